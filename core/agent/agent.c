@@ -1,0 +1,368 @@
+/* agent.c - our code inside a worker process.
+ *
+ *   SETUP -> load -> LOADED -> init() -> READY -> { MINI_BATCH -> begin, check, run(), answer, done } ... STOP -> shutdown() -> BYE
+ *
+ *  (1) A mini-batch is run only after its entry moved queued -> begun on the page: what was taken back is not run.
+ *  (2) Its entry moves to done when the answer stands in the outbox, not before.
+ *  (3) The outbox is written before run() is called, unless it was written less than WRITE_EVERY_NS ago; and always
+ *      before the agent waits. So what is lost with a worker is little, and short mini-batches share their writes.
+ *  (4) The page says what is being done, and since when, before it is done. It costs no system call.
+ *
+ * Per mini-batch the agent reads the clock three times and the process's CPU time once; all else is memory.
+ * Failures: failure.c. Large results: spill.c.
+ */
+#include "agent/agent.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/agent_own.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+#include "sys/page.h"
+#include "sys/process.h"
+
+#define WRITE_EVERY_NS (200 * 1000)
+#define ROWS_KEPT      (4u << 20) /* bytes; a buffer that grew beyond is given back */
+#define WALL_EVERY_NS  TM_S       /* how often the distance of the two clocks is measured */
+
+static int64_t cpu_now_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
+}
+
+/* The wall clock of a monotonic moment, without a read of its own most of the time. */
+static int64_t wall_of(struct tm_agent *a, int64_t now_ns)
+{
+  if (a->wall_read_ns == 0 || now_ns - a->wall_read_ns >= WALL_EVERY_NS) {
+    a->wall_read_ns = now_ns;
+    a->wall_offset_ns = tm_clock_wall_ns() - now_ns;
+  }
+  return now_ns + a->wall_offset_ns;
+}
+
+static int flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err)
+{
+  a->written_ns = now_ns;
+  return a->link.out.len > 0 ? tm_link_flush(&a->link, err) : 0;
+}
+
+static void send_plain(struct tm_agent *a, enum tm_agent_frame type)
+{
+  struct tm_frame f = { .type = type, .fd = -1 };
+  tm_link_send(&a->link, &f);
+}
+
+/* ---- one mini-batch ---- */
+
+/* The items are as many as the head says, and each can be handed to a script (data/item.h). */
+static bool has_good_items(const struct tm_run_call *call)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  uint32_t n = 0;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  while (tm_item_next(&r, &item))
+    n++;
+  return !r.bad && r.at == r.end && n == call->items;
+}
+
+static bool is_unchanged(const struct tm_item *item, const char *path, struct tm_buf *why)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  int rc = fs->stat(fs->self, path, true, &st);
+  if (rc == 0 && st.size == item->size && st.mtime_ns == item->mtime_ns)
+    return true;
+  tm_buf_printf(why, "input '%s' changed since it was listed: ", path);
+  if (rc < 0) {
+    tm_buf_add_str(why, tm_code_text(rc));
+  } else if (st.size != item->size) {
+    tm_buf_printf(why, "size %" PRId64 " -> %" PRId64, item->size, st.size);
+  } else {
+    tm_buf_add_str(why, "modified ");
+    tm_time_iso(why, item->mtime_ns);
+    tm_buf_add_str(why, " -> ");
+    tm_time_iso(why, st.mtime_ns);
+  }
+  return false;
+}
+
+/* Compares what was looked at when it was listed; the items' bytes are good. */
+static bool has_same_items(struct tm_agent *a, const struct tm_run_call *call)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  while (tm_item_next(&r, &item)) {
+    if (item.size < 0)
+      continue;
+    tm_buf_clear(&a->scratch);
+    tm_buf_add(&a->scratch, item.path, item.path_len);
+    if (!is_unchanged(&item, a->scratch.data, &a->error.message))
+      return false;
+  }
+  return true;
+}
+
+/* Answers with the rows, or with the file they were spilled to. Negative: the try fails, with a->error. */
+static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_result_head *head)
+{
+  struct tm_frame out = { .type = TM_FRAME_RESULT,
+                          .index = in->index,
+                          .worker = in->worker,
+                          .try = in->try,
+                          .part = in->part,
+                          .fd = -1 };
+  if ((int64_t)a->rows.len > a->setup.max_result_size) {
+    a->error.status = TM_RUN_WRONG_RETURN;
+    tm_buf_printf(&a->error.message,
+                  "run() returned %zu bytes of rows, more than max_result_size (%" PRId64
+                  "): return less for each item, or raise max_result_size",
+                  a->rows.len, a->setup.max_result_size);
+    return TM_ELIMIT;
+  }
+  tm_buf_clear(&a->payload);
+  tm_buf_extend(&a->payload, TM_RESULT_HEAD); /* filled below, when the time is known */
+  if (a->extras.marks.len > 0 || a->extras.files.len > 0) {
+    head->flags |= TM_RESULT_EXTRAS;
+    tm_extras_encode(&a->payload, &a->extras);
+  }
+  head->is_spilled = a->rows.len > TM_SPILL_ABOVE;
+  if (!head->is_spilled)
+    tm_buf_add(&a->payload, a->rows.data, a->rows.len);
+  else if (tm_spill_write(a, head->seq) < 0)
+    return TM_ELIMIT;
+  head->total_ns = tm_clock_mono_ns() - a->begin_ns;
+  tm_result_head_encode(a->payload.data, head);
+  out.payload = a->payload.data;
+  out.length = (uint32_t)a->payload.len;
+  tm_link_send(&a->link, &out);
+  return 0;
+}
+
+static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_result_head *head,
+                   int code)
+{
+  if (a->rows.len > 0 && !a->setup.append_row)
+    tm_buf_clear(&a->rows);
+  if (code == 0 && a->extras.files.len > 0 && *a->setup.staging_dir)
+    code = tm_extras_settle(a, head->seq);
+  if (code == 0 && add_result(a, in, head) < 0)
+    code = TM_ESCRIPT;
+  if (code < 0) {
+    head->is_spilled = head->flags = 0;
+    tm_extras_drop_files(a, head->seq);
+    head->total_ns = tm_clock_mono_ns() - a->begin_ns;
+    tm_failure_send(a, TM_FRAME_FAILED, in, head);
+  }
+  if (a->rows.cap > ROWS_KEPT)
+    tm_buf_release(&a->rows);
+  if (a->payload.cap > ROWS_KEPT)
+    tm_buf_release(&a->payload);
+}
+
+/* Checks, and calls run(). Fills what the head says of it. */
+static int run_items(struct tm_agent *a, const struct tm_frame *in, const struct tm_run_call *call,
+                     struct tm_result_head *head)
+{
+  int64_t begin_ns = a->begin_ns;
+  a->error.status = TM_LOAD_EXCEPTION;
+  if (!has_good_items(call)) {
+    tm_buf_add_str(&a->error.message,
+                   "the items of the mini-batch cannot be read; the manifest may be damaged");
+    return TM_EDAMAGE;
+  }
+  if (a->setup.verify_items) {
+    tm_page_set(a->page, TM_PHASE_LOAD, begin_ns, head->seq, in->index, in->try);
+    if (!has_same_items(a, call))
+      return TM_ECHANGED;
+    begin_ns = tm_clock_mono_ns();
+  }
+  a->error.status = TM_RUN_EXCEPTION;
+  tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
+  int code = a->script->run(a->script->data, call, &a->rows, &head->returned, &a->error);
+  int64_t end_ns = tm_clock_mono_ns();
+  tm_page_set(a->page, TM_PHASE_RETURN, end_ns, head->seq, in->index, in->try);
+  head->run_ns = end_ns - begin_ns;
+  return code;
+}
+
+static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct tm_err *err)
+{
+  struct tm_reader r;
+  struct tm_mini_batch_head h;
+  tm_reader_init(&r, in->payload, in->length);
+  if (!tm_mini_batch_head_read(&r, &h))
+    return tm_err_set(err, TM_EPROTOCOL, "a mini-batch cannot be read");
+  int64_t begin_ns = a->begin_ns = tm_clock_mono_ns();
+  if (begin_ns - a->written_ns >= WRITE_EVERY_NS && flush(a, begin_ns, err) < 0) /* keeps (3) */
+    return err->code;
+  if (!tm_page_begin(a->page, h.seq)) /* keeps (1) */
+    return 0;
+  struct tm_run_call call = { .index = in->index,
+                              .seq = h.seq,
+                              .try = in->try,
+                              .part = in->part,
+                              .items = h.items,
+                              .extras = &a->extras,
+                              .bytes = r.at,
+                              .bytes_len = (size_t)(r.end - r.at),
+                              .dataset = h.dataset < a->setup.datasets_len
+                                             ? a->setup.datasets[h.dataset]
+                                             : "" };
+  struct tm_result_head head = { .seq = h.seq, .begin_wall_ns = wall_of(a, begin_ns) };
+  tm_buf_clear(&a->rows);
+  tm_extras_clear(&a->extras);
+  tm_script_error_clear(&a->error);
+  int code = run_items(a, in, &call, &head);
+  int64_t cpu_ns = cpu_now_ns();
+  head.cpu_ns = cpu_ns - a->cpu_ns;
+  a->cpu_ns = cpu_ns;
+  answer(a, in, &head, code);
+  tm_page_done(a->page, h.seq); /* keeps (2) */
+  return 0;
+}
+
+/* ---- the life of a worker ---- */
+
+static int read_setup(struct tm_agent *a, struct tm_err *err)
+{
+  struct tm_frame f;
+  int rc = tm_link_read(&a->link, &f, true, NULL, err);
+  if (rc == 0)
+    return tm_err_set(err, TM_EPROTOCOL, "the channel ended before the settings came");
+  if (rc < 0)
+    return rc;
+  if (f.type != TM_FRAME_SETUP)
+    return tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came before the settings", f.type);
+  return tm_setup_decode(&a->setup, f.payload, f.length, err);
+}
+
+/* Loads the script and calls init(). A failure is told to the supervisor, and to stderr by the words of `err`. */
+static int start(struct tm_agent *a, struct tm_err *err)
+{
+  struct tm_frame nothing = { .fd = -1 };
+  struct tm_result_head head = { 0 };
+  bool has_no_run = false;
+  int64_t begin_ns = tm_clock_mono_ns();
+  head.begin_wall_ns = wall_of(a, begin_ns);
+  tm_page_set(a->page, TM_PHASE_INIT, begin_ns, 0, 0, 0);
+  tm_script_error_clear(&a->error);
+  a->error.status = TM_INIT_EXCEPTION;
+  int code = a->script->load(a->script->data, &a->setup, &has_no_run, &a->error);
+  if (code == 0 && !has_no_run) {
+    send_plain(a, TM_FRAME_LOADED);
+    if (flush(a, begin_ns, err) < 0)
+      return err->code;
+    code = a->script->init(a->script->data, &a->error);
+  }
+  int64_t end_ns = tm_clock_mono_ns();
+  a->cpu_ns = cpu_now_ns();
+  if (code == 0 && !has_no_run) {
+    send_plain(a, TM_FRAME_READY);
+    return flush(a, end_ns, err);
+  }
+  head.total_ns = end_ns - begin_ns;
+  head.cpu_ns = a->cpu_ns;
+  head.flags = has_no_run ? TM_FAILURE_NO_RUN : 0;
+  tm_failure_send(a, TM_FRAME_INIT_FAILED, &nothing, &head);
+  if (flush(a, end_ns, err) < 0)
+    return err->code;
+  return tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&a->error.message));
+}
+
+static int stop(struct tm_agent *a, struct tm_err *err)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+  if (flush(a, now_ns, err) < 0) /* before user code that may hang or die */
+    return err->code;
+  tm_page_set(a->page, TM_PHASE_SHUTDOWN, now_ns, 0, 0, 0);
+  tm_script_error_clear(&a->error);
+  a->error.status = TM_RUN_EXCEPTION;
+  if (a->script->shutdown(a->script->data, &a->error) < 0)
+    tm_failure_log(a, "shutdown() failed");
+  send_plain(a, TM_FRAME_BYE);
+  return flush(a, now_ns, err);
+}
+
+/* The next frame; waits with an empty outbox. Keeps (3). */
+static int read_next(struct tm_agent *a, struct tm_frame *f, struct tm_err *err)
+{
+  bool ended = false;
+  int rc = tm_link_read(&a->link, f, false, &ended, err);
+  if (rc == 0 && !ended) {
+    int64_t now_ns = tm_clock_mono_ns();
+    if (flush(a, now_ns, err) < 0)
+      return err->code;
+    tm_page_set(a->page, TM_PHASE_IDLE, now_ns, 0, 0, 0);
+    rc = tm_link_read(&a->link, f, true, NULL, err);
+  }
+  return rc != 0 ? rc
+                 : tm_err_set(err, TM_EPROTOCOL,
+                              "the channel ended before the worker was told to stop");
+}
+
+static int serve(struct tm_agent *a, struct tm_err *err)
+{
+  struct tm_frame f;
+  int code = read_setup(a, err);
+  if (code == 0)
+    code = start(a, err);
+  while (code == 0) {
+    code = read_next(a, &f, err);
+    if (code < 0)
+      break;
+    if (f.type == TM_FRAME_STOP)
+      return stop(a, err);
+    code = f.type == TM_FRAME_MINI_BATCH
+               ? run_mini_batch(a, &f, err)
+               : tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came", f.type);
+  }
+  return code;
+}
+
+/* Ends with the keeper; and when memory runs out, a worker goes before the supervisor does. */
+static void take_precautions(void)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  const char *path = "/proc/self/oom_score_adj", *keeper = getenv(TM_ENV_KEEPER);
+  int64_t pid = 0;
+  if (keeper && tm_text_int(keeper, &pid))
+    tm_process_die_with_parent((pid_t)pid);
+  int fd = tm_fs_open(fs, path, O_WRONLY, 0, NULL);
+  if (fd >= 0)
+    tm_fs_write_at(fs, fd, path, "500", 3, 0, NULL);
+  tm_fs_close(fs, fd);
+}
+
+int tm_agent_run(const struct tm_script *script)
+{
+  struct tm_agent a = { .script = script };
+  struct tm_err err = TM_ERR_NONE;
+  take_precautions();
+  tm_link_init(&a.link, TM_WORKER_CHANNEL_FD);
+  a.page = tm_page_map(TM_WORKER_PAGE_FD, sizeof *a.page, &err);
+  tm_fs_close(tm_fs_real(),
+              TM_WORKER_PAGE_FD); /* mapped; what the script starts must not have it */
+  int code = a.page ? serve(&a, &err) : err.code;
+  if (code < 0) {
+    tm_buf_clear(&a.scratch);
+    tm_buf_printf(&a.scratch, "tidemill: %s\n", err.text);
+    tm_fd_append(STDERR_FILENO, a.scratch.data, a.scratch.len);
+  }
+  tm_page_unmap(a.page, sizeof *a.page);
+  tm_link_release(&a.link);
+  tm_setup_release(&a.setup);
+  tm_agent_release_buffers(&a);
+  return code < 0 ? 3 : 0;
+}

@@ -1,0 +1,117 @@
+/* extras.c - what a script says of a mini-batch beside what it returns: items that failed, files that it made.
+ *
+ * In a worker the script's binding fills it and the agent looks at the files, and fsyncs them: a name that is in a result
+ * stands for a file whose contents no power cut can take. The supervisor reads it as it reads everything from there, as
+ * bytes that may be anything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/agent_own.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sys/fs.h"
+
+void tm_extras_clear(struct tm_extras *e)
+{
+  tm_buf_clear(&e->marks);
+  tm_buf_clear(&e->files);
+}
+
+void tm_extras_release(struct tm_extras *e)
+{
+  tm_buf_release(&e->marks);
+  tm_buf_release(&e->files);
+}
+
+void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e)
+{
+  tm_buf_add_bytes32(out, tm_buf_str(&e->marks), e->marks.len);
+  tm_buf_add_bytes32(out, tm_buf_str(&e->files), e->files.len);
+}
+
+bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files)
+{
+  size_t marks_len = 0, files_len = 0;
+  const char *m = tm_read_bytes32(r, &marks_len), *f = tm_read_bytes32(r, &files_len);
+  if (r->bad)
+    return false;
+  tm_reader_init(marks, m, marks_len);
+  tm_reader_init(files, f, files_len);
+  return true;
+}
+
+bool tm_output_name_is_good(const char *name, size_t len)
+{
+  if (len == 0 || len > TM_OUTPUT_NAME_MAX || memchr(name, 0, len) || memchr(name, '\n', len))
+    return false;
+  for (size_t at = 0; at <= len;) {
+    const char *slash = at < len ? memchr(name + at, '/', len - at) : NULL;
+    size_t n = slash ? (size_t)(slash - name) - at : len - at;
+    if (n == 0 || (name[at] == '.' && (n == 1 || (n == 2 && name[at + 1] == '.'))))
+      return false;
+    at += n + 1;
+  }
+  return true;
+}
+
+char *tm_staging_path(const char *staging_dir, const char *worker_name, uint64_t seq)
+{
+  return tm_xprintf("%s/%s.%" PRIu64, staging_dir, worker_name, seq);
+}
+
+/* Whether the script has made what it asked a path for, and it is on the disk. */
+static int settle_file(const char *name, const char *path, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  int rc = fs->stat(fs->self, path, false, &st);
+  if (rc < 0)
+    return tm_err_system(err, rc, "context:output_file(\"%s\"): nothing was written there", name);
+  if (!S_ISREG(st.mode))
+    return tm_err_set(err, TM_ESCRIPT,
+                      "context:output_file(\"%s\"): what was made there is no file; ask for a path "
+                      "for each file",
+                      name);
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
+  if (fd < 0)
+    return fd;
+  rc = tm_fs_sync(fs, fd, path, err);
+  tm_fs_close(fs, fd);
+  return rc;
+}
+
+int tm_extras_settle(struct tm_agent *a, uint64_t seq)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_reader r;
+  char *dir = tm_staging_path(a->setup.staging_dir, a->setup.worker_name, seq);
+  int rc = 0;
+  tm_reader_init(&r, tm_buf_str(&a->extras.files), a->extras.files.len);
+  while (rc == 0 && r.at < r.end) {
+    size_t len = 0;
+    const char *bytes = tm_read_bytes32(&r, &len);
+    char *name = tm_xstrndup(bytes, len), *path = tm_path_join(dir, name);
+    rc = settle_file(name, path, &err);
+    free(name);
+    free(path);
+  }
+  free(dir);
+  if (rc < 0) {
+    a->error.status = TM_RUN_WRONG_RETURN;
+    tm_buf_add_str(&a->error.message, err.text);
+  }
+  return rc;
+}
+
+void tm_extras_drop_files(struct tm_agent *a, uint64_t seq)
+{
+  if (a->extras.files.len == 0)
+    return;
+  char *dir = tm_staging_path(a->setup.staging_dir, a->setup.worker_name, seq);
+  tm_tree_remove(dir, NULL);
+  free(dir);
+}

@@ -1,0 +1,129 @@
+/* failure.c - what a worker says of a try, an init() or a shutdown() that failed.
+ *
+ * Twice: to the supervisor, which decides what becomes of it, and in full into the worker's own error file, where the
+ * user looks. The file is made when there is something to write. That it cannot be written fails nothing: the
+ * supervisor has the words too.
+ *
+ * Words come from the user's script and may be of any length and hold any byte. In the frame they are cut (a frame has
+ * a limit, and nobody reads a message of a megabyte), in the file they are whole.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent_own.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+
+#define MESSAGE_MAX (64u << 10) /* bytes in the frame */
+#define STACK_MAX   (256u << 10)
+
+void tm_script_error_clear(struct tm_script_error *e)
+{
+  tm_buf_clear(&e->message);
+  tm_buf_clear(&e->stack);
+  tm_buf_clear(&e->where);
+}
+
+void tm_agent_release_buffers(struct tm_agent *a)
+{
+  struct tm_buf *all[] = { &a->rows,          &a->payload,     &a->scratch,
+                           &a->error.message, &a->error.stack, &a->error.where };
+  for (size_t i = 0; i < TM_COUNT_OF(all); i++)
+    tm_buf_release(all[i]);
+  tm_extras_release(&a->extras);
+}
+
+/* A C string: NUL bytes shown, so that none of it is lost. */
+static void show_nul(struct tm_buf *b)
+{
+  char *at;
+  if (b->len > 0)
+    while ((at = memchr(b->data, 0, b->len)) != NULL)
+      *at = '?';
+}
+
+static void cut(struct tm_buf *b, size_t max)
+{
+  static const char mark[] = " ... (cut)";
+  if (b->len <= max)
+    return;
+  b->len = max - sizeof mark;
+  while (b->len > 0 &&
+         ((unsigned char)b->data[b->len] & 0xC0) == 0x80) /* not within a character of UTF-8 */
+    b->len--;
+  tm_buf_add_str(b, mark);
+}
+
+void tm_failure_log(struct tm_agent *a, const char *what)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  const struct tm_script_error *e = &a->error;
+  struct tm_buf text = TM_BUF_NONE;
+  int fd = tm_fs_open(fs, a->setup.error_file, O_WRONLY | O_APPEND | O_CREAT, 0644, NULL);
+  if (fd < 0)
+    return;
+  tm_time_log(&text, tm_clock_wall_ns());
+  tm_buf_printf(&text, "|ERROR|%ld|%s|%s: ", (long)getpid(), a->setup.worker_name, what);
+  if (e->where.len > 0)
+    tm_buf_printf(&text, "%s: ", e->where.data);
+  tm_buf_add(&text, tm_buf_str(&e->message), e->message.len);
+  tm_buf_add_char(&text, '\n');
+  if (e->stack.len > 0) {
+    tm_buf_add(&text, e->stack.data, e->stack.len);
+    if (e->stack.data[e->stack.len - 1] != '\n')
+      tm_buf_add_char(&text, '\n');
+  }
+  tm_fd_append(fd, text.data, text.len);
+  tm_fs_close(fs, fd);
+  tm_buf_release(&text);
+}
+
+static void log_try(struct tm_agent *a, enum tm_agent_frame type, const struct tm_frame *in)
+{
+  char what[96];
+  if (type == TM_FRAME_INIT_FAILED)
+    tm_failure_log(a, "init() failed");
+  else {
+    snprintf(what, sizeof what, "mini-batch %" PRIu64 ", try %" PRIu32 ": %s", in->index, in->try,
+             tm_status_name(a->error.status));
+    tm_failure_log(a, what);
+  }
+}
+
+void tm_failure_send(struct tm_agent *a, enum tm_agent_frame type, const struct tm_frame *in,
+                     const struct tm_result_head *head)
+{
+  struct tm_script_error *e = &a->error;
+  struct tm_frame out = { .type = type,
+                          .index = in->index,
+                          .worker = in->worker,
+                          .try = in->try,
+                          .part = in->part,
+                          .fd = -1 };
+  if (e->message.len == 0)
+    tm_buf_add_str(&e->message, "failed without a message");
+  if (e->status == TM_RUN_DONE ||
+      e->status > TM_CANCELED) /* a slip of the script's binding: it did fail */
+    e->status = TM_RUN_EXCEPTION;
+  show_nul(&e->message);
+  show_nul(&e->stack);
+  show_nul(&e->where);
+  log_try(a, type, in);
+  cut(&e->message, MESSAGE_MAX);
+  cut(&e->stack, STACK_MAX);
+  cut(&e->where, MESSAGE_MAX);
+  struct tm_failure f = { .head = *head,
+                          .status = e->status,
+                          .message = (char *)tm_buf_str(&e->message),
+                          .stack = (char *)tm_buf_str(&e->stack),
+                          .where = (char *)tm_buf_str(&e->where) };
+  tm_buf_clear(&a->payload);
+  tm_failure_encode(&a->payload, &f);
+  out.payload = a->payload.data;
+  out.length = (uint32_t)a->payload.len;
+  tm_link_send(&a->link, &out);
+}

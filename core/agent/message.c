@@ -1,0 +1,181 @@
+/* message.c - the frames between supervisor and worker, as bytes.
+ *
+ * Both sides may be given rubbish: a worker runs the user's code, which can write to any descriptor it has. So a decoder
+ * reads all fields, asks once whether the bytes were bad (base/buf.h), refuses what is left over, and checks every
+ * number that becomes an index or an enum. What it has allocated until then is released here.
+ */
+#include "agent/message.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "node/wire.h"
+
+#define SETUP_VERSION 2u
+
+const char *tm_status_name(enum tm_status s)
+{
+  static const char *const names[] = {
+#define XX(name) #name,
+    TM_STATUS_MAP(XX)
+#undef XX
+  };
+  return (unsigned)s < TM_COUNT_OF(names) ? names[s] : "UNKNOWN";
+}
+
+void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
+{
+  tm_buf_add_u32(out, SETUP_VERSION);
+  tm_wire_add_str(out, s->worker_name);
+  tm_wire_add_str(out, s->node_id);
+  tm_wire_add_str(out, s->script);
+  tm_wire_add_str(out, s->script_name);
+  tm_wire_add_str(out, s->script_dir);
+  tm_wire_add_list(out, s->arguments, s->arguments_len);
+  tm_wire_add_list(out, s->runner_arguments, s->runner_arguments_len);
+  tm_wire_add_list(out, s->datasets, s->datasets_len);
+  tm_wire_add_str(out, s->output_dir);
+  tm_wire_add_str(out, s->log_dir);
+  tm_wire_add_str(out, s->temp_dir);
+  tm_wire_add_str(out, s->logger_file);
+  tm_wire_add_str(out, s->error_file);
+  tm_wire_add_str(out, s->spill_dir);
+  tm_wire_add_str(out, s->staging_dir);
+  tm_buf_add_u32(out, (uint32_t)s->logging_level);
+  tm_buf_add_u32(out, (s->append_row ? 1u : 0) | (s->verify_items ? 2u : 0) |
+                          (s->escapes_line_breaks ? 4u : 0));
+  tm_buf_add_u64(out, (uint64_t)s->max_result_size);
+}
+
+int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  *out = (struct tm_setup) { 0 };
+  uint32_t version = tm_read_u32(&r);
+  out->worker_name = tm_wire_read_str(&r);
+  out->node_id = tm_wire_read_str(&r);
+  out->script = tm_wire_read_str(&r);
+  out->script_name = tm_wire_read_str(&r);
+  out->script_dir = tm_wire_read_str(&r);
+  tm_wire_read_list(&r, &out->arguments, &out->arguments_len);
+  tm_wire_read_list(&r, &out->runner_arguments, &out->runner_arguments_len);
+  tm_wire_read_list(&r, &out->datasets, &out->datasets_len);
+  out->output_dir = tm_wire_read_str(&r);
+  out->log_dir = tm_wire_read_str(&r);
+  out->temp_dir = tm_wire_read_str(&r);
+  out->logger_file = tm_wire_read_str(&r);
+  out->error_file = tm_wire_read_str(&r);
+  out->spill_dir = tm_wire_read_str(&r);
+  out->staging_dir = tm_wire_read_str(&r);
+  uint32_t level = tm_read_u32(&r);
+  uint32_t flags = tm_read_u32(&r);
+  out->max_result_size = (int64_t)tm_read_u64(&r);
+  out->logging_level = (int)level;
+  out->append_row = flags & 1;
+  out->verify_items = flags & 2;
+  out->escapes_line_breaks = flags & 4;
+  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 7 && r.at == r.end &&
+      out->max_result_size >= 0)
+    return 0;
+  tm_setup_release(out);
+  return tm_err_set(err, TM_EPROTOCOL, "the settings of the worker cannot be read");
+}
+
+void tm_setup_release(struct tm_setup *s)
+{
+  free(s->worker_name);
+  free(s->node_id);
+  free(s->script);
+  free(s->script_name);
+  free(s->script_dir);
+  tm_wire_release_list(s->arguments, s->arguments_len);
+  tm_wire_release_list(s->runner_arguments, s->runner_arguments_len);
+  tm_wire_release_list(s->datasets, s->datasets_len);
+  free(s->output_dir);
+  free(s->log_dir);
+  free(s->temp_dir);
+  free(s->logger_file);
+  free(s->error_file);
+  free(s->spill_dir);
+  free(s->staging_dir);
+  *s = (struct tm_setup) { 0 };
+}
+
+void tm_mini_batch_head_encode(char out[16], const struct tm_mini_batch_head *h)
+{
+  tm_put_u64(out, h->seq);
+  tm_put_u32(out + 8, h->dataset);
+  tm_put_u32(out + 12, h->items);
+}
+
+bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h)
+{
+  h->seq = tm_read_u64(r);
+  h->dataset = tm_read_u32(r);
+  h->items = tm_read_u32(r);
+  return !r->bad;
+}
+
+void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head *h)
+{
+  tm_put_u64(out, h->seq);
+  tm_put_u64(out + 8, (uint64_t)h->begin_wall_ns);
+  tm_put_u64(out + 16, (uint64_t)h->total_ns);
+  tm_put_u64(out + 24, (uint64_t)h->run_ns);
+  tm_put_u64(out + 32, (uint64_t)h->cpu_ns);
+  tm_put_u32(out + 40, h->returned);
+  tm_put_u32(out + 44, h->is_spilled);
+  tm_put_u32(out + 48, h->flags);
+}
+
+bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h)
+{
+  h->seq = tm_read_u64(r);
+  h->begin_wall_ns = (int64_t)tm_read_u64(r);
+  h->total_ns = (int64_t)tm_read_u64(r);
+  h->run_ns = (int64_t)tm_read_u64(r);
+  h->cpu_ns = (int64_t)tm_read_u64(r);
+  h->returned = tm_read_u32(r);
+  h->is_spilled = tm_read_u32(r);
+  h->flags = tm_read_u32(r);
+  if (h->is_spilled > 1)
+    r->bad = true;
+  return !r->bad;
+}
+
+void tm_failure_encode(struct tm_buf *out, const struct tm_failure *f)
+{
+  char head[TM_RESULT_HEAD];
+  tm_result_head_encode(head, &f->head);
+  tm_buf_add(out, head, sizeof head);
+  tm_buf_add_u32(out, (uint32_t)f->status);
+  tm_wire_add_str(out, f->message);
+  tm_wire_add_str(out, f->stack);
+  tm_wire_add_str(out, f->where);
+}
+
+int tm_failure_decode(struct tm_failure *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  *out = (struct tm_failure) { 0 };
+  tm_result_head_read(&r, &out->head);
+  uint32_t status = tm_read_u32(&r);
+  out->status = (enum tm_status)status;
+  out->message = tm_wire_read_str(&r);
+  out->stack = tm_wire_read_str(&r);
+  out->where = tm_wire_read_str(&r);
+  if (!r.bad && r.at == r.end && status != TM_RUN_DONE && status <= TM_CANCELED)
+    return 0;
+  tm_failure_release(out);
+  return tm_err_set(err, TM_EPROTOCOL, "a worker's report of a failure cannot be read");
+}
+
+void tm_failure_release(struct tm_failure *f)
+{
+  free(f->message);
+  free(f->stack);
+  free(f->where);
+  *f = (struct tm_failure) { 0 };
+}

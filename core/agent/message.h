@@ -1,0 +1,140 @@
+/* message.h - what supervisor and worker say to each other, over the worker's own socket.
+ *
+ *   supervisor                                worker
+ *     SETUP                      ------->       loads the script
+ *                                <-------     LOADED | INIT_FAILED
+ *                                             init()
+ *                                <-------     READY | INIT_FAILED
+ *     MINI_BATCH ... (a window)  ------->       run()
+ *                                <-------     RESULT | FAILED, one for each MINI_BATCH that it began
+ *     STOP                       ------->       shutdown()
+ *                                <-------     BYE, and it exits with 0
+ *
+ * Frames and their header: sys/channel.h. `index`, `try` and `part` of a RESULT or FAILED are those of its MINI_BATCH. All
+ * numbers little-endian; bytes32 = u32 length and the bytes.
+ */
+#ifndef TM_AGENT_MESSAGE_H
+#define TM_AGENT_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/level.h"
+#include "sys/channel.h"
+
+enum tm_agent_frame {
+  TM_FRAME_SETUP = 1,   /* struct tm_setup */
+  TM_FRAME_MINI_BATCH,  /* struct tm_mini_batch_head, items */
+  TM_FRAME_STOP,        /* - */
+  TM_FRAME_READY = 33,  /* - */
+  TM_FRAME_INIT_FAILED, /* struct tm_failure */
+  TM_FRAME_RESULT,      /* struct tm_result_head, rows or spill */
+  TM_FRAME_FAILED,      /* struct tm_failure */
+  TM_FRAME_BYE,         /* - */
+  TM_FRAME_LOADED,      /* -; the script defines run(), init() is next */
+};
+
+/* How a try ended: the Status column of processed_mini-batches.csv. */
+#define TM_STATUS_MAP(XX)                                                                          \
+  XX(RUN_DONE)                                                                                     \
+  XX(RUN_EXCEPTION)                                                                                \
+  XX(RUN_TIMEOUT)                                                                                  \
+  XX(RUN_WRONG_RETURN)                                                                             \
+  XX(LOAD_TIMEOUT)                                                                                 \
+  XX(LOAD_EXCEPTION) XX(INIT_EXCEPTION) XX(INIT_TIMEOUT) XX(PROCESS_DIED) XX(CANCELED)
+enum tm_status {
+#define XX(name) TM_##name,
+  TM_STATUS_MAP(XX)
+#undef XX
+};
+const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
+
+/* Everything a worker must know. In the frame: u32 version, the strings and lists in this order (node/wire.h: any bytes but
+ * NUL, paths need not be UTF-8), then the numbers. All strings are the struct's own after decoding. */
+struct tm_setup {
+  char *worker_name; /* process000 */
+  char *node_id;     /* "0" */
+  char *script;      /* the copy that is run */
+  char *script_name; /* what messages call it: the user's path */
+  char *script_dir;  /* folder of the copy: require looks here first */
+  char **arguments;  /* for the script */
+  size_t arguments_len;
+  char **runner_arguments; /* those that the runner took, as they were given */
+  size_t runner_arguments_len;
+  char **datasets; /* names of the inputs, by number; "" without one */
+  size_t datasets_len;
+  char *output_dir, *log_dir, *temp_dir; /* log_dir: user/entry_script_log/<node>/ */
+  char *logger_file;                     /* user/entry_script_log/<node>/<worker>.log.txt */
+  char *error_file;                      /* user/error/<node>/<worker>.txt */
+  char *spill_dir;                       /* where a large result goes */
+  char *staging_dir; /* where files of context:output_file() are made; "": in output_dir itself */
+  int logging_level; /* enum tm_level */
+  bool append_row;   /* rows are wanted; else only their number */
+  bool escapes_line_breaks; /* of strings; else they are errors */
+  bool verify_items;        /* size and mtime of each item are compared before run() */
+  int64_t max_result_size;  /* bytes */
+};
+
+void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s);
+int tm_setup_decode(struct tm_setup *out, const char *p, size_t n,
+                    struct tm_err *err); /* to tm_setup_release() */
+void tm_setup_release(struct tm_setup *s);
+
+struct tm_mini_batch_head { /* 16 bytes on the wire, then the items (data/item.h) */
+  uint64_t seq;             /* 1, 2, 3, ... of this worker: its place in the page (node/page.h) */
+  uint32_t dataset;         /* number of the input */
+  uint32_t items;
+};
+void tm_mini_batch_head_encode(char out[16], const struct tm_mini_batch_head *h);
+bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h);
+
+#define TM_RESULT_HEAD    52
+#define TM_FAILURE_NO_RUN 1u /* INIT_FAILED: the script was loaded and defines no run() */
+#define TM_RESULT_EXTRAS  2u /* RESULT: struct tm_extras follows the head */
+struct tm_result_head {      /* 52 bytes on the wire */
+  uint64_t seq;
+  int64_t begin_wall_ns; /* when the worker took it up */
+  int64_t total_ns;      /* from there to the encoded result */
+  int64_t run_ns;        /* of run() */
+  int64_t cpu_ns;        /* process time */
+  uint32_t returned;     /* elements */
+  uint32_t
+      is_spilled; /* 1: bytes32 name of a file in spill_dir, u64 length, u64 xxh3 follow, else the rows */
+  uint32_t flags; /* TM_FAILURE_NO_RUN, TM_RESULT_EXTRAS, or 0 */
+};
+void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head *h);
+bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h);
+#define TM_SPILL_ABOVE (1u << 20) /* bytes of rows */
+
+/* What a script says of a mini-batch beside what it returns. On the wire: bytes32 marks, bytes32 files. */
+struct tm_extras {
+  struct tm_buf marks; /* failed items, each once: u32 number from 1, bytes32 message */
+  struct tm_buf files; /* of context:output_file(), each once: bytes32 name */
+};
+#define TM_OUTPUT_NAME_MAX 1000 /* bytes */
+void tm_extras_clear(struct tm_extras *e);
+void tm_extras_release(struct tm_extras *e);
+void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e);
+/* The bytes of both, in the reader's memory; what they hold is read with tm_read_ functions, and may be anything. */
+bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files);
+/* Whether a file within a folder can have this name: not empty, not absolute, no part of it "", "." or "..", no line break. */
+bool tm_output_name_is_good(const char *name, size_t len);
+/* The folder for files of entry `seq` of a worker, to free(). */
+char *tm_staging_path(const char *staging_dir, const char *worker_name, uint64_t seq);
+
+/* A try or an init() that failed. */
+struct tm_failure {
+  struct tm_result_head head;
+  enum tm_status status;
+  char *message; /* one or more lines, without the stack; NUL bytes are shown as '?' */
+  char *stack;   /* "" when there is none */
+  char *where;   /* "score.lua:12", "" when unknown */
+};
+void tm_failure_encode(struct tm_buf *out, const struct tm_failure *f);
+int tm_failure_decode(struct tm_failure *out, const char *p, size_t n,
+                      struct tm_err *err); /* to tm_failure_release() */
+void tm_failure_release(struct tm_failure *f);
+
+#endif

@@ -1,0 +1,44 @@
+/* script.h - an entry script, as the agent sees it. The seam between the worker process and the language: lua/script.c
+ * is one, tests have one in C.
+ */
+#ifndef TM_AGENT_SCRIPT_H
+#define TM_AGENT_SCRIPT_H
+
+#include <stdint.h>
+
+#include "agent/message.h"
+#include "data/item.h"
+
+struct tm_run_call {
+  uint64_t index, seq; /* of the mini-batch; of its place in this worker's hands */
+  uint32_t try;
+  uint64_t part;
+  const char *dataset; /* name of the input, or "" */
+  uint32_t items;
+  const char *bytes; /* the items, data/item.h; checked already */
+  size_t bytes_len;
+  struct tm_extras *extras; /* empty before; filled beside the rows. NULL: nobody asks */
+};
+
+/* Why a hook failed; buffers are the agent's, and cleared before each call. */
+struct tm_script_error {
+  enum tm_status status; /* RUN_EXCEPTION, RUN_WRONG_RETURN, INIT_EXCEPTION */
+  struct tm_buf message, stack, where;
+};
+
+struct tm_script {
+  void *data;
+  /* Loads the file. 0, or negative with `error`. *has_no_run (false before): it was loaded and defines no function run,
+   * which is a failure too. `setup` lives as long as the script. */
+  int (*load)(void *data, const struct tm_setup *setup, bool *has_no_run,
+              struct tm_script_error *error);
+  /* Calls init(), where there is one. */
+  int (*init)(void *data, struct tm_script_error *error);
+  /* One try. Rows (each ends in a line break) are appended to `rows`, with append_row; `returned` counts elements. */
+  int (*run)(void *data, const struct tm_run_call *call, struct tm_buf *rows, uint32_t *returned,
+             struct tm_script_error *error);
+  /* May fail; that is logged and fails nothing. */
+  int (*shutdown)(void *data, struct tm_script_error *error);
+};
+
+#endif

@@ -1,0 +1,43 @@
+/* check.c - what happens when one of our own conditions does not hold.
+ *
+ * The listener is the single process-wide setting of the library: a fault has no job to be reported
+ * to, because what holds the job may be what is broken. It is set once, before any other call, and
+ * only read afterwards, so that threads need no lock for it. The text is built in a fixed buffer: a
+ * fault may be that there is no memory.
+ */
+#include "base/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FAULT_TEXT_MAX = 512 }; /* bytes */
+
+static tm_on_fault fault_listener;
+static void *fault_data;
+
+static void report(const char *condition, const char *file, int line, bool fatal)
+{
+  char text[FAULT_TEXT_MAX];
+  if (!fault_listener)
+    return;
+  snprintf(text, sizeof text, "%s:%d: '%s' does not hold", file, line, condition);
+  fault_listener(text, fatal, fault_data);
+}
+
+void tm_set_on_fault(tm_on_fault on_fault, void *data)
+{
+  fault_listener = on_fault;
+  fault_data = data;
+}
+
+void tm_require_failed(const char *condition, const char *file, int line)
+{
+  report(condition, file, line, true);
+  abort();
+}
+
+bool tm_check_failed(const char *condition, const char *file, int line)
+{
+  report(condition, file, line, false);
+  return false;
+}

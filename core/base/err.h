@@ -1,0 +1,36 @@
+/* err.h - codes, and the words of an error.
+ *
+ * A function that can fail returns int: 0 or more, or a negative code. libuv's codes (which are
+ * negated errno values) pass through unchanged; ours begin below them. The words travel in a
+ * `struct tm_err`, a fixed buffer of the caller's: it is filled once, where the cause is known, and
+ * wrapped on the way up. The struct, our codes and their names are public: include/tidemill.h.
+ *
+ * Words: lower case, what failed first, the subject in single quotes, no full stop; what the user
+ * can do comes after. "cannot open 'x': no such file or directory".
+ */
+#ifndef TM_BASE_ERR_H
+#define TM_BASE_ERR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include <tidemill.h>
+
+/* clang-format off */
+#define TM_ERR_NONE { 0, { 0 } }
+/* clang-format on */
+
+/* Fills `err` (may be NULL) and returns `code`, which must be negative. */
+int tm_err_set(struct tm_err *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+int tm_err_vset(struct tm_err *err, int code, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
+
+/* Like tm_err_set(); ": " and the text of `code` (libuv's or ours) are appended. */
+int tm_err_system(struct tm_err *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "<fmt>: " before the words that are there. `err` is not NULL. Returns err->code. */
+int tm_err_wrap(struct tm_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

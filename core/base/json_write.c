@@ -1,0 +1,168 @@
+/* json_write.c - a tree as text.
+ *
+ * The output is valid UTF-8 and valid JSON whatever the tree holds: a byte that is not UTF-8
+ * becomes U+FFFD, a number that is not finite becomes null. The same tree gives the same bytes on
+ * every host: numbers are written without the locale, and `sorted` orders keys as bytes.
+ *
+ * Members are written by recursion, as deep as the tree is.
+ */
+#include "base/json.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+enum { NUMBER_MAX = 32 }; /* bytes; "-1.7976931348623157e+308" */
+
+static bool is_plain(unsigned char c)
+{
+  return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* Adds one byte that is not plain ASCII, or the character that begins there; returns the bytes
+ * read. */
+static size_t add_special(struct tm_buf *out, const char *s, size_t n)
+{
+  unsigned char c = (unsigned char)*s;
+  if (c >= 0x80) {
+    size_t len = tm_text_utf8_len(s, n);
+    tm_buf_add(out, len ? s : REPLACEMENT, len ? len : strlen(REPLACEMENT));
+    return len ? len : 1;
+  }
+  switch (c) {
+  case '"': tm_buf_add_str(out, "\\\""); break;
+  case '\\': tm_buf_add_str(out, "\\\\"); break;
+  case '\b': tm_buf_add_str(out, "\\b"); break;
+  case '\f': tm_buf_add_str(out, "\\f"); break;
+  case '\n': tm_buf_add_str(out, "\\n"); break;
+  case '\r': tm_buf_add_str(out, "\\r"); break;
+  case '\t': tm_buf_add_str(out, "\\t"); break;
+  default: tm_buf_printf(out, "\\u%04x", c);
+  }
+  return 1;
+}
+
+void tm_json_write_string(struct tm_buf *out, const char *s, size_t len)
+{
+  tm_buf_add_char(out, '"');
+  for (size_t i = 0; i < len;) {
+    size_t run = i;
+    while (run < len && is_plain((unsigned char)s[run]))
+      run++;
+    tm_buf_add(out, s + i, run - i);
+    i = run;
+    if (i < len)
+      i += add_special(out, s + i, len - i);
+  }
+  tm_buf_add_char(out, '"');
+}
+
+/* The first of 15, 16 and 17 digits that reads back as the same double. */
+static void add_shortest(struct tm_buf *out, double v)
+{
+  char text[NUMBER_MAX];
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  tm_require(c != (locale_t)0);
+  locale_t before = uselocale(c);
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, v);
+    if (strtod(text, NULL) == v)
+      break;
+  }
+  uselocale(before);
+  freelocale(c);
+  tm_buf_add_str(out, text);
+}
+
+void tm_json_write_number(struct tm_buf *out, double v)
+{
+  if (!isfinite(v))
+    tm_buf_add_str(out, "null");
+  else if (v == 0 && signbit(v))
+    tm_buf_add_str(out, "-0");
+  else if (fabs(v) < 0x1p53 && (double)(int64_t)v == v)
+    tm_buf_add_int(out, (int64_t)v);
+  else
+    add_shortest(out, v);
+}
+
+struct member {
+  const char *key;
+  const struct tm_json *value;
+};
+
+static int by_key(const void *a, const void *b)
+{
+  return strcmp(((const struct member *)a)->key, ((const struct member *)b)->key);
+}
+
+static struct member *sorted_members(const struct tm_json *v)
+{
+  struct member *members = tm_xcalloc(v->list.len, sizeof *members);
+  for (size_t i = 0; i < v->list.len; i++)
+    members[i] = (struct member) { v->keys[i], v->list.at[i] };
+  qsort(members, v->list.len, sizeof *members, by_key);
+  return members;
+}
+
+static void add_line(struct tm_buf *out, struct tm_json_style style, size_t depth)
+{
+  if (style.indent <= 0)
+    return;
+  size_t blanks = depth * (size_t)style.indent;
+  tm_buf_add_char(out, '\n');
+  memset(tm_buf_extend(out, blanks), ' ', blanks);
+}
+
+static void write_value(struct tm_buf *out, const struct tm_json *v, struct tm_json_style style,
+                        size_t depth);
+
+static void write_list(struct tm_buf *out, const struct tm_json *v, struct tm_json_style style,
+                       size_t depth)
+{
+  bool is_object = v->type == TM_JSON_OBJECT;
+  struct member *members = is_object && style.sorted ? sorted_members(v) : NULL;
+  tm_buf_add_char(out, is_object ? '{' : '[');
+  for (size_t i = 0; i < v->list.len; i++) {
+    if (i > 0)
+      tm_buf_add_char(out, ',');
+    add_line(out, style, depth + 1);
+    if (is_object) {
+      const char *key = members ? members[i].key : v->keys[i];
+      tm_json_write_string(out, key, strlen(key));
+      tm_buf_add_str(out, style.indent > 0 ? ": " : ":");
+    }
+    write_value(out, members ? members[i].value : v->list.at[i], style, depth + 1);
+  }
+  if (v->list.len > 0)
+    add_line(out, style, depth);
+  tm_buf_add_char(out, is_object ? '}' : ']');
+  free(members);
+}
+
+static void write_value(struct tm_buf *out, const struct tm_json *v, struct tm_json_style style,
+                        size_t depth)
+{
+  switch (v->type) {
+  case TM_JSON_NULL: tm_buf_add_str(out, "null"); break;
+  case TM_JSON_BOOL: tm_buf_add_str(out, v->boolean ? "true" : "false"); break;
+  case TM_JSON_INT: tm_buf_add_int(out, v->integer); break;
+  case TM_JSON_NUMBER: tm_json_write_number(out, v->number); break;
+  case TM_JSON_STRING: tm_json_write_string(out, v->string.at, v->string.len); break;
+  case TM_JSON_ARRAY:
+  case TM_JSON_OBJECT: write_list(out, v, style, depth);
+  }
+}
+
+void tm_json_write(struct tm_buf *out, const struct tm_json *v, struct tm_json_style style)
+{
+  write_value(out, v, style, 0);
+}

@@ -1,0 +1,26 @@
+/* map.h - bytes to a number (an index, a count, or a pointer cast): open addressing, grows, never
+ * shrinks. Keys are copied. Zero-initialised is empty and ready. */
+#ifndef TM_BASE_MAP_H
+#define TM_BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tm_map {
+  struct tm_map_slot *slots;
+  size_t len, cap;
+};
+
+void tm_map_release(struct tm_map *m);
+/* The place of the key's value, or NULL. Valid until the next add. */
+uint64_t *tm_map_find(const struct tm_map *m, const void *key, size_t key_len);
+/* The same, added with value 0 when it was not there; `is_new` may be NULL. */
+uint64_t *tm_map_add(struct tm_map *m, const void *key, size_t key_len, bool *is_new);
+/* Walks in no particular order; the key is the map's, with a NUL behind it:
+ *   size_t at = 0;
+ *   while (tm_map_next(m, &at, &key, &key_len, &value)) ... */
+bool tm_map_next(const struct tm_map *m, size_t *at, const char **key, size_t *key_len,
+                 uint64_t *value);
+
+#endif

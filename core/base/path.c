@@ -1,0 +1,92 @@
+/* path.c - names of files, taken apart and put together as bytes.
+ *
+ * No disk is asked: a symbolic link in front of ".." is not followed, so tm_path_absolute() names
+ * the file that the text means, not always the one that the kernel would open.
+ */
+#include "base/path.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+bool tm_path_is_absolute(const char *path)
+{
+  return path[0] == '/';
+}
+
+char *tm_path_join(const char *dir, const char *name)
+{
+  size_t len = dir ? strlen(dir) : 0;
+  if (len == 0 || tm_path_is_absolute(name))
+    return tm_xstrdup(name);
+  if (name[0] == '\0')
+    return tm_xstrdup(dir);
+  return tm_xprintf("%s%s%s", dir, dir[len - 1] == '/' ? "" : "/", name);
+}
+
+/* Adds one part of a path to `out`; ".." takes the last one away, unless that is a ".." too or the
+ * root. */
+static void add_part(struct tm_buf *out, const char *part, size_t len, bool absolute)
+{
+  if (len == 0 || (len == 1 && part[0] == '.'))
+    return;
+  if (len == 2 && part[0] == '.' && part[1] == '.') {
+    size_t start = out->len; /* of the last part */
+    while (start > 0 && out->data[start - 1] != '/')
+      start--;
+    bool is_up = out->len - start == 2 && memcmp(out->data + start, "..", 2) == 0;
+    if (out->len > start && !is_up) {
+      size_t keep = start > 1 ? start - 1 : start; /* the root keeps its '/' */
+      out->len = keep;
+      out->data[keep] = '\0';
+      return;
+    }
+    if (absolute)
+      return;
+  }
+  if (out->len > 0 && out->data[out->len - 1] != '/')
+    tm_buf_add_char(out, '/');
+  tm_buf_add(out, part, len);
+}
+
+char *tm_path_absolute(const char *dir, const char *path)
+{
+  char *joined = tm_path_join(dir, path);
+  bool absolute = tm_path_is_absolute(joined);
+  struct tm_buf out = TM_BUF_NONE;
+  if (absolute)
+    tm_buf_add_char(&out, '/');
+  for (const char *at = joined; *at;) {
+    size_t len = strcspn(at, "/");
+    add_part(&out, at, len, absolute);
+    at += len + (at[len] == '/');
+  }
+  if (out.len == 0)
+    tm_buf_add_char(&out, '.');
+  free(joined);
+  return tm_buf_take(&out);
+}
+
+const char *tm_path_base(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+char *tm_path_dir(const char *path)
+{
+  size_t len = (size_t)(tm_path_base(path) - path);
+  if (len == 0)
+    return tm_xstrdup(".");
+  while (len > 1 && path[len - 1] == '/')
+    len--;
+  return tm_xstrndup(path, len);
+}
+
+char *tm_path_stem(const char *path)
+{
+  const char *base = tm_path_base(path);
+  const char *dot = strrchr(base, '.');
+  return dot && dot != base ? tm_xstrndup(base, (size_t)(dot - base)) : tm_xstrdup(base);
+}

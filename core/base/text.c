@@ -1,0 +1,308 @@
+/* text.c - what people write, read strictly; and text made fit for a log line, a CSV field or a
+ * shell.
+ *
+ * Readers take the whole string or refuse it: no blanks around it, nothing behind it, no overflow
+ * that passes silently. Nothing here depends on the host's locale: characters are classed by their
+ * bytes, and numbers are read in the C locale, which is set for the thread and the moment of the
+ * call alone.
+ */
+#include "base/text.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+#include "base/mem.h"
+
+#define NEAREST_MAX 5 /* edits; further apart two names are two names */
+
+static bool is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+static char lower(char c)
+{
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Reads digits up to `max`; *s is then behind them. False without a digit, or beyond `max`. */
+static bool read_digits(const char **s, uint64_t max, uint64_t *out)
+{
+  uint64_t n = 0;
+  if (!is_digit(**s))
+    return false;
+  for (; is_digit(**s); ++*s) {
+    uint64_t digit = (uint64_t)(**s - '0');
+    if (n > (max - digit) / 10)
+      return false;
+    n = n * 10 + digit;
+  }
+  *out = n;
+  return true;
+}
+
+bool tm_text_int(const char *s, int64_t *out)
+{
+  uint64_t n;
+  bool negative = *s == '-';
+  if (*s == '-' || *s == '+')
+    s++;
+  if (!read_digits(&s, (uint64_t)INT64_MAX + negative, &n) || *s)
+    return false;
+  *out =
+      negative && n > 0 ? -(int64_t)(n - 1) - 1 : (int64_t)n; /* INT64_MIN has no positive twin */
+  return true;
+}
+
+/* [+-] digits [. digits] [e [+-] digits], a digit on one side of the point at least; hexadecimal
+ * digits, "inf" and "nan", which strtod() would take, are no decimal number. */
+static bool has_number_form(const char *s)
+{
+  s += *s == '-' || *s == '+';
+  size_t whole = strspn(s, "0123456789"), part = 0;
+  s += whole;
+  if (*s == '.') {
+    part = strspn(s + 1, "0123456789");
+    s += 1 + part;
+  }
+  if (whole + part == 0)
+    return false;
+  if (*s == 'e' || *s == 'E') {
+    s += 1 + (s[1] == '-' || s[1] == '+');
+    size_t digits = strspn(s, "0123456789");
+    if (digits == 0)
+      return false;
+    s += digits;
+  }
+  return *s == '\0';
+}
+
+bool tm_text_number(const char *s, double *out)
+{
+  if (!has_number_form(s))
+    return false;
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  tm_require(c != (locale_t)0);
+  double n = strtod_l(s, NULL, c);
+  freelocale(c);
+  if (!isfinite(n))
+    return false;
+  *out = n;
+  return true;
+}
+
+bool tm_text_size(const char *s, int64_t *out)
+{
+  static const char units[] = "kmgt";
+  uint64_t n;
+  int shift = 0;
+  if (!read_digits(&s, INT64_MAX, &n))
+    return false;
+  if (*s) {
+    s += *s == ' ';
+    const char *unit = *s ? strchr(units, lower(*s)) : NULL;
+    if (!unit || lower(s[1]) != 'b' || s[2])
+      return false;
+    shift = 10 * (int)(unit - units + 1);
+  }
+  if (n > (uint64_t)INT64_MAX >> shift)
+    return false;
+  *out = (int64_t)(n << shift);
+  return true;
+}
+
+static char folded(char c)
+{
+  return c == '-' ? '_' : lower(c);
+}
+
+static size_t least(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Edit distance in which two neighbours that changed places count once. `rows` has room for 3 *
+ * (strlen(b) + 1) numbers: the row in work and the two before it. */
+static size_t distance(const char *a, const char *b, size_t *rows)
+{
+  size_t la = strlen(a), lb = strlen(b);
+  size_t *before = rows, *last = rows + lb + 1, *row = rows + 2 * (lb + 1);
+  for (size_t j = 0; j <= lb; j++)
+    last[j] = j;
+  for (size_t i = 1; i <= la; i++) {
+    row[0] = i;
+    for (size_t j = 1; j <= lb; j++) {
+      bool same = folded(a[i - 1]) == folded(b[j - 1]);
+      size_t d = least(last[j - 1] + !same, least(last[j], row[j - 1]) + 1);
+      if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
+          folded(a[i - 2]) == folded(b[j - 1]))
+        d = least(d, before[j - 2] + 1);
+      row[j] = d;
+    }
+    size_t *spare = before;
+    before = last;
+    last = row;
+    row = spare;
+  }
+  return last[lb];
+}
+
+const char *tm_text_nearest(const char *given, const char *const *names, size_t n)
+{
+  const char *nearest = NULL;
+  size_t nearest_distance = SIZE_MAX, given_len = strlen(given), longest = 0;
+  for (size_t i = 0; i < n; i++)
+    if (strlen(names[i]) > longest)
+      longest = strlen(names[i]);
+  size_t *rows = tm_xcalloc(3 * (longest + 1), sizeof *rows);
+  for (size_t i = 0; i < n; i++) {
+    size_t len = strlen(names[i]);
+    size_t limit = (len > given_len ? len : given_len) / 3;
+    limit = limit > NEAREST_MAX ? NEAREST_MAX : limit;
+    size_t d = distance(given, names[i], rows);
+    if (d <= (limit ? limit : 1) && d < nearest_distance) {
+      nearest_distance = d;
+      nearest = names[i];
+    }
+  }
+  free(rows);
+  return nearest;
+}
+
+size_t tm_text_utf8_len(const char *s, size_t n)
+{
+  const unsigned char *b = (const unsigned char *)s;
+  if (n == 0)
+    return 0;
+  if (b[0] < 0x80)
+    return 1;
+  size_t len = b[0] >= 0xC2 && b[0] <= 0xDF   ? 2
+               : (b[0] & 0xF0) == 0xE0        ? 3
+               : b[0] >= 0xF0 && b[0] <= 0xF4 ? 4
+                                              : 0;
+  if (len == 0 || n < len)
+    return 0;
+  for (size_t i = 1; i < len; i++)
+    if ((b[i] & 0xC0) != 0x80)
+      return 0;
+  bool overlong = (b[0] == 0xE0 && b[1] < 0xA0) || (b[0] == 0xF0 && b[1] < 0x90);
+  bool surrogate = b[0] == 0xED && b[1] > 0x9F;
+  bool beyond = b[0] == 0xF4 && b[1] > 0x8F;
+  return overlong || surrogate || beyond ? 0 : len;
+}
+
+bool tm_text_is_utf8(const char *s, size_t n)
+{
+  for (size_t i = 0; i < n;) {
+    size_t len = tm_text_utf8_len(s + i, n - i);
+    if (len == 0)
+      return false;
+    i += len;
+  }
+  return true;
+}
+
+/* Whether a whole character steers a terminal or ends a line: C0, DEL, C1, U+2028 and U+2029. */
+static bool is_control(const unsigned char *b, size_t len)
+{
+  if (len == 1)
+    return b[0] < 0x20 || b[0] == 0x7F;
+  if (len == 2)
+    return b[0] == 0xC2 && b[1] < 0xA0;
+  return len == 3 && b[0] == 0xE2 && b[1] == 0x80 && (b[2] == 0xA8 || b[2] == 0xA9);
+}
+
+static void add_escaped(struct tm_buf *out, const unsigned char *b, size_t len)
+{
+  for (size_t i = 0; i < len; i++) {
+    switch (b[i]) {
+    case '\n': tm_buf_add_str(out, "\\n"); break;
+    case '\r': tm_buf_add_str(out, "\\r"); break;
+    case '\t': tm_buf_add_str(out, "\\t"); break;
+    default: tm_buf_printf(out, "\\x%02X", b[i]);
+    }
+  }
+}
+
+void tm_text_one_line(struct tm_buf *out, const char *s, size_t n, size_t max)
+{
+  size_t start = out->len, keep = start; /* keep: where "..." would still fit */
+  size_t dots = max < 3 ? max : 3;
+  for (size_t i = 0; i < n;) {
+    size_t len = tm_text_utf8_len(s + i, n - i);
+    size_t whole = len ? len : 1;
+    const unsigned char *b = (const unsigned char *)s + i;
+    if (len == 0 || is_control(b, len))
+      add_escaped(out, b, whole);
+    else
+      tm_buf_add(out, b, len);
+    i += whole;
+    if (max && out->len - start > max) {
+      out->len = keep;
+      tm_buf_add(out, "...", dots);
+      return;
+    }
+    if (max && out->len - start + dots <= max)
+      keep = out->len;
+  }
+}
+
+void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator)
+{
+  bool quoted =
+      n > 0 && (strchr(" \t", s[0] ? s[0] : 'x') || strchr(" \t", s[n - 1] ? s[n - 1] : 'x'));
+  for (size_t i = 0; i < n && !quoted; i++)
+    quoted = s[i] == separator || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
+  if (!quoted) {
+    tm_buf_add(out, s, n);
+    return;
+  }
+  tm_buf_add_char(out, '"');
+  for (size_t i = 0; i < n; i++) {
+    if (s[i] == '"')
+      tm_buf_add_char(out, '"');
+    tm_buf_add_char(out, s[i]);
+  }
+  tm_buf_add_char(out, '"');
+}
+
+void tm_text_grouped(struct tm_buf *out, int64_t n)
+{
+  struct tm_buf digits = TM_BUF_NONE;
+  tm_buf_add_int(&digits, n);
+  const char *s = digits.data;
+  size_t len = digits.len;
+  if (*s == '-') {
+    tm_buf_add_char(out, '-');
+    s++;
+    len--;
+  }
+  for (size_t i = 0; i < len; i++) {
+    if (i > 0 && (len - i) % 3 == 0)
+      tm_buf_add_char(out, ',');
+    tm_buf_add_char(out, s[i]);
+  }
+  tm_buf_release(&digits);
+}
+
+void tm_text_shell(struct tm_buf *out, const char *s)
+{
+  static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "@%+=:,./_-";
+  if (*s && s[strspn(s, harmless)] == '\0') {
+    tm_buf_add_str(out, s);
+    return;
+  }
+  tm_buf_add_char(out, '\'');
+  for (; *s; s++) {
+    if (*s == '\'')
+      tm_buf_add_str(out, "'\\''");
+    else
+      tm_buf_add_char(out, *s);
+  }
+  tm_buf_add_char(out, '\'');
+}

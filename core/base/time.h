@@ -1,0 +1,19 @@
+/* time.h - moments and durations as text. Reads no clock: moments are nanoseconds since the epoch,
+ * UTC. */
+#ifndef TM_BASE_TIME_H
+#define TM_BASE_TIME_H
+
+#include <stdint.h>
+
+struct tm_buf;
+
+#define TM_MS INT64_C(1000000)    /* nanoseconds */
+#define TM_S  INT64_C(1000000000) /* nanoseconds */
+
+void tm_time_log(struct tm_buf *out, int64_t wall_ns);     /* 2026-01-31 23:59:58,123 */
+void tm_time_iso(struct tm_buf *out, int64_t wall_ns);     /* 2026-01-31T23:59:58.123456Z */
+void tm_time_compact(struct tm_buf *out, int64_t wall_ns); /* 20260131-235958 */
+void tm_time_duration(struct tm_buf *out, int64_t ns); /* 0.42 s, 12.3 s, 3 min 05 s, 2 h 03 min */
+void tm_time_seconds(struct tm_buf *out, int64_t ns);  /* 12.345678: six digits, for tables */
+
+#endif

@@ -1,0 +1,192 @@
+/* dataset.c - the definition of a FileDataset, from the tree that a constructor made and back.
+ *
+ * Only the definition is checked here: which keys there are and what they hold. Whether a path exists is found out when
+ * the files are listed, by whoever lists them: a definition may be written on one machine and run on another.
+ *
+ * A manifest has one path; files have one or more. `base_dir` is what relative paths are against; a definition without it
+ * has absolute paths only.
+ */
+#include "data/dataset.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+
+static const char *const known_keys[] = { "kind",           "paths",         "base_dir", "name",
+                                          "null_separated", "on_unreadable", "limit" };
+
+/* "pipeline.lua:4: FileDataset: " before the words. */
+static int place(const struct tm_json *v, struct tm_err *err)
+{
+  if (v->where)
+    return tm_err_wrap(err, "%s: FileDataset", v->where);
+  return tm_err_wrap(err, "FileDataset");
+}
+
+static int refuse(struct tm_err *err, const char *key, const char *accepted)
+{
+  return tm_err_set(err, TM_EUSAGE, "'%s' is of another kind; accepted: %s", key, accepted);
+}
+
+static bool is_plain_string(const struct tm_json *v)
+{
+  return v && v->type == TM_JSON_STRING && v->string.len > 0 &&
+         strlen(v->string.at) == v->string.len;
+}
+
+static int check_keys(const struct tm_json *v, struct tm_err *err)
+{
+  if (v->type != TM_JSON_OBJECT)
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "is no dataset; accepted: what Dataset.File.from_files or from_manifest returns");
+  for (size_t i = 0; i < v->list.len; i++) {
+    bool is_known = false;
+    for (size_t j = 0; j < TM_COUNT_OF(known_keys); j++)
+      is_known = is_known || strcmp(v->keys[i], known_keys[j]) == 0;
+    if (is_known)
+      continue;
+    const char *nearest = tm_text_nearest(v->keys[i], known_keys, TM_COUNT_OF(known_keys));
+    if (nearest)
+      return tm_err_set(err, TM_EUSAGE, "unknown key '%s'; did you mean '%s'?", v->keys[i],
+                        nearest);
+    return tm_err_set(err, TM_EUSAGE, "unknown key '%s'", v->keys[i]);
+  }
+  return 0;
+}
+
+static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const char *kind = tm_json_str(v, "kind", "");
+  if (strcmp(kind, "files") == 0)
+    d->kind = TM_DATASET_FILES;
+  else if (strcmp(kind, "manifest") == 0)
+    d->kind = TM_DATASET_MANIFEST;
+  else
+    return refuse(err, "kind", "\"files\" or \"manifest\"");
+  return 0;
+}
+
+static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *paths = tm_json_get(v, "paths");
+  if (!paths || paths->type == TM_JSON_NULL)
+    return tm_err_set(err, TM_EUSAGE,
+                      "the path is missing; accepted: a path or pattern, or a list of them");
+  size_t n = paths->type == TM_JSON_ARRAY ? paths->list.len : 1;
+  if (n == 0)
+    return tm_err_set(err, TM_EUSAGE, "the list of paths is empty; accepted: one path or more");
+  if (d->kind == TM_DATASET_MANIFEST && n != 1)
+    return tm_err_set(err, TM_EUSAGE, "a manifest is one file; accepted: its path");
+  d->paths = tm_xcalloc(n, sizeof(*d->paths));
+  for (size_t i = 0; i < n; i++) {
+    const struct tm_json *path = paths->type == TM_JSON_ARRAY ? paths->list.at[i] : paths;
+    if (!is_plain_string(path))
+      return tm_err_set(
+          err, TM_EUSAGE,
+          "path %zu is no text, or is empty; accepted: a path or pattern, or a list of them",
+          i + 1);
+    d->paths[d->paths_len++] = tm_xstrdup(path->string.at);
+  }
+  return 0;
+}
+
+static int read_base_dir(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *dir = tm_json_get(v, "base_dir");
+  if (dir) {
+    if (!is_plain_string(dir) || !tm_path_is_absolute(dir->string.at))
+      return refuse(err, "base_dir", "an absolute path");
+    d->base_dir = tm_xstrdup(dir->string.at);
+    return 0;
+  }
+  for (size_t i = 0; i < d->paths_len; i++) {
+    if (!tm_path_is_absolute(d->paths[i]))
+      return tm_err_set(err, TM_EUSAGE,
+                        "path '%s' is relative, and there is no 'base_dir' that it is relative to",
+                        d->paths[i]);
+  }
+  d->base_dir = tm_xstrdup("/");
+  return 0;
+}
+
+static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *name = tm_json_get(v, "name"),
+                       *separated = tm_json_get(v, "null_separated"),
+                       *unreadable = tm_json_get(v, "on_unreadable");
+  if (name && !is_plain_string(name))
+    return refuse(err, "name", "a string, not empty");
+  if (separated && separated->type != TM_JSON_BOOL)
+    return refuse(err, "null_separated", "true or false");
+  if (separated && d->kind != TM_DATASET_MANIFEST)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'null_separated' is for a manifest; from_files has no such option");
+  const char *word = unreadable ? tm_json_str(v, "on_unreadable", "") : "error";
+  if (strcmp(word, "error") != 0 && strcmp(word, "skip") != 0)
+    return refuse(err, "on_unreadable", "\"error\" or \"skip\"");
+  if (unreadable && d->kind != TM_DATASET_FILES)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'on_unreadable' is for from_files; a manifest has no such option");
+  const struct tm_json *limit = tm_json_get(v, "limit");
+  if (limit && (limit->type != TM_JSON_INT || limit->integer < 1))
+    return refuse(err, "limit", "an integer from 1 on");
+  d->limit = limit ? limit->integer : 0;
+  d->name = name ? tm_xstrdup(name->string.at) : NULL;
+  d->null_separated = separated && separated->boolean;
+  d->skip_unreadable = strcmp(word, "skip") == 0;
+  return 0;
+}
+
+struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err)
+{
+  struct tm_dataset *d = TM_NEW(struct tm_dataset);
+  d->where = tm_xstrdup(v->where);
+  if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
+      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0)
+    return d;
+  place(v, err);
+  tm_dataset_free(d);
+  return NULL;
+}
+
+struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(v, "kind", tm_json_new_string(d->kind == TM_DATASET_MANIFEST ? "manifest" : "files"));
+  struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; i < d->paths_len; i++)
+    tm_json_add(paths, tm_json_new_string(d->paths[i]));
+  tm_json_set(v, "base_dir", tm_json_new_string(d->base_dir));
+  if (d->name)
+    tm_json_set(v, "name", tm_json_new_string(d->name));
+  if (d->kind == TM_DATASET_MANIFEST)
+    tm_json_set(v, "null_separated", tm_json_new_bool(d->null_separated));
+  else
+    tm_json_set(v, "on_unreadable", tm_json_new_string(d->skip_unreadable ? "skip" : "error"));
+  if (d->limit > 0)
+    tm_json_set(v, "limit", tm_json_new_int(d->limit));
+  v->tag = tm_xstrdup("FileDataset");
+  v->where = tm_xstrdup(d->where);
+  return v;
+}
+
+bool tm_dataset_is_stdin(const struct tm_dataset *d)
+{
+  return d->kind == TM_DATASET_MANIFEST && strcmp(d->paths[0], "-") == 0;
+}
+
+void tm_dataset_free(struct tm_dataset *d)
+{
+  if (!d)
+    return;
+  for (size_t i = 0; i < d->paths_len; i++)
+    free(d->paths[i]);
+  free(d->paths);
+  free(d->base_dir);
+  free(d->name);
+  free(d->where);
+  free(d);
+}

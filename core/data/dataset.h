@@ -1,0 +1,37 @@
+/* dataset.h - the definition of a FileDataset: where its files are. Nothing is looked at before it is listed. */
+#ifndef TM_DATA_DATASET_H
+#define TM_DATA_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+enum tm_dataset_kind {
+  TM_DATASET_FILES,    /* from_files: paths, folders and patterns */
+  TM_DATASET_MANIFEST, /* from_manifest: a file of paths, one a line; the path "-" is standard input */
+};
+
+struct tm_dataset {
+  enum tm_dataset_kind kind;
+  char *name;   /* as_named_input, or NULL */
+  char **paths; /* as written, relative ones against base_dir */
+  size_t paths_len;
+  char *base_dir;       /* absolute */
+  bool null_separated;  /* of a manifest */
+  bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  int64_t limit;        /* only so many of its first items; 0: all */
+  char *where;          /* file:line of its definition, or NULL */
+};
+
+/* From the object that the Lua constructors make (tag "FileDataset"): keys kind ("files" | "manifest"), paths, base_dir,
+ * name, null_separated, on_unreadable, limit. Unknown keys and wrong types are refused with `where`. To free. */
+struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
+struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
+/* It is read from standard input: once, and never again. */
+bool tm_dataset_is_stdin(const struct tm_dataset *d);
+void tm_dataset_free(struct tm_dataset *d);
+
+#endif

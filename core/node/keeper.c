@@ -1,0 +1,351 @@
+/* keeper.c - the process on a node that starts, watches and ends its workers.
+ *
+ * One loop, one thread, and these events: a frame on the control channel; the end of a child; a deadline. Its invariants,
+ * after invariant 14 of the design:
+ *
+ *  (1) When the control channel closes, everything beneath the keeper is killed, and it ends when nothing is left: all
+ *      that descends from its workers becomes its own child sooner or later, because it is a subreaper, and is killed then.
+ *      node.lock is held until that is so.
+ *  (2) The second line: when the supervisor's process has ended and somebody else still holds its end of the channel (a
+ *      child that it forked), SIGHUP comes, by PDEATHSIG, and has the same effect. It comes also when only the thread that
+ *      started the keeper has ended; then the parent is still the same, and nothing happens. Not SIGKILL: a killed keeper
+ *      could end nobody.
+ *  (3) ENDED is sent once for each STARTED, and nothing about that worker after it.
+ *  (4) Nothing but a HELLO of the same version is answered before such a HELLO has come.
+ *  (5) Before the first worker is started, what a killed keeper of the same job has left behind is ended. It is known by the
+ *      job's directory in its marker; the supervisor, who has the job's lock, has waited for an earlier keeper's end.
+ *
+ * It owns the workers' page, temp_dir and log files; their sockets are the supervisor's and theirs.
+ */
+#include "node/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "node/node_own.h"
+#include "sys/fs.h"
+
+#define LOCK_AGAIN_NS (10 * TM_MS)
+#define STRAYS_NS     (5 * TM_S)
+#define NAME_MAX_LEN  64 /* of a worker, bytes */
+
+void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n)
+{
+  struct tm_frame f = {
+    .type = type, .worker = worker, .payload = p, .length = (uint32_t)n, .fd = -1
+  };
+  tm_channel_send(&k->control, &f);
+}
+
+void tm_keeper_note(struct tm_keeper *k, const char *text)
+{
+  tm_keeper_send(k, TM_FRAME_NOTE, 0, text, strlen(text));
+}
+
+/* ---- the end of the keeper ---- */
+
+static void close_if_alone(struct tm_keeper *k)
+{
+  if (tm_keeper_reap(k))
+    return;
+  tm_signal_close(&k->on_child);
+  tm_signal_close(&k->on_term);
+  tm_signal_close(&k->on_orphaned);
+}
+
+/* Keeps (1): from here on every child that ends brings us back, until there is none. */
+static void begin_close(struct tm_keeper *k)
+{
+  if (k->is_closing)
+    return;
+  k->is_closing = true;
+  tm_channel_close(&k->control);
+  tm_timer_close(&k->timer);
+  tm_timer_close(&k->lock_timer);
+  for (size_t i = 0; i < k->workers.len; i++)
+    tm_keeper_step(k, k->workers.at[i], TM_KEEPER_ON_KILL);
+  close_if_alone(k);
+}
+
+static void on_child(struct tm_signal *s, int number)
+{
+  struct tm_keeper *k = s->data;
+  if (k->is_closing)
+    close_if_alone(k);
+  else
+    tm_keeper_reap(k);
+}
+
+static void on_term(struct tm_signal *s, int number)
+{
+  begin_close(s->data);
+}
+
+static void on_orphaned(struct tm_signal *s, int number) /* keeps (2) */
+{
+  struct tm_keeper *k = s->data;
+  if (getppid() != k->parent)
+    begin_close(k);
+}
+
+/* ---- what the supervisor asks ---- */
+
+static void take_lock(struct tm_keeper *k)
+{
+  int rc = tm_lock_take(k->lock_fd, true);
+  if (rc == -EWOULDBLOCK) { /* who opens a job looks whether it is held, for a moment */
+    tm_timer_start(&k->lock_timer, LOCK_AGAIN_NS, 0);
+  } else if (rc < 0) {
+    struct tm_err err = TM_ERR_NONE;
+    tm_err_system(&err, rc, "cannot lock 'node.lock'");
+    tm_keeper_note(k, err.text);
+  }
+}
+
+static void on_lock_time(struct tm_timer *t)
+{
+  take_lock(t->data);
+}
+
+static void open_lock(struct tm_keeper *k, const char *job_dir)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *path = tm_xprintf("%s/node.lock", job_dir);
+  k->lock_fd = tm_fs_open(tm_fs_real(), path, O_RDWR | O_CREAT, 0600, &err);
+  free(path);
+  if (k->lock_fd >= 0) {
+    take_lock(k);
+  } else {
+    k->lock_fd = -1;
+    tm_keeper_note(k, err.text);
+  }
+}
+
+/* Keeps (5). */
+static void end_strays(struct tm_keeper_step *step)
+{
+  char *mark = tm_job_mark(step->s.job_dir);
+  size_t n = tm_process_kill_marked(TM_ENV_WORKER, mark, STRAYS_NS);
+  free(mark);
+  if (n > 0)
+    tm_keeper_log(step, TM_WARNING,
+                  "%zu processes were killed that an earlier keeper of this job had left behind",
+                  n);
+}
+
+static struct tm_keeper_step *find_step(struct tm_keeper *k, uint64_t index)
+{
+  for (size_t i = 0; i < k->steps.len; i++)
+    if (k->steps.at[i]->index == index)
+      return k->steps.at[i];
+  return NULL;
+}
+
+static struct tm_keeper_worker *find_worker(struct tm_keeper *k, uint32_t number)
+{
+  for (size_t i = 0; i < k->workers.len; i++)
+    if (k->workers.at[i]->number == number)
+      return k->workers.at[i];
+  return NULL;
+}
+
+static void on_step(struct tm_keeper *k, const struct tm_frame *f)
+{
+  struct tm_node_step s;
+  struct tm_err err = TM_ERR_NONE;
+  if (find_step(k, f->index))
+    tm_err_set(&err, TM_EPROTOCOL, "step %llu was sent twice; the first is kept",
+               (unsigned long long)f->index);
+  else
+    tm_node_step_decode(&s, f->payload, f->length, &err);
+  if (err.code < 0) {
+    tm_keeper_note(k, err.text);
+    return;
+  }
+  struct tm_keeper_step *step = TM_NEW(struct tm_keeper_step);
+  step->index = f->index;
+  step->s = s;
+  *TM_ARRAY_ADD(&k->steps) = step;
+  if (k->lock_fd < 0)
+    open_lock(k, s.job_dir);
+  tm_keeper_log_open(k, step);
+  if (k->steps.len == 1)
+    end_strays(step);
+}
+
+/* The name becomes part of paths. */
+static bool is_good_name(const struct tm_frame *f)
+{
+  return f->length > 0 && f->length <= NAME_MAX_LEN && f->payload[0] != '.' &&
+         !memchr(f->payload, '/', f->length) && !memchr(f->payload, 0, f->length);
+}
+
+/* Hands the socket over; false when the control channel is gone. */
+static bool tell_started(struct tm_keeper *k, const struct tm_keeper_worker *w, int fd)
+{
+  char pid[4];
+  struct tm_frame f = {
+    .type = TM_FRAME_STARTED, .worker = w->number, .payload = pid, .length = sizeof pid, .fd = -1
+  };
+  tm_put_u32(pid, (uint32_t)w->pid);
+  int rc = tm_channel_send_fd(&k->control, &f, fd, NULL);
+  tm_fs_close(tm_fs_real(), fd);
+  return rc >= 0;
+}
+
+static int start_worker(struct tm_keeper *k, const struct tm_frame *f, struct tm_err *err)
+{
+  int fd = -1;
+  struct tm_keeper_step *step = find_step(k, f->index);
+  if (!step || !is_good_name(f) || find_worker(k, f->worker))
+    return tm_err_set(
+        err, TM_EPROTOCOL,
+        "a worker cannot be started: the request names no step, no good name, or a number "
+        "that is in use");
+  struct tm_keeper_worker *w = TM_NEW(struct tm_keeper_worker);
+  w->step = step;
+  w->number = f->worker;
+  w->name = tm_xstrndup(f->payload, f->length);
+  if (tm_keeper_spawn(k, w, &fd, err) < 0) {
+    tm_keeper_log(step, TM_ERROR, "%s could not be started: %s", w->name, err->text);
+    tm_keeper_worker_free(w);
+    return err->code;
+  }
+  *TM_ARRAY_ADD(&k->workers) = w;
+  tm_keeper_log(step, TM_INFO, "%s started: pid %ld", w->name, (long)w->pid);
+  tm_keeper_watch(k, w);
+  if (!tell_started(k, w, fd))
+    tm_keeper_step(k, w, TM_KEEPER_ON_KILL);
+  return 0;
+}
+
+static void on_start(struct tm_keeper *k, const struct tm_frame *f)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (start_worker(k, f, &err) < 0)
+    tm_keeper_send(k, TM_FRAME_START_FAILED, f->worker, err.text, strlen(err.text));
+}
+
+static void take_back(struct tm_keeper *k, struct tm_keeper_worker *w, const struct tm_frame *f)
+{
+  struct tm_reader r;
+  struct tm_buf taken = TM_BUF_NONE;
+  tm_reader_init(&r, f->payload, f->length);
+  while (r.end - r.at >= 8) {
+    uint64_t seq = tm_read_u64(&r);
+    if (tm_page_take_back(w->page, seq))
+      tm_buf_add_u64(&taken, seq);
+  }
+  tm_keeper_send(k, TM_FRAME_TAKEN, w->number, taken.data, taken.len);
+  tm_buf_release(&taken);
+}
+
+static void on_hello(struct tm_keeper *k, const struct tm_frame *f)
+{
+  const char *hello = tm_hello();
+  k->has_hello = f->length == strlen(hello) && memcmp(f->payload, hello, f->length) == 0;
+  if (!k->has_hello)
+    begin_close(k);
+}
+
+static void on_worker_frame(struct tm_keeper *k, const struct tm_frame *f)
+{
+  struct tm_keeper_worker *w = find_worker(k, f->worker);
+  if (!w)
+    return; /* its ENDED is on the way */
+  switch (f->type) {
+  case TM_FRAME_TAKE_BACK: take_back(k, w, f); break;
+  case TM_FRAME_STOPPING: tm_keeper_step(k, w, TM_KEEPER_ON_STOPPING); break;
+  case TM_FRAME_KILL: tm_keeper_step(k, w, TM_KEEPER_ON_KILL); break;
+  default: break;
+  }
+}
+
+static void on_frame(struct tm_channel *c, const struct tm_frame *f)
+{
+  struct tm_keeper *k = c->data;
+  tm_fs_close(tm_fs_real(), f->fd); /* we are sent none */
+  if (f->type == TM_FRAME_HELLO) {
+    on_hello(k, f);
+    return;
+  }
+  if (!k->has_hello) { /* keeps (4) */
+    begin_close(k);
+    return;
+  }
+  switch (f->type) {
+  case TM_FRAME_STEP: on_step(k, f); break;
+  case TM_FRAME_START: on_start(k, f); break;
+  case TM_FRAME_TAKE_BACK:
+  case TM_FRAME_STOPPING:
+  case TM_FRAME_KILL: on_worker_frame(k, f); break;
+  default: tm_keeper_note(k, "a frame of an unknown type was passed over"); break;
+  }
+}
+
+static void on_end(struct tm_channel *c, int code)
+{
+  begin_close(c->data);
+}
+
+/* ---- the process ---- */
+
+static int open_all(struct tm_keeper *k, struct tm_err *err)
+{
+  tm_timer_open(&k->timer, &k->loop, tm_keeper_on_time, k);
+  tm_timer_open(&k->lock_timer, &k->loop, on_lock_time, k);
+  if (tm_signal_open(&k->on_child, &k->loop, SIGCHLD, on_child, k, err) < 0 ||
+      tm_signal_open(&k->on_term, &k->loop, SIGTERM, on_term, k, err) < 0 ||
+      tm_signal_open(&k->on_orphaned, &k->loop, SIGHUP, on_orphaned, k, err) < 0)
+    return err->code;
+  tm_process_signal_with_parent(SIGHUP); /* after its handler is there */
+  int rc = tm_process_adopt_orphans();
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot become the parent of orphans");
+  return tm_channel_open(&k->control, &k->loop, TM_KEEPER_CONTROL_FD, on_frame, on_end, k, err);
+}
+
+static void release(struct tm_keeper *k)
+{
+  for (size_t i = 0; i < k->steps.len; i++) {
+    struct tm_keeper_step *step = k->steps.at[i];
+    tm_fs_close(tm_fs_real(), step->main_fd);
+    tm_node_step_release(&step->s);
+    free(step->main_path);
+    free(step);
+  }
+  TM_ARRAY_RELEASE(&k->steps);
+  TM_ARRAY_RELEASE(&k->workers);
+  if (k->lock_fd >= 0)
+    tm_lock_release(k->lock_fd);
+  tm_fs_close(tm_fs_real(), k->lock_fd);
+}
+
+int tm_keeper_run(void)
+{
+  struct tm_keeper k = { .lock_fd = -1, .parent = getppid() };
+  struct tm_err err = TM_ERR_NONE;
+  const char *hello = tm_hello();
+  int rc = tm_loop_init(&k.loop, &err);
+  if (rc == 0) {
+    rc = open_all(&k, &err);
+    if (rc < 0)
+      begin_close(&k);
+    tm_keeper_send(&k, TM_FRAME_HELLO, 0, hello, strlen(hello));
+    tm_loop_run(&k.loop);
+    tm_loop_release(&k.loop);
+  }
+  release(&k);
+  if (rc < 0) {
+    struct tm_buf line = TM_BUF_NONE;
+    tm_buf_printf(&line, "tidemill node: %s\n", err.text);
+    tm_fd_append(STDERR_FILENO, line.data, line.len);
+    tm_buf_release(&line);
+  }
+  return rc < 0 ? 3 : 0;
+}

@@ -1,0 +1,173 @@
+/* message.c - the frames between supervisor and keeper, as bytes; and the words for how a worker ended.
+ *
+ * On another machine the bytes come through a pipe that anything may have written to: decoders read all, ask once
+ * whether the bytes were bad, refuse what is left over, and check every number that becomes an index or an enum.
+ */
+#include "node/message.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "node/wire.h"
+
+#define MARK_MAX 512 /* bytes of a path that are shown in a marker */
+
+const char *tm_hello(void)
+{
+  return "tidemill " TM_VERSION " protocol 1";
+}
+
+void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
+{
+  tm_wire_add_str(out, s->node_id);
+  tm_wire_add_str(out, s->job_dir);
+  tm_wire_add_str(out, s->logs_dir);
+  tm_wire_add_str(out, s->cwd);
+  tm_wire_add_str(out, s->temp_base);
+  tm_wire_add_list(out, s->worker_argv, s->worker_argv_len);
+  tm_wire_add_list(out, s->environment, s->environment_len);
+  tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->load_timeout_ns);
+}
+
+int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  *out = (struct tm_node_step) { 0 };
+  out->node_id = tm_wire_read_str(&r);
+  out->job_dir = tm_wire_read_str(&r);
+  out->logs_dir = tm_wire_read_str(&r);
+  out->cwd = tm_wire_read_str(&r);
+  out->temp_base = tm_wire_read_str(&r);
+  tm_wire_read_list(&r, &out->worker_argv, &out->worker_argv_len);
+  tm_wire_read_list(&r, &out->environment, &out->environment_len);
+  out->run_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->load_timeout_ns = (int64_t)tm_read_u64(&r);
+  if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
+      out->load_timeout_ns >= 0)
+    return 0;
+  tm_node_step_release(out);
+  return tm_err_set(err, TM_EPROTOCOL, "the settings of a step cannot be read");
+}
+
+void tm_node_step_release(struct tm_node_step *s)
+{
+  free(s->node_id);
+  free(s->job_dir);
+  free(s->logs_dir);
+  free(s->cwd);
+  free(s->temp_base);
+  tm_wire_release_list(s->worker_argv, s->worker_argv_len);
+  tm_wire_release_list(s->environment, s->environment_len);
+  *s = (struct tm_node_step) { 0 };
+}
+
+char *tm_job_mark(const char *job_dir)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  for (const char *p = job_dir; *p && out.len < MARK_MAX; p++)
+    if (*p == ',' || *p == ':' || *p == '%')
+      tm_buf_printf(&out, "%%%02x", (unsigned char)*p);
+    else
+      tm_buf_add_char(&out, *p);
+  if (out.len >= MARK_MAX)
+    tm_buf_printf(&out, "%%%016" PRIx64, tm_hash64(job_dir, strlen(job_dir)));
+  tm_buf_add_char(&out, ':');
+  return tm_buf_take(&out);
+}
+
+void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e)
+{
+  tm_buf_add_u32(out, (uint32_t)e->cause);
+  tm_buf_add_u32(out, e->pid);
+  tm_buf_add_u32(out, (uint32_t)e->exit_status);
+  tm_buf_add_u32(out, (uint32_t)e->signal);
+  tm_buf_add_u64(out, (uint64_t)e->lived_ns);
+  tm_buf_add_u64(out, (uint64_t)e->max_rss_kb);
+  tm_buf_add_u32(out, (uint32_t)e->view.phase);
+  tm_buf_add_u64(out, (uint64_t)e->view.since_ns);
+  tm_buf_add_u64(out, e->view.seq);
+  tm_buf_add_u64(out, e->view.index);
+  tm_buf_add_u32(out, e->view.try);
+  tm_buf_add_u32(out, e->view.item);
+  tm_buf_add_u64(out, (uint64_t)e->phase_ns);
+  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
+    tm_buf_add_u64(out, e->words[i]);
+}
+
+int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  uint32_t cause = tm_read_u32(&r);
+  out->cause = (enum tm_end_cause)cause;
+  out->pid = tm_read_u32(&r);
+  out->exit_status = (int32_t)tm_read_u32(&r);
+  out->signal = (int32_t)tm_read_u32(&r);
+  out->lived_ns = (int64_t)tm_read_u64(&r);
+  out->max_rss_kb = (int64_t)tm_read_u64(&r);
+  uint32_t phase = tm_read_u32(&r);
+  out->view.phase = (enum tm_phase)phase;
+  out->view.since_ns = (int64_t)tm_read_u64(&r);
+  out->view.seq = tm_read_u64(&r);
+  out->view.index = tm_read_u64(&r);
+  out->view.try = tm_read_u32(&r);
+  out->view.item = tm_read_u32(&r);
+  out->phase_ns = (int64_t)tm_read_u64(&r);
+  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
+    out->words[i] = tm_read_u64(&r);
+  if (!r.bad && r.at == r.end && cause <= TM_END_KILLED && phase <= TM_PHASE_SHUTDOWN)
+    return 0;
+  return tm_err_set(err, TM_EPROTOCOL, "the report of a worker's end cannot be read");
+}
+
+static const char *phase_words(enum tm_phase phase)
+{
+  switch (phase) {
+  case TM_PHASE_START: return "before it had loaded its script";
+  case TM_PHASE_INIT: return "in init()";
+  case TM_PHASE_IDLE: return "between two mini-batches";
+  case TM_PHASE_LOAD: return "while it loaded a mini-batch";
+  case TM_PHASE_RUN: return "in run()";
+  case TM_PHASE_RETURN: return "while it returned a result";
+  case TM_PHASE_SHUTDOWN: return "in shutdown()";
+  }
+  return "";
+}
+
+static void add_place(struct tm_buf *out, const struct tm_ended *e)
+{
+  tm_buf_printf(out, " %s", phase_words(e->view.phase));
+  if (e->view.item > 0)
+    tm_buf_printf(out, " at item %u", e->view.item);
+  tm_buf_add_str(out, " after ");
+  tm_time_duration(out, e->phase_ns);
+}
+
+void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e)
+{
+  const char *name;
+  switch (e->cause) {
+  case TM_END_STOPPED: tm_buf_add_str(out, "stopped"); return;
+  case TM_END_EXITED: tm_buf_printf(out, "exited with status %d", e->exit_status); break;
+  case TM_END_SIGNAL:
+    name = sigdescr_np(e->signal);
+    tm_buf_printf(out, "killed by signal %d (%s)", e->signal, name ? name : "unknown");
+    break;
+  case TM_END_TIMEOUT:
+    tm_buf_add_str(out, e->view.phase == TM_PHASE_LOAD
+                            ? "killed for passing task_overhead_timeout"
+                            : "killed for passing run_invocation_timeout");
+    break;
+  case TM_END_SHUTDOWN:
+    tm_buf_add_str(out, "killed for not ending in time when told to stop,");
+    break;
+  case TM_END_KILLED: tm_buf_add_str(out, "killed by the supervisor"); break;
+  }
+  add_place(out, e);
+}

@@ -1,0 +1,100 @@
+/* message.h - what supervisor and keeper say to each other, over the control channel.
+ *
+ *   supervisor                        keeper
+ *     HELLO           <------->         HELLO             versions: refused when not the same
+ *     STEP             ------->                           what workers of a step need; numbered by `index`
+ *     START            ------->         starts a worker   index: step, worker: its number in the job; bytes: its name
+ *                      <-------         STARTED (+ fd)    the supervisor's end of the worker's socket | START_FAILED
+ *     TAKE_BACK        ------->         u64 seq ...
+ *                      <-------         TAKEN             u64 seq ... that had not begun
+ *     STOPPING         ------->         the worker was told STOP: it has TM_STOP_NS to end
+ *     KILL             ------->         ends the worker and what it started
+ *                      <-------         ENDED             struct tm_ended, once for each STARTED
+ *                      <-------         NOTE              words, for the log
+ *   (the control channel closes)        everything beneath it is killed, and it ends
+ *
+ * What names a worker that has ended is passed over: its ENDED is on the way.
+ *
+ * `worker` in each frame's header. Frames: sys/channel.h.
+ */
+#ifndef TM_NODE_MESSAGE_H
+#define TM_NODE_MESSAGE_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "node/page.h"
+#include "sys/channel.h"
+
+enum tm_node_frame {
+  TM_FRAME_HELLO = 65, /* bytes: TM_VERSION and build, see tm_hello() */
+  TM_FRAME_STEP,
+  TM_FRAME_START,
+  TM_FRAME_TAKE_BACK,
+  TM_FRAME_STOPPING,
+  TM_FRAME_KILL,
+  TM_FRAME_STARTED = 97, /* payload: u32 pid; with a descriptor */
+  TM_FRAME_START_FAILED, /* payload: words */
+  TM_FRAME_TAKEN,        /* once for each TAKE_BACK to a worker that lives; may be empty */
+  TM_FRAME_ENDED,
+  TM_FRAME_NOTE,
+};
+#define TM_STOP_NS (30 * INT64_C(1000000000))
+
+/* The text that both sides exchange first, and must find equal. */
+const char *tm_hello(void);
+
+/* What the keeper must know of a step. In the frame: the strings and lists in this order (node/wire.h: any bytes but NUL,
+ * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns. Strings are the struct's own after decoding. */
+struct tm_node_step {
+  char *node_id;  /* "0" */
+  char *job_dir;  /* node.lock lies there */
+  char *logs_dir; /* <step>/logs */
+  char *cwd;      /* working directory of workers */
+  char *
+      temp_base; /* temp_dir of a worker is <temp_base>-<worker name>, made and removed by the keeper, mode 0700 */
+  char **worker_argv; /* the program and its arguments; NULL-ended */
+  size_t worker_argv_len;
+  char **
+      environment; /* "NAME=value" on top of the keeper's own; NULL-ended. The keeper adds the TM_ENV_ ones */
+  size_t environment_len;
+  int64_t run_timeout_ns;  /* of one run(); 0: none */
+  int64_t load_timeout_ns; /* of what precedes it; 0: none */
+};
+void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
+int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n,
+                        struct tm_err *err); /* to tm_node_step_release() */
+void tm_node_step_release(struct tm_node_step *s);
+
+/* What stands first in the marker (TM_ENV_WORKER) of all that descends from workers of the job in this directory, and of no
+ * other: the path, shortened with a hash when it is long; ':' behind it, no ',' in it. To free. */
+char *tm_job_mark(const char *job_dir);
+
+enum tm_end_cause {
+  TM_END_STOPPED,  /* it was told to stop, and exited with 0 */
+  TM_END_EXITED,   /* by itself: os.exit, an error of ours */
+  TM_END_SIGNAL,   /* killed, crashed */
+  TM_END_TIMEOUT,  /* killed by the keeper: run() passed its timeout */
+  TM_END_SHUTDOWN, /* killed by the keeper: shutdown() took too long */
+  TM_END_KILLED,   /* killed by the keeper: KILL */
+};
+
+struct tm_ended {
+  enum tm_end_cause cause;
+  uint32_t pid;
+  int32_t exit_status; /* when signal is 0 */
+  int32_t signal;
+  int64_t lived_ns;
+  int64_t max_rss_kb;
+  struct tm_page_view view; /* the last state of its page */
+  int64_t phase_ns;         /* how long it had been in that phase */
+  uint64_t words[TM_PAGE_WORDS];
+};
+void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e);
+int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err *err);
+/* "killed by signal 9 (Killed) in run() after 1.2 s"; one line. */
+void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e);
+
+#endif

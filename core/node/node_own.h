@@ -1,0 +1,102 @@
+/* node_own.h - what the files of the keeper share; nobody else includes it but their tests. */
+#ifndef TM_NODE_NODE_OWN_H
+#define TM_NODE_NODE_OWN_H
+
+#include <sys/types.h>
+
+#include "base/level.h"
+#include "base/mem.h"
+#include "node/message.h"
+#include "node/page.h"
+#include "sys/channel.h"
+#include "sys/loop.h"
+#include "sys/process.h"
+
+/* A step, as long as the keeper lives. */
+struct tm_keeper_step {
+  uint64_t index;
+  struct tm_node_step s;
+  char *main_path; /* sys/node/<node>/_main.txt */
+  int main_fd;     /* or -1: it cannot be written */
+};
+
+enum tm_keeper_state { TM_KEEPER_LIVES, TM_KEEPER_STOPS, TM_KEEPER_KILLED, TM_KEEPER_STATES };
+
+/* A worker, from its start until its end has been told. */
+struct tm_keeper_worker {
+  struct tm_keeper_step *step;
+  uint32_t number;
+  char *name;   /* process000 */
+  char *marker; /* value of TM_ENV_WORKER, in all that descends from it */
+  char *temp_dir;
+  struct tm_page *page;
+  pid_t pid;
+  enum tm_keeper_state state;
+  enum tm_end_cause kill_cause; /* when KILLED */
+  int64_t started_ns;           /* monotonic, as all here */
+  int64_t due_ns;               /* when to look at its page; INT64_MAX: never */
+  int64_t stop_due_ns;          /* when shutdown() is late; INT64_MAX: it was not told to stop */
+};
+
+struct tm_keeper {
+  struct tm_loop loop;
+  struct tm_channel control;
+  struct tm_signal on_child, on_term, on_orphaned;
+  struct tm_timer timer; /* armed to the earliest due_ns or stop_due_ns */
+  struct tm_timer lock_timer;
+  struct TM_ARRAY(struct tm_keeper_step *) steps;
+  struct TM_ARRAY(struct tm_keeper_worker *) workers;
+  pid_t parent;
+  int lock_fd; /* node.lock, or -1 */
+  bool has_hello, has_ends /* of workers, ever */, has_noted_log, is_closing;
+};
+
+/* keeper.c */
+void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n);
+void tm_keeper_note(struct tm_keeper *k, const char *text);
+
+/* log.c: the log folder of the node. What cannot be written is noted to the supervisor once, and passed over. */
+void tm_keeper_log_open(struct tm_keeper *k,
+                        struct tm_keeper_step *step); /* makes the folders, opens _main.txt */
+void tm_keeper_log(struct tm_keeper_step *step, enum tm_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The end of a worker that did not come as it was asked to, as a line of user/error/<node>/<worker>.txt. */
+void tm_keeper_log_death(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *words);
+/* A worker's "stdout" or "stderr", opened for appending, and linked into sys/node/: a descriptor, or -1. */
+int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker *w,
+                              const char *stream);
+
+/* spawn.c. Starts the worker of step, number and name; the rest of *w is filled. *fd is the supervisor's end of its socket,
+ * the caller's. After a failure nothing is left of it but what tm_keeper_worker_free() frees. */
+int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, struct tm_err *err);
+void tm_keeper_worker_free(struct tm_keeper_worker *w); /* NULL is a no-op */
+/* The environment of a worker: `own` with `more` and the keeper's variables over it; NULL-ended, to free() as one. */
+char **tm_keeper_environment(char *const *own, char *const *more, size_t more_len,
+                             char *const *last, size_t last_len);
+
+/* watch.c */
+enum tm_keeper_event {
+  TM_KEEPER_ON_STOPPING,
+  TM_KEEPER_ON_KILL,
+  TM_KEEPER_ON_RUN_LATE,
+  TM_KEEPER_ON_STOP_LATE,
+  TM_KEEPER_ON_END,
+  TM_KEEPER_EVENTS
+};
+void tm_keeper_watch(struct tm_keeper *k,
+                     struct tm_keeper_worker *w); /* it has been started: its deadlines begin */
+void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_keeper_event event);
+void tm_keeper_on_time(struct tm_timer *t);
+/* Handles all ends that there are. False when no child is left. */
+bool tm_keeper_reap(struct tm_keeper *k);
+/* When to look at the page again: at or before `now_ns`, the run() or the loading that `view` shows has passed its timeout
+ * (0: none). Pure. */
+int64_t tm_keeper_due(const struct tm_page_view *view, int64_t run_ns, int64_t load_ns,
+                      int64_t now_ns);
+/* Whether a process with the marker `found` descends from a worker with `marker`, perhaps through a keeper of its own. Pure. */
+bool tm_keeper_is_marked(const char *found, const char *marker);
+/* The cause of an end. Pure. */
+enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
+                                  const struct tm_process_end *end, enum tm_phase phase);
+
+#endif

@@ -1,0 +1,77 @@
+/* page.h - what a worker shares with its keeper: which of its mini-batches had begun, and what it is doing since when.
+ *
+ * The supervisor numbers what it hands to a worker: seq 0, 1, 2, ... The word of seq s is words[s % TM_PAGE_WORDS] and
+ * holds (s << 2 | state). A word that holds an earlier seq means: s is queued (in the socket or in the worker's hands).
+ *
+ *   worker:  queued -> begun -> done            by compare-and-swap
+ *   keeper:  queued -> taken back               by compare-and-swap; nobody else writes
+ *
+ * So it is certain, after any death, what had begun; and what was taken back will not be run. seq starts at 1, so that a
+ * zeroed page says "all queued". The supervisor never has more than TM_PAGE_WORDS of a worker's entries open.
+ *
+ * `doing` is a word (count << 4 | phase). The rest of what the worker is doing stands in records[count & 1]: the worker
+ * fills the other record, then publishes it with the next `doing`; who reads takes `doing`, the record, and `doing` again,
+ * until both are the same. So a worker that dies at any point leaves one whole record.
+ */
+#ifndef TM_NODE_PAGE_H
+#define TM_NODE_PAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TM_PAGE_WORDS 512
+
+/* What a worker finds in its environment. */
+#define TM_ENV_WORKER                                                                              \
+  "TIDEMILL_WORKER" /* <tm_job_mark><worker name>:<number>[,<that of a worker around the keeper>] */
+#define TM_ENV_KEEPER "TIDEMILL_KEEPER" /* the keeper's pid */
+
+enum tm_phase {
+  TM_PHASE_START,
+  TM_PHASE_INIT,
+  TM_PHASE_IDLE,
+  TM_PHASE_LOAD,
+  TM_PHASE_RUN,
+  TM_PHASE_RETURN,
+  TM_PHASE_SHUTDOWN
+};
+enum tm_entry_state { TM_ENTRY_QUEUED, TM_ENTRY_BEGUN, TM_ENTRY_DONE, TM_ENTRY_TAKEN };
+
+struct tm_page_record {
+  _Atomic int64_t since_ns; /* monotonic; when this phase began */
+  _Atomic uint64_t seq;     /* the entry that LOAD, RUN and RETURN are about */
+  _Atomic uint64_t index;   /* its mini-batch */
+  _Atomic uint32_t try;
+  _Atomic uint32_t item; /* from 1; 0: not known */
+};
+
+struct tm_page {
+  _Atomic uint64_t doing;
+  struct tm_page_record records[2];
+  _Atomic uint64_t words[TM_PAGE_WORDS];
+};
+
+struct tm_page_view { /* one consistent reading */
+  enum tm_phase phase;
+  int64_t since_ns;
+  uint64_t seq, index;
+  uint32_t try, item;
+};
+
+const char *tm_phase_name(enum tm_phase phase); /* "init", "run", ... */
+/* The worker's side. The keeper sets START before there is a worker. */
+bool tm_page_begin(struct tm_page *p, uint64_t seq); /* queued -> begun; false: it was taken back */
+void tm_page_done(struct tm_page *p, uint64_t seq);  /* begun -> done */
+void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_t seq,
+                 uint64_t index, uint32_t try);
+/* The keeper's side. */
+bool tm_page_take_back(struct tm_page *p, uint64_t seq); /* queued -> taken; false: it had begun */
+void tm_page_read(const struct tm_page *p, struct tm_page_view *out);
+enum tm_entry_state tm_page_state(const struct tm_page *p, uint64_t seq);
+/* The same from the words of an ENDED frame. */
+enum tm_entry_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq);
+/* Whether any entry had begun, at any time, from the same words. */
+bool tm_page_has_begun(const uint64_t words[TM_PAGE_WORDS]);
+
+#endif

@@ -1,0 +1,141 @@
+/* spawn.c - starting one worker.
+ *
+ *   descriptors: 0 nothing  1 stdout file  2 stderr file  3 its socket  4 its page; every other one is closed
+ *   environment: the keeper's own, the step's over it, and TMPDIR, TIDEMILL_WORKER, TIDEMILL_KEEPER over both
+ *
+ *  (1) All that descends from a worker carries its marker in its environment, whatever session it moves to: by that
+ *      watch.c knows it. Markers of workers of one keeper differ, because the worker's number is in them; inside another
+ *      worker the outer marker follows, so that the outer keeper knows its own. They begin with the job's directory, so that
+ *      what outlived a killed keeper is found by the next one, or by the supervisor (tm_job_mark).
+ *  (2) temp_dir is made by us, anew, with mode 0700: in a folder that everybody can write to, a name that somebody else
+ *      has taken is an error, never a place to write to.
+ *  (3) START stands on the page before there is a process, so that a worker which dies at once is seen to have been
+ *      starting.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node/node_own.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+#include "sys/page.h"
+
+extern char **environ;
+
+static bool has_same_name(const char *a, const char *b)
+{
+  size_t n = strcspn(a, "=");
+  return strncmp(a, b, n) == 0 && b[n] == '=';
+}
+
+static void set_variable(char **all, size_t *len, char *entry)
+{
+  size_t i = 0;
+  while (i < *len && !has_same_name(entry, all[i]))
+    i++;
+  all[i] = entry;
+  *len += i == *len;
+}
+
+char **tm_keeper_environment(char *const *own, char *const *more, size_t more_len,
+                             char *const *last, size_t last_len)
+{
+  size_t own_len = 0, len = 0;
+  while (own[own_len])
+    own_len++;
+  char **all = tm_xcalloc(own_len + more_len + last_len + 1, sizeof *all);
+  for (; len < own_len; len++)
+    all[len] = own[len];
+  for (size_t i = 0; i < more_len; i++)
+    set_variable(all, &len, more[i]);
+  for (size_t i = 0; i < last_len; i++)
+    set_variable(all, &len, last[i]);
+  return all;
+}
+
+/* Keeps (1). */
+static char *make_marker(const struct tm_keeper_worker *w)
+{
+  const char *outer = getenv(TM_ENV_WORKER);
+  char *job = tm_job_mark(w->step->s.job_dir);
+  char *marker =
+      tm_xprintf("%s%s:%u%s%s", job, w->name, w->number, outer ? "," : "", outer ? outer : "");
+  free(job);
+  return marker;
+}
+
+/* Keeps (2). What an earlier worker of this name left behind is removed first. */
+static int make_temp_dir(const char *path, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  int rc = tm_tree_remove(path, err);
+  if (rc < 0)
+    return rc;
+  rc = fs->mkdir(fs->self, path, 0700);
+  return rc < 0 ? tm_err_system(err, rc, "cannot make the folder '%s'", path) : 0;
+}
+
+static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int channel, int page,
+                           struct tm_err *err)
+{
+  const struct tm_node_step *s = &w->step->s;
+  int fds[] = { -1, tm_keeper_log_open_output(k, w, "stdout"),
+                tm_keeper_log_open_output(k, w, "stderr"), channel, page };
+  char *last[] = { tm_xprintf("TMPDIR=%s", w->temp_dir), tm_xprintf(TM_ENV_WORKER "=%s", w->marker),
+                   tm_xprintf(TM_ENV_KEEPER "=%ld", (long)getpid()) };
+  char **env =
+      tm_keeper_environment(environ, s->environment, s->environment_len, last, TM_COUNT_OF(last));
+  struct tm_spawn spawn = { .program = s->worker_argv[0],
+                            .argv = s->worker_argv,
+                            .env = env,
+                            .cwd = *s->cwd ? s->cwd : NULL,
+                            .fds = fds,
+                            .fds_len = TM_COUNT_OF(fds) };
+  pid_t pid = tm_process_start(&spawn, err);
+  free(env);
+  for (size_t i = 0; i < TM_COUNT_OF(last); i++)
+    free(last[i]);
+  tm_fs_close(tm_fs_real(), fds[1]);
+  tm_fs_close(tm_fs_real(), fds[2]);
+  return pid;
+}
+
+int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, struct tm_err *err)
+{
+  int pair[2] = { -1, -1 }, page = -1;
+  w->marker = make_marker(w);
+  w->temp_dir = tm_xprintf("%s-%s", w->step->s.temp_base, w->name);
+  if (make_temp_dir(w->temp_dir, err) < 0)
+    return err->code;
+  if ((page = tm_page_new(w->name, sizeof *w->page, err)) < 0)
+    goto fail;
+  if (!(w->page = tm_page_map(page, sizeof *w->page, err)) || tm_channel_pair(pair, err) < 0)
+    goto fail;
+  w->started_ns = tm_clock_mono_ns();
+  tm_page_set(w->page, TM_PHASE_START, w->started_ns, 0, 0, 0); /* keeps (3) */
+  w->pid = start_process(k, w, pair[1], page, err);
+  if (w->pid < 0)
+    goto fail;
+  tm_fs_close(tm_fs_real(), page);
+  tm_fs_close(tm_fs_real(), pair[1]);
+  *fd = pair[0];
+  return 0;
+fail:
+  tm_tree_remove(w->temp_dir, NULL);
+  tm_fs_close(tm_fs_real(), page);
+  tm_fs_close(tm_fs_real(), pair[0]);
+  tm_fs_close(tm_fs_real(), pair[1]);
+  return err->code;
+}
+
+void tm_keeper_worker_free(struct tm_keeper_worker *w)
+{
+  if (!w)
+    return;
+  tm_page_unmap(w->page, sizeof *w->page);
+  free(w->name);
+  free(w->marker);
+  free(w->temp_dir);
+  free(w);
+}

@@ -1,0 +1,256 @@
+/* watch.c - deadlines and ends. What can happen to a worker stands in one table, [state][event] -> action.
+ *
+ *  (1) No polling: one timer, armed to the earliest moment at which some deadline can have passed. A worker in run()
+ *      since s can be late at s + timeout; one that is not in run() can be late at now + timeout at the earliest.
+ *  (2) An end is handled whole before the next one is asked for: the group is killed while the ended worker still holds
+ *      its number, then it is reaped, told, and what it had is removed.
+ *  (3) What has left the group by setsid() becomes our own child when its parent dies. It is known by its marker; what
+ *      carries the marker of no living worker is killed, whenever a process beneath us has ended: only then something
+ *      can have become our child. What has wiped its marker is left until the keeper ends.
+ *  (4) A kill is sent once and its cause kept; a worker that had ended by itself before the kill came says so.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "node/node_own.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+
+#define CHILDREN_MAX                                                                               \
+  1024 /* looked at in one turn; what is beyond is found when the next one has ended */
+#define MARKER_MAX 4096
+
+static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
+{
+  if (timeout_ns <= 0)
+    return INT64_MAX;
+  return since_ns < INT64_MAX - timeout_ns ? since_ns + timeout_ns : INT64_MAX;
+}
+
+int64_t tm_keeper_due(const struct tm_page_view *view, int64_t run_ns, int64_t load_ns,
+                      int64_t now_ns)
+{
+  int64_t since_ns = view->since_ns < now_ns ? view->since_ns : now_ns;
+  int64_t run_due_ns = due_of(view->phase == TM_PHASE_RUN ? since_ns : now_ns, run_ns);
+  int64_t load_due_ns = due_of(view->phase == TM_PHASE_LOAD ? since_ns : now_ns, load_ns);
+  return run_due_ns < load_due_ns ? run_due_ns : load_due_ns;
+}
+
+bool tm_keeper_is_marked(const char *found, const char *marker)
+{
+  size_t n = strlen(found), m = strlen(marker);
+  return n >= m && strcmp(found + n - m, marker) == 0 && (n == m || found[n - m - 1] == ',');
+}
+
+enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
+                                  const struct tm_process_end *end, enum tm_phase phase)
+{
+  if (w->state == TM_KEEPER_KILLED && end->signal == SIGKILL)
+    return w->kill_cause; /* (4) */
+  if (end->signal != 0)
+    return TM_END_SIGNAL;
+  /* The worker may have got STOP, and ended, before we are told that it was sent: the page says so too. */
+  bool was_told = w->state == TM_KEEPER_STOPS || phase == TM_PHASE_SHUTDOWN;
+  return was_told && end->exit_status == 0 ? TM_END_STOPPED : TM_END_EXITED;
+}
+
+/* ---- deadlines ---- */
+
+static void arm(struct tm_keeper *k, int64_t now_ns) /* keeps (1) */
+{
+  int64_t first_ns = INT64_MAX;
+  for (size_t i = 0; i < k->workers.len; i++) {
+    const struct tm_keeper_worker *w = k->workers.at[i];
+    if (w->state == TM_KEEPER_KILLED)
+      continue;
+    first_ns = w->due_ns < first_ns ? w->due_ns : first_ns;
+    first_ns = w->stop_due_ns < first_ns ? w->stop_due_ns : first_ns;
+  }
+  if (first_ns == INT64_MAX)
+    tm_timer_stop(&k->timer);
+  else
+    tm_timer_start(&k->timer, first_ns > now_ns ? first_ns - now_ns : 0, 0);
+}
+
+static void look_at(struct tm_keeper *k, struct tm_keeper_worker *w, int64_t now_ns)
+{
+  struct tm_page_view view;
+  if (w->stop_due_ns <= now_ns)
+    tm_keeper_step(k, w, TM_KEEPER_ON_STOP_LATE);
+  if (w->due_ns > now_ns || w->state == TM_KEEPER_KILLED)
+    return;
+  tm_page_read(w->page, &view);
+  w->due_ns = tm_keeper_due(&view, w->step->s.run_timeout_ns, w->step->s.load_timeout_ns, now_ns);
+  if (w->due_ns <= now_ns)
+    tm_keeper_step(k, w, TM_KEEPER_ON_RUN_LATE);
+}
+
+void tm_keeper_on_time(struct tm_timer *t)
+{
+  struct tm_keeper *k = t->data;
+  int64_t now_ns = tm_clock_mono_ns();
+  for (size_t i = 0; i < k->workers.len; i++)
+    if (k->workers.at[i]->state != TM_KEEPER_KILLED)
+      look_at(k, k->workers.at[i], now_ns);
+  arm(k, now_ns);
+}
+
+void tm_keeper_watch(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+  struct tm_page_view view = { .phase = TM_PHASE_START };
+  w->due_ns = tm_keeper_due(&view, w->step->s.run_timeout_ns, w->step->s.load_timeout_ns, now_ns);
+  w->stop_due_ns = INT64_MAX;
+  arm(k, now_ns);
+}
+
+/* ---- the table ---- */
+
+static void nothing(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+}
+
+static void begin_stop(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+  w->state = TM_KEEPER_STOPS;
+  w->stop_due_ns = now_ns + TM_STOP_NS;
+  arm(k, now_ns);
+}
+
+static void kill_worker(struct tm_keeper_worker *w, enum tm_end_cause cause)
+{
+  w->state = TM_KEEPER_KILLED;
+  w->kill_cause = cause;
+  tm_process_kill_group(w->pid, SIGKILL);
+}
+
+static void end_killed(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  kill_worker(w, TM_END_KILLED);
+}
+
+static void end_late_stop(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  kill_worker(w, TM_END_SHUTDOWN);
+}
+
+static void end_late_run(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  kill_worker(w, TM_END_TIMEOUT);
+}
+
+static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  size_t i = 0;
+  while (k->workers.at[i] != w)
+    i++;
+  k->workers.at[i] = k->workers.at[--k->workers.len];
+  tm_tree_remove(w->temp_dir, NULL);
+  tm_keeper_worker_free(w);
+  k->has_ends = true;
+}
+
+static void (*const actions[TM_KEEPER_STATES][TM_KEEPER_EVENTS])(struct tm_keeper *,
+                                                                 struct tm_keeper_worker *) = {
+  /*                    STOPPING    KILL        RUN_LATE      STOP_LATE      END */
+  [TM_KEEPER_LIVES] = { begin_stop, end_killed, end_late_run, nothing, forget },
+  [TM_KEEPER_STOPS] = { nothing, end_killed, end_late_run, end_late_stop, forget },
+  [TM_KEEPER_KILLED] = { nothing, nothing, nothing, nothing, forget },
+};
+
+void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_keeper_event event)
+{
+  actions[w->state][event](k, w);
+}
+
+/* ---- ends ---- */
+
+static void tell(struct tm_keeper *k, struct tm_keeper_worker *w, const struct tm_ended *ended)
+{
+  struct tm_buf bytes = TM_BUF_NONE, words = TM_BUF_NONE, lived = TM_BUF_NONE;
+  tm_ended_describe(&words, ended);
+  tm_time_duration(&lived, ended->lived_ns);
+  bool was_asked = ended->cause == TM_END_STOPPED || ended->cause == TM_END_KILLED;
+  tm_keeper_log(w->step, was_asked ? TM_INFO : TM_WARNING,
+                "%s ended: pid %u, %s; lived %s, at most %lld kB resident", w->name, ended->pid,
+                words.data, lived.data, (long long)ended->max_rss_kb);
+  if (!was_asked)
+    tm_keeper_log_death(k, w, words.data);
+  tm_ended_encode(&bytes, ended);
+  tm_keeper_send(k, TM_FRAME_ENDED, w->number, bytes.data,
+                 bytes.len); /* after the logs: they are named then */
+  tm_buf_release(&bytes);
+  tm_buf_release(&words);
+  tm_buf_release(&lived);
+}
+
+static void end_worker(struct tm_keeper *k, struct tm_keeper_worker *w,
+                       const struct tm_process_end *end)
+{
+  struct tm_ended ended = { .pid = (uint32_t)end->pid,
+                            .exit_status = end->exit_status,
+                            .signal = end->signal };
+  int64_t now_ns = tm_clock_mono_ns();
+  tm_process_kill_group(w->pid, SIGKILL); /* keeps (2) */
+  tm_page_read(w->page, &ended.view);
+  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
+    ended.words[i] = atomic_load_explicit(&w->page->words[i], memory_order_acquire);
+  ended.cause = tm_keeper_cause(w, end, ended.view.phase);
+  ended.lived_ns = now_ns - w->started_ns;
+  if (ended.view.since_ns > 0 && ended.view.since_ns < now_ns) /* else it was scribbled on */
+    ended.phase_ns = now_ns - ended.view.since_ns;
+  tm_process_reap(w->pid, &ended.max_rss_kb);
+  tell(k, w, &ended);
+  tm_keeper_step(k, w, TM_KEEPER_ON_END);
+}
+
+static struct tm_keeper_worker *find_pid(struct tm_keeper *k, pid_t pid)
+{
+  for (size_t i = 0; i < k->workers.len; i++)
+    if (k->workers.at[i]->pid == pid)
+      return k->workers.at[i];
+  return NULL;
+}
+
+/* Its worker lives, or nobody can tell. */
+static bool may_live(const struct tm_keeper *k, pid_t pid)
+{
+  char found[MARKER_MAX];
+  if (!tm_process_env(pid, TM_ENV_WORKER, found, sizeof found))
+    return true;
+  for (size_t i = 0; i < k->workers.len; i++)
+    if (tm_keeper_is_marked(found, k->workers.at[i]->marker))
+      return true;
+  return false;
+}
+
+/* Keeps (3). When the keeper ends, nothing may live. */
+static void sweep(struct tm_keeper *k)
+{
+  pid_t pids[CHILDREN_MAX];
+  size_t n = tm_process_children(getpid(), pids, CHILDREN_MAX);
+  for (size_t i = 0; i < n; i++)
+    if (k->is_closing || (!find_pid(k, pids[i]) && !may_live(k, pids[i])))
+      tm_process_kill(pids[i], SIGKILL);
+}
+
+bool tm_keeper_reap(struct tm_keeper *k)
+{
+  struct tm_process_end end;
+  int rc;
+  while ((rc = tm_process_next_end(&end)) > 0) {
+    struct tm_keeper_worker *w = find_pid(k, end.pid);
+    if (w)
+      end_worker(k, w, &end);
+    else
+      tm_process_reap(end.pid, NULL);
+  }
+  if (rc == 0 && (k->has_ends || k->is_closing))
+    sweep(k);
+  return rc == 0;
+}

@@ -1,0 +1,124 @@
+/* aliases.c - see aliases.h.
+ *
+ * What is accepted follows from the field that a name stands for, shifted by what is added, so that the refusal speaks of the
+ * value that was given: 'retry_settings.max_retries' is -1; accepted: an integer from 0 on.
+ */
+#include "plan/aliases.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "plan/params.h"
+
+static const struct tm_alias aliases[] = {
+  { "max_concurrency_per_instance", NULL, "process_count_per_node", 0, 0 },
+  { "append_row_to", NULL, "append_row_file_name", 0, 0 },
+  { "mini_batch_error_threshold", NULL, "allowed_failed_count", 0, -1 },
+  { "retry_settings", "max_retries", "run_max_try", 1, 0 },
+  { "retry_settings", "timeout", "run_invocation_timeout", 0, 0 },
+};
+
+bool tm_alias_has(const char *key)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(aliases); i++)
+    if (strcmp(aliases[i].key, key) == 0)
+      return true;
+  return false;
+}
+
+/* "retry_settings.timeout" */
+static void add_name(struct tm_buf *out, const struct tm_alias *a)
+{
+  tm_buf_printf(out, "%s%s%s", a->key, a->member ? "." : "", a->member ? a->member : "");
+}
+
+static const struct tm_json *value_in(const struct tm_json *config, const struct tm_alias *a)
+{
+  const struct tm_json *v = tm_json_get(config, a->key);
+  return a->member ? tm_json_get(v, a->member) : v;
+}
+
+const struct tm_alias *tm_alias_find(const struct tm_json *config, const char *field,
+                                     const struct tm_json **given)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
+    *given = strcmp(aliases[i].field, field) == 0 ? value_in(config, &aliases[i]) : NULL;
+    if (*given)
+      return &aliases[i];
+  }
+  return NULL;
+}
+
+/* Digits in a string are a number here as everywhere. */
+static bool is_number(const struct tm_json *v, int64_t *out)
+{
+  if (v->type == TM_JSON_INT)
+    *out = v->integer;
+  return v->type == TM_JSON_INT ||
+         (v->type == TM_JSON_STRING && !v->tag && tm_text_int(v->string.at, out));
+}
+
+struct tm_json *tm_alias_value(const struct tm_alias *a, const struct tm_json *given)
+{
+  int64_t n;
+  bool is_plain = (a->add == 0 && a->none == 0) || !is_number(given, &n);
+  if (is_plain)
+    return tm_json_copy(given);
+  return a->none != 0 && n == a->none ? NULL : tm_json_new_int(n + a->add);
+}
+
+static int check_value(const struct tm_alias *a, const struct tm_json *given, struct tm_err *err)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  struct tm_field f = *tm_params_find("ParallelRunConfig", a->field);
+  add_name(&name, a);
+  f.name = name.data;
+  f.min = a->none != 0 ? (double)a->none : f.min - (double)a->add;
+  int rc = tm_params_check_field(&f, given, err);
+  tm_buf_release(&name);
+  return rc;
+}
+
+static int check_table(const struct tm_json *config, struct tm_err *err)
+{
+  const struct tm_json *retry = tm_json_get(config, "retry_settings");
+  return retry ? tm_params_check("retry_settings", retry, err) : 0;
+}
+
+int tm_aliases_check(const struct tm_json *config, struct tm_err *err)
+{
+  if (check_table(config, err) < 0)
+    return TM_EUSAGE;
+  for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
+    const struct tm_alias *a = &aliases[i];
+    const struct tm_json *given = value_in(config, a);
+    if (!given)
+      continue;
+    if (tm_json_get(config, a->field)) {
+      struct tm_buf name = TM_BUF_NONE;
+      add_name(&name, a);
+      tm_err_set(err, TM_EUSAGE, "'%s' and '%s' are the same setting; accepted: one of them",
+                 a->field, name.data);
+      tm_buf_release(&name);
+      return TM_EUSAGE;
+    }
+    if (check_value(a, given, err) < 0)
+      return TM_EUSAGE;
+  }
+  return 0;
+}
+
+void tm_aliases_note(const struct tm_json *config, struct tm_step *s)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
+    const struct tm_alias *a = &aliases[i];
+    struct tm_buf name = TM_BUF_NONE;
+    if (!value_in(config, a))
+      continue;
+    add_name(&name, a);
+    tm_step_note(s, "'%s' is called '%s' here%s", name.data, a->field,
+                 a->add ? ", and counts the first try, too" : "");
+    tm_buf_release(&name);
+  }
+}

@@ -1,0 +1,41 @@
+/* aliases.h - names of settings in the successor's configuration, accepted beside ours. Within plan.
+ *
+ *   max_concurrency_per_instance   process_count_per_node
+ *   append_row_to                  append_row_file_name
+ *   mini_batch_error_threshold     allowed_failed_count; -1 is none
+ *   retry_settings.max_retries     run_max_try, less one
+ *   retry_settings.timeout         run_invocation_timeout
+ *
+ * A setting is given under one of its names. Whoever uses another one's name is told ours, once for each.
+ */
+#ifndef TM_PLAN_ALIASES_H
+#define TM_PLAN_ALIASES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "plan/pipeline.h"
+
+struct tm_alias {
+  const char *key;    /* in the ParallelRunConfig */
+  const char *member; /* of the table that the key holds, or NULL */
+  const char *field;  /* ours */
+  int64_t add;        /* to the number given */
+  int64_t none;       /* this number stands for "not set"; 0: none does */
+};
+
+bool tm_alias_has(const char *key);
+/* Every value that `config` gives under such a name is accepted, and none is given twice. 0, or TM_EUSAGE with words. */
+int tm_aliases_check(const struct tm_json *config, struct tm_err *err);
+/* The alias under which `config` gives `field`, and the value, or NULL. */
+const struct tm_alias *tm_alias_find(const struct tm_json *config, const char *field,
+                                     const struct tm_json **given);
+/* The value under our name, to be freed, from one that has been checked; NULL: it is as if not set. */
+struct tm_json *tm_alias_value(const struct tm_alias *a, const struct tm_json *given);
+/* A note in `s` for each that `config` uses. */
+void tm_aliases_note(const struct tm_json *config, struct tm_step *s);
+
+#endif

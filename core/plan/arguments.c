@@ -1,0 +1,139 @@
+/* arguments.c - see arguments.h.
+ *
+ * A name takes the word behind it as its value, whatever that begins with, unless it is a name itself ("--x"): -1 is a number.
+ */
+#include "plan/arguments.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/params.h"
+#include "plan/settings.h"
+
+static const char *const kinds[] = { "ParallelRunConfig", "arguments" };
+
+/* The field that `--name` is, `n` bytes of it behind the dashes. */
+static const struct tm_field *find(const char *name, size_t n)
+{
+  for (size_t k = 0; k < TM_COUNT_OF(kinds); k++) {
+    size_t len;
+    const struct tm_field *fields = tm_params_fields(kinds[k], &len);
+    for (size_t i = 0; i < len; i++)
+      if ((fields[i].flags & TM_FIELD_ARGUMENT) && strlen(fields[i].name) == n &&
+          strncmp(fields[i].name, name, n) == 0)
+        return &fields[i];
+  }
+  return NULL;
+}
+
+/* The beginning of `full`, '-' and '_' being equal. */
+static bool is_beginning(const char *full, const char *name, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (full[i] != (name[i] == '-' ? '_' : name[i]))
+      return false;
+  return n > 0;
+}
+
+static void note_near(struct tm_step *s, const char *word, size_t n)
+{
+  for (size_t k = 0; k < TM_COUNT_OF(kinds); k++) {
+    size_t len;
+    const struct tm_field *fields = tm_params_fields(kinds[k], &len);
+    for (size_t i = 0; i < len; i++) {
+      if (!(fields[i].flags & TM_FIELD_ARGUMENT) || !is_beginning(fields[i].name, word + 2, n))
+        continue;
+      tm_step_note(s,
+                   "argument '%.*s' goes to the script; the runner takes '--%s', by its whole name",
+                   (int)n + 2, word, fields[i].name);
+      return;
+    }
+  }
+}
+
+static int take(struct tm_step *s, size_t *at, struct tm_json *taken, struct tm_err *err)
+{
+  char *word = s->arguments[*at];
+  size_t n = strcspn(word + 2, "=");
+  const struct tm_field *f = find(word + 2, n);
+  bool has_value = word[2 + n] == '=';
+  if (!f) {
+    note_near(s, word, n);
+    return 0;
+  }
+  char *value = has_value                    ? word + 3 + n
+                : *at + 1 < s->arguments_len ? s->arguments[*at + 1]
+                                             : NULL;
+  if (!value || (!has_value && strncmp(value, "--", 2) == 0)) {
+    struct tm_buf accepted = TM_BUF_NONE;
+    tm_params_accepted(&accepted, f);
+    tm_err_set(err, TM_EUSAGE, "'%s' in 'arguments' has no value; accepted: %s", word,
+               accepted.data);
+    tm_buf_release(&accepted);
+    return TM_EUSAGE;
+  }
+  tm_json_set(taken, f->name, tm_json_new_string(value));
+  s->runner_arguments[s->runner_arguments_len++] = word;
+  if (!has_value)
+    s->runner_arguments[s->runner_arguments_len++] = s->arguments[++*at];
+  return 1;
+}
+
+int tm_arguments_take(struct tm_step *s, struct tm_json *taken, struct tm_err *err)
+{
+  size_t kept = 0, n = s->arguments_len;
+  bool has_ended = false;
+  s->runner_arguments = tm_xcalloc(n + 1, sizeof(char *));
+  for (size_t i = 0; i < n; i++) {
+    char *word = s->arguments[i];
+    has_ended = has_ended || strcmp(word, "--") == 0;
+    int rc = has_ended || strncmp(word, "--", 2) != 0 ? 0 : take(s, &i, taken, err);
+    if (rc < 0) { /* what is left of the list is released with the step */
+      memmove(s->arguments + kept, s->arguments + i, (n - i) * sizeof(char *));
+      s->arguments_len = kept + n - i;
+      return rc;
+    }
+    if (rc == 0)
+      s->arguments[kept++] = word;
+  }
+  s->arguments_len = kept;
+  return 0;
+}
+
+static void set(struct tm_json *settings, const char *name, struct tm_json *value,
+                const char *origin)
+{
+  struct tm_json *setting = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(setting, "value", value);
+  tm_json_set(setting, "origin", tm_json_new_string(origin));
+  tm_json_set(settings, name, setting);
+}
+
+static double number(const struct tm_json *settings, const char *name)
+{
+  return tm_json_num(tm_json_get(settings, name), "value", 0);
+}
+
+/* As the original has it: long enough for a mini-batch that uses up its tries. */
+static double progress_default(const struct tm_json *settings)
+{
+  double run_s = number(settings, "run_invocation_timeout");
+  double tries_s =
+      number(settings, "run_max_try") * (run_s + number(settings, "task_overhead_timeout")) + 60;
+  return 3 * run_s + 30 > tries_s ? 3 * run_s + 30 : tries_s;
+}
+
+int tm_arguments_settle(struct tm_json *settings, const struct tm_json *taken, struct tm_err *err)
+{
+  for (size_t i = 0; i < taken->list.len; i++) {
+    const char *name = taken->keys[i];
+    struct tm_json *value = tm_params_value(find(name, strlen(name)), taken->list.at[i], err);
+    if (!value)
+      return tm_err_wrap(err, "in 'arguments'");
+    set(settings, name, value, "argument");
+  }
+  if (!tm_json_get(settings, "progress_update_timeout"))
+    set(settings, "progress_update_timeout", tm_json_new_number(progress_default(settings)),
+        "default");
+  return 0;
+}

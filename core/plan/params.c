@@ -1,0 +1,285 @@
+/* params.c - the one table of keys, and the check of a definition against it.
+ *
+ * What is not in this table does not exist: an unknown key is refused with the nearest known one. Adding a parameter is a
+ * line here, a field in config.h and its line in config.c; checks, did-you-mean, origin, resume and help follow.
+ *
+ * The table knows names and ranges. What one value looks like is values.c; what fields say to each other (an
+ * entry script within its source_directory, two steps of one name) is pipeline.c.
+ */
+#include "plan/params.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "plan/aliases.h"
+
+#define REQUIRED   TM_FIELD_REQUIRED
+#define PARAMETER  TM_FIELD_PARAMETER
+#define CHANGEABLE TM_FIELD_CHANGEABLE
+#define ARGUMENT   TM_FIELD_ARGUMENT
+#define ANY_CASE   TM_FIELD_ANY_CASE
+
+#define INT_MAX_GIVEN  2147483647.0
+#define SIZE_MAX_GIVEN 1125899906842624.0 /* 2^50 */
+
+/* clang-format off: a table */
+static const struct tm_field config_fields[] = {
+  { "entry_script", TM_FIELD_PATH, 0, 0, NULL, NULL, REQUIRED,
+    "the Lua file with init() and run(mini_batch); relative to source_directory, else to the "
+    "pipeline file" },
+  { "source_directory", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
+    "the folder with all that the script needs, copied at submission; without it the entry script "
+    "alone is" },
+  { "mini_batch_size", TM_FIELD_INT, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
+    "files handed to one run()" },
+  { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL, CHANGEABLE | ARGUMENT,
+    "failed items to tolerate over the whole input; -1 tolerates all" },
+  { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL, CHANGEABLE | ARGUMENT,
+    "failed mini-batches to tolerate; without it all" },
+  { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL, CHANGEABLE | ARGUMENT,
+    "the same in percent of all mini-batches, judged once all are created" },
+  { "output_action", TM_FIELD_CHOICE, 0, 0, "append_row", "append_row|summary_only", 0,
+    "append_row: one file with all returned rows; summary_only: the script stores its own output" },
+  { "append_row_file_name", TM_FIELD_FILE_NAME, 0, 0, "parallel_run_step.txt", NULL, 0,
+    "the file of append_row, in the output folder" },
+  { "append_row_line_break", TM_FIELD_CHOICE, 0, 0, "error", "error|escape", 0,
+    "a line break in a returned string: an error, or written as \\n or \\r with every backslash "
+    "doubled" },
+  { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
+    "workers on a node; without it as many as there are cores" },
+  { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE,
+    "{ variables, module_paths } for the workers; folders where require looks behind the script's "
+    "own" },
+  { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG",
+    PARAMETER | CHANGEABLE | ARGUMENT | ANY_CASE, "how much the logs say" },
+  { "run_invocation_timeout", TM_FIELD_SECONDS, 0.001, 259200, "60", NULL,
+    PARAMETER | CHANGEABLE | ARGUMENT, "seconds for one run()" },
+  { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE,
+    "tries for a mini-batch" },
+  { "max_result_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "2GB", NULL, CHANGEABLE,
+    "what one run() may return" },
+  { "sync_interval", TM_FIELD_SECONDS, 0.001, 3600, "1", NULL, CHANGEABLE,
+    "seconds of work that a power cut may cost" },
+  { "environment_variables", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE,
+    "variables for the workers; they go before those of environment" },
+  { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
+    "an output file that is there and is not this job's is replaced" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE, "for people" },
+};
+
+static const struct tm_field argument_fields[] = {
+  { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL, CHANGEABLE | ARGUMENT,
+    "seconds to load a mini-batch, before its run()" },
+  { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
+    "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
+    "worked out of the other timeouts" },
+  { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
+    "seconds until the first mini-batch is created, then the step is Failed" },
+};
+
+static const struct tm_field retry_fields[] = {
+  { "max_retries", TM_FIELD_INT, 0, INT_MAX_GIVEN - 1, NULL, NULL, PARAMETER,
+    "tries but the first: run_max_try - 1" },
+  { "timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, PARAMETER, "run_invocation_timeout" },
+};
+
+static const struct tm_field step_fields[] = {
+  { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED, "unique in the pipeline" },
+  { "parallel_run_config", TM_FIELD_OBJECT, 0, 0, NULL, "ParallelRunConfig", REQUIRED,
+    "how it is run" },
+  { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset", REQUIRED | TM_FIELD_OR_ONE,
+    "datasets, one after the other, never mixed in a mini-batch" },
+  { "output", TM_FIELD_OBJECT, 0, 0, NULL, "OutputFileDatasetConfig", 0, "the name of the output" },
+  { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
+    "for the script: strings, numbers, booleans, PipelineParameters; some are the runner's" },
+  { "allow_reuse", TM_FIELD_BOOL, 0, 0, "true", NULL, CHANGEABLE,
+    "an earlier result of the same work may be used" },
+};
+
+static const struct tm_field pipeline_fields[] = {
+  { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED,
+    "of the pipeline; its jobs are named for it" },
+  { "steps", TM_FIELD_OBJECTS, 0, 0, NULL, "ParallelRunStep", REQUIRED, "what is run" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE, "for people" },
+};
+
+static const struct tm_field parameter_fields[] = {
+  { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "as in --param NAME=VALUE" },
+  { "default_value", TM_FIELD_SCALAR, 0, 0, NULL, NULL, REQUIRED,
+    "without --param; its type is the parameter's" },
+};
+
+static const struct tm_field output_fields[] = {
+  { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
+};
+
+static const struct tm_field from_files_fields[] = {
+  { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,
+    "an unreadable folder ends the job, or is left out" },
+};
+
+static const struct tm_field from_manifest_fields[] = {
+  { "null_separated", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "paths end in NUL, as find -print0 writes them" },
+};
+
+#define KIND(name, fields)                                                                         \
+  {                                                                                                \
+    name, fields, TM_COUNT_OF(fields)                                                              \
+  }
+static const struct kind {
+  const char *name;
+  const struct tm_field *fields;
+  size_t n;
+} kinds[] = {
+  KIND("ParallelRunConfig", config_fields),
+  KIND("arguments", argument_fields),
+  KIND("retry_settings", retry_fields),
+  KIND("ParallelRunStep", step_fields),
+  KIND("Pipeline", pipeline_fields),
+  KIND("PipelineParameter", parameter_fields),
+  KIND("OutputFileDatasetConfig", output_fields),
+  KIND("Dataset.File.from_files", from_files_fields),
+  KIND("Dataset.File.from_manifest", from_manifest_fields),
+};
+/* clang-format on */
+
+const struct tm_field *tm_params_fields(const char *kind, size_t *n)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(kinds); i++) {
+    if (strcmp(kinds[i].name, kind) == 0) {
+      *n = kinds[i].n;
+      return kinds[i].fields;
+    }
+  }
+  *n = 0;
+  return NULL;
+}
+
+const struct tm_field *tm_params_find(const char *kind, const char *name)
+{
+  size_t n;
+  const struct tm_field *fields = tm_params_fields(kind, &n);
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(fields[i].name, name) == 0)
+      return &fields[i];
+  }
+  return NULL;
+}
+
+int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *err)
+{
+  if (v && v->where)
+    return tm_err_wrap(err, "%s: %s", v->where, kind);
+  return tm_err_wrap(err, "%s", kind);
+}
+
+/* The nearest known key; where none is near, all of them. */
+static int refuse_key(const char *key, const struct tm_field *fields, size_t n, struct tm_err *err)
+{
+  const char *names[32];
+  struct tm_buf all = TM_BUF_NONE, given = TM_BUF_NONE;
+  for (size_t i = 0; i < n && i < TM_COUNT_OF(names); i++) {
+    names[i] = fields[i].name;
+    tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
+  }
+  tm_text_one_line(&given, key, strlen(key), 80);
+  const char *nearest = tm_text_nearest(key, names, n);
+  if (nearest)
+    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; did you mean '%s'?", tm_buf_str(&given), nearest);
+  else
+    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; known: %s", tm_buf_str(&given), tm_buf_str(&all));
+  tm_buf_release(&all);
+  tm_buf_release(&given);
+  return TM_EUSAGE;
+}
+
+static int refuse_missing(const struct tm_field *f, struct tm_err *err)
+{
+  struct tm_buf accepted = TM_BUF_NONE;
+  tm_params_accepted(&accepted, f);
+  tm_err_set(err, TM_EUSAGE, "'%s' is missing; it is required: %s", f->name, accepted.data);
+  tm_buf_release(&accepted);
+  return TM_EUSAGE;
+}
+
+/* A PipelineParameter in the place of a value: where it may stand, and by its default. */
+static int check_parameter(const struct tm_field *f, const struct tm_json *given,
+                           struct tm_err *err)
+{
+  struct tm_buf accepted = TM_BUF_NONE;
+  tm_params_accepted(&accepted, f);
+  const struct tm_json *value = tm_json_get(given, "default_value");
+  struct tm_json *settled = NULL;
+  if (!(f->flags & PARAMETER)) {
+    tm_err_set(err, TM_EUSAGE, "'%s' is a PipelineParameter, which it cannot be; accepted: %s",
+               f->name, accepted.data);
+  } else if (!value) {
+    tm_err_set(err, TM_EUSAGE, "'%s' is a PipelineParameter without a default_value", f->name);
+  } else {
+    settled = tm_params_value(f, value, err);
+    if (!settled)
+      tm_err_wrap(err, "default_value of PipelineParameter '%s'", tm_json_str(given, "name", ""));
+  }
+  tm_buf_release(&accepted);
+  if (!settled)
+    return TM_EUSAGE;
+  tm_json_free(settled);
+  return 0;
+}
+
+int tm_params_check_field(const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
+{
+  if (f->type != TM_FIELD_OBJECT && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
+    return check_parameter(f, given, err);
+  struct tm_json *settled = tm_params_value(f, given, err);
+  if (!settled)
+    return TM_EUSAGE;
+  tm_json_free(settled);
+  return 0;
+}
+
+/* `has_aliases`: the successor's names are known, too. */
+static int check_fields(const struct tm_field *fields, size_t n, const struct tm_json *v,
+                        bool has_aliases, struct tm_err *err)
+{
+  for (size_t i = 0; i < v->list.len; i++) {
+    const struct tm_field *f = NULL;
+    for (size_t j = 0; j < n && !f; j++)
+      f = strcmp(fields[j].name, v->keys[i]) == 0 ? &fields[j] : NULL;
+    if (!f && !(has_aliases && tm_alias_has(v->keys[i])))
+      return refuse_key(v->keys[i], fields, n, err);
+  }
+  for (size_t j = 0; j < n; j++) {
+    const struct tm_json *given = tm_json_get(v, fields[j].name);
+    if (!given && (fields[j].flags & REQUIRED))
+      return refuse_missing(&fields[j], err);
+    if (given && tm_params_check_field(&fields[j], given, err) < 0)
+      return TM_EUSAGE;
+  }
+  return has_aliases ? tm_aliases_check(v, err) : 0;
+}
+
+int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *err)
+{
+  static const struct tm_json nothing = { .type = TM_JSON_OBJECT };
+  size_t n;
+  const struct tm_field *fields = tm_params_fields(kind, &n);
+  if (!fields)
+    return tm_err_set(err, TM_EUSAGE, "there is no constructor '%s'", kind);
+  const struct tm_json *members = v;
+  if (v->type == TM_JSON_ARRAY && v->list.len == 0)
+    members = &nothing;                                  /* {} in Lua is either */
+  bool is_foreign = v->tag && strcmp(v->tag, kind) != 0; /* Pipeline(step) */
+  if (members->type != TM_JSON_OBJECT || is_foreign) {
+    struct tm_buf given = TM_BUF_NONE;
+    tm_params_describe(&given, v);
+    tm_err_set(err, TM_EUSAGE, "is given %s; accepted: a table of names and values", given.data);
+    tm_buf_release(&given);
+    return tm_params_place(kind, v, err);
+  }
+  if (check_fields(fields, n, members, fields == config_fields, err) < 0)
+    return tm_params_place(kind, v, err);
+  return 0;
+}

@@ -1,0 +1,84 @@
+/* params.h - the keys that definitions know: one table per constructor, and everything that is made from it: the checks,
+ * the did-you-mean, what is compared on resume, the options and help of the command line.
+ *
+ * A definition comes as a tree (base/json.h). Where the root has `where`, the words of a refusal begin with it:
+ *
+ *   pipeline.lua:12: ParallelRunConfig: 'run_max_try' is 0; accepted: an integer from 1 on
+ */
+#ifndef TM_PLAN_PARAMS_H
+#define TM_PLAN_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+enum tm_field_type {
+  TM_FIELD_INT,     /* integer within min and max; digits in a string too */
+  TM_FIELD_SECONDS, /* number within min and max; digits in a string too */
+  TM_FIELD_PERCENT, /* the same, of another unit */
+  TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
+  TM_FIELD_CHOICE,  /* one of the words of `accepts`, which are separated by '|' */
+  TM_FIELD_PATH,
+  TM_FIELD_FILE_NAME, /* without a folder */
+  TM_FIELD_TEXT,
+  TM_FIELD_BOOL,
+  TM_FIELD_NAME,        /* of a step or pipeline: 3 to 32 of a-z 0-9 - */
+  TM_FIELD_WORD,        /* of a parameter, dataset or output: letters, digits, '-', '_', '.' */
+  TM_FIELD_VARIABLES,   /* names with values */
+  TM_FIELD_ENVIRONMENT, /* { variables = VARIABLES, module_paths = list of paths } */
+  TM_FIELD_SCALAR,      /* a string, a number or a boolean */
+  TM_FIELD_LIST,        /* any list */
+  TM_FIELD_OBJECT,      /* an object that the constructor `accepts` made */
+  TM_FIELD_OBJECTS,     /* a list of one or more of them */
+};
+
+enum {
+  TM_FIELD_REQUIRED = 1,
+  TM_FIELD_PARAMETER = 2,  /* may be a PipelineParameter */
+  TM_FIELD_CHANGEABLE = 4, /* may have changed when a job is resumed */
+  TM_FIELD_OR_ONE = 8,     /* of OBJECTS: one object stands for a list of one */
+  TM_FIELD_ARGUMENT = 16,  /* may be given in the script's arguments, by exact name: arguments.h */
+  TM_FIELD_ANY_CASE = 32,  /* of CHOICE: words in upper case, accepted in any */
+};
+
+struct tm_field {
+  const char *name;
+  enum tm_field_type type;
+  double min, max;       /* of numbers: the unit is the type's; max 0: none */
+  const char *otherwise; /* the default as text, or NULL: none, or worked out by the plan */
+  const char *accepts;   /* words of CHOICE, constructor of OBJECT and OBJECTS; else NULL */
+  unsigned flags;        /* TM_FIELD_REQUIRED | ... */
+  const char *help;      /* one line */
+};
+
+/* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
+ * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest"), in the order of the manual; of
+ * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
+ * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
+const struct tm_field *tm_params_fields(const char *kind, size_t *n);
+const struct tm_field *tm_params_find(const char *kind, const char *name); /* or NULL */
+
+/* Whether every key is known, every required one is there, and every value is accepted. 0, or TM_EUSAGE with words. A
+ * PipelineParameter is checked by its default. */
+int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *err);
+/* One value, which may be a PipelineParameter where the field allows one. */
+int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
+                          struct tm_err *err);
+
+/* The value in its one form, to be freed: INT and SIZE an integer, SECONDS and PERCENT a number, VARIABLES an object of
+ * strings, ENVIRONMENT {variables, module_paths}, both always there, a CHOICE in any case the word of the table, else a copy. NULL: it is not accepted; the words are "'run_max_try' is 0; accepted: an integer from 1 on". */
+struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
+                                struct tm_err *err);
+/* The default in its one form, to be freed, or NULL when there is none. */
+struct tm_json *tm_params_default(const struct tm_field *f);
+
+/* "an integer from 1 on" */
+void tm_params_accepted(struct tm_buf *out, const struct tm_field *f);
+/* What was given, for people: `"abc"`, `0.5`, `a list`, `a FileDataset`. */
+void tm_params_describe(struct tm_buf *out, const struct tm_json *given);
+/* "pipeline.lua:12: ParallelRunConfig: " before the words; returns err->code. */
+int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *err);
+
+#endif

@@ -1,0 +1,366 @@
+/* pipeline.c - a pipeline, from the tree that its definition made to the structs that a job is run from.
+ *
+ *   tree of Lua's constructors -> params.c: is every key and value accepted?
+ *                              -> parameters.c: PipelineParameters get their values
+ *                              -> config.c: settings with origins, struct tm_config
+ *                              -> here: names, inputs, arguments, and what steps say to each other
+ *
+ * Relative paths are against the pipeline file's folder. The constructors have checked most of this when the file was
+ * loaded; it is checked again, because a tree may come from elsewhere, and because parameters have new values now.
+ *
+ * `effective` of a step is the record of all this: {name, settings: {NAME: {value, origin}}, inputs, arguments,
+ * output, working_dir (where it is not the script's folder), allow_reuse}. It holds no value of an environment variable.
+ */
+#include "plan/pipeline.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "plan/aliases.h"
+#include "plan/arguments.h"
+#include "plan/params.h"
+#include "plan/settings.h"
+
+/* What a step is read against. */
+struct reader {
+  const struct tm_values *values;
+  char *base_dir;          /* the pipeline file's folder, absolute */
+  const char *working_dir; /* of workers, or NULL */
+  const char *origin;      /* of what the definition says: "file" or "option" */
+};
+
+static void step_free(struct tm_step *s)
+{
+  if (!s)
+    return;
+  for (size_t i = 0; i < s->inputs_len; i++)
+    tm_dataset_free(s->inputs[i]);
+  for (size_t i = 0; i < s->arguments_len; i++)
+    free(s->arguments[i]);
+  for (size_t i = 0; i < s->runner_arguments_len; i++)
+    free(s->runner_arguments[i]);
+  for (size_t i = 0; i < s->notes_len; i++)
+    free(s->notes[i]);
+  free(s->runner_arguments);
+  free(s->notes);
+  free(s->inputs);
+  free(s->arguments);
+  free(s->name);
+  free(s->where);
+  free(s->output_name);
+  free(s->working_dir);
+  tm_config_release(&s->config);
+  tm_json_free(s->effective);
+  free(s);
+}
+
+void tm_step_note(struct tm_step *s, const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  va_list ap;
+  va_start(ap, fmt);
+  tm_buf_vprintf(&text, fmt, ap);
+  va_end(ap);
+  tm_array_reserve((void **)&s->notes, s->notes_len + 1, &s->notes_cap, sizeof(*s->notes));
+  s->notes[s->notes_len++] = tm_buf_take(&text);
+}
+
+static bool is_tagged(const struct tm_json *v, const char *tag)
+{
+  return v && v->tag && strcmp(v->tag, tag) == 0;
+}
+
+/* Against the pipeline file's folder, unless the definition has a folder of its own. */
+static struct tm_dataset *read_dataset(const struct tm_json *v, const char *base_dir,
+                                       struct tm_err *err)
+{
+  struct tm_json *copy = tm_json_copy(v);
+  if (copy->type == TM_JSON_OBJECT && !tm_json_get(copy, "base_dir"))
+    tm_json_set(copy, "base_dir", tm_json_new_string(base_dir));
+  struct tm_dataset *d = tm_dataset_from_json(copy, err);
+  tm_json_free(copy);
+  return d;
+}
+
+static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct reader *r,
+                       struct tm_err *err)
+{
+  struct tm_json *inputs =
+      tm_params_value(tm_params_find("ParallelRunStep", "inputs"), tm_json_get(v, "inputs"), err);
+  if (!inputs)
+    return tm_params_place("ParallelRunStep", v, err);
+  struct tm_json *record = tm_json_set(s->effective, "inputs", tm_json_new(TM_JSON_ARRAY));
+  s->inputs = tm_xcalloc(inputs->list.len, sizeof(struct tm_dataset *));
+  int rc = 0;
+  for (size_t i = 0; i < inputs->list.len && rc == 0; i++) {
+    struct tm_dataset *d = read_dataset(inputs->list.at[i], r->base_dir, err);
+    if (!d) {
+      rc = TM_EUSAGE;
+      break;
+    }
+    s->inputs[s->inputs_len++] = d;
+    tm_json_add(record, tm_dataset_to_json(d));
+  }
+  tm_json_free(inputs);
+  return rc;
+}
+
+/* An argument as the script sees it, to be freed; NULL: it cannot be one. */
+static char *argument_text(const struct tm_json *v, const struct tm_values *values)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  if (is_tagged(v, "PipelineParameter"))
+    v = tm_values_find(values, v);
+  if (!v || v->tag)
+    return NULL;
+  switch (v->type) {
+  case TM_JSON_STRING:
+    return strlen(v->string.at) == v->string.len ? tm_xstrdup(v->string.at) : NULL;
+  case TM_JSON_INT: tm_buf_add_int(&out, v->integer); break;
+  case TM_JSON_NUMBER: tm_json_write_number(&out, v->number); break;
+  case TM_JSON_BOOL: tm_buf_add_str(&out, v->boolean ? "true" : "false"); break;
+  default: return NULL;
+  }
+  return tm_buf_take(&out);
+}
+
+static int refuse_argument(const struct tm_json *step, const struct tm_json *v, size_t i,
+                           struct tm_err *err)
+{
+  struct tm_buf said = TM_BUF_NONE;
+  tm_params_describe(&said, v);
+  const char *built = is_tagged(v, "FileDataset") || is_tagged(v, "OutputFileDatasetConfig")
+                          ? " (the path of a dataset or output as an argument is not built yet)"
+                          : "";
+  tm_err_set(
+      err, TM_EUSAGE,
+      "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean or a PipelineParameter",
+      i + 1, said.data, built);
+  tm_buf_release(&said);
+  return tm_params_place("ParallelRunStep", step, err);
+}
+
+/* Those of the script stay in s->arguments, the runner's go to `taken`. */
+static int read_arguments(struct tm_step *s, const struct tm_json *v, const struct reader *r,
+                          struct tm_json *taken, struct tm_err *err)
+{
+  const struct tm_json *arguments = tm_json_get(v, "arguments");
+  struct tm_json *record = tm_json_set(s->effective, "arguments", tm_json_new(TM_JSON_ARRAY));
+  if (!arguments)
+    return 0;
+  s->arguments = tm_xcalloc(arguments->list.len + 1, sizeof(char *));
+  for (size_t i = 0; i < arguments->list.len; i++) {
+    char *text = argument_text(arguments->list.at[i], r->values);
+    if (!text)
+      return refuse_argument(v, arguments->list.at[i], i, err);
+    s->arguments[s->arguments_len++] = text;
+  }
+  if (tm_arguments_take(s, taken, err) < 0)
+    return tm_params_place("ParallelRunStep", v, err);
+  for (size_t i = 0; i < s->arguments_len; i++)
+    tm_json_add(record, tm_json_new_string(s->arguments[i]));
+  return 0;
+}
+
+static int read_config(struct tm_step *s, const struct tm_json *v, const struct reader *r,
+                       const struct tm_json *taken, struct tm_err *err)
+{
+  const struct tm_json *config = tm_json_get(v, "parallel_run_config");
+  if (tm_params_check("ParallelRunConfig", config, err) < 0)
+    return TM_EUSAGE;
+  struct tm_json *settings = tm_settings_make(config, r->values, r->origin, err);
+  if (!settings)
+    return TM_EUSAGE;
+  tm_aliases_note(config, s);
+  if (tm_arguments_settle(settings, taken, err) < 0) {
+    tm_json_free(settings);
+    return tm_params_place("ParallelRunStep", v, err);
+  }
+  int rc = tm_config_fill(&s->config, settings, r->base_dir, err);
+  if (rc < 0 && !r->working_dir)
+    tm_params_place("ParallelRunConfig", config, err);
+  if (rc == 0)
+    tm_json_set(s->effective, "settings", tm_settings_public(settings, &s->config));
+  tm_json_free(settings);
+  return rc;
+}
+
+static int read_output(struct tm_step *s, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *output = tm_json_get(v, "output");
+  if (output && tm_params_check("OutputFileDatasetConfig", output, err) < 0)
+    return TM_EUSAGE;
+  s->output_name = tm_xstrdup(tm_json_str(output, "name", NULL));
+  tm_json_set(s->effective, "output", tm_json_new_string(s->output_name));
+  return 0;
+}
+
+/* A step's folder stands beside these in the job directory. */
+static int check_name(const char *name, const struct tm_json *v, struct tm_err *err)
+{
+  static const char *const taken[] = { "lock", "owner", "script" };
+  for (size_t i = 0; i < TM_COUNT_OF(taken); i++)
+    if (strcmp(name, taken[i]) == 0) {
+      tm_err_set(err, TM_EUSAGE,
+                 "'name' is '%s', which the job directory has a file or folder of its own for; "
+                 "choose another one",
+                 name);
+      return tm_params_place("ParallelRunStep", v, err);
+    }
+  return 0;
+}
+
+static struct tm_step *read_step(const struct tm_json *v, const struct reader *r,
+                                 struct tm_err *err)
+{
+  if (tm_params_check("ParallelRunStep", v, err) < 0 ||
+      check_name(tm_json_str(v, "name", ""), v, err) < 0)
+    return NULL;
+  struct tm_step *s = TM_NEW(struct tm_step);
+  s->name = tm_xstrdup(tm_json_str(v, "name", ""));
+  s->where = tm_xstrdup(v->where ? v->where : "");
+  s->allow_reuse = tm_json_bool(v, "allow_reuse", true);
+  s->effective = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(s->effective, "name", tm_json_new_string(s->name));
+  struct tm_json *taken = tm_json_new(TM_JSON_OBJECT);
+  bool is_read = read_arguments(s, v, r, taken, err) == 0 &&
+                 read_config(s, v, r, taken, err) == 0 && read_inputs(s, v, r, err) == 0 &&
+                 read_output(s, v, err) == 0;
+  tm_json_free(taken);
+  if (!is_read) {
+    step_free(s);
+    return NULL;
+  }
+  if (r->working_dir) {
+    s->working_dir = tm_xstrdup(r->working_dir);
+    tm_json_set(s->effective, "working_dir", tm_json_new_string(r->working_dir));
+  }
+  tm_json_set(s->effective, "allow_reuse", tm_json_new_bool(s->allow_reuse));
+  return s;
+}
+
+static int refuse_twice(const struct tm_json *v, const struct tm_step *first,
+                        const struct tm_step *second, struct tm_err *err)
+{
+  tm_err_set(err, TM_EUSAGE, "two steps are named '%s'%s%s%s%s; accepted: a name for each",
+             first->name, *first->where ? ", at " : "", first->where, *second->where ? " and " : "",
+             second->where);
+  return tm_params_place("Pipeline", v, err);
+}
+
+static int read_steps(struct tm_pipeline *p, const struct tm_json *v, const struct reader *r,
+                      struct tm_err *err)
+{
+  const struct tm_json *steps = tm_json_get(v, "steps");
+  p->steps = tm_xcalloc(steps->list.len, sizeof(struct tm_step *));
+  for (size_t i = 0; i < steps->list.len; i++) {
+    struct tm_step *s = read_step(steps->list.at[i], r, err);
+    if (!s)
+      return TM_EUSAGE;
+    p->steps[p->steps_len++] = s;
+    for (size_t j = 0; j < i; j++) {
+      if (strcmp(p->steps[j]->name, s->name) == 0)
+        return refuse_twice(v, p->steps[j], s, err);
+    }
+  }
+  return 0;
+}
+
+static char *absolute_file(const char *file, struct tm_err *err)
+{
+  char *here = getcwd(NULL, 0);
+  if (!here) {
+    tm_err_set(err, TM_EUSAGE, "cannot tell where '%s' is: the current folder is gone", file);
+    return NULL;
+  }
+  char *path = tm_path_absolute(here, file);
+  free(here);
+  return path;
+}
+
+static int check_tag(const struct tm_json *v, struct tm_err *err)
+{
+  if (is_tagged(v, "Pipeline"))
+    return 0;
+  struct tm_buf said = TM_BUF_NONE;
+  tm_params_describe(&said, v);
+  tm_err_set(err, TM_EUSAGE, "the definition is %s; accepted: Pipeline { name, steps }", said.data);
+  tm_buf_release(&said);
+  return TM_EUSAGE;
+}
+
+static struct tm_json *keep_params(const struct tm_param *params, size_t params_len)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  for (size_t i = 0; i < params_len; i++)
+    tm_json_set(v, params[i].name, tm_json_new_string(params[i].value));
+  return v;
+}
+
+/* All but where it comes from. False, with words: p is filled in part. */
+static bool read_pipeline(struct tm_pipeline *p, const struct tm_json *v, struct reader *r,
+                          struct tm_err *err)
+{
+  p->name = tm_xstrdup(tm_json_str(v, "name", ""));
+  p->description = tm_xstrdup(tm_json_str(v, "description", NULL));
+  return read_steps(p, v, r, err) == 0;
+}
+
+struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *file,
+                                          const struct tm_param *params, size_t params_len,
+                                          struct tm_err *err)
+{
+  struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
+  struct tm_values values = { NULL };
+  struct reader r = { .values = &values, .origin = "file" };
+  bool is_read = false;
+  if (check_tag(v, err) == 0 && tm_params_check("Pipeline", v, err) == 0) {
+    p->file = absolute_file(file, err);
+    p->params = keep_params(params, params_len);
+    r.base_dir = p->file ? tm_path_dir(p->file) : NULL;
+    is_read = p->file && tm_values_init(&values, v, params, params_len, err) == 0 &&
+              read_pipeline(p, v, &r, err);
+  }
+  if (!is_read) {
+    tm_pipeline_free(p);
+    p = NULL;
+  }
+  free(r.base_dir);
+  tm_values_release(&values);
+  return p;
+}
+
+struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
+                                             struct tm_err *err)
+{
+  struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
+  struct tm_values values = { NULL };
+  struct reader r = {
+    .values = &values, .base_dir = tm_xstrdup(cwd), .working_dir = cwd, .origin = "option"
+  };
+  if (check_tag(v, err) < 0 || tm_params_check("Pipeline", v, err) < 0 ||
+      tm_values_init(&values, v, NULL, 0, err) < 0 || !read_pipeline(p, v, &r, err)) {
+    tm_pipeline_free(p);
+    p = NULL;
+  }
+  free(r.base_dir);
+  tm_values_release(&values);
+  return p;
+}
+
+void tm_pipeline_free(struct tm_pipeline *p)
+{
+  if (!p)
+    return;
+  for (size_t i = 0; i < p->steps_len; i++)
+    step_free(p->steps[i]);
+  free(p->steps);
+  free(p->name);
+  free(p->description);
+  free(p->file);
+  tm_json_free(p->params);
+  free(p);
+}

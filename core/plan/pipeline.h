@@ -1,0 +1,61 @@
+/* pipeline.h - what the user asked for, checked: plain structs, nothing of Lua, no file touched but those it names.
+ *
+ * A pipeline comes as a tree of values (base/json.h) that the Lua constructors made, with tags and the file:line of each
+ * definition. Caller: tm_pipeline_from_json() with the parameters of this submission; read; tm_pipeline_free().
+ */
+#ifndef TM_PLAN_PIPELINE_H
+#define TM_PLAN_PIPELINE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "data/dataset.h"
+#include "plan/config.h"
+
+struct tm_step {
+  char *name;
+  char *where; /* file:line of the ParallelRunStep */
+  struct tm_config config;
+  struct tm_dataset **inputs;
+  size_t inputs_len;
+  char *output_name; /* of the OutputFileDatasetConfig, or NULL */
+  char **arguments;  /* for the script */
+  size_t arguments_len;
+  char **runner_arguments; /* those that the runner took, as they were given */
+  size_t runner_arguments_len;
+  char **notes; /* to be said when the step starts */
+  size_t notes_len, notes_cap;
+  char *working_dir; /* current directory of workers; NULL: the folder of the script's copy */
+  bool allow_reuse;
+  struct tm_json *
+      effective; /* definition and effective settings, with the origin of each: what job.json says */
+};
+
+struct tm_pipeline {
+  char *name;
+  char *description; /* or NULL */
+  char *file;        /* absolute path of the pipeline file; NULL: it was given by options */
+  struct tm_step **steps;
+  size_t steps_len;
+  struct tm_json *params; /* those given at this submission: name -> text */
+};
+
+/* A value given for a PipelineParameter: --param NAME=VALUE. */
+struct tm_param {
+  const char *name, *value;
+};
+
+/* `v`: tag "Pipeline". NULL with words: file:line, key, what was given, what is accepted, the nearest known name. */
+struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *file,
+                                          const struct tm_param *params, size_t params_len,
+                                          struct tm_err *err);
+/* The same without a file, for `map` and `try`: `cwd` (absolute) is what relative paths are against, and where workers are;
+ * settings have the origin "option". */
+struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
+                                             struct tm_err *err);
+void tm_pipeline_free(struct tm_pipeline *p);
+/* Adds to the notes of a step. Within plan. */
+void tm_step_note(struct tm_step *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

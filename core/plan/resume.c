@@ -1,0 +1,154 @@
+/* resume.c - two records of a step, compared by the table of parameters.
+ *
+ * What decides the content of the output (script, inputs, arguments, how it is cut, form of the output) must be the same,
+ * or rows of two definitions would stand in one file. What decides how it is run (processes, timeouts, tries,
+ * thresholds, logs, variables) may change; params.c says which is which. A parameter that one record lacks, because a
+ * later version knows more of them, counts with its default.
+ */
+#include "plan/resume.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "plan/params.h"
+
+#define SHOWN_MAX 160 /* bytes of a value */
+
+static char *show(const struct tm_json *v)
+{
+  struct tm_buf json = TM_BUF_NONE, out = TM_BUF_NONE;
+  struct tm_json_style style = { .sorted = true };
+  if (!v || v->type == TM_JSON_NULL)
+    return tm_xstrdup("none");
+  tm_json_write(&json, v, style);
+  tm_text_one_line(&out, json.data, json.len, SHOWN_MAX);
+  tm_buf_release(&json);
+  return tm_buf_take(&out);
+}
+
+/* Of variables the names; their values are not in the record. */
+static char *show_variables(const struct tm_json *v)
+{
+  return show(tm_json_get(v, "names"));
+}
+
+/* The same of an environment, and its folders. */
+static char *show_environment(const struct tm_json *v)
+{
+  char *names, *paths, *out;
+  if (!v)
+    return show(NULL);
+  names = show_variables(tm_json_get(v, "variables"));
+  paths = show(tm_json_get(v, "module_paths"));
+  out = tm_xprintf("variables %s, module_paths %s", names, paths);
+  free(names);
+  free(paths);
+  return out;
+}
+
+static char *show_setting(const struct tm_field *f, const struct tm_json *v)
+{
+  switch (f->type) {
+  case TM_FIELD_VARIABLES: return show_variables(v);
+  case TM_FIELD_ENVIRONMENT: return show_environment(v);
+  default: return show(v);
+  }
+}
+
+static void add(struct tm_changes *out, const char *key, char *before, char *now, bool is_allowed)
+{
+  struct tm_change *change = TM_ARRAY_ADD(out);
+  change->key = tm_xstrdup(key);
+  change->before = before;
+  change->now = now;
+  change->is_allowed = is_allowed;
+}
+
+static bool is_same(const struct tm_json *a, const struct tm_json *b)
+{
+  bool no_a = !a || a->type == TM_JSON_NULL, no_b = !b || b->type == TM_JSON_NULL;
+  return no_a || no_b ? no_a == no_b : tm_json_is_equal(a, b);
+}
+
+static void compare_setting(const struct tm_field *f, const struct tm_json *before,
+                            const struct tm_json *now, struct tm_changes *out)
+{
+  const struct tm_json *old_value = tm_json_get(tm_json_get(before, f->name), "value");
+  const struct tm_json *new_value = tm_json_get(tm_json_get(now, f->name), "value");
+  struct tm_json *otherwise = tm_params_default(f);
+  old_value = old_value ? old_value : otherwise;
+  new_value = new_value ? new_value : otherwise;
+  bool is_allowed = f->flags & TM_FIELD_CHANGEABLE;
+  if (!is_same(old_value, new_value)) {
+    bool is_secret = f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT;
+    char *was = show_setting(f, old_value);
+    char *is = show_setting(f, new_value);
+    if (is_secret && strcmp(was, is) == 0) {
+      free(is);
+      is = tm_xprintf("%s, with other values", was);
+    }
+    add(out, f->name, was, is, is_allowed);
+  }
+  tm_json_free(otherwise);
+}
+
+static void compare_member(const char *member, const char *key, bool is_allowed,
+                           const struct tm_json *before, const struct tm_json *now,
+                           struct tm_changes *out)
+{
+  const struct tm_json *old_value = tm_json_get(before, member),
+                       *new_value = tm_json_get(now, member);
+  if (!is_same(old_value, new_value))
+    add(out, key, show(old_value), show(new_value), is_allowed);
+}
+
+void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
+                       struct tm_changes *out)
+{
+  size_t n;
+  const struct tm_field *fields = tm_params_fields("ParallelRunConfig", &n);
+  const struct tm_json *old_settings = tm_json_get(before, "settings"),
+                       *new_settings = tm_json_get(now, "settings");
+  if (tm_json_get(before, "snapshot_hash") && tm_json_get(now, "snapshot_hash"))
+    compare_member("snapshot_hash", "script", false, before, now, out);
+  for (size_t i = 0; i < n; i++)
+    compare_setting(&fields[i], old_settings, new_settings, out);
+  fields = tm_params_fields("arguments", &n);
+  for (size_t i = 0; i < n; i++)
+    compare_setting(&fields[i], old_settings, new_settings, out);
+  compare_member("inputs", "inputs", false, before, now, out);
+  compare_member("arguments", "arguments", false, before, now, out);
+  compare_member("working_dir", "working directory", false, before, now, out);
+  compare_member("allow_reuse", "allow_reuse", true, before, now, out);
+}
+
+int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct tm_err *err)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  for (size_t i = 0; i < changes->len; i++) {
+    const struct tm_change *c = &changes->at[i];
+    if (!c->is_allowed)
+      tm_buf_printf(&words, "%s'%s' was %s and is %s", words.len ? "; " : "", c->key, c->before,
+                    c->now);
+  }
+  if (words.len == 0)
+    return 0;
+  tm_err_set(
+      err, TM_ECHANGED,
+      "step '%s' has changed since the job was started: %s; put it back, start a new job, or go on "
+      "with --accept-changes",
+      step, words.data);
+  tm_buf_release(&words);
+  return TM_ECHANGED;
+}
+
+void tm_changes_release(struct tm_changes *changes)
+{
+  for (size_t i = 0; i < changes->len; i++) {
+    free(changes->at[i].key);
+    free(changes->at[i].before);
+    free(changes->at[i].now);
+  }
+  TM_ARRAY_RELEASE(changes);
+}

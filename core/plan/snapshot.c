@@ -1,0 +1,370 @@
+/* snapshot.c - copies what a script needs, and hashes it.
+ *
+ * One walk does both: in the order of names, folders where they stand, so that the hash does not depend on how a file
+ * system lists. Without a target the walk only hashes.
+ *
+ *  (1) What is hashed is what was written: contents pass through one buffer to both, so an edit meanwhile cannot come
+ *      between them.
+ *  (2) `to` is there if and only if it is complete: everything goes to "<to>.tmp", which is renamed at the end.
+ *  (3) Of the file system's modes only "may be executed" counts: the rest depends on whose umask it was.
+ */
+#include "plan/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/path.h"
+
+#define PIECE     (256 * 1024) /* bytes copied at a time */
+#define DEPTH_MAX 100
+
+struct walk {
+  const struct tm_fs *fs;
+  const char *source; /* absolute */
+  const char *target; /* or NULL: only hashed */
+  const char
+      *left_out[2]; /* the job directory and the copy, which may lie within the source; or NULL */
+  struct tm_stat skipped[2]; /* the same, where they are there */
+  bool has_skipped[2];
+  struct tm_hash *all, *one; /* of everything, and of one file's contents */
+  char *piece;               /* PIECE bytes */
+  int64_t files, bytes;
+  struct tm_err *err;
+};
+
+struct names TM_ARRAY(char *);
+
+static int visit_dir(struct walk *w, const char *relative, int depth);
+
+static char *under(const char *root, const char *relative)
+{
+  return *relative ? tm_path_join(root, relative) : tm_xstrdup(root);
+}
+
+static void hash_entry(struct walk *w, char kind, const char *relative, const void *p, size_t n)
+{
+  char head[5] = { kind };
+  tm_put_u32(head + 1, (uint32_t)strlen(relative));
+  tm_hash_add(w->all, head, sizeof(head));
+  tm_hash_add(w->all, relative, strlen(relative));
+  tm_hash_add(w->all, p, n);
+}
+
+static int count_entry(struct walk *w)
+{
+  if (++w->files > TM_SNAPSHOT_FILES_MAX)
+    return tm_err_set(w->err, TM_ELIMIT,
+                      "'%s' holds more than %d files; a source_directory is copied for each job: "
+                      "keep data out of it",
+                      w->source, (int)TM_SNAPSHOT_FILES_MAX);
+  return 0;
+}
+
+static int copy_pieces(struct walk *w, int from, const char *path, int to, const char *to_path)
+{
+  int64_t at = 0, n;
+  tm_hash_reset(w->one);
+  while ((n = tm_fs_read_at(w->fs, from, path, w->piece, PIECE, at, w->err)) > 0) {
+    w->bytes += n;
+    if (w->bytes > TM_SNAPSHOT_BYTES_MAX)
+      return tm_err_set(
+          w->err, TM_ELIMIT,
+          "'%s' holds more than %d MB; a source_directory is copied for each job: keep "
+          "data out of it",
+          w->source, (int)(TM_SNAPSHOT_BYTES_MAX >> 20));
+    tm_hash_add(w->one, w->piece, (size_t)n);
+    int rc = to < 0 ? 0 : tm_fs_write_at(w->fs, to, to_path, w->piece, (size_t)n, at, w->err);
+    if (rc < 0)
+      return rc;
+    at += n;
+  }
+  return (int)n;
+}
+
+/* A regular file, which `path` may reach by a link. Keeps (1). */
+static int visit_file(struct walk *w, const char *path, const char *relative, uint32_t mode)
+{
+  bool is_program = mode & S_IXUSR;
+  char *to_path = w->target ? under(w->target, relative) : NULL;
+  int to = -1, rc;
+  int from = rc = tm_fs_open(w->fs, path, O_RDONLY, 0, w->err);
+  if (rc < 0)
+    goto done;
+  if (to_path) {
+    to = rc =
+        tm_fs_open(w->fs, to_path, O_WRONLY | O_CREAT | O_EXCL, is_program ? 0700 : 0600, w->err);
+    if (rc < 0)
+      goto done;
+  }
+  rc = copy_pieces(w, from, path, to, to_path);
+  if (rc == 0) {
+    char facts[9] = { is_program ? 'x' : '-' };
+    tm_put_u64(facts + 1, tm_hash_end(w->one));
+    hash_entry(w, 'F', relative, facts, sizeof(facts));
+  }
+done:
+  tm_fs_close(w->fs, to);
+  tm_fs_close(w->fs, from);
+  free(to_path);
+  return rc;
+}
+
+static bool is_within(const char *dir, const char *path)
+{
+  size_t n = strlen(dir);
+  return strcmp(dir, "/") == 0 || (strncmp(dir, path, n) == 0 && (path[n] == '/' || path[n] == 0));
+}
+
+static int copy_link(struct walk *w, const char *relative, const char *leads_to)
+{
+  hash_entry(w, 'L', relative, leads_to, strlen(leads_to));
+  if (!w->target)
+    return 0;
+  char *to_path = under(w->target, relative);
+  int rc = w->fs->symlink(w->fs->self, leads_to, to_path);
+  if (rc < 0)
+    tm_err_system(w->err, rc, "cannot make link '%s'", to_path);
+  free(to_path);
+  return rc;
+}
+
+static int visit_link(struct walk *w, const char *path, const char *relative)
+{
+  char leads_to[PATH_MAX];
+  ssize_t n = readlink(path, leads_to, sizeof(leads_to) - 1);
+  if (n < 0)
+    return tm_err_system(w->err, -errno, "cannot read link '%s'", path);
+  leads_to[n] = 0;
+  char *dir = tm_path_dir(path), *place = tm_path_absolute(dir, leads_to);
+  struct tm_stat st;
+  int rc;
+  if (!tm_path_is_absolute(leads_to) && is_within(w->source, place))
+    rc = copy_link(w, relative, leads_to);
+  else if (w->fs->stat(w->fs->self, path, true, &st) == 0 && S_ISREG(st.mode))
+    rc = visit_file(w, path, relative, st.mode);
+  else
+    rc = copy_link(w, relative, place);
+  free(dir);
+  free(place);
+  return rc;
+}
+
+static bool is_job_dir(const struct walk *w, const char *path, const struct tm_stat *st)
+{
+  for (int i = 0; i < 2; i++) {
+    if (w->has_skipped[i] && st->dev == w->skipped[i].dev && st->ino == w->skipped[i].ino)
+      return true;
+  }
+  char *job = tm_path_join(path, "job.json"), *lock = tm_path_join(path, "lock");
+  bool is_job = tm_fs_exists(w->fs, job) && tm_fs_exists(w->fs, lock);
+  free(job);
+  free(lock);
+  return is_job;
+}
+
+static int visit_entry(struct walk *w, const char *relative, int depth)
+{
+  char *path = under(w->source, relative);
+  struct tm_stat st;
+  int rc = w->fs->stat(w->fs->self, path, false, &st);
+  if (rc == -ENOENT)
+    rc = 0; /* gone meanwhile */
+  else if (rc < 0)
+    tm_err_system(w->err, rc, "cannot look at '%s'", path);
+  else if (S_ISDIR(st.mode) && is_job_dir(w, path, &st))
+    rc = 0;
+  else if ((rc = count_entry(w)) < 0)
+    ;
+  else if (S_ISDIR(st.mode))
+    rc = visit_dir(w, relative, depth + 1);
+  else if (S_ISREG(st.mode))
+    rc = visit_file(w, path, relative, st.mode);
+  else if (S_ISLNK(st.mode))
+    rc = visit_link(w, path, relative);
+  else
+    rc = tm_err_set(w->err, TM_EUSAGE,
+                    "cannot copy '%s': it is a device, a socket or a pipe; take it out of the "
+                    "source_directory",
+                    path);
+  free(path);
+  return rc;
+}
+
+static int on_name(void *data, const char *name, int type)
+{
+  if (strcmp(name, ".git") == 0 || strcmp(name, ".tidemill") == 0)
+    return 0;
+  *TM_ARRAY_ADD((struct names *)data) = tm_xstrdup(name);
+  return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int make_target_dir(struct walk *w, const char *relative)
+{
+  if (!w->target || !*relative)
+    return 0; /* the root is there */
+  char *path = under(w->target, relative);
+  int rc = w->fs->mkdir(w->fs->self, path, 0700);
+  if (rc < 0)
+    tm_err_system(w->err, rc, "cannot make folder '%s'", path);
+  free(path);
+  return rc;
+}
+
+static int visit_dir(struct walk *w, const char *relative, int depth)
+{
+  struct names names = { 0 };
+  char *path = under(w->source, relative);
+  int rc = 0;
+  if (depth > DEPTH_MAX)
+    rc = tm_err_set(w->err, TM_ELIMIT, "cannot copy '%s': it is more than %d folders deep", path,
+                    DEPTH_MAX);
+  if (rc == 0 && (rc = tm_dir_read(path, on_name, &names)) < 0)
+    tm_err_system(w->err, rc, "cannot read folder '%s'", path);
+  if (rc == 0)
+    rc = make_target_dir(w, relative);
+  if (rc == 0 && *relative)
+    hash_entry(w, 'D', relative, "", 0);
+  if (names.len > 0)
+    qsort(names.at, names.len, sizeof(*names.at), compare_names);
+  for (size_t i = 0; i < names.len && rc == 0; i++) {
+    char *inner = *relative ? tm_path_join(relative, names.at[i]) : tm_xstrdup(names.at[i]);
+    rc = visit_entry(w, inner, depth);
+    free(inner);
+  }
+  for (size_t i = 0; i < names.len; i++)
+    free(names.at[i]);
+  TM_ARRAY_RELEASE(&names);
+  free(path);
+  return rc;
+}
+
+/* The walk over `source`, or over `only`, a file in it. */
+static int walk_all(struct walk *w, const char *only, char hash[17])
+{
+  w->all = tm_hash_new();
+  w->one = tm_hash_new();
+  w->piece = tm_xmalloc(PIECE);
+  struct tm_stat st;
+  int rc;
+  for (int i = 0; i < 2; i++)
+    w->has_skipped[i] =
+        w->left_out[i] && w->fs->stat(w->fs->self, w->left_out[i], true, &w->skipped[i]) == 0;
+  if (!only) {
+    rc = visit_dir(w, "", 0);
+  } else {
+    char *path = under(w->source, only);
+    rc = w->fs->stat(w->fs->self, path, true,
+                     &st); /* a script that is a link is copied as what it names */
+    if (rc < 0)
+      tm_err_system(w->err, rc, "cannot look at '%s'", path);
+    else if ((rc = count_entry(w)) == 0)
+      rc = visit_file(w, path, only, st.mode);
+    free(path);
+  }
+  snprintf(hash, 17, "%016llx", (unsigned long long)tm_hash_end(w->all));
+  tm_hash_free(w->all);
+  tm_hash_free(w->one);
+  free(w->piece);
+  return rc;
+}
+
+/* The folder that `config` names, or that of the entry script alone. */
+static char *walk_start(struct walk *w, const struct tm_config *config, const char *job_dir)
+{
+  char *source = config->source_directory ? tm_xstrdup(config->source_directory)
+                                          : tm_path_dir(config->entry_script);
+  w->source = source;
+  w->left_out[0] = job_dir;
+  w->left_out[1] = w->target;
+  return source;
+}
+
+static const char *only_file(const struct tm_config *config)
+{
+  return config->source_directory ? NULL : tm_path_base(config->entry_script);
+}
+
+/* Puts the complete copy in its place. Keeps (2). */
+static int rename_copy(const struct tm_fs *fs, const char *temporary, const char *to,
+                       struct tm_err *err)
+{
+  int rc = tm_tree_remove(to, err);
+  if (rc < 0)
+    return rc;
+  rc = fs->rename(fs->self, temporary, to);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot rename '%s' to '%s'", temporary, to);
+  char *parent = tm_path_dir(to);
+  rc = tm_fs_sync_dir(fs, parent, err);
+  free(parent);
+  return rc;
+}
+
+char *tm_snapshot_script(const struct tm_config *config, const char *dir)
+{
+  const char *inner = config->source_directory
+                          ? config->entry_script + strlen(config->source_directory)
+                          : tm_path_base(config->entry_script);
+  return tm_path_join(dir, inner + strspn(inner, "/"));
+}
+
+int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
+                     const char *to, struct tm_snapshot *out, struct tm_err *err)
+{
+  char *temporary = tm_xprintf("%s.tmp", to);
+  struct walk w = { .fs = fs, .target = temporary, .err = err };
+  char *source = walk_start(&w, config, job_dir);
+  char hash[17];
+  int rc = tm_tree_remove(temporary, err);
+  if (rc == 0)
+    rc = tm_fs_make_dirs(fs, temporary, 0700, err);
+  if (rc == 0)
+    rc = walk_all(&w, only_file(config), hash);
+  if (rc == 0)
+    rc = rename_copy(fs, temporary, to, err);
+  if (rc == 0) {
+    *out = (struct tm_snapshot) { .dir = tm_xstrdup(to), .files = w.files, .bytes = w.bytes };
+    out->script = tm_snapshot_script(config, to);
+    memcpy(out->hash, hash, sizeof(hash));
+  } else {
+    tm_tree_remove(temporary, NULL);
+  }
+  free(temporary);
+  free(source);
+  return rc;
+}
+
+void tm_snapshot_release(struct tm_snapshot *s)
+{
+  free(s->dir);
+  free(s->script);
+  memset(s, 0, sizeof(*s));
+}
+
+int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
+                     char out[17], struct tm_err *err)
+{
+  struct walk w = { .fs = fs, .err = err };
+  char *source = walk_start(&w, config, job_dir);
+  int rc = walk_all(&w, only_file(config), out);
+  free(source);
+  return rc;
+}
+
+int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], struct tm_err *err)
+{
+  struct walk w = { .fs = fs, .source = dir, .err = err };
+  return walk_all(&w, NULL, out);
+}

@@ -1,0 +1,444 @@
+/* values.c - one value of a definition: whether it is accepted, its one form, and how it is said.
+ *
+ * A number may come as digits in a string, and a size as "10MB", because people write so and because options of the
+ * command line are strings. After tm_params_value() there is one form of each.
+ */
+#include "plan/params.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+static bool is_plain_string(const struct tm_json *v)
+{
+  return v->type == TM_JSON_STRING && strlen(v->string.at) == v->string.len;
+}
+
+static bool is_tagged(const struct tm_json *v, const char *tag)
+{
+  return v->tag && strcmp(v->tag, tag) == 0;
+}
+
+static bool is_within(const struct tm_field *f, double v)
+{
+  return v >= f->min && (f->max == 0 || v <= f->max);
+}
+
+static struct tm_json *integer_value(const struct tm_field *f, const struct tm_json *given)
+{
+  int64_t v;
+  if (given->type == TM_JSON_INT)
+    v = given->integer;
+  else if (!is_plain_string(given) || !tm_text_int(given->string.at, &v))
+    return NULL;
+  return is_within(f, (double)v) ? tm_json_new_int(v) : NULL;
+}
+
+static struct tm_json *seconds_value(const struct tm_field *f, const struct tm_json *given)
+{
+  double v;
+  if (given->type == TM_JSON_INT)
+    v = (double)given->integer;
+  else if (given->type == TM_JSON_NUMBER)
+    v = given->number;
+  else if (!is_plain_string(given) || !tm_text_number(given->string.at, &v))
+    return NULL;
+  return is_within(f, v) ? tm_json_new_number(v) : NULL;
+}
+
+static struct tm_json *size_value(const struct tm_field *f, const struct tm_json *given)
+{
+  int64_t v;
+  if (given->type == TM_JSON_INT)
+    v = given->integer;
+  else if (!is_plain_string(given) || !tm_text_size(given->string.at, &v))
+    return NULL;
+  return is_within(f, (double)v) ? tm_json_new_int(v) : NULL;
+}
+
+/* In `out` the word as the table has it; false: it is none of them. */
+static bool find_choice(const char *words, const char *given, bool any_case, struct tm_buf *out)
+{
+  size_t n = strlen(given);
+  for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+    size_t len = strcspn(at, "|"), same = 0;
+    while (len == n && same < n &&
+           (at[same] == given[same] ||
+            (any_case && given[same] >= 'a' && given[same] <= 'z' && at[same] == given[same] - 32)))
+      same++;
+    if (len == n && same == n) {
+      tm_buf_add(out, at, n);
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_choice(const char *words, const char *given)
+{
+  size_t n = strlen(given);
+  for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+    if (strcspn(at, "|") == n && strncmp(at, given, n) == 0)
+      return true;
+  }
+  return false;
+}
+
+static bool is_file_name(const char *s)
+{
+  return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && strlen(s) <= 200 &&
+         !strpbrk(s, "\n\r\t");
+}
+
+static bool is_between(char c, char first, char last)
+{
+  return c >= first && c <= last;
+}
+
+/* ^[a-z]([-a-z0-9]*[a-z0-9])?$, 3 to 32 */
+static bool is_name(const char *s)
+{
+  size_t n = strlen(s);
+  if (n < 3 || n > 32 || !is_between(s[0], 'a', 'z') || s[n - 1] == '-')
+    return false;
+  for (size_t i = 0; i < n; i++) {
+    if (!is_between(s[i], 'a', 'z') && !is_between(s[i], '0', '9') && s[i] != '-')
+      return false;
+  }
+  return true;
+}
+
+static bool is_word(const char *s)
+{
+  size_t n = strlen(s);
+  if (n < 1 || n > 255 || s[0] == '-' || s[0] == '.')
+    return false;
+  for (size_t i = 0; i < n; i++) {
+    if (!is_between(s[i], 'a', 'z') && !is_between(s[i], 'A', 'Z') && !is_between(s[i], '0', '9') &&
+        !strchr("-_.", s[i]))
+      return false;
+  }
+  return true;
+}
+
+static bool is_text_accepted(const struct tm_field *f, const char *s)
+{
+  switch (f->type) {
+  case TM_FIELD_PATH: return *s != 0;
+  case TM_FIELD_FILE_NAME: return is_file_name(s);
+  case TM_FIELD_NAME: return is_name(s);
+  case TM_FIELD_WORD: return is_word(s);
+  default: return true;
+  }
+}
+
+static struct tm_json *text_value(const struct tm_field *f, const struct tm_json *given)
+{
+  if (!is_plain_string(given) || !is_text_accepted(f, given->string.at))
+    return NULL;
+  return tm_json_copy(given);
+}
+
+static struct tm_json *choice_value(const struct tm_field *f, const struct tm_json *given)
+{
+  struct tm_buf word = TM_BUF_NONE;
+  struct tm_json *v = NULL;
+  if (is_plain_string(given) &&
+      find_choice(f->accepts, given->string.at, f->flags & TM_FIELD_ANY_CASE, &word))
+    v = tm_json_new_string(tm_buf_str(&word));
+  tm_buf_release(&word);
+  return v;
+}
+
+static struct tm_json *bool_value(const struct tm_json *given)
+{
+  if (given->type == TM_JSON_BOOL)
+    return tm_json_copy(given);
+  if (is_plain_string(given) && is_choice("true|false", given->string.at))
+    return tm_json_new_bool(given->string.at[0] == 't');
+  return NULL;
+}
+
+static struct tm_json *scalar_value(const struct tm_json *given)
+{
+  bool is_number =
+      given->type == TM_JSON_INT || (given->type == TM_JSON_NUMBER && isfinite(given->number));
+  return is_number || given->type == TM_JSON_BOOL || is_plain_string(given) ? tm_json_copy(given)
+                                                                            : NULL;
+}
+
+/* The text of a scalar, to be freed; NULL when it is none. */
+static char *scalar_text(const struct tm_json *v)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  switch (v->type) {
+  case TM_JSON_INT: tm_buf_add_int(&out, v->integer); break;
+  case TM_JSON_NUMBER: tm_json_write_number(&out, v->number); break;
+  case TM_JSON_BOOL: tm_buf_add_str(&out, v->boolean ? "true" : "false"); break;
+  case TM_JSON_STRING:
+    if (is_plain_string(v))
+      return tm_xstrdup(v->string.at);
+    return NULL;
+  default: return NULL;
+  }
+  return tm_buf_take(&out);
+}
+
+/* Names that a shell could set, with values; {} in Lua is an empty list. */
+static struct tm_json *variables_value(const struct tm_json *given)
+{
+  struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
+  if (given->tag ||
+      (given->type != TM_JSON_OBJECT && !(given->type == TM_JSON_ARRAY && given->list.len == 0)))
+    goto fail;
+  for (size_t i = 0; given->type == TM_JSON_OBJECT && i < given->list.len; i++) {
+    char *text = scalar_text(given->list.at[i]);
+    if (!text)
+      goto fail;
+    tm_json_set(out, given->keys[i], tm_json_new_string(text));
+    free(text);
+    if (!given->keys[i][0] || strchr(given->keys[i], '='))
+      goto fail;
+  }
+  return out;
+fail:
+  tm_json_free(out);
+  return NULL;
+}
+
+/* One path, or a list of them, as a list. */
+static struct tm_json *paths_value(const struct tm_json *given)
+{
+  struct tm_json *out = tm_json_new(TM_JSON_ARRAY);
+  bool is_one = is_plain_string(given);
+  bool is_good = is_one || (given->type == TM_JSON_ARRAY && !given->tag);
+  for (size_t i = 0; is_good && i < (is_one ? 1 : given->list.len); i++) {
+    const struct tm_json *path = is_one ? given : given->list.at[i];
+    /* ';' and '?' are Lua's own signs in such a list */
+    is_good = is_plain_string(path) && *path->string.at && !strpbrk(path->string.at, ";?");
+    tm_json_add(out, tm_json_copy(path));
+  }
+  if (is_good)
+    return out;
+  tm_json_free(out);
+  return NULL;
+}
+
+/* Both members, whatever was given. */
+static struct tm_json *environment_value(const struct tm_json *given)
+{
+  struct tm_json nothing = { .type = TM_JSON_ARRAY }, *out = tm_json_new(TM_JSON_OBJECT);
+  const struct tm_json *variables = tm_json_get(given, "variables"),
+                       *paths = tm_json_get(given, "module_paths");
+  bool is_empty = given->type == TM_JSON_ARRAY && given->list.len == 0;
+  bool is_good = !given->tag && (is_empty || (given->type == TM_JSON_OBJECT &&
+                                              given->list.len == (size_t) !!variables + !!paths));
+  struct tm_json *v = is_good ? variables_value(variables ? variables : &nothing) : NULL;
+  struct tm_json *p = v ? paths_value(paths ? paths : &nothing) : NULL;
+  if (v)
+    tm_json_set(out, "variables", v);
+  if (p) {
+    tm_json_set(out, "module_paths", p);
+    return out;
+  }
+  tm_json_free(out);
+  return NULL;
+}
+
+static struct tm_json *list_value(const struct tm_json *given)
+{
+  return given->type == TM_JSON_ARRAY && !given->tag ? tm_json_copy(given) : NULL;
+}
+
+static struct tm_json *objects_value(const struct tm_field *f, const struct tm_json *given)
+{
+  if ((f->flags & TM_FIELD_OR_ONE) && is_tagged(given, f->accepts)) {
+    struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+    tm_json_add(list, tm_json_copy(given));
+    return list;
+  }
+  if (given->type != TM_JSON_ARRAY || given->tag || given->list.len == 0)
+    return NULL;
+  for (size_t i = 0; i < given->list.len; i++) {
+    if (!is_tagged(given->list.at[i], f->accepts))
+      return NULL;
+  }
+  return tm_json_copy(given);
+}
+
+static struct tm_json *settle(const struct tm_field *f, const struct tm_json *given)
+{
+  switch (f->type) {
+  case TM_FIELD_INT: return integer_value(f, given);
+  case TM_FIELD_SECONDS:
+  case TM_FIELD_PERCENT: return seconds_value(f, given);
+  case TM_FIELD_SIZE: return size_value(f, given);
+  case TM_FIELD_CHOICE: return choice_value(f, given);
+  case TM_FIELD_PATH:
+  case TM_FIELD_FILE_NAME:
+  case TM_FIELD_TEXT:
+  case TM_FIELD_NAME:
+  case TM_FIELD_WORD: return text_value(f, given);
+  case TM_FIELD_BOOL: return bool_value(given);
+  case TM_FIELD_VARIABLES: return variables_value(given);
+  case TM_FIELD_ENVIRONMENT: return environment_value(given);
+  case TM_FIELD_SCALAR: return scalar_value(given);
+  case TM_FIELD_LIST: return list_value(given);
+  case TM_FIELD_OBJECT: return is_tagged(given, f->accepts) ? tm_json_copy(given) : NULL;
+  case TM_FIELD_OBJECTS: return objects_value(f, given);
+  }
+  return NULL;
+}
+
+/* The member of a list that is not accepted, which says more than "a list". */
+static const struct tm_json *odd_member(const struct tm_field *f, const struct tm_json *given,
+                                        size_t *at)
+{
+  for (size_t i = 0;
+       f->type == TM_FIELD_OBJECTS && given->type == TM_JSON_ARRAY && i < given->list.len; i++) {
+    if (!is_tagged(given->list.at[i], f->accepts)) {
+      *at = i + 1;
+      return given->list.at[i];
+    }
+  }
+  return NULL;
+}
+
+/* What will be built, and is asked for already. */
+static const char *not_built(const struct tm_field *f, const struct tm_json *given)
+{
+  bool is_output =
+      strcmp(f->accepts, "FileDataset") == 0 &&
+      (is_tagged(given, "ParallelRunStep") || is_tagged(given, "OutputFileDatasetConfig"));
+  return is_output ? " (the output of a step as an input is not built yet)" : "";
+}
+
+struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
+                                struct tm_err *err)
+{
+  struct tm_json *v = settle(f, given);
+  if (v)
+    return v;
+  struct tm_buf said = TM_BUF_NONE, accepted = TM_BUF_NONE;
+  size_t at = 0;
+  const struct tm_json *member = odd_member(f, given, &at), *odd = member ? member : given;
+  if ((f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT) &&
+      given->type == TM_JSON_OBJECT && !given->tag)
+    tm_buf_add_str(&said, "a table that does not fit"); /* values of variables are never printed */
+  else
+    tm_params_describe(&said, odd);
+  if (f->type == TM_FIELD_OBJECTS)
+    tm_buf_add_str(&said, not_built(f, odd));
+  tm_params_accepted(&accepted, f);
+  if (member)
+    tm_err_set(err, TM_EUSAGE, "'%s[%zu]' is %s; accepted: %s", f->name, at, said.data,
+               accepted.data);
+  else
+    tm_err_set(err, TM_EUSAGE, "'%s' is %s; accepted: %s", f->name, said.data, accepted.data);
+  tm_buf_release(&said);
+  tm_buf_release(&accepted);
+  return NULL;
+}
+
+struct tm_json *tm_params_default(const struct tm_field *f)
+{
+  if (!f->otherwise)
+    return NULL;
+  struct tm_json *text = tm_json_new_string(f->otherwise);
+  struct tm_json *v = tm_params_value(f, text, NULL);
+  tm_json_free(text);
+  return v;
+}
+
+static void add_range(struct tm_buf *out, const struct tm_field *f, const char *what,
+                      const char *unit)
+{
+  tm_buf_printf(out, "%s from ", what);
+  tm_json_write_number(out, f->min);
+  if (f->max == 0 || (f->max >= 2147483647.0 && f->min >= 0)) {
+    tm_buf_printf(out, "%s on", unit);
+    return;
+  }
+  tm_buf_add_str(out, " to ");
+  tm_json_write_number(out, f->max);
+  tm_buf_add_str(out, unit);
+}
+
+static void add_choices(struct tm_buf *out, const char *words)
+{
+  for (const char *at = words; at;) {
+    size_t n = strcspn(at, "|");
+    const char *next = at[n] ? at + n + 1 : NULL;
+    tm_buf_add_str(out, at == words ? "" : next ? ", " : " or ");
+    tm_buf_printf(out, "\"%.*s\"", (int)n, at);
+    at = next;
+  }
+}
+
+void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
+{
+  switch (f->type) {
+  case TM_FIELD_INT: add_range(out, f, "an integer", ""); break;
+  case TM_FIELD_SECONDS: add_range(out, f, "a number", " seconds"); break;
+  case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
+  case TM_FIELD_SIZE:
+    tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
+    break;
+  case TM_FIELD_CHOICE:
+    add_choices(out, f->accepts);
+    tm_buf_add_str(out, f->flags & TM_FIELD_ANY_CASE ? ", in any case" : "");
+    break;
+  case TM_FIELD_PATH: tm_buf_add_str(out, "a path"); break;
+  case TM_FIELD_FILE_NAME: tm_buf_add_str(out, "a file name, without a folder"); break;
+  case TM_FIELD_TEXT: tm_buf_add_str(out, "a string"); break;
+  case TM_FIELD_BOOL: tm_buf_add_str(out, "true or false"); break;
+  case TM_FIELD_NAME:
+    tm_buf_add_str(out, "3 to 32 characters of a-z, 0-9 and '-', a letter first, no '-' last");
+    break;
+  case TM_FIELD_WORD: tm_buf_add_str(out, "a name of letters, digits, '_', '-' and '.'"); break;
+  case TM_FIELD_VARIABLES:
+    tm_buf_add_str(out, "a table of names (without '=') and strings, numbers or booleans");
+    break;
+  case TM_FIELD_ENVIRONMENT:
+    tm_buf_add_str(out, "a table { variables, module_paths }: names (without '=') with strings, "
+                        "numbers or booleans, and folders (without ';' and '?')");
+    break;
+  case TM_FIELD_SCALAR: tm_buf_add_str(out, "a string, a number or a boolean"); break;
+  case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
+  case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
+  case TM_FIELD_OBJECTS:
+    tm_buf_printf(out,
+                  f->flags & TM_FIELD_OR_ONE ? "a %s, or a list of one or more"
+                                             : "a list of one or more %s",
+                  f->accepts);
+    break;
+  }
+}
+
+void tm_params_describe(struct tm_buf *out, const struct tm_json *given)
+{
+  if (given->tag) {
+    tm_buf_printf(out, "a %s", given->tag);
+    return;
+  }
+  switch (given->type) {
+  case TM_JSON_NULL: tm_buf_add_str(out, "nothing"); break;
+  case TM_JSON_BOOL: tm_buf_add_str(out, given->boolean ? "true" : "false"); break;
+  case TM_JSON_INT: tm_buf_add_int(out, given->integer); break;
+  case TM_JSON_NUMBER:
+    if (isfinite(given->number))
+      tm_json_write_number(out, given->number);
+    else
+      tm_buf_add_str(out, isnan(given->number) ? "nan" : given->number > 0 ? "inf" : "-inf");
+    break;
+  case TM_JSON_STRING:
+    tm_buf_add_char(out, '"');
+    tm_text_one_line(out, given->string.at, given->string.len, 80);
+    tm_buf_add_char(out, '"');
+    break;
+  case TM_JSON_ARRAY: tm_buf_add_str(out, given->list.len ? "a list" : "an empty table"); break;
+  case TM_JSON_OBJECT: tm_buf_add_str(out, "a table"); break;
+  }
+}

@@ -1,0 +1,115 @@
+/* driver_log.c - see driver_log.h.
+ *
+ * The settings are those of job.json, which says the same for programs; here they are for who reads logs, and those of each
+ * session stay, where job.json has the last alone.
+ */
+#include "report/driver_log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/time.h"
+
+static void add(struct tm_driver_log *d, int64_t wall_ns, enum tm_level level, struct tm_buf *text)
+{
+  tm_log_add_line(&d->file.text, wall_ns, level, d->pid, "supervisor", tm_buf_str(text));
+  tm_buf_clear(text);
+}
+
+static void add_json(struct tm_buf *text, const struct tm_json *v)
+{
+  tm_json_write(text, v, (struct tm_json_style) { 0 });
+}
+
+static void add_start(struct tm_driver_log *d, const struct tm_event *e,
+                      const struct tm_step_view *step)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  char host[256] = "";
+  (void)gethostname(host, sizeof(host) - 1);
+  tm_buf_printf(&text, "tidemill %s %s: pid %" PRId64 " on %s", TM_VERSION,
+                e->job->is_resumed ? "goes on with a job" : "starts a job", d->pid, host);
+  add(d, e->wall_ns, TM_INFO, &text);
+  tm_buf_printf(&text, "pipeline '%s': %s", e->job->name, e->job->pipeline_file);
+  add(d, e->wall_ns, TM_INFO, &text);
+  tm_buf_printf(&text, "job: %s", e->job->dir);
+  add(d, e->wall_ns, TM_INFO, &text);
+  tm_buf_printf(&text, "step '%s': script %s, %" PRId64 " workers at most", step->name,
+                step->script_name, step->workers);
+  add(d, e->wall_ns, TM_INFO, &text);
+  tm_buf_printf(&text, "output: %s", step->output_file ? step->output_file : step->output_dir);
+  add(d, e->wall_ns, TM_INFO, &text);
+  tm_buf_release(&text);
+}
+
+static void add_settings(struct tm_driver_log *d, const struct tm_event *e,
+                         const struct tm_json *settings)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; settings && settings->type == TM_JSON_OBJECT && i < settings->list.len; i++) {
+    const struct tm_json *setting = settings->list.at[i];
+    const struct tm_json *value = tm_json_get(setting, "value");
+    tm_buf_printf(&text, "setting %s = ", settings->keys[i]);
+    add_json(&text, value ? value : setting);
+    tm_buf_printf(&text, " (%s)", tm_json_str(setting, "origin", "of unknown origin"));
+    add(d, e->wall_ns, TM_INFO, &text);
+  }
+  tm_buf_release(&text);
+}
+
+static void add_list(struct tm_driver_log *d, const struct tm_event *e, const char *word,
+                     const struct tm_json *list)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; list && list->type == TM_JSON_ARRAY && i < list->list.len; i++) {
+    tm_buf_printf(&text, "%s %zu: ", word, i + 1);
+    add_json(&text, list->list.at[i]);
+    add(d, e->wall_ns, TM_INFO, &text);
+  }
+  tm_buf_release(&text);
+}
+
+int tm_driver_log_open(struct tm_driver_log *d, const struct tm_fs *fs, const struct tm_event *e,
+                       const struct tm_step_view *step, struct tm_err *err)
+{
+  char *path = tm_path_join(step->logs_dir, "70_driver_log.txt");
+  int rc;
+  *d = (struct tm_driver_log) { .pid = getpid() };
+  rc = tm_log_file_open(&d->file, fs, path, err);
+  free(path);
+  add_start(d, e, step);
+  if (step->effective) {
+    add_settings(d, e, tm_json_get(step->effective, "settings"));
+    add_list(d, e, "input", tm_json_get(step->effective, "inputs"));
+    add_list(d, e, "argument", tm_json_get(step->effective, "arguments"));
+  }
+  return rc;
+}
+
+void tm_driver_log_add(struct tm_driver_log *d, const struct tm_event *e)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  if (e->kind == TM_EVENT_STEP_ENDED) {
+    bool is_failed = e->step->verdict == TM_FAILED;
+    tm_buf_printf(&text, "step '%s' is %s", e->step->name, tm_verdict_name(e->step->verdict));
+    if (*e->step->cause)
+      tm_buf_printf(&text, ": %s", e->step->cause);
+    add(d, e->wall_ns, is_failed ? TM_ERROR : TM_INFO, &text);
+  } else if (e->level != TM_DEBUG) {
+    tm_buf_add_str(&text, e->text);
+    add(d, e->wall_ns, e->level, &text);
+  }
+  tm_buf_release(&text);
+}
+
+int tm_driver_log_flush(struct tm_driver_log *d, struct tm_err *err)
+{
+  return tm_log_file_flush(&d->file, err);
+}
+
+int tm_driver_log_close(struct tm_driver_log *d, struct tm_err *err)
+{
+  return tm_log_file_close(&d->file, err);
+}

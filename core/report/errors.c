@@ -1,0 +1,210 @@
+/* errors.c - see errors.h.
+ *
+ *  (1) The file is replaced whole, by a rename: a reader sees the old or the new one. It is not synced, since the loop
+ *      must not wait for a disk; what matters of it is in the failed items and in the worker's own error file.
+ *  (2) What earlier sessions of the job wrote stays, below: an error of yesterday is not lost by resuming.
+ */
+#include "report/errors.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+
+#define MESSAGE_MAX     4000       /* bytes kept of a message */
+#define ITEM_MAX        1000       /* bytes kept of a path */
+#define SCREEN_LINE_MAX 500        /* bytes of a line of a message, where lines are limited too */
+#define EARLIER_MAX     (4u << 20) /* bytes */
+#define WRITE_NS        TM_S
+
+static const char earlier_line[] = "---- earlier sessions of this job ----\n";
+
+void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *logs_dir)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  *s = (struct tm_errors) { .fs = fs, .logs_dir = tm_xstrdup(logs_dir) };
+  s->path = tm_path_join(logs_dir, "user/error.txt");
+  if (tm_fs_read_file(fs, s->path, EARLIER_MAX, &text, NULL) >= 0 && text.len > 0)
+    s->earlier = tm_buf_take(&text); /* (2) */
+  tm_buf_release(&text);
+}
+
+void tm_errors_release(struct tm_errors *s)
+{
+  for (size_t i = 0; i < s->list.len; i++) {
+    struct tm_error *e = &s->list.at[i];
+    free(e->message);
+    free(e->where);
+    free(e->worker);
+    free(e->log);
+    free(e->item);
+  }
+  TM_ARRAY_RELEASE(&s->list);
+  tm_map_release(&s->known);
+  tm_buf_release(&s->key);
+  free(s->path);
+  free(s->logs_dir);
+  free(s->earlier);
+  memset(s, 0, sizeof(*s));
+}
+
+/* Adding. */
+
+static char *keep_message(const char *message)
+{
+  size_t n = strlen(message);
+  if (n <= MESSAGE_MAX)
+    return tm_xstrndup(message, n);
+  for (n = MESSAGE_MAX; n > 0 && ((unsigned char)message[n] & 0xc0) == 0x80;)
+    n--; /* not within a character */
+  return tm_xprintf("%.*s...", (int)n, message);
+}
+
+static char *keep_item(const struct tm_attempt *a)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_text_one_line(&text, a->first_item, a->first_item_len, ITEM_MAX);
+  return text.len > 0 ? tm_buf_take(&text) : (tm_buf_release(&text), tm_xstrdup(""));
+}
+
+static void add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
+                    const char *where)
+{
+  struct tm_error *n = TM_ARRAY_ADD(&s->list);
+  const char *worker = e->worker ? e->worker : "";
+  *n = (struct tm_error) { .count = 1, .message = keep_message(message) };
+  n->where = tm_xstrdup(where);
+  n->worker = tm_xstrdup(worker);
+  n->log =
+      tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id ? e->node_id : "0", worker);
+  n->is_init = e->kind == TM_EVENT_INIT_FAILED;
+  n->status = n->is_init ? TM_INIT_EXCEPTION : e->attempt->status;
+  n->index = n->is_init ? 0 : e->attempt->index;
+  n->item = n->is_init ? tm_xstrdup("") : keep_item(e->attempt);
+}
+
+/* As much of a message as tells it from others. How a worker ended has no place in the script, and says after how long:
+ * that is no difference between two deaths. */
+static size_t distinct_len(const char *message, const char *where)
+{
+  const char *after = *where ? NULL : strstr(message, " after ");
+  bool is_time = after && after[7] >= '0' && after[7] <= '9';
+  return is_time ? (size_t)(after - message) : strlen(message);
+}
+
+bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
+{
+  const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
+  const char *message = a ? a->message : e->message;
+  const char *where = a ? a->script_where : e->script_where;
+  bool is_new = false;
+  uint64_t *place;
+  s->count++;
+  s->is_changed = true;
+  tm_buf_clear(&s->key);
+  tm_buf_add_int(&s->key, a ? (int64_t)a->status : -1);
+  tm_buf_add_char(&s->key, '|');
+  tm_buf_add_str(&s->key, where);
+  tm_buf_add_char(&s->key, '|');
+  tm_buf_add(&s->key, message, distinct_len(message, where));
+  place = s->list.len < TM_ERRORS_MAX ? tm_map_add(&s->known, s->key.data, s->key.len, &is_new)
+                                      : tm_map_find(&s->known, s->key.data, s->key.len);
+  if (!place) {
+    s->others++;
+  } else if (is_new) {
+    *place = s->list.len + 1;
+    add_new(s, e, message, where);
+  } else {
+    s->list.at[*place - 1].count++;
+  }
+  return is_new;
+}
+
+/* The text. */
+
+static void add_blanks(struct tm_buf *out, int n)
+{
+  while (n-- > 0)
+    tm_buf_add_char(out, ' ');
+}
+
+static void add_message(struct tm_buf *out, const char *message, int indent, int lines_max)
+{
+  for (int line = 0; *message; line++) {
+    size_t n = strcspn(message, "\n");
+    if (lines_max > 0 && line == lines_max) {
+      add_blanks(out, indent + 2);
+      tm_buf_add_str(out, "...\n");
+      return;
+    }
+    if (line > 0)
+      add_blanks(out, indent + 2);
+    tm_text_one_line(out, message, n, lines_max > 0 ? SCREEN_LINE_MAX : 0);
+    tm_buf_add_char(out, '\n');
+    message += n + (message[n] == '\n');
+  }
+}
+
+void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max)
+{
+  const char *message = *e->message ? e->message : "(no message)";
+  add_blanks(out, indent);
+  tm_text_grouped(out, e->count);
+  tm_buf_add_str(out, e->count == 1 ? " time: " : " times: ");
+  if (*e->where && strncmp(message, e->where, strlen(e->where)) != 0) {
+    tm_text_one_line(out, e->where, strlen(e->where), 0);
+    tm_buf_add_str(out, ": ");
+  }
+  add_message(out, message, indent, lines_max);
+  add_blanks(out, indent + 2);
+  if (e->is_init) {
+    tm_buf_printf(out, "first: init() of %s\n", e->worker);
+  } else {
+    tm_buf_printf(out, "first: mini-batch %" PRIu64 " (%s) at %s", e->index,
+                  tm_status_name(e->status), e->worker);
+    tm_buf_printf(out, "%s%s\n", *e->item ? ", " : "", e->item);
+  }
+  add_blanks(out, indent + 2);
+  tm_buf_printf(out, "log: %s\n", e->log);
+}
+
+static void add_summary(struct tm_buf *out, const struct tm_errors *s, int64_t wall_ns)
+{
+  tm_text_grouped(out, s->count);
+  tm_buf_add_str(out, s->count == 1 ? " error, " : " errors, ");
+  tm_text_grouped(out, (int64_t)s->list.len);
+  tm_buf_printf(out, "%s distinct; until ", s->others > 0 ? " or more" : "");
+  tm_time_log(out, wall_ns);
+  tm_buf_add_str(out, "\n\n");
+  for (size_t i = 0; i < s->list.len; i++) {
+    tm_error_add_text(out, &s->list.at[i], 0, 0);
+    tm_buf_add_char(out, '\n');
+  }
+  if (s->others > 0) {
+    tm_text_grouped(out, s->others);
+    tm_buf_printf(out, " times: others, which came after the first %d\n\n", TM_ERRORS_MAX);
+  }
+  if (s->earlier) {
+    tm_buf_add_str(out, earlier_line);
+    tm_buf_add_str(out, s->earlier);
+  }
+}
+
+int tm_errors_write(struct tm_errors *s, int64_t wall_ns, int64_t mono_ns, bool now,
+                    struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc;
+  if (!s->is_changed || s->is_given_up || (!now && mono_ns - s->written_ns < WRITE_NS))
+    return 0;
+  s->written_ns = mono_ns;
+  s->is_changed = false;
+  add_summary(&text, s, wall_ns);
+  rc = tm_log_replace(s->fs, s->path, &text, err); /* keeps (1) */
+  s->is_given_up = rc < 0;
+  tm_buf_release(&text);
+  return rc;
+}

@@ -1,0 +1,53 @@
+/* errors.h - the distinct errors of a step: which, how often, where first. They are in logs/user/error.txt, and the first
+ * of them in the result.
+ *
+ * Two errors are one when status, message and script line are equal; digits inside a message count. At most
+ * TM_ERRORS_MAX are kept apart, those that came first; the rest are counted together.
+ */
+#ifndef TM_REPORT_ERRORS_H
+#define TM_REPORT_ERRORS_H
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "report/log_file.h"
+#include "run/events.h"
+
+#define TM_ERRORS_MAX 1000
+
+struct tm_error {
+  char *message;      /* one or more lines; at most some kB */
+  char *where;        /* "score.lua:12", or "" */
+  char *worker, *log; /* of the first: its worker; the file with the whole, absolute */
+  char *item; /* of the first: the first item of its mini-batch, one line; "" for an init() */
+  enum tm_status status; /* of the try */
+  uint64_t index;        /* of the first mini-batch */
+  bool is_init;          /* of an init(): there is no mini-batch */
+  int64_t count;
+};
+
+struct tm_errors {
+  const struct tm_fs *fs;
+  char *path, *logs_dir;
+  struct TM_ARRAY(struct tm_error) list; /* in the order in which they came */
+  struct tm_map known;                   /* place in the list + 1 */
+  struct tm_buf key;                     /* scratch */
+  char *earlier;                         /* what earlier sessions had written, or NULL */
+  int64_t count;                         /* of all */
+  int64_t others;                        /* of those that are not kept apart */
+  int64_t written_ns;                    /* monotonic */
+  bool is_changed, is_given_up;
+};
+
+void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *logs_dir);
+void tm_errors_release(struct tm_errors *s); /* zeroed: a no-op */
+/* `e`: TRY_ENDED, whose try has failed, or INIT_FAILED. True when it is a new one. */
+bool tm_errors_add(struct tm_errors *s, const struct tm_event *e);
+/* Writes the file when there is something new and a second has gone by, or `now`. Not synced: a power cut may cost it.
+ * Fails once; the job goes on. */
+int tm_errors_write(struct tm_errors *s, int64_t wall_ns, int64_t mono_ns, bool now,
+                    struct tm_err *err);
+/* What the file says of one error: "3 times: <message>", and two lines about the first; each line begins with `indent`
+ * blanks. `lines_max`: so many lines of the message, 0 all. */
+void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max);
+
+#endif

@@ -1,0 +1,125 @@
+/* log.c - see log.h.
+ *
+ * Single tries are not logged here: there may be millions, and each has its row in processed_mini-batches.csv and, when
+ * it failed, its place in user/error.txt. Lines are written at each tick, so that who follows the file sees them come.
+ */
+#include "report/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+
+int tm_log_open(struct tm_log *l, const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
+{
+  char *path = tm_path_join(logs_dir, "sys/master_role.txt");
+  int rc;
+  *l = (struct tm_log) { .fs = fs, .pid = getpid() };
+  l->system_path = tm_path_join(logs_dir, "sys/error/supervisor.txt");
+  rc = tm_log_file_open(&l->master, fs, path, err);
+  free(path);
+  return rc;
+}
+
+int tm_log_close(struct tm_log *l, struct tm_err *err)
+{
+  int system = tm_log_file_close(&l->system, err);
+  int master = tm_log_file_close(&l->master, err);
+  free(l->system_path);
+  l->system_path = NULL;
+  return master < 0 ? master : system;
+}
+
+void tm_log_add(struct tm_log *l, int64_t wall_ns, enum tm_level level, const char *message)
+{
+  if (level != TM_DEBUG)
+    tm_log_add_line(&l->master.text, wall_ns, level, l->pid, "supervisor", message);
+}
+
+static int add_system(struct tm_log *l, const struct tm_event *e, struct tm_err *err)
+{
+  int rc = l->system.path ? 0 : tm_log_file_open(&l->system, l->fs, l->system_path, err);
+  tm_log_add_line(&l->system.text, e->wall_ns, e->level, l->pid, "supervisor", e->text);
+  return rc;
+}
+
+static void add_begin(struct tm_buf *text, const struct tm_event *e)
+{
+  const struct tm_step_view *s = e->step;
+  tm_buf_printf(text, "step '%s' %s: script '%s', %" PRId64 " workers at most", s->name,
+                s->is_kept           ? "is kept, nothing is run"
+                : e->job->is_resumed ? "goes on"
+                                     : "starts",
+                s->script_name, s->workers);
+}
+
+static void add_end(struct tm_buf *text, const struct tm_step_view *s)
+{
+  const struct tm_counts *c = &s->counts;
+  tm_buf_printf(text,
+                "step '%s' is %s: %" PRId64 " mini-batches, %" PRId64 " succeeded, %" PRId64
+                " failed; %" PRId64 " items, %" PRId64 " succeeded, %" PRId64 " failed",
+                s->name, tm_verdict_name(s->verdict), c->created, c->succeeded, c->failed, c->items,
+                c->items_succeeded, c->items_failed);
+  if (*s->cause)
+    tm_buf_printf(text, "; cause: %s", s->cause);
+}
+
+static void add_worker(struct tm_buf *text, const struct tm_event *e)
+{
+  tm_buf_printf(text, "%s (node %s, pid %" PRId64 ") ", e->worker, e->node_id, e->pid);
+  switch (e->kind) {
+  case TM_EVENT_WORKER_STARTED: tm_buf_add_str(text, "started"); break;
+  case TM_EVENT_WORKER_READY: tm_buf_add_str(text, "is ready"); break;
+  case TM_EVENT_INIT_FAILED:
+    tm_buf_printf(text, "init() failed: %s%s%s", e->script_where, *e->script_where ? ": " : "",
+                  e->message);
+    break;
+  default: tm_buf_printf(text, "ended: %s", e->text); break;
+  }
+}
+
+static enum tm_level level_of(const struct tm_event *e)
+{
+  switch (e->kind) {
+  case TM_EVENT_WORKER_ENDED:
+  case TM_EVENT_MESSAGE: return e->level;
+  case TM_EVENT_INIT_FAILED: return TM_ERROR;
+  case TM_EVENT_STEP_ENDED: return e->step->verdict == TM_FAILED ? TM_ERROR : TM_INFO;
+  default: return TM_INFO;
+  }
+}
+
+int tm_log_add_event(struct tm_log *l, const struct tm_event *e, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc = 0;
+  switch (e->kind) {
+  case TM_EVENT_STEP_STARTED: add_begin(&text, e); break;
+  case TM_EVENT_STEP_ENDED: add_end(&text, e->step); break;
+  case TM_EVENT_WORKER_STARTED:
+  case TM_EVENT_WORKER_READY:
+  case TM_EVENT_WORKER_ENDED:
+  case TM_EVENT_INIT_FAILED: add_worker(&text, e); break;
+  case TM_EVENT_MESSAGE:
+    tm_buf_add_str(&text, e->text);
+    if (e->level >= TM_ERROR)
+      rc = add_system(l, e, err);
+    break;
+  default: break;
+  }
+  if (text.len > 0)
+    tm_log_add(l, e->wall_ns, level_of(e), text.data);
+  tm_buf_release(&text);
+  return rc;
+}
+
+int tm_log_flush(struct tm_log *l, struct tm_err *err)
+{
+  int system = tm_log_file_flush(&l->system, err);
+  int master = tm_log_file_flush(&l->master, err);
+  return master < 0 ? master : system;
+}

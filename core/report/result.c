@@ -1,0 +1,138 @@
+/* result.c - see result.h.
+ *
+ * The order is that of the questions a reader has: did it work, how much of it, where is what I wanted, what went wrong,
+ * where can I read more. What is zero is left out, but for the failed items.
+ */
+#include "report/result.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "base/time.h"
+
+#define CAUSE_MAX 400 /* bytes */
+
+static void add_label(struct tm_buf *out, int indent, const char *label)
+{
+  tm_buf_printf(out, "%*s%-13s", indent, "", label);
+}
+
+static void add_number(struct tm_buf *out, int64_t n, const char *words)
+{
+  tm_text_grouped(out, n);
+  tm_buf_add_str(out, words);
+}
+
+static void add_mini_batches(struct tm_buf *out, const struct tm_counts *c, int indent)
+{
+  int64_t open = c->created - c->succeeded - c->failed;
+  add_label(out, indent, "mini-batches:");
+  tm_buf_add_char(out, ' ');
+  add_number(out, c->created, c->all_created ? ", " : " or more, ");
+  add_number(out, c->succeeded, " succeeded, ");
+  add_number(out, c->failed, " failed");
+  if (open > 0) {
+    tm_buf_add_str(out, ", ");
+    add_number(out, open, " not done");
+  }
+  tm_buf_add_char(out, '\n');
+}
+
+static void add_items(struct tm_buf *out, const struct tm_counts *c, int indent)
+{
+  add_label(out, indent, "items:");
+  tm_buf_add_char(out, ' ');
+  add_number(out, c->items, ", ");
+  add_number(out, c->items_succeeded, " succeeded, ");
+  add_number(out, c->items_failed, " failed\n");
+}
+
+static void add_tries(struct tm_buf *out, const struct tm_counts *c, int indent)
+{
+  if (c->errors + c->timeouts + c->lost == 0)
+    return;
+  add_label(out, indent, "failed tries:");
+  tm_buf_add_char(out, ' ');
+  add_number(out, c->errors, " by an error, ");
+  add_number(out, c->timeouts, " by a timeout, ");
+  add_number(out, c->lost, " with their worker\n");
+}
+
+static void add_output(struct tm_buf *out, const struct tm_step_view *s, int indent)
+{
+  bool is_partial = s->output_file && s->verdict != TM_COMPLETED;
+  add_label(out, indent, "output:");
+  tm_buf_printf(out, " %s%s\n", s->output_file ? s->output_file : s->output_dir,
+                is_partial ? ".partial" : "");
+}
+
+static void add_errors(struct tm_buf *out, const struct tm_step_view *s,
+                       const struct tm_errors *errors, int indent)
+{
+  size_t shown = errors->list.len < TM_RESULT_ERRORS ? errors->list.len : TM_RESULT_ERRORS;
+  size_t more = errors->list.len - shown;
+  if (shown == 0)
+    return;
+  add_label(out, indent, "errors:");
+  tm_buf_printf(out, " %s/user/error.txt\n", s->logs_dir);
+  for (size_t i = 0; i < shown; i++)
+    tm_error_add_text(out, &errors->list.at[i], indent + 2, 5);
+  if (more > 0) {
+    tm_buf_printf(out, "%*sand ", indent + 2, "");
+    add_number(out, (int64_t)more, errors->others > 0 ? " or more" : "");
+    tm_buf_add_str(out, " other distinct errors\n");
+  }
+}
+
+void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
+                        const struct tm_errors *errors, int indent)
+{
+  tm_buf_printf(out, "%*s%s: %s%s\n", indent, "", step->name, tm_verdict_name(step->verdict),
+                step->is_kept ? ", as it was" : "");
+  indent += 2;
+  if (*step->cause) {
+    add_label(out, indent, "cause:");
+    tm_buf_add_char(out, ' ');
+    tm_text_one_line(out, step->cause, strlen(step->cause), CAUSE_MAX); /* whole among the errors */
+    tm_buf_add_char(out, '\n');
+  }
+  add_mini_batches(out, &step->counts, indent);
+  add_items(out, &step->counts, indent);
+  add_tries(out, &step->counts, indent);
+  add_output(out, step, indent);
+  if (step->counts.items_failed > 0) {
+    add_label(out, indent, "failed items:");
+    tm_buf_printf(out, " %s/failed_items.jsonl\n", step->dir);
+  }
+  if (errors)
+    add_errors(out, step, errors, indent);
+  add_label(out, indent, "logs:");
+  tm_buf_printf(out, " %s\n", step->logs_dir);
+}
+
+void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
+                         const struct tm_errors *errors)
+{
+  const char *logs = step->logs_dir;
+  if (errors && errors->list.len > 0)
+    tm_buf_printf(
+        out, "start with %s/user/error.txt: the script's errors, and where each is in full", logs);
+  else if (step->verdict == TM_FAILED)
+    tm_buf_printf(out, "start with %s/sys/master_role.txt, and %s/sys/error/ if it is there", logs,
+                  logs);
+  else
+    tm_buf_printf(out, "what is where: %s/readme.txt", logs);
+  if (step->counts.lost > 0)
+    tm_buf_printf(out, "; how workers ended: %s/sys/node/0/_main.txt", logs);
+  tm_buf_add_char(out, '\n');
+}
+
+void tm_result_add_job(struct tm_buf *out, const struct tm_job_view *job, int64_t elapsed_ns)
+{
+  tm_buf_printf(out, "%s: %s", tm_verdict_name(job->verdict), job->name);
+  if (elapsed_ns >= 0) {
+    tm_buf_add_str(out, ", ");
+    tm_time_duration(out, elapsed_ns);
+  }
+  tm_buf_add_char(out, '\n');
+}

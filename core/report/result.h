@@ -1,0 +1,24 @@
+/* result.h - what came of a step or a job, as text: for logs/job_result.txt and for the end of the terminal's output.
+ *
+ * Status, counts (how many items failed is always said), where the output is, the first distinct errors, and where the
+ * rest is.
+ */
+#ifndef TM_REPORT_RESULT_H
+#define TM_REPORT_RESULT_H
+
+#include "base/buf.h"
+#include "report/errors.h"
+#include "run/events.h"
+
+#define TM_RESULT_ERRORS 5 /* at most so many distinct errors of a step */
+
+/* Lines about a step, each beginning with `indent` blanks. `errors` may be NULL. */
+void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
+                        const struct tm_errors *errors, int indent);
+/* One line: where to start looking, for the files of the log folder. Nothing on a terminal, which names these places anyway. */
+void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
+                         const struct tm_errors *errors);
+/* The first line about a job: "Completed: digits, 12.3 s". `elapsed_ns` < 0 is left out. */
+void tm_result_add_job(struct tm_buf *out, const struct tm_job_view *job, int64_t elapsed_ns);
+
+#endif

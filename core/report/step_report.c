@@ -1,0 +1,197 @@
+/* step_report.c - see step_report.h.
+ *
+ *   TRY_ENDED -> tries, worker logs, summary, errors      (gather; files are written at ticks and at the end)
+ *   others    -> log, driver log                          (likewise)
+ *   TICK      -> overview, progress in the log, and all that has gathered
+ *
+ *  (1) A try that went well costs two rows of text in memory and some sums, and nothing else.
+ *  (2) Files stay open until the report is freed: a message may come after the end of the step, even of the job.
+ */
+#include "report/step_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/time.h"
+#include "report/driver_log.h"
+#include "report/log.h"
+#include "report/overview.h"
+#include "report/readme.h"
+#include "report/result.h"
+#include "report/summary.h"
+#include "report/tries.h"
+#include "report/worker_logs.h"
+
+#define PROGRESS_NS (10 * TM_S)
+
+struct tm_step_report {
+  const struct tm_fs *fs;
+  tm_on_note note;
+  void *data;
+  struct tm_tries tries;
+  struct tm_worker_logs workers;
+  struct tm_summary summary;
+  struct tm_log log;
+  struct tm_driver_log driver;
+  struct tm_overview overview;
+  struct tm_errors errors;
+  struct tm_progress progress;
+  int64_t begin_ns, logged_ns; /* monotonic; the last line about the progress */
+  bool is_ended;
+};
+
+/* What a call of the modules answered. */
+static void note(struct tm_step_report *s, int rc, const struct tm_err *err)
+{
+  if (rc < 0)
+    s->note(s->data, err);
+}
+
+/* The result of an earlier session would be taken for that of this one while it runs. */
+static int remove_result(const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
+{
+  char *path = tm_path_join(logs_dir, "job_result.txt");
+  int rc = fs->unlink(fs->self, path);
+  rc = rc == -ENOENT ? 0 : rc;
+  if (rc < 0)
+    tm_err_system(err, rc, "cannot remove '%s'", path);
+  free(path);
+  return rc;
+}
+
+struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct tm_event *e,
+                                          const struct tm_step_view *step, tm_on_note on_note,
+                                          void *data)
+{
+  struct tm_step_report *s = TM_NEW(struct tm_step_report);
+  struct tm_err err = TM_ERR_NONE;
+  const char *dir = step->logs_dir;
+  *s = (struct tm_step_report) { .fs = fs, .note = on_note, .data = data };
+  note(s, remove_result(fs, dir, &err), &err);
+  note(s, tm_tries_open(&s->tries, fs, dir, &err), &err);
+  note(s, tm_log_open(&s->log, fs, dir, &err), &err);
+  note(s, tm_summary_init(&s->summary, fs, dir, e->mono_ns, &err), &err);
+  note(s, tm_driver_log_open(&s->driver, fs, e, step, &err), &err);
+  note(s, tm_overview_open(&s->overview, fs, e, step, &err), &err);
+  note(s, tm_readme_write(fs, dir, &err), &err);
+  tm_worker_logs_init(&s->workers, fs, dir);
+  tm_errors_init(&s->errors, fs, dir);
+  tm_progress_init(&s->progress, step->name);
+  tm_progress_sample(&s->progress, &step->counts, e->mono_ns);
+  s->begin_ns = s->logged_ns = e->mono_ns;
+  return s;
+}
+
+void tm_step_report_free(struct tm_step_report *s)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (!s)
+    return;
+  note(s, tm_tries_close(&s->tries, &err), &err);
+  note(s, tm_worker_logs_close(&s->workers, &err), &err);
+  note(s, tm_log_close(&s->log, &err), &err);
+  note(s, tm_driver_log_close(&s->driver, &err), &err);
+  note(s, tm_overview_close(&s->overview, &err), &err);
+  tm_summary_release(&s->summary);
+  tm_errors_release(&s->errors);
+  free(s);
+}
+
+static void flush(struct tm_step_report *s, const struct tm_event *e)
+{
+  struct tm_err err = TM_ERR_NONE;
+  note(s, tm_tries_flush(&s->tries, &err), &err);
+  note(s, tm_worker_logs_flush(&s->workers, &err), &err);
+  note(s, tm_log_flush(&s->log, &err), &err);
+  note(s, tm_driver_log_flush(&s->driver, &err), &err);
+  note(s, tm_errors_write(&s->errors, e->wall_ns, e->mono_ns, s->is_ended, &err), &err);
+  note(s, tm_summary_write(&s->summary, e->mono_ns, s->is_ended, &err), &err);
+}
+
+/* Events. */
+
+static bool add_try(struct tm_step_report *s, const struct tm_event *e)
+{
+  const struct tm_attempt *a = e->attempt;
+  struct tm_err err = TM_ERR_NONE;
+  note(s, tm_tries_add(&s->tries, a, e->worker, &err), &err); /* keeps (1) */
+  note(s, tm_worker_logs_add(&s->workers, e, &err), &err);
+  tm_summary_add(&s->summary, e);
+  return a->status != TM_RUN_DONE && a->status != TM_CANCELED && tm_errors_add(&s->errors, e);
+}
+
+static void add_ended(struct tm_step_report *s, const struct tm_event *e)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_result_add_step(&text, e->step, &s->errors, 0);
+  tm_buf_add_str(&text, "\nended ");
+  tm_time_log(&text, e->wall_ns);
+  tm_buf_add_str(&text, " UTC, after ");
+  tm_time_duration(&text, e->mono_ns - s->begin_ns);
+  tm_buf_add_str(&text, e->job->is_resumed ? ", of a job that was resumed\n" : "\n");
+  tm_result_add_start(&text, e->step, &s->errors);
+
+  char *path = tm_path_join(e->step->logs_dir, "job_result.txt");
+  struct tm_err err = TM_ERR_NONE;
+  s->is_ended = true;
+  tm_driver_log_add(&s->driver, e);
+  flush(s, e);
+  tm_progress_sample(&s->progress, &e->step->counts, e->mono_ns);
+  note(s, tm_overview_end(&s->overview, e, &s->progress, &text, &err), &err);
+  note(s, tm_log_replace(s->fs, path, &text, &err), &err);
+  tm_buf_release(&text);
+  free(path);
+}
+
+bool tm_step_report_add(struct tm_step_report *s, const struct tm_event *e)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (e->kind == TM_EVENT_TRY_ENDED)
+    return add_try(s, e);
+  note(s, tm_log_add_event(&s->log, e, &err), &err);
+  switch (e->kind) {
+  case TM_EVENT_INIT_FAILED: return tm_errors_add(&s->errors, e);
+  case TM_EVENT_WORKER_ENDED:
+    note(s, tm_worker_logs_end(&s->workers, e->worker, &err), &err);
+    break;
+  case TM_EVENT_STEP_ENDED: add_ended(s, e); break;
+  case TM_EVENT_MESSAGE:
+    if (!e->step)
+      tm_driver_log_add(&s->driver, e);
+    if (s->is_ended)
+      flush(s, e);
+    break;
+  default: break;
+  }
+  return false;
+}
+
+static void log_progress(struct tm_step_report *s, const struct tm_event *e)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  if (e->mono_ns - s->logged_ns < PROGRESS_NS)
+    return;
+  s->logged_ns = e->mono_ns;
+  tm_progress_add_line(&text, &s->progress);
+  tm_log_add(&s->log, e->wall_ns, TM_INFO, text.data);
+  tm_buf_release(&text);
+}
+
+void tm_step_report_tick(struct tm_step_report *s, const struct tm_event *e,
+                         const struct tm_step_view *step)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (s->is_ended)
+    return;
+  tm_progress_sample(&s->progress, &step->counts, e->mono_ns);
+  log_progress(s, e);
+  note(s, tm_overview_tick(&s->overview, e, step, &s->progress, &err), &err);
+  flush(s, e);
+}
+
+const struct tm_errors *tm_step_report_errors(const struct tm_step_report *s)
+{
+  return s ? &s->errors : NULL;
+}

@@ -1,0 +1,36 @@
+/* tries.h - logs/sys/job_report/processed_mini-batches.csv: a row for each try. A public format.
+ *
+ * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed, Elapsed Seconds, Process
+ * Seconds, Run Method Seconds, Status, Error Category, Error Message, Mini-batch Detail.
+ *
+ *   Process Start Time   when the worker took the mini-batch up, "2026-01-31T23:59:58.123456Z"; empty when it never said
+ *   Error Category       empty, "error", "timeout", "lost" (its worker died) or "canceled"
+ *   Error Message        one line; the whole is in logs/user/error/
+ *   Mini-batch Detail    "dataset=NAME count=N manifest=OFFSET first=PATH": PATH goes to the field's end
+ */
+#ifndef TM_REPORT_TRIES_H
+#define TM_REPORT_TRIES_H
+
+#include "report/log_file.h"
+#include "report/pen.h"
+#include "run/events.h"
+
+struct tm_tries {
+  struct tm_log_file file;
+  struct tm_stamp stamp; /* rows come many to a second */
+  struct tm_buf scratch; /* of one row */
+};
+
+/* Appends to what is there; the header stands once. Fails as a log file does. */
+int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_dir,
+                  struct tm_err *err);
+/* Gathers a row, and writes when enough has gathered. */
+int tm_tries_add(struct tm_tries *t, const struct tm_attempt *a, const char *worker,
+                 struct tm_err *err);
+int tm_tries_flush(struct tm_tries *t, struct tm_err *err);
+int tm_tries_close(struct tm_tries *t, struct tm_err *err); /* zeroed: a no-op */
+
+/* "", "error", "timeout", "lost", "canceled". */
+const char *tm_tries_category(enum tm_status status);
+
+#endif

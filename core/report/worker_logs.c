@@ -1,0 +1,185 @@
+/* worker_logs.c - see worker_logs.h.
+ *
+ * On the hot path, beside tries.c: a line costs some copies. What does not change during a worker's life is put together
+ * once, in front of and behind what is said about a try.
+ *
+ *  (1) A file is open while its worker lives and has ended a try: no more descriptors than there are workers.
+ *  (2) What can fail, fails in the same way for every worker (a full disk, no right): it is said for the first alone.
+ */
+#include "report/worker_logs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+
+#define NUMBERS_MAX                                                                                \
+  400 /* bytes of a line without names and message: five numbers, two moments, three times, words */
+#define MESSAGE_MAX 1000 /* bytes of what went wrong; the whole is in user/error/ */
+
+struct tm_worker_log {
+  char *worker;
+  struct tm_log_file file;
+  struct tm_buf good, bad; /* "|INFO|4711|process003|mini-batch ", "|ERROR|..." */
+  struct tm_buf place;     /* "; node 0 at host7" */
+};
+
+void tm_worker_logs_init(struct tm_worker_logs *l, const struct tm_fs *fs, const char *logs_dir)
+{
+  *l = (struct tm_worker_logs) { .fs = fs, .dir = tm_path_join(logs_dir, "sys/node") };
+  tm_stamp_init(&l->began);
+  tm_stamp_init(&l->ended);
+}
+
+static int judge(struct tm_worker_logs *l, int rc) /* keeps (2) */
+{
+  if (rc >= 0 || l->has_failed)
+    return 0;
+  l->has_failed = true;
+  return rc;
+}
+
+static struct tm_worker_log *open_log(struct tm_worker_logs *l, const struct tm_event *e,
+                                      struct tm_err *err, int *rc)
+{
+  struct tm_worker_log *w = TM_NEW(struct tm_worker_log);
+  char *path = tm_xprintf("%s/%s/%s.txt", l->dir, e->node_id, e->worker);
+  *rc = tm_log_file_open(&w->file, l->fs, path, err);
+  w->worker = tm_xstrdup(e->worker);
+  tm_buf_printf(&w->good, "|INFO|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
+  tm_buf_printf(&w->bad, "|ERROR|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
+  tm_buf_printf(&w->place, "; node %s", e->node_id);
+  if (e->node_address && *e->node_address)
+    tm_buf_printf(&w->place, " at %s", e->node_address);
+  free(path);
+  return w;
+}
+
+static int close_log(struct tm_worker_log *w, struct tm_err *err)
+{
+  int rc = tm_log_file_close(&w->file, err);
+  tm_buf_release(&w->good);
+  tm_buf_release(&w->bad);
+  tm_buf_release(&w->place);
+  free(w->worker);
+  free(w);
+  return rc;
+}
+
+static struct tm_worker_log *log_of(struct tm_worker_logs *l, const struct tm_event *e,
+                                    struct tm_err *err, int *rc)
+{
+  uint64_t *place = tm_map_add(&l->open, e->worker, strlen(e->worker), NULL);
+  if (*place == 0) {
+    *TM_ARRAY_ADD(&l->logs) = open_log(l, e, err, rc);
+    *place = l->logs.len;
+  }
+  return l->logs.at[*place - 1];
+}
+
+static void add_count(struct tm_pen *p, int64_t n, const char *words, size_t len)
+{
+  tm_pen_add_int(p, n);
+  tm_pen_add(p, words, len);
+}
+#define ADD_COUNT(p, n, words) add_count(p, n, words, sizeof(words) - 1)
+
+static void add_times(struct tm_pen *p, struct tm_stamp *began, const struct tm_attempt *a)
+{
+  if (a->begin_wall_ns > 0) {
+    TM_PEN_ADD(p, "began ");
+    tm_pen_add_log(p, began, a->begin_wall_ns);
+    TM_PEN_ADD(p, ", ");
+  }
+  tm_pen_add_seconds(p, a->total_ns);
+  TM_PEN_ADD(p, " s, process ");
+  tm_pen_add_seconds(p, a->cpu_ns);
+  TM_PEN_ADD(p, " s, run() ");
+  tm_pen_add_seconds(p, a->run_ns);
+  TM_PEN_ADD(p, " s");
+}
+
+static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const struct tm_event *e)
+{
+  const struct tm_attempt *a = e->attempt;
+  bool is_good = a->status == TM_RUN_DONE || a->status == TM_CANCELED;
+  const struct tm_buf *front = is_good ? &w->good : &w->bad;
+  const char *status = tm_status_name(a->status);
+  struct tm_pen p;
+  tm_pen_start(&p, &w->file.text, NUMBERS_MAX + front->len + w->place.len);
+  tm_pen_add_log(&p, &l->ended, e->wall_ns);
+  tm_pen_add(&p, front->data, front->len);
+  ADD_COUNT(&p, (int64_t)a->index, ", try ");
+  ADD_COUNT(&p, a->try, ": ");
+  tm_pen_add(&p, status, strlen(status));
+  TM_PEN_ADD(&p, "; ");
+  ADD_COUNT(&p, a->items, " items, ");
+  ADD_COUNT(&p, a->succeeded, " succeeded, ");
+  ADD_COUNT(&p, a->failed, " failed; ");
+  add_times(&p, &l->began, a);
+  tm_pen_add(&p, w->place.data, w->place.len);
+  tm_pen_add_char(&p, '\n');
+  tm_pen_stop(&p);
+}
+
+static void add_message(struct tm_buf *b, const char *message)
+{
+  b->len--; /* it stands on the line */
+  tm_buf_add_str(b, ": ");
+  tm_text_one_line(b, message, strlen(message), MESSAGE_MAX);
+  tm_buf_add_char(b, '\n');
+}
+
+int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struct tm_err *err)
+{
+  int rc = 0;
+  struct tm_worker_log *w = log_of(l, e, err, &rc);
+  add_line(l, w, e);
+  if (*e->attempt->message)
+    add_message(&w->file.text, e->attempt->message);
+  return judge(l, rc < 0 ? rc : tm_log_file_flush_large(&w->file, err));
+}
+
+int tm_worker_logs_end(struct tm_worker_logs *l, const char *worker, struct tm_err *err)
+{
+  uint64_t *place = tm_map_find(&l->open, worker, strlen(worker));
+  size_t at;
+  struct tm_worker_log *w, *last;
+  if (!place || *place == 0)
+    return 0;
+  at = (size_t)*place - 1;
+  w = l->logs.at[at];
+  *place = 0;
+  last = l->logs.at[--l->logs.len];
+  if (last != w) {
+    l->logs.at[at] = last;
+    *tm_map_find(&l->open, last->worker, strlen(last->worker)) = at + 1;
+  }
+  return judge(l, close_log(w, err)); /* keeps (1) */
+}
+
+int tm_worker_logs_flush(struct tm_worker_logs *l, struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; i < l->logs.len; i++) {
+    int one = tm_log_file_flush(&l->logs.at[i]->file, rc < 0 ? NULL : err);
+    rc = rc < 0 ? rc : one;
+  }
+  return judge(l, rc);
+}
+
+int tm_worker_logs_close(struct tm_worker_logs *l, struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; i < l->logs.len; i++) {
+    int one = close_log(l->logs.at[i], rc < 0 ? NULL : err);
+    rc = rc < 0 ? rc : one;
+  }
+  TM_ARRAY_RELEASE(&l->logs);
+  tm_map_release(&l->open);
+  free(l->dir);
+  l->dir = NULL;
+  return judge(l, rc);
+}

@@ -1,0 +1,571 @@
+/* crew.c - the workers of a step: see supervisor_own.h, and pool.h for their life cycle.
+ *
+ * A worker comes in two steps: the keeper is asked (STARTING), and answers with the worker's socket (LOADING), over which the
+ * worker is told what it must know. It goes when the keeper says so; what lies in its socket then is read first and
+ * counts. What it held and did not answer goes back: the page says what had begun, and only that counts as a try.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "base/time.h"
+#include "data/item.h"
+#include "run/supervisor_own.h"
+#include "sys/clock.h"
+
+#define STEAL_NS         TM_HAND_LATE_NS /* what waits longer in a hand is taken back for an idle worker */
+#define MINI_BATCH_HEAD  16u             /* bytes before the items */
+#define LOST_ANSWERS_MAX 3               /* of a mini-batch, that are not counted */
+#define MUTE_NS          (2 * TM_S) /* from the end of a worker's socket to the news of its end */
+#define LOST_NODES_MAX   5          /* in a row, without a result between */
+#define JOB_NAME_MAX     100        /* bytes, in the name of temp_dir: a name ends at 255 */
+
+static struct tm_worker *find(struct tm_supervisor *s, uint32_t id)
+{
+  for (size_t i = 0; i < s->workers.len; i++)
+    if (s->workers.at[i]->id == id)
+      return s->workers.at[i];
+  return NULL;
+}
+
+void tm_crew_event(struct tm_worker *w, enum tm_worker_event event)
+{
+  w->state = tm_pool_step(&w->s->pool, w->state, event);
+}
+
+/* Starting. */
+
+static void start_worker(struct tm_supervisor *s)
+{
+  struct tm_worker *w = TM_NEW(struct tm_worker);
+
+  w->s = s;
+  w->number = s->next_number++;
+  snprintf(w->name, sizeof(w->name), "process%03" PRId64, w->number);
+  tm_hand_init(&w->hand);
+  w->id = tm_node_start_worker(s->node, s->node_step, w->name);
+  *TM_ARRAY_ADD(&s->workers) = w;
+  tm_crew_event(w, TM_WORKER_ON_START);
+}
+
+static char *in_logs(const struct tm_supervisor *s, const char *folder, const char *name,
+                     const char *suffix)
+{
+  return tm_xprintf("%s/user/%s/%s/%s%s", s->logs_dir, folder, tm_node_id(s->node), name, suffix);
+}
+
+/* Where temp_dir of a worker begins. The hash keeps jobs of one name apart. */
+static char *temp_base(const struct tm_supervisor *s)
+{
+  const char *tmp = getenv("TMPDIR");
+  uint64_t hash = tm_hash64(s->dir, strlen(s->dir));
+
+  return tm_xprintf("%s/tidemill-%u-%.*s-%08" PRIx32, tmp && *tmp == '/' ? tmp : "/tmp",
+                    (unsigned)getuid(), JOB_NAME_MAX, tm_path_base(s->o.job->dir), (uint32_t)hash);
+}
+
+static void send_setup(struct tm_worker *w)
+{
+  struct tm_supervisor *s = w->s;
+  const struct tm_step *step = s->o.step;
+  const struct tm_config *config = &step->config;
+  struct tm_buf text = TM_BUF_NONE;
+  char *base = temp_base(s);
+  char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
+  struct tm_setup setup = { .worker_name = w->name,
+                            .node_id = (char *)tm_node_id(s->node),
+                            .script = (char *)s->o.script,
+                            .script_name = config->entry_script,
+                            .script_dir = (char *)s->o.script_dir,
+                            .arguments = step->arguments,
+                            .arguments_len = step->arguments_len,
+                            .runner_arguments = step->runner_arguments,
+                            .runner_arguments_len = step->runner_arguments_len,
+                            .datasets = names,
+                            .datasets_len = step->inputs_len,
+                            .output_dir = s->output_dir,
+                            .log_dir = in_logs(s, "entry_script_log", "", ""),
+                            .temp_dir = tm_xprintf("%s-%s", base, w->name),
+                            .logger_file = in_logs(s, "entry_script_log", w->name, ".log.txt"),
+                            .error_file = in_logs(s, "error", w->name, ".txt"),
+                            .spill_dir = s->spill_dir,
+                            .staging_dir = s->staging_dir,
+                            .logging_level = config->logging_level,
+                            .append_row = config->output_action == TM_APPEND_ROW,
+                            .escapes_line_breaks = config->escapes_line_breaks,
+                            .verify_items = s->o.is_resumed,
+                            .max_result_size = config->max_result_size };
+  struct tm_frame f = { .type = TM_FRAME_SETUP, .fd = -1 };
+
+  for (size_t i = 0; i < step->inputs_len; i++)
+    names[i] = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
+  tm_setup_encode(&text, &setup);
+  f.payload = text.data;
+  f.length = (uint32_t)text.len;
+  tm_channel_send(&w->channel, &f);
+  tm_buf_release(&text);
+  free(names);
+  free(base);
+  free(setup.log_dir);
+  free(setup.temp_dir);
+  free(setup.logger_file);
+  free(setup.error_file);
+}
+
+static void on_channel_end(struct tm_channel *c, int code)
+{
+  /* The keeper says when and how the worker ended; nothing is concluded from the end of its socket (a grandchild may hold it).
+   * But a worker that lives on without one can answer nothing any more, and one that sent rubbish is believed nothing. */
+  struct tm_worker *w = c->data;
+
+  if (code < 0 && !w->is_rubbish)
+    tm_answer_on_rubbish(w);
+  w->mute_ns = tm_clock_mono_ns();
+}
+
+static void on_channel_closed(struct tm_channel *c)
+{
+  struct tm_worker *w = c->data;
+  struct tm_supervisor *s = w->s;
+
+  tm_hand_release(&w->hand);
+  free(w);
+  tm_supervisor_closed_one(s);
+}
+
+static void on_started(void *data, uint32_t id, int64_t pid, int fd)
+{
+  struct tm_supervisor *s = data;
+  struct tm_worker *w = find(s, id);
+  struct tm_event e = { .kind = TM_EVENT_WORKER_STARTED };
+  struct tm_err err = TM_ERR_NONE;
+
+  if (!tm_check(w)) {
+    tm_fs_close(tm_fs_real(), fd);
+    return;
+  }
+  if (tm_channel_open(&w->channel, s->o.loop, fd, tm_answer_on_frame, on_channel_end, w, &err) <
+      0) {
+    tm_supervisor_say(s, TM_ERROR, "%s: %s", w->name, err.text);
+    tm_node_kill(s->node, id);
+    return;
+  }
+  w->channel.on_closed = on_channel_closed;
+  s->open++;
+  w->pid = pid;
+  tm_crew_event(w, TM_WORKER_ON_STARTED);
+  tm_supervisor_emit(s, &e, w);
+  if (w->state == TM_WORKER_STOPPING)
+    tm_node_kill(s->node, id);
+  else
+    send_setup(w);
+}
+
+/* Handing out. */
+
+static void remember(struct tm_held *held, const struct tm_manifest_entry *entry)
+{
+  struct tm_reader r;
+  struct tm_item item;
+
+  held->dataset = entry->dataset;
+  held->items = entry->items;
+  held->manifest_at = entry->at;
+  tm_reader_init(&r, entry->bytes, entry->len);
+  if (tm_item_next(&r, &item))
+    tm_buf_add(&held->first_item, item.path, item.path_len);
+}
+
+static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, struct tm_err *err)
+{
+  struct tm_supervisor *s = w->s;
+  struct tm_manifest_entry entry;
+  struct tm_held *held;
+  struct tm_frame f = {
+    .type = TM_FRAME_MINI_BATCH, .index = e->index, .try = e->try, .worker = w->id, .fd = -1
+  };
+  int rc = tm_manifest_read(s->manifest, e->index, &entry, err);
+
+  if (rc < 0)
+    return rc;
+  if (entry.len > TM_FRAME_MAX - MINI_BATCH_HEAD)
+    return tm_err_set(err, TM_ELIMIT,
+                      "mini-batch %" PRIu64 ": its list of items is %zu bytes long, more than the "
+                      "%u that can be handed to a worker; make mini_batch_size smaller",
+                      e->index, entry.len, TM_FRAME_MAX - MINI_BATCH_HEAD);
+  held = tm_hand_add(&w->hand);
+  held->entry = *e;
+  held->handed_ns = now;
+  remember(held, &entry);
+  tm_buf_clear(&s->scratch);
+  tm_mini_batch_head_encode(tm_buf_extend(&s->scratch, MINI_BATCH_HEAD),
+                            &(struct tm_mini_batch_head) {
+                                .seq = held->seq, .dataset = entry.dataset, .items = entry.items });
+  tm_buf_add(&s->scratch, entry.bytes, entry.len);
+  f.payload = s->scratch.data;
+  f.length = (uint32_t)s->scratch.len;
+  tm_channel_send(&w->channel, &f);
+  s->running++;
+  return 0;
+}
+
+/* One whose answer was lost before is handed out with nothing behind it: its worker, with nothing to do next, writes the answer
+ * at once, and what kills workers later cannot take it along again. */
+static bool has_lone(struct tm_worker *w)
+{
+  const struct tm_held *last = w->hand.len > 0 ? tm_hand_find(&w->hand, w->hand.next - 1) : NULL;
+
+  return last && last->entry.lost_answers > 0;
+}
+
+void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_entry e;
+  int64_t now;
+
+  if (w->state != TM_WORKER_READY || w->is_deaf || s->is_ending || !tm_queue_has_waiting(&s->queue))
+    return;
+  now = tm_clock_mono_ns();
+  while (!has_lone(w) && tm_hand_has_room(&w->hand, now) &&
+         tm_queue_take(&s->queue, w->id, s->pool.ready > 1, &e)) {
+    if (hand_out(w, &e, now, &err) < 0) {
+      tm_queue_put_back(&s->queue, &e);
+      tm_supervisor_fail(s, &err);
+      return;
+    }
+  }
+}
+
+/* Somebody is idle, and somebody else has what waits. */
+static bool should_steal(const struct tm_supervisor *s)
+{
+  bool has_idle = false, has_waiting = false;
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    const struct tm_worker *w = s->workers.at[i];
+    has_idle |= w->state == TM_WORKER_READY && w->hand.len == 0 && !w->is_deaf;
+    has_waiting |= w->hand.len > 1;
+  }
+  return has_idle && has_waiting && !s->is_ending;
+}
+
+static void arm_steal(struct tm_supervisor *s)
+{
+  if (s->is_steal_armed || !should_steal(s))
+    return;
+  s->is_steal_armed = true;
+  tm_timer_start(&s->steal_timer, STEAL_NS, 0);
+}
+
+void tm_crew_fill(struct tm_supervisor *s)
+{
+  const struct tm_counts *c = &s->tally.counts;
+
+  for (size_t i = 0; i < s->workers.len; i++)
+    tm_crew_hand_out(s, s->workers.at[i]);
+  while (s->node && tm_pool_wants_worker(&s->pool, c->created - c->succeeded - c->failed))
+    start_worker(s);
+  if (s->lister)
+    tm_lister_set_hungry(s->lister, !tm_queue_has_waiting(&s->queue));
+  arm_steal(s);
+}
+
+/* Asks for what waits behind the first, and was handed out before. */
+static void ask_back(struct tm_worker *w, int64_t before_ns)
+{
+  uint64_t seqs[TM_PAGE_WORDS];
+  size_t n =
+      w->is_asked || w->state != TM_WORKER_READY ? 0 : tm_hand_waiting(&w->hand, before_ns, seqs);
+
+  if (n == 0 || !w->s->node)
+    return;
+  w->is_asked = true;
+  tm_node_take_back(w->s->node, w->id, seqs, n);
+}
+
+void tm_crew_on_steal(struct tm_timer *t)
+{
+  struct tm_supervisor *s = t->data;
+  int64_t before = tm_clock_mono_ns() - STEAL_NS;
+
+  s->is_steal_armed = false;
+  for (size_t i = 0; i < s->workers.len && should_steal(s); i++)
+    ask_back(s->workers.at[i], before);
+  arm_steal(s);
+}
+
+static void put_back(struct tm_worker *w, struct tm_held *held)
+{
+  struct tm_entry e = held->entry;
+
+  tm_hand_remove(&w->hand, held->seq);
+  w->s->running--;
+  tm_queue_put_back(&w->s->queue, &e);
+}
+
+static void on_taken(void *data, uint32_t id, const uint64_t *seqs, size_t n)
+{
+  struct tm_supervisor *s = data;
+  struct tm_worker *w = find(s, id);
+
+  if (!w)
+    return;
+  w->is_asked = false;
+  for (size_t i = 0; i < n; i++) {
+    struct tm_held *held = tm_hand_find(&w->hand, seqs[i]);
+    if (held) /* else the user's code has written to the page: it is answered already */
+      put_back(w, held);
+  }
+  if (s->is_ending && w->hand.len == 0 && w->state == TM_WORKER_READY)
+    tm_crew_stop_worker(w);
+  else if (s->is_ending)
+    ask_back(w, INT64_MAX); /* what was handed out after the last time it was asked */
+  tm_crew_fill(s);
+}
+
+/* Stopping. */
+
+void tm_crew_stop_worker(struct tm_worker *w)
+{
+  struct tm_frame f = { .type = TM_FRAME_STOP, .worker = w->id, .fd = -1 };
+
+  tm_crew_event(w, TM_WORKER_ON_STOP);
+  tm_channel_send(&w->channel, &f);
+  tm_node_stopping(w->s->node, w->id);
+}
+
+void tm_crew_kill_worker(struct tm_worker *w)
+{
+  tm_crew_event(w, TM_WORKER_ON_STOP);
+  if (w->s->node)
+    tm_node_kill(w->s->node, w->id);
+}
+
+void tm_crew_tick(struct tm_supervisor *s)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_worker *w = s->workers.at[i];
+    if (w->mute_ns == 0 || now_ns - w->mute_ns < MUTE_NS || w->is_rubbish)
+      continue;
+    tm_answer_on_rubbish(w);
+  }
+}
+
+/* Those that have nothing in hand are told to stop. What waits behind a running one is taken back; what runs may end. A
+ * worker that is not ready has nothing that could be lost. */
+void tm_crew_stop_all(struct tm_supervisor *s, bool kill)
+{
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_worker *w = s->workers.at[i];
+    if (kill || w->state < TM_WORKER_READY) {
+      if (w->state != TM_WORKER_STOPPING || kill)
+        tm_crew_kill_worker(w);
+    } else if (w->state == TM_WORKER_READY && w->hand.len == 0) {
+      tm_crew_stop_worker(w);
+    } else {
+      ask_back(w, INT64_MAX);
+    }
+  }
+}
+
+/* Ends. */
+
+static void remove_worker(struct tm_worker *w)
+{
+  struct tm_supervisor *s = w->s;
+  size_t at = 0;
+
+  while (s->workers.at[at] != w)
+    at++;
+  s->workers.at[at] = s->workers.at[--s->workers.len];
+  if (w->channel.is_open) {
+    tm_channel_close(&w->channel);
+    return;
+  }
+  tm_hand_release(&w->hand);
+  free(w);
+}
+
+static enum tm_status status_of(const struct tm_ended *ended)
+{
+  if (ended->cause == TM_END_TIMEOUT)
+    return ended->view.phase == TM_PHASE_LOAD ? TM_LOAD_TIMEOUT : TM_RUN_TIMEOUT;
+  return TM_PROCESS_DIED;
+}
+
+/* An answer that was lost with its worker is no try; but a mini-batch whose answers are lost again and again (it closes the
+ * worker's socket, say) keeps ending its workers, and must come to its end. */
+static bool counts_as_try(struct tm_held *held, enum tm_entry_state state)
+{
+  if (state == TM_ENTRY_DONE)
+    return ++held->entry.lost_answers > LOST_ANSWERS_MAX;
+  return state == TM_ENTRY_BEGUN;
+}
+
+/* What it held when it ended: the one that had begun is a failed try, unless we killed it; the rest goes back, uncounted. */
+static void settle_hand(struct tm_worker *w, const struct tm_ended *ended, const char *words)
+{
+  bool is_ours = w->state == TM_WORKER_STOPPING && ended->cause != TM_END_TIMEOUT;
+
+  for (uint64_t seq = w->hand.first; seq < w->hand.next; seq++) {
+    struct tm_held *held = tm_hand_find(&w->hand, seq);
+    if (!held)
+      continue;
+    if (!is_ours && counts_as_try(held, tm_page_word_state(ended->words, seq)))
+      tm_answer_lost_try(w, held, status_of(ended), words, ended->phase_ns);
+    else
+      put_back(w, held);
+  }
+}
+
+/* It never became ready, and did not say why itself. */
+static void note_init_failure(struct tm_worker *w, const char *words)
+{
+  struct tm_supervisor *s = w->s;
+  struct tm_event e = {
+    .kind = TM_EVENT_INIT_FAILED, .message = words, .stack = "", .script_where = ""
+  };
+
+  if (w->state == TM_WORKER_STOPPING || w->state == TM_WORKER_READY || w->has_failed_init)
+    return;
+  if (s->code == 0)
+    tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
+  tm_supervisor_emit(s, &e, w);
+}
+
+static void end_worker(struct tm_worker *w, const char *words, enum tm_level level)
+{
+  struct tm_supervisor *s = w->s;
+  struct tm_event e = { .kind = TM_EVENT_WORKER_ENDED, .level = level, .text = words };
+
+  note_init_failure(w, words);
+  tm_crew_event(w, TM_WORKER_ON_ENDED);
+  tm_supervisor_emit(s, &e, w);
+  remove_worker(w);
+}
+
+/* Of one that was ready and was not told to end: whether it had been of any use. */
+static void note_end(struct tm_worker *w, const struct tm_ended *ended, const char *words)
+{
+  struct tm_supervisor *s = w->s;
+
+  if (w->state != TM_WORKER_READY)
+    return;
+  tm_pool_note_end(&s->pool, tm_page_has_begun(ended->words));
+  if (s->pool.idle_ends > 0 && s->code == 0)
+    tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
+}
+
+static void on_ended(void *data, uint32_t id, const struct tm_ended *ended)
+{
+  struct tm_supervisor *s = data;
+  struct tm_worker *w = find(s, id);
+  struct tm_buf words = TM_BUF_NONE;
+
+  if (!tm_check(w))
+    return;
+  w->is_deaf = true;
+  if (w->channel.is_open)
+    tm_channel_drain(&w->channel);
+  tm_ended_describe(&words, ended);
+  note_end(w, ended, tm_buf_str(&words));
+  settle_hand(w, ended, tm_buf_str(&words));
+  end_worker(w, tm_buf_str(&words), w->state == TM_WORKER_STOPPING ? TM_INFO : TM_WARNING);
+  tm_buf_release(&words);
+  tm_crew_fill(s);
+  tm_supervisor_judge(s);
+  tm_supervisor_check_end(s);
+}
+
+static void on_start_failed(void *data, uint32_t id, const char *text)
+{
+  struct tm_supervisor *s = data;
+  struct tm_worker *w = find(s, id);
+
+  if (!tm_check(w))
+    return;
+  end_worker(w, text, TM_ERROR);
+  tm_crew_fill(s);
+  tm_supervisor_judge(s);
+  tm_supervisor_check_end(s);
+}
+
+/* Nodes. */
+
+void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
+{
+  char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
+  char *base = temp_base(s);
+  size_t environment_len = 0;
+  struct tm_node_user user = { .data = s,
+                               .on_started = on_started,
+                               .on_start_failed = on_start_failed,
+                               .on_taken = on_taken,
+                               .on_ended = on_ended };
+  struct tm_node_step step = { .node_id = (char *)tm_node_id(node),
+                               .job_dir = (char *)s->o.job->dir,
+                               .logs_dir = s->logs_dir,
+                               .cwd = s->o.step->working_dir ? s->o.step->working_dir
+                                                             : (char *)s->o.script_dir,
+                               .temp_base = base,
+                               .worker_argv = argv,
+                               .worker_argv_len = 2,
+                               .environment = s->o.step->config.environment,
+                               .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
+                               .load_timeout_ns = s->o.step->config.load_timeout_ns };
+
+  while (step.environment && step.environment[environment_len])
+    environment_len++;
+  step.environment_len = environment_len;
+  s->node = node;
+  s->node_step = tm_node_add_step(node, &step, &user);
+  free(base);
+}
+
+void tm_crew_drop_all(struct tm_supervisor *s)
+{
+  while (s->workers.len > 0)
+    remove_worker(s->workers.at[0]);
+}
+
+/* The keeper would have removed it, but is no more. */
+static void remove_temp_dir(struct tm_worker *w)
+{
+  char *base = temp_base(w->s), *path = tm_xprintf("%s-%s", base, w->name);
+
+  tm_tree_remove(path, NULL);
+  free(base);
+  free(path);
+}
+
+/* The keeper is gone, and with it the workers' pages: what they had begun is not known, and goes back uncounted. */
+void tm_crew_lose_all(struct tm_supervisor *s)
+{
+  while (s->workers.len > 0) {
+    struct tm_worker *w = s->workers.at[0];
+    w->is_deaf = true;
+    if (w->channel.is_open)
+      tm_channel_drain(&w->channel);
+    for (uint64_t seq = w->hand.first; seq < w->hand.next; seq++) {
+      struct tm_held *held = tm_hand_find(&w->hand, seq);
+      if (held)
+        put_back(w, held);
+    }
+    tm_crew_event(w, TM_WORKER_ON_STOP); /* no failure of its own */
+    remove_temp_dir(w);
+    end_worker(w, "lost with its node", TM_WARNING);
+  }
+  if (++s->lost_nodes >= LOST_NODES_MAX && !s->is_ending) {
+    struct tm_err err = TM_ERR_NONE;
+    tm_err_set(&err, TM_ENODE, "the node was lost %d times in a row without one result between",
+               s->lost_nodes);
+    tm_supervisor_fail(s, &err);
+  }
+}

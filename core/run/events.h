@@ -1,0 +1,119 @@
+/* events.h - what happens in a job. run emits, others listen (report/, the command line, hosts, tests); nobody calls back.
+ *
+ * A listener is called on the job's thread, in the order in which listeners were added. What an event points to is valid
+ * during the call. Listeners must not fail: what they cannot write they say once, and the job goes on.
+ */
+#ifndef TM_RUN_EVENTS_H
+#define TM_RUN_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/message.h"
+#include "base/json.h"
+#include "base/level.h"
+
+enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB };
+const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
+
+/* The numbers of a step; those of earlier sessions of the job are in them. */
+struct tm_counts {
+  int64_t created; /* mini-batches; final when all_created */
+  bool all_created;
+  int64_t succeeded, failed, running;           /* mini-batches */
+  int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
+  int64_t items_created;                        /* of all mini-batches created */
+  int64_t returned;                             /* elements */
+  int64_t errors, timeouts,
+      lost; /* tries that failed: by error, by timeout, with their worker; this session */
+};
+
+/* A step, as listeners see it. Pointers are the job's. */
+struct tm_step_view {
+  uint32_t number; /* in the pipeline, from 0 */
+  const char *name;
+  const char *dir, *logs_dir, *output_dir; /* absolute */
+  const char *output_file; /* the append_row file, now or when Completed; NULL with summary_only */
+  int64_t output_bytes;    /* that are committed and in the file, for whoever reads along */
+  const char *script_name; /* the user's path */
+  const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
+  int64_t workers;                 /* process_count_per_node */
+  struct tm_counts counts;
+  enum tm_verdict verdict;
+  bool is_kept;      /* nothing was run: everything had been committed before */
+  const char *cause; /* why it Failed; "" else */
+};
+
+struct tm_job_view {
+  const char *name;          /* of the pipeline */
+  const char *dir;           /* absolute */
+  const char *pipeline_file; /* NULL: the job was given by options */
+  int64_t begin_wall_ns, begin_mono_ns;
+  bool is_resumed;
+  size_t steps_len;
+  const struct tm_step_view *const *steps;
+  enum tm_verdict verdict;
+  const char *cause;
+};
+
+enum tm_event_kind {
+  TM_EVENT_JOB_STARTED,
+  TM_EVENT_STEP_STARTED,
+  TM_EVENT_WORKER_STARTED, /* worker */
+  TM_EVENT_WORKER_READY,   /* worker; init() is done */
+  TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
+  TM_EVENT_INIT_FAILED,    /* worker, message, stack, script_where */
+  TM_EVENT_TRY_ENDED,      /* attempt */
+  TM_EVENT_MESSAGE,        /* level, text: for logs and, from WARNING on, the terminal */
+  TM_EVENT_FLUSHED,        /* rows have been committed: output_bytes of the step has grown */
+  TM_EVENT_TICK,           /* about ten times a second */
+  TM_EVENT_STEP_ENDED,
+  TM_EVENT_JOB_ENDED, /* before job_result.json is written */
+};
+
+/* A try that has ended. */
+struct tm_attempt {
+  uint64_t index;
+  uint32_t try;
+  int64_t picked; /* how often the mini-batch was handed out, this time included */
+  enum tm_status status;
+  bool is_final;                    /* the mini-batch is over: committed, or failed for good */
+  int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
+  int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
+  const char *message, *stack, *script_where; /* "" without */
+  const char *dataset;                        /* name of the input */
+  const char *first_item;
+  size_t first_item_len; /* path; not NUL-ended */
+  int64_t manifest_at;   /* place of its entry, bytes */
+};
+
+struct tm_event {
+  enum tm_event_kind kind;
+  int64_t wall_ns, mono_ns;
+  const struct tm_job_view *job;
+  const struct tm_step_view *step; /* or NULL: about the job */
+  const char *worker;              /* process000, or NULL */
+  const char *node_id;             /* with worker */
+  const char *node_address;        /* with worker: the host's name */
+  int64_t pid;                     /* with worker, or 0 */
+  enum tm_level level;
+  const char *text;                           /* "" without */
+  const char *message, *stack, *script_where; /* INIT_FAILED */
+  const struct tm_attempt *attempt;           /* TRY_ENDED */
+};
+
+struct tm_listener {
+  void (*on_event)(void *data, const struct tm_event *e);
+  void *data;
+  struct tm_listener *next; /* the list's */
+};
+
+struct tm_events {
+  struct tm_listener *first;
+};
+void tm_events_add(struct tm_events *events,
+                   struct tm_listener *listener); /* at the end; stays the caller's */
+void tm_events_emit(const struct tm_events *events, const struct tm_event *e);
+
+#endif

@@ -1,0 +1,37 @@
+/* fates.c - two bits for each mini-batch, in words of 32 mini-batches; memory grows with the highest index that has ended. */
+#include "run/fates.h"
+
+#include "base/mem.h"
+
+#define FAILED_BITS UINT64_C(0xaaaaaaaaaaaaaaaa) /* the upper bit of each pair */
+
+enum tm_fate tm_fates_get(const struct tm_fates *f, uint64_t index)
+{
+  if (index / 32 >= f->len)
+    return TM_FATE_OPEN;
+  return (enum tm_fate)(f->words[index / 32] >> index % 32 * 2 & 3);
+}
+
+void tm_fates_put(struct tm_fates *f, uint64_t index, enum tm_fate fate)
+{
+  size_t word = (size_t)(index / 32);
+  tm_array_reserve((void **)&f->words, word + 1, &f->cap, sizeof(*f->words));
+  while (f->len <= word)
+    f->words[f->len++] = 0;
+  unsigned shift = (unsigned)(index % 32 * 2);
+  f->words[word] = (f->words[word] & ~(UINT64_C(3) << shift)) | (uint64_t)fate << shift;
+}
+
+void tm_fates_reopen(struct tm_fates *f)
+{
+  _Static_assert(TM_FATE_OPEN == 0 && TM_FATE_FAILED == 2, "the upper bit alone says failed");
+  for (size_t i = 0; i < f->len; i++)
+    f->words[i] &= ~FAILED_BITS;
+}
+
+void tm_fates_release(struct tm_fates *f)
+{
+  free(f->words);
+  f->words = NULL;
+  f->len = f->cap = 0;
+}

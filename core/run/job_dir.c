@@ -1,0 +1,193 @@
+/* job_dir.c - see job_dir.h. Keeps invariant 6: one supervisor per job directory.
+ *
+ * The lock alone would do on one machine; `owner` with its epoch is for file systems where a lock is not seen everywhere:
+ * who finds another epoch there stops without writing (commit.c reads it). node.lock is only tried: once nobody holds
+ * it, and `lock` is ours, no keeper can come that is not our own.
+ */
+#include "run/job_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/time.h"
+#include "sys/clock.h"
+#include "sys/process.h"
+
+#define WAIT_NS   (5 * TM_S)
+#define AGAIN_NS  (5 * TM_MS)
+#define OWNER_MAX (64u << 10) /* bytes */
+
+struct look {
+  bool has_job, has_ours, has_other;
+};
+
+static int on_name(void *data, const char *name, int type)
+{
+  static const char *const ours[] = { "lock",      "owner",  "owner.tmp",
+                                      "node.lock", "script", "job.json.tmp" };
+  struct look *l = data;
+
+  if (strcmp(name, "job.json") == 0)
+    l->has_job = true;
+  for (size_t i = 0; i < TM_COUNT_OF(ours); i++)
+    if (strcmp(name, ours[i]) == 0) {
+      l->has_ours = true;
+      return 0;
+    }
+  l->has_other = true;
+  return 0;
+}
+
+enum tm_job_dir_state tm_job_dir_look(const char *path)
+{
+  struct look l = { 0 };
+  int rc = tm_dir_read(path, on_name, &l);
+
+  if (rc == -ENOENT)
+    return TM_JOB_DIR_NEW;
+  if (rc < 0)
+    return TM_JOB_DIR_FOREIGN;
+  if (l.has_job)
+    return TM_JOB_DIR_JOB;
+  if (l.has_other)
+    return TM_JOB_DIR_FOREIGN;
+  return l.has_ours ? TM_JOB_DIR_INCOMPLETE : TM_JOB_DIR_NEW;
+}
+
+static int say_in_use(const struct tm_job_dir *d, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *owner = NULL;
+
+  if (tm_fs_read_file(tm_fs_real(), d->owner_file, 4096, &text, NULL) >= 0)
+    owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
+  tm_err_set(err, TM_EINUSE,
+             "job directory '%s' is in use by pid %" PRId64
+             " on host %s; wait for it to end, or end it",
+             d->path, tm_json_int(owner, "pid", 0), tm_json_str(owner, "host", "(unknown)"));
+  tm_json_free(owner);
+  tm_buf_release(&text);
+  return TM_EINUSE;
+}
+
+/* Tries until `until_ns`. */
+static int lock_until(int fd, int64_t until_ns)
+{
+  int rc;
+
+  while ((rc = tm_lock_take(fd, false)) == -EWOULDBLOCK && tm_clock_mono_ns() < until_ns)
+    tm_clock_pause(AGAIN_NS);
+  return rc;
+}
+
+static int open_lock(struct tm_job_dir *d, const char *name, struct tm_err *err)
+{
+  char *path = tm_path_join(d->path, name);
+  int fd = tm_fs_open(d->fs, path, O_RDWR | O_CREAT, 0600, err);
+
+  free(path);
+  return fd;
+}
+
+static int take_locks(struct tm_job_dir *d, struct tm_err *err)
+{
+  int64_t until = tm_clock_mono_ns() + WAIT_NS;
+  int node, rc;
+
+  if ((d->lock = open_lock(d, "lock", err)) < 0)
+    return d->lock;
+  if ((rc = lock_until(d->lock, until)) == 0) {
+    if ((node = open_lock(d, "node.lock", err)) < 0)
+      return node;
+    rc = lock_until(node, until);
+    tm_lock_release(node);
+    tm_fs_close(d->fs, node);
+  }
+  if (rc == -EWOULDBLOCK)
+    return say_in_use(d, err);
+  return rc < 0 ? tm_err_system(err, rc, "cannot lock job directory '%s'", d->path) : 0;
+}
+
+static int write_owner(struct tm_job_dir *d, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *owner = tm_json_new(TM_JSON_OBJECT);
+  char host[256] = "", epoch[32];
+  int rc;
+
+  (void)gethostname(host, sizeof(host) - 1);
+  snprintf(epoch, sizeof(epoch), "%016" PRIx64, d->epoch);
+  tm_json_set(owner, "pid", tm_json_new_int(getpid()));
+  tm_json_set(owner, "host", tm_json_new_string(host));
+  tm_json_set(owner, "epoch", tm_json_new_string(epoch));
+  tm_json_write(&text, owner, (struct tm_json_style) { 0 });
+  rc = tm_fs_write_file(d->fs, d->owner_file, text.data, text.len, 0600, err);
+  tm_json_free(owner);
+  tm_buf_release(&text);
+  return rc;
+}
+
+int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
+                    struct tm_err *err)
+{
+  int rc;
+
+  *d = (struct tm_job_dir) {
+    .fs = fs, .path = tm_xstrdup(path), .lock = -1, .epoch = tm_process_random()
+  };
+  d->owner_file = tm_path_join(path, "owner");
+  d->definition_file = tm_path_join(path, "job.json");
+  d->result_file = tm_path_join(path, "job_result.json");
+  d->script_dir = tm_path_join(path, "script");
+  if ((rc = tm_fs_make_dirs(fs, path, 0700, err)) < 0 ||
+      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, err)) < 0 ||
+      (rc = write_owner(d, err)) < 0)
+    tm_job_dir_close(d);
+  return rc;
+}
+
+int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint64_t epoch,
+                           struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *owner;
+  char ours[17];
+  int rc = tm_fs_read_file(fs, owner_file, OWNER_MAX, &text, err);
+
+  if (rc >= 0) {
+    owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
+    snprintf(ours, sizeof(ours), "%016" PRIx64, epoch);
+    rc = 0;
+    if (strcmp(tm_json_str(owner, "epoch", ""), ours) != 0)
+      rc = tm_err_set(err, TM_EINUSE,
+                      "'%s' names another owner: the job has been taken over, and this one stops",
+                      owner_file);
+    tm_json_free(owner);
+  }
+  tm_buf_release(&text);
+  return rc;
+}
+
+void tm_job_dir_close(struct tm_job_dir *d)
+{
+  if (!d->path)
+    return;
+  if (d->lock >= 0) {
+    tm_lock_release(d->lock);
+    tm_fs_close(d->fs, d->lock);
+  }
+  free(d->path);
+  free(d->owner_file);
+  free(d->definition_file);
+  free(d->result_file);
+  free(d->script_dir);
+  memset(d, 0, sizeof(*d));
+}

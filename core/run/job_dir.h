@@ -1,0 +1,44 @@
+/* job_dir.h - a job directory: who may use it, and whether it holds a job (design: invariants 6 and 7).
+ *
+ *   job.json         renamed into place before anything starts: with it the directory holds a job
+ *   lock             held by the one supervisor (flock)
+ *   owner            who that is, with a random epoch, read again before each group commit
+ *   node.lock        held shared by keepers while anything lives beneath them
+ *   job_result.json  written last
+ */
+#ifndef TM_RUN_JOB_DIR_H
+#define TM_RUN_JOB_DIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sys/fs.h"
+
+enum tm_job_dir_state {
+  TM_JOB_DIR_NEW, /* missing or empty */
+  TM_JOB_DIR_INCOMPLETE, /* a job was killed here before its definition was complete: nothing had started */
+  TM_JOB_DIR_JOB,     /* holds a job */
+  TM_JOB_DIR_FOREIGN, /* holds something else */
+};
+
+struct tm_job_dir {
+  const struct tm_fs *fs;
+  char *path, *owner_file, *definition_file, *result_file, *script_dir;
+  int lock; /* descriptor, or -1 */
+  uint64_t epoch;
+};
+
+/* Looks, changes nothing. */
+enum tm_job_dir_state tm_job_dir_look(const char *path);
+
+/* Makes the directory (mode 0700) where it is missing, takes the lock, and writes `owner`. Waits up to 5 s for an earlier
+ * supervisor and its keeper to end; then TM_EINUSE says who has it. */
+int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
+                    struct tm_err *err);
+/* Whether `owner_file` still names the session with this epoch: 0, or TM_EINUSE. */
+int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint64_t epoch,
+                           struct tm_err *err);
+void tm_job_dir_close(struct tm_job_dir *d); /* zeroed or closed: a no-op */
+
+#endif

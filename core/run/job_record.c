@@ -1,0 +1,201 @@
+/* job_record.c - see job_record.h. Both files are written whole and renamed into place (design: invariant 7). */
+#include "run/job_record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/time.h"
+#include "sys/clock.h"
+
+#define VERSION    1
+#define RECORD_MAX (256u << 20) /* bytes */
+
+static int write_json(const struct tm_fs *fs, const char *path, const struct tm_json *v,
+                      struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc;
+
+  tm_json_write(&text, v, (struct tm_json_style) { .indent = 2 });
+  tm_buf_add_char(&text, '\n');
+  rc = tm_fs_write_file(fs, path, text.data, text.len, 0600, err);
+  tm_buf_release(&text);
+  return rc;
+}
+
+static struct tm_json *read_json(const char *path, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_err why = TM_ERR_NONE;
+  struct tm_json *v = NULL;
+
+  if (tm_fs_read_file(tm_fs_real(), path, RECORD_MAX, &text, err) >= 0) {
+    v = tm_json_parse(tm_buf_str(&text), text.len, &why);
+    if (!v)
+      tm_err_set(err, why.code, "'%s' is damaged: %s", path, why.text);
+  }
+  tm_buf_release(&text);
+  return v;
+}
+
+static struct tm_json *step_record(const struct tm_step *step, const struct tm_snapshot *snapshot)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+
+  tm_json_set(v, "name", tm_json_new_string(step->name));
+  struct tm_json *definition = tm_json_copy(step->effective);
+
+  tm_json_set(v, "script", tm_json_new_string(snapshot->script));
+  tm_json_set(definition, "snapshot_hash", tm_json_new_string(snapshot->hash));
+  tm_json_set(v, "definition", definition);
+  return v;
+}
+
+int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pipeline,
+                        const struct tm_snapshot *snapshots, struct tm_err *err)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
+  struct tm_buf now = TM_BUF_NONE;
+  int rc;
+
+  tm_time_iso(&now, tm_clock_wall_ns());
+  tm_json_set(v, "version", tm_json_new_int(VERSION));
+  tm_json_set(v, "tidemill", tm_json_new_string(TM_VERSION));
+  tm_json_set(v, "name", tm_json_new_string(pipeline->name));
+  tm_json_set(v, "description", tm_json_new_string(pipeline->description));
+  tm_json_set(v, "pipeline", tm_json_new_string(pipeline->file));
+  tm_json_set(v, "submitted", tm_json_new_string(tm_buf_str(&now)));
+  if (pipeline->params)
+    tm_json_set(v, "params", tm_json_copy(pipeline->params));
+  for (size_t i = 0; i < pipeline->steps_len; i++)
+    tm_json_add(steps, step_record(pipeline->steps[i], &snapshots[i]));
+  tm_json_set(v, "steps", steps);
+  rc = write_json(d->fs, d->definition_file, v, err);
+  tm_buf_release(&now);
+  tm_json_free(v);
+  return rc;
+}
+
+static struct tm_json *read_record(const char *path, struct tm_err *err)
+{
+  struct tm_json *v = read_json(path, err);
+  int64_t version = tm_json_int(v, "version", -1); /* -1: none, and so no record of ours */
+
+  if (v && version != VERSION) {
+    tm_err_set(err, TM_EVERSION, "'%s' is of version %" PRId64 "; this tidemill reads version %d",
+               path, version, VERSION);
+    tm_json_free(v);
+    v = NULL;
+  }
+  return v;
+}
+
+struct tm_json *tm_job_record_read(const struct tm_job_dir *d, struct tm_err *err)
+{
+  return read_record(d->definition_file, err);
+}
+
+struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err)
+{
+  char *path = tm_path_join(dir, "job.json");
+  struct tm_json *v = read_record(path, err);
+
+  free(path);
+  return v;
+}
+
+struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err)
+{
+  char *path = tm_path_join(dir, "job_result.json");
+  struct tm_json *v = tm_fs_exists(tm_fs_real(), path) ? read_json(path, err) : NULL;
+
+  free(path);
+  return v;
+}
+
+const struct tm_json *tm_job_record_step(const struct tm_json *record, const char *name)
+{
+  const struct tm_json *steps = tm_json_get(record, "steps");
+
+  for (size_t i = 0; steps && steps->type == TM_JSON_ARRAY && i < steps->list.len; i++)
+    if (strcmp(tm_json_str(steps->list.at[i], "name", ""), name) == 0)
+      return steps->list.at[i];
+  return NULL;
+}
+
+static struct tm_json *numbers(int64_t total, int64_t succeeded, int64_t failed)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+
+  tm_json_set(v, "total", tm_json_new_int(total));
+  tm_json_set(v, "succeeded", tm_json_new_int(succeeded));
+  tm_json_set(v, "failed", tm_json_new_int(failed));
+  return v;
+}
+
+/* Where the output is now: rows that are not all there have a name that says so. */
+static struct tm_json *output_of(const struct tm_step_view *s)
+{
+  struct tm_buf path = TM_BUF_NONE;
+  struct tm_json *v;
+
+  tm_buf_add_str(&path, s->output_file ? s->output_file : s->output_dir);
+  if (s->output_file && s->verdict != TM_COMPLETED)
+    tm_buf_add_str(&path, ".partial");
+  v = tm_json_new_string(tm_buf_str(&path));
+  tm_buf_release(&path);
+  return v;
+}
+
+static struct tm_json *step_result(const struct tm_step_view *s)
+{
+  const struct tm_counts *c = &s->counts;
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+
+  tm_json_set(v, "name", tm_json_new_string(s->name));
+  tm_json_set(v, "status", tm_json_new_string(tm_verdict_name(s->verdict)));
+  tm_json_set(v, "mini_batches", numbers(c->created, c->succeeded, c->failed));
+  tm_json_set(v, "items", numbers(c->items_created, c->items_succeeded, c->items_failed));
+  tm_json_set(v, "reused", tm_json_new_bool(false));
+  tm_json_set(v, "output", output_of(s));
+  if (*s->cause)
+    tm_json_set(v, "cause", tm_json_new_string(s->cause));
+  return v;
+}
+
+struct tm_json *tm_job_result_new(const struct tm_job_view *job)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
+
+  tm_json_set(v, "status", tm_json_new_string(tm_verdict_name(job->verdict)));
+  tm_json_set(v, "job_dir", tm_json_new_string(job->dir));
+  if (*job->cause)
+    tm_json_set(v, "cause", tm_json_new_string(job->cause));
+  for (size_t i = 0; i < job->steps_len; i++)
+    tm_json_add(steps, step_result(job->steps[i]));
+  tm_json_set(v, "steps", steps);
+  return v;
+}
+
+int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,
+                        struct tm_err *err)
+{
+  return write_json(d->fs, d->result_file, result, err);
+}
+
+bool tm_job_result_is_completed(const struct tm_job_dir *d, struct tm_json **out)
+{
+  struct tm_json *v =
+      tm_fs_exists(tm_fs_real(), d->result_file) ? read_json(d->result_file, NULL) : NULL;
+
+  if (strcmp(tm_json_str(v, "status", ""), "Completed") == 0) {
+    *out = v;
+    return true;
+  }
+  tm_json_free(v);
+  return false;
+}

@@ -1,0 +1,35 @@
+/* job_record.h - job.json and job_result.json: what a job was asked to do, and what came of it. Public, versioned formats.
+ *
+ *   job.json         {"version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted",
+ *                     "params": {NAME: text, as given at the submission},
+ *                     "steps": [{"name", "script", "definition": <tm_step.effective, and "snapshot_hash">}]}
+ *   job_result.json  {"status", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
+ *                     "items": {the same}, "reused", "output", "cause"}]}
+ */
+#ifndef TM_RUN_JOB_RECORD_H
+#define TM_RUN_JOB_RECORD_H
+
+#include "plan/pipeline.h"
+#include "plan/snapshot.h"
+#include "run/events.h"
+#include "run/job_dir.h"
+
+/* Atomic. `snapshots`: one for each step. */
+int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pipeline,
+                        const struct tm_snapshot *snapshots, struct tm_err *err);
+/* To free. TM_EVERSION, TM_EDAMAGE. */
+struct tm_json *tm_job_record_read(const struct tm_job_dir *d, struct tm_err *err);
+/* The same by the job's directory, for readers. */
+struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err);
+/* job_result.json of a directory, to free; NULL without words when there is none, else with. */
+struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err);
+/* The step of that name in a record, or NULL. */
+const struct tm_json *tm_job_record_step(const struct tm_json *record, const char *name);
+
+struct tm_json *tm_job_result_new(const struct tm_job_view *job);
+int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,
+                        struct tm_err *err);
+/* The directory holds a result that says Completed. */
+bool tm_job_result_is_completed(const struct tm_job_dir *d, struct tm_json **out);
+
+#endif

@@ -1,0 +1,109 @@
+/* journal.h - the record of what is over: fixed records of 64 bytes, appended, never changed (design: invariant 3).
+ *
+ * Every record, little-endian:
+ *
+ *   0 kind u8   1 version u8   2 .. 55 by kind   56 check u64 (xxh3-64 of bytes 0 .. 55)
+ *
+ *   committed, failed
+ *     2 try u16 (65535: that or more)   4 returned u32   8 index u64   16 items u32
+ *     20 succeeded u32   24 end in the output i64   32 end in the failures log i64
+ *     40 hash of its output bytes u64   48 hash of its failure bytes u64
+ *   session
+ *     8 number u64 (from 1)   16 epoch u64   24 wall clock i64 (ns)   32 "tidemill"
+ *   sync
+ *     8 length of the journal i64   16 of the manifest   24 of the output
+ *     32 of the failures log   40 of the files log
+ *   files, directly before the committed record of its mini-batch
+ *     8 index u64   16 end in the files log i64   24 hash of its lines u64
+ *
+ * The first record of a file is a session record. That it says "tidemill" at 32, its version at 1 and its check sum at 56
+ * holds for all versions to come; another version is refused.
+ *
+ * A file is opened, walked, cut, and then added to; by one thread.
+ */
+#ifndef TM_RUN_JOURNAL_H
+#define TM_RUN_JOURNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "sys/fs.h"
+
+#define TM_RECORD_SIZE    64 /* bytes */
+#define TM_RECORD_VERSION 1
+
+enum tm_record_kind {
+  TM_RECORD_SESSION = 1,
+  TM_RECORD_COMMITTED = 2,
+  TM_RECORD_FAILED = 3,
+  TM_RECORD_SYNC = 4,
+  TM_RECORD_FILES = 5,
+};
+
+struct tm_record {
+  enum tm_record_kind kind;
+  union {
+    struct { /* committed, failed */
+      uint64_t index;
+      uint32_t try, items, succeeded, returned;
+      int64_t output_end, failures_end; /* its bytes begin where those before it end */
+      uint64_t output_hash, failures_hash;
+    };
+    struct { /* session */
+      uint64_t number, epoch;
+      int64_t wall_ns;
+    };
+    struct { /* sync: so much of each file is on the disk */
+      int64_t journal_len, manifest_len, output_len, failures_len, files_len;
+    };
+    struct { /* files */
+      uint64_t files_index;
+      int64_t files_end;
+      uint64_t files_hash;
+    };
+  };
+};
+
+void tm_record_encode(const struct tm_record *r, void *out64);
+/* 0, TM_EDAMAGE, or TM_EVERSION: a whole record of another version. */
+int tm_record_decode(struct tm_record *r, const void *in64);
+
+struct tm_journal {
+  const struct tm_fs *fs;
+  char *path;
+  int fd;                /* -1: not open */
+  int64_t len;           /* bytes that have been written */
+  struct tm_buf pending; /* whole records that follow */
+};
+
+/* Opens or makes the file; `len` is what is there. Zero the struct before; close it also after a failure. */
+int tm_journal_open(struct tm_journal *j, const struct tm_fs *fs, const char *path,
+                    struct tm_err *err);
+/* The same for reading alone: nothing is made. For readers that are not the job's owner; while it runs `len` is a moment's. */
+int tm_journal_open_read(struct tm_journal *j, const struct tm_fs *fs, const char *path,
+                         struct tm_err *err);
+void tm_journal_close(struct tm_journal *j);
+void tm_journal_add(struct tm_journal *j, const struct tm_record *r);
+int tm_journal_flush(struct tm_journal *j, struct tm_err *err);
+/* Writes one record now, before those that are pending. */
+int tm_journal_write(struct tm_journal *j, const struct tm_record *r, struct tm_err *err);
+/* Takes away what lies behind `len`. */
+int tm_journal_cut(struct tm_journal *j, int64_t len, struct tm_err *err);
+
+/* From `at` (0 is the beginning) to the end, in pieces: init, next until it returns 0, release. */
+struct tm_journal_walk {
+  const struct tm_journal *journal;
+  int64_t at; /* of the record that the last call returned */
+  int64_t next;
+  char *bytes;
+  size_t have, used;
+};
+void tm_journal_walk_init(struct tm_journal_walk *w, const struct tm_journal *j, int64_t at);
+/* 1: a record. 0: the end. TM_EDAMAGE without words: a bad record, or half a one at the end; the next call goes on behind
+ * it. Another negative code, with words: it could not be read, or TM_EVERSION. */
+int tm_journal_walk_next(struct tm_journal_walk *w, struct tm_record *out, struct tm_err *err);
+void tm_journal_walk_release(struct tm_journal_walk *w);
+
+#endif

@@ -1,0 +1,202 @@
+/* lister.c - see lister.h.
+ *
+ * The thread owns the cut and the writer's side of the manifest. What both sides see is behind the mutex, or atomic. Entries
+ * become readable when the buffer is large, when the loop is hungry, every 2 ms, or before the thread waits for input: in
+ * large pieces while workers are busy, at once while they wait.
+ */
+#include "run/lister.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "sys/clock.h"
+#include "sys/stop.h"
+#include "sys/threads.h"
+
+#define FLUSH_BYTES (64 << 10)
+#define FLUSH_NS    (2 * TM_MS)
+#define WARNINGS    100 /* kept until they are taken; further ones are counted */
+
+struct tm_lister {
+  struct tm_lister_options o;
+  struct tm_thread thread;
+  struct tm_wake wake;
+  atomic_bool is_hungry;
+  struct tm_stop stop;
+  struct tm_mutex mutex; /* for what follows */
+  int state;
+  struct tm_err err;
+  struct TM_ARRAY(char *) warnings;
+  size_t warnings_taken;
+  int64_t warnings_lost;
+};
+
+static void on_warning(void *data, const char *text)
+{
+  struct tm_lister *l = data;
+
+  tm_mutex_lock(&l->mutex);
+  if (l->warnings.len < WARNINGS)
+    *TM_ARRAY_ADD(&l->warnings) = tm_xstrdup(text);
+  else
+    l->warnings_lost++;
+  tm_mutex_unlock(&l->mutex);
+  tm_wake_send(&l->wake);
+}
+
+static int flush(struct tm_lister *l, int64_t *flushed_at, struct tm_err *err)
+{
+  int rc = tm_manifest_flush(l->o.manifest, err);
+
+  *flushed_at = tm_clock_mono_ns();
+  tm_wake_send(&l->wake);
+  return rc;
+}
+
+/* Nothing comes for now: what has come is not kept back. An error is met again by the next flush. */
+static void on_wait(void *data)
+{
+  struct tm_lister *l = data;
+  struct tm_err ignored = TM_ERR_NONE;
+  int64_t at;
+
+  if (tm_manifest_pending(l->o.manifest) > 0)
+    (void)flush(l, &at, &ignored);
+}
+
+static bool is_due(struct tm_lister *l, int64_t flushed_at)
+{
+  return atomic_load_explicit(&l->is_hungry, memory_order_relaxed) ||
+         tm_manifest_pending(l->o.manifest) >= FLUSH_BYTES ||
+         tm_clock_mono_ns() - flushed_at >= FLUSH_NS;
+}
+
+/* Adds all there is: 1 at the end, 0 when asked to stop, negative on error. */
+static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
+{
+  struct tm_mini_batch mb = { 0 };
+  int64_t flushed_at = 0;
+  int rc;
+
+  while ((rc = tm_cut_next(cut, &mb, err)) > 0) {
+    rc = tm_manifest_add(l->o.manifest, mb.dataset, mb.items, mb.bytes.data, mb.bytes.len, err);
+    if (rc < 0)
+      break;
+    if (is_due(l, flushed_at) && (rc = flush(l, &flushed_at, err)) < 0)
+      break;
+  }
+  tm_buf_release(&mb.bytes);
+  return rc == -ECANCELED ? 0 : rc < 0 ? rc : 1;
+}
+
+static void run(void *data)
+{
+  struct tm_lister *l = data;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_cut *cut =
+      tm_cut_open(l->o.inputs, l->o.inputs_len, l->o.mini_batch_size, &l->stop, on_warning, l);
+  int rc = list(l, cut, &err);
+
+  if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0) {
+    rc = tm_cut_no_input(cut, &err); /* no end record: who resumes the job lists again */
+  } else if (rc > 0) {
+    rc = tm_manifest_end(l->o.manifest, &err) < 0 ? err.code : 1;
+  } else if (rc == 0) {
+    struct tm_err ignored =
+        TM_ERR_NONE; /* stopped: what is in the buffer is listed again when the job is resumed */
+    (void)tm_manifest_flush(l->o.manifest, &ignored);
+  }
+  tm_cut_close(cut);
+  tm_mutex_lock(&l->mutex);
+  l->state = rc;
+  l->err = err;
+  tm_mutex_unlock(&l->mutex);
+  tm_wake_send(&l->wake);
+}
+
+static void on_wake(struct tm_wake *w)
+{
+  struct tm_lister *l = w->data;
+
+  l->o.on_progress(l->o.data);
+}
+
+static void on_closed(struct tm_wake *w)
+{
+  struct tm_lister *l = w->data;
+
+  for (size_t i = l->warnings_taken; i < l->warnings.len; i++)
+    free(l->warnings.at[i]);
+  TM_ARRAY_RELEASE(&l->warnings);
+  tm_mutex_release(&l->mutex);
+  free(l);
+}
+
+struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struct tm_err *err)
+{
+  struct tm_lister *l = TM_NEW(struct tm_lister);
+
+  if (tm_stop_open(&l->stop, err) < 0) {
+    free(l);
+    return NULL;
+  }
+  l->stop.on_wait = on_wait;
+  l->stop.data = l;
+  l->o = *options;
+  tm_mutex_init(&l->mutex);
+  tm_wake_open(&l->wake, options->loop, on_wake, l);
+  l->wake.on_closed = on_closed;
+  if (tm_thread_start(&l->thread, run, l, err) < 0) {
+    tm_stop_close(&l->stop);
+    tm_wake_close(&l->wake);
+    return NULL;
+  }
+  return l;
+}
+
+void tm_lister_set_hungry(struct tm_lister *l, bool is_hungry)
+{
+  atomic_store_explicit(&l->is_hungry, is_hungry, memory_order_relaxed);
+}
+
+int tm_lister_state(struct tm_lister *l, struct tm_err *err)
+{
+  int state;
+
+  tm_mutex_lock(&l->mutex);
+  state = l->state;
+  if (state < 0 && err)
+    *err = l->err;
+  tm_mutex_unlock(&l->mutex);
+  return state;
+}
+
+char *tm_lister_take_warning(struct tm_lister *l)
+{
+  char *text = NULL;
+
+  tm_mutex_lock(&l->mutex);
+  if (l->warnings_taken < l->warnings.len) {
+    text = l->warnings.at[l->warnings_taken++];
+  } else {
+    l->warnings.len = l->warnings_taken = 0;
+    if (l->warnings_lost > 0)
+      text = tm_xprintf("%lld further warnings while listing", (long long)l->warnings_lost);
+    l->warnings_lost = 0;
+  }
+  tm_mutex_unlock(&l->mutex);
+  return text;
+}
+
+void tm_lister_stop(struct tm_lister *l)
+{
+  if (!l)
+    return;
+  tm_stop_set(&l->stop);
+  tm_thread_join(&l->thread);
+  tm_stop_close(&l->stop);
+  tm_wake_close(&l->wake);
+}

@@ -1,0 +1,48 @@
+/* node.h - a node, from the supervisor's side: its keeper, and the frames that go between.
+ *
+ * One child process per node, started with posix_spawn, known by its control channel alone. Caller, on the loop's thread:
+ * start; add_step for each step; start_worker, ...; stop, and wait for on_lost or for nothing; close.
+ */
+#ifndef TM_RUN_NODE_H
+#define TM_RUN_NODE_H
+
+#include <sys/types.h>
+
+#include "node/message.h"
+#include "sys/channel.h"
+#include "sys/loop.h"
+
+struct tm_node;
+
+/* Who hears of what happens to the workers of a step. */
+struct tm_node_user {
+  void *data;
+  void (*on_started)(void *data, uint32_t worker, int64_t pid,
+                     int fd); /* fd: the worker's socket, now the user's */
+  void (*on_start_failed)(void *data, uint32_t worker, const char *text);
+  void (*on_taken)(void *data, uint32_t worker, const uint64_t *seqs,
+                   size_t n); /* the answer, also when n is 0 */
+  void (*on_ended)(void *data, uint32_t worker, const struct tm_ended *ended);
+};
+
+/* on_note: words for the log. on_lost: the keeper has ended or speaks another version; every worker is gone. Once. */
+struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, const char *node_id,
+                              void (*on_note)(void *data, const char *text),
+                              void (*on_lost)(void *data, const char *text), void *data,
+                              struct tm_err *err);
+/* Makes the step known to the keeper. Returns its number on this node. */
+uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
+                          const struct tm_node_user *user);
+/* A number for a new worker, unique on the node; its STARTED or START_FAILED comes later. */
+uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name);
+void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len);
+void tm_node_stopping(struct tm_node *n, uint32_t worker);
+void tm_node_kill(struct tm_node *n, uint32_t worker);
+const char *tm_node_id(const struct tm_node *n);
+bool tm_node_is_lost(const struct tm_node *n);
+/* Closes the control channel, whereupon the keeper ends everything beneath it, waits for its end and reaps it; what a keeper
+ * that was killed has left behind is killed, and on_note says so. on_lost does not come any more. The memory goes when the
+ * loop has closed the channel. NULL is a no-op. */
+void tm_node_close(struct tm_node *n);
+
+#endif

@@ -1,0 +1,29 @@
+/* patience.h - how long a step may go on without a mini-batch that is created or ends.
+ *
+ * It is told the time and the numbers, and keeps neither clock nor timer. Only time in which it was looked at counts: of a
+ * longer gap between two looks (the supervisor was stopped, the machine was suspended) a second is taken.
+ *
+ * Caller: init when the step starts; look about ten times a second.
+ */
+#ifndef TM_RUN_PATIENCE_H
+#define TM_RUN_PATIENCE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "run/events.h"
+
+struct tm_patience {
+  int64_t first_ns;  /* first_task_creation_timeout */
+  int64_t update_ns; /* progress_update_timeout */
+  int64_t looked_ns; /* monotonic */
+  int64_t waited_ns; /* since something was created or ended */
+  int64_t created, ended;
+};
+
+void tm_patience_init(struct tm_patience *p, int64_t first_ns, int64_t update_ns, int64_t now_ns);
+/* 0, or TM_ETHRESHOLD and which timeout was passed. */
+int tm_patience_look(struct tm_patience *p, const struct tm_counts *c, int64_t now_ns,
+                     struct tm_err *err);
+
+#endif

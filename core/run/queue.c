@@ -1,0 +1,113 @@
+/* queue.c - see queue.h.
+ *
+ * The list of what came back is short: no longer than what workers had in their hands. It is kept sorted, highest number
+ * first, so that the lowest is popped from its end. Should it grow all the same (every try fails, one worker is stuck), (3)
+ * is given up before the search through it costs more than the tries.
+ */
+#include "run/queue.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+#define AVOID_UP_TO 4096 /* entries */
+
+void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void *, uint64_t),
+                   void *data)
+{
+  memset(q, 0, sizeof(*q));
+  tm_require(run_max_try >= 1);
+  q->run_max_try = run_max_try;
+  q->is_over = is_over;
+  q->data = data;
+}
+
+void tm_queue_release(struct tm_queue *q)
+{
+  TM_ARRAY_RELEASE(&q->back);
+}
+
+void tm_queue_set_created(struct tm_queue *q, uint64_t created)
+{
+  tm_require(created >= q->created);
+  q->created = created;
+}
+
+void tm_queue_close(struct tm_queue *q)
+{
+  q->is_closed = true;
+}
+
+static void back_remove(struct tm_queue *q, size_t at)
+{
+  q->back.len--;
+  memmove(q->back.at + at, q->back.at + at + 1, (q->back.len - at) * sizeof(*q->back.at));
+}
+
+static bool take_back(struct tm_queue *q, uint32_t worker, bool others, struct tm_entry *out)
+{
+  bool may_avoid = others && q->back.len <= AVOID_UP_TO;
+
+  for (size_t i = q->back.len; i-- > 0;) {
+    if (may_avoid && q->back.at[i].avoid == worker)
+      continue;
+    *out = q->back.at[i];
+    out->picked++;
+    back_remove(q, i);
+    return true;
+  }
+  return false;
+}
+
+static bool has_fresh(struct tm_queue *q)
+{
+  while (q->next < q->created && q->is_over(q->data, q->next))
+    q->next++;
+  return q->next < q->created;
+}
+
+bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_entry *out)
+{
+  if (q->is_closed)
+    return false;
+  if (q->back.len > 0 && take_back(q, worker, others, out))
+    return true;
+  if (!has_fresh(q))
+    return false;
+  *out = (struct tm_entry) { .index = q->next++, .try = 1, .picked = 1, .avoid = TM_NO_WORKER };
+  return true;
+}
+
+static void back_add(struct tm_queue *q, const struct tm_entry *e)
+{
+  size_t at;
+
+  (void)TM_ARRAY_ADD(&q->back);
+  for (at = q->back.len - 1; at > 0 && q->back.at[at - 1].index < e->index; at--)
+    q->back.at[at] = q->back.at[at - 1];
+  q->back.at[at] = *e;
+}
+
+void tm_queue_put_back(struct tm_queue *q, const struct tm_entry *e)
+{
+  tm_require(e->index < q->next && e->try >= 1);
+  back_add(q, e);
+}
+
+bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker)
+{
+  struct tm_entry again = *e;
+
+  tm_require(e->index < q->next && e->try >= 1);
+  if (e->try >= q->run_max_try)
+    return false;
+  again.try++;
+  again.avoid = worker;
+  back_add(q, &again);
+  return true;
+}
+
+bool tm_queue_has_waiting(struct tm_queue *q)
+{
+  return q->back.len > 0 || has_fresh(q);
+}

@@ -1,0 +1,391 @@
+/* survey.c - see survey.h.
+ *
+ *   job.json          which job, which steps
+ *   lock, owner       whether somebody runs it, and who
+ *   job_result.json   what came of it, when it is over
+ *   <step>/state/     journal: what has ended; the end of the manifest: how much there is; the end of the failures log
+ *
+ * The journal is read once, in pieces. A mini-batch that failed in one session and is committed in a later one counts once:
+ * two bits for each tell. The first bad record ends the count, as it would end a recovery; a job that runs may be writing it.
+ */
+#include "run/survey.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/time.h"
+#include "run/fates.h"
+#include "run/job_record.h"
+#include "run/journal.h"
+#include "sys/fs.h"
+
+#define OWNER_MAX  4096         /* bytes */
+#define ERRORS_END (128u << 10) /* bytes of the failures log that are looked at */
+
+const char *tm_job_status_name(enum tm_job_status s)
+{
+  static const char *const names[] = { "Running", "Interrupted", "Completed", "Failed",
+                                       "Canceled" };
+  return names[s];
+}
+
+/* Who has it. */
+
+static bool is_locked(const char *path)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL), rc;
+  if (fd < 0)
+    return false;
+  rc = tm_lock_take(fd, true);
+  if (rc == 0)
+    tm_lock_release(fd);
+  tm_fs_close(fs, fd);
+  return rc == -EWOULDBLOCK;
+}
+
+bool tm_survey_is_running(const char *dir, int64_t *pid, char **host)
+{
+  char *lock = tm_path_join(dir, "lock"), *owner_file = tm_path_join(dir, "owner");
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *owner = NULL;
+  bool yes = is_locked(lock);
+  if (tm_fs_read_file(tm_fs_real(), owner_file, OWNER_MAX, &text, NULL) >= 0)
+    owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
+  if (pid)
+    *pid = tm_json_int(owner, "pid", 0);
+  if (host)
+    *host = tm_xstrdup(tm_json_str(owner, "host", ""));
+  tm_json_free(owner);
+  tm_buf_release(&text);
+  free(lock);
+  free(owner_file);
+  return yes;
+}
+
+/* The journal. */
+
+static void count_outcome(struct tm_step_survey *s, struct tm_fates *fates,
+                          const struct tm_record *r)
+{
+  enum tm_fate before = tm_fates_get(fates, r->index);
+  s->session_ended++;
+  if (before == TM_FATE_COMMITTED)
+    return; /* committed twice: damage, which verify.h names */
+  if (before == TM_FATE_FAILED) {
+    s->failed--;
+    s->items_failed -= r->items;
+  }
+  if (r->kind == TM_RECORD_FAILED) {
+    s->failed++;
+    s->items_failed += r->items;
+    tm_fates_put(fates, r->index, TM_FATE_FAILED);
+    return;
+  }
+  s->succeeded++;
+  s->items_succeeded += r->succeeded;
+  s->items_failed += (int64_t)r->items - r->succeeded;
+  tm_fates_put(fates, r->index, TM_FATE_COMMITTED);
+}
+
+static void count_session(struct tm_step_survey *s, const struct tm_record *r)
+{
+  if (s->begin_wall_ns == 0)
+    s->begin_wall_ns = r->wall_ns;
+  s->session_wall_ns = r->wall_ns;
+  s->sessions = (int64_t)r->number;
+  s->session_ended = 0;
+}
+
+/* `brief`: the first record alone, which says when the job began. */
+static int read_records(struct tm_step_survey *s, const struct tm_journal *j, bool brief,
+                        struct tm_err *err)
+{
+  struct tm_journal_walk walk;
+  struct tm_fates fates = { 0 };
+  struct tm_record r;
+  int rc;
+  tm_journal_walk_init(&walk, j, 0);
+  while ((rc = tm_journal_walk_next(&walk, &r, err)) > 0) {
+    if (r.kind == TM_RECORD_SESSION)
+      count_session(s, &r);
+    else if (r.kind == TM_RECORD_COMMITTED || r.kind == TM_RECORD_FAILED)
+      count_outcome(s, &fates, &r);
+    if (brief)
+      break;
+  }
+  if (rc == TM_EDAMAGE) {
+    s->damage_at = walk.at;
+    rc = 0;
+  }
+  tm_journal_walk_release(&walk);
+  tm_fates_release(&fates);
+  return rc < 0 ? rc : 0;
+}
+
+/* *mtime_ns: when the last record was written. */
+static int read_journal(struct tm_step_survey *s, const char *state, bool brief, int64_t *mtime_ns,
+                        struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_journal j = { .fd = -1 };
+  struct tm_stat st;
+  char *path = tm_path_join(state, "journal");
+  int rc = 0;
+  if (fs->stat(fs->self, path, true, &st) == 0) {
+    if (st.mtime_ns > *mtime_ns)
+      *mtime_ns = st.mtime_ns;
+    rc = tm_journal_open_read(&j, fs, path, err);
+    if (rc >= 0)
+      rc = read_records(s, &j, brief, err);
+    tm_journal_close(&j);
+  }
+  free(path);
+  return rc;
+}
+
+/* The last errors. */
+
+static bool has_error(const struct tm_step_survey *s, const char *message)
+{
+  for (size_t i = 0; i < s->errors_len; i++)
+    if (strcmp(s->errors[i].message, message) == 0)
+      return true;
+  return false;
+}
+
+static void add_error(struct tm_step_survey *s, const char *line, size_t len)
+{
+  struct tm_json *v = tm_json_parse(line, len, NULL);
+  const char *message = tm_json_str(v, "error", NULL);
+  if (message && !has_error(s, message))
+    s->errors[s->errors_len++] =
+        (struct tm_survey_error) { .message = tm_xstrdup(message),
+                                   .item = tm_xstrdup(tm_json_str(v, "item", NULL)),
+                                   .log = tm_xstrdup(tm_json_str(v, "log", NULL)),
+                                   .mini_batch = tm_json_int(v, "mini_batch", -1) };
+  tm_json_free(v);
+}
+
+/* Whole lines, from the last to the first; the first may be cut, and is then no JSON. */
+static void add_errors(struct tm_step_survey *s, const char *text, size_t len)
+{
+  while (len > 0 && s->errors_len < TM_SURVEY_ERRORS) {
+    size_t end = text[len - 1] == '\n' ? len - 1 : len, begin = end;
+    while (begin > 0 && text[begin - 1] != '\n')
+      begin--;
+    add_error(s, text + begin, end - begin);
+    len = begin;
+  }
+}
+
+/* Of a step that is over the lines that still count, else those that have been written so far. What cannot be read is left
+ * out: it is an extra. */
+static void read_errors(struct tm_step_survey *s, const char *dir, bool is_over)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  char *path = tm_path_join(dir, is_over ? "failed_items.jsonl" : "state/failures"), *piece;
+  struct tm_stat st;
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
+  if (fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && st.size > 0) {
+    int64_t from = st.size > ERRORS_END ? st.size - ERRORS_END : 0;
+    piece = tm_xmalloc((size_t)(st.size - from));
+    int64_t got = tm_fs_read_at(fs, fd, path, piece, (size_t)(st.size - from), from, NULL);
+    if (got > 0)
+      add_errors(s, piece, (size_t)got);
+    free(piece);
+  }
+  tm_fs_close(fs, fd);
+  free(path);
+}
+
+/* Steps. */
+
+static int64_t member(const struct tm_json *v, const char *group, const char *name)
+{
+  return tm_json_int(tm_json_get(v, group), name, 0);
+}
+
+static void take_result(struct tm_step_survey *s, const struct tm_json *v)
+{
+  s->status = tm_xstrdup(tm_json_str(v, "status", NULL));
+  s->cause = tm_xstrdup(tm_json_str(v, "cause", NULL));
+  s->output = tm_xstrdup(tm_json_str(v, "output", NULL));
+  s->total = member(v, "mini_batches", "total");
+  s->succeeded = member(v, "mini_batches", "succeeded");
+  s->failed = member(v, "mini_batches", "failed");
+  s->items_total = member(v, "items", "total");
+  s->items_succeeded = member(v, "items", "succeeded");
+  s->items_failed = member(v, "items", "failed");
+}
+
+/* Where the rows of a step are that is not over. */
+static char *output_of(const char *dir, const struct tm_json *step)
+{
+  const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
+  const char *name =
+      tm_json_str(tm_json_get(settings, "append_row_file_name"), "value", "parallel_run_step.txt");
+  const char *action = tm_json_str(tm_json_get(settings, "output_action"), "value", "append_row");
+  if (strcmp(action, "append_row") != 0)
+    return tm_xprintf("%s/output", dir);
+  return tm_xprintf("%s/output/%s.partial", dir, name);
+}
+
+static void find_error_file(struct tm_step_survey *s, const char *dir)
+{
+  char *path = tm_path_join(dir, "logs/user/error.txt");
+  if (tm_fs_exists(tm_fs_real(), path))
+    s->error_file = path;
+  else
+    free(path);
+}
+
+static int read_step(struct tm_survey *s, struct tm_step_survey *step, const struct tm_json *record,
+                     const struct tm_json *result, struct tm_err *err)
+{
+  char *dir = tm_path_join(s->dir, tm_json_str(record, "name", ""));
+  char *state = tm_path_join(dir, "state"), *manifest = tm_path_join(state, "manifest");
+  struct tm_manifest_extent extent;
+  int rc;
+  step->name = tm_xstrdup(tm_json_str(record, "name", ""));
+  step->damage_at = -1;
+  rc = read_journal(step, state, result != NULL, &s->end_wall_ns, err);
+  if (rc >=
+      0) /* behind the journal: while the job runs its list must not be shorter than what has ended */
+    rc = tm_manifest_look(&extent, manifest, err);
+  if (rc >= 0) {
+    step->total = extent.mini_batches;
+    step->is_listed = extent.has_end;
+    step->items_total = extent.items;
+  }
+  if (result)
+    take_result(step, result);
+  else
+    step->output = output_of(dir, record);
+  read_errors(step, dir, result != NULL);
+  find_error_file(step, dir);
+  if (step->begin_wall_ns > 0 && (s->begin_wall_ns == 0 || step->begin_wall_ns < s->begin_wall_ns))
+    s->begin_wall_ns = step->begin_wall_ns;
+  free(manifest);
+  free(state);
+  free(dir);
+  return rc;
+}
+
+static int read_steps(struct tm_survey *s, const struct tm_json *record,
+                      const struct tm_json *result, struct tm_err *err)
+{
+  const struct tm_json *steps = tm_json_get(record, "steps");
+  int rc = 0;
+  if (!steps || steps->type != TM_JSON_ARRAY)
+    return tm_err_set(err, TM_EDAMAGE, "'%s/job.json' is damaged: it has no list of steps", s->dir);
+  s->steps = tm_xcalloc(steps->list.len, sizeof(*s->steps));
+  s->steps_len = steps->list.len;
+  for (size_t i = 0; i < steps->list.len && rc >= 0; i++) {
+    const char *name = tm_json_str(steps->list.at[i], "name", "");
+    rc = read_step(s, &s->steps[i], steps->list.at[i], tm_job_record_step(result, name), err);
+  }
+  return rc;
+}
+
+/* The job. */
+
+static int set_status(struct tm_survey *s, const struct tm_json *result, bool is_running,
+                      struct tm_err *err)
+{
+  const char *said = tm_json_str(result, "status", "");
+  if (is_running || !result) {
+    s->status = is_running ? TM_JOB_RUNNING : TM_JOB_INTERRUPTED;
+    return 0;
+  }
+  for (int i = TM_JOB_COMPLETED; i <= TM_JOB_CANCELED; i++)
+    if (strcmp(said, tm_job_status_name((enum tm_job_status)i)) == 0) {
+      s->status = (enum tm_job_status)i;
+      return 0;
+    }
+  return tm_err_set(err, TM_EDAMAGE,
+                    "'%s/job_result.json' is damaged: its status is '%s'; accepted: Completed, "
+                    "Failed, Canceled",
+                    s->dir, said);
+}
+
+static void set_end(struct tm_survey *s, bool has_result)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  char *path = tm_path_join(s->dir, "job_result.json");
+  struct tm_stat st;
+  if (has_result && fs->stat(fs->self, path, true, &st) == 0)
+    s->end_wall_ns = st.mtime_ns;
+  if (s->status == TM_JOB_RUNNING)
+    s->end_wall_ns = 0;
+  free(path);
+}
+
+int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, struct tm_err *err)
+{
+  struct tm_err of_result = TM_ERR_NONE;
+  struct tm_json *record, *result;
+  bool is_running;
+  int rc;
+  memset(s, 0, sizeof(*s));
+  s->dir = tm_xstrdup(dir);
+  s->now_wall_ns = now_wall_ns;
+  record = tm_job_record_load(dir, err);
+  if (!record)
+    return err->code;
+  is_running = tm_survey_is_running(dir, &s->pid, &s->host); /* before the result is looked for */
+  result = tm_job_result_load(dir, &of_result);
+  s->name = tm_xstrdup(tm_json_str(record, "name", ""));
+  s->pipeline_file = tm_xstrdup(tm_json_str(record, "pipeline", ""));
+  s->cause = tm_xstrdup(tm_json_str(result, "cause", NULL));
+  if (of_result.code < 0) {
+    *err = of_result;
+    rc = err->code;
+  } else if ((rc = set_status(s, result, is_running, err)) == 0) {
+    rc = read_steps(s, record, s->status == TM_JOB_RUNNING ? NULL : result, err);
+    set_end(s, result != NULL);
+  }
+  tm_json_free(record);
+  tm_json_free(result);
+  return rc < 0 ? rc : 0;
+}
+
+static void release_step(struct tm_step_survey *s)
+{
+  for (size_t i = 0; i < s->errors_len; i++) {
+    free(s->errors[i].message);
+    free(s->errors[i].item);
+    free(s->errors[i].log);
+  }
+  free(s->name);
+  free(s->status);
+  free(s->cause);
+  free(s->output);
+  free(s->error_file);
+}
+
+void tm_survey_release(struct tm_survey *s)
+{
+  for (size_t i = 0; i < s->steps_len; i++)
+    release_step(&s->steps[i]);
+  free(s->steps);
+  free(s->dir);
+  free(s->name);
+  free(s->pipeline_file);
+  free(s->host);
+  free(s->cause);
+  memset(s, 0, sizeof(*s));
+}
+
+double tm_survey_rate(const struct tm_survey *s, const struct tm_step_survey *step)
+{
+  int64_t ns = s->now_wall_ns - step->session_wall_ns;
+  if (s->status != TM_JOB_RUNNING || step->session_ended == 0 || ns <= 0)
+    return 0;
+  return (double)step->session_ended * (double)TM_S / (double)ns;
+}

@@ -1,0 +1,92 @@
+/* survey.h - what there is to say of a job, read from its files: running, interrupted or over, how much of it is done.
+ *
+ * Nothing is written and nobody is asked; a job that runs does not notice. Numbers of a job that is over are those of its
+ * result; else they are counted from the journal and the end of the manifest, 64 bytes for each mini-batch that has ended.
+ * What a power cut may have cost behind the last sync record is counted as done: whether the output holds it is the
+ * business of verify.h and of the next session.
+ */
+#ifndef TM_RUN_SURVEY_H
+#define TM_RUN_SURVEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+enum tm_job_status {
+  TM_JOB_RUNNING,
+  TM_JOB_INTERRUPTED, /* it has no result, and nobody runs it */
+  TM_JOB_COMPLETED,
+  TM_JOB_FAILED,
+  TM_JOB_CANCELED,
+};
+const char *tm_job_status_name(enum tm_job_status s); /* "Running" */
+
+#define TM_SURVEY_ERRORS 3 /* at most so many of a step */
+
+/* A line of the failures log. */
+struct tm_survey_error {
+  char *message; /* may be of several lines */
+  char *item;    /* or NULL */
+  char *log;     /* the file with the whole, or NULL */
+  int64_t mini_batch;
+};
+
+struct tm_step_survey {
+  char *name;
+  char *status;              /* of a step that is over: as in the result; else NULL */
+  char *cause;               /* why it Failed, or NULL */
+  char *output;              /* where the rows are, or the folder; NULL: not known yet */
+  char *error_file;          /* logs/user/error.txt where it is there, else NULL */
+  int64_t total;             /* mini-batches, so far */
+  bool is_listed;            /* total is final */
+  int64_t succeeded, failed; /* mini-batches */
+  int64_t items_total;       /* -1: not known before all are listed */
+  int64_t items_succeeded, items_failed;           /* of mini-batches that are over */
+  int64_t sessions;                                /* 0: not begun */
+  int64_t begin_wall_ns;                           /* of the first session; 0: not begun */
+  int64_t session_wall_ns;                         /* of the last one */
+  int64_t session_ended;                           /* mini-batches that have ended in it */
+  int64_t damage_at;                               /* place of the first bad record; -1: none */
+  struct tm_survey_error errors[TM_SURVEY_ERRORS]; /* distinct; the last first */
+  size_t errors_len;
+};
+
+struct tm_survey {
+  char *dir, *name, *pipeline_file;
+  enum tm_job_status status;
+  int64_t pid; /* of the supervisor, the last one; 0: not known */
+  char *host;
+  char *cause;           /* why it Failed, or NULL */
+  int64_t begin_wall_ns; /* of the first session; 0: none has begun */
+  int64_t
+      end_wall_ns; /* of the result; when it is missing, of the last record; 0: not known; running: 0 */
+  int64_t now_wall_ns; /* when this was read */
+  struct tm_step_survey *steps;
+  size_t steps_len;
+};
+
+/* `dir`: absolute. `now_wall_ns` is the clock's. TM_EDAMAGE, TM_EVERSION, system errors. Release it in every case. */
+int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, struct tm_err *err);
+void tm_survey_release(struct tm_survey *s);
+
+/* Mini-batches a second in the session that runs, over all of it; 0: nothing has ended yet. */
+double tm_survey_rate(const struct tm_survey *s, const struct tm_step_survey *step);
+/* What `status --json` writes; to free. */
+struct tm_json *tm_survey_to_json(const struct tm_survey *s);
+
+/* Whether a supervisor has the job, by its lock; its pid and host (to free()) where `owner` says so. Both may be NULL. */
+bool tm_survey_is_running(const char *dir, int64_t *pid, char **host);
+
+/* The end of a manifest's file. */
+struct tm_manifest_extent {
+  int64_t mini_batches;
+  int64_t items; /* -1: the list is not complete */
+  bool has_end;
+};
+/* Reads a piece at the end of it, more only when an entry is larger. A file that is missing or begins only has no
+ * mini-batches. A negative code when it cannot be read. */
+int tm_manifest_look(struct tm_manifest_extent *out, const char *path, struct tm_err *err);
+
+#endif

@@ -1,0 +1,88 @@
+/* survey_json.c - what `status --json` and `jobs --json` say of a job (survey.h). The members that job_result.json has as
+ * well are called as they are there; what is not known is null.
+ */
+#include "run/survey.h"
+
+#include "base/mem.h"
+#include "base/time.h"
+
+static struct tm_json *moment(int64_t wall_ns)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v;
+  if (wall_ns == 0)
+    return tm_json_new(TM_JSON_NULL);
+  tm_time_iso(&text, wall_ns);
+  v = tm_json_new_string(tm_buf_str(&text));
+  tm_buf_release(&text);
+  return v;
+}
+
+static struct tm_json *numbers(int64_t total, int64_t succeeded, int64_t failed)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(v, "total", total < 0 ? tm_json_new(TM_JSON_NULL) : tm_json_new_int(total));
+  tm_json_set(v, "succeeded", tm_json_new_int(succeeded));
+  tm_json_set(v, "failed", tm_json_new_int(failed));
+  return v;
+}
+
+static struct tm_json *errors(const struct tm_step_survey *s)
+{
+  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+  for (size_t i = 0; i < s->errors_len; i++) {
+    struct tm_json *v = tm_json_add(list, tm_json_new(TM_JSON_OBJECT));
+    tm_json_set(v, "error", tm_json_new_string(s->errors[i].message));
+    tm_json_set(v, "mini_batch", tm_json_new_int(s->errors[i].mini_batch));
+    tm_json_set(v, "item", tm_json_new_string(s->errors[i].item));
+    tm_json_set(v, "log", tm_json_new_string(s->errors[i].log));
+  }
+  return list;
+}
+
+/* A step that has no result: what the job is doing with it. */
+static const char *status_of(const struct tm_survey *s, const struct tm_step_survey *step)
+{
+  if (step->status)
+    return step->status;
+  return step->sessions > 0 ? tm_job_status_name(s->status) : "Waiting";
+}
+
+static struct tm_json *step_to_json(const struct tm_survey *s, const struct tm_step_survey *step)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  double rate = tm_survey_rate(s, step);
+  tm_json_set(v, "name", tm_json_new_string(step->name));
+  tm_json_set(v, "status", tm_json_new_string(status_of(s, step)));
+  tm_json_set(v, "mini_batches", numbers(step->total, step->succeeded, step->failed));
+  tm_json_set(v, "items", numbers(step->items_total, step->items_succeeded, step->items_failed));
+  tm_json_set(v, "is_listed", tm_json_new_bool(step->is_listed));
+  tm_json_set(v, "output", tm_json_new_string(step->output));
+  tm_json_set(v, "mini_batches_per_second",
+              rate > 0 ? tm_json_new_number(rate) : tm_json_new(TM_JSON_NULL));
+  tm_json_set(v, "errors", errors(step));
+  if (step->cause)
+    tm_json_set(v, "cause", tm_json_new_string(step->cause));
+  if (step->damage_at >= 0)
+    tm_json_set(v, "damage_at", tm_json_new_int(step->damage_at));
+  return v;
+}
+
+struct tm_json *tm_survey_to_json(const struct tm_survey *s)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *steps = tm_json_new(TM_JSON_ARRAY);
+  tm_json_set(v, "status", tm_json_new_string(tm_job_status_name(s->status)));
+  tm_json_set(v, "job_dir", tm_json_new_string(s->dir));
+  tm_json_set(v, "name", tm_json_new_string(s->name));
+  tm_json_set(v, "pipeline", tm_json_new_string(s->pipeline_file));
+  tm_json_set(v, "pid", s->pid ? tm_json_new_int(s->pid) : tm_json_new(TM_JSON_NULL));
+  tm_json_set(v, "host", tm_json_new_string(s->host && *s->host ? s->host : NULL));
+  tm_json_set(v, "started", moment(s->begin_wall_ns));
+  tm_json_set(v, "ended", moment(s->end_wall_ns));
+  if (s->cause)
+    tm_json_set(v, "cause", tm_json_new_string(s->cause));
+  for (size_t i = 0; i < s->steps_len; i++)
+    tm_json_add(steps, step_to_json(s, &s->steps[i]));
+  tm_json_set(v, "steps", steps);
+  return v;
+}

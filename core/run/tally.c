@@ -1,0 +1,117 @@
+/* tally.c - see tally.h. */
+#include "run/tally.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/check.h"
+
+void tm_tally_init(struct tm_tally *t, const struct tm_limits *limits, bool append_row)
+{
+  memset(t, 0, sizeof(*t));
+  t->limits = *limits;
+  t->append_row = append_row;
+  t->verdict = TM_RUNNING;
+}
+
+void tm_tally_add_earlier(struct tm_tally *t, int64_t succeeded, int64_t failed, int64_t items,
+                          int64_t items_succeeded, int64_t returned)
+{
+  tm_require(items_succeeded <= items);
+  t->counts.succeeded += succeeded;
+  t->counts.failed += failed;
+  t->counts.items += items;
+  t->counts.items_succeeded += items_succeeded;
+  t->counts.items_failed += items - items_succeeded;
+  t->counts.returned += returned;
+}
+
+void tm_tally_set_created(struct tm_tally *t, int64_t mini_batches, int64_t items, bool all)
+{
+  t->counts.created = mini_batches;
+  t->counts.items_created = items;
+  t->counts.all_created = all;
+}
+
+int64_t tm_tally_succeeded(int64_t items, int64_t marked, int64_t returned)
+{
+  int64_t good = marked < items ? items - marked : 0;
+
+  return returned < good ? returned : good;
+}
+
+void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t marked, int64_t returned)
+{
+  int64_t succeeded = tm_tally_succeeded(items, marked, returned);
+
+  t->counts.succeeded++;
+  t->counts.items += items;
+  t->counts.items_succeeded += succeeded;
+  t->counts.items_failed += items - succeeded;
+  t->counts.returned += returned;
+}
+
+void tm_tally_add_failed(struct tm_tally *t, int64_t items)
+{
+  t->counts.failed++;
+  t->counts.items += items;
+  t->counts.items_failed += items;
+}
+
+void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status)
+{
+  switch (status) {
+  case TM_RUN_TIMEOUT:
+  case TM_LOAD_TIMEOUT:
+  case TM_INIT_TIMEOUT: t->counts.timeouts++; break;
+  case TM_PROCESS_DIED: t->counts.lost++; break;
+  case TM_CANCELED: break;
+  default: t->counts.errors++; break;
+  }
+}
+
+/* Which limit was exceeded, and by how much: negative. */
+static int check_limits(const struct tm_tally *t, struct tm_err *err)
+{
+  const struct tm_counts *c = &t->counts;
+  const struct tm_limits *l = &t->limits;
+
+  if (l->failed_items >= 0 && c->items_failed > l->failed_items)
+    return tm_err_set(err, TM_ETHRESHOLD,
+                      "%" PRId64 " items have failed, and error_threshold tolerates %" PRId64,
+                      c->items_failed, l->failed_items);
+  if (l->failed_mini_batches >= 0 && c->failed > l->failed_mini_batches)
+    return tm_err_set(err, TM_ETHRESHOLD,
+                      "%" PRId64
+                      " mini-batches have failed, and allowed_failed_count tolerates %" PRId64,
+                      c->failed, l->failed_mini_batches);
+  if (c->all_created && l->failed_percent >= 0 &&
+      (double)c->failed * 100 > l->failed_percent * (double)c->created)
+    return tm_err_set(err, TM_ETHRESHOLD,
+                      "%" PRId64 " of %" PRId64
+                      " mini-batches have failed, and allowed_failed_percent tolerates %g %%",
+                      c->failed, c->created, l->failed_percent);
+  return 0;
+}
+
+static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
+{
+  const struct tm_counts *c = &t->counts;
+
+  if (check_limits(t, err) < 0)
+    return TM_FAILED;
+  if (!c->all_created || c->succeeded + c->failed < c->created)
+    return TM_RUNNING;
+  if (t->append_row && c->items_succeeded == 0) {
+    tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " items succeeded", c->items);
+    return TM_FAILED;
+  }
+  return TM_COMPLETED;
+}
+
+enum tm_verdict tm_tally_verdict(struct tm_tally *t, struct tm_err *err)
+{
+  if (t->verdict == TM_RUNNING)
+    t->verdict = judge(t, err);
+  return t->verdict;
+}

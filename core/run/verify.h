@@ -1,0 +1,40 @@
+/* verify.h - whether the files of a job are what its journals say, to the last byte. Reads all of them, writes nothing.
+ *
+ * Of each step: every record of the journal (check sum, order, what sync records state), every entry of the manifest (check
+ * sum, chain, number, the end record), the bytes of output, failures log and files log that each record hashes, that the files
+ * of context:output_file() are there, the lengths of the files, and that the result has the same counts. Of a job that was interrupted, what lies behind the last sync record may
+ * be torn: it is no fault, the next session takes it away; what counts of it is checked all the same.
+ */
+#ifndef TM_RUN_VERIFY_H
+#define TM_RUN_VERIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct tm_step_verify {
+  const char *name;   /* the caller's, during the call */
+  const char *output; /* the file that was checked; NULL: summary_only, or nothing was begun */
+  int64_t records;    /* of the journal, good ones */
+  int64_t committed, failed;           /* mini-batches whose bytes were hashed */
+  int64_t entries;                     /* of the manifest */
+  int64_t output_bytes, failure_bytes; /* hashed */
+  int64_t torn_records,
+      torn_bytes; /* behind the last sync record of a job that was interrupted: journal, output */
+  int64_t faults;
+};
+
+struct tm_verify_options {
+  const char *dir; /* of the job, absolute */
+  /* A fault: the file (absolute), the place of its first bad byte, and what is wrong there. -1: of the file as a whole. */
+  void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
+  void (*on_step)(void *data, const struct tm_step_verify *step); /* when it has been checked */
+  void *data;
+};
+
+/* The number of faults; or a negative code with words: TM_EINUSE, the job runs, or has been gone on with meanwhile; no job,
+ * another version, or a file that cannot be read. */
+int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err);
+
+#endif

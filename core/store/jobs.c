@@ -1,0 +1,193 @@
+/* jobs.c - see jobs.h.
+ *
+ * The list costs one look at each folder and reads no file: a workspace may hold thousands of jobs. What is known of a job's
+ * age is a key that sorts by bytes: the moment in its name, "YYYYMMDD-HHMMSS", or for other names that of its job.json.
+ */
+#include "store/jobs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "store/workspace.h"
+
+#define MOMENT 15 /* "YYYYMMDD-HHMMSS" */
+
+struct found {
+  char key[MOMENT + 1];
+  int64_t mtime_ns; /* of the folder */
+  char *dir;
+};
+
+struct listing {
+  const struct tm_fs *fs;
+  const char *jobs_dir;
+  struct TM_ARRAY(struct found) list;
+};
+
+/* A folder with job.json; its mtime, and that of job.json. */
+static bool is_job(const struct tm_fs *fs, const char *dir, int64_t *mtime_ns, int64_t *record_ns)
+{
+  struct tm_stat st;
+  char *record;
+  int rc;
+  if (fs->stat(fs->self, dir, true, &st) < 0 || !S_ISDIR(st.mode))
+    return false;
+  *mtime_ns = st.mtime_ns;
+  record = tm_path_join(dir, "job.json");
+  rc = fs->stat(fs->self, record, true, &st);
+  *record_ns = st.mtime_ns;
+  free(record);
+  return rc == 0 && S_ISREG(st.mode);
+}
+
+static void set_key(struct found *f, const char *name, int64_t record_ns)
+{
+  struct tm_buf moment = TM_BUF_NONE;
+  const char *in_name = tm_workspace_moment(name);
+  tm_time_compact(&moment, record_ns);
+  memcpy(f->key, in_name ? in_name : moment.data, MOMENT);
+  f->key[MOMENT] = '\0';
+  tm_buf_release(&moment);
+}
+
+static int on_name(void *data, const char *name, int type)
+{
+  struct listing *l = data;
+  struct found f = { .dir = tm_path_join(l->jobs_dir, name) };
+  int64_t record_ns;
+  if (!is_job(l->fs, f.dir, &f.mtime_ns, &record_ns)) {
+    free(f.dir);
+    return 0;
+  }
+  set_key(&f, name, record_ns);
+  *TM_ARRAY_ADD(&l->list) = f;
+  return 0;
+}
+
+static int compare_age(const void *a, const void *b)
+{
+  const struct found *x = a, *y = b;
+  int by_key = strcmp(y->key, x->key);
+  if (by_key != 0)
+    return by_key;
+  if (x->mtime_ns != y->mtime_ns)
+    return x->mtime_ns < y->mtime_ns ? 1 : -1;
+  return strcmp(x->dir, y->dir);
+}
+
+int tm_jobs_list(struct tm_jobs *jobs, const struct tm_fs *fs, const char *workspace,
+                 struct tm_err *err)
+{
+  char *dir = tm_path_join(workspace, "jobs");
+  struct listing l = { .fs = fs, .jobs_dir = dir };
+  int rc = tm_dir_read(dir, on_name, &l);
+  if (l.list.len > 0)
+    qsort(l.list.at, l.list.len, sizeof(*l.list.at), compare_age);
+  for (size_t i = 0; i < l.list.len; i++)
+    *TM_ARRAY_ADD(jobs) = l.list.at[i].dir;
+  TM_ARRAY_RELEASE(&l.list);
+  if (rc == -ENOENT)
+    rc = 0;
+  if (rc < 0)
+    tm_err_system(err, rc, "cannot read the folder '%s'", dir);
+  free(dir);
+  return rc;
+}
+
+void tm_jobs_release(struct tm_jobs *jobs)
+{
+  for (size_t i = 0; i < jobs->len; i++)
+    free(jobs->at[i]);
+  TM_ARRAY_RELEASE(jobs);
+}
+
+/* Finding one. */
+
+static char *find_latest(const struct tm_fs *fs, const char *workspace, const char *cwd,
+                         struct tm_err *err)
+{
+  struct tm_jobs jobs = { 0 };
+  char *dir = NULL;
+  if (!workspace)
+    tm_err_set(err, TM_EUSAGE,
+               "there is no job yet: no workspace (" TM_WORKSPACE_NAME
+               ") is in '%s' or above it; name one in " TM_WORKSPACE_VARIABLE
+               ", or name the job's directory",
+               cwd);
+  else if (tm_jobs_list(&jobs, fs, workspace, err) == 0 && jobs.len == 0)
+    tm_err_set(err, TM_EUSAGE, "there is no job yet in the workspace '%s'", workspace);
+  else if (jobs.len > 0)
+    dir = tm_xstrdup(jobs.at[0]);
+  tm_jobs_release(&jobs);
+  return dir;
+}
+
+/* Adds "; did you mean '...'?" when a job has a name that is near. */
+static void add_nearest(struct tm_buf *words, const struct tm_fs *fs, const char *workspace,
+                        const char *given)
+{
+  struct tm_jobs jobs = { 0 };
+  const char **names;
+  const char *nearest = NULL;
+  (void)tm_jobs_list(&jobs, fs, workspace, NULL);
+  names = tm_xcalloc(jobs.len + 1, sizeof(*names));
+  for (size_t i = 0; i < jobs.len; i++)
+    names[i] = tm_path_base(jobs.at[i]);
+  nearest = tm_text_nearest(given, names, jobs.len);
+  if (nearest)
+    tm_buf_printf(words, "; did you mean '%s'?", nearest);
+  free(names);
+  tm_jobs_release(&jobs);
+}
+
+static void refuse(const struct tm_fs *fs, const char *given, const char *as_folder,
+                   const char *as_name, const char *workspace, const char *cwd, struct tm_err *err)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  struct tm_stat st;
+  bool is_there = fs->stat(fs->self, as_folder, true, &st) == 0;
+  tm_buf_printf(&words, "there is no job '%s': '%s' %s", given, as_folder,
+                is_there ? "holds none (no job.json)" : "is not there");
+  if (as_name)
+    tm_buf_printf(&words, ", nor is '%s'", as_name);
+  else if (!workspace && !strchr(given, '/'))
+    tm_buf_printf(&words,
+                  ", and no workspace (" TM_WORKSPACE_NAME
+                  ") is in '%s' or above it; name one in " TM_WORKSPACE_VARIABLE,
+                  cwd);
+  if (workspace && as_name)
+    add_nearest(&words, fs, workspace, given);
+  tm_buf_add_str(&words, "; a job is named by its directory, its name, or 'latest'; "
+                         "'tidemill jobs' lists those of the workspace");
+  tm_err_set(err, TM_EUSAGE, "%s", words.data);
+  tm_buf_release(&words);
+}
+
+char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named, const char *cwd,
+                   struct tm_err *err)
+{
+  char *workspace = tm_workspace_look(fs, named, cwd);
+  char *as_folder = tm_path_absolute(cwd, given), *as_name = NULL, *found = NULL;
+  int64_t ignored;
+  if (workspace && *given && !strchr(given, '/')) {
+    char *jobs_dir = tm_path_join(workspace, "jobs");
+    as_name = tm_path_join(jobs_dir, given);
+    free(jobs_dir);
+  }
+  if (*given && is_job(fs, as_folder, &ignored, &ignored))
+    found = tm_xstrdup(as_folder);
+  else if (strcmp(given, "latest") == 0)
+    found = find_latest(fs, workspace, cwd, err);
+  else if (as_name && is_job(fs, as_name, &ignored, &ignored))
+    found = tm_xstrdup(as_name);
+  else
+    refuse(fs, given, as_folder, as_name, workspace, cwd, err);
+  free(workspace);
+  free(as_folder);
+  free(as_name);
+  return found;
+}

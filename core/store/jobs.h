@@ -1,0 +1,28 @@
+/* jobs.h - finding a job by what people call it, and the list of those in a workspace.
+ *
+ * JOB on the command line is a job directory, the name of a job (of its folder in the workspace), or `latest`. A folder is a
+ * job when job.json is in it. A job with a directory of its own (--job-dir) is in no workspace: it is named by that
+ * directory, and is neither listed nor `latest`.
+ */
+#ifndef TM_STORE_JOBS_H
+#define TM_STORE_JOBS_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "sys/fs.h"
+
+struct tm_jobs TM_ARRAY(char *); /* directories of jobs, absolute */
+
+/* The jobs of a workspace, the newest first: by the moment in the name, for other names by when job.json was written; within
+ * one second by the folder's mtime. A workspace without jobs has none. Release it in every case. */
+int tm_jobs_list(struct tm_jobs *jobs, const struct tm_fs *fs, const char *workspace,
+                 struct tm_err *err);
+void tm_jobs_release(struct tm_jobs *jobs);
+
+/* The directory of the job that is called `given`; absolute, to free(). The workspace is the one `named` (the variable's
+ * value, or NULL), else the nearest in `cwd` or above. A folder goes before a name. NULL with words: TM_EUSAGE says
+ * where it was looked for, and the nearest name. */
+char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named, const char *cwd,
+                   struct tm_err *err);
+
+#endif

@@ -1,0 +1,218 @@
+/* workspace.c - see workspace.h.
+ *
+ * The name of a job's folder is what is known of it: its pipeline, its moment, and letters that keep jobs of one second
+ * apart. Names sort by age, so that finding the newest reads names, and results only of those that it might be.
+ */
+#include "store/workspace.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/time.h"
+#include "sys/process.h"
+
+#define LETTERS    4
+#define TAIL       (1 + 8 + 1 + 6 + 1 + LETTERS) /* "-YYYYMMDD-HHMMSS-abcd" */
+#define RESULT_MAX (64u << 20)                   /* bytes of a job_result.json */
+
+static bool is_folder(const struct tm_fs *fs, const char *path)
+{
+  struct tm_stat st;
+  return fs->stat(fs->self, path, true, &st) == 0 && S_ISDIR(st.mode);
+}
+
+/* The nearest workspace in the file's folder or above; *beside: where a new one would be. */
+static char *look_upwards(const struct tm_fs *fs, const char *file, char **beside)
+{
+  char *dir = tm_path_dir(file);
+  *beside = tm_path_join(dir, TM_WORKSPACE_NAME);
+  for (;;) {
+    char *found = tm_path_join(dir, TM_WORKSPACE_NAME);
+    char *up;
+    if (is_folder(fs, found)) {
+      free(dir);
+      return found;
+    }
+    free(found);
+    up = tm_path_dir(dir);
+    if (strcmp(up, dir) == 0) {
+      free(up);
+      free(dir);
+      return NULL;
+    }
+    free(dir);
+    dir = up;
+  }
+}
+
+static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
+{
+  struct tm_err why = TM_ERR_NONE;
+  int rc = tm_fs_make_dirs(fs, path, 0700, &why);
+  if (rc == 0)
+    rc = tm_fs_sync_name(fs, path, &why);
+  if (rc < 0)
+    tm_err_set(err, rc,
+               "cannot make the workspace: %s; name another folder in " TM_WORKSPACE_VARIABLE
+               ", or give the job a directory: --job-dir DIR",
+               why.text);
+  return rc;
+}
+
+char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *named,
+                        const char *cwd, struct tm_err *err)
+{
+  char *beside = NULL;
+  char *found = named && *named ? tm_path_absolute(cwd, named) : look_upwards(fs, file, &beside);
+  if (!found) {
+    found = beside;
+    beside = NULL;
+  }
+  free(beside);
+  if (make(fs, found, err) < 0) {
+    free(found);
+    return NULL;
+  }
+  return found;
+}
+
+char *tm_workspace_look(const struct tm_fs *fs, const char *named, const char *cwd)
+{
+  char *within, *beside = NULL, *found;
+  if (named && *named) {
+    found = tm_path_absolute(cwd, named);
+    if (!is_folder(fs, found)) {
+      free(found);
+      found = NULL;
+    }
+    return found;
+  }
+  within = tm_path_join(cwd, "file");
+  found = look_upwards(fs, within, &beside);
+  free(within);
+  free(beside);
+  return found;
+}
+
+static void add_letters(struct tm_buf *out)
+{
+  uint64_t random = tm_process_random();
+  for (int i = 0; i < LETTERS; i++, random /= 26)
+    tm_buf_add_char(out, (char)('a' + random % 26));
+}
+
+char *tm_workspace_new_job(const struct tm_fs *fs, const char *workspace, const char *pipeline,
+                           int64_t wall_ns, struct tm_err *err)
+{
+  char *jobs = tm_path_join(workspace, "jobs");
+  struct tm_buf name = TM_BUF_NONE;
+  char *path = NULL;
+  if (make(fs, jobs, err) < 0)
+    goto fail;
+  do {
+    free(path);
+    tm_buf_clear(&name);
+    tm_buf_printf(&name, "%s-", pipeline);
+    tm_time_compact(&name, wall_ns);
+    tm_buf_add_char(&name, '-');
+    add_letters(&name);
+    path = tm_path_join(jobs, name.data);
+  } while (tm_fs_exists(fs, path));
+fail:
+  tm_buf_release(&name);
+  free(jobs);
+  return path;
+}
+
+/* Finding. */
+
+struct search {
+  const struct tm_fs *fs;
+  const char *jobs, *pipeline;
+  char *best;         /* name of the newest so far, or NULL */
+  int64_t best_mtime; /* tells apart what began within one second */
+};
+
+/* Whether it is "-YYYYMMDD-HHMMSS-abcd". */
+static bool is_tail(const char *tail)
+{
+  static const char form[] = "-########-######-....";
+  if (strlen(tail) != TAIL)
+    return false;
+  for (size_t i = 0; i < TAIL; i++) {
+    char c = tail[i];
+    bool ok = form[i] == '#'   ? c >= '0' && c <= '9'
+              : form[i] == '.' ? c >= 'a' && c <= 'z'
+                               : c == '-';
+    if (!ok)
+      return false;
+  }
+  return true;
+}
+
+/* What stands behind "<pipeline>" in the name of one of its jobs, or NULL. */
+static const char *tail_of(const char *name, const char *pipeline)
+{
+  size_t n = strlen(pipeline);
+  return strncmp(name, pipeline, n) == 0 && is_tail(name + n) ? name + n : NULL;
+}
+
+const char *tm_workspace_moment(const char *job_name)
+{
+  size_t n = strlen(job_name);
+  return n > TAIL && is_tail(job_name + n - TAIL) ? job_name + n - TAIL + 1 : NULL;
+}
+
+static bool is_completed(const struct tm_fs *fs, const char *job)
+{
+  char *path = tm_path_join(job, "job_result.json");
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *result = NULL;
+  bool yes;
+  if (tm_fs_read_file(fs, path, RESULT_MAX, &text, NULL) >= 0)
+    result = tm_json_parse(tm_buf_str(&text), text.len, NULL);
+  yes = strcmp(tm_json_str(result, "status", ""), "Completed") == 0;
+  tm_json_free(result);
+  tm_buf_release(&text);
+  free(path);
+  return yes;
+}
+
+static int on_name(void *data, const char *name, int type)
+{
+  struct search *s = data;
+  const char *tail = tail_of(name, s->pipeline);
+  struct tm_stat st;
+  char *path;
+  int newer; /* by the moment in the name: > 0, 0 the same second */
+  if (!tail)
+    return 0;
+  newer = s->best ? strncmp(tail, tail_of(s->best, s->pipeline), TAIL - LETTERS) : 1;
+  if (newer < 0)
+    return 0;
+  path = tm_path_join(s->jobs, name);
+  if (s->fs->stat(s->fs->self, path, true, &st) == 0 && S_ISDIR(st.mode) &&
+      (newer > 0 || st.mtime_ns > s->best_mtime) && !is_completed(s->fs, path)) {
+    free(s->best);
+    s->best = tm_xstrdup(name);
+    s->best_mtime = st.mtime_ns;
+  }
+  free(path);
+  return 0;
+}
+
+char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
+                                 const char *pipeline)
+{
+  char *jobs = tm_path_join(workspace, "jobs");
+  struct search s = { .fs = fs, .jobs = jobs, .pipeline = pipeline };
+  char *path = NULL;
+  if (tm_dir_read(jobs, on_name, &s) >= 0 && s.best)
+    path = tm_path_join(jobs, s.best);
+  free(s.best);
+  free(jobs);
+  return path;
+}

@@ -1,0 +1,37 @@
+/* workspace.h - the folder `.tidemill/`, where jobs live that were given no directory of their own.
+ *
+ *   .tidemill/jobs/<pipeline>-<YYYYMMDD-HHMMSS>-<4 letters>/
+ *
+ * Nothing is kept in memory between calls.
+ */
+#ifndef TM_STORE_WORKSPACE_H
+#define TM_STORE_WORKSPACE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sys/fs.h"
+
+#define TM_WORKSPACE_NAME     ".tidemill"
+#define TM_WORKSPACE_VARIABLE "TIDEMILL_WORKSPACE"
+
+/* The workspace for a file (absolute): the one that is named (`named`: the variable's value; NULL or "" for none;
+ * relative to `cwd`), else the nearest `.tidemill` in the file's folder or one above, else a new one beside the file. It
+ * is there when this returns, with mode 0700 when it was made. Absolute, to free(). NULL with words when it cannot be
+ * made. */
+char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *named,
+                        const char *cwd, struct tm_err *err);
+/* The same for the folder `cwd`, but only looked for: NULL when there is none. One that is named and is not there is none. */
+char *tm_workspace_look(const struct tm_fs *fs, const char *named, const char *cwd);
+/* "YYYYMMDD-HHMMSS..." within the name of a job's folder, or NULL: another name. */
+const char *tm_workspace_moment(const char *job_name);
+/* A name for a new job directory, which does not exist yet (`jobs/` does); absolute, to free(). NULL with words. The
+ * moment is UTC. */
+char *tm_workspace_new_job(const struct tm_fs *fs, const char *workspace, const char *pipeline,
+                           int64_t wall_ns, struct tm_err *err);
+/* The newest job of a pipeline whose result does not say Completed (it has none when the job was interrupted, or is
+ * running); absolute, to free(). NULL when there is none. */
+char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
+                                 const char *pipeline);
+
+#endif

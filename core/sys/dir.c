@@ -1,0 +1,133 @@
+/* dir.c - folders: reading the names in one, removing a whole tree; and appending to a log.
+ *
+ *  (1) Removing never follows a link and never leaves the tree: each folder is opened by its name
+ *      within its parent's descriptor, with O_NOFOLLOW, so that renaming or linking meanwhile
+ *      leads nowhere else.
+ *  (2) One descriptor is open per level; a tree deeper than DEPTH_MAX is refused rather than the
+ *      stack risked.
+ *
+ * Names are given as the file system has them; whoever cares about order sorts.
+ */
+#include "sys/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 500
+
+static bool is_dots(const char *name)
+{
+  return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
+}
+
+int tm_dir_read(const char *path, tm_on_name on_name, void *data)
+{
+  DIR *dir = opendir(path);
+  if (dir == NULL)
+    return -errno;
+  int rc = 0;
+  while (rc >= 0) {
+    errno = 0; /* the only way to tell the end from an error */
+    struct dirent *e = readdir(dir);
+    if (e == NULL) {
+      rc = -errno;
+      break;
+    }
+    if (!is_dots(e->d_name))
+      rc = on_name(data, e->d_name, e->d_type);
+  }
+  closedir(dir);
+  return rc < 0 ? rc : 0;
+}
+
+static int remove_at(int at, const char *name, int depth, struct tm_err *err);
+
+/* Everything in an open folder. Removing while reading may hide names on some file systems: reads
+ * until a whole pass has found nothing. */
+static int remove_names(DIR *dir, int depth, struct tm_err *err)
+{
+  int rc = 0;
+  for (bool found = true; found && rc == 0; rewinddir(dir)) {
+    struct dirent *e;
+    found = false;
+    errno = 0;
+    while (rc == 0 && (e = readdir(dir)) != NULL) {
+      if (is_dots(e->d_name))
+        continue;
+      found = true;
+      rc = remove_at(dirfd(dir), e->d_name, depth + 1, err);
+      errno = 0;
+    }
+    if (rc == 0 && errno != 0)
+      rc = tm_err_system(err, -errno, "cannot read a folder that is to be removed");
+  }
+  return rc;
+}
+
+static int remove_folder(int at, const char *name, int depth, struct tm_err *err)
+{
+  int fd = depth > DEPTH_MAX ? (errno = ELOOP, -1)
+                             : openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+  if (dir == NULL) {
+    int code = -errno;
+    if (fd >= 0)
+      close(fd);
+    return code == -ENOENT ? 0 : tm_err_system(err, code, "cannot remove '%s'", name);
+  }
+  int rc = remove_names(dir, depth, err);
+  closedir(dir);
+  if (rc == 0 && unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+    rc = tm_err_system(err, -errno, "cannot remove '%s'", name);
+  return rc;
+}
+
+static int remove_at(int at, const char *name, int depth, struct tm_err *err)
+{
+  if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+    return 0;
+  if (errno == EISDIR)
+    return remove_folder(at, name, depth, err); /* keeps (1) */
+  return tm_err_system(err, -errno, "cannot remove '%s'", name);
+}
+
+/* Whether the last part is a name of its own: not "", "/", "." or "..", with or without slashes behind it. */
+static bool has_own_name(const char *path)
+{
+  size_t end = strlen(path), start;
+  while (end > 0 && path[end - 1] == '/')
+    end--;
+  for (start = end; start > 0 && path[start - 1] != '/';)
+    start--;
+  return end - start > 2 || (end > start && strncmp(path + start, "..", end - start) != 0);
+}
+
+int tm_tree_remove(const char *path, struct tm_err *err)
+{
+  struct tm_err why = TM_ERR_NONE;
+  int rc;
+  if (!has_own_name(path)) /* what it stands for is more than anybody meant */
+    return tm_err_set(err, TM_EUSAGE, "'%s' is not removed with all that is in it", path);
+  rc = remove_at(AT_FDCWD, path, 0, &why);
+  if (rc == 0)
+    return 0;
+  return tm_err_set(err, rc, "%s, below '%s'", why.text, path);
+}
+
+int tm_fd_append(int fd, const void *p, size_t n)
+{
+  const char *from = p;
+  while (n > 0) {
+    ssize_t put = write(fd, from, n);
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      return put < 0 ? -errno : -EIO;
+    from += put;
+    n -= (size_t)put;
+  }
+  return 0;
+}

@@ -1,0 +1,115 @@
+/* fs_real.c - the table of file calls as the machine answers them.
+ *
+ * One system call each, errno negated, nothing retried and no words: what a caller wants beyond
+ * that is in fs.c and works the same over a table that injects faults. Nothing here is kept
+ * between calls, so that any number of threads may use the table.
+ *
+ *  (1) Every descriptor is close-on-exec from its first moment.
+ */
+#include "sys/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int real_open(void *self, const char *path, int flags, int mode)
+{
+  int fd = open(path, flags | O_CLOEXEC, (mode_t)mode); /* keeps (1) */
+  return fd < 0 ? -errno : fd;
+}
+
+static int real_close(void *self, int fd)
+{
+  return close(fd) < 0 ? -errno : 0;
+}
+
+static int64_t real_pread(void *self, int fd, void *p, size_t n, int64_t at)
+{
+  ssize_t got = pread(fd, p, n, at);
+  return got < 0 ? -errno : got;
+}
+
+static int64_t real_pwrite(void *self, int fd, const void *p, size_t n, int64_t at)
+{
+  ssize_t put = pwrite(fd, p, n, at);
+  return put < 0 ? -errno : put;
+}
+
+static int real_fsync(void *self, int fd)
+{
+  return fsync(fd) < 0 ? -errno : 0;
+}
+
+static int real_ftruncate(void *self, int fd, int64_t length)
+{
+  return ftruncate(fd, length) < 0 ? -errno : 0;
+}
+
+static int stat_out(int rc, const struct stat *s, struct tm_stat *out)
+{
+  if (rc < 0)
+    return -errno;
+  out->size = s->st_size;
+  out->mtime_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;
+  out->dev = s->st_dev;
+  out->ino = s->st_ino;
+  out->mode = s->st_mode;
+  return 0;
+}
+
+static int real_fstat(void *self, int fd, struct tm_stat *out)
+{
+  struct stat s;
+  return stat_out(fstat(fd, &s), &s, out);
+}
+
+static int real_stat(void *self, const char *path, bool follow, struct tm_stat *out)
+{
+  struct stat s;
+  return stat_out(follow ? stat(path, &s) : lstat(path, &s), &s, out);
+}
+
+static int real_rename(void *self, const char *from, const char *to)
+{
+  return rename(from, to) < 0 ? -errno : 0;
+}
+
+static int real_unlink(void *self, const char *path)
+{
+  if (unlink(path) == 0)
+    return 0;
+  if (errno != EISDIR)
+    return -errno;
+  return rmdir(path) < 0 ? -errno : 0;
+}
+
+static int real_mkdir(void *self, const char *path, int mode)
+{
+  return mkdir(path, (mode_t)mode) < 0 ? -errno : 0;
+}
+
+static int real_symlink(void *self, const char *target, const char *path)
+{
+  return symlink(target, path) < 0 ? -errno : 0;
+}
+
+const struct tm_fs *tm_fs_real(void)
+{
+  static const struct tm_fs real = {
+    .open = real_open,
+    .close = real_close,
+    .pread = real_pread,
+    .pwrite = real_pwrite,
+    .fsync = real_fsync,
+    .ftruncate = real_ftruncate,
+    .fstat = real_fstat,
+    .stat = real_stat,
+    .rename = real_rename,
+    .unlink = real_unlink,
+    .mkdir = real_mkdir,
+    .symlink = real_symlink,
+  };
+  return &real;
+}

@@ -1,0 +1,87 @@
+/* link.c - frames without a loop: a worker between two run()s.
+ *
+ * The worker asks for the next frame and waits; before it looks busy for long it writes what it
+ * has. One recv brings as many frames as lie there, and those that are whole are handed out
+ * without another call.
+ *
+ *  (1) A payload stays where it is until the next tm_link_read(): only that moves the inbox.
+ *  (2) Flushing writes everything or fails; there is no rest. A peer that does not read makes it
+ *      wait.
+ */
+#include "sys/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "sys/wire.h"
+
+#define OUT_KEPT (1u << 20) /* bytes; an outbox that grew beyond is given back when it is empty */
+
+void tm_link_init(struct tm_link *l, int fd)
+{
+  memset(l, 0, sizeof *l);
+  l->fd = fd;
+  l->is_socket = tm_wire_is_socket(fd);
+  fcntl(fd, F_SETFD, FD_CLOEXEC); /* it came by exec; what this process starts must not have it */
+}
+
+void tm_link_release(struct tm_link *l)
+{
+  tm_buf_release(&l->in);
+  tm_buf_release(&l->out);
+  l->in_at = 0;
+  l->fd = -1;
+}
+
+int tm_link_read(struct tm_link *l, struct tm_frame *f, bool wait, bool *ended, struct tm_err *err)
+{
+  if (ended != NULL)
+    *ended = false;
+  for (;;) {
+    size_t room;
+    int rc = tm_wire_next(&l->in, &l->in_at, f);
+    if (rc < 0)
+      return tm_err_set(err, rc, "a frame of %lu bytes came, more than %u",
+                        (unsigned long)f->length, TM_FRAME_MAX);
+    if (rc > 0 && (f->type & TM_FRAME_FD))
+      return tm_err_set(err, TM_EPROTOCOL,
+                        "a frame with a descriptor came, which a link takes none of");
+    if (rc > 0)
+      return 1;
+    char *p = tm_wire_room(&l->in, &l->in_at, &room);
+    ssize_t got = tm_wire_read(l->fd, l->is_socket, p, room, wait, NULL);
+    if (got == -EAGAIN)
+      return 0;
+    if (got < 0)
+      return tm_err_system(err, (int)got, "cannot read from the channel");
+    if (got == 0) {
+      if (ended != NULL)
+        *ended = true;
+      return 0;
+    }
+    l->in.len += (size_t)got;
+  }
+}
+
+void tm_link_send(struct tm_link *l, const struct tm_frame *f)
+{
+  tm_wire_add(&l->out, f, 0);
+}
+
+int tm_link_flush(struct tm_link *l, struct tm_err *err)
+{
+  for (size_t at = 0; at < l->out.len;) {
+    ssize_t put = tm_wire_write(l->fd, l->is_socket, l->out.data + at, l->out.len - at, true, -1);
+    if (put < 0) {
+      tm_buf_clear(&l->out);
+      return tm_err_system(err, (int)put, "cannot write to the channel");
+    }
+    at += (size_t)put;
+  }
+  if (l->out.cap > OUT_KEPT)
+    tm_buf_release(&l->out);
+  else
+    tm_buf_clear(&l->out);
+  return 0;
+}

@@ -1,0 +1,25 @@
+/* lock.c - a lock on a whole file, by flock.
+ *
+ * It belongs to the open file, not to the process: a duplicate of the descriptor in a child holds
+ * it too, and it ends when the last one is closed, however its owner dies. That is what tells
+ * whether anything still lives in a job directory. It also means that a fork of the host keeps it:
+ * who closes a job releases the lock by name.
+ */
+#include "sys/fs.h"
+
+#include <errno.h>
+#include <sys/file.h>
+
+int tm_lock_take(int fd, bool shared)
+{
+  int rc;
+  do
+    rc = flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : 0;
+}
+
+void tm_lock_release(int fd)
+{
+  flock(fd, LOCK_UN);
+}

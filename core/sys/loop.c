@@ -1,0 +1,136 @@
+/* loop.c - the loop itself: its run, its end, and what is called when a turn ends. The things on
+ * it: watch.c.
+ *
+ * One turn of the loop, as libuv takes it:
+ *
+ *   timers -> tm_turns -> tm_lates -> wait for descriptors, wakes, signals -> their callbacks
+ *          -> on_closed of what was closed -> timers -> ...
+ *
+ *  (1) uv_run() is never entered while it runs: a callback that ran the loop would see half-done
+ *      callers above it.
+ *  (2) The loop's own handle (turn_end) does not count: it is not in `open`, and does not keep the
+ *      loop alive. It was started first, and libuv runs the last started first, so that the lates
+ *      come behind the tm_turns.
+ *  (3) After tm_loop_release() nothing of the loop is left, whatever callers forgot; what they
+ *      forgot is a fault.
+ */
+#include "sys/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+
+static void run_late(struct tm_loop *loop)
+{
+  struct tm_late *l;
+  while ((l = loop->late) != NULL) {
+    tm_late_remove(l);
+    l->on_late(l);
+  }
+}
+
+static void on_turn_end(uv_prepare_t *uv)
+{
+  run_late(uv->data);
+}
+
+const char *tm_loop_library(void)
+{
+  return uv_version_string();
+}
+
+int tm_loop_init(struct tm_loop *loop, struct tm_err *err)
+{
+  memset(loop, 0, sizeof *loop);
+  int rc = uv_loop_init(&loop->uv);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot make an event loop");
+  loop->uv.data = loop;
+  uv_prepare_init(&loop->uv, &loop->turn_end);
+  loop->turn_end.data = loop;
+  uv_prepare_start(&loop->turn_end, on_turn_end);
+  uv_unref((uv_handle_t *)&loop->turn_end); /* keeps (2) */
+  return 0;
+}
+
+static void run(struct tm_loop *loop, uv_run_mode mode)
+{
+  tm_require(!loop->is_running); /* keeps (1) */
+  loop->is_running = true;
+  uv_run(&loop->uv, mode);
+  run_late(loop); /* what was asked for in the last turn, which libuv ends in its middle */
+  loop->is_running = false;
+}
+
+void tm_loop_run(struct tm_loop *loop)
+{
+  run(loop, UV_RUN_DEFAULT);
+}
+
+void tm_loop_stop(struct tm_loop *loop)
+{
+  uv_stop(&loop->uv);
+}
+
+static void count_closing(uv_handle_t *handle, void *data)
+{
+  if (uv_is_closing(handle))
+    ++*(int *)data;
+}
+
+/* What is closing may close more in its on_closed, so: until nothing closes any more. */
+static void run_closing(struct tm_loop *loop)
+{
+  for (;;) {
+    int closing = 0;
+    uv_walk(&loop->uv, count_closing, &closing);
+    if (closing == 0)
+      return;
+    run(loop, UV_RUN_NOWAIT);
+  }
+}
+
+static void close_forgotten(uv_handle_t *handle, void *data)
+{
+  char text[80];
+  if (uv_is_closing(handle))
+    return;
+  if (handle->data != data) { /* all but our own */
+    snprintf(text, sizeof text, "every handle is closed: a %s handle is not",
+             uv_handle_type_name(uv_handle_get_type(handle)));
+    tm_check_failed(text, __FILE__, __LINE__);
+  }
+  uv_close(handle, NULL);
+}
+
+void tm_loop_release(struct tm_loop *loop)
+{
+  run_closing(loop);
+  uv_walk(&loop->uv, close_forgotten, loop);
+  run_closing(loop);
+  tm_require(uv_loop_close(&loop->uv) == 0); /* keeps (3) */
+  loop->open = 0;
+}
+
+void tm_late_add(struct tm_loop *loop, struct tm_late *l)
+{
+  if (l->at != NULL)
+    return;
+  l->next = loop->late;
+  l->at = &loop->late;
+  if (l->next != NULL)
+    l->next->at = &l->next;
+  loop->late = l;
+}
+
+void tm_late_remove(struct tm_late *l)
+{
+  if (l->at == NULL)
+    return;
+  *l->at = l->next;
+  if (l->next != NULL)
+    l->next->at = l->at;
+  l->next = NULL;
+  l->at = NULL;
+}

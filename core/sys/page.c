@@ -1,0 +1,56 @@
+/* page.c - shared memory by memfd.
+ *
+ *  (1) The size is sealed before the descriptor is given to anyone: a worker that truncates its
+ *      page would otherwise kill its keeper by SIGBUS.
+ *
+ * The memory lives as long as a descriptor or a map of it does; nothing has a name in a file
+ * system, so nothing is left behind by whoever is killed.
+ */
+#include "sys/page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int tm_page_new(const char *name, size_t size, struct tm_err *err)
+{
+  int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0)
+    return tm_err_system(err, -errno, "cannot make shared memory '%s'", name);
+  if (ftruncate(fd, (off_t)size) < 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) { /* keeps (1) */
+    int rc = tm_err_system(err, -errno, "cannot make shared memory '%s' of %zu bytes", name, size);
+    close(fd);
+    return rc;
+  }
+  return fd;
+}
+
+void *tm_page_map(int fd, size_t size, struct tm_err *err)
+{
+  struct stat st;
+  if (fstat(fd, &st) < 0) {
+    tm_err_system(err, -errno, "cannot map shared memory");
+    return NULL;
+  }
+  /* Touching what is behind its end would be SIGBUS. */
+  if (st.st_size < 0 || (size_t)st.st_size < size) {
+    tm_err_set(err, TM_EPROTOCOL, "shared memory has %lld bytes where %zu are needed",
+               (long long)st.st_size, size);
+    return NULL;
+  }
+  void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (p == MAP_FAILED) {
+    tm_err_system(err, -errno, "cannot map shared memory of %zu bytes", size);
+    return NULL;
+  }
+  return p;
+}
+
+void tm_page_unmap(void *p, size_t size)
+{
+  if (p != NULL)
+    munmap(p, size);
+}

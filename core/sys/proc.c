@@ -1,0 +1,134 @@
+/* proc.c - what /proc says of processes: whose children they are, what they were started with, how
+ * much memory.
+ *
+ * Everything here is a look at something that changes: a process may end, and its number be given
+ * to another, between the look and the use. Callers act on children of their own, whose
+ * numbers are theirs until reaped (process.c), or hold the process first (process_marked.c).
+ *
+ * The name of a program stands in /proc/PID/stat in parentheses and may hold any byte, blanks and
+ * parentheses too: what follows is found behind the last ')'.
+ */
+#include "sys/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "sys/fs.h"
+
+/* Of one file in /proc, bytes: an environment is at most a quarter of the stack's limit. */
+#define PROC_MAX (4u << 20)
+
+static int read_proc(pid_t pid, const char *name, struct tm_buf *out)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+  return tm_fs_read_file(tm_fs_real(), path, PROC_MAX, out, NULL);
+}
+
+/* False when it is not there any more, or dead and not reaped. */
+static bool read_parent(pid_t pid, struct tm_buf *space, pid_t *parent)
+{
+  char state;
+  long ppid;
+  tm_buf_clear(space);
+  if (read_proc(pid, "stat", space) < 0)
+    return false;
+  const char *p = strrchr(tm_buf_str(space), ')');
+  if (p == NULL || sscanf(p + 1, " %c %ld", &state, &ppid) != 2)
+    return false;
+  *parent = (pid_t)ppid;
+  return state != 'Z' && state != 'X';
+}
+
+pid_t tm_process_parent(pid_t pid)
+{
+  struct tm_buf space = TM_BUF_NONE;
+  pid_t parent = 0;
+  (void)read_parent(pid, &space, &parent);
+  tm_buf_release(&space);
+  return parent;
+}
+
+struct children {
+  pid_t parent, *out;
+  size_t len, max;
+  struct tm_buf space;
+};
+
+static int on_pid(void *data, const char *name, int type)
+{
+  struct children *c = data;
+  pid_t parent;
+  if (!isdigit((unsigned char)name[0]) || c->len == c->max)
+    return 0;
+  pid_t pid = (pid_t)atol(name);
+  if (read_parent(pid, &c->space, &parent) && parent == c->parent)
+    c->out[c->len++] = pid;
+  return 0;
+}
+
+size_t tm_process_children(pid_t parent, pid_t *out, size_t max)
+{
+  struct children c = { .parent = parent, .out = out, .max = max };
+  tm_dir_read("/proc", on_pid, &c);
+  tm_buf_release(&c.space);
+  return c.len;
+}
+
+bool tm_process_env(pid_t pid, const char *name, char *out, size_t out_len)
+{
+  struct tm_buf all = TM_BUF_NONE;
+  size_t name_len = strlen(name);
+  bool found = false;
+  if (read_proc(pid, "environ", &all) < 0)
+    goto done;
+  for (size_t at = 0; at < all.len && !found;) {
+    const char *entry = all.data + at;
+    size_t len = strnlen(entry, all.len - at);
+    at += len + 1;
+    if (len <= name_len || entry[name_len] != '=' || memcmp(entry, name, name_len) != 0)
+      continue;
+    size_t value_len = len - name_len - 1;
+    if (value_len >= out_len)
+      break;
+    memcpy(out, entry + name_len + 1, value_len);
+    out[value_len] = '\0';
+    found = true;
+  }
+done:
+  tm_buf_release(&all);
+  return found;
+}
+
+int64_t tm_process_rss_kb(pid_t pid)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  long long pages, kb = -1;
+  if (read_proc(pid, "statm", &text) == 0 && sscanf(tm_buf_str(&text), "%*s %lld", &pages) == 1)
+    kb = pages * (sysconf(_SC_PAGESIZE) / 1024);
+  tm_buf_release(&text);
+  return kb;
+}
+
+char *tm_process_program(void)
+{
+  for (size_t size = 256;; size *= 2) {
+    char *path = tm_xmalloc(size);
+    ssize_t len = readlink("/proc/self/exe", path, size);
+    if (len >= 0 && (size_t)len < size) {
+      path[len] = '\0';
+      return path;
+    }
+    free(path);
+    if (len < 0)
+      return NULL;
+  }
+}

@@ -1,0 +1,68 @@
+/* process_wait.c - waiting for one known child, with a limit; and randomness. See process.h.
+ *
+ * The child is waited for by its descriptor (pidfd), not by a signal: a host keeps its SIGCHLD, and
+ * reaps its own children. A host that reaps ours too is not made to kill a stranger by it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "sys/clock.h"
+#include "sys/process.h"
+
+/* True when it has ended within the time. */
+static bool has_ended(pid_t pid, int64_t ns)
+{
+  int64_t until = tm_clock_mono_ns() + ns;
+  struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+  int rc = 0;
+
+  if (p.fd < 0)
+    return errno == ESRCH; /* reaped by the host: its number may be another's already */
+  do {
+    int64_t left = (until - tm_clock_mono_ns() + 999999) / 1000000;
+    rc = poll(&p, 1, left > 0 ? (int)left : 0);
+  } while (rc < 0 && errno == EINTR);
+  close(p.fd);
+  return rc > 0;
+}
+
+void tm_process_wait(pid_t pid, int64_t ns, struct tm_process_end *out)
+{
+  siginfo_t info;
+  int rc;
+
+  if (!has_ended(pid, ns))
+    kill(pid, SIGKILL);
+  memset(&info, 0, sizeof(info));
+  do
+    rc = waitid(P_PID, (id_t)pid, &info, WEXITED);
+  while (rc < 0 && errno == EINTR);
+  if (!out)
+    return;
+  memset(out, 0, sizeof(*out));
+  out->pid = pid;
+  if (rc < 0) {
+    out->exit_status = -1; /* a host that reaps every child has been quicker */
+    return;
+  }
+  if (info.si_code == CLD_EXITED)
+    out->exit_status = info.si_status;
+  else
+    out->signal = info.si_status;
+  out->core_dumped = info.si_code == CLD_DUMPED;
+}
+
+uint64_t tm_process_random(void)
+{
+  uint64_t n = 0;
+
+  tm_require(getrandom(&n, sizeof(n), 0) == (ssize_t)sizeof(n));
+  return n;
+}

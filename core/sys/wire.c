@@ -1,0 +1,207 @@
+/* wire.c - the wire: one system call per run of bytes, and where frames begin in it.
+ *
+ *  (1) A peer may send anything. Lengths are checked before they are added; a descriptor that
+ *      nobody has room for is closed; memory grows with the bytes that came, not with the length
+ *      that was promised.
+ *  (2) A peer that dies raises no SIGPIPE (sockets), and its last bytes are read before its end is
+ *      seen: the kernel answers ECONNRESET only behind them.
+ *  (3) Bytes are not moved per frame. The inbox is read to its end, starts anew when it is used
+ *      up, and its rest, less than a frame, is moved to the front when less than ROOM_LEAST is
+ *      free.
+ */
+#include "sys/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+#define ROOM       ((256u << 10) - 1) /* bytes, of a fresh inbox; the buffer adds a NUL */
+#define ROOM_LEAST (64u << 10)        /* bytes, worth a read */
+#define ROOM_KEPT  (1u << 20) /* bytes; an inbox that grew beyond is given back when it is empty */
+#define PASS_MAX   8          /* descriptors in one message */
+
+void tm_frame_encode(const struct tm_frame *f, char header[TM_FRAME_HEADER])
+{
+  tm_put_u32(header, f->length);
+  tm_put_u32(header + 4, f->type);
+  tm_put_u64(header + 8, f->index);
+  tm_put_u32(header + 16, f->worker);
+  tm_put_u32(header + 20, f->try);
+  tm_put_u64(header + 24, f->part);
+}
+
+bool tm_frame_decode(struct tm_frame *f, const char header[TM_FRAME_HEADER])
+{
+  f->length = tm_get_u32(header);
+  f->type = tm_get_u32(header + 4);
+  f->index = tm_get_u64(header + 8);
+  f->worker = tm_get_u32(header + 16);
+  f->try = tm_get_u32(header + 20);
+  f->part = tm_get_u64(header + 24);
+  f->payload = NULL;
+  f->fd = -1;
+  return f->length <= TM_FRAME_MAX;
+}
+
+bool tm_wire_is_socket(int fd)
+{
+  int type;
+  socklen_t len = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0;
+}
+
+/* Waits where the descriptor itself does not: a pipe that is not to block, a socket that was made
+ * non-blocking. */
+static int wait_for(int fd, short events, bool wait)
+{
+  struct pollfd p = { .fd = fd, .events = events };
+  int rc = poll(&p, 1, wait ? -1 : 0);
+  if (rc < 0)
+    return errno == EINTR ? 0 : -errno;
+  return rc == 0 ? -EAGAIN : 0;
+}
+
+/* Takes the descriptors out of a message. */
+static void take_fds(struct msghdr *m, struct tm_wire_fds *fds)
+{
+  for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+      continue;
+    size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < n; i++) {
+      int fd;
+      memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+      if (fds->len < fds->max)
+        fds->at[fds->len++] = fd;
+      else
+        close(fd); /* keeps (1) */
+    }
+  }
+}
+
+static ssize_t read_socket(int fd, void *p, size_t n, bool wait, struct tm_wire_fds *fds)
+{
+  union {
+    char bytes[CMSG_SPACE(PASS_MAX * sizeof(int))];
+    struct cmsghdr align;
+  } control;
+  struct iovec v = { p, n };
+  struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+  int flags = MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT);
+  if (fds == NULL)
+    return recv(fd, p, n, flags);
+  m.msg_control = control.bytes;
+  m.msg_controllen = sizeof control.bytes;
+  ssize_t got = recvmsg(fd, &m, flags);
+  if (got >= 0)
+    take_fds(&m, fds);
+  return got;
+}
+
+ssize_t tm_wire_read(int fd, bool is_socket, void *p, size_t n, bool wait, struct tm_wire_fds *fds)
+{
+  for (;;) {
+    int rc = !is_socket && !wait ? wait_for(fd, POLLIN, false) : 0;
+    if (rc < 0)
+      return rc;
+    ssize_t got = is_socket ? read_socket(fd, p, n, wait, fds) : read(fd, p, n);
+    if (got >= 0)
+      return got;
+    if (errno == ECONNRESET)
+      return 0;
+    if (errno == EAGAIN && wait)
+      rc = wait_for(fd, POLLIN, true);
+    else if (errno != EINTR)
+      rc = -errno;
+    if (rc < 0)
+      return rc;
+  }
+}
+
+static ssize_t write_socket(int fd, const void *p, size_t n, bool wait, int pass)
+{
+  union {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+  } control;
+  struct iovec v = { (void *)(uintptr_t)p, n };
+  struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+  int flags = MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT); /* keeps (2) */
+  if (pass >= 0) {
+    memset(&control, 0, sizeof control);
+    m.msg_control = control.bytes;
+    m.msg_controllen = sizeof control.bytes;
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof pass);
+    memcpy(CMSG_DATA(c), &pass, sizeof pass);
+  }
+  return sendmsg(fd, &m, flags);
+}
+
+ssize_t tm_wire_write(int fd, bool is_socket, const void *p, size_t n, bool wait, int pass)
+{
+  for (;;) {
+    ssize_t put = is_socket ? write_socket(fd, p, n, wait, pass) : write(fd, p, n);
+    int rc = 0;
+    if (put >= 0)
+      return put;
+    if (errno == EAGAIN && wait)
+      rc = wait_for(fd, POLLOUT, true);
+    else if (errno != EINTR)
+      rc = -errno;
+    if (rc < 0)
+      return rc;
+  }
+}
+
+char *tm_wire_room(struct tm_buf *in, size_t *at, size_t *room)
+{
+  if (*at == in->len) {
+    *at = in->len = 0;
+    if (in->cap > ROOM_KEPT)
+      tm_buf_release(in);
+  }
+  if (in->data == NULL)
+    tm_buf_reserve(in, ROOM);
+  if (in->cap - in->len <= ROOM_LEAST && *at > 0) {
+    tm_buf_remove_front(in, *at);
+    *at = 0;
+  }
+  if (in->cap - in->len <= ROOM_LEAST) /* one frame that is longer: by what came, keeps (1) */
+    tm_buf_reserve(in, in->len);
+  *room = in->cap - in->len - 1; /* of the NUL */
+  return in->data + in->len;
+}
+
+int tm_wire_next(const struct tm_buf *in, size_t *at, struct tm_frame *f)
+{
+  size_t have = in->len - *at;
+  if (have < TM_FRAME_HEADER)
+    return 0;
+  const char *header = in->data + *at;
+  if (!tm_frame_decode(f, header))
+    return TM_EPROTOCOL;
+  if (have - TM_FRAME_HEADER < f->length)
+    return 0;
+  f->payload = header + TM_FRAME_HEADER;
+  *at += TM_FRAME_HEADER + (size_t)f->length;
+  return 1;
+}
+
+void tm_wire_add(struct tm_buf *out, const struct tm_frame *f, uint32_t flags)
+{
+  tm_require(f->length <= TM_FRAME_MAX);
+  struct tm_frame g = *f;
+  g.type = (f->type & ~TM_FRAME_FD) | flags;
+  char *p = tm_buf_extend(out, TM_FRAME_HEADER + (size_t)f->length);
+  tm_frame_encode(&g, p);
+  if (f->length > 0)
+    memcpy(p + TM_FRAME_HEADER, f->payload, f->length);
+}

@@ -1,0 +1,247 @@
+/* cli.c - see cli.h.
+ *
+ * A command is a row of a table: dispatch, help (help.c), did-you-mean, man page and completion read the same rows. Two are internal (keepers and
+ * workers are this program as well) and are not listed.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/help.h"
+#include "node/keeper.h"
+#include "run/job.h"
+#include "runtime.h"
+#include "store/jobs.h"
+#include "store/workspace.h"
+#include "sys/loop.h"
+#include "sys/process.h"
+
+static int version(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc;
+  tm_buf_printf(&text, "tidemill %s\n", tm_version());
+  tm_lua_version(&text);
+  tm_buf_printf(&text, ", libuv %s, ", tm_loop_library());
+  tm_json_library(&text);
+  tm_buf_add_str(&text, ", ");
+  tm_hash_library(&text);
+  tm_buf_add_char(&text, '\n');
+  rc = tm_cli_write(&text);
+  tm_buf_release(&text);
+  return rc;
+}
+
+static int lua_file(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (argc >= 2)
+    return tm_lua_run_file(argc - 1, argv + 1);
+  tm_err_set(&err, TM_EUSAGE, "a Lua file is missing");
+  return tm_cli_fail_usage(tm_command_find("lua"), &err);
+}
+
+static int keeper(const struct tm_cli *cli, int argc, char **argv)
+{
+  return tm_keeper_run();
+}
+
+static int worker(const struct tm_cli *cli, int argc, char **argv)
+{
+  return tm_lua_run_worker();
+}
+
+/* clang-format off */
+static const struct tm_command command_lua = { .name = "lua", .run = lua_file, .usage = "FILE.lua ARGS...", .summary = "runs a Lua file in this interpreter, with its modules", .takes_all = true };
+static const struct tm_command command_version = { .name = "version", .run = version, .usage = "", .summary = "says the version, and those of its libraries" };
+static const struct tm_command command_node = { .name = "node", .run = keeper, .usage = "" };
+static const struct tm_command command_worker = { .name = "worker", .run = worker, .usage = "" };
+
+static const struct tm_command *const commands[] = {
+  &tm_command_run,
+  &tm_command_map,
+  &tm_command_try,
+  &tm_command_resume,
+  &tm_command_status,
+  &tm_command_jobs,
+  &tm_command_verify,
+  &command_lua,
+  &command_version,
+  &tm_command_help,
+  &command_node,
+  &command_worker,
+  NULL,
+};
+/* clang-format on */
+
+const struct tm_command *tm_command_at(size_t i)
+{
+  return commands[i];
+}
+
+const struct tm_command *tm_command_find(const char *name)
+{
+  for (size_t i = 0; commands[i]; i++)
+    if (strcmp(commands[i]->name, name) == 0)
+      return commands[i];
+  return NULL;
+}
+
+/* A job. */
+
+int tm_cli_one_job(const struct tm_words *rest, struct tm_err *err)
+{
+  if (rest->len == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "a job is missing: its directory, its name, or 'latest'; 'tidemill jobs' "
+                      "lists those of the workspace");
+  if (rest->len > 1)
+    return tm_err_set(err, TM_EUSAGE, "one job at a time, '%s' is one too many", rest->at[1]);
+  return 0;
+}
+
+static char *current_dir(struct tm_err *err)
+{
+  char *cwd = getcwd(NULL, 0);
+  if (!cwd)
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  return cwd;
+}
+
+char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err)
+{
+  char *cwd = current_dir(err);
+  char *dir = cwd ? tm_jobs_find(cli->fs, given, getenv(TM_WORKSPACE_VARIABLE), cwd, err) : NULL;
+  free(cwd);
+  return dir;
+}
+
+char *tm_cli_workspace(const struct tm_cli *cli, struct tm_err *err)
+{
+  const char *named = getenv(TM_WORKSPACE_VARIABLE);
+  char *cwd = current_dir(err);
+  char *found = cwd ? tm_workspace_look(cli->fs, named, cwd) : NULL;
+  if (cwd && !found && named && *named)
+    tm_err_set(err, TM_EUSAGE,
+               "there is no workspace '%s', which " TM_WORKSPACE_VARIABLE
+               " names; a run makes it, or name another",
+               named);
+  else if (cwd && !found)
+    tm_err_set(err, TM_EUSAGE,
+               "no workspace (" TM_WORKSPACE_NAME
+               ") is in '%s' or above it; a run makes one beside its pipeline file, or name one "
+               "in " TM_WORKSPACE_VARIABLE,
+               cwd);
+  free(cwd);
+  return found;
+}
+
+/* Words. */
+
+/* Words may hold what a user's file said: line breaks and tabs stay, nothing else moves the terminal's cursor. */
+static void add_shown(struct tm_buf *out, const char *s, size_t n)
+{
+  for (size_t i = 0; i < n;) {
+    size_t len = 0;
+    while (i + len < n && s[i + len] != '\n' && s[i + len] != '\t')
+      len++;
+    tm_text_one_line(out, s + i, len, 0);
+    if (i + len < n)
+      tm_buf_add_char(out, s[i + len]);
+    i += len + 1;
+  }
+}
+
+void tm_cli_say(const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE, words = TM_BUF_NONE;
+  va_list ap;
+  va_start(ap, fmt);
+  tm_buf_vprintf(&words, fmt, ap);
+  va_end(ap);
+  tm_buf_add_str(&text, "tidemill: ");
+  add_shown(&text, tm_buf_str(&words), words.len);
+  tm_buf_release(&words);
+  tm_buf_add_char(&text, '\n');
+  (void)fwrite(text.data, 1, text.len,
+               stderr); /* one write: lines of several processes do not mix */
+  tm_buf_release(&text);
+}
+
+int tm_cli_fail_usage(const struct tm_command *command, const struct tm_err *err)
+{
+  struct tm_buf usage = TM_BUF_NONE;
+  tm_help_add_usage(&usage, command);
+  tm_cli_say("%s", err->text);
+  fputs(usage.data, stderr);
+  tm_buf_release(&usage);
+  return 2;
+}
+
+int tm_cli_end(int rc, const struct tm_err *err)
+{
+  if (rc >= 0)
+    return rc;
+  tm_cli_say("%s", err->text);
+  return tm_exit_status_of(rc);
+}
+
+int tm_cli_write(const struct tm_buf *text)
+{
+  if (fwrite(tm_buf_str(text), 1, text->len, stdout) == text->len && fflush(stdout) == 0)
+    return 0;
+  tm_cli_say("cannot write to standard output: %s", strerror(errno));
+  return 3;
+}
+
+static void on_fault(const char *text, bool fatal, void *data)
+{
+  fprintf(stderr, "tidemill: fault%s: %s\n", fatal ? "" : " (going on)", text);
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+      return true;
+  return false;
+}
+
+int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
+{
+  struct tm_cli cli = { .fs = fs };
+  const struct tm_command *command;
+  struct tm_buf text = TM_BUF_NONE;
+  const char *name = argc > 1 ? argv[1] : "";
+  int status;
+  tm_process_open_standard();
+  tm_process_raise_fd_limit();
+  tm_set_on_fault(on_fault, NULL);
+  if (argc < 2) {
+    tm_help_add_overview(&text);
+    fputs(text.data, stderr);
+    tm_buf_release(&text);
+    return 2;
+  }
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+    name = "help";
+  if (strcmp(name, "--version") == 0)
+    name = "version";
+  if (!(command = tm_command_find(name)))
+    return tm_help_refuse(name);
+  if (!command->takes_all && asks_for_help(argc - 1, argv + 1)) {
+    tm_help_add_command(&text, command);
+    status = tm_cli_write(&text);
+    tm_buf_release(&text);
+    return status;
+  }
+  return command->run(&cli, argc - 1, argv + 1);
+}

@@ -1,0 +1,64 @@
+/* cli.h - the program: its commands in a table.
+ *
+ * Messages and progress go to standard error, results to standard output. Exit status: 0 Completed, 1 Failed, 2 wrong
+ * usage or definition, 3 system error, 130 Canceled.
+ */
+#ifndef TM_CLI_CLI_H
+#define TM_CLI_CLI_H
+
+#include "cli/options.h"
+#include "sys/fs.h"
+
+struct tm_cli {
+  const struct tm_fs *fs; /* what jobs write through; tests put another one in its place */
+};
+
+struct tm_command {
+  const char *name;
+  /* argv[0] is the name of the command. Returns the exit status. */
+  int (*run)(const struct tm_cli *cli, int argc, char **argv);
+  const char *usage;   /* what follows the name */
+  const char *summary; /* one line; NULL: internal, not listed */
+  const struct tm_option *options;
+  size_t options_len;
+  bool takes_config; /* the parameters of ParallelRunConfig are options too (config_options.h) */
+  /* The help below the summary; NULL: a line for each option. */
+  void (*add_help)(struct tm_buf *out);
+  bool takes_all; /* every word behind the name is the command's, also --help */
+};
+
+/* All of main(). */
+int tm_cli_main(int argc, char **argv, const struct tm_fs *fs);
+
+/* Says "tidemill: <words>" on standard error. */
+void tm_cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same with the words of `err`, for wrong usage with the command's usage below; returns the exit status. */
+int tm_cli_fail_usage(const struct tm_command *command, const struct tm_err *err);
+
+/* The exit status for the end of a command: `rc` of 0 or more is one; else the words are said. */
+int tm_cli_end(int rc, const struct tm_err *err);
+/* Writes to standard output, all of it: 0, or 3, which is said. */
+int tm_cli_write(const struct tm_buf *text);
+
+/* JOB on the command line (store/jobs.h). The words that are left over are exactly one: TM_EUSAGE. */
+int tm_cli_one_job(const struct tm_words *rest, struct tm_err *err);
+/* The job's directory, to free(); NULL with words. */
+char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err);
+/* The workspace that is here already, to free(); NULL with words. */
+char *tm_cli_workspace(const struct tm_cli *cli, struct tm_err *err);
+
+/* The table of commands, in the order of the overview; NULL at its end. Those without a summary are internal. */
+const struct tm_command *tm_command_at(size_t i);
+const struct tm_command *tm_command_find(const char *name); /* or NULL */
+
+/* The commands with files of their own. */
+extern const struct tm_command tm_command_run;
+extern const struct tm_command tm_command_map;
+extern const struct tm_command tm_command_try;
+extern const struct tm_command tm_command_resume;
+extern const struct tm_command tm_command_status;
+extern const struct tm_command tm_command_jobs;
+extern const struct tm_command tm_command_verify;
+extern const struct tm_command tm_command_help;
+
+#endif

@@ -1,0 +1,180 @@
+/* completion.c - the completion for bash and zsh, from the same tables as the help.
+ *
+ * Both shells get one function with the tables of commands as `case` branches. Behind an option that takes one of a few
+ * words, these are offered; for JOB, the names of the workspace's jobs and `latest`, besides folders; else files.
+ */
+#include <string.h>
+
+#include "cli/help.h"
+#include "plan/params.h"
+
+static void add_option_words(struct tm_buf *out, const struct tm_command *c)
+{
+  size_t n;
+  const struct tm_field *fields = tm_params_fields("ParallelRunConfig", &n);
+  for (size_t i = 0; i < c->options_len; i++)
+    tm_buf_printf(out, "%s%s%s", i > 0 ? " " : "", tm_option_dashes(&c->options[i]),
+                  c->options[i].name);
+  for (size_t i = 0; c->takes_config && i < n; i++) {
+    if (strcmp(fields[i].name, "entry_script") == 0)
+      continue;
+    tm_buf_add_str(out, " --");
+    for (const char *at = fields[i].name; *at; at++)
+      tm_buf_add_char(out, *at == '_' ? '-' : *at);
+  }
+}
+
+static void add_command_words(struct tm_buf *out)
+{
+  for (size_t i = 0, n = 0; tm_command_at(i); i++)
+    if (tm_command_at(i)->summary)
+      tm_buf_printf(out, "%s%s", n++ > 0 ? " " : "", tm_command_at(i)->name);
+}
+
+/* What `help` knows besides the commands; a name that several constructors have comes once. */
+static void add_topics(struct tm_buf *out)
+{
+  struct tm_buf seen = TM_BUF_NONE;
+  add_command_words(out);
+  tm_buf_add_str(out, " parameters");
+  tm_buf_add_char(&seen, ' ');
+  for (size_t i = 0; tm_help_kind_at(i); i++) {
+    size_t n;
+    const struct tm_field *fields = tm_params_fields(tm_help_kind_at(i), &n);
+    for (size_t j = 0; j < n; j++) {
+      char *word = tm_xprintf(" %s ", fields[j].name);
+      if (!strstr(seen.data, word)) {
+        tm_buf_printf(&seen, "%s ", fields[j].name);
+        tm_buf_printf(out, " %s", fields[j].name);
+      }
+      free(word);
+    }
+  }
+  tm_buf_release(&seen);
+}
+
+/* What may follow the options of a command, as a word of the functions below. */
+static const char *rest_of(const struct tm_command *c)
+{
+  if (strncmp(c->usage, "JOB", 3) == 0)
+    return "job";
+  if (strcmp(c->name, "help") == 0)
+    return "topic";
+  return strstr(c->usage, ".lua") ? "file" : "none";
+}
+
+/* case branches: the options of each command, and what follows them. */
+static void add_commands(struct tm_buf *out)
+{
+  tm_buf_add_str(out, "  case $command in\n");
+  for (size_t i = 0; tm_command_at(i); i++) {
+    const struct tm_command *c = tm_command_at(i);
+    if (!c->summary)
+      continue;
+    tm_buf_printf(out, "    %s) options='", c->name);
+    add_option_words(out, c);
+    tm_buf_printf(out, "' rest=%s ;;\n", rest_of(c));
+  }
+  tm_buf_add_str(out, "  esac\n");
+}
+
+/* case branches: the words that an option accepts; files for any other that takes a value. */
+static void add_values(struct tm_buf *out)
+{
+  tm_buf_add_str(out, "  case $command$previous in\n");
+  for (size_t i = 0; tm_command_at(i); i++) {
+    const struct tm_command *c = tm_command_at(i);
+    for (size_t j = 0; c->summary && j < c->options_len; j++) {
+      const struct tm_option *o = &c->options[j];
+      if (o->kind == TM_OPTION_FLAG)
+        continue;
+      tm_buf_printf(out, "    %s%s%s) ", c->name, tm_option_dashes(o), o->name);
+      if (o->values) {
+        tm_buf_add_str(out, "values='");
+        for (size_t k = 0; o->values[k]; k++)
+          tm_buf_printf(out, "%s%s", k > 0 ? " " : "", o->values[k]);
+        tm_buf_add_str(out, "' ;;\n");
+      } else {
+        tm_buf_add_str(out, "rest=file options= ;;\n");
+      }
+    }
+  }
+  tm_buf_add_str(out, "  esac\n");
+}
+
+static void add_topics_line(struct tm_buf *out)
+{
+  tm_buf_add_str(out, "  local topics='");
+  add_topics(out);
+  tm_buf_add_str(out, "'\n");
+}
+
+static const char jobs_line[] =
+    "    job) words=\"latest $(tidemill jobs 2>/dev/null | awk 'NR > 1 { print $1 }')\" ;;\n"
+    "    topic) words=$topics ;;\n";
+
+static void write_bash(struct tm_buf *out)
+{
+  tm_buf_add_str(out,
+                 "# bash completion for tidemill " TM_VERSION
+                 "; written by: tidemill help --completion bash\n"
+                 "_tidemill()\n{\n"
+                 "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+                 "  local command=${COMP_WORDS[1]} options= rest=none values= words=\n");
+  add_topics_line(out);
+  tm_buf_add_str(
+      out, "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '");
+  add_command_words(out);
+  tm_buf_add_str(out, "' -- \"$current\"))\n    return\n  fi\n");
+  add_commands(out);
+  add_values(out);
+  tm_buf_add_str(out,
+                 "  if [ -n \"$values\" ]; then\n"
+                 "    COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n    return\n  fi\n"
+                 "  case $current in\n"
+                 "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")); return ;;\n"
+                 "  esac\n"
+                 "  case $rest in\n");
+  tm_buf_add_str(out, jobs_line);
+  tm_buf_add_str(out, "    file) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
+                      "  esac\n"
+                      "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+                      "  [ \"$rest\" = job ] && COMPREPLY+=($(compgen -d -- \"$current\"))\n"
+                      "  return 0\n"
+                      "}\ncomplete -o filenames -F _tidemill tidemill\n");
+}
+
+/* As a file of $fpath, autoloaded: its text is the function. */
+static void write_zsh(struct tm_buf *out)
+{
+  tm_buf_add_str(out, "#compdef tidemill\n"
+                      "# zsh completion for tidemill " TM_VERSION
+                      "; written by: tidemill help --completion zsh\n"
+                      "_tidemill()\n{\n"
+                      "  local current=${words[CURRENT]} previous=${words[CURRENT-1]}\n"
+                      "  local command=${words[2]} options= rest=none values=\n");
+  add_topics_line(out);
+  tm_buf_add_str(out, "  if (( CURRENT == 2 )); then\n    compadd -- ");
+  add_command_words(out);
+  tm_buf_add_str(out, "\n    return\n  fi\n");
+  add_commands(out);
+  add_values(out);
+  tm_buf_add_str(out,
+                 "  if [[ -n $values ]]; then\n    compadd -- ${=values}\n    return\n  fi\n"
+                 "  if [[ $current == -* ]]; then\n    compadd -- ${=options}\n    return\n  fi\n"
+                 "  case $rest in\n"
+                 "    job) compadd -- latest ${(f)\"$(tidemill jobs 2>/dev/null | awk 'NR > 1 { "
+                 "print $1 }')\"}; _files -/ ;;\n"
+                 "    topic) compadd -- ${=topics} ;;\n"
+                 "    file) _files ;;\n"
+                 "  esac\n"
+                 "}\n_tidemill \"$@\"\n");
+}
+
+void tm_completion_write(struct tm_buf *out, const char *shell)
+{
+  if (strcmp(shell, "zsh") == 0)
+    write_zsh(out);
+  else
+    write_bash(out);
+}

@@ -1,0 +1,39 @@
+/* config_options.h - the parameters of ParallelRunConfig as options of a command: --run-invocation-timeout 5.
+ *
+ * Names, ranges, defaults and help are those of the one table of parameters (plan/params.h); what is new there is an option
+ * here. Caller: _init() with the options of its own and the place of the words; read the arguments with `all`;
+ * tm_config_words_read(); release both.
+ */
+#ifndef TM_CLI_CONFIG_OPTIONS_H
+#define TM_CLI_CONFIG_OPTIONS_H
+
+#include "base/json.h"
+#include "cli/options.h"
+
+#define TM_CONFIG_OPTIONS_MAX 64 /* parameters */
+
+/* What was given, by the number of the parameter: a member of the caller's struct of options. */
+struct tm_config_words {
+  struct tm_words at[TM_CONFIG_OPTIONS_MAX];
+};
+
+struct tm_config_options {
+  struct TM_ARRAY(struct tm_option) all; /* the caller's, then one for each parameter */
+  size_t own_len;
+  struct TM_ARRAY(char *) texts;
+};
+
+/* `place`: of the struct tm_config_words. A parameter whose name is one of `own` is left to the caller; entry_script always. */
+void tm_config_options_init(struct tm_config_options *c, const struct tm_option *own,
+                            size_t own_len, size_t place);
+void tm_config_options_release(struct tm_config_options *c);
+/* A line for each, first the caller's. */
+void tm_config_options_add_help(struct tm_buf *out, const struct tm_config_options *c);
+
+/* The object for a ParallelRunConfig, each value in its one form; paths are made absolute against `cwd`. To be freed. NULL:
+ * "'--run-max-try' is \"0\"; accepted: an integer from 1 on". */
+struct tm_json *tm_config_words_read(const struct tm_config_words *given, const char *cwd,
+                                     struct tm_err *err);
+void tm_config_words_release(struct tm_config_words *given);
+
+#endif

@@ -1,0 +1,175 @@
+/* dry.c - see dry.h.
+ *
+ * The inputs are cut by the same code as in a job, so what is said here is what a job would do with the same files. Only
+ * the first and the last mini-batch are kept.
+ */
+#include "cli/dry.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "data/cut.h"
+#include "data/item.h"
+
+#define VALUE_MAX 200 /* bytes of a setting that are shown */
+
+struct piece {
+  uint64_t index;
+  uint32_t items, dataset;
+  char *from, *to; /* first and last item */
+};
+
+struct cutting {
+  int64_t mini_batches, items;
+  struct piece first, last;
+};
+
+static void piece_release(struct piece *p)
+{
+  free(p->from);
+  free(p->to);
+  memset(p, 0, sizeof(*p));
+}
+
+static void note_piece(struct piece *p, uint64_t index, const struct tm_mini_batch *mb)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  piece_release(p);
+  p->index = index;
+  p->items = mb->items;
+  p->dataset = mb->dataset;
+  tm_reader_init(&r, mb->bytes.data, mb->bytes.len);
+  while (tm_item_next(&r, &item)) {
+    free(p->to);
+    p->to = tm_xstrndup(item.path, item.path_len);
+    if (!p->from)
+      p->from = tm_xstrdup(p->to);
+  }
+}
+
+static void on_warning(void *data, const char *text)
+{
+  tm_cli_say("warning: %s", text);
+}
+
+static int cut_all(struct cutting *c, const struct tm_step *step, struct tm_err *err)
+{
+  struct tm_mini_batch mb = { 0 };
+  struct tm_cut *cut = tm_cut_open((const struct tm_dataset *const *)step->inputs, step->inputs_len,
+                                   step->config.mini_batch_size, NULL, on_warning, NULL);
+  int rc;
+  while ((rc = tm_cut_next(cut, &mb, err)) > 0) {
+    if (c->mini_batches == 0)
+      note_piece(&c->first, 0, &mb);
+    note_piece(&c->last, (uint64_t)c->mini_batches++, &mb);
+    c->items += mb.items;
+  }
+  if (rc == 0 && c->mini_batches == 0)
+    rc = tm_cut_no_input(cut, err);
+  tm_buf_release(&mb.bytes);
+  tm_cut_close(cut);
+  return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
+}
+
+/* As JSON. */
+
+static struct tm_json *piece_to_json(const struct piece *p)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(v, "index", tm_json_new_int((int64_t)p->index));
+  tm_json_set(v, "items", tm_json_new_int(p->items));
+  tm_json_set(v, "from", tm_json_new_string(p->from));
+  tm_json_set(v, "to", tm_json_new_string(p->to));
+  return v;
+}
+
+static struct tm_json *step_to_json(const struct tm_step *step, const struct cutting *c)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(v, "name", tm_json_new_string(step->name));
+  tm_json_set(v, "mini_batches", tm_json_new_int(c->mini_batches));
+  tm_json_set(v, "items", tm_json_new_int(c->items));
+  tm_json_set(v, "first", piece_to_json(&c->first));
+  tm_json_set(v, "last", piece_to_json(&c->last));
+  tm_json_set(v, "settings", tm_json_copy(tm_json_get(step->effective, "settings")));
+  return v;
+}
+
+/* As text. */
+
+static void add_piece(struct tm_buf *out, const char *label, const struct piece *p)
+{
+  tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", %" PRIu32 " item%s: ", label, p->index, p->items,
+                p->items == 1 ? "" : "s");
+  tm_text_one_line(out, p->from, strlen(p->from), 0);
+  if (p->items > 1) {
+    tm_buf_add_str(out, " ... ");
+    tm_text_one_line(out, p->to, strlen(p->to), 0);
+  }
+  tm_buf_add_char(out, '\n');
+}
+
+static void add_settings(struct tm_buf *out, const struct tm_json *settings)
+{
+  struct tm_buf value = TM_BUF_NONE;
+  for (size_t i = 0; i < settings->list.len; i++) {
+    const struct tm_json *s = settings->list.at[i];
+    tm_buf_clear(&value);
+    tm_json_write(&value, tm_json_get(s, "value"), (struct tm_json_style) { 0 });
+    tm_buf_printf(out, "    %-24s ", settings->keys[i]);
+    tm_text_one_line(out, tm_buf_str(&value), value.len, VALUE_MAX);
+    tm_buf_printf(out, "  (%s)\n", tm_json_str(s, "origin", ""));
+  }
+  tm_buf_release(&value);
+}
+
+static void add_step(struct tm_buf *out, const struct tm_step *step, const struct cutting *c)
+{
+  tm_buf_printf(out, "step '%s': ", step->name);
+  tm_text_grouped(out, c->mini_batches);
+  tm_buf_add_str(out, c->mini_batches == 1 ? " mini-batch, " : " mini-batches, ");
+  tm_text_grouped(out, c->items);
+  tm_buf_add_str(out, c->items == 1 ? " item\n" : " items\n");
+  add_piece(out, "first:", &c->first);
+  if (c->mini_batches > 1)
+    add_piece(out, "last: ", &c->last);
+  tm_buf_add_str(out, "  settings, and where each is from:\n");
+  add_settings(out, tm_json_get(step->effective, "settings"));
+}
+
+int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
+  struct tm_buf text = TM_BUF_NONE;
+  int rc = 0;
+  tm_json_set(v, "pipeline", tm_json_new_string(pipeline->name));
+  tm_json_set(v, "file", tm_json_new_string(pipeline->file));
+  tm_json_set(v, "steps", steps);
+  tm_buf_printf(&text, "pipeline '%s' (%s)\n", pipeline->name, pipeline->file);
+  for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
+    struct cutting c = { 0 };
+    if ((rc = cut_all(&c, pipeline->steps[i], err)) == 0) {
+      tm_json_add(steps, step_to_json(pipeline->steps[i], &c));
+      add_step(&text, pipeline->steps[i], &c);
+    }
+    piece_release(&c.first);
+    piece_release(&c.last);
+  }
+  tm_buf_add_str(&text, "nothing has been run, nothing has been made\n");
+  if (json) {
+    tm_buf_clear(&text);
+    tm_json_write(&text, v, (struct tm_json_style) { 0 });
+    tm_buf_add_char(&text, '\n');
+  }
+  if (rc == 0)
+    rc = tm_cli_write(&text);
+  tm_buf_release(&text);
+  tm_json_free(v);
+  return rc;
+}

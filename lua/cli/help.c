@@ -1,0 +1,274 @@
+/* help.c - see help.h; and `tidemill help`.
+ *
+ * A topic is a command, a parameter of a definition (with dashes or underscores), or `parameters`. A name that several
+ * constructors know (`name`, `description`) is shown for each.
+ */
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "plan/params.h"
+
+struct help_options {
+  bool man;
+  const char *completion;
+};
+
+static const char *const shells[] = { "bash", "zsh", NULL };
+
+/* clang-format off */
+static const struct tm_option options[] = {
+  { "man", TM_OPTION_FLAG, offsetof(struct help_options, man), NULL, NULL, "writes the manual page, tidemill.1" },
+  { "completion", TM_OPTION_VALUE, offsetof(struct help_options, completion), "SHELL", shells, "writes the completion for bash or zsh" },
+};
+
+static const char *const kinds[] = {
+  "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
+  "Dataset.File.from_files", "Dataset.File.from_manifest", NULL,
+};
+
+static const char *const statuses[] = {
+  "0 Completed", "1 Failed", "2 wrong usage or definition", "3 system error, or a damaged job", "130 Canceled", "141 nobody read the rows of map any more: canceled", NULL,
+};
+
+static const struct tm_help_variable variables[] = {
+  { "TIDEMILL_WORKSPACE", "the workspace; without it the nearest folder .tidemill is, upwards from the pipeline file (for map and JOB: from the current directory)" },
+  { "TMPDIR", "where the temporary folders of workers are made; without it /tmp" },
+  { "NO_COLOR", "when it is set, no colors on the terminal" },
+};
+/* clang-format on */
+
+static int help(const struct tm_cli *cli, int argc, char **argv);
+
+const struct tm_command tm_command_help = {
+  .name = "help",
+  .run = help,
+  .usage = "[COMMAND | PARAMETER | parameters] [--man] [--completion bash|zsh]",
+  .summary = "says what a command does and accepts, or what a parameter means",
+  .options = options,
+  .options_len = TM_COUNT_OF(options),
+};
+
+const char *tm_help_kind_at(size_t i)
+{
+  return kinds[i];
+}
+
+const char *tm_help_exit_status_at(size_t i)
+{
+  return statuses[i];
+}
+
+const struct tm_help_variable *tm_help_variable_at(size_t i)
+{
+  return i < TM_COUNT_OF(variables) ? &variables[i] : NULL;
+}
+
+/* Commands. */
+
+void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c)
+{
+  tm_buf_printf(out, "usage: tidemill %s%s%s\n", c->name, *c->usage ? " " : "", c->usage);
+}
+
+void tm_help_add_overview(struct tm_buf *out)
+{
+  tm_buf_add_str(out,
+                 "tidemill runs a Lua function over many files in supervised worker processes.\n\n"
+                 "usage: tidemill COMMAND ...\n\n");
+  for (size_t i = 0; tm_command_at(i); i++)
+    if (tm_command_at(i)->summary)
+      tm_buf_printf(out, "  %-10s %s\n", tm_command_at(i)->name, tm_command_at(i)->summary);
+  tm_buf_add_str(
+      out, "\ntidemill help COMMAND says more; tidemill help parameters lists what a definition "
+           "accepts.\n"
+           "Exit status: 0 Completed, 1 Failed, 2 wrong usage or definition, 3 system error, 130 "
+           "Canceled.\n");
+}
+
+void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
+{
+  tm_help_add_usage(out, c);
+  tm_buf_printf(out, "\n%s\n",
+                c->summary ? c->summary : "internal: the program starts itself with it");
+  if (strncmp(c->usage, "JOB", 3) == 0)
+    tm_buf_add_str(out,
+                   "\nJOB is a job directory, the name of a job in the workspace, or 'latest'.\n");
+  if (c->add_help) {
+    tm_buf_add_char(out, '\n');
+    c->add_help(out);
+  } else if (c->options_len > 0) {
+    tm_buf_add_char(out, '\n');
+    tm_options_add_help(out, c->options, c->options_len);
+  }
+}
+
+/* Parameters. */
+
+static void add_kind(struct tm_buf *out, const char *kind)
+{
+  size_t n;
+  const struct tm_field *fields = tm_params_fields(kind, &n);
+  tm_buf_printf(out, "%s\n", kind);
+  for (size_t i = 0; i < n; i++) {
+    const struct tm_field *f = &fields[i];
+    tm_buf_printf(out, "  %-24s %s", f->name, f->help);
+    if (f->flags & TM_FIELD_REQUIRED)
+      tm_buf_add_str(out, " (required)");
+    else if (f->otherwise)
+      tm_buf_printf(out, " (default: %s)", f->otherwise);
+    tm_buf_add_char(out, '\n');
+  }
+}
+
+static void add_parameters(struct tm_buf *out)
+{
+  for (size_t i = 0; kinds[i]; i++) {
+    if (i > 0)
+      tm_buf_add_char(out, '\n');
+    add_kind(out, kinds[i]);
+  }
+  tm_buf_add_str(out, "\ntidemill help PARAMETER says what one accepts.\n");
+}
+
+static void add_field(struct tm_buf *out, const char *kind, const struct tm_field *f)
+{
+  tm_buf_printf(out, "%s, of %s\n\n  %s\n\n  accepted:   ", f->name, kind, f->help);
+  tm_params_accepted(out, f);
+  tm_buf_printf(out, "\n  default:    %s\n",
+                f->flags & TM_FIELD_REQUIRED ? "none, it is required"
+                : f->otherwise               ? f->otherwise
+                                             : "none");
+  if (f->flags & TM_FIELD_PARAMETER)
+    tm_buf_add_str(out, "  it may be a PipelineParameter, given anew at every submission\n");
+  if (strcmp(kind, "ParallelRunConfig") == 0)
+    tm_buf_printf(out, "  on resume:  %s\n",
+                  f->flags & TM_FIELD_CHANGEABLE
+                      ? "it may have changed"
+                      : "as it was when the job began, or --accept-changes");
+}
+
+static bool is_field(const char *given, const char *name)
+{
+  for (; *given && *name; given++, name++)
+    if (*given != *name && !(*given == '-' && *name == '_'))
+      return false;
+  return *given == *name;
+}
+
+static bool add_fields(struct tm_buf *out, const char *given)
+{
+  bool found = false;
+  for (size_t i = 0; kinds[i]; i++) {
+    size_t n;
+    const struct tm_field *fields = tm_params_fields(kinds[i], &n);
+    for (size_t j = 0; j < n; j++) {
+      if (!is_field(given, fields[j].name))
+        continue;
+      if (found)
+        tm_buf_add_char(out, '\n');
+      found = true;
+      add_field(out, kinds[i], &fields[j]);
+    }
+  }
+  return found;
+}
+
+/* Refusals. */
+
+struct names TM_ARRAY(const char *);
+
+static void add_command_names(struct names *names, struct tm_buf *all)
+{
+  for (size_t i = 0; tm_command_at(i); i++)
+    if (tm_command_at(i)->summary) {
+      tm_buf_printf(all, "%s%s", all->len > 0 ? ", " : "", tm_command_at(i)->name);
+      *TM_ARRAY_ADD(names) = tm_command_at(i)->name;
+    }
+}
+
+int tm_help_refuse(const char *name)
+{
+  struct names names = { 0 };
+  struct tm_buf all = TM_BUF_NONE;
+  const char *nearest;
+  add_command_names(&names, &all);
+  nearest = tm_text_nearest(name, names.at, names.len);
+  if (nearest)
+    tm_cli_say("unknown command '%s'; did you mean '%s'? There are: %s", name, nearest, all.data);
+  else
+    tm_cli_say("unknown command '%s'; there are: %s", name, all.data);
+  tm_buf_release(&all);
+  TM_ARRAY_RELEASE(&names);
+  return 2;
+}
+
+static int refuse_topic(const char *given, struct tm_err *err)
+{
+  struct names names = { 0 };
+  struct tm_buf all = TM_BUF_NONE;
+  const char *nearest;
+  add_command_names(&names, &all);
+  *TM_ARRAY_ADD(&names) = "parameters";
+  for (size_t i = 0; kinds[i]; i++) {
+    size_t n;
+    const struct tm_field *fields = tm_params_fields(kinds[i], &n);
+    for (size_t j = 0; j < n; j++)
+      *TM_ARRAY_ADD(&names) = fields[j].name;
+  }
+  nearest = tm_text_nearest(given, names.at, names.len);
+  tm_err_set(err, TM_EUSAGE,
+             "there is no command and no parameter '%s'%s%s%s commands: %s; 'tidemill help "
+             "parameters' lists the parameters",
+             given, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+             nearest ? "'? There are the" : "; there are the", all.data);
+  tm_buf_release(&all);
+  TM_ARRAY_RELEASE(&names);
+  return TM_EUSAGE;
+}
+
+/* tidemill help */
+
+static int add_topic(struct tm_buf *out, const char *given, struct tm_err *err)
+{
+  const struct tm_command *c = tm_command_find(given);
+  if (c)
+    tm_help_add_command(out, c);
+  else if (strcmp(given, "parameters") == 0)
+    add_parameters(out);
+  else if (!add_fields(out, given))
+    return refuse_topic(given, err);
+  return 0;
+}
+
+static int add_all(struct tm_buf *out, const struct help_options *o, const struct tm_words *rest,
+                   struct tm_err *err)
+{
+  if (rest->len + o->man + (o->completion != NULL) > 1)
+    return tm_err_set(err, TM_EUSAGE, "help says one thing at a time");
+  if (o->man)
+    tm_man_write(out);
+  else if (o->completion)
+    tm_completion_write(out, o->completion);
+  else if (rest->len == 0)
+    tm_help_add_overview(out);
+  else
+    return add_topic(out, rest->at[0], err);
+  return 0;
+}
+
+static int help(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct help_options o = { 0 };
+  struct tm_words rest = { 0 };
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_err err = TM_ERR_NONE;
+  int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &o, &rest, &err);
+  if (rc >= 0)
+    rc = add_all(&text, &o, &rest, &err);
+  status = rc < 0 ? tm_cli_fail_usage(&tm_command_help, &err) : tm_cli_write(&text);
+  tm_buf_release(&text);
+  TM_ARRAY_RELEASE(&rest);
+  return status;
+}

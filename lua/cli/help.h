@@ -1,0 +1,32 @@
+/* help.h - what the program says of itself: usage, commands, parameters. All of it is made from the tables of commands,
+ * options and parameters (core/plan/params.c).
+ */
+#ifndef TM_CLI_HELP_H
+#define TM_CLI_HELP_H
+
+#include "cli/cli.h"
+
+/* "usage: tidemill run PIPELINE.lua ..." */
+void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c);
+void tm_help_add_overview(struct tm_buf *out);
+void tm_help_add_command(struct tm_buf *out, const struct tm_command *c);
+/* Says that there is no such command, and which is near; returns the exit status. */
+int tm_help_refuse(const char *name);
+
+/* The constructors whose parameters are shown, in the order of the manual; NULL at its end. */
+const char *tm_help_kind_at(size_t i);
+/* One line for each exit status of a run: "0 Completed". NULL at its end. */
+const char *tm_help_exit_status_at(size_t i);
+
+/* A variable of the environment that the program reads. */
+struct tm_help_variable {
+  const char *name, *help;
+};
+const struct tm_help_variable *tm_help_variable_at(size_t i); /* NULL at its end */
+
+/* tidemill.1, as roff (man.c). */
+void tm_man_write(struct tm_buf *out);
+/* The completion of a shell, "bash" or "zsh" (completion.c). */
+void tm_completion_write(struct tm_buf *out, const char *shell);
+
+#endif

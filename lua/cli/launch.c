@@ -1,0 +1,115 @@
+/* launch.c - see launch.h.
+ *
+ *   pipeline file -> tree -> pipeline (checked) -> scripts (compiled) -> job directory -> job, reported -> exit status
+ *
+ * A parameter that the command line gives goes before one of the same name that comes from elsewhere (a job's record):
+ * the first one counts.
+ */
+#include "cli/launch.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/execute.h"
+#include "runtime.h"
+
+/* What was asked for. */
+
+static bool has_param(const struct tm_launch *l, const char *name)
+{
+  for (size_t i = 0; i < l->given.len; i++)
+    if (strcmp(l->given.at[i].name, name) == 0)
+      return true;
+  return false;
+}
+
+void tm_launch_add_param(struct tm_launch *l, const char *name, const char *value)
+{
+  if (!has_param(l, name))
+    *TM_ARRAY_ADD(&l->given) =
+        (struct tm_param) { .name = tm_xstrdup(name), .value = tm_xstrdup(value) };
+}
+
+static int read_params(struct tm_launch *l, struct tm_err *err)
+{
+  for (size_t i = 0; i < l->o.params.len; i++) {
+    const char *given = l->o.params.at[i], *equal = strchr(given, '=');
+    if (!equal || equal == given)
+      return tm_err_set(err, TM_EUSAGE, "'--param %s' is not of the form NAME=VALUE", given);
+    *TM_ARRAY_ADD(&l->given) =
+        (struct tm_param) { .name = tm_xstrndup(given, (size_t)(equal - given)),
+                            .value = tm_xstrdup(equal + 1) };
+  }
+  return 0;
+}
+
+int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err *err)
+{
+  l->cli = cli;
+  l->cwd = getcwd(NULL, 0);
+  if (!l->cwd)
+    return tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  return read_params(l, err);
+}
+
+int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
+{
+  struct tm_json *tree = tm_lua_load_pipeline(file, err);
+  if (!tree)
+    return err->code;
+  l->pipeline = tm_pipeline_from_json(tree, file, l->given.at, l->given.len, err);
+  tm_json_free(tree);
+  return l->pipeline ? tm_execute_check_scripts(l->pipeline, err) : err->code;
+}
+
+/* The command that goes on with the job, to be freed: file and parameters are in the job's record. */
+static char *again(const struct tm_launch *l)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_add_str(&text, "tidemill resume ");
+  tm_text_shell(&text, l->dir);
+  return tm_buf_take(&text);
+}
+
+int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err)
+{
+  struct tm_execute e = { .cli = l->cli,
+                          .pipeline = l->pipeline,
+                          .dir = dir,
+                          .resume = l->o.resume,
+                          .keep_failed = l->o.keep_failed,
+                          .accept_changes = l->o.accept_changes,
+                          .verify_input = l->o.verify_input,
+                          .has_stdin = l->o.has_stdin,
+                          .progress = l->o.progress,
+                          .json = l->o.json };
+  char *command;
+  int rc;
+  l->dir = dir;
+  e.again = command = again(l);
+  rc = tm_execute(&e, err);
+  free(command);
+  return rc;
+}
+
+void tm_launch_release(struct tm_launch *l)
+{
+  for (size_t i = 0; i < l->given.len; i++) {
+    free((char *)l->given.at[i].name);
+    free((char *)l->given.at[i].value);
+  }
+  TM_ARRAY_RELEASE(&l->given);
+  TM_ARRAY_RELEASE(&l->o.params);
+  tm_pipeline_free(l->pipeline);
+  free(l->cwd);
+  free(l->dir);
+}
+
+int tm_launch_status(int rc, const struct tm_err *err)
+{
+  if (rc >= 0)
+    return rc;
+  tm_cli_say("%s", err->text);
+  return tm_execute_status_of(rc);
+}

@@ -1,0 +1,42 @@
+/* launch.h - from a pipeline file to its job: what `run` and `resume` share. The job itself is execute.c's.
+ *
+ * Caller: fill `o`; tm_launch_init(); tm_launch_load(); tm_launch_run() with the job's directory; tm_launch_release() in
+ * every case. What is wrong with a definition is said by load, before anything has been made.
+ */
+#ifndef TM_CLI_LAUNCH_H
+#define TM_CLI_LAUNCH_H
+
+#include "cli/cli.h"
+#include "plan/pipeline.h"
+
+struct tm_launch_options {
+  struct tm_words params; /* NAME=VALUE, of the command line */
+  const char *progress;   /* auto, bar, plain, none; NULL: auto */
+  bool resume, keep_failed, accept_changes, verify_input, json;
+  bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
+};
+
+struct tm_launch {
+  const struct tm_cli *cli;
+  struct tm_launch_options o;
+  char *cwd;                              /* absolute */
+  struct TM_ARRAY(struct tm_param) given; /* the parameters of this submission */
+  struct tm_pipeline *pipeline;
+  char *dir; /* the job's, absolute */
+};
+
+/* Where we are, and the parameters of the command line. TM_EUSAGE. */
+int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err *err);
+/* The value of a parameter, where none has been given. Both are copied. */
+void tm_launch_add_param(struct tm_launch *l, const char *name, const char *value);
+/* The pipeline of a file (absolute), checked, its scripts compiled. */
+int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err);
+/* Runs the pipeline in `dir` (absolute; taken over), to the end of the job. The exit status, or a negative code with words
+ * when there has been no job. */
+int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err);
+void tm_launch_release(struct tm_launch *l);
+
+/* The exit status of what ended before or without a job; says the words. `rc` of 0 or more is one. */
+int tm_launch_status(int rc, const struct tm_err *err);
+
+#endif

@@ -1,0 +1,140 @@
+/* man.c - the manual page, tidemill.1, in roff's man macros, from the same tables as the help. It carries no date: the same
+ * program writes the same bytes.
+ */
+#include <string.h>
+
+#include "cli/help.h"
+#include "plan/params.h"
+
+/* Text of ours as roff: a backslash and a dash are escaped, and what begins a line cannot be a request. */
+static void add_text(struct tm_buf *out, const char *s)
+{
+  bool is_first = out->len == 0 || out->data[out->len - 1] == '\n';
+  for (; *s; s++) {
+    if (is_first && (*s == '.' || *s == '\''))
+      tm_buf_add_str(out, "\\&");
+    is_first = *s == '\n';
+    if (*s == '\\')
+      tm_buf_add_str(out, "\\e");
+    else if (*s == '-')
+      tm_buf_add_str(out, "\\-");
+    else
+      tm_buf_add_char(out, *s);
+  }
+}
+
+static void add_line(struct tm_buf *out, const char *s)
+{
+  add_text(out, s);
+  tm_buf_add_char(out, '\n');
+}
+
+/* .TP, the bold term, and behind it `value` in italics. */
+static void add_term(struct tm_buf *out, const char *dashes, const char *term, const char *value)
+{
+  tm_buf_add_str(out, ".TP\n\\fB");
+  add_text(out, dashes);
+  add_text(out, term);
+  tm_buf_add_str(out, "\\fR");
+  if (value) {
+    tm_buf_add_str(out, " \\fI");
+    add_text(out, value);
+    tm_buf_add_str(out, "\\fR");
+  }
+  tm_buf_add_char(out, '\n');
+}
+
+static void add_command(struct tm_buf *out, const struct tm_command *c)
+{
+  tm_buf_printf(out, ".SS tidemill %s\n", c->name);
+  tm_buf_printf(out, "\\fBtidemill %s\\fR ", c->name);
+  add_line(out, c->usage);
+  tm_buf_add_str(out, ".PP\n");
+  add_line(out, c->summary);
+  for (size_t i = 0; i < c->options_len; i++) {
+    add_term(out, tm_option_dashes(&c->options[i]), c->options[i].name, c->options[i].value);
+    add_line(out, c->options[i].help);
+  }
+  if (c->takes_config) {
+    add_term(out, "--", "PARAMETER", "VALUE");
+    add_line(out, "every parameter of ParallelRunConfig (below) but entry_script; "
+                  "-N is --mini-batch-size, -j is --process-count-per-node");
+  }
+}
+
+static void add_field(struct tm_buf *out, const struct tm_field *f)
+{
+  struct tm_buf accepted = TM_BUF_NONE;
+  add_term(out, "", f->name, NULL);
+  add_text(out, f->help);
+  tm_params_accepted(&accepted, f);
+  tm_buf_add_str(out, ".\nAccepted: ");
+  add_text(out, tm_buf_str(&accepted));
+  tm_buf_release(&accepted);
+  if (f->flags & TM_FIELD_REQUIRED) {
+    tm_buf_add_str(out, ". Required");
+  } else if (f->otherwise) {
+    tm_buf_add_str(out, ". Default: ");
+    add_text(out, f->otherwise);
+  }
+  if (f->flags & TM_FIELD_PARAMETER)
+    tm_buf_add_str(out, ". May be a PipelineParameter");
+  tm_buf_add_str(out, ".\n");
+}
+
+static void add_parameters(struct tm_buf *out)
+{
+  tm_buf_add_str(out, ".SH PARAMETERS\nWhat the constructors of a pipeline file accept.\n");
+  for (size_t i = 0; tm_help_kind_at(i); i++) {
+    size_t n;
+    const struct tm_field *fields = tm_params_fields(tm_help_kind_at(i), &n);
+    tm_buf_printf(out, ".SS %s\n", tm_help_kind_at(i));
+    for (size_t j = 0; j < n; j++)
+      add_field(out, &fields[j]);
+  }
+}
+
+static void add_rest(struct tm_buf *out)
+{
+  tm_buf_add_str(out, ".SH EXIT STATUS\n");
+  for (size_t i = 0; tm_help_exit_status_at(i); i++) {
+    const char *line = tm_help_exit_status_at(i), *blank = strchr(line, ' ');
+    tm_buf_printf(out, ".TP\n\\fB%.*s\\fR\n", (int)(blank - line), line);
+    add_line(out, blank + 1);
+  }
+  tm_buf_add_str(out, ".SH ENVIRONMENT\n");
+  for (size_t i = 0; tm_help_variable_at(i); i++) {
+    add_term(out, "", tm_help_variable_at(i)->name, NULL);
+    add_line(out, tm_help_variable_at(i)->help);
+  }
+  tm_buf_add_str(out, ".SH FILES\n");
+  add_term(out, "", ".tidemill/jobs/", NULL);
+  add_line(
+      out,
+      "the jobs of a workspace, a folder each: job.json says what was asked for, job_result.json "
+      "what came of it, STEP/output holds the rows, STEP/logs the logs");
+}
+
+void tm_man_write(struct tm_buf *out)
+{
+  tm_buf_add_str(
+      out, ".TH TIDEMILL 1 \"\" \"tidemill " TM_VERSION "\" \"User Commands\"\n"
+           ".SH NAME\ntidemill \\- runs a Lua function over many files in supervised "
+           "worker processes\n"
+           ".SH SYNOPSIS\n\\fBtidemill\\fR \\fICOMMAND\\fR ...\n"
+           ".SH DESCRIPTION\n"
+           "A pipeline file, written in Lua, names entry scripts and the files that "
+           "they are run over.\n"
+           "The files are cut into mini\\-batches, and each is handed to a worker "
+           "process.\n"
+           "What the script returns for it becomes rows of one output file, each exactly once, "
+           "whatever dies on the way.\n"
+           ".PP\n\\fIJOB\\fR is a job directory, the name of a job in the workspace, or "
+           "\\fBlatest\\fR.\nOptions are accepted with dashes or underscores.\n"
+           ".SH COMMANDS\n");
+  for (size_t i = 0; tm_command_at(i); i++)
+    if (tm_command_at(i)->summary)
+      add_command(out, tm_command_at(i));
+  add_parameters(out);
+  add_rest(out);
+}

@@ -1,0 +1,177 @@
+/* one_step.c - see one_step.h.
+ *
+ *   words -> options | ENTRY INPUT... | ARGS -> the tree that a pipeline file would have made -> pipeline (checked)
+ *
+ * So a job of `map` is a job as any other: same checks, same record, resumed the same way.
+ */
+#include "cli/one_step.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "cli/execute.h"
+
+#define NAME_LONGEST  32 /* of a step (plan/params.h) */
+#define NAME_SHORTEST 3
+
+char *tm_one_step_name(const char *script)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  char *stem = tm_path_stem(script), *text;
+  for (const char *at = stem; *at && name.len < NAME_LONGEST; at++) {
+    char c = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+    bool is_letter = c >= 'a' && c <= 'z', is_digit = c >= '0' && c <= '9';
+    if (is_letter || (is_digit && name.len > 0))
+      tm_buf_add_char(&name, c);
+    else if (name.len > 0 && name.data[name.len - 1] != '-')
+      tm_buf_add_char(&name, '-');
+  }
+  while (name.len > 0 && name.data[name.len - 1] == '-')
+    name.len--;
+  if (name.len < NAME_SHORTEST)
+    text = tm_xprintf("map%s%.*s", name.len > 0 ? "-" : "", (int)name.len, tm_buf_str(&name));
+  else
+    text = tm_xstrndup(name.data, name.len);
+  tm_buf_release(&name);
+  free(stem);
+  return text;
+}
+
+/* Behind the first `--` everything is the script's. Returns how many words are ours. */
+static int split(struct tm_one_step *s, int argc, char **argv)
+{
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--") == 0) {
+      s->arguments = argv + i + 1;
+      s->arguments_len = (size_t)(argc - i - 1);
+      return i;
+    }
+  return argc;
+}
+
+static int check_words(struct tm_one_step *s, const struct tm_one_step_options *given,
+                       struct tm_err *err)
+{
+  if (s->words.len == 0)
+    return tm_err_set(err, TM_EUSAGE, "an entry script is missing");
+  if (s->words.len == 1)
+    return tm_err_set(err, TM_EUSAGE,
+                      "an input is missing; accepted: files, folders, patterns, or '-': paths from "
+                      "standard input");
+  for (size_t i = 1; i < s->words.len; i++) {
+    s->has_stdin = s->has_stdin || strcmp(s->words.at[i], "-") == 0;
+    if (!*s->words.at[i])
+      return tm_err_set(err, TM_EUSAGE, "input %zu is empty; accepted: a file, a folder, a pattern",
+                        i);
+  }
+  if (s->has_stdin && s->words.len > 2)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'-' stands alone: paths come from standard input or are arguments");
+  if (given->is_null_separated && !s->has_stdin)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'-0' goes with '-': NUL between the paths of standard input");
+  return 0;
+}
+
+static int check_entry(const struct tm_one_step *s, const char *entry, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  int rc = fs->stat(fs->self, entry, true, &st);
+  if (rc < 0)
+    return tm_err_set(err, TM_EUSAGE, "cannot read the entry script '%s': %s", s->words.at[0],
+                      tm_code_text(rc));
+  if (!S_ISREG(st.mode))
+    return tm_err_set(err, TM_EUSAGE, "'%s' is no file; accepted: an entry script in Lua",
+                      s->words.at[0]);
+  return 0;
+}
+
+/* The tree. */
+
+static struct tm_json *tagged(const char *tag)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  v->tag = tm_xstrdup(tag);
+  return v;
+}
+
+static struct tm_json *dataset_of(const struct tm_one_step *s,
+                                  const struct tm_one_step_options *given, int64_t limit)
+{
+  struct tm_json *v = tagged("FileDataset");
+  struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
+  tm_json_set(v, "kind", tm_json_new_string(s->has_stdin ? "manifest" : "files"));
+  for (size_t i = 1; i < s->words.len; i++)
+    tm_json_add(paths, tm_json_new_string(s->words.at[i]));
+  if (s->has_stdin)
+    tm_json_set(v, "null_separated", tm_json_new_bool(given->is_null_separated));
+  if (limit > 0)
+    tm_json_set(v, "limit", tm_json_new_int(limit));
+  return v;
+}
+
+static struct tm_json *tree_of(const struct tm_one_step *s, struct tm_json *config,
+                               struct tm_json *dataset)
+{
+  struct tm_json *pipeline = tagged("Pipeline"), *step = tagged("ParallelRunStep");
+  struct tm_json *arguments = tm_json_set(step, "arguments", tm_json_new(TM_JSON_ARRAY));
+  char *name = tm_one_step_name(s->words.at[0]);
+  for (size_t i = 0; i < s->arguments_len; i++)
+    tm_json_add(arguments, tm_json_new_string(s->arguments[i]));
+  tm_json_set(step, "name", tm_json_new_string(name));
+  tm_json_set(step, "parallel_run_config", config);
+  tm_json_add(tm_json_set(step, "inputs", tm_json_new(TM_JSON_ARRAY)), dataset);
+  tm_json_set(pipeline, "name", tm_json_new_string(name));
+  tm_json_add(tm_json_set(pipeline, "steps", tm_json_new(TM_JSON_ARRAY)), step);
+  free(name);
+  return pipeline;
+}
+
+static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options *given,
+                         const char *entry, struct tm_err *err)
+{
+  int64_t limit = 0;
+  if (given->limit && (!tm_text_int(given->limit, &limit) || limit < 1))
+    return tm_err_set(err, TM_EUSAGE, "'--limit' is \"%s\"; accepted: an integer from 1 on",
+                      given->limit);
+  struct tm_json *config = tm_config_words_read(&given->config, s->cwd, err);
+  if (!config)
+    return err->code;
+  tm_json_set(config, "entry_script", tm_json_new_string(entry));
+  struct tm_json *tree = tree_of(s, config, dataset_of(s, given, limit));
+  s->pipeline = tm_pipeline_from_options(tree, s->cwd, err);
+  tm_json_free(tree);
+  return s->pipeline ? 0 : err->code;
+}
+
+int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,
+                     char **argv, void *out, const struct tm_one_step_options *given,
+                     struct tm_err *err)
+{
+  char cwd[PATH_MAX];
+  int rc = tm_options_read(options->all.at, options->all.len, split(s, argc, argv), argv, out,
+                           &s->words, err);
+  if (rc < 0 || (rc = check_words(s, given, err)) < 0)
+    return rc;
+  if (!getcwd(cwd, sizeof(cwd)))
+    return tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  s->cwd = tm_xstrdup(cwd);
+  char *entry = tm_path_absolute(cwd, s->words.at[0]);
+  if ((rc = check_entry(s, entry, err)) >= 0 && (rc = make_pipeline(s, given, entry, err)) >= 0)
+    rc = tm_execute_check_scripts(s->pipeline, err);
+  free(entry);
+  return rc;
+}
+
+void tm_one_step_release(struct tm_one_step *s)
+{
+  TM_ARRAY_RELEASE(&s->words);
+  tm_pipeline_free(s->pipeline);
+  free(s->cwd);
+}

@@ -1,0 +1,192 @@
+/* options.c - see options.h.
+ *
+ * A value is never guessed: an option that needs one and is followed by another option, or by nothing, is refused. What
+ * begins with one dash is left over when it is "-" alone, and else a short option or refused: a typing error must not become
+ * a file name.
+ */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+#define OPTIONS_MAX 96 /* of a table; more would need another way to name the nearest */
+
+/* '-' and '_' are equal; `n` bytes of `given`. */
+static bool is_name(const char *name, const char *given, size_t n)
+{
+  if (strlen(name) != n)
+    return false;
+  for (size_t i = 0; i < n; i++) {
+    char a = name[i] == '_' ? '-' : name[i], b = given[i] == '_' ? '-' : given[i];
+    if (a != b)
+      return false;
+  }
+  return true;
+}
+
+const char *tm_option_dashes(const struct tm_option *o)
+{
+  return o->name[1] ? "--" : "-";
+}
+
+/* "--mini-batch-size", "-N" */
+static void add_name(struct tm_buf *out, const struct tm_option *o)
+{
+  tm_buf_add_str(out, tm_option_dashes(o));
+  for (const char *c = o->name; *c; c++)
+    tm_buf_add_char(out, *c == '_' ? '-' : *c);
+}
+
+static int refuse_unknown(const struct tm_option *options, size_t options_len, const char *given,
+                          size_t n, struct tm_err *err)
+{
+  const char *names[OPTIONS_MAX];
+  char *name = tm_xstrndup(given, n);
+  struct tm_buf all = TM_BUF_NONE;
+  const char *nearest;
+  size_t names_len = 0;
+  for (; names_len < options_len && names_len < OPTIONS_MAX; names_len++) {
+    names[names_len] = options[names_len].name;
+    tm_buf_add_str(&all, names_len > 0 ? ", " : "");
+    add_name(&all, &options[names_len]);
+  }
+  nearest = tm_text_nearest(name, names, names_len);
+  if (nearest)
+    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; did you mean '--%s'?", name, nearest);
+  else if (all.len > 0)
+    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; accepted are %s", name, all.data);
+  else
+    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; there are no options here", name);
+  tm_buf_release(&all);
+  free(name);
+  return TM_EUSAGE;
+}
+
+static int check_value(const struct tm_option *o, const char *value, struct tm_err *err)
+{
+  struct tm_buf all = TM_BUF_NONE;
+  size_t n = 0;
+  if (!o->values)
+    return 0;
+  for (; o->values[n]; n++) {
+    if (strcmp(o->values[n], value) == 0) {
+      tm_buf_release(&all);
+      return 0;
+    }
+    tm_buf_printf(&all, "%s'%s'", n > 0 ? ", " : "", o->values[n]);
+  }
+  const char *nearest = tm_text_nearest(value, o->values, n);
+  tm_err_set(err, TM_EUSAGE, "'--%s %s' is not accepted; it is one of %s%s%s%s", o->name, value,
+             all.data, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+             nearest ? "'?" : "");
+  tm_buf_release(&all);
+  return TM_EUSAGE;
+}
+
+static int set_value(const struct tm_option *o, const char *value, void *out, struct tm_err *err)
+{
+  char *place = (char *)out + o->place;
+  int rc = value ? check_value(o, value, err) : 0;
+  if (rc < 0)
+    return rc;
+  switch (o->kind) {
+  case TM_OPTION_FLAG: *(bool *)(void *)place = true; break;
+  case TM_OPTION_VALUE: *(const char **)(void *)place = value; break;
+  case TM_OPTION_LIST: *TM_ARRAY_ADD((struct tm_words *)(void *)place) = value; break;
+  }
+  return 0;
+}
+
+/* The value of `o`: what stands behind its name in the same word, or NULL, then the next word. */
+static int read_value(const struct tm_option *o, const char *value, int argc, char **argv, int *at,
+                      void *out, struct tm_err *err)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  int rc = 0;
+  add_name(&name, o);
+  if (o->kind == TM_OPTION_FLAG && value) {
+    rc = tm_err_set(err, TM_EUSAGE, "option '%s' takes no value, '%s' was given", name.data, value);
+  } else if (o->kind != TM_OPTION_FLAG && !value) {
+    if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0)
+      rc = tm_err_set(err, TM_EUSAGE, "option '%s' needs a value: %s %s", name.data, name.data,
+                      o->value);
+    else
+      value = argv[++*at];
+  }
+  tm_buf_release(&name);
+  return rc < 0 ? rc : set_value(o, value, out, err);
+}
+
+/* A short one: -N 5, -N5, -0 */
+static int read_letter(const struct tm_option *options, size_t options_len, int argc, char **argv,
+                       int *at, void *out, struct tm_err *err)
+{
+  const char *word = argv[*at];
+  struct tm_buf all = TM_BUF_NONE;
+  for (size_t i = 0; i < options_len; i++) {
+    const struct tm_option *o = &options[i];
+    if (o->name[1])
+      continue;
+    if (o->name[0] == word[1]) {
+      tm_buf_release(&all);
+      return read_value(o, word[2] ? word + 2 : NULL, argc, argv, at, out, err);
+    }
+    tm_buf_printf(&all, "%s-%s", all.len > 0 ? ", " : "", o->name);
+  }
+  if (all.len > 0)
+    tm_err_set(err, TM_EUSAGE, "unknown option '%s'; with one dash there are %s", word, all.data);
+  else
+    tm_err_set(err, TM_EUSAGE, "unknown option '%s'; options are written with two dashes", word);
+  tm_buf_release(&all);
+  return TM_EUSAGE;
+}
+
+/* One option at argv[*at], and its value. */
+static int read_option(const struct tm_option *options, size_t options_len, int argc, char **argv,
+                       int *at, void *out, struct tm_err *err)
+{
+  const char *given = argv[*at] + 2;
+  size_t n = strcspn(given, "=");
+  const struct tm_option *o = NULL;
+  for (size_t i = 0; i < options_len && !o; i++)
+    if (options[i].name[1] && is_name(options[i].name, given, n))
+      o = &options[i];
+  if (!o)
+    return refuse_unknown(options, options_len, given, n, err);
+  return read_value(o, given[n] == '=' ? given + n + 1 : NULL, argc, argv, at, out, err);
+}
+
+int tm_options_read(const struct tm_option *options, size_t options_len, int argc, char **argv,
+                    void *out, struct tm_words *rest, struct tm_err *err)
+{
+  bool has_ended = false;
+  for (int i = 1; i < argc; i++) {
+    const char *word = argv[i];
+    int rc = 0;
+    if (has_ended || word[0] != '-' || word[1] == '\0')
+      *TM_ARRAY_ADD(rest) = word;
+    else if (strcmp(word, "--") == 0)
+      has_ended = true;
+    else if (word[1] == '-')
+      rc = read_option(options, options_len, argc, argv, &i, out, err);
+    else
+      rc = read_letter(options, options_len, argc, argv, &i, out, err);
+    if (rc < 0)
+      return rc;
+  }
+  return 0;
+}
+
+void tm_options_add_help(struct tm_buf *out, const struct tm_option *options, size_t options_len)
+{
+  for (size_t i = 0; i < options_len; i++) {
+    const struct tm_option *o = &options[i];
+    size_t start = out->len;
+    tm_buf_add_str(out, "  ");
+    add_name(out, o);
+    tm_buf_printf(out, "%s%s", o->value ? " " : "", o->value ? o->value : "");
+    tm_buf_printf(out, "%*s%s\n", (int)(out->len - start < 28 ? 28 - (out->len - start) : 1), "",
+                  o->help);
+  }
+}

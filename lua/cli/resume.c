@@ -1,0 +1,83 @@
+/* resume.c - `tidemill resume JOB`: goes on with a job, from what its record says: the pipeline file, the parameters of its
+ * submission. It is `run --resume --job-dir` without having to know them; how it is run is launch.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/execute.h"
+#include "cli/launch.h"
+#include "run/job_record.h"
+#include "store/jobs.h"
+#include "store/workspace.h"
+
+#define PLACE(field) offsetof(struct tm_launch_options, field)
+/* clang-format off */
+static const struct tm_option options[] = {
+  { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "another value than the job was submitted with; as often as needed" },
+  { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "failed mini-batches stay failed; else they get fresh tries" },
+  { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "goes on although script or inputs have changed" },
+  { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the input again and compares all of it" },
+  { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
+  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
+};
+/* clang-format on */
+
+static int resume(const struct tm_cli *cli, int argc, char **argv);
+
+const struct tm_command tm_command_resume = {
+  .name = "resume",
+  .run = resume,
+  .usage = "JOB [--param NAME=VALUE]... [--keep-failed] [--accept-changes] [--verify-input] "
+           "[--progress auto|bar|plain|none] [--json]",
+  .summary = "goes on with a job that was interrupted, or has failed",
+  .options = options,
+  .options_len = TM_COUNT_OF(options),
+};
+
+/* The pipeline of the job's record, with its parameters where the command line gives no other. */
+static int load(struct tm_launch *l, const struct tm_json *record, const char *dir,
+                struct tm_err *err)
+{
+  const struct tm_json *params = tm_json_get(record, "params");
+  const char *file = tm_json_str(record, "pipeline", NULL);
+  if (!file)
+    return tm_err_set(err, TM_EUSAGE,
+                      "job '%s' was not begun from a pipeline file; run the command that began it "
+                      "once more, with --resume --job-dir %s",
+                      dir, dir);
+  for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
+    tm_launch_add_param(l, params->keys[i], tm_json_str(params, params->keys[i], ""));
+  if (tm_launch_load(l, file, err) < 0)
+    return tm_err_wrap(err, "cannot go on with job '%s'", dir);
+  return 0;
+}
+
+static int resume_job(struct tm_launch *l, const char *given, struct tm_err *err)
+{
+  char *dir = tm_jobs_find(l->cli->fs, given, getenv(TM_WORKSPACE_VARIABLE), l->cwd, err);
+  struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
+  int rc = record ? load(l, record, dir, err) : err->code;
+  tm_json_free(record);
+  if (rc >= 0)
+    return tm_launch_run(l, dir, err);
+  free(dir);
+  return rc;
+}
+
+static int resume(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct tm_launch l = { .cli = cli };
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &l.o, &rest, &err);
+  l.o.resume = true;
+  if (rc >= 0)
+    rc = tm_cli_one_job(&rest, &err);
+  if (rc >= 0)
+    rc = tm_launch_init(&l, cli, &err);
+  status = rc < 0 ? tm_cli_fail_usage(&tm_command_resume, &err)
+                  : tm_launch_status(resume_job(&l, rest.at[0], &err), &err);
+  TM_ARRAY_RELEASE(&rest);
+  tm_launch_release(&l);
+  return status;
+}

@@ -1,0 +1,130 @@
+/* run.c - `tidemill run`: a pipeline file, run as a new job, or gone on with. How it is run is launch.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "cli/dry.h"
+#include "cli/execute.h"
+#include "cli/launch.h"
+#include "store/workspace.h"
+#include "sys/clock.h"
+
+struct run_options {
+  struct tm_launch_options launch;
+  const char *job_dir;
+  bool dry_run;
+};
+
+struct run {
+  struct tm_launch launch;
+  struct run_options o;
+  struct tm_words rest;
+  char *file; /* the pipeline file, absolute */
+};
+
+#define PLACE(field)  offsetof(struct run_options, field)
+#define LAUNCH(field) PLACE(launch.field)
+/* clang-format off */
+static const struct tm_option options[] = {
+  { "param", TM_OPTION_LIST, LAUNCH(params), "NAME=VALUE", NULL, "gives a PipelineParameter a value; as often as needed" },
+  { "job-dir", TM_OPTION_VALUE, PLACE(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
+  { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with this pipeline's newest that is not Completed" },
+  { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume: failed mini-batches stay failed" },
+  { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume: goes on although script or inputs have changed" },
+  { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume: lists the input again and compares all of it" },
+  { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
+  { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
+  { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
+};
+/* clang-format on */
+
+static int run(const struct tm_cli *cli, int argc, char **argv);
+
+const struct tm_command tm_command_run = {
+  .name = "run",
+  .run = run,
+  .usage = "PIPELINE.lua [--param NAME=VALUE]... [--job-dir DIR] [--resume [--keep-failed] "
+           "[--accept-changes] "
+           "[--verify-input]] [--dry-run] [--progress auto|bar|plain|none] [--json]",
+  .summary = "runs a pipeline",
+  .options = options,
+  .options_len = TM_COUNT_OF(options),
+};
+
+static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *err)
+{
+  const struct tm_launch_options *o = &r->o.launch;
+  int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &r->o, &r->rest, err);
+  r->launch.o = r->o.launch; /* the launch releases what was read */
+  r->launch.o.has_stdin = true;
+  if (rc < 0)
+    return rc;
+  if (r->rest.len == 0)
+    return tm_err_set(err, TM_EUSAGE, "a pipeline file is missing");
+  if (r->rest.len > 1)
+    return tm_err_set(err, TM_EUSAGE, "one pipeline file is run at a time, '%s' is one too many",
+                      r->rest.at[1]);
+  if (!o->resume && (o->keep_failed || o->accept_changes || o->verify_input))
+    return tm_err_set(err, TM_EUSAGE, "'--%s' goes with --resume",
+                      o->keep_failed      ? "keep-failed"
+                      : o->accept_changes ? "accept-changes"
+                                          : "verify-input");
+  if (o->resume && r->o.dry_run)
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
+  return 0;
+}
+
+/* The job's directory, to free(). */
+static char *choose_dir(struct run *r, struct tm_err *err)
+{
+  const struct tm_fs *fs = r->launch.cli->fs;
+  const char *name = r->launch.pipeline->name;
+  char *workspace, *dir = NULL;
+  if (r->o.job_dir)
+    return tm_path_absolute(r->launch.cwd, r->o.job_dir);
+  workspace = tm_workspace_find(fs, r->file, getenv(TM_WORKSPACE_VARIABLE), r->launch.cwd, err);
+  if (!workspace)
+    return NULL;
+  if (r->launch.o.resume)
+    dir = tm_workspace_find_open_job(fs, workspace, name);
+  if (!dir)
+    dir = tm_workspace_new_job(fs, workspace, name, tm_clock_wall_ns(), err);
+  free(workspace);
+  return dir;
+}
+
+static int run_loaded(struct run *r, struct tm_err *err)
+{
+  char *dir;
+  if (r->o.dry_run)
+    return tm_dry_run(r->launch.pipeline, r->launch.o.json, err);
+  dir = choose_dir(r, err);
+  return dir ? tm_launch_run(&r->launch, dir, err) : err->code;
+}
+
+static void release(struct run *r)
+{
+  TM_ARRAY_RELEASE(&r->rest);
+  tm_launch_release(&r->launch);
+  free(r->file);
+}
+
+static int run(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct run r = { .o = { .job_dir = NULL } };
+  struct tm_err err = TM_ERR_NONE;
+  int rc, status;
+  if (read_arguments(&r, argc, argv, &err) < 0 || tm_launch_init(&r.launch, cli, &err) < 0) {
+    status = tm_cli_fail_usage(&tm_command_run, &err);
+    release(&r);
+    return status;
+  }
+  r.file = tm_path_absolute(r.launch.cwd, r.rest.at[0]);
+  if ((rc = tm_launch_load(&r.launch, r.file, &err)) >= 0)
+    rc = run_loaded(&r, &err);
+  status = tm_launch_status(rc, &err);
+  release(&r);
+  return status;
+}

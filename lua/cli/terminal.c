@@ -1,0 +1,115 @@
+/* terminal.c - see terminal.h.
+ *
+ *  (1) O_NONBLOCK belongs to the open file, which the user's shell shares with us: it is never set on the descriptor we
+ *      were given. The terminal or pipe is opened anew instead, through /proc, and that one is non-blocking. Where this
+ *      cannot be done the descriptor is asked by poll() first, and is given no more than a pipe takes whole.
+ *  (2) Nothing is opened anew but a terminal or a pipe: a file opened twice would have two places to write at.
+ *  (3) Order is kept: nothing is written past what is held.
+ */
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/fs.h"
+
+#define HELD_MAX   (1u << 20) /* bytes; more is dropped */
+#define PIPE_WHOLE 512        /* bytes that poll() promises (POSIX's least PIPE_BUF) */
+
+static int open_anew(int fd) /* keeps (1) and (2) */
+{
+  char path[64];
+  struct stat st;
+  if (!isatty(fd) && (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode)))
+    return -1;
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+void tm_terminal_init(struct tm_terminal *t, int fd)
+{
+  const char *term = getenv("TERM");
+  *t = (struct tm_terminal) { .fd = fd, .own_fd = open_anew(fd), .is_tty = isatty(fd) };
+  t->has_no_cursor = !term || !*term || strcmp(term, "dumb") == 0;
+}
+
+/* One write that does not wait: bytes written, 0 when nothing can be now, negative when nothing ever will. */
+static ssize_t write_some(struct tm_terminal *t)
+{
+  struct pollfd p = { .fd = t->fd, .events = POLLOUT };
+  size_t n = t->held.len;
+  ssize_t put;
+  if (t->own_fd < 0) {
+    if (poll(&p, 1, 0) <= 0)
+      return 0;
+    n = n < PIPE_WHOLE ? n : PIPE_WHOLE;
+  }
+  do
+    put = write(t->own_fd < 0 ? t->fd : t->own_fd, t->held.data, n);
+  while (put < 0 && errno == EINTR);
+  return put < 0 && errno == EAGAIN ? 0 : put;
+}
+
+static void write_held(struct tm_terminal *t)
+{
+  ssize_t put = 1;
+  while (t->held.len > 0 && (put = write_some(t)) > 0)
+    tm_buf_remove_front(&t->held, (size_t)put);
+  if (put < 0)
+    tm_buf_clear(&t->held); /* nobody is there any more */
+}
+
+static void on_write(void *data, const char *p, size_t n)
+{
+  struct tm_terminal *t = data;
+  if (t->held.len + n <= HELD_MAX)
+    tm_buf_add(&t->held, p, n); /* keeps (3) */
+  write_held(t);
+}
+
+static bool is_ready(void *data)
+{
+  struct tm_terminal *t = data;
+  write_held(t);
+  return t->held.len == 0;
+}
+
+static int width(void *data)
+{
+  const struct tm_terminal *t = data;
+  struct winsize size = { 0 };
+  return ioctl(t->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void tm_terminal_release(struct tm_terminal *t)
+{
+  if (t->held.len > 0)
+    (void)tm_fd_append(t->fd, t->held.data, t->held.len);
+  if (t->own_fd >= 0)
+    close(t->own_fd);
+  t->own_fd = -1;
+  tm_buf_release(&t->held);
+}
+
+struct tm_writer tm_terminal_writer(struct tm_terminal *t)
+{
+  return (struct tm_writer) { .write = on_write, .is_ready = is_ready, .width = width, .data = t };
+}
+
+bool tm_terminal_has_bar(const struct tm_terminal *t)
+{
+  return t->is_tty && !t->has_no_cursor;
+}
+
+bool tm_terminal_has_color(const struct tm_terminal *t)
+{
+  const char *no_color = getenv("NO_COLOR");
+  return tm_terminal_has_bar(t) && !(no_color && *no_color);
+}

@@ -1,0 +1,107 @@
+/* verify.c - `tidemill verify JOB`: the files of a job against its journals (run/verify.h). Faults go to standard error as
+ * they are found, what was checked to standard output.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "run/verify.h"
+
+#define FAULTS_SHOWN 10
+
+struct verifying {
+  struct tm_buf text;
+  int64_t faults;
+};
+
+static int verify(const struct tm_cli *cli, int argc, char **argv);
+
+const struct tm_command tm_command_verify = {
+  .name = "verify",
+  .run = verify,
+  .usage = "JOB",
+  .summary = "checks that the output of a job is what its journal says, to the byte",
+};
+
+static void on_fault(void *data, const char *path, int64_t at, const char *what)
+{
+  struct verifying *v = data;
+  if (++v->faults > FAULTS_SHOWN)
+    return;
+  if (at >= 0)
+    tm_cli_say("'%s' is damaged at byte %" PRId64 ": %s", path, at, what);
+  else
+    tm_cli_say("'%s': %s", path, what);
+}
+
+static void add_number(struct tm_buf *out, int64_t n, const char *words)
+{
+  tm_text_grouped(out, n);
+  tm_buf_add_str(out, words);
+}
+
+static void on_step(void *data, const struct tm_step_verify *s)
+{
+  struct verifying *v = data;
+  struct tm_buf *out = &v->text;
+  tm_buf_printf(out, "step '%s': %s\n", s->name, s->faults == 0 ? "good" : "damaged");
+  tm_buf_add_str(out, "  journal:  ");
+  add_number(out, s->records, " records; ");
+  add_number(out, s->committed, " mini-batches committed, ");
+  add_number(out, s->failed, " failed\n");
+  tm_buf_add_str(out, "  manifest: ");
+  add_number(out, s->entries, " mini-batches\n");
+  if (s->output) {
+    tm_buf_add_str(out, "  output:   ");
+    add_number(out, s->output_bytes, " bytes, ");
+    tm_buf_printf(out, "%s\n", s->output);
+  }
+  if (s->failure_bytes > 0) {
+    tm_buf_add_str(out, "  failures: ");
+    add_number(out, s->failure_bytes, " bytes\n");
+  }
+  if (s->torn_records > 0 || s->torn_bytes > 0) {
+    tm_buf_add_str(out, "  behind what counts, and taken away when the job is resumed: ");
+    add_number(out, s->torn_records, " records, ");
+    add_number(out, s->torn_bytes, " bytes of output\n");
+  }
+}
+
+static int verify_dir(const char *dir, struct tm_err *err)
+{
+  struct verifying v = { .text = TM_BUF_NONE };
+  struct tm_verify_options o = { .dir = dir, .on_fault = on_fault, .on_step = on_step, .data = &v };
+  int64_t faults = tm_verify_job(&o, err);
+  int rc = faults < 0 ? (int)faults : 0;
+  if (rc == 0) {
+    if (v.faults > FAULTS_SHOWN)
+      tm_cli_say("%" PRId64 " more faults were found", v.faults - FAULTS_SHOWN);
+    if (faults == 0)
+      tm_buf_add_str(&v.text, "everything is as the journal says\n");
+    rc = tm_cli_write(&v.text);
+    if (rc == 0 && faults > 0)
+      rc = 3;
+  }
+  tm_buf_release(&v.text);
+  return rc;
+}
+
+static int verify(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  char *dir;
+  int rc = tm_options_read(NULL, 0, argc, argv, NULL, &rest, &err);
+  if (rc >= 0)
+    rc = tm_cli_one_job(&rest, &err);
+  if (rc < 0) {
+    TM_ARRAY_RELEASE(&rest);
+    return tm_cli_fail_usage(&tm_command_verify, &err);
+  }
+  dir = tm_cli_find_job(cli, rest.at[0], &err);
+  rc = dir ? verify_dir(dir, &err) : err.code;
+  TM_ARRAY_RELEASE(&rest);
+  free(dir);
+  return tm_cli_end(rc, &err);
+}

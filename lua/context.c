@@ -1,0 +1,222 @@
+/* context.c - the second argument of run(): which mini-batch this is.
+ *
+ * A script sees an empty table whose metatable reads from `fields` and refuses writes; the fields are ours alone, and so
+ * only those that differ from the call before are set. Its methods hold a pointer to the struct, which outlives the state.
+ * That costs a few tens of nanoseconds a mini-batch, and a read of
+ * `context.try` in a loop is compiled like any table's.
+ */
+#include "lua/context.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sys/fs.h"
+
+#define MARK_MAX       4000u       /* bytes of a message that are kept */
+#define MARKS_LONG_MAX (16u << 20) /* of all of them; what comes behind is cut to */
+#define MARK_SHORT_MAX 40u         /* this, and */
+#define MARKS_MAX      (32u << 20) /* behind this dropped */
+#define FILES_MAX      (4u << 20)  /* bytes of names */
+
+static int refuse_write(lua_State *L)
+{
+  return luaL_error(L, "the context of a mini-batch cannot be written to");
+}
+
+static void set_dataset(lua_State *L, struct tm_lua_context *c, int fields, const char *name)
+{
+  lua_pushstring(L, name);
+  const char *held = lua_tostring(L, -1);
+  lua_setfield(L, fields, "dataset_name");
+  c->dataset = held;
+}
+
+/* The struct of a method that is called as context:method(...), while run() runs. */
+static struct tm_lua_context *check_call(lua_State *L, const char *method)
+{
+  struct tm_lua_context *c = lua_touserdata(L, lua_upvalueindex(1));
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->handle_ref);
+  if (!lua_rawequal(L, 1, -1))
+    luaL_error(L, "%s is a method: call it as context:%s(...), with a colon", method, method);
+  lua_pop(L, 1);
+  if (c->call == NULL)
+    luaL_error(L, "context:%s() is for the mini-batch that run() has in hand, and it has none now",
+               method);
+  return c;
+}
+
+static size_t room_for_message(const struct tm_buf *marks)
+{
+  return marks->len < MARKS_LONG_MAX ? MARK_MAX : marks->len < MARKS_MAX ? MARK_SHORT_MAX : 0;
+}
+
+/* context:fail(i, message). Marked twice: the first reason stands. */
+static int context_fail(lua_State *L)
+{
+  struct tm_lua_context *c = check_call(L, "fail");
+  lua_Number i = luaL_checknumber(L, 2);
+  size_t len = 0;
+  const char *message = luaL_optlstring(L, 3, "marked as failed", &len);
+  uint32_t items = c->call->items;
+  if (!(i >= 1 && i <= items) || i != (lua_Number)(uint32_t)i)
+    return luaL_error(L, "context:fail(i, message): i is %f; expected an item's number, 1 to %d", i,
+                      (int)items);
+  uint32_t at = (uint32_t)i - 1;
+  if (c->marked.len == 0)
+    memset(tm_buf_extend(&c->marked, items / 8 + 1), 0, items / 8 + 1);
+  bool is_marked = c->marked.data[at / 8] & 1 << at % 8;
+  c->marked.data[at / 8] = (char)(c->marked.data[at / 8] | 1 << at % 8);
+  if (is_marked || c->call->extras == NULL)
+    return 0;
+  struct tm_buf *marks = &c->call->extras->marks;
+  size_t room = room_for_message(marks);
+  tm_buf_add_u32(marks, at + 1);
+  tm_buf_add_bytes32(marks, message, len < room ? len : room);
+  return 0;
+}
+
+/* Whether the name has been asked for before, in this call. */
+static bool has_file(const struct tm_buf *files, const char *name, size_t len)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(files), files->len);
+  while (r.at < r.end) {
+    size_t n = 0;
+    const char *known = tm_read_bytes32(&r, &n);
+    if (n == len && memcmp(known, name, n) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* The folders above a file. Not fsynced: they are left when the file has got its place. */
+static int make_parents(char *path)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  int rc = 0;
+  for (char *slash = path; rc == 0 && (slash = strchr(slash + 1, '/'));) {
+    *slash = 0;
+    rc = fs->mkdir(fs->self, path, 0777);
+    rc = rc == -EEXIST ? 0 : rc;
+    *slash = '/';
+  }
+  return rc;
+}
+
+/* Pushes the path; what malloc gave is freed before anything can raise. */
+static void push_path(lua_State *L, const struct tm_lua_context *c, const char *name)
+{
+  const struct tm_setup *s = c->setup;
+  bool is_staged = s->staging_dir != NULL && *s->staging_dir != 0;
+  char *dir = is_staged ? tm_staging_path(s->staging_dir, s->worker_name, c->call->seq)
+                        : tm_xstrdup(s->output_dir);
+  char *path = tm_path_join(dir, name);
+  char kept[4096 + TM_OUTPUT_NAME_MAX];
+  bool fits = strlen(path) < sizeof(kept);
+  int rc = fits ? make_parents(path) : -ENAMETOOLONG;
+  memcpy(kept, path, fits ? strlen(path) + 1 : 0);
+  free(dir);
+  free(path);
+  if (rc < 0)
+    luaL_error(L, "context:output_file('%s'): its folder cannot be made: %s", name,
+               tm_code_text(rc));
+  lua_pushstring(L, kept);
+}
+
+/* context:output_file(name) -> path */
+static int context_output_file(lua_State *L)
+{
+  struct tm_lua_context *c = check_call(L, "output_file");
+  size_t len = 0;
+  const char *name = luaL_checklstring(L, 2, &len);
+  if (!tm_output_name_is_good(name, len))
+    return luaL_error(L,
+                      "context:output_file(name): name is '%s'; expected the name of a file in the "
+                      "output folder, perhaps with folders before it, without '..' and line breaks",
+                      name);
+  struct tm_extras *extras = c->call->extras;
+  if (extras != NULL && extras->files.len > FILES_MAX)
+    return luaL_error(L, "context:output_file('%s'): too many files for one mini-batch", name);
+  push_path(L, c, name);
+  if (extras != NULL && !has_file(&extras->files, name, len))
+    tm_buf_add_bytes32(&extras->files, name, len);
+  return 1;
+}
+
+static void set_method(lua_State *L, struct tm_lua_context *c, const char *name,
+                       lua_CFunction method)
+{
+  lua_pushlightuserdata(L, c);
+  lua_pushcclosure(L, method, 1);
+  lua_setfield(L, -2, name);
+}
+
+void tm_lua_context_release(struct tm_lua_context *c)
+{
+  tm_buf_release(&c->marked);
+}
+
+void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup)
+{
+  c->setup = setup;
+  lua_newtable(L); /* [handle] */
+  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 8); /* [handle, metatable, fields] */
+  set_dataset(L, c, lua_gettop(L), "");
+  lua_pushinteger(L, 1);
+  lua_setfield(L, -2, "try");
+  set_method(L, c, "fail", context_fail);
+  set_method(L, c, "output_file", context_output_file);
+  c->try = 1;
+  c->part = 0;
+  lua_pushvalue(L, -1);
+  c->fields_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, refuse_write);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+  c->handle_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+static void set_part(lua_State *L, struct tm_lua_context *c, int fields, uint64_t part)
+{
+  uint32_t first = (uint32_t)(part >> 32), count = (uint32_t)part;
+  if (part == 0) {
+    lua_pushnil(L);
+  } else {
+    lua_createtable(L, 0, 2);
+    lua_pushnumber(L, (lua_Number)first + 1);
+    lua_setfield(L, -2, "first");
+    lua_pushnumber(L, (lua_Number)first + count);
+    lua_setfield(L, -2, "last");
+  }
+  lua_setfield(L, fields, "part");
+  c->part = part;
+}
+
+void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call)
+{
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->handle_ref);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->fields_ref); /* [handle, fields] */
+  int fields = lua_gettop(L);
+  c->call = call;
+  c->marked.len = 0;
+  lua_pushnumber(L, (lua_Number)call->index);
+  lua_setfield(L, fields, "minibatch_index");
+  if (call->try != c->try) {
+    lua_pushnumber(L, call->try);
+    lua_setfield(L, fields, "try");
+    c->try = call->try;
+  }
+  if (strcmp(call->dataset, c->dataset) != 0)
+    set_dataset(L, c, fields, call->dataset);
+  if (call->part != c->part)
+    set_part(L, c, fields, call->part);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,38 @@
+/* context.h - the second argument of run(): which mini-batch this is.
+ *
+ *   context.minibatch_index   number of the mini-batch, from 0
+ *   context.try               from 1
+ *   context.dataset_name      name of the input, "" without one
+ *   context.part              nil, or {first = , last = }: which of its items these are, from 1, while bad ones are
+ *                             isolated
+ *
+ *   context:fail(i, message)  item i of mini_batch has failed, for this reason: it never counts as succeeded
+ *   context:output_file(name) a path for a file that gets this name in output_dir when the mini-batch is committed
+ *
+ * One table a state, filled anew for each call: a script that wants a field later keeps the field. It cannot be
+ * written to.
+ */
+#ifndef TM_LUA_CONTEXT_H
+#define TM_LUA_CONTEXT_H
+
+#include <lua.h>
+
+#include "agent/script.h"
+
+struct tm_lua_context {
+  int handle_ref, fields_ref; /* in the registry */
+  uint32_t try;               /* what stands in the fields now */
+  uint64_t part;
+  const char *dataset; /* Lua's own string, held by the fields */
+  const struct tm_setup *setup;
+  const struct tm_run_call *call; /* whose run() it is now; NULL between two */
+  struct tm_buf marked; /* a bit for each item that has been marked; cleared with the next call */
+};
+
+/* Once per state. May raise (memory). `c` and `setup` live as long as the state. */
+void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup);
+void tm_lua_context_release(struct tm_lua_context *c);
+/* Fills it with what `call` says and pushes it. May raise (memory). */
+void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call);
+
+#endif

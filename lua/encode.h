@@ -1,0 +1,29 @@
+/* encode.h - a Lua value as JSON: for rows and for tidemill.json, the one writer.
+ *
+ *   nil, json.null (a NULL light userdata)   null
+ *   a table with the keys 1..n, also {}      [...]
+ *   a table whose keys are all strings,      {...}, keys sorted by bytes
+ *     and one that json.object() has marked  {...}, also when it is empty
+ *   a number                                 as base/json.h writes it; not finite: null
+ *   int64, uint64                            in digits
+ *   a string                                 must be UTF-8
+ *
+ * A mark is a metatable with __jsontype = "object". No other metatable counts, and no metamethod runs but that of 64-bit integers.
+ */
+#ifndef TM_LUA_ENCODE_H
+#define TM_LUA_ENCODE_H
+
+#include <lua.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Adds the value at `at` to `out`; `indent` > 0: one member a line, so many blanks deep. TM_ESCRIPT and words that begin
+ * with the place, "'a.b[3]' is a function": `out` then has what was written before. May raise for want of memory, so `out`
+ * is the caller's to protect. */
+int tm_lua_encode(lua_State *L, int at, int indent, struct tm_buf *out, struct tm_err *err);
+
+/* Adds the digits of a 64-bit integer at `at`, an FFI value. False: it is another. */
+bool tm_lua_encode_int64(lua_State *L, int at, struct tm_buf *out);
+
+#endif

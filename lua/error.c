@@ -1,0 +1,311 @@
+/* error.c - what is known of an error that Lua code raised.
+ *
+ * The handler of lua_pcall runs where the error happened, with the stack still there, and writes into the caller's
+ * struct tm_lua_error. It allocates with our own allocators, which do not fail, and calls nothing of Lua's that raises
+ * but a value's __tostring, and that beneath a pcall of its own: an error here would hide the one that matters.
+ *
+ * Frames of ours are left out of the stack: Lua pieces named "=tidemill/...", and C functions that these call. The
+ * innermost line of the user's is the first Lua frame that is left.
+ *
+ * When LuaJIT is out of memory, or the handler itself overflows, no handler runs: the message alone is known then.
+ */
+#include "state.h"
+
+#include "base/check.h"
+#include "base/text.h"
+
+#define STACK_HEAD 24   /* frames shown from the inside, ... */
+#define STACK_TAIL 8    /* ... and from the outside, where there are more */
+#define LEVELS_MAX 1000 /* looked at: an overflow has many thousands, and each costs a walk */
+
+struct catcher {
+  struct tm_lua_error *e; /* or NULL */
+  bool has_run;
+};
+
+void tm_lua_error_release(struct tm_lua_error *e)
+{
+  tm_buf_release(&e->message);
+  tm_buf_release(&e->stack);
+  tm_buf_release(&e->where);
+}
+
+static bool is_ours(const lua_Debug *f)
+{
+  return strncmp(f->source, "=tidemill/", 10) == 0;
+}
+
+/* A piece's name as people know it: a path whole, where LuaJIT's short_src cuts it. */
+static const char *source_name(const lua_Debug *f)
+{
+  return f->source[0] == '@' || f->source[0] == '=' ? f->source + 1 : f->short_src;
+}
+
+/* Whether the frame at `level` is the user's to see; fills `f`. A C function belongs to the Lua function that calls it. */
+static bool is_shown(lua_State *L, int level, lua_Debug *f)
+{
+  lua_getinfo(L, "Sln", f);
+  if (strcmp(f->what, "C") != 0)
+    return !is_ours(f);
+  lua_Debug caller;
+  for (int up = level + 1; lua_getstack(L, up, &caller); up++) {
+    lua_getinfo(L, "S", &caller);
+    if (strcmp(caller.what, "C") != 0)
+      return !is_ours(&caller);
+  }
+  return false;
+}
+
+static void add_frame(struct tm_buf *out, const lua_Debug *f)
+{
+  tm_buf_add_str(out, "\n\t");
+  if (strcmp(f->what, "C") == 0)
+    tm_buf_add_str(out, "[C]:");
+  else
+    tm_buf_printf(out, "%s:%d:", source_name(f), f->currentline);
+  if (*f->namewhat)
+    tm_buf_printf(out, " in function '%s'", f->name);
+  else if (strcmp(f->what, "main") == 0)
+    tm_buf_add_str(out, " in main code");
+  else if (strcmp(f->what, "C") == 0)
+    tm_buf_add_str(out, " in a C function");
+  else
+    tm_buf_printf(out, " in function <%s:%d>", source_name(f), f->linedefined);
+}
+
+/* The frames that are shown, without the handler's; those between head and tail only as their number. */
+static void add_stack(lua_State *L, struct tm_buf *out)
+{
+  lua_Debug f;
+  int shown = 0, level;
+  for (level = 1; level <= LEVELS_MAX && lua_getstack(L, level, &f); level++)
+    shown += is_shown(L, level, &f);
+  if (shown == 0)
+    return;
+  tm_buf_add_str(out, "stack traceback:");
+  int at = 0, end = level;
+  for (level = 1; level < end && lua_getstack(L, level, &f); level++) {
+    if (!is_shown(L, level, &f))
+      continue;
+    if (at < STACK_HEAD || at >= shown - STACK_TAIL)
+      add_frame(out, &f);
+    else if (at == STACK_HEAD)
+      tm_buf_printf(out, "\n\t... %d more", shown - STACK_HEAD - STACK_TAIL);
+    at++;
+  }
+  if (end > LEVELS_MAX)
+    tm_buf_add_str(out, "\n\t... and so on");
+}
+
+bool tm_lua_user_line(lua_State *L, struct tm_buf *out)
+{
+  lua_Debug f;
+  for (int level = 0; lua_getstack(L, level, &f); level++) {
+    lua_getinfo(L, "Sl", &f);
+    if (strcmp(f.what, "C") == 0 || is_ours(&f) || f.currentline <= 0)
+      continue;
+    tm_buf_printf(out, "%s:%d", source_name(&f), f.currentline);
+    return true;
+  }
+  lua_getfield(L, LUA_REGISTRYINDEX, TM_LUA_TAIL);
+  bool is_known = lua_type(L, -1) == LUA_TSTRING;
+  if (is_known)
+    tm_buf_add_str(out, lua_tostring(L, -1));
+  lua_pop(L, 1);
+  return is_known;
+}
+
+/* The position that `error` and the compiler put in front is taken off where it says the same as `where`. */
+static void add_text(struct tm_buf *out, const char *text, size_t len, lua_State *L,
+                     const char *where)
+{
+  size_t skip = strlen(where);
+  if (skip > 0 && len > skip + 2 && strncmp(text, where, skip) == 0 && text[skip] == ':' &&
+      text[skip + 1] == ' ') {
+    tm_buf_add(out, text + skip + 2, len - skip - 2);
+    return;
+  }
+  /* the same place, in LuaJIT's short form of a long path */
+  lua_Debug f;
+  for (int level = 0; *where && lua_getstack(L, level, &f); level++) {
+    lua_getinfo(L, "Sl", &f);
+    if (strcmp(f.what, "C") == 0 || is_ours(&f))
+      continue;
+    char place[LUA_IDSIZE + 16];
+    int n = snprintf(place, sizeof(place), "%s:%d: ", f.short_src, f.currentline);
+    if (n > 0 && len >= (size_t)n && strncmp(text, place, (size_t)n) == 0) {
+      text += n;
+      len -= (size_t)n;
+    }
+    break;
+  }
+  tm_buf_add(out, text, len);
+}
+
+static int call_tostring(lua_State *L)
+{
+  if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING)
+    return 1;
+  lua_pushnil(L);
+  return 1;
+}
+
+/* A table, userdata or cdata with __tostring says what it is. */
+static bool add_tostring(lua_State *L, int at, struct tm_buf *out)
+{
+  if (!luaL_getmetafield(L, at, "__tostring"))
+    return false;
+  lua_pop(L, 1);
+  lua_pushcfunction(L, call_tostring);
+  lua_pushvalue(L, at);
+  bool ok = lua_pcall(L, 1, 1, 0) == 0 && lua_type(L, -1) == LUA_TSTRING;
+  if (ok) {
+    size_t len;
+    const char *s = lua_tolstring(L, -1, &len);
+    tm_buf_add(out, s, len);
+  }
+  lua_pop(L, 1);
+  return ok;
+}
+
+/* error{ message = "..." } is a habit: what such a table says is said. */
+static void add_table(lua_State *L, int at, struct tm_buf *out)
+{
+  static const char *const keys[] = { "message", "msg", "error" };
+  tm_buf_add_str(out, "error object is a table without __tostring");
+  for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    lua_pushstring(L, keys[i]);
+    lua_rawget(L, at);
+    if (lua_type(L, -1) == LUA_TSTRING) {
+      tm_buf_printf(out, "; its '%s' is: %s", keys[i], lua_tostring(L, -1));
+      lua_pop(L, 1);
+      return;
+    }
+    lua_pop(L, 1);
+  }
+}
+
+static void add_message(lua_State *L, int at, struct tm_buf *out, const char *where)
+{
+  size_t len;
+  const char *s;
+  switch (lua_type(L, at)) {
+  case LUA_TSTRING:
+    s = lua_tolstring(L, at, &len);
+    add_text(out, s, len, L, where);
+    break;
+  case LUA_TNIL: tm_buf_add_str(out, "error object is nil"); break;
+  case LUA_TBOOLEAN:
+    tm_buf_printf(out, "error object is the boolean %s", lua_toboolean(L, at) ? "true" : "false");
+    break;
+  case LUA_TNUMBER:
+    tm_buf_printf(out, "error object is the number %.14g", lua_tonumber(L, at));
+    break;
+  case LUA_TTABLE:
+    if (!add_tostring(L, at, out))
+      add_table(L, at, out);
+    break;
+  default:
+    if (!add_tostring(L, at, out))
+      tm_buf_printf(out, "error object is a %s", luaL_typename(L, at));
+  }
+}
+
+/* Upvalue 1: the struct catcher. The error object stays as it is. */
+static int on_error(lua_State *L)
+{
+  struct catcher *c = lua_touserdata(L, lua_upvalueindex(1));
+  if (c->has_run || !c->e)
+    return 1;
+  c->has_run = true;
+  tm_lua_user_line(L, &c->e->where);
+  add_message(L, 1, &c->e->message, tm_buf_str(&c->e->where));
+  add_stack(L, &c->e->stack);
+  return 1;
+}
+
+/* Without a handler's word: a message of the compiler's, "x.lua:3: ...", still tells the place. */
+static void split_place(struct tm_lua_error *e)
+{
+  const char *text = tm_buf_str(&e->message), *colon = strchr(text, ':');
+  while (colon && !(colon[1] >= '0' && colon[1] <= '9'))
+    colon = strchr(colon + 1, ':');
+  size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+  if (digits == 0 || strncmp(colon + 1 + digits, ": ", 2) != 0 ||
+      memchr(text, '\n', (size_t)(colon - text)))
+    return;
+  size_t place = (size_t)(colon - text) + 1 + digits;
+  tm_buf_add(&e->where, text, place);
+  tm_buf_remove_front(&e->message, place + 2);
+}
+
+int tm_lua_pcall(lua_State *L, int nargs, int nresults, struct tm_lua_error *e)
+{
+  int base = lua_gettop(L) - nargs; /* the function's place, then the handler's */
+  tm_require(base >= 1);
+  struct catcher c = { e, false };
+  if (e) {
+    tm_buf_clear(&e->message);
+    tm_buf_clear(&e->stack);
+    tm_buf_clear(&e->where);
+  }
+  lua_pushlightuserdata(L, &c);
+  lua_pushcclosure(L, on_error, 1);
+  lua_insert(L, base);
+  int rc = lua_pcall(L, nargs, nresults, base);
+  lua_remove(L, base);
+  if (rc == 0) {
+    tm_require(nresults == LUA_MULTRET || lua_gettop(L) == base - 1 + nresults);
+    return 0;
+  }
+  if (e && !c.has_run)
+    add_message(L, lua_gettop(L), &e->message, "");
+  lua_pop(L, 1);
+  tm_require(lua_gettop(L) == base - 1);
+  return TM_ESCRIPT;
+}
+
+int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as,
+                struct tm_lua_error *e)
+{
+  if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+    text += 3;
+    len -= 3;
+  }
+  if (len > 0 &&
+      text[0] == '#') { /* the system's line: its line break stays, or the numbers would be wrong */
+    const char *end = memchr(text, '\n', len);
+    len = end ? (size_t)(text + len - end) : 0;
+    text = end ? end : text;
+  }
+  struct tm_buf label = TM_BUF_NONE;
+  tm_buf_printf(&label, "@%s", shown_as);
+  int rc = luaL_loadbufferx(L, text, len, label.data, "t");
+  tm_buf_release(&label);
+  if (rc == 0)
+    return 0;
+  tm_lua_error_release(e);
+  add_message(L, lua_gettop(L), &e->message, "");
+  split_place(e);
+  lua_pop(L, 1);
+  return TM_ESCRIPT;
+}
+
+int tm_lua_push_err(lua_State *L, const struct tm_err *err)
+{
+  lua_pushnil(L);
+  lua_pushstring(L, err->text);
+  lua_pushstring(L, tm_code_name(err->code));
+  return 3;
+}
+
+int tm_lua_raise(lua_State *L, const struct tm_err *err)
+{
+  struct tm_buf where = TM_BUF_NONE;
+  char place[512] = "";
+  if (tm_lua_user_line(L, &where))
+    snprintf(place, sizeof(place), "%s: ", where.data);
+  tm_buf_release(&where); /* lua_pushfstring may raise: nothing of malloc's is alive then */
+  lua_pushfstring(L, "%s%s", place, err->text);
+  return lua_error(L);
+}

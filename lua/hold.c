@@ -1,0 +1,51 @@
+/* hold.c - memory of malloc's, owned by a userdata.
+ *
+ * One metatable for both kinds. The userdata is whole, and has its metatable, before anything is put in; from then on
+ * either tm_lua_let_go() or the collector frees it.
+ */
+#include "lua/hold.h"
+
+#include <lauxlib.h>
+
+#define TM_HELD "tidemill.held"
+
+struct held {
+  struct tm_buf buf;
+  struct tm_json *tree;
+};
+
+static int held_gc(lua_State *L)
+{
+  tm_lua_let_go(L, 1);
+  return 0;
+}
+
+static struct held *push_held(lua_State *L)
+{
+  struct held *h = lua_newuserdata(L, sizeof *h);
+  *h = (struct held) { 0 };
+  if (luaL_newmetatable(L, TM_HELD)) {
+    lua_pushcfunction(L, held_gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  return h;
+}
+
+struct tm_buf *tm_lua_hold_buf(lua_State *L)
+{
+  return &push_held(L)->buf;
+}
+
+struct tm_json **tm_lua_hold_tree(lua_State *L)
+{
+  return &push_held(L)->tree;
+}
+
+void tm_lua_let_go(lua_State *L, int at)
+{
+  struct held *h = lua_touserdata(L, at);
+  tm_buf_release(&h->buf);
+  tm_json_free(h->tree);
+  h->tree = NULL;
+}

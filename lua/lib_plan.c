@@ -1,0 +1,81 @@
+/* lib_plan.c - what the constructors of stdlib/tidemill.lua ask: is this definition accepted, and where was it made?
+ *
+ * The rules are core/plan's and core/data's; here Lua values become a tree, the tree is checked and freed, and only then
+ * is the error raised, at the innermost line of the user's: nothing of malloc's is alive across it.
+ *
+ * What a constructor returns is an empty table with a metatable {__tm_tag, __tm_where, __tm_value, ...}: every write to
+ * it reaches __newindex, which refuses, and values.c makes its tree of __tm_value.
+ */
+#include "lib_plan.h"
+
+#include "data/dataset.h"
+#include "plan/params.h"
+#include "state.h"
+
+/* check(kind, fields): returns nothing, or raises. */
+static int plan_check(lua_State *L)
+{
+  const char *kind = luaL_checkstring(L, 1);
+  luaL_checkany(L, 2);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_json *v = tm_lua_to_json(L, 2, &err);
+  int rc = v ? tm_params_check(kind, v, &err) : tm_params_place(kind, NULL, &err);
+  tm_json_free(v);
+  return rc < 0 ? tm_lua_raise(L, &err) : 0;
+}
+
+/* check_dataset(fields): returns nothing, or raises. Which folder relative paths are against is known later. */
+static int plan_check_dataset(lua_State *L)
+{
+  luaL_checktype(L, 1, LUA_TTABLE);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_json *v = tm_lua_to_json(L, 1, &err);
+  struct tm_dataset *d = NULL;
+  if (v && v->type == TM_JSON_OBJECT)
+    tm_json_set(v, "base_dir", tm_json_new_string("/"));
+  if (v)
+    d = tm_dataset_from_json(v, &err);
+  else
+    tm_params_place("FileDataset", NULL, &err);
+  tm_json_free(v);
+  tm_dataset_free(d);
+  return err.code < 0 ? tm_lua_raise(L, &err) : 0;
+}
+
+/* where() -> "pipeline.lua:12": the innermost line of the user's; nil when none is known. */
+static int plan_where(lua_State *L)
+{
+  struct tm_buf where = TM_BUF_NONE;
+  char text[1024] = "";
+  if (tm_lua_user_line(L, &where))
+    snprintf(text, sizeof(text), "%s", where.data);
+  tm_buf_release(&where);
+  if (*text)
+    lua_pushstring(L, text);
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
+/* raise(message): an error at the innermost line of the user's. */
+static int plan_raise(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  tm_err_set(&err, TM_EUSAGE, "%s", luaL_checkstring(L, 1));
+  return tm_lua_raise(L, &err);
+}
+
+static const luaL_Reg plan_functions[] = {
+  { "check", plan_check }, { "check_dataset", plan_check_dataset },
+  { "where", plan_where }, { "raise", plan_raise },
+  { NULL, NULL },
+};
+
+int tm_lua_open_plan(lua_State *L)
+{
+  lua_createtable(L, 0, 5);
+  luaL_setfuncs(L, plan_functions, 0);
+  lua_pushstring(L, TM_VERSION);
+  lua_setfield(L, -2, "version");
+  return 1;
+}

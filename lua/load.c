@@ -1,0 +1,182 @@
+/* load.c - Lua files as wholes: a pipeline file, an entry script that is only compiled, a file that is run.
+ *
+ * Each call has a state of its own and leaves nothing behind. A file is read by us and compiled as text under the name
+ * that the user gave it, so that messages say "pipeline.lua:12" and nothing is ever run as bytecode.
+ *
+ * A pipeline file's folder is searched first by `require`, so that definitions can be shared between files. Nothing is
+ * imposed on its globals: it is the user's program.
+ */
+#include "runtime.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "state.h"
+#include "sys/fs.h"
+
+#define FILE_MAX (64u << 20) /* bytes of Lua */
+
+static int read_text(const char *path, struct tm_buf *text, struct tm_err *err)
+{
+  return tm_fs_read_file(tm_fs_real(), path, FILE_MAX, text, err);
+}
+
+/* "pipeline.lua:12: words" */
+static void fill_err(struct tm_err *err, int code, const struct tm_lua_error *e)
+{
+  if (e->where.len)
+    tm_err_set(err, code, "%s: %s", e->where.data, tm_buf_str(&e->message));
+  else
+    tm_err_set(err, code, "%s", tm_buf_str(&e->message));
+}
+
+/* Puts the folder before all others that `require` looks in. */
+static void add_module_dir(lua_State *L, const char *path)
+{
+  char *dir = tm_path_dir(path);
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "path");
+  lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", dir, dir, lua_tostring(L, -1));
+  lua_setfield(L, -3, "path");
+  lua_pop(L, 2);
+  free(dir);
+}
+
+/* The line of the piece's closing call, for when the stack does not tell it (tail.lua). The piece is on top. */
+static void note_tail(lua_State *L, const char *path)
+{
+  lua_pushvalue(L, -1);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tidemill.tail");
+  if (tm_lua_pcall(L, 1, 1, NULL) < 0) {
+    lua_pop(L, 1);
+    return;
+  }
+  lua_insert(L, -2);
+  if (tm_lua_pcall(L, 1, 1, NULL) < 0)
+    return;
+  if (lua_type(L, -1) == LUA_TNUMBER)
+    lua_pushfstring(L, "%s:%d", path, (int)lua_tointeger(L, -1));
+  else
+    lua_pushstring(L, path);
+  lua_setfield(L, LUA_REGISTRYINDEX, TM_LUA_TAIL);
+  lua_pop(L, 1);
+}
+
+/* The tree of what the file returned, which is on top. */
+static struct tm_json *pipeline_tree(lua_State *L, const char *path, struct tm_err *err)
+{
+  struct tm_json *v = tm_lua_to_json(L, -1, err);
+  if (v && v->tag && strcmp(v->tag, "Pipeline") == 0)
+    return v;
+  struct tm_buf said = TM_BUF_NONE;
+  if (v && v->tag)
+    tm_buf_printf(&said, "a %s", v->tag);
+  else
+    tm_buf_add_str(&said, lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
+  tm_err_set(err, TM_EUSAGE,
+             "%s: returns %s; a pipeline file ends with: return tidemill.Pipeline { name = ..., "
+             "steps = { ... } }",
+             path, said.data);
+  tm_buf_release(&said);
+  tm_json_free(v);
+  return NULL;
+}
+
+static struct tm_json *run_pipeline(lua_State *L, const char *path, const struct tm_buf *text,
+                                    struct tm_err *err)
+{
+  struct tm_lua_error e = { 0 };
+  struct tm_json *v = NULL;
+  int rc = tm_lua_load(L, tm_buf_str(text), text->len, path, &e);
+  if (rc == 0) {
+    add_module_dir(L, path);
+    note_tail(L, path);
+    rc = tm_lua_pcall(L, 0, 1, &e);
+  }
+  if (rc == 0)
+    v = pipeline_tree(L, path, err);
+  else
+    fill_err(err, TM_EUSAGE, &e);
+  tm_lua_error_release(&e);
+  return v;
+}
+
+struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v = NULL;
+  lua_State *L = NULL;
+  int rc = read_text(path, &text, err);
+  if (rc < 0)
+    tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", path, tm_code_text(rc));
+  else if ((L = tm_lua_new(err)) != NULL)
+    v = run_pipeline(L, path, &text, err);
+  tm_lua_free(L);
+  tm_buf_release(&text);
+  return v;
+}
+
+int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_lua_error e = { 0 };
+  lua_State *L = NULL;
+  int rc = read_text(path, &text, err);
+  if (rc < 0)
+    goto done;
+  L = tm_lua_new(err);
+  rc = L ? tm_lua_load(L, tm_buf_str(&text), text.len, shown_as, &e) : TM_ELIMIT;
+  if (L && rc < 0 && e.where.len > 0)
+    fill_err(err, TM_ESCRIPT, &e);
+  else if (L && rc < 0) /* compiled already: there are no lines in it */
+    tm_err_set(err, TM_ESCRIPT, "'%s' is no Lua text: %s", shown_as, tm_buf_str(&e.message));
+done:
+  tm_lua_free(L);
+  tm_lua_error_release(&e);
+  tm_buf_release(&text);
+  return rc;
+}
+
+/* The global `arg`, and the same as arguments of the piece. Returns their number. */
+static int push_arguments(lua_State *L, int argc, char **argv)
+{
+  luaL_checkstack(L, argc + 4, "too many arguments");
+  lua_createtable(L, argc, 1);
+  for (int i = 0; i < argc; i++) {
+    lua_pushstring(L, argv[i]);
+    lua_rawseti(L, -2, i);
+  }
+  lua_setglobal(L, "arg");
+  for (int i = 1; i < argc; i++)
+    lua_pushstring(L, argv[i]);
+  return argc - 1;
+}
+
+int tm_lua_run_file(int argc, char **argv)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_lua_error e = { 0 };
+  lua_State *L = NULL;
+  int rc = read_text(argv[0], &text, &err);
+  if (rc == 0 && !(L = tm_lua_new(&err)))
+    rc = TM_ELIMIT;
+  if (rc < 0)
+    goto done;
+  rc = tm_lua_load(L, tm_buf_str(&text), text.len, argv[0], &e);
+  if (rc == 0)
+    rc = tm_lua_pcall(L, push_arguments(L, argc, argv), 0, &e);
+  if (rc < 0)
+    fill_err(&err, rc, &e);
+done:
+  if (rc < 0)
+    fprintf(stderr, "tidemill: %s\n", err.text);
+  if (e.stack.len)
+    fprintf(stderr, "%s\n", e.stack.data);
+  tm_lua_free(L);
+  tm_lua_error_release(&e);
+  tm_buf_release(&text);
+  return rc < 0 ? 1 : 0;
+}

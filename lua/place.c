@@ -1,0 +1,44 @@
+/* place.c - places in a script's files, as the user knows them.
+ *
+ * A place is looked for in free text: the folder, a path without a blank or a quote, ".lua:" and a digit. A folder's name
+ * may hold anything, and stands there whole; the rest of the path is a module's name, which holds no blank.
+ */
+#include "lua/place.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Whether "/sub/model.lua:3" or the like stands at `at`. */
+static bool is_place(const char *at, const char *end)
+{
+  static const char ending[] = ".lua:";
+  size_t n = sizeof ending - 1;
+  if (at == end || *at != '/')
+    return false;
+  for (; at < end && !isspace((unsigned char)*at) && *at != '\'' && *at != '"'; at++)
+    if ((size_t)(end - at) > n && memcmp(at, ending, n) == 0)
+      return isdigit((unsigned char)at[n]) != 0;
+  return false;
+}
+
+void tm_lua_place_add(struct tm_buf *out, const char *text, size_t len, const char *script_dir,
+                      const char *script_name)
+{
+  const char *slash = strrchr(script_name, '/'), *at = text, *end = text + len;
+  size_t user_len = slash == NULL ? 0 : (size_t)(slash - script_name) + 1;
+  size_t dir_len = strlen(script_dir);
+  while (dir_len > 0) {
+    const char *found = memmem(at, (size_t)(end - at), script_dir, dir_len);
+    if (found == NULL)
+      break;
+    tm_buf_add(out, at, (size_t)(found - at));
+    at = found + dir_len;
+    if (is_place(at, end)) {
+      tm_buf_add(out, script_name, user_len);
+      at++; /* the slash */
+    } else {
+      tm_buf_add(out, script_dir, dir_len);
+    }
+  }
+  tm_buf_add(out, at, (size_t)(end - at));
+}

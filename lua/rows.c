@@ -1,0 +1,219 @@
+/* rows.c - from what run() returned to rows of the output.
+ *
+ * An array in Lua is a table that happens to have the keys 1 to n, and `#` says nothing of one with holes. So the table
+ * is walked whole, once: as long as the keys come as 1, 2, 3, ... each element is written on the way, and when the walk
+ * ends there was no other key. A table that was filled in another order keeps its keys in another order; its keys are
+ * counted first, and a second walk goes by number.
+ *
+ *  (1) `rows` is the caller's and outlives an error that is raised here; nothing else of malloc's is alive across a
+ *      call that can raise.
+ *  (2) Neither the locale of the host nor one that the script has set changes a row.
+ */
+#include "lua/rows.h"
+
+#include <lauxlib.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "lua/encode.h"
+
+#define TM_LUA_TCDATA 10 /* LuaJIT's type of FFI values, which its headers do not name */
+#define TM_EXPECTED   "expected an array with one element for each item that succeeded"
+
+static int add_unordered(lua_State *L, int at, struct tm_buf *rows, bool escapes,
+                         uint32_t *returned, struct tm_err *err);
+static int add_element(lua_State *L, uint32_t number, struct tm_buf *rows, bool escapes,
+                       struct tm_err *err);
+
+int tm_lua_rows_add(lua_State *L, int at, struct tm_buf *rows, bool escapes, uint32_t *returned,
+                    struct tm_err *err)
+{
+  size_t begin = rows == NULL ? 0 : rows->len;
+  uint32_t n = 0;
+  lua_pushnil(L);
+  while (lua_next(L, at)) {
+    int code = 0;
+    if (lua_type(L, -2) != LUA_TNUMBER || lua_tonumber(L, -2) != (lua_Number)n + 1) {
+      if (rows != NULL)
+        rows->len = begin;
+      return add_unordered(L, at, rows, escapes, returned, err);
+    }
+    n++;
+    if (rows != NULL)
+      code = add_element(L, n, rows, escapes, err);
+    if (code < 0) {
+      rows->len = begin;
+      return code;
+    }
+    lua_pop(L, 1);
+  }
+  *returned = n;
+  return 0;
+}
+
+int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err)
+{
+  int type = n == 0 ? LUA_TNIL : lua_type(L, first);
+  if (n == 0)
+    return tm_err_set(err, TM_ESCRIPT, "run() returned nothing (nil); " TM_EXPECTED);
+  if (type == LUA_TNIL && n > 1 &&
+      lua_type(L, first + 1) == LUA_TSTRING) /* Lua's `return nil, message` */
+    return tm_err_set(err, TM_ESCRIPT, "run() returned nil and '%s'; " TM_EXPECTED,
+                      lua_tostring(L, first + 1));
+  if (type == LUA_TNIL)
+    return tm_err_set(err, TM_ESCRIPT, "run() returned nil; " TM_EXPECTED);
+  if (type == LUA_TBOOLEAN)
+    return tm_err_set(err, TM_ESCRIPT, "run() returned %s; " TM_EXPECTED,
+                      lua_toboolean(L, first) ? "true" : "false");
+  return tm_err_set(err, TM_ESCRIPT, "run() returned a %s; " TM_EXPECTED, lua_typename(L, type));
+}
+
+/* A key of another kind than 1, 2, 3, ... is on top of the stack (but for its value). */
+static int refuse_key(lua_State *L, int key, struct tm_err *err)
+{
+  if (lua_type(L, key) == LUA_TSTRING)
+    return tm_err_set(err, TM_ESCRIPT, "run() returned a table with the key '%s'; " TM_EXPECTED,
+                      lua_tostring(L, key));
+  if (lua_type(L, key) == LUA_TNUMBER)
+    return tm_err_set(err, TM_ESCRIPT, "run() returned a table with the key %.14g; " TM_EXPECTED,
+                      lua_tonumber(L, key));
+  return tm_err_set(err, TM_ESCRIPT, "run() returned a table with a %s as a key; " TM_EXPECTED,
+                    luaL_typename(L, key));
+}
+
+static int refuse_hole(lua_State *L, int at, double last, struct tm_err *err)
+{
+  int hole = 1;
+  for (;; hole++) { /* ends: fewer keys than `last` were counted */
+    lua_rawgeti(L, at, hole);
+    if (lua_isnil(L, -1))
+      break;
+    lua_pop(L, 1);
+  }
+  return tm_err_set(err, TM_ESCRIPT,
+                    "run() returned an array with a hole at %d (%.14g elements); " TM_EXPECTED,
+                    hole, last);
+}
+
+/* How many keys there are; all of them must be 1 to n. Negative: refused. */
+static int64_t count_keys(lua_State *L, int at, struct tm_err *err)
+{
+  int64_t n = 0;
+  double last = 0;
+  lua_pushnil(L);
+  while (lua_next(L, at)) {
+    double key = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
+    if (key < 1 || key != floor(key) || key > INT32_MAX)
+      return refuse_key(L, -2, err);
+    if (key > last)
+      last = key;
+    n++;
+    lua_pop(L, 1);
+  }
+  return last == (double)n ? n : refuse_hole(L, at, last, err);
+}
+
+static int add_unordered(lua_State *L, int at, struct tm_buf *rows, bool escapes,
+                         uint32_t *returned, struct tm_err *err)
+{
+  size_t begin = rows == NULL ? 0 : rows->len;
+  int64_t n = count_keys(L, at, err);
+  if (n < 0)
+    return (int)n;
+  for (int i = 1; rows != NULL && i <= (int)n; i++) {
+    lua_rawgeti(L, at, i);
+    int code = add_element(L, (uint32_t)i, rows, escapes, err);
+    if (code < 0) {
+      rows->len = begin;
+      return code;
+    }
+    lua_pop(L, 1);
+  }
+  *returned = (uint32_t)n;
+  return 0;
+}
+
+static int refuse_element(uint32_t number, struct tm_err *err, const char *what)
+{
+  return tm_err_set(err, TM_ESCRIPT, "element %u of what run() returned %s", number, what);
+}
+
+static int add_escaped(struct tm_buf *rows, const char *s, size_t len)
+{
+  for (size_t i = 0; i < len; i++) {
+    if (s[i] != '\n' && s[i] != '\r' && s[i] != '\\') {
+      tm_buf_add_char(rows, s[i]);
+      continue;
+    }
+    tm_buf_add_char(rows, '\\');
+    tm_buf_add_char(rows, s[i] == '\n' ? 'n' : s[i] == '\r' ? 'r' : '\\');
+  }
+  tm_buf_add_char(rows, '\n');
+  return 0;
+}
+
+static int add_string(uint32_t number, struct tm_buf *rows, const char *s, size_t len,
+                      struct tm_err *err)
+{
+  if (memchr(s, '\n', len) != NULL || memchr(s, '\r', len) != NULL)
+    return refuse_element(number, err,
+                          "has a line break in it; each element is one line of the output: replace "
+                          "the break, return a table, which is written as JSON, or set "
+                          "append_row_line_break = \"escape\"");
+  char *to = tm_buf_extend(rows, len + 1);
+  memcpy(to, s, len);
+  to[len] = '\n';
+  return 0;
+}
+
+static void add_number(struct tm_buf *rows, double v)
+{
+  if (isnan(v))
+    tm_buf_add_str(rows, "nan");
+  else if (isinf(v))
+    tm_buf_add_str(rows, v > 0 ? "inf" : "-inf");
+  else
+    tm_json_write_number(rows, v); /* keeps (2) */
+}
+
+static int add_cdata(lua_State *L, uint32_t number, struct tm_buf *rows, struct tm_err *err)
+{
+  if (tm_lua_encode_int64(L, -1, rows))
+    return 0;
+  return refuse_element(
+      number, err, "is an FFI value that is no 64-bit integer; make a number or a string of it");
+}
+
+static int add_table(lua_State *L, uint32_t number, struct tm_buf *rows, struct tm_err *err)
+{
+  if (tm_lua_encode(L, -1, 0, rows, err) == 0)
+    return 0;
+  return tm_err_wrap(err, "element %u of what run() returned cannot be written as JSON", number);
+}
+
+/* The row of the value on top of the stack. */
+static int add_element(lua_State *L, uint32_t number, struct tm_buf *rows, bool escapes,
+                       struct tm_err *err)
+{
+  int code = 0, type = lua_type(L, -1);
+  size_t len;
+  const char *s;
+  switch (type) {
+  case LUA_TSTRING:
+    s = lua_tolstring(L, -1, &len);
+    return escapes ? add_escaped(rows, s, len) : add_string(number, rows, s, len, err);
+  case LUA_TNUMBER: add_number(rows, lua_tonumber(L, -1)); break;
+  case LUA_TBOOLEAN: tm_buf_add_str(rows, lua_toboolean(L, -1) ? "true" : "false"); break;
+  case LUA_TTABLE: code = add_table(L, number, rows, err); break;
+  case TM_LUA_TCDATA: code = add_cdata(L, number, rows, err); break;
+  default:
+    return tm_err_set(err, TM_ESCRIPT,
+                      "element %u of what run() returned is a %s; expected a string, a number, a "
+                      "boolean or a table",
+                      number, lua_typename(L, type));
+  }
+  if (code == 0)
+    tm_buf_add_char(rows, '\n');
+  return code;
+}

@@ -1,0 +1,32 @@
+/* rows.h - from what run() returned to rows of the output.
+ *
+ * The array is read without metamethods. Rows end in '\n' each, and hold none else.
+ *
+ *   a string       as it is; a line break in it is an error. With `escapes`: a backslash, a line feed and a carriage
+ *                  return in it are written as \\, \n and \r, so that it can be read back
+ *   a number       integers below 2^53 in digits, else the first of %.15g %.16g %.17g that reads back; nan, inf, -inf
+ *   int64, uint64  in digits
+ *   a boolean      true, false
+ *   a table        one line of compact JSON, keys sorted by bytes
+ */
+#ifndef TM_LUA_ROWS_H
+#define TM_LUA_ROWS_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Appends a row for each element of the table at `at` (from the bottom) to `rows`, and counts them in `returned`. `rows` NULL: only
+ * the count is wanted, the elements may be anything. TM_ESCRIPT with words that name the element, or say why
+ * the table is no array: then `rows` is as before. May raise (memory), then `rows` is to be cut by the caller.
+ * Leaves what it pushed on the stack. */
+int tm_lua_rows_add(lua_State *L, int at, struct tm_buf *rows, bool escapes, uint32_t *returned,
+                    struct tm_err *err);
+
+/* TM_ESCRIPT and "run() returned <what>; expected ..." for the `n` values from `first` up: none of them an array. */
+int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* runtime.h - the one door to Lua: the rest of the program never sees a stack. */
+#ifndef TM_LUA_RUNTIME_H
+#define TM_LUA_RUNTIME_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+/* Runs a pipeline file and returns the tree of the Pipeline that it returns (tag "Pipeline"; plan/pipeline.h), to be freed. NULL and words
+ * with the file and line of the user's Lua: missing, syntax error, runtime error, returns something else. What the file
+ * prints goes to stdout. */
+struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err);
+
+/* Compiles an entry script without running it: 0, or TM_ESCRIPT with file:line. */
+int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err);
+
+/* `tidemill lua FILE ARGS...`: argv[0] is FILE. Returns the exit status; an error goes to stderr with its stack. */
+int tm_lua_run_file(int argc, char **argv);
+
+/* `tidemill worker`: an entry script in Lua, served by the agent. Returns the exit status. */
+int tm_lua_run_worker(void);
+
+/* Adds "LuaJIT 2.1.0": of the library that is loaded. */
+void tm_lua_version(struct tm_buf *out);
+
+#endif

@@ -1,0 +1,349 @@
+/* script.c - an entry script in Lua, behind the seam that the agent knows.
+ *
+ *   agent            script_run()                 run_body(), protected
+ *     items    -->   one tm_lua_pcall()   -->     array of paths, context  -->  run(mini_batch, context)
+ *     rows     <--                        <--     rows_add()               <--  array
+ *
+ * Everything that can raise happens inside the one protected call of a hook: building the mini-batch, the user's code,
+ * and writing the rows. What must survive an error belongs to the agent (rows, the error's buffers) or to the state.
+ *
+ *  (1) The stack is as high after a hook as before it.
+ *  (2) A try that fails leaves `rows` as it was.
+ *  (3) Nothing is kept of a mini-batch when its run() has returned, but what the script keeps itself.
+ *
+ * The hot path is script_run(): no look-up by name, no memory but the strings of the paths and the array.
+ *
+ * A run() that is stuck is ended from outside, by the keeper. The place for an end from inside is run_body(), around
+ * its lua_call(): there the worker is in user code and nowhere else.
+ */
+#include "lua/script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "lua/context.h"
+#include "lua/lib_entry_script.h"
+#include "lua/place.h"
+#include "lua/rows.h"
+#include "lua/state.h"
+#include "sys/fs.h"
+
+#define TM_SCRIPT_MAX ((size_t)64 << 20) /* bytes of a file */
+
+enum hook { HOOK_INIT, HOOK_RUN, HOOK_SHUTDOWN, HOOK_COUNT };
+static const char *const hook_names[HOOK_COUNT] = { "init", "run", "shutdown" };
+
+struct script {
+  lua_State *L;
+  int hooks[HOOK_COUNT]; /* in the registry; LUA_NOREF without one */
+  const char
+      *run_is; /* what the script calls `run` where that is no function: "string"; NULL otherwise */
+  int run_body_ref;
+  const struct tm_setup *setup; /* the agent's; from load() on */
+  struct tm_lua_context context;
+};
+
+/* What goes into run_body(), as light userdata. */
+struct run {
+  struct script *script;
+  const struct tm_run_call *call;
+  struct tm_buf *rows;
+  uint32_t returned;
+  bool is_wrong; /* `err` says what was wrong with what run() returned */
+  struct tm_err err;
+};
+
+static int script_load(void *data, const struct tm_setup *setup, bool *has_no_run,
+                       struct tm_script_error *error);
+static int script_init(void *data, struct tm_script_error *error);
+static int script_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
+                      uint32_t *returned, struct tm_script_error *error);
+static int script_shutdown(void *data, struct tm_script_error *error);
+
+int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
+{
+  struct script *s = TM_NEW(struct script);
+  for (int i = 0; i < HOOK_COUNT; i++)
+    s->hooks[i] = LUA_NOREF;
+  s->L = tm_lua_new(err);
+  if (s->L == NULL) {
+    free(s);
+    *out = (struct tm_script) { 0 };
+    return err->code;
+  }
+  *out = (struct tm_script) {
+    .data = s,
+    .load = script_load,
+    .init = script_init,
+    .run = script_run,
+    .shutdown = script_shutdown,
+  };
+  return 0;
+}
+
+void tm_lua_script_close(struct tm_script *script)
+{
+  struct script *s = script->data;
+  if (s != NULL)
+    tm_lua_context_release(&s->context);
+  if (s != NULL)
+    tm_lua_free(s->L);
+  free(s);
+  *script = (struct tm_script) { 0 };
+}
+
+/* Moves what is known of a Lua error to the agent's buffers. */
+static int give_error(struct script *s, struct tm_script_error *out, enum tm_status status,
+                      struct tm_lua_error *e)
+{
+  struct tm_buf *const to[] = { &out->message, &out->stack, &out->where };
+  const struct tm_buf *const from[] = { &e->message, &e->stack, &e->where };
+  out->status = status;
+  for (size_t i = 0; i < TM_COUNT_OF(to); i++)
+    tm_lua_place_add(to[i], tm_buf_str(from[i]), from[i]->len, s->setup->script_dir,
+                     s->setup->script_name);
+  tm_lua_error_release(e);
+  return TM_ESCRIPT;
+}
+
+static int give_words(struct tm_script_error *out, enum tm_status status, const struct tm_err *err)
+{
+  out->status = status;
+  tm_buf_add_str(&out->message, err->text);
+  return err->code;
+}
+
+/* ---- load, init: the file, its hooks, its init() ---- */
+
+static void set_search_path(lua_State *L, const char *field, const char *dir, const char *patterns)
+{
+  lua_getglobal(L, "package");
+  luaL_gsub(L, patterns, "@", dir);
+  lua_getfield(L, -2, field);
+  lua_concat(L, 2); /* [package, path] */
+  lua_setfield(L, -2, field);
+  lua_pop(L, 1);
+}
+
+static void set_arg(lua_State *L, const struct tm_setup *setup)
+{
+  lua_createtable(L, (int)setup->arguments_len, 1);
+  lua_pushstring(L, setup->script_name);
+  lua_rawseti(L, -2, 0);
+  for (size_t i = 0; i < setup->arguments_len; i++) {
+    lua_pushstring(L, setup->arguments[i]);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setglobal(L, "arg");
+}
+
+/* [file] gets an environment of its own below it: [environment, file] */
+static void give_environment(lua_State *L)
+{
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushvalue(L, LUA_GLOBALSINDEX);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_setfenv(L, -3);
+  lua_insert(L, -2);
+}
+
+/* The hook from the returned table at 2, else from the environment at 1. */
+static void find_hook(lua_State *L, struct script *s, enum hook hook)
+{
+  if (lua_istable(L, 2))
+    lua_getfield(L, 2, hook_names[hook]);
+  if (lua_isnoneornil(L, 3))
+    lua_getfield(L, 1, hook_names[hook]);
+  if (lua_isfunction(L, -1))
+    s->hooks[hook] = luaL_ref(L, LUA_REGISTRYINDEX);
+  else if (hook == HOOK_RUN && !lua_isnil(L, -1))
+    s->run_is = luaL_typename(L, -1);
+  else if (!lua_isnil(L, -1))
+    luaL_error(L, "'%s' is a %s; expected a function", hook_names[hook], luaL_typename(L, -1));
+  lua_settop(L, 2);
+}
+
+static int run_body(lua_State *L);
+
+static int load_body(lua_State *L) /* (struct script *, file) */
+{
+  struct script *s = lua_touserdata(L, 1);
+  const struct tm_setup *setup = s->setup;
+  lua_settop(L, 2);
+  set_search_path(L, "path", setup->script_dir, "@/?.lua;@/?/init.lua;");
+  set_search_path(L, "cpath", setup->script_dir, "@/?.so;");
+  set_arg(L, setup);
+  tm_lua_entry_script_add(L, setup);
+  tm_lua_context_init(L, &s->context, setup);
+  lua_pushcfunction(L, run_body);
+  s->run_body_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_remove(L, 1);
+  give_environment(L); /* [environment, file] */
+  luaL_checkstack(L, (int)setup->arguments_len, "too many arguments");
+  for (size_t i = 0; i < setup->arguments_len; i++)
+    lua_pushstring(L, setup->arguments[i]);
+  lua_call(L, (int)setup->arguments_len, 1); /* [environment, returned] */
+  for (int i = 0; i < HOOK_COUNT; i++)
+    find_hook(L, s, (enum hook)i);
+  return 0;
+}
+
+/* Pushes the compiled file. */
+static int read_file(struct script *s, struct tm_script_error *error)
+{
+  const struct tm_setup *setup = s->setup;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_lua_error e = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  int code = tm_fs_read_file(tm_fs_real(), setup->script, TM_SCRIPT_MAX, &text, &err);
+  if (code < 0)
+    code = give_words(error, TM_INIT_EXCEPTION, &err);
+  else if (tm_lua_load(s->L, tm_buf_str(&text), text.len, setup->script_name, &e) < 0)
+    code = give_error(s, error, TM_INIT_EXCEPTION, &e);
+  tm_buf_release(&text);
+  return code;
+}
+
+static int load_script(struct script *s, struct tm_script_error *error)
+{
+  struct tm_lua_error e = { 0 };
+  lua_pushcfunction(s->L, load_body);
+  lua_pushlightuserdata(s->L, s);
+  int code = read_file(s, error);
+  if (code < 0) {
+    lua_pop(s->L, 2); /* keeps (1) */
+    return code;
+  }
+  return tm_lua_pcall(s->L, 2, 0, &e) == 0 ? 0 : give_error(s, error, TM_INIT_EXCEPTION, &e);
+}
+
+/* The folders that a script may write to exist when init() is called. */
+static int make_folders(const struct tm_setup *setup, struct tm_script_error *error)
+{
+  const char *const dirs[] = { setup->output_dir, setup->log_dir };
+  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++) {
+    struct tm_err err = TM_ERR_NONE;
+    if (dirs[i] != NULL && dirs[i][0] != '\0' &&
+        tm_fs_make_dirs(tm_fs_real(), dirs[i], 0777, &err) < 0)
+      return give_words(error, TM_INIT_EXCEPTION, &err);
+  }
+  return 0;
+}
+
+static int script_load(void *data, const struct tm_setup *setup, bool *has_no_run,
+                       struct tm_script_error *error)
+{
+  struct script *s = data;
+  struct tm_err err;
+  s->setup = setup;
+  int code = make_folders(setup, error);
+  if (code == 0)
+    code = load_script(s, error);
+  if (code < 0 || s->hooks[HOOK_RUN] != LUA_NOREF)
+    return code;
+  *has_no_run = true;
+  if (s->run_is)
+    tm_err_set(&err, TM_ESCRIPT, "'%s' defines 'run' as a %s; expected a function run(mini_batch)",
+               setup->script_name, s->run_is);
+  else
+    tm_err_set(&err, TM_ESCRIPT,
+               "'%s' defines no function run(mini_batch); define it as a global, or return a table "
+               "with it",
+               setup->script_name);
+  return give_words(error, TM_INIT_EXCEPTION, &err);
+}
+
+/* Calls a hook that takes nothing and whose values are not looked at. */
+static int call_hook(struct script *s, enum hook hook, enum tm_status status,
+                     struct tm_script_error *error)
+{
+  struct tm_lua_error e = { 0 };
+  if (s->hooks[hook] == LUA_NOREF)
+    return 0;
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[hook]);
+  return tm_lua_pcall(s->L, 0, 0, &e) == 0 ? 0 : give_error(s, error, status, &e);
+}
+
+static int script_init(void *data, struct tm_script_error *error)
+{
+  return call_hook(data, HOOK_INIT, TM_INIT_EXCEPTION, error);
+}
+
+/* ---- run ---- */
+
+static void push_mini_batch(lua_State *L, const struct tm_run_call *call)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  lua_createtable(L, (int)call->items, 0);
+  for (int i = 1; tm_item_next(&r, &item); i++) {
+    lua_pushlstring(L, item.path, item.path_len);
+    lua_rawseti(L, -2, i);
+  }
+}
+
+static int run_body(lua_State *L) /* (struct run *) */
+{
+  struct run *run = lua_touserdata(L, 1);
+  struct script *s = run->script;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
+  push_mini_batch(L, run->call);
+  tm_lua_context_push(L, &s->context, run->call);
+  lua_call(L, 2, LUA_MULTRET); /* [run, returned ...] */
+  int n = lua_gettop(L) - 1;
+  lua_settop(L, n < 2 ? n + 1 : 3); /* all that is looked at, however many there are */
+  struct tm_buf *rows = s->setup->append_row ? run->rows : NULL;
+  int code = n > 0 && lua_istable(L, 2) ? tm_lua_rows_add(L, 2, rows, s->setup->escapes_line_breaks,
+                                                          &run->returned, &run->err)
+                                        : tm_lua_rows_refuse(L, 2, n, &run->err);
+  run->is_wrong = code < 0;
+  return 0;
+}
+
+/* A return that cannot be used: no line of the script raised it, so it is where run() is defined. */
+static int give_wrong(struct script *s, const struct tm_err *err, struct tm_script_error *error)
+{
+  lua_Debug ar;
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
+  if (lua_getinfo(s->L, ">S", &ar) && ar.linedefined > 0 && ar.source[0] == '@')
+    tm_buf_printf(&error->where, "%s:%d", ar.source + 1, ar.linedefined);
+  return give_words(error, TM_RUN_WRONG_RETURN, err);
+}
+
+static int script_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
+                      uint32_t *returned, struct tm_script_error *error)
+{
+  struct script *s = data;
+  struct run run;
+  struct tm_lua_error e = { 0 };
+  size_t begin = rows->len;
+  run.script = s; /* field by field: `err` is large, and filled only when needed */
+  run.call = call;
+  run.rows = rows;
+  run.returned = 0;
+  run.is_wrong = false;
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->run_body_ref);
+  lua_pushlightuserdata(s->L, &run);
+  int code = tm_lua_pcall(s->L, 1, 0, &e);
+  s->context.call = NULL; /* keeps (3) */
+  *returned = run.returned;
+  if (code == 0 && !run.is_wrong)
+    return 0;
+  rows->len = begin; /* keeps (2) */
+  return code < 0 ? give_error(s, error, TM_RUN_EXCEPTION, &e) : give_wrong(s, &run.err, error);
+}
+
+/* ---- shutdown ---- */
+
+static int script_shutdown(void *data, struct tm_script_error *error)
+{
+  int code = call_hook(data, HOOK_SHUTDOWN, TM_RUN_EXCEPTION, error);
+  fflush(stdout);
+  return code;
+}

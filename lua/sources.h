@@ -1,0 +1,17 @@
+/* sources.h - the Lua files that are part of the program, compiled in as text by embed.cmake. */
+#ifndef TM_LUA_SOURCES_H
+#define TM_LUA_SOURCES_H
+
+#include <stddef.h>
+
+struct tm_lua_source {
+  const char *module; /* what require() calls it: "tidemill.entry_script"; "boot" is no module */
+  const char *label;  /* its name as a Lua piece: "=tidemill/entry_script.lua" */
+  const char *text;
+  size_t len; /* bytes */
+};
+
+/* Sorted by module; ends with a NULL module. */
+extern const struct tm_lua_source tm_lua_sources[];
+
+#endif

@@ -1,0 +1,126 @@
+/* state.c - a Lua state of ours: the standard libraries, what is compiled in, our C modules, boot.lua.
+ *
+ * Everything that may raise (also for want of memory) happens beneath lua_cpcall, so that a state is made whole or not
+ * at all. An error outside of any protected call is a fault of ours: the panic function reports it as one.
+ */
+#include "state.h"
+
+#include "base/check.h"
+#include "lib_plan.h"
+#include "runtime.h"
+#include "libs.h"
+#include "sources.h"
+
+#include <lualib.h>
+
+static int on_panic(lua_State *L)
+{
+  tm_require(!"an error outside of tm_lua_pcall");
+  return 0;
+}
+
+/* What package.preload holds for a module that is compiled in: upvalue 1 is its struct tm_lua_source. */
+static int load_source(lua_State *L)
+{
+  const struct tm_lua_source *s = lua_touserdata(L, lua_upvalueindex(1));
+  if (luaL_loadbuffer(L, s->text, s->len, s->label) != 0)
+    return lua_error(L);
+  lua_pushvalue(L, 1); /* the module's name */
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+/* The table package.preload on top of the stack. */
+static void push_preload(lua_State *L)
+{
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "preload");
+  lua_remove(L, -2);
+}
+
+void tm_lua_preload(lua_State *L, const char *name, lua_CFunction open)
+{
+  push_preload(L);
+  lua_pushfstring(L, "tidemill.%s", name);
+  lua_pushcfunction(L, open);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+/* Each source into package.preload; leaves {module = label} on the stack. Returns boot.lua's. */
+static const struct tm_lua_source *add_sources(lua_State *L)
+{
+  const struct tm_lua_source *boot = NULL;
+  lua_newtable(L);
+  push_preload(L); /* [labels preload] */
+  for (const struct tm_lua_source *s = tm_lua_sources; s->module; s++) {
+    if (strcmp(s->module, "boot") == 0) {
+      boot = s;
+      continue;
+    }
+    lua_pushlightuserdata(L, (void *)s);
+    lua_pushcclosure(L, load_source, 1);
+    lua_setfield(L, -2, s->module);
+    lua_pushstring(L, s->label);
+    lua_setfield(L, -3, s->module);
+  }
+  lua_pop(L, 1);
+  return boot;
+}
+
+static int open_all(lua_State *L)
+{
+  luaL_openlibs(L);
+  tm_lua_preload(L, "plan", tm_lua_open_plan);
+  tm_lua_preload(L, "path", tm_lua_open_path);
+  tm_lua_preload(L, "fs", tm_lua_open_fs);
+  tm_lua_preload(L, "json_c", tm_lua_open_json_c);
+  tm_lua_preload(L, "process_c", tm_lua_open_process_c);
+  const struct tm_lua_source *boot = add_sources(L); /* [labels] */
+  tm_require(boot != NULL);
+  if (luaL_loadbuffer(L, boot->text, boot->len, boot->label) != 0)
+    return lua_error(L);
+  lua_insert(L, -2);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+lua_State *tm_lua_new(struct tm_err *err)
+{
+  lua_State *L = luaL_newstate();
+  if (!L) {
+    tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
+    return NULL;
+  }
+  lua_atpanic(L, on_panic);
+  if (lua_cpcall(L, open_all, NULL) != 0) {
+    const char *text = lua_tostring(L, -1);
+    tm_err_set(err, TM_ESCRIPT, "cannot prepare a Lua state: %s", text ? text : "unknown error");
+    lua_close(L);
+    return NULL;
+  }
+  return L;
+}
+
+void tm_lua_free(lua_State *L)
+{
+  if (L)
+    lua_close(L);
+}
+
+static int push_version(lua_State *L)
+{
+  luaL_openlibs(L);
+  lua_getglobal(L, "jit");
+  lua_getfield(L, -1, "version");
+  tm_buf_add_str(lua_touserdata(L, 1), lua_tostring(L, -1));
+  return 0;
+}
+
+void tm_lua_version(struct tm_buf *out)
+{
+  lua_State *L = luaL_newstate();
+  if (!L || lua_cpcall(L, push_version, out) != 0)
+    tm_buf_add_str(out, "LuaJIT of an unknown version");
+  tm_lua_free(L);
+}

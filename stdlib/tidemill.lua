@@ -1,0 +1,192 @@
+--- The definitions of a pipeline: datasets, configuration, steps.
+---
+--- A constructor checks what it is given and returns an object that does not change any more. The checks are the
+--- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
+local plan = require "tidemill.plan"
+
+---@class tidemill
+---@field version string
+local M = { version = plan.version }
+
+local function refuse_write(object, key)
+  plan.raise(("%s cannot be changed: '%s' is set once, where it is defined"):format(tostring(object), tostring(key)))
+end
+
+-- Plain tables within are copied: what the definition said stays, whatever the caller does with its tables.
+local function copy(value, seen)
+  if type(value) ~= "table" or getmetatable(value) then
+    return value
+  end
+  seen = seen or {}
+  if not seen[value] then
+    local new = {}
+    seen[value] = new
+    for k, v in pairs(value) do
+      new[k] = copy(v, seen)
+    end
+  end
+  return seen[value]
+end
+
+local function freeze(tag, value, methods)
+  local where = plan.where()
+  local name = type(value.name) == "string" and " '" .. value.name .. "'" or ""
+  local words = tag .. name .. (where and " (" .. where .. ")" or "")
+  return setmetatable({}, {
+    __tm_tag = tag,
+    __tm_where = where,
+    __tm_value = value,
+    __index = methods and setmetatable(value, { __index = methods }) or value,
+    __newindex = refuse_write,
+    __tostring = function()
+      return words
+    end,
+    __metatable = tag,
+  })
+end
+
+local function constructor(tag)
+  return function(fields)
+    plan.check(tag, fields)
+    return freeze(tag, copy(fields))
+  end
+end
+
+---@class tidemill.FileDataset
+---@field kind "files"|"manifest"
+---@field paths string[]
+---@field name? string
+local FileDataset = {}
+
+local function dataset(value)
+  plan.check_dataset(value)
+  return freeze("FileDataset", copy(value), FileDataset)
+end
+
+local function with(self, key, value)
+  local new = {}
+  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable" } do
+    new[k] = self[k]
+  end
+  new[key] = value
+  return dataset(new)
+end
+
+--- The same files under a name, which the entry script finds in `context.dataset_name`.
+---@param name string
+---@return tidemill.FileDataset
+function FileDataset:as_named_input(name)
+  return with(self, "name", name)
+end
+
+--- The files at their own paths, which is the default.
+---@return tidemill.FileDataset
+function FileDataset:as_direct()
+  return self
+end
+
+local File = {}
+
+---@class tidemill.FromFilesOptions
+---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
+
+--- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file.
+---@param path string|string[]
+---@param options? tidemill.FromFilesOptions
+---@return tidemill.FileDataset
+function File.from_files(path, options)
+  options = options == nil and {} or options
+  plan.check("Dataset.File.from_files", options)
+  local paths = type(path) == "string" and { path } or path
+  local found = dataset { kind = "files", paths = paths, on_unreadable = options.on_unreadable }
+  return found
+end
+
+---@class tidemill.FromManifestOptions
+---@field null_separated? boolean paths end in NUL, as `find -print0` writes them; else in a line break
+
+--- The files that a list names, one path a line. It is read as the job goes on.
+---@param path string
+---@param options? tidemill.FromManifestOptions
+---@return tidemill.FileDataset
+function File.from_manifest(path, options)
+  options = options == nil and {} or options
+  plan.check("Dataset.File.from_manifest", options)
+  local paths = type(path) == "string" and { path } or path
+  local found = dataset { kind = "manifest", paths = paths, null_separated = options.null_separated }
+  return found
+end
+
+M.Dataset = { File = File }
+
+---@class tidemill.PipelineParameter
+---@field name string
+---@field default_value string|number|boolean its type is the parameter's type
+
+--- A value that `tidemill run --param NAME=VALUE` may give.
+---@type fun(fields: tidemill.PipelineParameter): tidemill.PipelineParameter
+M.PipelineParameter = constructor "PipelineParameter"
+
+---@class tidemill.Environment
+---@field variables? table<string, string|number|boolean>
+---@field module_paths? string|string[] folders where `require` looks, behind the script's own
+
+--- Names of the successor's configuration are accepted beside these, each with a note that names ours:
+--- max_concurrency_per_instance, append_row_to, mini_batch_error_threshold, retry_settings { max_retries, timeout }.
+---@class tidemill.ParallelRunConfig
+---@field entry_script string the Lua file with init() and run(mini_batch)
+---@field source_directory? string everything that the script needs; copied at submission
+---@field mini_batch_size? integer|string|tidemill.PipelineParameter files for one run(); 10
+---@field error_threshold? integer failed items to tolerate over the whole input; -1, the default, tolerates all
+---@field allowed_failed_count? integer failed mini-batches to tolerate; without it all
+---@field allowed_failed_percent? number the same in percent, judged once all mini-batches are created
+---@field output_action? "append_row"|"summary_only"
+---@field append_row_file_name? string "parallel_run_step.txt"
+---@field append_row_line_break? "error"|"escape" a line break in a string: an error (the default), or `\n`, `\r`, `\\`
+---@field process_count_per_node? integer|string|tidemill.PipelineParameter workers; as many as there are cores
+---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
+---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
+---@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
+---@field max_result_size? integer|string what one run() may return; "2GB"
+---@field sync_interval? number seconds of work that a power cut may cost; 1
+---@field environment? tidemill.Environment for the workers
+---@field environment_variables? table<string, string|number|boolean> for the workers; before those of `environment`
+---@field overwrite? boolean an output file that is there and is not this job's is replaced; false
+---@field description? string
+
+--- How a step is run.
+---@type fun(fields: tidemill.ParallelRunConfig): tidemill.ParallelRunConfig
+M.ParallelRunConfig = constructor "ParallelRunConfig"
+
+---@class tidemill.OutputFileDatasetConfig
+---@field name string
+
+--- The output of a step.
+---@type fun(fields: tidemill.OutputFileDatasetConfig): tidemill.OutputFileDatasetConfig
+M.OutputFileDatasetConfig = constructor "OutputFileDatasetConfig"
+
+---@class tidemill.ParallelRunStep
+---@field name string 3 to 32 characters of a-z, 0-9 and '-'
+---@field parallel_run_config tidemill.ParallelRunConfig
+---@field inputs tidemill.FileDataset|tidemill.FileDataset[]
+---@field output? tidemill.OutputFileDatasetConfig
+---@field arguments? (string|number|boolean|tidemill.PipelineParameter)[] for the entry script, but for the
+--- runner's own, which are taken out by exact name: --error_threshold, --allowed_failed_count,
+--- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
+--- --progress_update_timeout, --first_task_creation_timeout. What stands behind `--` is the script's.
+---@field allow_reuse? boolean true
+
+--- An entry script run over one or more datasets.
+---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep
+M.ParallelRunStep = constructor "ParallelRunStep"
+
+---@class tidemill.Pipeline
+---@field name string 3 to 32 characters of a-z, 0-9 and '-'
+---@field steps tidemill.ParallelRunStep[]
+---@field description? string
+
+--- What a pipeline file returns.
+---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
+M.Pipeline = constructor "Pipeline"
+
+return M

@@ -1,0 +1,29 @@
+---@meta tidemill.context
+-- The second argument of run(); lua/context.c. It is not required: run() is given it.
+
+---@class tidemill.Part which items of the mini-batch these are, while bad ones are isolated
+---@field first integer
+---@field last integer
+
+---@class tidemill.Context
+---@field minibatch_index integer from 0
+---@field try integer from 1
+---@field dataset_name string name of the input, "" without one
+---@field part? tidemill.Part
+local Context = {}
+
+--- Marks an item as failed. It counts as failed, whatever is returned, and stands in failed_items.jsonl with the
+--- message. The elements that run() returns are for the other items. Marked twice, the first message stands.
+--- A try that fails forgets it.
+---@param i integer number of the item in the mini-batch, from 1
+---@param message? string why; the first 4,000 bytes are kept
+function Context:fail(i, message) end
+
+--- A path for a file of this mini-batch. The file gets its name in output_dir when the mini-batch is committed, and is
+--- left out when the try fails, whatever is killed and whenever. A name belongs to one mini-batch: put minibatch_index,
+--- or the item's name, in it; the try of another one fails. The file is to be there when run() returns.
+---@param name string name of a file, perhaps with folders before it; not absolute, without ".."
+---@return string path absolute; its folder is there
+function Context:output_file(name) end
+
+return Context

@@ -1,0 +1,25 @@
+---@meta tidemill.plan
+
+--- The C half of the constructors in `tidemill`. Not for scripts.
+---@class tidemill.plan
+---@field version string
+local plan = {}
+
+--- Raises, at the caller's definition, when a constructor would not accept these fields.
+---@param kind string the constructor's name
+---@param fields table
+function plan.check(kind, fields) end
+
+--- The same for a FileDataset.
+---@param fields table
+function plan.check_dataset(fields) end
+
+--- The innermost line of code that is not ours, "pipeline.lua:12"; nil when none is known.
+---@return string?
+function plan.where() end
+
+--- Raises at that line.
+---@param message string
+function plan.raise(message) end
+
+return plan

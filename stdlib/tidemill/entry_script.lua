@@ -1,0 +1,87 @@
+-- entry_script.lua - what an entry script may ask of the worker that runs it: where to write, and a log.
+--
+--   local EntryScript = require "tidemill.entry_script"
+--   local entry = EntryScript()                   -- the same object every time
+--   entry.logger:info("threshold %g", threshold)
+--
+-- Outside a worker (`tidemill lua`, a host) EntryScript() raises: there is no log and no output folder.
+
+---@class tidemill.Logger
+---@field debug fun(self: tidemill.Logger, message: any, ...: any)
+---@field info fun(self: tidemill.Logger, message: any, ...: any)
+---@field warning fun(self: tidemill.Logger, message: any, ...: any)
+---@field error fun(self: tidemill.Logger, message: any, ...: any)
+
+---@class tidemill.EntryScript
+---@field logger tidemill.Logger
+---@field log_dir string logs/user/entry_script_log/<node_id>/, for files of the script's own
+---@field output_dir string the step's output folder
+---@field agent_name string the worker's name: process000, process001, ...
+---@field temp_dir string the worker's own; removed with it
+---@field node_id string
+---@field script_dir string the folder of the script (its copy)
+---@field working_dir string the current directory when the script was loaded
+---@field arguments string[] the script's own arguments
+---@field runner_arguments string[] those that the runner took
+
+local function format(...)
+  local text = string.format(...) -- no tail call: its errors are to name it
+  return text
+end
+
+-- A message with arguments is a format. One that does not fit its arguments is written with them behind it: a slip in
+-- a log line is no reason for a mini-batch to fail.
+local function text_of(message, ...)
+  if select("#", ...) == 0 then
+    return tostring(message)
+  end
+  local ok, text = pcall(format, message, ...)
+  if ok then
+    return text
+  end
+  local parts = { tostring(message) }
+  for i = 1, select("#", ...) do
+    parts[i + 1] = tostring((select(i, ...)))
+  end
+  return table.concat(parts, " ") .. " (" .. text:gsub("^tidemill/[^ ]* ", "") .. ")"
+end
+
+local function new_logger(lowest, write)
+  local logger = {}
+  for level, name in ipairs { "debug", "info", "warning", "error" } do
+    local number = level - 1 -- as in C
+    logger[name] = number < lowest and function() end
+      or function(self, ...)
+        if self == logger then
+          write(number, text_of(...))
+        else -- logger.info(message): the message is not lost
+          write(number, text_of(self, ...))
+        end
+      end
+  end
+  return logger
+end
+
+local function new_entry()
+  local ok, c = pcall(require, "tidemill.entry_script_c")
+  if not ok then
+    error("EntryScript() works only in an entry script that a worker runs (tidemill run, map or try)", 3)
+  end
+  local entry = c.properties
+  entry.logger = new_logger(c.level, c.write)
+  return setmetatable(entry, {
+    __index = function(_, name)
+      error(("EntryScript has no property '%s'"):format(tostring(name)), 2)
+    end,
+  })
+end
+
+local entry
+
+---@return tidemill.EntryScript
+return function()
+  if not entry then
+    entry = new_entry()
+  end
+  return entry
+end

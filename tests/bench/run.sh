@@ -1,0 +1,235 @@
+#!/bin/bash
+# Measures tidemill beside what else there is, on this machine, now. Prints one table; see README.md.
+set -eu -o pipefail
+
+usage()
+{
+  cat <<'END'
+usage: tests/bench/run.sh [--short] [--dir DIR] [--program FILE] [overhead] [trivial] [memory]
+  --short         small numbers: shows that it works, not how fast it is
+  --dir DIR       where jobs and lists lie (default: $TMPDIR or /tmp); the trivial job is on /dev/shm
+  --program FILE  the program (default: build/tidemill)
+END
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+program=$root/build/tidemill
+dir=${TMPDIR:-/tmp}
+short=no
+parts=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --short) short=yes ;;
+    --dir) dir=$2; shift ;;
+    --program) program=$(realpath "$2"); shift ;;
+    -h|--help) usage; exit 0 ;;
+    overhead|trivial|memory) parts+=("$1") ;;
+    *) echo "run.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
+  esac
+  shift
+done
+[ ${#parts[@]} -gt 0 ] || parts=(overhead trivial memory)
+[ -x "$program" ] || { echo "run.sh: no program at '$program'; build it first" >&2; exit 2; }
+
+if [ $short = yes ]; then
+  mini_batches=2000 repeats=3 trivial_repeats=3 scale=20 folders=20 files_small=200 files_large=2000
+else
+  mini_batches=200000 repeats=5 trivial_repeats=20 scale=100 folders=1000 files_small=100000 files_large=1000000
+fi
+workers=2
+
+place=$(mktemp -d "$dir/tidemill-bench-XXXXXX")
+fast=$(mktemp -d /dev/shm/tidemill-bench-XXXXXX)
+trap 'rm -rf "$place" "$fast"' EXIT
+
+heading()
+{
+  printf '\n%s\n' "$1"
+}
+
+row() # NAME FORMAT VALUE...
+{
+  local name=$1 format=$2
+  shift 2
+  # shellcheck disable=SC2059
+  printf "  %-46s $format\\n" "$name" "$@"
+}
+
+# median: of the numbers on standard input, one a line.
+median()
+{
+  sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+seconds() # COMMAND...: how long it takes
+{
+  local begin end
+  begin=$(date +%s%N)
+  "$@" >&2
+  end=$(date +%s%N)
+  awk -v a="$begin" -v b="$end" 'BEGIN { printf "%.6f\n", (b - a) / 1e9 }'
+}
+
+# pipeline FILE SCRIPT INPUT [ARGUMENT]: INPUT is a Lua expression.
+pipeline()
+{
+  cat >"$1" <<END
+local tidemill = require "tidemill"
+local config = tidemill.ParallelRunConfig {
+  entry_script = "$here/$2", mini_batch_size = 10, process_count_per_node = $workers,
+  output_action = "append_row", append_row_file_name = "rows.txt",
+}
+local step = tidemill.ParallelRunStep {
+  name = "bench", parallel_run_config = config, inputs = { $3 }, arguments = { $4 },
+}
+return tidemill.Pipeline { name = "bench", steps = { step } }
+END
+}
+
+# job PIPELINE DIR: runs it in a directory that is not there yet.
+job()
+{
+  "$program" run "$1" --job-dir "$2" --progress none 2>"$place/words" ||
+    { cat "$place/words" >&2; echo "run.sh: the job has failed" >&2; exit 1; }
+}
+
+# check_rows FILE COUNT: a measurement of what did not do its work is none.
+check_rows()
+{
+  local rows
+  rows=$(wc -l <"$1")
+  [ "$rows" -eq "$2" ] || { echo "run.sh: $rows rows in '$1', not $2" >&2; exit 1; }
+}
+
+# list_of COUNT FILE: paths that need not be there.
+list_of()
+{
+  awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "/data/images/part_%03d/image_%07d.pgm\n", i % 1000, i }' >"$2"
+}
+
+tidemill_once() # PIPELINE ROWS: seconds
+{
+  rm -rf "$place/job"
+  seconds job "$1" "$place/job"
+  check_rows "$place/job/bench/output/rows.txt" "$2"
+}
+
+pool_once() # LIST ROWS CHUNKSIZE: seconds
+{
+  python3 "$here/pool.py" "$1" "$place/pool.txt" $workers "$3"
+  check_rows "$place/pool.txt" "$2"
+}
+
+xargs_all()
+{
+  xargs -P$workers -n10 printf '%s\n' <"$1" >"$place/xargs.txt"
+}
+
+parallel_all()
+{
+  parallel --will-cite -j$workers -N10 "printf '%s\\n'" <"$1" >"$place/parallel.txt" 2>/dev/null
+}
+
+repeat() # COUNT COMMAND...: median
+{
+  local count=$1
+  shift
+  for _ in $(seq "$count"); do
+    "$@"
+  done | median
+}
+
+per() # SECONDS COUNT: microseconds each
+{
+  awk -v s="$1" -v n="$2" 'BEGIN { printf "%.2f", s * 1e6 / n }'
+}
+
+overhead_row() # NAME US OURS
+{
+  row "$1" '%10s us  %8s' "$2" "$(awk -v a="$2" -v b="$3" 'BEGIN { printf "%.1fx", a / b }')"
+}
+
+# has COMMAND NAME: else says so in the table.
+has()
+{
+  command -v "$1" >/dev/null || { row "$2" '%s' "$1 is not installed"; return 1; }
+}
+
+overhead()
+{
+  local rows=$((mini_batches * 10)) few=$((mini_batches / scale)) ours us chunksize
+  list_of "$rows" "$place/list"
+  head -n $((few * 10)) "$place/list" >"$place/few"
+  pipeline "$place/overhead.lua" noop.lua "tidemill.Dataset.File.from_manifest(\"$place/list\")" ""
+  heading "A mini-batch of 10 paths, no-op run(), $workers workers, whole process; $mini_batches of them, median of $repeats"
+  ours=$(per "$(repeat $repeats tidemill_once "$place/overhead.lua" $rows)" $mini_batches)
+  overhead_row "tidemill run" "$ours" "$ours"
+  for chunksize in 1 16; do
+    has python3 "multiprocessing.Pool, chunksize $chunksize" || continue
+    us=$(per "$(repeat $repeats pool_once "$place/list" $rows $chunksize)" $mini_batches)
+    overhead_row "multiprocessing.Pool, chunksize $chunksize" "$us" "$ours"
+  done
+  us=$(per "$(repeat $repeats seconds xargs_all "$place/few")" $few)
+  check_rows "$place/xargs.txt" $((few * 10))
+  overhead_row "xargs -P$workers -n10 ($few mini-batches)" "$us" "$ours"
+  if has parallel "GNU parallel"; then
+    us=$(per "$(repeat $repeats seconds parallel_all "$place/few")" $few)
+    check_rows "$place/parallel.txt" $((few * 10))
+    overhead_row "GNU parallel -j$workers -N10 ($few mini-batches)" "$us" "$ours"
+  fi
+}
+
+trivial_once()
+{
+  rm -rf "$fast/job"
+  seconds job "$fast/trivial.lua" "$fast/job"
+}
+
+trivial()
+{
+  list_of 10 "$fast/list"
+  pipeline "$fast/trivial.lua" noop.lua "tidemill.Dataset.File.from_manifest(\"$fast/list\")" ""
+  heading "The smallest job, one mini-batch, on tmpfs, whole process; median of $trivial_repeats"
+  row "tidemill run" '%10s ms' "$(repeat $trivial_repeats trivial_once | awk '{ printf "%.1f", $1 * 1e3 }')"
+  check_rows "$fast/job/bench/output/rows.txt" 10
+}
+
+make_tree() # FOLDER FILES_IN_EACH
+{
+  local i
+  for i in $(seq 1 "$folders"); do
+    mkdir -p "$1/folder_$i"
+    (cd "$1/folder_$i" && seq -f 'image_%06.0f.pgm' 1 "$2" | xargs touch)
+  done
+}
+
+# memory_once FILES: a tree of so many files in so many folders; prints "PEAK_KB FIRST_MS SECONDS".
+memory_once()
+{
+  local tree=$place/tree.$1 watched first
+  make_tree "$tree" $(($1 / folders))
+  rm -rf "$place/job" "$place"/first.*
+  pipeline "$place/memory.lua" first.lua "tidemill.Dataset.File.from_files(\"$tree\")" "\"$place/first\""
+  watched=$(python3 "$here/watch.py" "$program" run "$place/memory.lua" --job-dir "$place/job" --progress none 2>"$place/words") ||
+    { cat "$place/words" >&2; exit 1; }
+  check_rows "$place/job/bench/output/rows.txt" "$1"
+  first=$(cat "$place"/first.* | sort -n | head -n 1)
+  echo "$watched" | awk -v first="$first" '{ printf "%d %.1f %.2f\n", $2, (first - $3) / 1e6, $1 }'
+}
+
+memory()
+{
+  local files peak first all
+  heading "Files in $folders folders, mini-batches of 10: peak memory of the supervisor; from start to the first run()"
+  has python3 "all of it" || return 0
+  for files in $files_small $files_large; do
+    read -r peak first all < <(memory_once "$files")
+    row "$files files" '%10s kB  first run() after %s ms, all in %s s' "$peak" "$first" "$all"
+  done
+}
+
+echo "$(uname -sm), $(nproc) cores, $(df --output=fstype "$dir" | tail -n 1) at $dir, $("$program" version | head -n 1)"
+for part in "${parts[@]}"; do
+  "$part"
+done

@@ -1,0 +1,126 @@
+-- The supervisor ends, or fails, at each of its file calls in turn; the job is resumed; its rows are those of an
+-- undisturbed one, each once, and no process is left. It is killed at every call that changes a file; of the kills
+-- while it resumes, and of the calls that fail, some are left out without TM_LONG, others each time.
+local job = require "support.job"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+local LONG = os.getenv "TM_LONG" ~= nil
+local ITEMS, LIMIT = 12, 20
+math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+
+local SCRIPT = [[
+function run(m, context)
+  local rows = names_of(m)
+  local file = assert(io.open(context:output_file("files/" .. rows[1]), "w"))
+  file:write(table.concat(rows, " "))
+  file:close()
+  for i, name in ipairs(rows) do rows[i] = name .. (" "):rep(number_of(m[i])) .. "end" end
+  return rows
+end]]
+
+local expected = job.names(ITEMS)
+for i, name in ipairs(expected) do expected[i] = name .. (" "):rep(i) .. "end" end
+
+local expected_files = {} -- one for each mini-batch of two
+for i = 1, ITEMS, 2 do expected_files[#expected_files + 1] = ("%04d.txt"):format(i) end
+
+local function new_case()
+  local t = job.case()
+  t:inputs(ITEMS)
+  t:script(SCRIPT)
+  t:pipeline "mini_batch_size = 2, process_count_per_node = 2, sync_interval = 0.01"
+  return t
+end
+
+local function faults(plan) return { env = { "TM_FAULTS=" .. plan }, limit = LIMIT } end
+
+--- How many file calls a whole job makes, and how many of them change something.
+local function count_calls(prepare)
+  local t = new_case()
+  if prepare then prepare(t) end
+  t:expect_job(0, { "--resume" }, faults("record:" .. t:path "calls"))
+  local calls, changes = 0, 0
+  for call, change in t:read("calls"):gmatch "(%d+) (%S+) [^\n]*\n" do
+    calls = math.max(calls, tonumber(call))
+    changes = math.max(changes, tonumber(change) or 0)
+  end
+  assert.is_true(changes > 30 and calls > changes)
+  return calls, changes
+end
+
+--- The calls to take of 1 .. n: all of them, or about `wanted`, evenly spread from a random first one on.
+local function some_of(n, wanted)
+  local step = LONG and 1 or math.max(1, n / wanted)
+  local list, at = {}, 1 + (LONG and 0 or math.random() * (step - 1))
+  while at <= n do
+    list[#list + 1] = math.floor(at)
+    at = at + step
+  end
+  return list
+end
+
+local function expect_whole(t, what)
+  local r = t:run_job({ "--resume" }, { limit = LIMIT })
+  if r.status ~= 0 then error(("%s, resumed: status %s\n%s"):format(what, r.status, r.err), 2) end
+  assert.same(expected, t:rows(), what)
+  assert.is_false(t:has(t.step_dir .. "/output/parallel_run_step.txt.partial"), what)
+  local files = {}
+  for name in lfs.dir(t.step_dir .. "/output/files") do
+    if name ~= "." and name ~= ".." then files[#files + 1] = name end
+  end
+  table.sort(files)
+  assert.same(expected_files, files, what)
+  for i, name in ipairs(files) do
+    local text = ("%04d.txt %04d.txt"):format(2 * i - 1, 2 * i)
+    assert.equal(text, t:read(t.step_dir .. "/output/files/" .. name), what)
+  end
+  t:wait_for_none()
+end
+
+describe("the supervisor", function()
+  after_each(job.check_end)
+
+  it("may be killed at any call that changes a file", function()
+    local _, changes = count_calls()
+    local hits = 0
+    for n = 1, changes do
+      local t = new_case()
+      local r = t:run_job(nil, faults("kill@" .. n))
+      assert.is_true(r.signal == programs.SIGKILL or r.status == 0, "kill@" .. n .. ": " .. r.err)
+      hits = hits + (r.signal and 1 or 0)
+      expect_whole(t, "kill@" .. n)
+      job.check_end()
+    end
+    assert.is_true(hits > changes * 3 / 4, hits .. " of " .. changes .. " were killed")
+  end)
+
+  it("may be killed while it resumes", function()
+    local function kill_halfway(t) t:run_job(nil, faults "kill@70") end
+    local _, changes = count_calls(kill_halfway)
+    for _, n in ipairs(some_of(changes, 12)) do
+      local t = new_case()
+      kill_halfway(t)
+      t:run_job({ "--resume" }, faults("kill@" .. n))
+      t:run_job({ "--resume" }, faults("kill@" .. math.random(changes)))
+      expect_whole(t, "killed, resumed, kill@" .. n)
+      job.check_end()
+    end
+  end)
+
+  it("says what failed, and goes on when it is resumed", function()
+    local calls = count_calls()
+    for _, way in ipairs { "fail@%d:EIO", "fail@%d:ENOSPC", "fail@%d:EINTR", "short@%d" } do
+      for _, n in ipairs(some_of(calls, 12)) do
+        local t, plan = new_case(), way:format(n)
+        local r = t:run_job(nil, faults(plan))
+        assert.is_true(r.status == 0 or r.status == 2 or r.status == 3, ("%s: status %s, signal %s\n%s"):format(plan,
+          r.status, r.signal, r.err))
+        assert.is_true(r.status == 0 or r.err:find "%S" ~= nil, plan .. ": no words")
+        if r.status == 0 then assert.same(expected, t:rows(), plan) end
+        expect_whole(t, plan)
+        job.check_end()
+      end
+    end
+  end)
+end)

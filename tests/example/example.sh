@@ -1,0 +1,70 @@
+#!/bin/bash
+# Runs an example with the program as a user would, and compares its rows: example.sh PROGRAM EXAMPLE
+set -eu -o pipefail
+program=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export TIDEMILL_WORKSPACE=$dir/workspace
+
+# run_example NAME STEP FILE: leaves the path of the rows in $rows.
+run_example()
+{
+  rows=$dir/job/$2/output/$3
+  "$program" run "$root/examples/$1/pipeline.lua" --job-dir "$dir/job" --progress none --json >"$dir/result"
+  cat "$dir/result"
+  tail -n 1 "$dir/result" | grep -Eq '"status": ?"Completed"'
+  [ ! -e "$rows.partial" ]
+}
+
+# promised EXAMPLE: the rows that its README shows.
+promised()
+{
+  awk '/^```/ { inside = !inside; next } inside' "$root/examples/$1/README.md"
+}
+
+# as_promised EXAMPLE: the rows are those, in any order.
+as_promised()
+{
+  [ -s "$rows" ]
+  diff <(promised "$1") <(LC_ALL=C sort "$rows")
+}
+
+case $2 in
+hello)
+  run_example hello count-words parallel_run_step.txt
+  LC_ALL=C sort "$rows" | diff - <(cat <<'END'
+ebb.txt: 12 words
+flood.txt: 7 words
+flour.txt: 9 words
+gate.txt: 9 words
+stones.txt: 4 words
+END
+  )
+  ;;
+digits)
+  run_example digits predict-digits predictions.txt
+  "$program" lua "$root/examples/digits/accuracy.lua" "$rows"
+  ;;
+word_count)
+  run_example word_count count-words words.jsonl
+  for text in /usr/share/common-licenses/*; do # what it shows is of one release of Debian: counted again, otherwise
+    words=$(LC_ALL=C grep -aoE "[A-Za-z][A-Za-z'-]*" "$text" | wc -l)
+    grep -qF "\"text\":\"${text##*/}\",\"words\":$words}" "$rows"
+  done
+  ;;
+side_files)
+  run_example side_files convert celsius.txt
+  as_promised side_files
+  ;;
+checksums)
+  run_example checksums sum SHA256SUMS
+  as_promised checksums
+  cd "$root/examples/checksums/files"
+  sha256sum -c "$rows"
+  ;;
+*)
+  echo "no example '$2'" >&2
+  exit 2
+  ;;
+esac

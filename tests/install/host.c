@@ -1,0 +1,10 @@
+/* host.c - the smallest host of libtidemill: is it the library that the header is of, and are its names there? */
+#include <stdio.h>
+#include <tidemill.h>
+
+int main(void)
+{
+  struct tm_err err = { TM_EUSAGE, "no words" };
+  printf("%s %s: %s\n", tm_version(), tm_code_name(err.code), tm_code_text(err.code));
+  return 0;
+}

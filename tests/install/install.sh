@@ -1,0 +1,86 @@
+#!/bin/bash
+# Installs into a fresh prefix, moves it, and uses what is there as a stranger would: install.sh BUILD VERSION CC LIBDIR
+set -eu -o pipefail
+build=$1 version=$2 cc=$3 libdir=$4
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export LC_ALL=C
+
+fail()
+{
+  echo "install.sh: $*" >&2
+  exit 1
+}
+
+cmake --install "$build" --prefix "$dir/first" >"$dir/install.log"
+mv "$dir/first" "$dir/moved here"
+prefix="$dir/moved here"
+for file in bin/tidemill include/tidemill.h "$libdir/libtidemill.a" "$libdir/libtidemill.so" \
+    "$libdir/pkgconfig/tidemill.pc" share/man/man1/tidemill.1 share/bash-completion/completions/tidemill \
+    share/zsh/site-functions/_tidemill share/tidemill/lua/tidemill.lua \
+    share/tidemill/lua/tidemill/entry_script.lua; do
+  [ -s "$prefix/$file" ] || fail "'$file' is missing or empty"
+done
+[ "$(ls "$prefix/include")" = tidemill.h ] || fail "another header than tidemill.h is installed"
+
+# The library, by pkg-config.
+export PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig"
+[ "$(pkg-config --modversion tidemill)" = "$version" ] || fail "pkg-config says another version"
+expected="$version EUSAGE: wrong usage or definition"
+eval "$cc -Wall -Wextra -Werror -o '$dir/host' '$here/host.c' $(pkg-config --cflags --libs tidemill)"
+readelf -d "$dir/host" | grep -q 'NEEDED.*libtidemill\.so\.0\.' || fail "the host does not need the library by its soname"
+[ "$(LD_LIBRARY_PATH="$prefix/$libdir" "$dir/host")" = "$expected" ] || fail "the host with the shared library"
+rm "$prefix/$libdir"/libtidemill.so*
+eval "$cc -o '$dir/host' '$here/host.c' $(pkg-config --static --cflags --libs tidemill)"
+[ "$("$dir/host")" = "$expected" ] || fail "the host with the static library"
+if nm -D --defined-only "$build"/core/include/libtidemill.so | awk '$2 ~ /[TDB]/ { print $3 }' |
+    grep -vE '^(tm_version|tm_code_name|tm_code_text)$'; then
+  fail "symbols that the header does not name"
+fi
+
+# The program, with nothing but PATH, from another folder.
+mkdir "$dir/elsewhere"
+cd "$dir/elsewhere"
+mkdir in
+echo a >in/a.txt
+echo 'function run(files) return files end' >score.lua
+cat >pipeline.lua <<'END'
+local tm = require "tidemill"
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score",
+  parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", process_count_per_node = 1 },
+  inputs = tm.Dataset.File.from_files "in/*" } } }
+END
+env -i "PATH=$prefix/bin" "HOME=$dir" "TMPDIR=$dir" tidemill run pipeline.lua --progress none
+rows=$(echo .tidemill/jobs/case-*/score/output/parallel_run_step.txt)
+[ "$(cat "$rows")" = "$PWD/in/a.txt" ] || fail "the rows of a job of the installed program"
+
+# Completion, as bash asks for it.
+# shellcheck disable=SC2016
+complete() # WORD...: the last one is being typed
+{
+  PATH="$prefix/bin:$PATH" bash -c '. "$0"; COMP_WORDS=(tidemill "$@"); COMP_CWORD=$#; _tidemill; echo "${COMPREPLY[*]}"' \
+    "$prefix/share/bash-completion/completions/tidemill" "$@"
+}
+[ "$(complete resu)" = resume ] || fail "completion of a command"
+[ "$(complete run --accept)" = --accept-changes ] || fail "completion of an option"
+[ "$(complete run --progress pl)" = plain ] || fail "completion of an option's value"
+[ "$(complete help mini_b)" = mini_batch_size ] || fail "completion of a parameter"
+[ "$(complete status case-)" = "$(basename "$PWD"/.tidemill/jobs/case-*)" ] || fail "completion of a job"
+if command -v zsh >/dev/null; then
+  zsh -n "$prefix/share/zsh/site-functions/_tidemill" || fail "the completion for zsh"
+fi
+
+# The manual page names every command and every parameter that the program knows, and groff has nothing to say of it.
+for command in $("$prefix/bin/tidemill" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+  grep -q "^\.SS tidemill $command$" "$prefix/share/man/man1/tidemill.1" || fail "'$command' is not in the manual page"
+done
+"$prefix/bin/tidemill" help parameters | sed -n 's/^  \([a-z_]*\) .*/\1/p' >"$dir/parameters"
+[ "$(wc -l <"$dir/parameters")" -gt 20 ] || fail "there are few parameters"
+while read -r parameter; do
+  grep -q "^.fB$parameter.fR$" "$prefix/share/man/man1/tidemill.1" || fail "'$parameter' is not in the manual page"
+done <"$dir/parameters"
+if command -v groff >/dev/null; then
+  groff -man -ww -Tutf8 "$prefix/share/man/man1/tidemill.1" 2>&1 >/dev/null | grep . && fail "groff warns"
+fi
+exit 0

@@ -1,0 +1,256 @@
+-- Commands over jobs: resume, status, jobs, and what a run would do.
+local job = require "support.job"
+local json = require "dkjson"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 2"
+local PLAIN = "function run(m) return names_of(m) end"
+
+--- Number 5 fails unless GO is set.
+local FAILING = [[
+function run(m)
+  if number_of(m[1]) == 5 and not os.getenv "GO" then error "not yet" end
+  return names_of(m)
+end]]
+
+--- Number 5 waits for the file at GATE. The others take a little: results of a worker that is very fast are written
+--- several at a time, and would wait behind number 5.
+local WAITING = [[
+function run(m)
+  local until_s = os.clock() + 0.002
+  while os.clock() < until_s do end
+  while number_of(m[1]) == 5 and not io.open(os.getenv "GATE") do end
+  return names_of(m)
+end]]
+
+local function new_case(script, config, before)
+  local t = job.case()
+  t:inputs(8)
+  t:script(script or PLAIN)
+  t:pipeline(config or CONFIG, nil, before)
+  return t
+end
+
+local function expect_words(text, words)
+  for _, word in ipairs(words) do
+    assert.is_truthy(text:find(word, 1, true), ("'%s' is missing in:\n%s"):format(word, text))
+  end
+end
+
+--- The program with these words: ends with `status`, and says `words` in one of its streams.
+local function expect_run(t, status, words, said, o)
+  local r = t:run(words, o)
+  t:expect(r, status)
+  expect_words(r.err .. r.out, said or {})
+  return r
+end
+
+--- A job under way, in which number 5 waits; `finish` lets it go.
+local function start_waiting(t, more)
+  local gate = t:path "gate"
+  local p = t:start_job(more, { env = { "GATE=" .. gate } })
+  programs.wait_until("seven mini-batches", function()
+    local r = t:run { "status", t.job_dir, "--json" }
+    return r.result and r.result.steps[1].mini_batches.succeeded == 7
+  end, 20)
+  return p, function()
+    t:write("gate", "")
+    t:expect(t:finish(p), 0)
+  end
+end
+
+describe("resume", function()
+  after_each(job.check_end)
+
+  it("goes on with what the record says, parameters too", function()
+    local t = new_case(FAILING, CONFIG .. ', error_threshold = 0, description = "d"',
+      'local size = tm.PipelineParameter { name = "size", default_value = 1 }')
+    t:pipeline("run_max_try = 1, error_threshold = 0, mini_batch_size = size, process_count_per_node = 1", nil,
+      'local size = tm.PipelineParameter { name = "size", default_value = 1 }')
+    t:expect_job(1, { "--param", "size=2" })
+    assert.same({ size = "2" }, json.decode(t:read "job/job.json").params)
+    local elsewhere = t:path "elsewhere"
+    lfs.mkdir(elsewhere)
+    expect_run(t, 0, { "resume", "../job", "--json" }, { '"total":4' }, { cwd = elsewhere, env = { "GO=1" } })
+    assert.same(job.names(8), t:rows())
+    assert.same({ size = "2" }, json.decode(t:read "job/job.json").params)
+  end)
+
+  it("takes another value of a parameter from the command line", function()
+    local t = new_case(FAILING, CONFIG)
+    t:pipeline("run_max_try = 1, mini_batch_size = 1, error_threshold = 0, process_count_per_node = workers", nil,
+      'local workers = tm.PipelineParameter { name = "workers", default_value = 1 }')
+    t:expect_job(1, { "--param", "workers=1" })
+    local r = expect_run(t, 0, { "resume", t.job_dir, "--param", "workers=2" }, nil, { env = { "GO=1" } })
+    expect_words(r.err, { "process_count_per_node has changed", "1 -> 2" })
+    assert.same({ workers = "2" }, json.decode(t:read "job/job.json").params)
+  end)
+
+  it("keeps failed mini-batches when asked, and refuses what has changed", function()
+    local t = new_case(FAILING)
+    t:expect_job(0)
+    os.remove(t:path "job/job_result.json")
+    expect_run(t, 0, { "resume", t.job_dir, "--keep-failed", "--json" }, { '"failed":1' }, { env = { "GO=1" } })
+    os.remove(t:path "job/job_result.json")
+    t:script(PLAIN)
+    expect_run(t, 2, { "resume", t.job_dir }, { "--accept-changes" })
+    expect_run(t, 0, { "resume", t.job_dir, "--accept-changes" })
+  end)
+
+  it("says it when the pipeline file is gone", function()
+    local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
+    t:expect_job(1)
+    os.remove(t:path "pipeline.lua")
+    expect_run(t, 2, { "resume", t.job_dir }, { "cannot go on with job", t.job_dir, "pipeline.lua" })
+  end)
+
+  it("is what a run that has not succeeded names", function()
+    local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
+    expect_words(t:expect_job(1).err, { "to go on: tidemill resume " .. t.job_dir })
+  end)
+end)
+
+describe("a job", function()
+  after_each(job.check_end)
+
+  it("is found by directory, by name and as the latest", function()
+    local t = new_case()
+    t:expect(t:run { "run", "pipeline.lua", "--progress", "none", "--json" }, 0)
+    local list = t:run { "jobs", "--json" }
+    local name = list.result.job_dir:match "[^/]+$"
+    for _, given in ipairs { "latest", name, list.result.job_dir } do
+      local r = expect_run(t, 0, { "status", given, "--json" })
+      assert.equal(list.result.job_dir, r.result.job_dir)
+    end
+    expect_run(t, 2, { "status", name .. "x" }, { "did you mean '" .. name .. "'?" })
+  end)
+
+  it("that is not there is refused with where it was looked for", function()
+    local t = new_case()
+    for _, command in ipairs { "status", "verify", "resume" } do
+      expect_run(t, 2, { command, "nope" }, { "there is no job 'nope'", t.dir .. "/nope" })
+      expect_run(t, 2, { command }, { "a job is missing", "usage: tidemill " .. command })
+      expect_run(t, 2, { command, "a", "b" }, { "one job at a time" })
+      expect_run(t, 2, { command, "in" }, { "holds none (no job.json)" })
+    end
+    expect_run(t, 2, { "jobs" }, { "there is no workspace", "TIDEMILL_WORKSPACE" })
+  end)
+
+  it("that is damaged or of another version is told", function()
+    local t = new_case()
+    t:expect_job(0)
+    local good = t:read "job/job.json"
+    for _, command in ipairs { "status", "verify", "resume" } do
+      t:write("job/job.json", good:sub(1, 100))
+      expect_run(t, 3, { command, "job" }, { "job/job.json' is damaged" })
+      t:write("job/job.json", (good:gsub('"version": 1', '"version": 7')))
+      expect_run(t, 2, { command, "job" }, { "version 7" })
+    end
+  end)
+end)
+
+describe("status", function()
+  after_each(job.check_end)
+
+  it("of a job that runs says who runs it and how far it is", function()
+    local t = new_case(WAITING)
+    local p, finish = start_waiting(t)
+    local r = expect_run(t, 0, { "status", t.job_dir, "--json" })
+    local step = r.result.steps[1]
+    assert.equal("Running", r.result.status)
+    assert.equal(p.pid, r.result.pid)
+    assert.same({ total = 8, succeeded = 7, failed = 0 }, step.mini_batches)
+    assert.is_true(step.is_listed)
+    assert.is_true(step.mini_batches_per_second > 0)
+    assert.is_truthy(step.output:find("parallel_run_step.txt.partial", 1, true))
+    expect_words(expect_run(t, 0, { "status", t.job_dir }).out,
+      { "Running: case", "running: pid " .. p.pid, "8, 7 succeeded, 0 failed, 1 to do", "mini-batches/s" })
+    finish()
+    r = expect_run(t, 0, { "status", t.job_dir, "--json" })
+    assert.equal("Completed", r.result.status)
+    assert.same({ total = 8, succeeded = 8, failed = 0 }, r.result.steps[1].mini_batches)
+  end)
+
+  it("of a job that was killed says how far it came, and how to go on", function()
+    local t = new_case(WAITING)
+    local p = start_waiting(t)
+    p:kill(programs.SIGKILL)
+    t:finish(p)
+    t:wait_for_none()
+    local r = expect_run(t, 0, { "status", t.job_dir, "--json" })
+    assert.equal("Interrupted", r.result.status)
+    assert.same({ total = 8, succeeded = 7, failed = 0 }, r.result.steps[1].mini_batches)
+    expect_run(t, 0, { "status", t.job_dir }, { "to go on: tidemill resume " .. t.job_dir, "1 not done" })
+    t:write("gate", "")
+    expect_run(t, 0, { "resume", t.job_dir }, nil, { env = { "GATE=" .. t:path "gate" } })
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("of a job that has failed says why, and the last errors", function()
+    local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
+    t:expect_job(1)
+    local r = expect_run(t, 0, { "status", t.job_dir, "--json" })
+    assert.equal("Failed", r.result.status)
+    assert.equal("not yet", r.result.steps[1].errors[1].error)
+    expect_run(t, 0, { "status", t.job_dir }, { "Failed: case", "error_threshold", "not yet", "user/error.txt" })
+    expect_run(t, 0, { "resume", t.job_dir }, nil, { env = { "GO=1" } })
+    r = expect_run(t, 0, { "status", t.job_dir, "--json" })
+    assert.equal("Completed", r.result.status)
+    assert.same({}, r.result.steps[1].errors) -- what had failed has been done since
+  end)
+end)
+
+describe("jobs", function()
+  after_each(job.check_end)
+
+  it("lists the workspace, the newest first, and what can be read of it", function()
+    local t = new_case()
+    for _ = 1, 2 do t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0) end
+    local r = expect_run(t, 0, { "jobs" }, { "name", "Completed", "8 of 8 mini-batches" })
+    local first = r.out:match "\n(%S+)"
+    assert.equal(first, expect_run(t, 0, { "status", "latest", "--json" }).result.job_dir:match "[^/]+$")
+    t:write("workspace/jobs/" .. first .. "/job.json", "{")
+    r = expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
+    assert.equal(2, select(2, r.out:gsub("\n", "")))
+  end)
+end)
+
+describe("run --dry-run", function()
+  after_each(job.check_end)
+
+  it("says what would be run, and makes nothing", function()
+    local t = new_case(PLAIN, nil, 'local size = tm.PipelineParameter { name = "size", default_value = 1 }')
+    t:pipeline("mini_batch_size = size", nil, 'local size = tm.PipelineParameter { name = "size", default_value = 1 }')
+    local r = expect_run(t, 0, { "run", "pipeline.lua", "--dry-run", "--json", "--param", "size=3" })
+    local step = r.result.steps[1]
+    assert.equal(3, step.mini_batches)
+    assert.equal(8, step.items)
+    assert.equal(t:path "in/0001.txt", step.first.from)
+    assert.equal(t:path "in/0003.txt", step.first.to)
+    assert.equal(t:path "in/0007.txt", step.last.from)
+    assert.same({ value = 3, origin = "parameter" }, step.settings.mini_batch_size)
+    assert.same({ value = 3, origin = "default" }, step.settings.run_max_try)
+    expect_run(t, 0, { "run", "pipeline.lua", "--dry-run" }, { "8 mini-batches, 8 items", "(default)", "nothing" })
+    assert.is_false(t:has "workspace")
+    assert.is_false(t:has "job")
+    assert.is_false(t:has ".tidemill")
+  end)
+
+  it("refuses what a run would refuse", function()
+    local t = new_case "function run( end"
+    expect_run(t, 2, { "run", "pipeline.lua", "--dry-run" }, { "score.lua:2" })
+    t:script(PLAIN)
+    expect_run(t, 2, { "run", "pipeline.lua", "--dry-run", "--resume" }, { "does not go with --resume" })
+    for i = 1, 8 do os.remove(t:path(("in/%04d.txt"):format(i))) end
+    expect_run(t, 1, { "run", "pipeline.lua", "--dry-run" }, { "step 'score'" })
+  end)
+end)
+
+describe("version", function()
+  after_each(job.check_end)
+
+  it("names the libraries that are loaded", function()
+    expect_run(job.case(), 0, { "version" }, { "LuaJIT 2.", "libuv 1.", "yajl 2.", "xxhash 0." })
+  end)
+end)

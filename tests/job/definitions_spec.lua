@@ -1,0 +1,250 @@
+-- What is refused before anything runs: exit status 2, and words that say where and what instead.
+local job = require "support.job"
+
+local OK = "function run(m) return names_of(m) end"
+
+local function new_case()
+  local t = job.case()
+  t:inputs(2)
+  t:script(OK)
+  t:pipeline()
+  return t
+end
+
+--- The job is refused with `status`, and each of `words` (patterns) is said; nothing has been started.
+local function expect_refusal(t, status, words, more)
+  local r = t:expect_job(status, more)
+  for _, pattern in ipairs(words) do
+    assert.is_truthy(r.err:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, r.err))
+  end
+  return r
+end
+
+describe("a pipeline file is refused", function()
+  after_each(job.check_end)
+
+  it("when it is missing", function()
+    local t = new_case()
+    local r = t:run { "run", "nowhere.lua", "--job-dir", "job" }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find "nowhere.lua")
+    assert.is_false(t:has "job")
+  end)
+
+  it("when it is no Lua, fails, or returns no Pipeline", function()
+    for text, words in pairs {
+      ["local x = = 1\n"] = { "pipeline.lua:1" },
+      ["local a\nlocal b\nerror 'went wrong'\n"] = { "pipeline.lua:3", "went wrong" },
+      ["local a\nlocal b = a.b\n"] = { "pipeline.lua:2" },
+      ["local a = 1\n"] = { "Pipeline" },
+      ["return 42\n"] = { "Pipeline", "number" },
+      ["return {}\n"] = { "Pipeline" },
+    } do
+      local t = new_case()
+      t:write("pipeline.lua", text)
+      expect_refusal(t, 2, words)
+      assert.is_false(t:has "job/job.json")
+    end
+  end)
+
+  it("in words that leave the terminal as it was", function()
+    local t = new_case()
+    t:write("pipeline.lua", "error('a\\27[31m\\r\\255\\nb')")
+    local r = expect_refusal(t, 2, { "a\\x1B%[31m\\r\\xFF\nb\n" })
+    assert.is_nil(r.err:find "[\27\r\255]")
+  end)
+end)
+
+describe("a definition is refused", function()
+  after_each(job.check_end)
+
+  -- In the file that t:pipeline() writes, the configuration stands in line 3, the step in line 4.
+  local config = {
+    ["mini_batch_sise = 3"] = { "pipeline.lua:3", "mini_batch_sise", "mini_batch_size" },
+    ["mini_batch_size = true"] = { "pipeline.lua:3", "mini_batch_size", "true" },
+    ["mini_batch_size = 0"] = { "pipeline.lua:3", "mini_batch_size", "0" },
+    ["mini_batch_size = 1.5"] = { "pipeline.lua:3", "mini_batch_size", "1.5" },
+    ["mini_batch_size = 'many'"] = { "pipeline.lua:3", "mini_batch_size", "many" },
+    ["error_threshold = -2"] = { "pipeline.lua:3", "error_threshold", "%-2" },
+    ["run_max_try = 0"] = { "pipeline.lua:3", "run_max_try" },
+    ["run_invocation_timeout = 300000"] = { "pipeline.lua:3", "run_invocation_timeout", "259200" },
+    ["output_action = 'append_rows'"] = { "pipeline.lua:3", "output_action", "append_row" },
+    ["logging_level = 'LOUD'"] = { "pipeline.lua:3", "logging_level", "LOUD", "DEBUG" },
+    ["append_row_file_name = 'a/b.txt'"] = { "pipeline.lua:3", "append_row_file_name" },
+    ["process_count_per_node = {}"] = { "pipeline.lua:3", "process_count_per_node" },
+  }
+  for text, words in pairs(config) do
+    it("with " .. text, function()
+      local t = new_case()
+      t:pipeline(text)
+      expect_refusal(t, 2, words)
+      assert.is_false(t:has "job/job.json")
+    end)
+  end
+
+  it("with a wrong step", function()
+    for text, words in pairs {
+      ["name = 'ab'"] = { "ab", "3" },
+      ["name = 'Score'"] = { "Score" },
+      ["name = 'score-'"] = { "score%-" },
+      ["inputs = {}"] = { "inputs" },
+      ["inputs = tostring 'in/*'"] = { "inputs" },
+      ["argumnets = {}"] = { "argumnets", "arguments" },
+    } do
+      local t = new_case()
+      t:pipeline("", text)
+      expect_refusal(t, 2, words)
+    end
+  end)
+
+  it("with two steps of one name", function()
+    local t = new_case()
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local function step()
+  return tm.ParallelRunStep {
+    name = "score", parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua" },
+    inputs = { tm.Dataset.File.from_files "in/*" },
+  }
+end
+return tm.Pipeline { name = "case", steps = { step(), step() } }
+]])
+    expect_refusal(t, 2, { "score" })
+  end)
+
+  it("without what is required", function()
+    for text, word in pairs {
+      ["tm.ParallelRunStep { parallel_run_config = config, inputs = inputs }"] = "name",
+      ["tm.ParallelRunStep { name = 'score', inputs = inputs }"] = "parallel_run_config",
+      ["tm.ParallelRunStep { name = 'score', parallel_run_config = config }"] = "inputs",
+      ["tm.ParallelRunStep { name = 'score', parallel_run_config = tm.ParallelRunConfig {} }"] = "entry_script",
+    } do
+      local t = new_case()
+      t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local inputs = { tm.Dataset.File.from_files "in/*" }
+local config = tm.ParallelRunConfig { entry_script = "score.lua" }
+local step = %s
+assert(config and inputs)
+return tm.Pipeline { name = "case", steps = { step } }
+]]):format(text))
+      expect_refusal(t, 2, { word, "pipeline.lua:4" })
+    end
+  end)
+
+  it("with a value of a parameter that is out of range, or of none that there is", function()
+    local t = new_case()
+    t:pipeline [[mini_batch_size = tm.PipelineParameter { name = "size", default_value = 2 }]]
+    expect_refusal(t, 2, { "size", "0" }, { "--param", "size=0" })
+    expect_refusal(t, 2, { "sise", "size" }, { "--param", "sise=1" })
+    expect_refusal(t, 2, { "many" }, { "--param", "size=many" })
+    expect_refusal(t, 2, { "size" }, { "--param", "size" })
+    t:expect_job(0, { "--param", "size=1" })
+  end)
+end)
+
+describe("an entry script is refused", function()
+  after_each(job.check_end)
+
+  it("when it is missing", function()
+    local t = new_case()
+    t:pipeline "entry_script = 'nowhere.lua'"
+    expect_refusal(t, 2, { "nowhere.lua" })
+  end)
+
+  it("when it is no Lua", function()
+    local t = new_case()
+    t:script "function run(m)\n  return = m\nend"
+    expect_refusal(t, 2, { "score.lua:3" })
+    t:write("score.lua", "\27LJ compiled")
+    expect_refusal(t, 2, { "score.lua' is no Lua text" })
+    assert.is_false(t:has "job/score/logs/user/stdout/0/process000.stdout.txt")
+  end)
+
+  it("without run(), by the first worker, and no second one is started", function()
+    local t = new_case()
+    t:inputs(8)
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 4"
+    t:script "function runn(m) return m end"
+    expect_refusal(t, 2, { "run" })
+    assert.is_true(t:has_log "user/stdout/0/process000.stdout.txt")
+    assert.is_false(t:has_log "user/stdout/0/process001.stdout.txt")
+    assert.same({}, t:statuses())
+  end)
+
+  it("when run is no function", function()
+    local t = new_case()
+    t:script "return { run = 7 }"
+    expect_refusal(t, 2, { "score%.lua' defines 'run' as a number; expected a function" })
+    assert.same({}, t:statuses())
+  end)
+
+  it("but may return its hooks in a table", function()
+    local t = new_case()
+    t:script "return { run = function(m) return names_of(m) end }"
+    t:expect_job(0)
+    assert.same(job.names(2), t:rows())
+  end)
+end)
+
+describe("an input", function()
+  after_each(job.check_end)
+
+  it("that matches nothing fails the job, and says where it looked", function()
+    local t = new_case()
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '"absent/*.pgm"')))
+    expect_refusal(t, 1, { "absent/%*%.pgm", (t.dir:gsub("%p", "%%%0")) })
+  end)
+
+  it("in a list that is not there fails its mini-batch alone", function()
+    local t = new_case()
+    t:write("list.txt", "in/0001.txt\nin/nowhere.txt\n")
+    t:script "function run(m) assert(io.open(m[1])):close() return names_of(m) end"
+    t:pipeline "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1"
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('from_files%("in/%*"%)', 'from_manifest("list.txt")')))
+    local r = t:expect_job(0)
+    assert.same({ total = 2, succeeded = 1, failed = 1 }, r.result.steps[1].items)
+    assert.same({ "0001.txt" }, t:rows())
+  end)
+end)
+
+describe("the command line", function()
+  after_each(job.check_end)
+
+  it("refuses what it does not know, and names the nearest", function()
+    local t = new_case()
+    for _, case in ipairs {
+      { { "run", "pipeline.lua", "--job-dirr", "job" }, "%-%-job%-dirr", "%-%-job%-dir" },
+      { { "run", "pipeline.lua", "--progress", "loud" }, "loud", "plain" },
+      { { "run" }, "PIPELINE", "run" },
+      { { "run", "pipeline.lua", "other.lua" }, "other.lua", "" },
+      { { "run", "pipeline.lua", "--job-dir" }, "%-%-job%-dir", "" },
+      { { "rum", "pipeline.lua" }, "rum", "run" },
+    } do
+      local r = t:run(case[1])
+      t:expect(r, 2)
+      for i = 2, 3 do assert.is_truthy(r.err:find(case[i]), r.err) end
+    end
+    assert.is_false(t:has "job")
+  end)
+
+  it("takes underscores for dashes, and a value after =", function()
+    local t = new_case()
+    local r = t:run { "run", "--job_dir=" .. t.job_dir, "--progress=none", "pipeline.lua", "--json" }
+    t:expect(r, 0)
+    assert.same(job.names(2), t:rows())
+  end)
+
+  it("says its version, and helps", function()
+    local t = job.case()
+    local r = t:run { "version" }
+    t:expect(r, 0)
+    assert.is_truthy(r.out:find "%d+%.%d+%.%d+")
+    r = t:run { "help" }
+    t:expect(r, 0)
+    assert.is_truthy(r.out:find "run")
+    r = t:run { "help", "run" }
+    t:expect(r, 0)
+    assert.is_truthy(r.out:find "%-%-job%-dir")
+  end)
+end)

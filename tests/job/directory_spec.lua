@@ -1,0 +1,234 @@
+-- Who may use a job directory, and what is done about one that is damaged.
+local job = require "support.job"
+local programs = require "support.programs"
+
+local RECORD = 64 -- bytes of a journal record
+
+local function new_case(config)
+  local t = job.case()
+  t:inputs(40)
+  t:script "function run(m) return names_of(m) end"
+  t:pipeline("mini_batch_size = 1, process_count_per_node = 1, " .. (config or ""))
+  return t
+end
+
+local function expect_words(r, words)
+  for _, pattern in ipairs(words) do
+    assert.is_truthy(r.err:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, r.err))
+  end
+end
+
+local function change_byte(t, name, at)
+  local text = t:read(name)
+  assert(at < #text, name .. " has only " .. #text .. " bytes")
+  t:write(name, text:sub(1, at) .. string.char((text:byte(at + 1) + 1) % 256) .. text:sub(at + 2))
+end
+
+--- A job that has Failed by its threshold with most of its mini-batches committed and synced.
+local function failed_case()
+  local t = new_case "run_max_try = 1, error_threshold = 0"
+  t:script [[function run(m)
+    if number_of(m[1]) == 38 and not os.getenv "GO" then error "not now" end
+    return names_of(m)
+  end]]
+  t:expect_job(1)
+  return t
+end
+
+--- A job whose supervisor was killed when all but the last mini-batch had been written and nothing been synced.
+local function killed_case()
+  local t = new_case "sync_interval = 3600"
+  t:script [[
+    local ffi = require "ffi"
+    ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+    function run(m)
+      local until_s = os.clock() + 0.001 -- long enough for the rows before it to be written
+      repeat until os.clock() > until_s
+      while number_of(m[1]) == 40 and not os.getenv "GO" do ffi.C.poll(nil, 0, 100) end
+      return names_of(m)
+    end]]
+  local p = t:start_job()
+  t:wait_for("job/score/output/parallel_run_step.txt.partial", "0039.txt\n")
+  programs.wait_until("39 records", function() return #t:read "job/score/state/journal" >= 39 * RECORD end)
+  p:kill(programs.SIGKILL)
+  p:wait()
+  t:wait_for_none()
+  return t
+end
+
+local GO = { env = { "GO=1" } }
+
+describe("a job directory", function()
+  after_each(job.check_end)
+
+  it("of another job is refused, with both ways out", function()
+    local t = new_case()
+    t:expect_job(0)
+    local before = t:read "job/job_result.json"
+    expect_words(t:expect_job(2), { "%-%-resume", "%-%-job%-dir" })
+    assert.equal(before, t:read "job/job_result.json")
+  end)
+
+  it("that holds something else is refused, and left as it is", function()
+    local t = new_case()
+    t:write("job/letter.txt", "keep me")
+    expect_words(t:expect_job(2), { "not empty" })
+    expect_words(t:expect_job(2, { "--resume" }), { "not empty" })
+    assert.equal("keep me", t:read "job/letter.txt")
+    assert.is_false(t:has "job/lock")
+  end)
+
+  it("that is a file is refused", function()
+    local t = new_case()
+    t:write("job", "a file")
+    local r = t:run_job()
+    assert.is_true(r.status == 2 or r.status == 3, "status " .. tostring(r.status))
+    assert.equal("a file", t:read "job")
+  end)
+
+  it("in use is refused, with the pid and the host of who has it", function()
+    local t = new_case()
+    t:script [[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      function run(m)
+        while not io.open(os.getenv "GO_FILE") do ffi.C.poll(nil, 0, 5) end
+        return names_of(m)
+      end]]
+    local o = { env = { "GO_FILE=" .. t:path "go" } }
+    local p = t:start_job(nil, o)
+    t:wait_for "job/score/logs/user/stdout/0/process000.stdout.txt"
+    local r = t:expect_job(3, { "--resume" }, o)
+    local host = io.open("/proc/sys/kernel/hostname"):read "*l"
+    expect_words(r, { "in use", "pid " .. p.pid, (host:gsub("%p", "%%%0")) })
+    t:write("go", "")
+    t:expect(t:finish(p), 0)
+    assert.same(job.names(40), t:rows())
+  end)
+
+  it("of another version is refused", function()
+    local t = failed_case()
+    local text, n = t:read("job/job.json"):gsub('("version": ?)1', "%199")
+    assert.equal(1, n)
+    t:write("job/job.json", text)
+    local r = t:expect_job(2, { "--resume" }, GO)
+    expect_words(r, { "version", "99" })
+  end)
+
+  it("whose definition is damaged is refused", function()
+    local t = failed_case()
+    t:write("job/job.json", t:read("job/job.json"):sub(1, -20))
+    expect_words(t:expect_job(3, { "--resume" }, GO), { "job.json" })
+  end)
+end)
+
+describe("damage before the last sync", function()
+  after_each(job.check_end)
+
+  it("in the journal stops the job, and says where", function()
+    local t = failed_case()
+    change_byte(t, "job/score/state/journal", 5 * RECORD + 20)
+    local before = t:read "job/score/output/parallel_run_step.txt.partial"
+    expect_words(t:expect_job(3, { "--resume" }, GO), { "journal", tostring(5 * RECORD) })
+    assert.equal(before, t:read "job/score/output/parallel_run_step.txt.partial")
+  end)
+
+  it("in the manifest stops the job, and says where", function()
+    local t = failed_case()
+    local at = math.floor(#t:read "job/score/state/manifest" / 2)
+    change_byte(t, "job/score/state/manifest", at)
+    expect_words(t:expect_job(3, { "--resume" }, GO), { "manifest", "%d+" })
+  end)
+
+  it("that makes the output shorter stops the job", function()
+    local t = failed_case()
+    local name = "job/score/output/parallel_run_step.txt.partial"
+    t:write(name, t:read(name):sub(1, -4))
+    expect_words(t:expect_job(3, { "--resume" }, GO), { "parallel_run_step.txt" })
+  end)
+end)
+
+describe("a torn end after the last sync", function()
+  after_each(job.check_end)
+
+  local function expect_recovery(t)
+    local r = t:expect_job(0, { "--resume" }, GO)
+    assert.same(job.names(40), t:rows())
+    return r
+  end
+
+  it("of the journal is taken away", function()
+    local t = killed_case()
+    local text = t:read "job/score/state/journal"
+    t:write("job/score/state/journal", text:sub(1, #text - RECORD - 10))
+    expect_recovery(t)
+  end)
+
+  it("of the journal, with other bytes, is taken away", function()
+    local t = killed_case()
+    t:write("job/score/state/journal", t:read "job/score/state/journal" .. ("x"):rep(RECORD + 7))
+    expect_recovery(t)
+  end)
+
+  it("of the output is taken away", function()
+    local t = killed_case()
+    local name = "job/score/output/parallel_run_step.txt.partial"
+    t:write(name, t:read(name):sub(1, -30))
+    expect_words(expect_recovery(t), { "torn" })
+  end)
+
+  it("of the output, with rows that were never committed, is taken away", function()
+    local t = killed_case()
+    local name = "job/score/output/parallel_run_step.txt.partial"
+    t:write(name, t:read(name) .. "0040.txt\n004")
+    expect_recovery(t)
+  end)
+
+  it("of the output, with other bytes in its middle, is run again", function()
+    local t = killed_case()
+    change_byte(t, "job/score/output/parallel_run_step.txt.partial", 100)
+    expect_recovery(t)
+  end)
+end)
+
+describe("a job directory that the workspace holds", function()
+  after_each(job.check_end)
+
+  it("is found by --resume without --job-dir: the newest that is not Completed", function()
+    local t = new_case()
+    t:script [[function run(m)
+      if number_of(m[1]) == 40 and not os.getenv "GO" then error "no" end
+      return names_of(m)
+    end]]
+    t:pipeline "mini_batch_size = 1, run_max_try = 1, error_threshold = 0, process_count_per_node = 1"
+    local first = t:run { "run", "pipeline.lua", "--json" }
+    t:expect(first, 1)
+    local again = t:run({ "run", "pipeline.lua", "--resume", "--json" }, GO)
+    t:expect(again, 0)
+    assert.equal(first.result.job_dir, again.result.job_dir)
+    assert.same(job.names(40), t:sorted_lines(again.result.job_dir .. "/score/output/parallel_run_step.txt"))
+  end)
+end)
+
+describe("a full disk", function()
+  after_each(job.check_end)
+
+  it("ends the job; with more room it goes on", function()
+    local t = job.case()
+    require "lfs".mkdir(t.job_dir)
+    if os.execute(("mount -t tmpfs -o size=600k tmpfs %s 2>%s/mount"):format(t.job_dir, t.dir)) ~= 0 then
+      return pending "no right to mount"
+    end
+    finally(function() os.execute("umount -l " .. t.job_dir) end)
+    t:inputs(400)
+    t:script "function run(m) return { name_of(m[1]) .. (' '):rep(4000) .. 'end' } end"
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    local r = t:expect_job(3)
+    expect_words(r, { "[Nn]o space" })
+    assert.equal(0, os.execute("mount -o remount,size=20m " .. t.job_dir))
+    t:expect_job(0, { "--resume" })
+    local expected = job.names(400)
+    for i, name in ipairs(expected) do expected[i] = name .. (" "):rep(4000) .. "end" end
+    assert.same(expected, t:rows())
+  end)
+end)

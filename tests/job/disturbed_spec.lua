@@ -1,0 +1,303 @@
+-- Others put their hands on a job while it runs, or on its directory between two sessions: nothing hangs, and no row is
+-- lost, doubled or made up.
+local ffi = require "ffi"
+local job = require "support.job"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+ffi.cdef "int mkfifo(const char *path, unsigned mode);"
+
+local ECHO = "function run(m) return names_of(m) end"
+local WAIT_FOR_GO = [[
+local ffi = require "ffi"
+ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+function run(m)
+  local until_s = os.clock() + 0.001 -- long enough for the rows before it to be written
+  repeat until os.clock() > until_s
+  while number_of(m[1]) > 5 and not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
+  return names_of(m)
+end]]
+local PARTIAL = "job/score/output/parallel_run_step.txt.partial"
+
+local function expect_words(r, words)
+  for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
+end
+
+--- A job of 12 mini-batches that has written its first five rows and waits.
+local function waiting_case()
+  local t = job.case()
+  t:inputs(12)
+  t:script(WAIT_FOR_GO)
+  t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+  t.options = { env = { "GO=" .. t:path "go" } }
+  t.program = t:start_job(nil, t.options)
+  t:wait_for(PARTIAL, "0005.txt")
+  return t
+end
+
+local function go_on(t)
+  t:write("go", "")
+  return t:finish(t.program, 15)
+end
+
+local function fifo_case(script, config)
+  local t = job.case()
+  t:inputs(6)
+  t:script(script)
+  t:pipeline(config)
+  t:write("pipeline.lua", (t:read "pipeline.lua":gsub('from_files%("in/%*"%)', 'from_manifest("list")')))
+  assert.equal(0, ffi.C.mkfifo(t:path "list", 384))
+  return t
+end
+
+describe("a list of paths that nobody ends", function()
+  after_each(job.check_end)
+  local CONFIG = "mini_batch_size = 1, process_count_per_node = 2, run_max_try = 1, error_threshold = 0"
+
+  it("does not hold up a cancellation, without a writer", function()
+    local t = fifo_case(ECHO, CONFIG)
+    local p = t:start_job()
+    t:wait_for "job/score/state/manifest"
+    p:kill(programs.SIGINT)
+    t:expect(t:finish(p, 10), 130)
+  end)
+
+  it("gives what has come, and does not hold up a cancellation", function()
+    local t = fifo_case(ECHO, CONFIG)
+    local p = t:start_job()
+    local list = assert(io.open(t:path "list", "w"))
+    list:write "in/0001.txt\nin/0002.txt\nin/0003.txt\n"
+    list:flush()
+    programs.wait_until("three rows", function()
+      return t:has(PARTIAL) and #t:sorted_lines(PARTIAL) == 3
+    end)
+    p:kill(programs.SIGINT)
+    t:expect(t:finish(p, 10), 130)
+    list:close()
+  end)
+
+  it("does not hold up a job that has failed", function()
+    local t = fifo_case("function run() error 'no' end", CONFIG)
+    local p = t:start_job()
+    local list = assert(io.open(t:path "list", "w"))
+    list:write "in/0001.txt\n"
+    list:flush()
+    t:expect(t:finish(p, 10), 1)
+    list:close()
+  end)
+
+  it("is read to its end when it has one", function()
+    local t = fifo_case(ECHO, CONFIG)
+    local p = t:start_job()
+    local list = assert(io.open(t:path "list", "w"))
+    for i = 1, 6 do list:write(("in/%04d.txt\n"):format(i)) end
+    list:close()
+    t:expect(t:finish(p, 10), 0)
+    assert.same(job.names(6), t:rows())
+  end)
+end)
+
+describe("a worker", function()
+  after_each(job.check_end)
+
+  it("that sends what is no frame is killed, and the job ends", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script [[
+      local ffi = require "ffi"
+      ffi.cdef "long write(int fd, const void *p, unsigned long n);"
+      function run(m)
+        if number_of(m[1]) == 3 then ffi.C.write(3, ("\255"):rep(64), 64) end
+        return names_of(m)
+      end]]
+    t:pipeline "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 2"
+    t:expect_job(0, nil, { limit = 15 })
+    assert.same({ "0001.txt", "0002.txt", "0004.txt", "0005.txt", "0006.txt" }, t:rows())
+  end)
+
+  it("that dies takes no answer of another mini-batch with it for good", function()
+    local t = job.case()
+    t:inputs(300)
+    t:script "function run(m) if number_of(m[1]) % 5 == 0 then os.exit(1) end return names_of(m) end"
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    local r = t:expect_job(0, nil, { limit = 60 })
+    assert.same({ total = 300, succeeded = 240, failed = 60 }, r.result.steps[1].items)
+    assert.equal(180, t:statuses().PROCESS_DIED)
+  end)
+end)
+
+describe("a keeper that is stopped", function()
+  after_each(job.check_end)
+
+  it("is woken to end what is beneath it", function()
+    local t = waiting_case()
+    local keeper = t:processes_of "node"[1]
+    programs.kill(keeper, 19) -- SIGSTOP
+    t.program:kill(programs.SIGINT)
+    t:wait_for("run1.err", "canceling")
+    programs.pass_ms(600)
+    t.program:kill(programs.SIGINT)
+    t:expect(t:finish(t.program, 10), 130)
+    assert.equal(0, #t:processes())
+  end)
+end)
+
+describe("a keeper that is killed", function()
+  after_each(job.check_end)
+
+  it("leaves nothing of what workers had started", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script [[function run(m)
+      io.open(os.getenv "HERE" .. name_of(m[1]), "w"):close()
+      if os.getenv "HERE" and not io.open(os.getenv "HERE" .. "go") then
+        os.execute "tail -f /dev/null & setsid tail -f /dev/null"
+      end
+      return names_of(m)
+    end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    local p = t:start_job(nil, { env = { "HERE=" .. t:path "here-" } })
+    t:wait_for "here-0001.txt"
+    t:wait_for "here-0002.txt"
+    t:write("here-go", "")
+    programs.wait_until("four programs", function()
+      local n = 0
+      for _, q in ipairs(t:processes()) do if q.argv[1] == "tail" then n = n + 1 end end
+      return n == 4
+    end)
+    programs.kill(t:processes_of "node"[1], programs.SIGKILL)
+    t:expect(t:finish(p, 15), 0)
+    assert.same(job.names(2), t:rows())
+    assert.equal(0, #t:processes())
+  end)
+end)
+
+describe("an output file", function()
+  after_each(job.check_end)
+
+  it("that was made shorter stops the job", function()
+    local t = waiting_case()
+    t:write(PARTIAL, "0001")
+    local r = go_on(t)
+    t:expect(r, 3)
+    expect_words(r, { "shorter" })
+  end)
+
+  it("that somebody wrote to holds what was committed alone", function()
+    local t = waiting_case()
+    local file = assert(io.open(t:path(PARTIAL), "a"))
+    file:write(("another's\n"):rep(100))
+    file:close()
+    t:expect(go_on(t), 0)
+    assert.same(job.names(12), t:rows())
+  end)
+
+  it("that was replaced is not handed over as ours", function()
+    local t = waiting_case()
+    os.remove(t:path(PARTIAL))
+    t:write(PARTIAL, ("another's\n"):rep(100))
+    local r = go_on(t)
+    t:expect(r, 3)
+    expect_words(r, { "replaced" })
+    assert.is_false(t:has "job/score/output/parallel_run_step.txt")
+  end)
+
+  it("that may not grow ends the job, also with large results; with more room it goes on", function()
+    for _, size in ipairs { 100000, 1500000 } do
+      local t = job.case()
+      t:inputs(12)
+      t:script("function run(m) return { name_of(m[1]) .. ('x'):rep(" .. size .. ") } end")
+      t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+      local r = t:expect_job(3, nil, { before = { "prlimit", "--fsize=" .. 4 * size } })
+      expect_words(r, { "file too large" })
+      local done = r.result.steps[1].mini_batches
+      assert.equal(0, done.failed)
+      t:expect_job(0, { "--resume" })
+      local rows = t:rows()
+      assert.equal(12, #rows)
+      for i, row in ipairs(rows) do assert.equal(("%04d.txt"):format(i) .. ("x"):rep(size), row) end
+    end
+  end)
+end)
+
+describe("a job directory", function()
+  after_each(job.check_end)
+
+  it("may have a long name", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script(ECHO)
+    t:pipeline()
+    t.job_dir = t:path(("j"):rep(250))
+    t.step_dir = t.job_dir .. "/score"
+    t:expect_job(0)
+    assert.same(job.names(2), t:rows())
+  end)
+
+  it("keeps its own files from steps of their names", function()
+    for _, name in ipairs { "lock", "owner", "script" } do
+      local t = job.case()
+      t:inputs(2)
+      t:script(ECHO)
+      t:pipeline()
+      t:write("pipeline.lua", (t:read "pipeline.lua":gsub('name = "score"', 'name = "' .. name .. '"')))
+      expect_words(t:expect_job(2), { "'" .. name .. "'", "pipeline.lua:4" })
+      assert.is_false(t:has "job")
+    end
+  end)
+
+  it("with a complete list of mini-batches reads no other input, and says so", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script [[function run(m)
+      if number_of(m[1]) == 3 and not io.open(os.getenv "GO") then error "not yet" end
+      return names_of(m)
+    end]]
+    local CONFIG = "mini_batch_size = 1, run_max_try = 1, error_threshold = 0"
+    local o = { env = { "GO=" .. t:path "go" } }
+    t:pipeline(CONFIG)
+    t:expect_job(1, nil, o)
+    t:inputs(9, "more")
+    t:write("go", "")
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub('"in/%*"', '"more/*"')))
+    expect_words(t:expect_job(0, { "--resume", "--accept-changes" }, o), { "inputs has changed", "stays as it was" })
+    assert.same(job.names(4), t:rows())
+  end)
+
+  it("that another has taken over is left as it is", function()
+    local t = waiting_case()
+    t:write("job/owner", '{"pid":1,"host":"another","epoch":"0000000000000001"}')
+    local r = go_on(t)
+    t:expect(r, 3)
+    expect_words(r, { "taken over" })
+    assert.is_false(t:has "job/job_result.json")
+    assert.is_false(t:has "job/score/output/parallel_run_step.txt")
+  end)
+
+  it("that has been moved is resumed with the script in it", function()
+    local t = waiting_case()
+    t.program:kill(programs.SIGKILL)
+    t.program:wait()
+    t:wait_for_none()
+    assert(os.rename(t:path "job", t:path "moved"))
+    t.job_dir, t.step_dir = t:path "moved", t:path "moved/score"
+    t:write("go", "")
+    t:expect_job(0, { "--resume" }, t.options)
+    assert.same(job.names(12), t:rows())
+    assert.is_nil(lfs.attributes(t:path "job"))
+  end)
+
+  it("that two begin at once becomes the job of one", function()
+    local t = job.case()
+    t:inputs(12)
+    t:script(ECHO)
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    for i = 1, 5 do
+      t.job_dir = t:path("job" .. i)
+      local a, b = t:start_job(), t:start_job()
+      local statuses = { t:finish(a, 20).status, t:finish(b, 20).status }
+      table.sort(statuses)
+      assert.same({ 0, 2 }, statuses)
+    end
+  end)
+end)

@@ -1,0 +1,211 @@
+-- Killed from outside, whatever and whenever: nothing is lost, nothing is twice, nothing is left.
+--
+-- TM_KILLS: how many supervisors are killed at random moments (200; with TM_LONG 1000).
+local job = require "support.job"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 1000 or 200
+local WAIT_FOR_GO = [[
+local ffi = require "ffi"
+ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+function run(m)
+  io.open(os.getenv "GO" .. ".begun", "w"):close()
+  while not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
+  return names_of(m)
+end]]
+
+local function waiting_case(before)
+  local t = job.case()
+  t:inputs(60)
+  t:script(WAIT_FOR_GO)
+  t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_max_try = 1"
+  t.options = { env = { "GO=" .. t:path "go" }, before = before }
+  t.program = t:start_job(nil, t.options)
+  t:wait_for "go.begun"
+  return t
+end
+
+local function expect_canceled(t)
+  local r = t:finish(t.program, 15)
+  t:expect(r, 130)
+  assert.equal("Canceled", r.result.status)
+  assert.equal("Canceled", t:result().status)
+  assert.is_true(t:has "job/score/output/parallel_run_step.txt.partial")
+  assert.equal(0, #t:processes())
+  return r
+end
+
+local function expect_resume(t)
+  t:write("go", "")
+  t:expect_job(0, { "--resume" }, { env = t.options.env })
+  assert.same(job.names(60), t:rows())
+end
+
+describe("a signal", function()
+  after_each(job.check_end)
+
+  for name, number in pairs { SIGINT = programs.SIGINT, SIGTERM = programs.SIGTERM, SIGHUP = 1 } do
+    it(name .. " lets running mini-batches end, and begins no other", function()
+      local t = waiting_case()
+      t.program:kill(number)
+      t:wait_for("run1.err", "cancel")
+      t:write("go", "")
+      local r = expect_canceled(t)
+      local done = r.result.steps[1].mini_batches.succeeded
+      assert.is_true(done >= 1 and done <= 4, done .. " mini-batches were committed")
+      assert.equal(0, r.result.steps[1].mini_batches.failed)
+      assert.equal(done, #t:sorted_lines "job/score/output/parallel_run_step.txt.partial")
+      expect_resume(t)
+    end)
+  end
+
+  it("of a terminal reaches the supervisor alone", function()
+    local t = waiting_case { "setsid" }
+    programs.kill(-t.program.pid, programs.SIGINT)
+    t:wait_for("run1.err", "cancel")
+    t:write("go", "")
+    local r = expect_canceled(t)
+    assert.is_true(r.result.steps[1].mini_batches.succeeded >= 1)
+    expect_resume(t)
+  end)
+
+  it("given twice at once is one, given again later kills", function()
+    local t = waiting_case()
+    t.program:kill(programs.SIGINT)
+    t:wait_for("run1.err", "cancel")
+    t.program:kill(programs.SIGINT)
+    programs.pass_ms(300)
+    assert.is_false(t.program:has_ended())
+    programs.pass_ms(300)
+    t.program:kill(programs.SIGINT)
+    local r = expect_canceled(t)
+    assert.equal(0, r.result.steps[1].mini_batches.succeeded)
+    assert.equal(0, r.result.steps[1].mini_batches.failed)
+    expect_resume(t)
+  end)
+end)
+
+describe("a signal while workers are in init()", function()
+  after_each(job.check_end)
+
+  it("ends them at once: nothing of theirs could be kept", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script [[
+      function init()
+        io.open(os.getenv "GO" .. ".begun", "w"):close()
+        while not io.open(os.getenv "GO") do end
+      end
+      function run(m) return names_of(m) end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    local o = { env = { "GO=" .. t:path "go" } }
+    t.program = t:start_job(nil, o)
+    t:wait_for "go.begun"
+    t.program:kill(programs.SIGINT)
+    expect_canceled(t)
+    t:write("go", "")
+    t:expect_job(0, { "--resume" }, o)
+    assert.same(job.names(4), t:rows())
+  end)
+end)
+
+describe("kill -9 at any moment", function()
+  math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+  after_each(job.check_end)
+
+  local ITEMS = 60
+  local BUSY = [[
+function run(m)
+  local until_s = os.clock() + 0.0006
+  repeat until os.clock() > until_s
+  local rows = names_of(m)
+  for i, name in ipairs(rows) do rows[i] = name .. (" "):rep(number_of(m[i]) * WIDTH) .. "end" end
+  return rows
+end]]
+
+  local function busy_case(config, width)
+    local t = job.case()
+    t.width = width or 1
+    t:inputs(ITEMS)
+    t:script((BUSY:gsub("WIDTH", t.width)))
+    t:pipeline("mini_batch_size = 1, process_count_per_node = 2, " .. (config or ""))
+    return t
+  end
+
+  local function expect_rows(t, r)
+    local items = r.result.steps[1].items
+    assert.same({ total = ITEMS, succeeded = ITEMS, failed = 0 }, items)
+    local rows = t:rows()
+    assert.equal(ITEMS, #rows)
+    for i, name in ipairs(job.names(ITEMS)) do
+      assert.is_true(rows[i] == name .. (" "):rep(i * t.width) .. "end", "the row of " .. name)
+    end
+    for name in lfs.dir(t.step_dir .. "/state/spill") do assert.is_truthy(name:find "^%.%.?$", "left: " .. name) end
+  end
+
+  --- How long a job takes that nothing disturbs, in ms.
+  local usual_ms
+  setup(function()
+    local t = busy_case()
+    local begin_s = programs.now()
+    expect_rows(t, t:expect_job(0))
+    usual_ms = math.ceil((programs.now() - begin_s) * 1000)
+    job.check_end()
+  end)
+
+  --- Kills the supervisor after random times until the job has ended or `kills` are done; returns how many hit.
+  local function kill_supervisors(t, kills)
+    local hits = 0
+    for _ = 1, kills do
+      local p = t:start_job { "--resume" }
+      programs.pass_ms(math.random(1, usual_ms))
+      p:kill(programs.SIGKILL)
+      p:wait()
+      if p.status then
+        t:expect({ status = p.status, err = t:read(p.err_file), out = "" }, 0)
+        break
+      end
+      hits = hits + 1
+    end
+    return hits
+  end
+
+  it("of the supervisor costs nothing and leaves nothing", function()
+    local hits = 0
+    while hits < KILLS do
+      local t = busy_case("", hits % 50 < 12 and 20000) -- some rows are larger than 1 MB
+      hits = hits + kill_supervisors(t, 12)
+      expect_rows(t, t:expect_job(0, { "--resume" }))
+      t:wait_for_none()
+      job.check_end()
+    end
+  end)
+
+  --- Runs jobs, and kills one of `kind` after random times until `wanted` were hit.
+  local function kill_others(kind, config, wanted, in_one)
+    local hits = 0
+    while hits < wanted do
+      local t = busy_case(config)
+      local p = t:start_job()
+      for _ = 1, in_one do
+        programs.pass_ms(math.random(0, math.ceil(usual_ms / in_one)))
+        local pids = t:processes_of(kind)
+        if #pids > 0 and programs.kill(pids[math.random(#pids)], programs.SIGKILL) then hits = hits + 1 end
+      end
+      local r = t:finish(p)
+      t:expect(r, 0)
+      expect_rows(t, r)
+      t:wait_for_none()
+      job.check_end()
+    end
+  end
+
+  it("of the keeper costs nothing and leaves nothing", function()
+    kill_others("node", "", KILLS * 0.15, 3)
+  end)
+
+  it("of workers costs tries, no rows", function()
+    kill_others("worker", "run_max_try = 30", KILLS * 0.15, 3)
+  end)
+end)

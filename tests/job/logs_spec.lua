@@ -1,0 +1,218 @@
+-- The log folder of a step: which files a job leaves, what they say, and what a resumed job makes of them.
+local job = require "support.job"
+local lfs = require "lfs"
+
+-- Number 5 fails unless GO is set.
+local SCRIPT = [[
+function run(m)
+  for i = 1, #m do if number_of(m[i]) == 5 and not os.getenv "GO" then error "not yet" end end
+  return names_of(m)
+end]]
+
+local function new_case(config)
+  local t = job.case()
+  t:inputs(8)
+  t:script(SCRIPT)
+  t:pipeline("mini_batch_size = 2, run_max_try = 2, process_count_per_node = 1, " .. (config or "error_threshold = 0"))
+  return t
+end
+
+--- The paths of all files and links below a folder, sorted; moments in names are made TIME.
+local function tree(folder)
+  local found = {}
+  local function walk(path, name)
+    for entry in lfs.dir(path) do
+      local full = path .. "/" .. entry
+      local mode = lfs.symlinkattributes(full, "mode")
+      if entry:find "^%.%.?$" then -- luacheck: ignore 542
+      elseif mode == "directory" then
+        walk(full, name .. entry .. "/")
+      else
+        local text = (name .. entry):gsub("%d%d%d%d%d%d%d%d%-%d%d%d%d%d%d", "TIME")
+        found[#found + 1] = text .. (mode == "link" and " ->" or "")
+      end
+    end
+  end
+  walk(folder, "")
+  table.sort(found)
+  return found
+end
+
+local function of_worker(name)
+  return { "sys/node/0/" .. name .. ".stderr.txt ->", "sys/node/0/" .. name .. ".stdout.txt ->",
+           "sys/node/0/" .. name .. ".txt", "user/stderr/0/" .. name .. ".stderr.txt",
+           "user/stdout/0/" .. name .. ".stdout.txt" }
+end
+
+local ALWAYS = { "70_driver_log.txt", "job_progress_overview.TIME.txt", "job_progress_overview.txt ->",
+                 "job_result.txt", "readme.txt", "sys/job_report/node_summary.csv",
+                 "sys/job_report/process_summary.csv",
+                 "sys/job_report/processed_mini-batches.csv", "sys/master_role.txt", "sys/node/0/_main.txt" }
+
+local function all_of(...)
+  local names = {}
+  for _, list in ipairs { ... } do
+    for _, name in ipairs(list) do names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+local function count_of(text, pattern) return select(2, text:gsub(pattern, "")) end
+
+local function expect_words(text, words)
+  for _, pattern in ipairs(words) do
+    assert.is_truthy(text:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, text))
+  end
+end
+
+--- The rows of a summary as tables by column.
+local function summary(t, name)
+  local lines, columns = {}, {}
+  for line in t:log("sys/job_report/" .. name):gmatch "[^\n]+" do
+    local row, i = {}, 0
+    for field in (line .. ","):gmatch "([^,]*)," do
+      i = i + 1
+      if #lines == 0 then columns[i] = field else row[columns[i]] = field end
+    end
+    lines[#lines + 1] = row
+  end
+  return { unpack(lines, 2) }
+end
+
+--- A column of processed_mini-batches.csv added up; of those of one worker where one is named.
+local function sum_of_tries(t, column, worker)
+  local sum = 0
+  for _, try in ipairs(t:tries()) do
+    if not worker or try.Process == worker then sum = sum + tonumber(try[column]) end
+  end
+  return sum
+end
+
+local function expect_sums(t)
+  local rows, tries = summary(t, "process_summary.csv"), 0
+  for _, row in ipairs(rows) do
+    for _, column in ipairs { "Total", "Succeeded", "Failed" } do
+      assert.equal(sum_of_tries(t, column, row.Process), tonumber(row[column]))
+    end
+    local seconds = sum_of_tries(t, "Elapsed Seconds", row.Process)
+    assert.is_true(math.abs(seconds - tonumber(row["Elapsed Seconds"])) < 0.001)
+    tries = tries + tonumber(row.Tries)
+  end
+  assert.equal(#t:tries(), tries)
+  local nodes = summary(t, "node_summary.csv")
+  assert.equal(1, #nodes)
+  assert.equal(#rows, tonumber(nodes[1].Processes))
+  assert.equal(tries, tonumber(nodes[1].Tries))
+  assert.equal(t:statuses().RUN_DONE, tonumber(nodes[1].RUN_DONE))
+end
+
+describe("the log folder of a step", function()
+  after_each(job.check_end)
+
+  it("has these files after a job without errors", function()
+    local t = new_case()
+    t:expect_job(0, nil, { env = { "GO=1" } })
+    assert.same(all_of(ALWAYS, of_worker "process000"), tree(t.step_dir .. "/logs"))
+    expect_sums(t)
+    for _, name in ipairs(tree(t.step_dir .. "/logs")) do
+      local top = name:match "^[^/ ]+"
+      local named = top == "readme.txt" or t:log "readme.txt":find(top:gsub("TIME", "<time>"), 1, true)
+      assert.is_truthy(named, name .. " is not in readme.txt")
+    end
+  end)
+
+  it("says of each mini-batch what its worker did", function()
+    local t = new_case()
+    t:expect_job(0, nil, { env = { "GO=1" } })
+    local n = 0
+    for line in t:log("sys/node/0/process000.txt"):gmatch "[^\n]+" do
+      assert.is_truthy(line:find("^%d+%-%d%d%-%d%d %d%d:%d%d:%d%d,%d%d%d|INFO|%d+|process000|mini%-batch " .. n ..
+        ", try 1: RUN_DONE; 2 items, 2 succeeded, 0 failed; began %d+%-%d%d%-%d%d [%d:,]+, %d+%.%d+ s, " ..
+        "process %d+%.%d+ s, run%(%) %d+%.%d+ s; node 0 at %S+$"), line)
+      n = n + 1
+    end
+    assert.equal(4, n)
+  end)
+
+  it("says what was started, and where each setting came from", function()
+    local t = new_case("error_threshold = 0, environment_variables = { COLOUR = 'red' }")
+    t:expect_job(0, nil, { env = { "GO=1" } })
+    local said = t:log "70_driver_log.txt"
+    expect_words(said, { "|tidemill %S+ starts a job: pid %d+ on ", "|pipeline 'case': .*/pipeline%.lua\n",
+                         "|setting mini_batch_size = 2 %(file%)\n",
+                         "|setting run_invocation_timeout = 60 %(default%)\n",
+                         "|input 1: .*in/%*", "|step 'score' is Completed\n", "COLOUR" })
+    assert.is_nil(said:find "red")
+  end)
+
+  it("ends the overview with the result, and with where to start", function()
+    local t = new_case()
+    t:expect_job(1)
+    local said = t:log "job_progress_overview.txt"
+    expect_words(said, { "^[^\n]*|step 'score' of 'case' starts; job: ", "|4 mini%-batches created, %d processed ",
+                         "|score: Failed\n", "|  cause: +%S", "|start with [^\n]*/user/error%.txt: [^\n]*\n$" })
+    expect_words(t:log "job_result.txt", { "^score: Failed\n  cause: +%S", "\nstart with [^\n]*/user/error%.txt" })
+  end)
+
+  it("is appended to by a job that is resumed", function()
+    local t = new_case()
+    t:expect_job(1)
+    local first = tree(t.step_dir .. "/logs")
+    assert.same(all_of(ALWAYS, of_worker "process000", { "user/error.txt", "user/error/0/process000.txt" }), first)
+    expect_sums(t)
+    local before = {}
+    for _, name in ipairs { "70_driver_log.txt", "job_progress_overview.txt", "sys/master_role.txt",
+                            "sys/node/0/process000.txt", "sys/job_report/processed_mini-batches.csv" } do
+      before[name] = t:log(name)
+    end
+    t:expect_job(0, { "--resume" }, { env = { "GO=1" } })
+    for name, text in pairs(before) do
+      assert.equal(text, t:log(name):sub(1, #text), name .. " was not appended to")
+    end
+    assert.same(all_of(ALWAYS, of_worker "process000", of_worker "process001",
+                       { "user/error.txt", "user/error/0/process000.txt" }), tree(t.step_dir .. "/logs"))
+    expect_sums(t)
+    assert.equal(2, #summary(t, "process_summary.csv"))
+    assert.equal("2", summary(t, "node_summary.csv")[1].RUN_EXCEPTION)
+    expect_words(t:log "job_result.txt", { "^score: Completed\n" })
+    expect_words(t:log "job_progress_overview.txt",
+                 { "|score: Failed\n.*|step 'score' of 'case' goes on; .*|score: Completed\n" })
+    local started = t:log "70_driver_log.txt"
+    assert.equal(2, count_of(started, "|setting run_max_try = "))
+    expect_words(started, { "starts a job.*goes on with a job", "mini%-batches are kept" })
+    expect_words(t:log "sys/master_role.txt", { "mini%-batches are kept" })
+  end)
+
+  it("has errors of the system in sys/error, and none of the script's", function()
+    local t = new_case()
+    t:expect_job(1)
+    assert.is_false(t:has_log "sys/error/supervisor.txt")
+  end)
+
+  it("does not stop a job when it cannot be written, and each file is said once", function()
+    local t = new_case()
+    t:expect_job(1)
+    assert.is_true(os.rename(t.step_dir .. "/logs/sys/job_report", t.step_dir .. "/logs/sys/old"))
+    t:write("job/score/logs/sys/job_report", "in the way")
+    local r = t:expect_job(0, { "--resume" }, { env = { "GO=1" } })
+    assert.same(job.names(8), t:rows())
+    assert.equal(1, count_of(r.err, "sys/job_report'[^\n]*the job goes on without it"))
+    expect_words(t:log "job_result.txt", { "^score: Completed\n" })
+  end)
+end)
+
+describe("progress in a pipe", function()
+  after_each(job.check_end)
+
+  it("shows an error that is new once, and no colour", function()
+    local t = new_case("error_threshold = -1")
+    local r = t:run({ "run", "pipeline.lua", "--job-dir", t.job_dir, "--progress", "plain" })
+    t:expect(r, 0)
+    assert.is_nil(r.err:find "\27")
+    expect_words(r.err, { "\n  score: Completed\n", "errors: +%S+/user/error%.txt\n",
+                          "2 times: %S+/score%.lua:3: not yet\n",
+                          "first: mini%-batch 2 %(RUN_EXCEPTION%) at process000, %S+/0005%.txt\n",
+                          "log: %S+/user/error/0/process000%.txt" })
+  end)
+end)

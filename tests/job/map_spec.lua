@@ -1,0 +1,495 @@
+-- `tidemill map` and `tidemill try`: scripts over what the command line names.
+local job = require "support.job"
+local json = require "dkjson"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+local ECHO = "function run(m) return names_of(m) end"
+
+-- The program in a shell: "$0" "$@" is it and its words.
+local function shell(text) return { "bash", "-c", text } end
+
+local function lines(text)
+  local found = {}
+  for line in text:gmatch "[^\n]+" do found[#found + 1] = line end
+  table.sort(found)
+  return found
+end
+
+local function map(t, words, o)
+  local all = { "map", "score.lua", "--progress", "none" }
+  for _, word in ipairs(words) do all[#all + 1] = word end
+  return t:run(all, o)
+end
+
+local function case(n, script)
+  local t = job.case()
+  t:inputs(n)
+  t:script(script or ECHO)
+  return t
+end
+
+-- The one job directory of the workspace.
+local function job_of(t)
+  local found
+  for name in lfs.dir(t:path "workspace/jobs") do
+    if name:find "^%a" then
+      assert(not found, "there are several jobs")
+      found = "workspace/jobs/" .. name
+    end
+  end
+  return found
+end
+
+describe("map", function()
+  after_each(job.check_end)
+
+  it("takes files, folders and patterns, and writes the rows to standard output", function()
+    local t = case(7)
+    local r = map(t, { "in/0001.txt", "in/000[23].txt", "in", "-N", "2", "-j", "2" })
+    t:expect(r, 0)
+    local want = job.names(7)
+    for i = 1, 3 do want[#want + 1] = ("%04d.txt"):format(i) end
+    table.sort(want)
+    assert.same(want, lines(r.out))
+  end)
+
+  it("is a job of the workspace, named for its script, with its output there as well", function()
+    local t = case(3)
+    t:write("My Score_2.lua", t:read "score.lua")
+    local r = t:run { "map", "My Score_2.lua", "in", "--json" }
+    t:expect(r, 0)
+    local dir = job_of(t)
+    assert.truthy(dir:find "/my%-score%-2%-%d+")
+    assert.equal(t:path(dir), r.result.job_dir)
+    assert.equal("my-score-2", r.result.steps[1].name)
+    assert.same(job.names(3), t:sorted_lines(dir .. "/my-score-2/output/parallel_run_step.txt"))
+    local record = json.decode(t:read(dir .. "/job.json"))
+    assert.is_nil(record.pipeline)
+    assert.equal(t.dir, record.steps[1].definition.working_dir)
+    assert.equal("default", record.steps[1].definition.settings.mini_batch_size.origin)
+  end)
+
+  it("takes every parameter as an option, in either spelling", function()
+    local t = case(4)
+    t:expect(t:run({ "map", "score.lua", "in", "--job-dir", "job", "--run-invocation-timeout", "5.5", "--run_max_try=2",
+                     "--logging-level", "DEBUG", "--environment-variables", "A=1", "--environment_variables", "B=2",
+                     "--append-row-file-name", "rows.txt", "-N3", "--error-threshold", "-1" }), 0)
+    local settings = json.decode(t:read "job/job.json").steps[1].definition.settings
+    assert.same({ value = 5.5, origin = "option" }, settings.run_invocation_timeout)
+    assert.same({ value = 2, origin = "option" }, settings.run_max_try)
+    assert.same({ value = 3, origin = "option" }, settings.mini_batch_size)
+    assert.same({ value = -1, origin = "option" }, settings.error_threshold)
+    assert.same({ "A", "B" }, settings.environment_variables.value.names)
+    assert.same(job.names(4), t:sorted_lines "job/score/output/rows.txt")
+  end)
+
+  it("hands the words behind -- to the script", function()
+    local t = case(1, "function run(m) return { table.concat(arg, '|') } end")
+    local r = map(t, { "in", "--", "--limit", "2", "", "--", "a b" })
+    t:expect(r, 0)
+    assert.equal("--limit|2||--|a b\n", r.out)
+  end)
+
+  it("runs workers where the command was typed, with the script's folder first in require", function()
+    local t = job.case()
+    t:write("src/helper.lua", "return { word = 'theirs' }")
+    t:write("src/score.lua", [[
+      local helper = require "helper"
+      function run(m)
+        local e = require "tidemill.entry_script"()
+        return { helper.word .. " " .. io.open("here.txt"):read "*l" .. " " .. e.working_dir }
+      end]])
+    t:write("data/here.txt", "mine\n")
+    t:write("data/helper.lua", "error 'the wrong one'")
+    local r = t:run({ "map", "../src/score.lua", "here.txt", "--source-directory", "../src", "--progress", "none" },
+                    { cwd = t:path "data" })
+    t:expect(r, 0)
+    assert.equal("theirs mine " .. t:path "data" .. "\n", r.out)
+  end)
+
+  it("takes the first N items alone", function()
+    local t = case(9)
+    local r = map(t, { "in", "nothing-*", "--limit", "4", "-N", "3" })
+    t:expect(r, 0)
+    assert.same(job.names(4), lines(r.out))
+    assert.is_nil(r.err:find "nothing%-")
+  end)
+
+  it("says which words are wrong, and makes nothing", function()
+    local t = case(2)
+    t:write("broken.lua", "function run(")
+    t:write("there.txt", "mine")
+    local function refused(words, pattern)
+      local r = t:run(words)
+      t:expect(r, 2)
+      assert.truthy(r.err:find(pattern, 1, true), r.err)
+      assert.equal("", r.out)
+      assert.is_false(t:has "workspace")
+    end
+    refused({ "map" }, "an entry script is missing")
+    refused({ "map", "score.lua" }, "an input is missing")
+    refused({ "map", "scor.lua", "in" }, "'scor.lua': no such file")
+    refused({ "map", "in", "in" }, "'in' is no file")
+    refused({ "map", "broken.lua", "in" }, "broken.lua:1:")
+    refused({ "map", "score.lua", "in", "--run-max-try", "0" }, [['--run-max-try' is "0"; accepted: an integer from 1]])
+    refused({ "map", "score.lua", "in", "-N", "x" }, [['--mini-batch-size' is "x"]])
+    refused({ "map", "score.lua", "in", "--run-max-tries", "2" }, "did you mean '--run-max-try'?")
+    refused({ "map", "score.lua", "in", "-n", "2" }, "unknown option '-n'; with one dash there are -0, -N, -j")
+    refused({ "map", "score.lua", "in", "-N" }, "option '-N' needs a value: -N N")
+    refused({ "map", "score.lua", "in", "--limit", "0" }, [['--limit' is "0"; accepted: an integer from 1]])
+    refused({ "map", "score.lua", "in", "-" }, "'-' stands alone")
+    refused({ "map", "score.lua", "in", "-0" }, "'-0' goes with '-'")
+    refused({ "map", "score.lua", "in", "--keep-failed" }, "'--keep-failed' goes with --resume")
+    refused({ "map", "score.lua", "in", "--environment-variables", "secret" }, "of the form NAME=VALUE")
+    refused({ "map", "score.lua", "in", "--output", "there.txt" }, "there already; name another file, or replace it")
+    refused({ "map", "score.lua", "in", "--output", "in" }, "is no regular file")
+    refused({ "map", "score.lua", "in", "--output", "/dev/null", "--overwrite" }, "is no regular file")
+    refused({ "map", "score.lua", "in", "--output", "no/x" }, "/no': no such file")
+    refused({ "map", "score.lua", "in", "--overwrite" }, "'--overwrite' goes with --output FILE")
+    refused({ "map", "score.lua", "in", "--output", "x", "--output-action", "summary_only" },
+            "summary_only has no rows")
+    assert.equal("mine", t:read "there.txt")
+  end)
+
+  it("says in its help what every parameter is", function()
+    local t = job.case()
+    local r = t:run { "help", "map" }
+    t:expect(r, 0)
+    for _, name in ipairs { "-0 ", "-N N ", "-j N ", "--limit N", "--output FILE|-", "--run-max-try N",
+                            "--sync-interval SECONDS", "--logging-level WARNING|INFO|DEBUG", "Exit status 141" } do
+      assert.truthy(r.out:find(name, 1, true), name)
+    end
+    assert.is_nil(r.out:find("--entry-script", 1, true))
+  end)
+
+  -- The nearest workspace of somebody else's above the cases, where there is one.
+  local function has_one_above(dir)
+    while dir ~= "" do
+      dir = dir:match "^(.*)/[^/]*$"
+      if lfs.attributes(dir .. "/.tidemill") then return true end
+    end
+    return false
+  end
+
+  it("works in the nearest workspace above, else makes one where the command was typed", function()
+    local t = case(1)
+    lfs.mkdir(t:path "deep")
+    lfs.mkdir(t:path "deep/deeper")
+    local o = { env = { "TIDEMILL_WORKSPACE=" } }
+    if not has_one_above(t.dir) then
+      o.cwd = t:path "deep"
+      t:expect(t:run({ "map", "../score.lua", "../in", "--progress", "none" }, o), 0)
+      assert.is_true(t:has "deep/.tidemill/jobs")
+      assert.is_false(t:has ".tidemill")
+      assert(os.rename(t:path "deep/.tidemill", t:path "away"))
+    end
+    lfs.mkdir(t:path ".tidemill")
+    o.cwd = t:path "deep/deeper"
+    t:expect(t:run({ "map", "../../score.lua", "../../in", "--progress", "none" }, o), 0)
+    assert.is_true(t:has ".tidemill/jobs")
+    assert.is_false(t:has "deep/.tidemill")
+    assert.is_false(t:has "deep/deeper/.tidemill")
+  end)
+
+  it("fails as a job does", function()
+    local t = case(2, "function run(m) error 'no' end")
+    local r = map(t, { "in", "--run-max-try", "1" })
+    t:expect(r, 1)
+    assert.equal("", r.out)
+    assert.truthy(r.err:find("to go on: tidemill map score.lua", 1, true))
+    r = map(t, { "nothing-*" })
+    t:expect(r, 1)
+    assert.truthy(r.err:find("nothing matches 'nothing-*'", 1, true), r.err)
+  end)
+end)
+
+describe("a job of map", function()
+  after_each(job.check_end)
+
+  it("is known to the commands over jobs; resume names the command that began it", function()
+    local t = case(3, "function run(m) if io.open 'bad' then error 'no' end return names_of(m) end")
+    t:write("bad", "")
+    t:expect(map(t, { "in", "--run-max-try", "1", "--job-dir", "job", "--", "an argument" }), 1)
+    t:expect(t:run { "status", "job" }, 0)
+    local r = t:run { "resume", "job" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("--resume --job-dir " .. t.job_dir, 1, true), r.err)
+    os.remove(t:path "bad")
+    -- What the job said is what goes on with it.
+    r = t:run({}, { before = shell [[
+      touch bad; "$0" map score.lua in -N1 --run-max-try 1 --progress none --job-dir two 2>said
+      rm bad; eval "$(sed -n 's|^to go on: tidemill|"$0"|p' said)" 2>/dev/null]] })
+    t:expect(r, 0)
+    assert.same(job.names(3), lines(r.out))
+    t:expect(t:run { "verify", "two" }, 0)
+  end)
+
+  it("is not gone on with over other files, from elsewhere, or by another cut", function()
+    local t = case(3, "function run(m) error 'no' end")
+    t:expect(map(t, { "in", "--job-dir", t.job_dir, "--run-max-try", "1" }), 1)
+    local function changed(words, pattern, o)
+      local r = map(t, words, o)
+      t:expect(r, 2)
+      assert.truthy(r.err:find(pattern, 1, true), r.err)
+    end
+    local resume = { "--resume", "--job-dir", t.job_dir }
+    changed({ "in/0001.txt", unpack(resume) }, "'inputs' was")
+    changed({ "in", "-N", "3", unpack(resume) }, "'mini_batch_size' was 10 and is 3")
+    changed({ "in", "--limit", "2", unpack(resume) }, "'inputs' was")
+    lfs.mkdir(t:path "other")
+    os.execute(("cp -r %s %s"):format(t:path "in", t:path "other"))
+    os.execute(("cp %s %s"):format(t:path "score.lua", t:path "other"))
+    changed({ "in", unpack(resume) }, "'working directory' was", { cwd = t:path "other" })
+  end)
+end)
+
+describe("map's standard input", function()
+  after_each(job.check_end)
+
+  it("has a path a line, or NUL between them", function()
+    local t = case(3)
+    t:write("in/new\nline.txt", "x")
+    local o = { before = shell [[find in -name '000*' | "$0" "$@"]] }
+    local r = map(t, { "-" }, o)
+    t:expect(r, 0)
+    assert.same(job.names(3), lines(r.out))
+    t:script "function run(m) local r = {} for i, p in ipairs(m) do r[i] = #name_of(p) end return r end"
+    o.before = shell [[find in -print0 -name 'n*' | "$0" "$@"]]
+    r = map(t, { "-0", "-", "-N1" }, o)
+    t:expect(r, 0)
+    assert.same({ "12", "2", "8", "8", "8" }, lines(r.out))
+  end)
+
+  it("is taken against the current directory, also when it is a file", function()
+    local t = case(2, "function run(m) return m end")
+    t:write("lists/list", "in/0001.txt\nin/0002.txt\n")
+    local r = map(t, { "-" }, { stdin = t:path "lists/list" })
+    t:expect(r, 0)
+    assert.same({ t:path "in/0001.txt", t:path "in/0002.txt" }, lines(r.out))
+  end)
+
+  it("is worked on, and its rows are written, while it still comes", function()
+    local t = case(4)
+    t:expect(t:run({}, { before = { "mkfifo", t:path "go", t:path "rest" } }) and { status = 0 }, 0)
+    local p = t:start({ "map", "score.lua", "-", "-N", "2", "--progress", "none", "--job-dir", "job" }, {
+      before = shell [[(printf 'in/0001.txt\nin/0002.txt\n'; cat rest) | "$0" "$@" | cat >rows]] })
+    t:wait_for("rows", "0002.txt")
+    assert.is_false(t:has "job/job_result.json")
+    t:write("rest", "in/0003.txt\nin/0004.txt")
+    t:expect(t:finish(p), 0)
+    assert.same(job.names(4), t:sorted_lines "rows")
+  end)
+
+  it("is read no further than --limit, and its writer learns of it", function()
+    local t = case(0)
+    local r = map(t, { "-", "--limit", "3" }, { before = shell [[yes /x | "$0" "$@"; echo "${PIPESTATUS[0]}"]] })
+    t:expect(r, 0)
+    assert.same({ "141", "x", "x", "x" }, lines(r.out))
+  end)
+
+  it("does not hold up a signal while it brings nothing", function()
+    local t = case(1)
+    t:run({}, { before = { "mkfifo", t:path "rest" } })
+    local p = t:start({ "map", "score.lua", "-", "-N", "1", "--progress", "none", "--job-dir", "job" }, {
+      before = shell [[exec 3<>rest; echo in/0001.txt >&3; exec "$0" "$@" <&3 3<&- >rows]] })
+    t:wait_for("rows", "0001.txt")
+    p:kill(programs.SIGINT)
+    local r = t:finish(p)
+    t:expect(r, 130)
+    assert.truthy(r.err:find("with the same list on standard input", 1, true), r.err)
+    -- The list had not ended: it is given again, and what was committed is kept.
+    t:write("list", "in/0001.txt\n")
+    r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" }, { stdin = t:path "list" })
+    t:expect(r, 0)
+    assert.equal("0001.txt\n", r.out)
+    assert.truthy(r.err:find("1 mini-batches are kept", 1, true), r.err)
+    -- Now it has: nothing is read any more.
+    r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" })
+    t:expect(r, 0)
+    assert.equal("0001.txt\n", r.out)
+  end)
+
+  it("that lists nothing is said", function()
+    local t = case(0)
+    local r = map(t, { "-" })
+    t:expect(r, 1)
+    assert.truthy(r.err:find("'standard input' lists no paths", 1, true), r.err)
+    t:write("list", "a\0b\0")
+    r = map(t, { "-" }, { stdin = t:path "list" })
+    t:expect(r, 2)
+    assert.truthy(r.err:find("is it a list with NUL between the paths? then -0", 1, true), r.err)
+  end)
+end)
+
+describe("map's rows", function()
+  after_each(job.check_end)
+
+  it("may lose their reader: the job is canceled, and the status is SIGPIPE's", function()
+    local t = case(0, "function run(m) return m end")
+    local r = map(t, { "-", "-N", "1", "-j", "1" },
+                  { before = shell [[yes /x | "$0" "$@" | head -1; echo "${PIPESTATUS[@]}"]] })
+    assert.equal("/x\n141 141 0\n", r.out)
+    assert.truthy(r.err:find("nobody reads the rows any more", 1, true), r.err)
+    local result = json.decode(t:read(job_of(t) .. "/job_result.json"))
+    assert.equal("Canceled", result.status)
+  end)
+
+  it("that nobody reads are noticed while none is written", function()
+    local t = case(2, [[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      function run(m) io.open("started", "w"):close() while true do ffi.C.poll(nil, 0, 20) end end]])
+    local r = map(t, { "in" }, { before = shell
+      [["$0" "$@" | (until [ -e started ]; do read -t 0.01 <>/dev/null; done; exit 0); echo "${PIPESTATUS[0]}"]] })
+    assert.equal("141\n", r.out)
+  end)
+
+  it("are not waited for: a job ends though its reader sleeps, and none is lost", function()
+    local t = case(40, [[
+      function run(m) local r = names_of(m) for i, s in ipairs(r) do r[i] = s .. ("x"):rep(20000) end return r end]])
+    t:run({}, { before = { "mkfifo", t:path "go" } })
+    local p = t:start({ "map", "score.lua", "in", "--progress", "none", "--job-dir", "job" },
+                      { before = shell [["$0" "$@" | (read word <go; cat >rows)]] })
+    t:wait_for "job/job_result.json"
+    assert.is_false(p:has_ended())
+    t:write("go", "go\n")
+    local r = t:finish(p)
+    t:expect(r, 0)
+    assert.is_true(t:read "job/score/output/parallel_run_step.txt" == t:read "rows")
+    assert.equal(40 * 20009, #t:read "rows")
+  end)
+
+  it("of a small job are the file's, byte for byte, to a file too", function()
+    local t = case(30)
+    local r = map(t, { "in", "-N", "1", "--job-dir", "job" }, { before = shell [[echo first; "$0" "$@"; echo last]] })
+    assert.equal("first\n" .. t:read "job/score/output/parallel_run_step.txt" .. "last\n", r.out)
+  end)
+
+  it("come before the result", function()
+    local t = case(2)
+    local r = map(t, { "in", "--json" })
+    t:expect(r, 0)
+    assert.truthy(r.out:find "^000%d.txt\n000%d.txt\n{.*}\n$")
+    assert.equal("Completed", r.result.status)
+  end)
+
+  it("are none with summary_only", function()
+    local t = case(2)
+    local r = map(t, { "in", "--output-action", "summary_only" })
+    t:expect(r, 0)
+    assert.equal("", r.out)
+  end)
+
+  it("cannot be written: the job ends, and says where they are", function()
+    local t = case(2)
+    local r = map(t, { "in" }, { before = shell [["$0" "$@" >/dev/full]] })
+    t:expect(r, 3)
+    assert.truthy(r.err:find("cannot write rows to standard output: no space left", 1, true), r.err)
+  end)
+
+  it("are put where --output says when the job is Completed, and not before", function()
+    local t = case(3, "function run(m) if io.open 'bad' then error 'no' end return names_of(m) end")
+    t:write("bad", "")
+    local words = { "in", "--output", "out.txt", "--job-dir", "job", "--run-max-try", "1" }
+    local r = map(t, words)
+    t:expect(r, 1)
+    assert.is_false(t:has "out.txt")
+    os.remove(t:path "bad")
+    words[#words + 1] = "--resume"
+    r = map(t, words)
+    t:expect(r, 0)
+    assert.equal("", r.out)
+    assert.truthy(r.err:find("output: " .. t:path "out.txt", 1, true))
+    assert.same(job.names(3), t:sorted_lines "out.txt")
+    assert.same(job.names(3), t:sorted_lines "job/score/output/parallel_run_step.txt")
+    r = t:run { "map", "score.lua", "in/0001.txt", "--output", "out.txt", "--overwrite" }
+    t:expect(r, 0)
+    assert.equal("0001.txt\n", t:read "out.txt")
+  end)
+end)
+
+describe("try", function()
+  after_each(job.check_end)
+
+  local function clean(t) assert.is_false(t:has "workspace") assert.is_false(t:has ".tidemill") end
+
+  it("runs the first mini-batch alone, here", function()
+    local t = case(5, [[
+      local words = table.concat(arg, " ")
+      function init() words = words .. " " .. os.getenv "WHO" print "printed" end
+      function run(m) local r = names_of(m) r[1] = r[1] .. " " .. words return r end
+      function shutdown() io.stderr:write "shut down\n" end]])
+    local r = t:run { "try", "score.lua", "in", "-N", "2", "--environment-variables", "WHO=me", "--", "a", "b" }
+    t:expect(r, 0)
+    assert.equal("0001.txt a b me\n0002.txt\n", r.out)
+    assert.truthy(r.err:find("printed\n", 1, true))
+    assert.truthy(r.err:find("shut down\n", 1, true))
+    assert.truthy(r.err:find("2 items, 2 elements returned", 1, true))
+    clean(t)
+  end)
+
+  it("shows an error with its stack", function()
+    local t = job.case()
+    t:inputs(1)
+    t:write("score.lua", "local function deep() error 'boom' end\nfunction run(m)\n  deep()\nend\n")
+    local r = t:run { "try", "score.lua", "in" }
+    t:expect(r, 1)
+    assert.equal("", r.out)
+    assert.truthy(r.err:find("run() failed at " .. t:path "score.lua" .. ":1: boom", 1, true), r.err)
+    assert.truthy(r.err:find("score.lua:3: in function", 1, true), r.err)
+    for script, words in pairs {
+      ["function init() error 'no model' end function run(m) return m end"] = "init() failed",
+      ["error 'not loaded'"] = "loading the script failed",
+      ["function run(m) return 1 end"] = "run() failed",
+      ["x = 1"] = "defines no function run(mini_batch)" } do
+      t:write("score.lua", script)
+      r = t:run { "try", "score.lua", "in" }
+      t:expect(r, 1)
+      assert.truthy(r.err:find(words, 1, true), r.err)
+    end
+    clean(t)
+  end)
+
+  it("gives the script fresh folders, and keeps what is in them", function()
+    local t = case(1, [[
+      function run(m)
+        local e = require "tidemill.entry_script"()
+        e.logger:info "logged"
+        io.open(e.output_dir .. "/mine", "w"):close()
+        io.open(e.temp_dir .. "/gone", "w"):close()
+        return { e.output_dir, e.temp_dir, e.agent_name, e.working_dir }
+      end]])
+    local r = t:run { "try", "score.lua", "in" }
+    t:expect(r, 0)
+    local output_dir, temp_dir, name, cwd = r.out:match "^([^\n]+)\n([^\n]+)\n([^\n]+)\n([^\n]+)\n$"
+    assert.equal("process000", name)
+    assert.equal(t.dir, cwd)
+    assert.is_true(t:has(output_dir .. "/mine"))
+    assert.is_false(t:has(temp_dir))
+    assert.truthy(r.err:find("output_dir: " .. output_dir, 1, true), r.err)
+    assert.truthy(t:read(output_dir:gsub("output$", "log/process000.log.txt")):find "|logged\n")
+    os.execute("rm -r " .. output_dir:match "^(.+)/output$")
+    clean(t)
+  end)
+
+  it("leaves no folder when nothing is in it", function()
+    local t = case(1)
+    t:expect(t:run { "try", "score.lua", "in" }, 0)
+    for name in lfs.dir(t:path "tmp") do assert.is_nil(name:find "tidemill") end
+  end)
+
+  it("reads paths from standard input, and refuses what map refuses", function()
+    local t = case(3)
+    local r = t:run({ "try", "score.lua", "-", "-N1" }, { before = shell [[ls -d in/* | "$0" "$@"]] })
+    t:expect(r, 0)
+    assert.equal("0001.txt\n", r.out)
+    r = t:run { "try", "score.lua", "nothing-*" }
+    t:expect(r, 1)
+    assert.truthy(r.err:find("nothing matches 'nothing-*'", 1, true), r.err)
+    r = t:run { "try", "score.lua" }
+    t:expect(r, 2)
+    r = t:run { "try", "score.lua", "in", "--output", "x" }
+    t:expect(r, 2)
+  end)
+end)

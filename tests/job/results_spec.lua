@@ -1,0 +1,134 @@
+-- What run() may return, and what becomes of it.
+local job = require "support.job"
+
+local function by_index(t)
+  local tries = {}
+  for _, try in ipairs(t:tries()) do tries[tonumber(try["Mini-batch Id"])] = try end
+  return tries
+end
+
+describe("what run() returns", function()
+  after_each(job.check_end)
+
+  it("is an error when it is no array", function()
+    local t = job.case()
+    local wrong = { "nil", "", "7", "'text'", "true", "{ 1, nil, 3 }", "{ a = 1 }", "print", "{ 1, x = 2 }",
+                    "{ [2] = 1 }" }
+    t:inputs(#wrong + 1)
+    t:script("function run(m) local n = number_of(m[1])\n")
+    local body = t:read "score.lua"
+    for i, value in ipairs(wrong) do body = body .. ("if n == %d then return %s end\n"):format(i, value) end
+    t:write("score.lua", body .. "return names_of(m) end")
+    t:pipeline "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1"
+    local r = t:expect_job(0)
+    assert.same({ total = #wrong + 1, succeeded = 1, failed = #wrong }, r.result.steps[1].mini_batches)
+    assert.same({ ("%04d.txt"):format(#wrong + 1) }, t:rows())
+    local tries = by_index(t)
+    for i, value in ipairs(wrong) do
+      assert.equal("RUN_WRONG_RETURN", tries[i - 1].Status, value)
+      assert.is_truthy(tries[i - 1]["Error Message"]:find "return", value)
+    end
+    assert.is_truthy(tries[0]["Error Message"]:find "nil", tries[0]["Error Message"])
+    assert.is_truthy(tries[2]["Error Message"]:find "number", tries[2]["Error Message"])
+    assert.is_truthy(tries[3]["Error Message"]:find "string", tries[3]["Error Message"])
+  end)
+
+  it("counts as failed the items that it leaves out, without another try", function()
+    local t = job.case()
+    t:inputs(10)
+    t:script "function run(m) return { name_of(m[1]) } end"
+    t:pipeline "mini_batch_size = 4"
+    local r = t:expect_job(0)
+    local step = r.result.steps[1]
+    assert.same({ total = 3, succeeded = 3, failed = 0 }, step.mini_batches)
+    assert.same({ total = 10, succeeded = 3, failed = 7 }, step.items)
+    assert.same({ RUN_DONE = 3 }, t:statuses())
+    assert.same({ "0001.txt", "0005.txt", "0009.txt" }, t:rows())
+  end)
+
+  it("may be more than there are items: a warning, once", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script "function run(m) return { 'a', 'b', 'c', 'd' } end"
+    t:pipeline "mini_batch_size = 2"
+    local r = t:expect_job(0)
+    assert.same({ total = 6, succeeded = 6, failed = 0 }, r.result.steps[1].items)
+    assert.equal(12, #t:rows())
+    local _, n = r.err:gsub("4 elements for", "")
+    assert.equal(1, n, r.err)
+    assert.is_truthy(t:log("sys/master_role.txt"):find "4 elements for")
+  end)
+
+  it("is written exactly, also when it is larger than 1 MB", function()
+    local t = job.case()
+    t:inputs(3)
+    t:script [[
+      local function long(n)
+        local parts, x = {}, n
+        for i = 1, 200000 do
+          x = (x * 48271) % 2147483647
+          parts[i] = ("%08x"):format(x)
+        end
+        return table.concat(parts)
+      end
+      function run(m) return { name_of(m[1]) .. long(number_of(m[1])), "end " .. name_of(m[1]) } end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    t:expect_job(0)
+    local text = t:read "job/score/output/parallel_run_step.txt"
+    assert.equal(3 * (8 + 1600000 + 1 + 4 + 8 + 1), #text)
+    for n = 1, 3 do
+      local name, x, parts = ("%04d.txt"):format(n), n, {}
+      for i = 1, 200000 do
+        x = (x * 48271) % 2147483647
+        parts[i] = ("%08x"):format(x)
+      end
+      assert.is_truthy(text:find(name .. table.concat(parts) .. "\nend " .. name .. "\n", 1, true), name)
+    end
+  end)
+
+  it("has no line break in a string", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script "function run(m) if number_of(m[1]) == 1 then return { 'two\\nlines' } end return { 'one line' } end"
+    t:pipeline "mini_batch_size = 1, run_max_try = 2, process_count_per_node = 1"
+    local r = t:expect_job(0)
+    assert.same({ "one line" }, t:rows())
+    assert.equal(1, r.result.steps[1].mini_batches.failed)
+    assert.is_truthy(t:log("user/error.txt"):find "line break")
+  end)
+
+  it("writes numbers, booleans and tables in one way everywhere", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script [[function run(m)
+      return { 1, -0.5, 0.1, 1e15, 2^53 - 1, 1e300, 1/3, 0/0, 1/0, -1/0, 9007199254740993LL,
+               18446744073709551615ULL, true, false, { b = 1, a = { 1, "x" } }, {}, "as it is\tand \"so\"", "" }
+    end]]
+    t:pipeline "process_count_per_node = 1"
+    t:expect_job(0, nil, { env = { "LC_ALL=de_DE.UTF-8" } })
+    assert.equal(table.concat({ "1", "-0.5", "0.1", "1000000000000000", "9007199254740991", "1e+300",
+      "0.3333333333333333", "nan", "inf", "-inf", "9007199254740993",
+      "18446744073709551615", "true", "false", '{"a":[1,"x"],"b":1}', "[]",
+      'as it is\tand "so"', "", "" }, "\n"), (t:read("job/score/output/parallel_run_step.txt"):gsub("%-nan", "nan")))
+  end)
+
+  it("names the element that cannot be written", function()
+    local t = job.case()
+    t:inputs(3)
+    t:script [[function run(m)
+      local n = number_of(m[1])
+      if n == 1 then return { "good", print } end
+      if n == 2 then return { "good", { 1, x = 2 } } end
+      local loop = {}
+      loop.self = loop
+      return { "good", loop }
+    end]]
+    t:pipeline "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1"
+    t:expect_job(1)
+    for _, try in ipairs(t:tries()) do
+      assert.is_truthy(try["Error Message"]:find "2", try["Error Message"])
+      assert.not_equal("RUN_DONE", try.Status)
+    end
+    assert.equal("", t:read "job/score/output/parallel_run_step.txt.partial")
+  end)
+end)

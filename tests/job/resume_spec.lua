@@ -1,0 +1,278 @@
+-- Going on with a job: what is kept, what is run again, what is refused.
+local job = require "support.job"
+local programs = require "support.programs"
+
+local RECORD = 64 -- bytes of a journal record
+
+-- Notes each run() in a file, and fails for number 5 unless GO is set.
+local NOTING = [[
+local function note(text)
+  local file = io.open(os.getenv "RUNS", "a")
+  file:write(text .. "\n")
+  file:close()
+end
+function run(m, context)
+  note(name_of(m[1]) .. " " .. context.try)
+  if number_of(m[1]) == 5 and not os.getenv "GO" then error "not yet" end
+  return names_of(m)
+end]]
+
+local function go(t) return { env = { "GO=1", "RUNS=" .. t:path "runs" } } end
+local function no_go(t) return { env = { "RUNS=" .. t:path "runs" } } end
+
+local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1, "
+
+local function new_case(config, step)
+  local t = job.case()
+  t:inputs(8)
+  t:script(NOTING)
+  t:pipeline(CONFIG .. (config or "error_threshold = 0"), step)
+  t:write("runs", "")
+  return t
+end
+
+--- What was run since the last look.
+local function take_runs(t)
+  local lines = t:sorted_lines "runs"
+  t:write("runs", "")
+  return lines
+end
+
+--- A job that Failed when number 5 did; the numbers before it are committed, perhaps some behind it.
+local function failed_case(config, step)
+  local t = new_case(config, step)
+  t:expect_job(1, nil, no_go(t))
+  t.first_runs = take_runs(t)
+  return t
+end
+
+local function expect_words(r, words)
+  for _, pattern in ipairs(words) do
+    assert.is_truthy(r.err:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, r.err))
+  end
+end
+
+describe("--resume", function()
+  after_each(job.check_end)
+
+  it("starts anew where there is no directory, and says so", function()
+    local t = new_case()
+    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "new" })
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("starts anew in an empty directory, and says so", function()
+    local t = new_case()
+    require "lfs".mkdir(t.job_dir)
+    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "new" })
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("starts anew where a job was killed before its definition was complete, and says so", function()
+    local t = new_case()
+    t:write("job/lock", "")
+    t:write("job/node.lock", "")
+    t:write("job/owner", '{"pid": 1, "host": "gone", "epoch": "00"}')
+    t:write("job/script/score/score.lua", "half of i")
+    t:write("job/job.json.tmp", '{"version"')
+    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "anew" })
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("runs nothing of a job that is Completed", function()
+    local t = new_case()
+    local first = t:expect_job(0, nil, go(t))
+    take_runs(t)
+    local r = t:expect_job(0, { "--resume" }, go(t))
+    assert.same({}, take_runs(t))
+    expect_words(r, { "Completed" })
+    assert.same(first.result, r.result)
+    assert.same(first.result, t:result())
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("keeps what is committed, and gives fresh tries to what had failed", function()
+    local t = failed_case()
+    local r = t:expect_job(0, { "--resume" }, go(t))
+    assert.same(job.names(8), t:rows())
+    local runs, all = take_runs(t), {}
+    for _, line in ipairs(t.first_runs) do if line ~= "0005.txt 1" then all[line] = (all[line] or 0) + 1 end end
+    for _, line in ipairs(runs) do
+      assert.is_truthy(line:find " 1$", line)
+      if line ~= "0005.txt 1" then all[line] = (all[line] or 0) + 1 end
+    end
+    for line, n in pairs(all) do assert.equal(1, n, line .. " was run again") end
+    assert.is_truthy(table.concat(runs, " "):find "0005.txt 1")
+    assert.same({ total = 8, succeeded = 8, failed = 0 }, r.result.steps[1].items)
+    assert.is_false(t:has "job/score/failed_items.jsonl")
+    expect_words(r, { "kept" })
+  end)
+
+  it("with --keep-failed leaves alone what had failed", function()
+    local t = failed_case()
+    t:pipeline(CONFIG .. "error_threshold = 1")
+    local r = t:expect_job(0, { "--resume", "--keep-failed" }, go(t))
+    assert.is_nil(table.concat(take_runs(t), " "):find "0005.txt")
+    assert.same({ total = 8, succeeded = 7, failed = 1 }, r.result.steps[1].items)
+    assert.equal(7, #t:rows())
+    assert.is_truthy(t:read("job/score/failed_items.jsonl"):find "0005.txt")
+  end)
+
+  it("judges a job that Failed by a threshold anew", function()
+    local t = failed_case()
+    local r = t:expect_job(1, { "--resume" }, no_go(t))
+    assert.equal("Failed", r.result.status)
+    t:pipeline(CONFIG .. "error_threshold = 1")
+    r = t:expect_job(0, { "--resume" }, no_go(t))
+    assert.same({ total = 8, succeeded = 7, failed = 1 }, r.result.steps[1].items)
+  end)
+
+  it("does not count tries that ran when the supervisor died", function()
+    local t = new_case()
+    t:script((NOTING:gsub('error "not yet"', "while true do end")))
+    local p = t:start_job(nil, no_go(t))
+    t:wait_for("runs", "0005.txt")
+    p:kill(programs.SIGKILL)
+    p:wait()
+    assert.is_false(t:has "job/job_result.json")
+    take_runs(t)
+    t:expect_job(0, { "--resume" }, go(t))
+    assert.is_truthy(table.concat(take_runs(t), " "):find "0005.txt 1")
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("takes a result that cannot be read for none", function()
+    local t = failed_case()
+    t:write("job/job_result.json", '{"status": "Compl')
+    t:expect_job(0, { "--resume" }, go(t))
+    assert.same(job.names(8), t:rows())
+    assert.equal("Completed", t:result().status)
+  end)
+
+  it("goes on with the numbers of workers, and with the logs", function()
+    local t = failed_case()
+    t:expect_job(0, { "--resume" }, go(t))
+    assert.is_true(t:has_log "user/stdout/0/process000.stdout.txt")
+    assert.is_true(t:has_log "user/stdout/0/process001.stdout.txt")
+    local _, headers = t:log("sys/job_report/processed_mini-batches.csv"):gsub("Mini%-batch Id", "")
+    assert.equal(1, headers)
+    assert.equal(1, t:statuses().RUN_EXCEPTION)
+    assert.equal(8, t:statuses().RUN_DONE)
+    assert.is_truthy(t:log("sys/node/0/_main.txt"):find "process000.*process001")
+  end)
+end)
+
+describe("a resumed job whose definition has changed", function()
+  after_each(job.check_end)
+
+  it("goes on where results do not depend on it, and says what", function()
+    local t = failed_case()
+    t:pipeline [[mini_batch_size = 1, run_max_try = 2, process_count_per_node = 2, error_threshold = 3,
+      run_invocation_timeout = 30, logging_level = "DEBUG", environment_variables = { COLOUR = "red" }]]
+    local r = t:expect_job(0, { "--resume" }, go(t))
+    expect_words(r, { "process_count_per_node[^\n]*1[^\n]*2", "run_max_try[^\n]*1[^\n]*2",
+                      "error_threshold[^\n]*0[^\n]*3", "run_invocation_timeout[^\n]*60[^\n]*30",
+                      "logging_level[^\n]*INFO[^\n]*DEBUG", "environment_variables" })
+    assert.is_nil(r.err:find "red")
+    assert.same(job.names(8), t:rows())
+  end)
+
+  local refused = {
+    mini_batch_size = { config = "mini_batch_size = 2, error_threshold = 0",
+                        words = { "mini_batch_size[^\n]*1[^\n]*2" } },
+    output_action = { config = [[output_action = "summary_only", error_threshold = 0]],
+                      words = { "output_action", "append_row.*summary_only" } },
+    append_row_file_name = { config = [[append_row_file_name = "other.txt", error_threshold = 0]],
+                             words = { "append_row_file_name", "parallel_run_step.txt.*other.txt" } },
+    arguments = { step = [[arguments = { "--fast" }]], words = { "arguments", "%-%-fast" } },
+    inputs = { step = [[inputs = { tm.Dataset.File.from_files "in/*.txt" }]], words = { "inputs", "in/%*%.txt" } },
+  }
+  for name, change in pairs(refused) do
+    it("is refused when it is " .. name .. ", and left as it was", function()
+      local t = failed_case()
+      local record, rows = t:read "job/job.json", t:read "job/score/output/parallel_run_step.txt.partial"
+      t:pipeline(CONFIG .. (change.config or "error_threshold = 0"), change.step)
+      local r = t:expect_job(2, { "--resume" }, go(t))
+      expect_words(r, change.words)
+      expect_words(r, { "%-%-accept%-changes" })
+      assert.equal(record, t:read "job/job.json")
+      assert.equal(rows, t:read "job/score/output/parallel_run_step.txt.partial")
+      assert.same({}, take_runs(t))
+      t:pipeline(CONFIG .. "error_threshold = 0")
+      t:expect_job(0, { "--resume" }, go(t))
+      assert.same(job.names(8), t:rows())
+    end)
+  end
+
+  it("goes on all the same with --accept-changes", function()
+    local t = failed_case()
+    t:pipeline(CONFIG .. "error_threshold = 0", [[arguments = { "--fast" }]])
+    expect_words(t:expect_job(0, { "--resume", "--accept-changes" }, go(t)), { "arguments" })
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("is refused when it is the script; with --accept-changes the new one is run", function()
+    local t = failed_case()
+    t:script(NOTING .. "\nlocal old = run function run(m, c) old(m, c) return { 'new ' .. name_of(m[1]) } end")
+    expect_words(t:expect_job(2, { "--resume" }, go(t)), { "script", "%-%-accept%-changes" })
+    t:expect_job(0, { "--resume", "--accept-changes" }, go(t))
+    local rows = table.concat(t:rows(), " ")
+    assert.is_truthy(rows:find "^0001.txt.*new 0005.txt")
+    assert.equal(8, #t:rows())
+  end)
+
+  it("runs the copy of the script, not what has become of the user's", function()
+    local t = new_case()
+    t:script(NOTING .. "\nfunction init() note 'loaded' end")
+    local o = no_go(t)
+    t:script((NOTING:gsub('error "not yet"', "while true do end")))
+    local p = t:start_job(nil, o)
+    t:wait_for("runs", "0005.txt")
+    t:script "this is no Lua"
+    for _, pid in ipairs(t:processes_of "worker") do programs.kill(pid, programs.SIGKILL) end
+    local status = p:wait(20)
+    assert.equal(1, status)
+    assert.is_nil(t:log("user/error.txt"):find "this is no Lua")
+  end)
+end)
+
+describe("an input that has changed since", function()
+  after_each(job.check_end)
+
+  it("is noticed by the worker that opens it", function()
+    local t = failed_case()
+    t:write("in/0005.txt", "longer than it had been")
+    t:pipeline(CONFIG .. "error_threshold = 1")
+    local r = t:expect_job(0, { "--resume" }, go(t))
+    assert.same({ total = 8, succeeded = 7, failed = 1 }, r.result.steps[1].items)
+    local said = t:log "user/error.txt"
+    assert.is_truthy(said:find "0005.txt" and said:find "changed", said)
+  end)
+
+  it("is not minded where its rows are kept, unless --verify-input is given", function()
+    local t = failed_case()
+    t:write("in/0001.txt", "longer than it had been")
+    expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "changed" })
+    t:expect_job(0, { "--resume" }, go(t))
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("is found by --verify-input in a job that is Completed", function()
+    local t = new_case()
+    t:expect_job(0, nil, go(t))
+    t:expect_job(0, { "--resume", "--verify-input" }, go(t))
+    assert.same(job.names(8), t:rows())
+    t:write("in/0009.txt", "9\n")
+    expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "changed" })
+  end)
+
+  it("is refused where the listing had not ended", function()
+    local t = failed_case()
+    local manifest = t:read "job/score/state/manifest"
+    -- without its last bytes the manifest has no end record: the listing goes on behind it
+    t:write("job/score/state/manifest", manifest:sub(1, #manifest - 1))
+    t:write("job/score/state/journal", t:read("job/score/state/journal"):sub(1, RECORD))
+    t:write("in/0000.txt", "before all others")
+    expect_words(t:expect_job(2, { "--resume" }, go(t)), { "changed", "0001.txt", "0000.txt" })
+  end)
+end)

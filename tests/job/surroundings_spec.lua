@@ -1,0 +1,105 @@
+-- Odd names, odd sizes, and programs that start ours in odd ways.
+local job = require "support.job"
+local lfs = require "lfs"
+
+local ECHO = "function run(m) return names_of(m) end"
+
+local function new_case(config)
+  local t = job.case()
+  t:inputs(4)
+  t:script(ECHO)
+  t:pipeline("mini_batch_size = 1, process_count_per_node = 2, " .. (config or ""))
+  return t
+end
+
+--- The job run by a shell that gives it `redirections`; the exit status is in the file `status`.
+local function run_redirected(t, redirections)
+  return t:run({ "run", "pipeline.lua", "--job-dir", t.job_dir, "--json" },
+               { before = { "sh", "-c", '"$@" ' .. redirections, "sh" }, limit = 15 })
+end
+
+describe("a job", function()
+  after_each(job.check_end)
+
+  it("takes names as they are: blanks, line breaks, bytes that are no UTF-8", function()
+    local t = new_case()
+    local names = { "a b.txt", "new\nline.txt", "bad\255.txt", "ü€.txt", "-x", "it's \"so\", or not.txt" }
+    for _, name in ipairs(names) do t:write("odd/" .. name, "x") end
+    t:script [[function run(m)
+      local rows = {}
+      for i, path in ipairs(m) do
+        assert(io.open(path)):close()
+        rows[i] = name_of(path):gsub("\n", "|")
+      end
+      return rows
+    end]]
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub("in/%*", "odd")))
+    local r = t:run { "run", "pipeline.lua", "--job-dir", "job of\nübel", "--json" }
+    t:expect(r, 0)
+    assert.equal(t:path "job of\nübel", r.result.job_dir)
+    for i, name in ipairs(names) do names[i] = name:gsub("\n", "|") end
+    table.sort(names)
+    assert.same(names, t:sorted_lines "job of\nübel/score/output/parallel_run_step.txt")
+  end)
+
+  it("may have one mini-batch of very many items, and very many mini-batches", function()
+    local t = new_case()
+    local paths = {}
+    for i = 1, 60000 do paths[i] = ("/nowhere/at/all/file%06d.txt"):format(i) end
+    local text = table.concat(paths, "\n") .. "\n"
+    t:write("list.txt", text)
+    t:script "function run(m) return m end"
+    for _, size in ipairs { 60000, 1 } do
+      t:pipeline("process_count_per_node = 4, mini_batch_size = " .. size)
+      t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('from_files%("in/%*"%)', 'from_manifest("list.txt")')))
+      t.step_dir = t.dir .. "/job" .. size .. "/score"
+      local r = t:expect_job(0, { "--job-dir", t.dir .. "/job" .. size })
+      assert.equal(60000 / size, r.result.steps[1].mini_batches.total)
+      assert.is_true(text == table.concat(t:rows(), "\n") .. "\n")
+    end
+  end)
+
+  it("runs with its standard descriptors closed", function()
+    local t = new_case()
+    t:expect(run_redirected(t, "<&- >&- 2>&-"), 0)
+    assert.same(job.names(4), t:rows())
+  end)
+
+  it("runs to its end when nobody reads what it says", function()
+    local t = new_case()
+    local r = run_redirected(t, "2>&1 | exec true; :")
+    t:expect(r, 0)
+    t:wait_for "job/job_result.json"
+    t:wait_for_none()
+    assert.same(job.names(4), t:rows())
+  end)
+
+  it("may be in a directory that a link leads to", function()
+    local t = new_case()
+    lfs.mkdir(t:path "real")
+    lfs.link("real", t:path "job", true)
+    t:expect_job(0)
+    assert.same(job.names(4), t:sorted_lines "real/score/output/parallel_run_step.txt")
+    t:expect_job(0, { "--resume" })
+  end)
+
+  it("says what is wrong with the place for temporary files", function()
+    local t = new_case()
+    local r = t:run_job(nil, { env = { "TMPDIR=" .. t.dir .. "/nowhere" }, limit = 15 })
+    assert.is_true(r.status == 1 or r.status == 3, "status " .. tostring(r.status))
+    assert.is_truthy(r.err:find(t.dir .. "/nowhere", 1, true), r.err)
+  end)
+
+  it("ends a worker that was stopped, when run() passes its timeout", function()
+    local t = new_case "run_invocation_timeout = 0.3, run_max_try = 1"
+    t:script [[
+      local ffi = require "ffi"
+      ffi.cdef "int kill(int pid, int sig); int getpid(void);"
+      function run(m)
+        if number_of(m[1]) == 2 then ffi.C.kill(ffi.C.getpid(), 19) end
+        return names_of(m)
+      end]]
+    t:expect_job(0, nil, { limit = 15 })
+    assert.same({ RUN_TIMEOUT = 1, RUN_DONE = 3 }, t:statuses())
+  end)
+end)

@@ -1,0 +1,152 @@
+-- `tidemill verify`: what is good is found good, and every kind of damage is found, with file and place.
+local job = require "support.job"
+local programs = require "support.programs"
+
+local RECORD = 64 -- bytes of a journal record
+local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1"
+
+--- Numbers 3 and 5 fail, so that there are failure lines. Each takes a little, so that results are written one by one.
+local SCRIPT = [[
+function run(m)
+  local until_s = os.clock() + 0.002
+  while os.clock() < until_s do end
+  if number_of(m[1]) == 3 or number_of(m[1]) == 5 then error "bad" end
+  while number_of(m[1]) == 8 and os.getenv "STAY" do end
+  return names_of(m)
+end]]
+
+local function new_case(config)
+  local t = job.case()
+  t:inputs(8)
+  t:script(SCRIPT)
+  t:pipeline(config or CONFIG)
+  return t
+end
+
+local function expect_verify(t, status, words)
+  local r = t:run { "verify", t.job_dir }
+  t:expect(r, status)
+  for _, word in ipairs(words) do
+    assert.is_truthy((r.err .. r.out):find(word, 1, true), ("'%s' is missing in:\n%s"):format(word, r.err .. r.out))
+  end
+  return r
+end
+
+--- Another byte at `at` (from 0; negative: from the end) of a file of the step.
+local function spoil(t, name, at)
+  local text = t:read(t.step_dir .. "/" .. name)
+  if at < 0 then at = #text + at end
+  t:write(t.step_dir .. "/" .. name, text:sub(1, at) .. string.char((text:byte(at + 1) + 1) % 256) .. text:sub(at + 2))
+end
+
+local function cut(t, name, bytes)
+  local text = t:read(t.step_dir .. "/" .. name)
+  t:write(t.step_dir .. "/" .. name, text:sub(1, #text - bytes))
+end
+
+local function add(t, name, text)
+  t:write(t.step_dir .. "/" .. name, t:read(t.step_dir .. "/" .. name) .. text)
+end
+
+--- A job that was killed in its last mini-batch.
+local function killed_case()
+  local t = new_case()
+  local p = t:start_job(nil, { env = { "STAY=1" } })
+  programs.wait_until("seven mini-batches", function()
+    local r = t:run { "status", t.job_dir, "--json" }
+    local counts = r.result and r.result.steps[1].mini_batches
+    return counts and counts.succeeded + counts.failed == 7
+  end, 20)
+  local r = t:run { "verify", t.job_dir }
+  t:expect(r, 3)
+  assert.is_truthy(r.err:find("is running, by pid " .. p.pid, 1, true))
+  p:kill(programs.SIGKILL)
+  t:finish(p)
+  t:wait_for_none()
+  return t
+end
+
+local OUTPUT = "output/parallel_run_step.txt"
+
+describe("verify", function()
+  after_each(job.check_end)
+
+  it("finds a job good that has ended, and says what was checked", function()
+    local t = new_case()
+    t:expect_job(0)
+    expect_verify(t, 0, { "step 'score': good", "6 mini-batches committed, 2 failed", "8 mini-batches", "54 bytes",
+      OUTPUT, "everything is as the journal says" })
+    assert.equal("Completed", t:result().status)
+  end)
+
+  it("finds each kind of damage, with file and place", function()
+    local cases = {
+      { spoil, OUTPUT, 10, { OUTPUT .. "' is damaged at byte 9:", "mini-batch" } },
+      { cut, OUTPUT, 1, { OUTPUT .. "' is damaged at byte 45:", "shorter" } },
+      { add, OUTPUT, "x", { OUTPUT .. "' is damaged at byte 54: 1 bytes" } },
+      { spoil, "state/failures", 5, { "state/failures' is damaged at byte 0:", "mini-batch 2" } },
+      { spoil, "state/journal", 2 * RECORD + 9, { "state/journal' is damaged at byte 128: a bad record" } },
+      { cut, "state/journal", 1, { "state/journal' is damaged at byte " } },
+      { cut, "state/journal", 3 * RECORD, { "job_result.json" } },
+      { spoil, "state/manifest", 70, { "state/manifest' is damaged at byte 16:" } },
+      { add, "state/manifest", "x", { "state/manifest' is damaged at byte ", "1 bytes that are no entry" } },
+    }
+    local t = new_case()
+    t:expect_job(0)
+    for _, case in ipairs(cases) do
+      local damage, name, how, words = unpack(case)
+      local good = t:read(t.step_dir .. "/" .. name)
+      damage(t, name, how)
+      expect_verify(t, 3, words)
+      t:write(t.step_dir .. "/" .. name, good)
+    end
+    expect_verify(t, 0, { "good" })
+  end)
+
+  it("misses a file that is gone", function()
+    local t = new_case()
+    t:expect_job(0)
+    os.remove(t:path(t.step_dir .. "/" .. OUTPUT))
+    expect_verify(t, 3, { OUTPUT, "no such file" })
+    os.remove(t:path(t.step_dir .. "/state/journal"))
+    expect_verify(t, 3, { "state/journal': it is missing" })
+  end)
+
+  it("knows a count of the result that is not the journal's", function()
+    local t = new_case()
+    t:expect_job(0)
+    t:write("job/job_result.json", (t:read "job/job_result.json":gsub('"succeeded": 6', '"succeeded": 7')))
+    expect_verify(t, 3, { "job_result.json': step 'score': 7 mini-batches succeeded, the journal has 6" })
+  end)
+
+  it("finds a job good that was killed, with a torn end or without, and changes nothing", function()
+    local t = killed_case()
+    expect_verify(t, 0, { "step 'score': good", "5 mini-batches committed, 2 failed" })
+    add(t, "state/journal", ("x"):rep(RECORD + 5))
+    add(t, OUTPUT .. ".partial", "a row that no record cov")
+    local journal, rows = t:read(t.step_dir .. "/state/journal"), t:read(t.step_dir .. "/" .. OUTPUT .. ".partial")
+    expect_verify(t, 0, { "good", "2 records, 24 bytes of output" })
+    assert.equal(journal, t:read(t.step_dir .. "/state/journal"))
+    assert.equal(rows, t:read(t.step_dir .. "/" .. OUTPUT .. ".partial"))
+    expect_verify(t, 0, { "good" })
+    t:expect(t:run { "resume", t.job_dir }, 0)
+    expect_verify(t, 0, { "good", "6 mini-batches committed, 2 failed" })
+  end)
+
+  it("follows a job over its sessions", function()
+    local t = new_case(CONFIG .. ", error_threshold = 1")
+    t:expect_job(1)
+    expect_verify(t, 0, { "good" })
+    t:script "function run(m) return names_of(m) end"
+    t:expect(t:run { "resume", t.job_dir, "--accept-changes" }, 0)
+    expect_verify(t, 0, { "8 mini-batches committed, 0 failed" })
+  end)
+
+  it("checks a job without rows by its journal and manifest", function()
+    local t = new_case(CONFIG .. ', output_action = "summary_only"')
+    t:expect_job(0)
+    expect_verify(t, 0, { "good", "6 mini-batches committed" })
+    spoil(t, "state/journal", RECORD + 1)
+    expect_verify(t, 3, { "at byte 64" })
+  end)
+end)

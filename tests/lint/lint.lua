@@ -1,0 +1,38 @@
+-- The lint of the tree: luajit lint.lua [ROOT]. Prints PATH:LINE: [rule] words; status 1 where there are any.
+local here = arg[0]:match "^(.*)/" or "."
+package.path = here .. "/?.lua;" .. package.path
+local source, rules = require "source", require "rules"
+
+local names = {}
+for name in pairs(rules) do names[#names + 1] = name end
+table.sort(names)
+
+local function is_excused(line, name) return line and line:find("lint: allow " .. name .. ",", 1, true) end
+
+-- Calls found(path, line, rule, words) for everything that a file breaks.
+local function check(file, allowed, found)
+  for _, name in ipairs(names) do
+    rules[name](file, function(line, words)
+      if not is_excused(file.lines[line], name) then found(file.path, line, name, words) end
+    end, allowed)
+  end
+end
+
+local function main(root)
+  local allowed, files, faults = source.allowed(root), 0, 0
+  for _, path in ipairs(source.list(root)) do
+    local file = source.open(root, path)
+    if file then
+      files = files + 1
+      check(file, allowed, function(where, line, name, words)
+        faults = faults + 1
+        print(("%s:%d: [%s] %s"):format(where, line, name, words))
+      end)
+    end
+  end
+  print(("%d files, %d faults"):format(files, faults))
+  os.exit(files > 0 and faults == 0 and 0 or 1)
+end
+
+if ... == "lint" then return { check = check } end
+main(arg[1] or here .. "/../..")

@@ -1,0 +1,211 @@
+-- The rules of the tree. rules[name] = function(file, report): report(line number, words).
+-- A line that must break one says so, with its reason, in a comment on it: lint: allow NAME, why
+local rules = {}
+
+local MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_HEAD_LINES = 600, 60, 40
+
+-- What each folder of core/ may include, besides itself: whole layers, and single files of others.
+local layers = {
+  base = {},
+  sys = { "base" },
+  data = { "base", "sys" },
+  store = { "base", "sys", "data" },
+  plan = { "base", "sys", "data", "store" },
+  run = { "base", "sys", "data", "store", "plan", "agent/message.h", "node/message.h" },
+  node = { "base", "sys", "data" },
+  agent = { "base", "sys", "data", "node/page.h", "node/wire.h" },
+  report = { "base", "sys", "run/events.h" },
+}
+
+-- Headers of libraries, and the one place for each.
+local libraries = {
+  { "^uv%.h$", "core/sys/" },
+  { "^uv/", "core/sys/" },
+  { "^lua%.h$", "lua/" },
+  { "^lauxlib%.h$", "lua/" },
+  { "^lualib%.h$", "lua/" },
+  { "^luajit%.h$", "lua/" },
+  { "^xxhash%.h$", "core/base/hash.c" },
+  { "^yajl/", "core/base/json" },
+  { "^archive%.h$", "core/data/files/" },
+  { "^archive_entry%.h$", "core/data/files/" },
+  { "^zlib%.h$", "core/data/" },
+  { "^sqlite3%.h$", "core/store/" },
+  { "^histedit%.h$", "lua/cli/" },
+}
+
+local effects = {}
+for name in ([[fork vfork execv execve execvp execvpe posix_spawn kill tgkill waitpid waitid mmap munmap socket
+  socketpair pipe pipe2 sendmsg recvmsg unlink rename mkdir rmdir fsync fdatasync ftruncate fopen opendir readdir
+  signal sigaction prctl raise flock]]):gmatch "%S+" do
+  effects[name] = true
+end
+
+local refused = {}
+for word in ("task chunk shard destroy delete fetch create"):gmatch "%S+" do
+  refused[word], refused[word .. "s"] = true, true
+end
+
+local function starts(text, prefix) return text:sub(1, #prefix) == prefix end
+
+local function includes(file)
+  local i = 0
+  return function()
+    while i < #file.lines do
+      i = i + 1
+      local mark, name = file.lines[i]:match '^%s*#%s*include%s+([<"])([^>"]+)'
+      if name then return i, name, mark end
+    end
+  end
+end
+
+function rules.layers(file, report)
+  local layer = file.path:match "^core/(%w+)/"
+  if file.kind ~= "c" or not layer or layer == "include" then return end
+  if not layers[layer] then return report(1, "core/" .. layer .. " is no layer of the tree") end
+  for line, name, mark in includes(file) do
+    local target = name:match "^(%w+)/"
+    local ok = mark == "<" or not target or target == layer
+    for _, allowed in ipairs(layers[layer]) do ok = ok or allowed == target or allowed == name end
+    if not ok then report(line, "core/" .. layer .. " does not stand on '" .. name .. "'") end
+  end
+end
+
+function rules.libraries(file, report)
+  if file.kind ~= "c" or not (starts(file.path, "core/") or starts(file.path, "lua/")) then return end
+  for line, name in includes(file) do
+    for _, library in ipairs(libraries) do
+      if name:find(library[1]) and not starts(file.path, library[2]) then
+        report(line, "'" .. name .. "' is included in " .. library[2] .. " alone")
+      end
+    end
+  end
+end
+
+-- Only core/sys makes system calls with an effect. A member of a struct of functions is none.
+function rules.effects(file, report)
+  if file.kind ~= "c" or not starts(file.path, "core/") or starts(file.path, "core/sys/") then return end
+  for i, line in ipairs(file.code) do
+    for before, name in (" " .. line):gmatch "([^%w_])([%a_][%w_]*)%s*%(" do
+      if effects[name] and before ~= "." and before ~= ">" and before ~= "*" then
+        report(i, "'" .. name .. "' is called in core/sys alone")
+      end
+    end
+  end
+end
+
+rules["file-length"] = function(file, report)
+  if (file.kind == "c" or file.kind == "lua" or file.kind == "sh") and #file.lines > MAX_FILE_LINES then
+    report(#file.lines, #file.lines .. " lines; at most " .. MAX_FILE_LINES)
+  end
+end
+
+local function is_one_line_case(line) return line:find "^%s*case .*:.*;%s*$" or line:find "^%s*case .*:.*;%s*/%*" end
+
+-- A function of C is what stands between a { and a } in the first column; of Lua, function … and end. A case that is
+-- one line does not count.
+rules["function-length"] = function(file, report)
+  local open, close
+  if file.kind == "c" then
+    open, close = "^{%s*$", "^}"
+  elseif file.kind == "lua" then
+    open, close = "^%f[%w_][%w_%. %[%]\"-]*%f[%w_]function%f[^%w_]", "^end%f[^%w_]"
+  else
+    return
+  end
+  local first, count
+  for i, line in ipairs(file.lines) do
+    if first then
+      count = count + (is_one_line_case(line) and 0 or 1)
+      if line:find(close) then
+        if count > MAX_FUNCTION_LINES then
+          report(first, "a function of " .. count .. " lines; at most " .. MAX_FUNCTION_LINES)
+        end
+        first = nil
+      end
+    elseif line:find(open) and not (file.kind == "lua" and line:find "%f[%w_]end[%s%),}]*$") then
+      first, count = i, 1
+    end
+  end
+end
+
+local function refused_part(identifier)
+  local before
+  for part in identifier:lower():gmatch "[^_]+" do
+    if refused[part] then return part end
+    if (part == "batch" or part == "batches") and before ~= "mini" then return part end
+    before = part
+  end
+end
+
+function rules.words(file, report, allowed)
+  local stem = file.name:gsub("%.%w+$", ""):gsub("%W", "_")
+  local part = refused_part(stem)
+  if part and not allowed(stem) then report(1, "'" .. part .. "' in the name of the file") end
+  for i, line in ipairs(file.code or {}) do
+    if not line:find "^%s*#%s*include" then
+      for identifier in line:gmatch "[%a_][%w_]*" do
+        part = refused_part(identifier)
+        if part and not allowed(identifier) then
+          report(i, "'" .. part .. "' in '" .. identifier .. "': another word is used here, see the list of words")
+        end
+      end
+    end
+  end
+end
+
+rules["head-comment"] = function(file, report)
+  if file.kind ~= "c" then return end
+  if not starts(file.text, "/*") then return report(1, "the file does not begin with a comment") end
+  local _, count = file.text:sub(1, (file.text:find("*/", 1, true) or 1)):gsub("\n", "")
+  if count + 1 > MAX_HEAD_LINES then report(1, "a head comment of " .. count + 1 .. " lines") end
+end
+
+rules["no-sleep"] = function(file, report)
+  if not starts(file.path, "tests/") then return end
+  local patterns = {
+    c = { "%f[%w_]u?sleep%s*%(", "%f[%w_]nanosleep%s*%(", "%f[%w_]uv_sleep%s*%(" },
+    sh = { "^%s*sleep%s+%S", "[;&|]%s*sleep%s+%S", "%f[%w]do%s+sleep%s" },
+    lua = { "%f[%w_]sleep%s*%(", "execute%s*%(?%s*[\"']sleep%s", "popen%s*%(?%s*[\"']sleep%s" },
+  }
+  for i, line in ipairs(file.lines) do
+    for _, pattern in ipairs(patterns[file.kind] or {}) do
+      if line:find(pattern) then
+        report(i, "a test waits for an event, with a limit; it does not sleep")
+        break
+      end
+    end
+  end
+end
+
+function rules.blanks(file, report)
+  if not file.kind and not file.name:find "^%." then return end
+  for i, line in ipairs(file.lines) do
+    if line:find "[ \t\r]$" then report(i, "blanks at the end of the line") end
+    if line:find "\t" and (file.kind == "c" or file.kind == "lua") then report(i, "a tab") end
+  end
+  if file.text ~= "" and file.text:sub(-1) ~= "\n" then report(#file.lines, "no line break at the end") end
+end
+
+local marks = { "TO" .. "DO", "FIX" .. "ME", "XX" .. "X" }
+
+function rules.unfinished(file, report)
+  for i, line in ipairs(file.lines) do
+    for _, mark in ipairs(marks) do
+      if line:find("%f[%w_]" .. mark .. "%f[^%w_]") then report(i, "'" .. mark .. "': what is here is finished") end
+    end
+  end
+end
+
+-- Paths that are there on one person's machine alone.
+local places = { "/wor" .. "k/", "/hom" .. "e/%l", "/roo" .. "t/", "/User" .. "s/" }
+
+function rules.places(file, report)
+  for i, line in ipairs(file.lines) do
+    for _, place in ipairs(places) do
+      if (" " .. line):find("[^%w_.}]" .. place) then report(i, "a path of one machine") end
+    end
+  end
+end
+
+return rules

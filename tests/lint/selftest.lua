@@ -1,0 +1,70 @@
+-- The lint's own test: what each rule must find, and what it must leave alone.
+local here = arg[0]:match "^(.*)/" or "."
+package.path = here .. "/?.lua;" .. package.path
+local source, lint = require "source", require "lint"
+
+local head = "/* x.c - an example. */\n"
+local function c_function(lines, line) return head .. "void f(void)\n{\n" .. (line .. "\n"):rep(lines - 2) .. "}\n" end
+
+-- path, text, and the rule that must find something on the given line; without a rule nothing may be found.
+local cases = {
+  { "core/run/x.c", head .. '#include "plan/config.h"\n#include "node/message.h"\n#include "run/tally.h"\n' },
+  { "core/run/x.c", head .. '#include "node/keeper.h"\n', "layers", 2 },
+  { "core/base/x.c", head .. '#include "sys/loop.h"\n', "layers", 2 },
+  { "core/node/x.h", head .. '#include "run/queue.h"\n', "layers", 2 },
+  { "core/agent/x.c", head .. '#include "plan/config.h"\n', "layers", 2 },
+  { "core/report/x.c", head .. '#include "run/events.h"\n#include "sys/fs.h"\n' },
+  { "core/report/x.c", head .. '#include "run/job.h"\n', "layers", 2 },
+  { "core/other/x.c", head, "layers", 1 },
+  { "lua/x.c", head .. '#include "run/job.h"\n#include <lua.h>\n#include <luajit.h>\n' },
+  { "core/sys/x.c", head .. "#include <uv.h>\n" },
+  { "core/run/x.c", head .. "#include <uv.h>\n", "libraries", 2 },
+  { "core/agent/x.c", head .. "#include <lua.h>\n", "libraries", 2 },
+  { "core/base/map.c", head .. "#include <xxhash.h>\n", "libraries", 2 },
+  { "core/base/json_read.c", head .. "#include <yajl/yajl_parse.h>\n" },
+  { "core/data/rows/x.c", head .. "#include <archive.h>\n", "libraries", 2 },
+  { "core/run/x.c", head .. "  fs->rename(fs->self, a, b);\n  tm_pipe(1); /* kill(1) */\n" },
+  { "core/run/x.c", head .. "  kill(pid, 9);\n", "effects", 2 },
+  { "core/sys/x.c", head .. "  kill(pid, 9);\n" },
+  { "core/run/x.c", head .. ("int x;\n"):rep(600), "file-length", 601 },
+  { "core/run/x.c", c_function(60, "  g();") },
+  { "core/run/x.c", c_function(61, "  g();"), "function-length", 3 },
+  { "core/run/x.c", c_function(90, "  case 1: return g();") },
+  { "stdlib/x.lua", "local function f()\n" .. ("  g()\n"):rep(59) .. "end\n", "function-length", 1 },
+  { "stdlib/x.lua", "local function f() return 1 end\n" .. ("g()\n"):rep(70) },
+  { "core/run/x.c", head .. "int tm_queue_delete;\n", "words", 2 },
+  { "core/run/x.c", head .. "int n_chunks;\n", "words", 2 },
+  { "core/run/x.c", head .. "int batch_size;\n", "words", 2 },
+  { "core/run/x.c", head .. 'int mini_batch_size, created; /* delete */ char *s = "task";\n' },
+  { "core/run/fetch.c", head, "words", 1 },
+  { "stdlib/x.lua", "local create_new_version = 1 -- a task\nlocal s = [[shard]]\n" },
+  { "stdlib/x.lua", "local function create_frame() end\n", "words", 1 },
+  { "core/run/x.c", "int x;\n", "head-comment", 1 },
+  { "core/run/x.c", "/*\n" .. (" * x\n"):rep(40) .. " */\n", "head-comment", 1 },
+  { "tests/unit/test_x.c", head .. "  us" .. "leep (10);\n", "no-sleep", 2 },
+  { "tests/job/x.sh", "slee" .. "p 1\n", "no-sleep", 1 },
+  { "tests/job/x.lua", "os.execute('slee" .. "p 1')\n", "no-sleep", 1 },
+  { "tests/job/x.sh", "slee" .. "p 9 # lint: allow no-sleep, it is what is killed\n" },
+  { "examples/x.lua", "os.execute('slee" .. "p 1')\n" },
+  { "README.md", "a \n", "blanks", 1 },
+  { "stdlib/x.lua", "a()\n\tb()\n", "blanks", 2 },
+  { "README.md", "a", "blanks", 1 },
+  { "README.md", "a\nTO" .. "DO: b\n", "unfinished", 2 },
+  { "tests/x.sh", "cd /wor" .. "k/x\n", "places", 1 },
+  { "tests/x.sh", 'cd "$dir/wor' .. 'k/x"\n' },
+}
+
+local allowed = source.allowed(here .. "/../..")
+local wrong = 0
+for i, case in ipairs(cases) do
+  local path, text, rule, line = unpack(case)
+  local found = {}
+  lint.check(source.file(path, text), allowed, function(_, at, name) found[#found + 1] = name .. " at " .. at end)
+  local is, expected = table.concat(found, ", "), rule and rule .. " at " .. line or ""
+  if is ~= expected then
+    wrong = wrong + 1
+    print(("case %d, %s: expected '%s', found '%s'"):format(i, path, expected, is))
+  end
+end
+print(("%d cases, %d wrong"):format(#cases, wrong))
+os.exit(wrong == 0 and 0 or 1)

@@ -1,0 +1,136 @@
+-- Reading source text: the files of the tree, and text without its comments and strings.
+local M = {}
+
+local function read(path)
+  local f = io.open(path, "rb")
+  if not f then return nil end
+  local text = f:read "*a"
+  f:close()
+  return text
+end
+
+local function lines_of(command)
+  local pipe, list = assert(io.popen(command)), {}
+  for line in pipe:lines() do list[#list + 1] = line end
+  pipe:close()
+  return list
+end
+
+-- Paths of the tree, relative to root, sorted: what git tracks or would track; without git, all but build folders.
+function M.list(root)
+  local quoted = "'" .. root:gsub("'", "'\\''") .. "'"
+  local list = lines_of("git -C " .. quoted .. " ls-files -co --exclude-standard 2>/dev/null")
+  if #list == 0 then
+    list = lines_of("cd " .. quoted .. " && find . -type f ! -path './.git/*' ! -path './build*' | sed 's:^\\./::'")
+  end
+  table.sort(list)
+  return list
+end
+
+-- The end (exclusive) of the quoted text that begins at i. An escape never ends it.
+local function quoted_end(text, i)
+  local quote, at = text:sub(i, i), i + 1
+  while at <= #text do
+    local c = text:sub(at, at)
+    if c == "\\" then
+      at = at + 1
+    elseif c == quote or c == "\n" then
+      return at + 1
+    end
+    at = at + 1
+  end
+  return at
+end
+
+local function after(text, from, close)
+  local _, last = text:find(close, from, true)
+  return (last or #text) + 1
+end
+
+-- Where the comment or string that begins at i ends (exclusive), and whether it is a comment; nil where none begins.
+local function c_span(text, i)
+  local two = text:sub(i, i + 1)
+  if two == "/*" then return after(text, i + 2, "*/"), true end
+  if two == "//" then return after(text, i, "\n") - 1, true end
+  local c = text:sub(i, i)
+  if c == '"' or c == "'" then return quoted_end(text, i), false end
+end
+
+local function lua_span(text, i)
+  local comment = text:sub(i, i + 1) == "--"
+  local at = comment and i + 2 or i
+  local level = text:match("^%[(=*)%[", at)
+  if level then return after(text, at, "]" .. level .. "]"), comment end
+  if comment then return after(text, i, "\n") - 1, true end
+  local c = text:sub(i, i)
+  if c == '"' or c == "'" then return quoted_end(text, i), false end
+end
+
+-- text with every comment and string blanked; lines stay where they are.
+function M.code(text, kind)
+  local span = kind == "lua" and lua_span or c_span
+  local start = kind == "lua" and "[-%[\"']" or "[/\"']"
+  local out, from, i = {}, 1, 1
+  while true do
+    i = text:find(start, i)
+    if not i then break end
+    local stop = span(text, i)
+    if stop then
+      out[#out + 1] = text:sub(from, i - 1)
+      out[#out + 1] = " " .. text:sub(i, stop - 1):gsub("[^\n]", "")
+      from, i = stop, stop
+    else
+      i = i + 1
+    end
+  end
+  out[#out + 1] = text:sub(from)
+  return table.concat(out)
+end
+
+local kinds = { c = "c", h = "c", lua = "lua", sh = "sh", md = "md", cmake = "cmake", txt = "txt" }
+
+-- The file as the rules see it: path, kind, name, text, lines, code (C and Lua alone).
+function M.file(path, text)
+  local name = path:match "[^/]+$"
+  local kind = kinds[name:match "%.(%w+)$" or ""]
+  if not kind and text:find "^#!.*sh\n" then kind = "sh" end
+  local file = { path = path, name = name, kind = kind, text = text, lines = {} }
+  for line in (text:gsub("\n$", "") .. "\n"):gmatch "(.-)\n" do file.lines[#file.lines + 1] = line end
+  if kind == "c" or kind == "lua" then
+    file.code = {}
+    for line in (M.code(text, kind) .. "\n"):gmatch "(.-)\n" do file.code[#file.code + 1] = line end
+  end
+  return file
+end
+
+-- nil for what is no text.
+function M.open(root, path)
+  local text = read(root .. "/" .. path)
+  if not text or text:find "%z" or path:find "%.pgm$" then return nil end
+  return M.file(path, text)
+end
+
+-- words.allow: identifier -> reason. An entry may end in *.
+function M.allowed(root)
+  local exact, prefixes = {}, {}
+  local text = assert(read(root .. "/tests/lint/words.allow"), "tests/lint/words.allow is missing")
+  for line in text:gmatch "[^\n]+" do
+    local word, reason = line:match "^([%w_*]+)%s+(%S.*)$"
+    if word and word:sub(-1) == "*" then
+      prefixes[#prefixes + 1] = word:sub(1, -2)
+    elseif word then
+      exact[word] = reason
+    elseif not line:find "^#" then
+      error("words.allow: a word and its reason, not '" .. line .. "'")
+    end
+  end
+  return function(word)
+    if exact[word] then return true end
+    for _, prefix in ipairs(prefixes) do
+      if word:sub(1, #prefix) == prefix then return true end
+    end
+    return false
+  end
+end
+
+return M

@@ -1,0 +1,134 @@
+#!/bin/bash
+# Builds tidemill and runs all of its tests; the last line is "N passed, N failed".
+#
+# Each stage goes on where the one before it failed, so that one run shows everything. A build counts
+# as one test. What a test prints is shown when it fails; ctest's own logs are in <build>/Testing.
+set -u -o pipefail
+
+usage()
+{
+  cat <<'END'
+usage: tests/run.sh [--long] [--install-only]
+  --long           also the long sweeps (faults, kills, random inputs)
+  --install-only   install the packages that are missing, and stop
+END
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
+install_only=no
+test_timeout=120
+for option in "$@"; do
+  case $option in
+    --long) export TM_LONG=1; test_timeout=1800 ;;
+    --install-only) install_only=yes ;;
+    -h|--help) usage; exit 0 ;;
+    *) echo "run.sh: unknown option '$option'" >&2; usage >&2; exit 2 ;;
+  esac
+done
+cd "$root" || exit 1
+# shellcheck source=tests/support/packages.sh
+. tests/support/packages.sh
+
+passed=0
+failed=0
+failures=()
+skipped=()
+jobs=$(nproc)
+export LC_ALL=C.UTF-8
+
+stage()
+{
+  printf '\n== %s (%d s)\n' "$*" "$SECONDS"
+}
+
+pass()
+{
+  passed=$((passed + 1))
+}
+
+fail() # NAME
+{
+  failed=$((failed + 1))
+  failures+=("$1")
+}
+
+# build DIR CMAKE_OPTION...: as far as it goes (-k 0), so that a broken file hides nothing else.
+build()
+{
+  local dir=$1
+  shift
+  stage "build in $dir"
+  if cmake -S . -B "$dir" -G Ninja -DTM_TESTS=ON "$@" >"$dir.log" 2>&1; then
+    rm -f "$dir.log"
+    if NINJA_STATUS='[%f/%t] ' cmake --build "$dir" -j "$jobs" -- -k 0; then
+      pass
+      return
+    fi
+  else
+    cat "$dir.log"
+    rm -f "$dir.log"
+  fi
+  fail "$dir: build"
+}
+
+# check DIR NAME CTEST_OPTION...: runs tests that were built in DIR and adds them up.
+check()
+{
+  local dir=$1 name=$2 report="$root/$1/ctest-$2.xml" result test
+  shift 2
+  stage "tests in $dir: $name"
+  rm -f "$report"
+  ctest --test-dir "$dir" --output-on-failure --timeout "$test_timeout" --output-junit "$report" "$@"
+  if ! grep -q '<testcase ' "$report" 2>/dev/null; then
+    echo "no tests were run"
+    fail "$dir: $name: no tests were run"
+    return
+  fi
+  while read -r result test; do
+    case $result in
+      run) pass ;;
+      skipped|disabled) skipped+=("$dir: $test") ;;
+      *) fail "$dir: $test" ;;
+    esac
+  done < <(results_of "$report")
+}
+
+# results_of JUNIT_FILE: "run NAME", "fail NAME", "skipped NAME" (by the test's own word), "notrun NAME".
+results_of()
+{
+  awk '
+    /^[ \t]*<testcase / {
+      name = $0; sub(/.*<testcase name="/, "", name); sub(/".*/, "", name)
+      result = $0; sub(/.* status="/, "", result); sub(/".*/, "", result)
+    }
+    /^[ \t]*<skipped message="SKIP_/ { if (result == "notrun") result = "skipped" }
+    /^[ \t]*<\/testcase>/ { print result, name }' "$1"
+}
+
+stage "packages"
+if ! install_packages build test; then
+  fail "packages"
+fi
+if [ $install_only = yes ]; then
+  exit $((failed > 0))
+fi
+
+# Warnings of gcc under the sanitizers are not errors: there it sees uses before initialization that are none.
+CC=gcc build build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON
+check build lint -R '^lint/' -j "$jobs"
+check build tests -E '^lint/' -j "$jobs"
+
+CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_SANITIZE=ON
+check build-asan sanitizers -R '^(unit|job)/' -j "$jobs"
+
+CC=clang build build-clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON
+
+stage "result"
+for name in "${skipped[@]}"; do
+  echo "skipped: $name"
+done
+for name in "${failures[@]}"; do
+  echo "failed: $name"
+done
+echo "$passed passed, $failed failed"
+exit $((failed > 0))

@@ -1,0 +1,281 @@
+-- A case: a fresh directory, a pipeline with its script and inputs in it, and the program run over them.
+--
+--   local t = job.case()
+--   t:inputs(6)
+--   t:script [[function run(m) return m end]]
+--   t:pipeline("mini_batch_size = 2")
+--   local r = t:run_job()         -- r.status, r.out, r.err, r.result
+--
+-- job.check_end, after each case, fails where a process was left, and removes the directory. A process belongs to a
+-- case when it has the case's variable in its environment: what the program starts inherits it.
+local json = require "dkjson"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+local job = {}
+local Case = {}
+Case.__index = Case
+
+local program = assert(os.getenv "TIDEMILL", "TIDEMILL is not set: the path of the program")
+local count, open_cases = 0, {}
+
+local function read_file(path)
+  local file, message = io.open(path, "rb")
+  if not file then return nil, message end
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function make_dirs(path)
+  if lfs.attributes(path, "mode") == "directory" then return end
+  make_dirs(path:match "^(.+)/[^/]+$" or "/")
+  assert(lfs.mkdir(path))
+end
+
+local function remove_tree(path)
+  if lfs.symlinkattributes(path, "mode") == "directory" then
+    for name in lfs.dir(path) do
+      if name ~= "." and name ~= ".." then remove_tree(path .. "/" .. name) end
+    end
+    lfs.rmdir(path)
+  else
+    os.remove(path)
+  end
+end
+
+--- A fresh directory. `o.base`: where it is made.
+function job.case(o)
+  count = count + 1
+  local base = o and o.base or os.getenv "TMPDIR" or "/tmp"
+  local self = setmetatable({}, Case)
+  self.dir = os.tmpname()
+  os.remove(self.dir)
+  self.dir = base .. "/tidemill-job-" .. self.dir:match "[^/]+$" .. "-" .. count
+  make_dirs(self.dir .. "/tmp")
+  self.variable = "TIDEMILL_CASE=" .. self.dir
+  self.job_dir = self.dir .. "/job"
+  self.step_dir = self.job_dir .. "/score"
+  self.runs = 0
+  open_cases[#open_cases + 1] = self
+  return self
+end
+
+--- What is to be true after each case: nothing runs any more.
+function job.check_end()
+  local left = {}
+  for _, case in ipairs(open_cases) do
+    for _, p in ipairs(case:processes()) do
+      left[#left + 1] = p.pid .. ": " .. table.concat(p.argv, " ")
+      programs.kill(p.pid, programs.SIGKILL)
+    end
+    for name in lfs.dir(case.dir .. "/tmp") do
+      if name:find "^tidemill" then left[#left + 1] = "temporary folder " .. name end
+    end
+    if not os.getenv "TIDEMILL_KEEP_CASES" then remove_tree(case.dir) end
+  end
+  open_cases = {}
+  if #left > 0 then error("left behind:\n" .. table.concat(left, "\n"), 0) end
+end
+
+function Case:path(name)
+  return name:find "^/" and name or self.dir .. "/" .. name
+end
+
+function Case:write(name, text)
+  local path = self:path(name)
+  make_dirs(path:match "^(.+)/[^/]+$")
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+function Case:read(name) return assert(read_file(self:path(name))) end
+
+function Case:has(name) return lfs.symlinkattributes(self:path(name), "mode") ~= nil end
+
+--- The lines of a file, sorted: its rows, as a multiset.
+function Case:sorted_lines(name)
+  local lines = {}
+  for line in self:read(name):gmatch "[^\n]+" do lines[#lines + 1] = line end
+  table.sort(lines)
+  return lines
+end
+
+--- Input files in/0001.txt, … with their number as the content.
+function Case:inputs(n, folder)
+  for i = 1, n do self:write(("%s/%04d.txt"):format(folder or "in", i), i .. "\n") end
+end
+
+--- The rows that an undisturbed run over n inputs gives when the script returns names.
+function job.names(n)
+  local names = {}
+  for i = 1, n do names[i] = ("%04d.txt"):format(i) end
+  return names
+end
+
+--- `name_of` and `number_of` are there for the script to use.
+local PRELUDE = [[
+local function name_of(path) return path:match "[^/]+$" end
+local function number_of(path) return tonumber(path:match "(%d+)%.%w+$") end
+local function names_of(paths)
+  local names = {}
+  for i, path in ipairs(paths) do names[i] = name_of(path) end
+  return names
+end
+local _ = { name_of, number_of, names_of }
+]]
+
+function Case:script(text, name)
+  self:write(name or "score.lua", (PRELUDE:gsub("\n", " ")) .. "\n" .. text)
+end
+
+--- One step `score` over in/*; `config` and `step` are Lua text within the braces of each.
+function Case:pipeline(config, step, before)
+  self:write("pipeline.lua", ([[
+local tm = require "tidemill"
+%s
+local config = tm.ParallelRunConfig { entry_script = "score.lua", %s }
+local step = tm.ParallelRunStep {
+  name = "score", parallel_run_config = config,
+  inputs = { tm.Dataset.File.from_files("in/*"):as_named_input("in") }, %s
+}
+return tm.Pipeline { name = "case", steps = { step } }
+]]):format(before or "", config or "", step or ""))
+end
+
+local function last_line(text) return text:match "([^\n]*)\n?$" end
+
+--- Starts the program: words, and { cwd, limit, stdin, env = { "NAME=value" }, before = { "words", "before" } }.
+function Case:start(words, o)
+  o = o or {}
+  self.runs = self.runs + 1
+  local argv = { "env", self.variable, "TIDEMILL_WORKSPACE=" .. self.dir .. "/workspace",
+                 "TMPDIR=" .. self.dir .. "/tmp" }
+  for _, list in ipairs { o.env or {}, o.before or {}, { program }, words } do
+    for _, word in ipairs(list) do argv[#argv + 1] = word end
+  end
+  local out, err = self.dir .. "/run" .. self.runs .. ".out", self.dir .. "/run" .. self.runs .. ".err"
+  local p = programs.start(argv, { cwd = o.cwd or self.dir, stdin = o.stdin, stdout = out, stderr = err })
+  p.out_file, p.err_file = out, err
+  self.last = p
+  return p
+end
+
+--- Waits for the end of a started program: { status, signal, out, err, result }.
+function Case.finish(_, p, limit)
+  local status, signal = p:wait(limit)
+  local r = { status = status, signal = signal, out = read_file(p.out_file), err = read_file(p.err_file) }
+  local line = last_line(r.out)
+  if line:find "^{" then r.result = json.decode(line) end
+  return r
+end
+
+function Case:run(words, o) return self:finish(self:start(words, o), o and o.limit) end
+
+local function job_words(self, more)
+  local words = { "run", "pipeline.lua", "--job-dir", self.job_dir, "--progress", "none", "--json" }
+  for _, word in ipairs(more or {}) do words[#words + 1] = word end
+  return words
+end
+
+function Case:start_job(more, o) return self:start(job_words(self, more), o) end
+function Case:run_job(more, o) return self:run(job_words(self, more), o) end
+
+--- run_job(), which must end with `status` (0).
+function Case:expect_job(status, more, o)
+  local r = self:run_job(more, o)
+  self:expect(r, status)
+  return r
+end
+
+--- The run ended with `status`; else an error that shows what it said.
+function Case.expect(_, r, status)
+  if r.status ~= status then
+    error(("exit status %s (signal %s), not %s\n%s%s"):format(r.status, r.signal, status, r.err, r.out), 2)
+  end
+end
+
+function Case:rows(name) return self:sorted_lines(self.step_dir .. "/output/" .. (name or "parallel_run_step.txt")) end
+function Case:result() return json.decode(self:read "job/job_result.json") end
+function Case:log(name) return self:read(self.step_dir .. "/logs/" .. name) end
+function Case:has_log(name) return self:has(self.step_dir .. "/logs/" .. name) end
+
+local function split_record(text, at)
+  local record = {}
+  while true do
+    local field
+    if text:sub(at, at) == '"' then
+      local stop = at + 1
+      while text:sub(stop, stop) ~= '"' or text:sub(stop + 1, stop + 1) == '"' do
+        stop = stop + (text:sub(stop, stop) == '"' and 2 or 1)
+        assert(stop <= #text, "a quoted field does not end")
+      end
+      field, at = text:sub(at + 1, stop - 1):gsub('""', '"'), stop + 1
+    else
+      local stop = text:find("[,\n]", at) or #text + 1
+      field, at = text:sub(at, stop - 1), stop
+    end
+    record[#record + 1] = (field:gsub("\r$", ""))
+    local mark = text:sub(at, at)
+    at = at + 1
+    if mark ~= "," then return record, at end
+  end
+end
+
+--- The tries of the step: rows of processed_mini-batches.csv as tables by column; and the columns.
+function Case:tries()
+  local text = self:log "sys/job_report/processed_mini-batches.csv"
+  local columns, at = split_record(text, 1)
+  local record
+  local tries = {}
+  while at <= #text do
+    local row = {}
+    record, at = split_record(text, at)
+    for i, column in ipairs(columns) do row[column] = record[i] end
+    tries[#tries + 1] = row
+  end
+  return tries, columns
+end
+
+--- How many tries ended with each status.
+function Case:statuses()
+  local counts = {}
+  for _, try in ipairs(self:tries()) do counts[try.Status] = (counts[try.Status] or 0) + 1 end
+  return counts
+end
+
+function Case:processes() return programs.find(self.variable) end
+
+--- Those of them that the program runs as `kind`: node, worker. One that another of the kind has made by itself is
+--- left out: a leak checker stops the ending program that it belongs to from a process of its own, of the same
+--- name, and killed in its place it leaves that program waiting for ever.
+function Case:processes_of(kind)
+  local all, found = {}, {}
+  for _, p in ipairs(self:processes()) do
+    if p.argv[2] == kind then all[p.pid] = p end
+  end
+  for pid in pairs(all) do
+    if not all[programs.parent(pid)] then found[#found + 1] = pid end
+  end
+  return found
+end
+
+--- Waits for the end of every process of the case: those of a killed supervisor end a moment after it.
+function Case:wait_for_none(limit)
+  programs.wait_until("the end of all processes", function() return #self:processes() == 0 end, limit or 10)
+end
+
+--- Waits until the file is there, or until a line of it matches; an error when the program last started ends first.
+function Case:wait_for(name, pattern, limit)
+  return programs.wait_until(name .. (pattern and " with " .. pattern or ""), function()
+    local has_ended = self.last:has_ended()
+    local text = read_file(self:path(name))
+    if text and (not pattern or text:find(pattern)) then return text end
+    if has_ended then error("it has ended: " .. read_file(self.last.err_file), 0) end
+  end, limit)
+end
+
+job.program = program
+return job

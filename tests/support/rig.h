@@ -1,0 +1,409 @@
+/* rig.h - a supervisor for tests: it starts a real keeper, has it start real workers, and keeps every frame that comes.
+ *
+ * The test's program is all three: main() is TM_RIG_MAIN(tests), which serves as keeper ("node") or worker ("worker")
+ * when it is asked to. A test waits for a frame by its type and worker, never for a time; RIG_LIMIT ends one that waits
+ * in vain.
+ */
+#ifndef TM_TESTS_RIG_H
+#define TM_TESTS_RIG_H
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "node/keeper.h"
+#include "node/message.h"
+#include "rig_script.h"
+#include "sys/fs.h"
+#include "sys/process.h"
+
+#define RIG_LIMIT   (30 * TM_S)
+#define RIG_WORKERS 4
+
+struct rig_frame {
+  struct tm_frame f; /* payload: its own */
+  uint32_t worker;
+};
+
+struct rig_worker {
+  struct tm_channel channel;
+  struct rig *rig;
+  uint32_t number;
+  uint64_t seq;
+  bool has_ended;
+};
+
+struct rig {
+  struct tm_loop loop;
+  struct tm_channel control;
+  struct tm_timer limit;
+  struct rig_worker workers[RIG_WORKERS];
+  struct TM_ARRAY(struct rig_frame) frames;
+  bool has_ended; /* the control channel */
+  bool is_late;
+  pid_t keeper;
+  char dir[64];   /* a fresh folder; working directory of workers */
+  int begun;      /* the FIFO of /hang */
+  char *argument; /* the scripts' first, or NULL */
+  bool verify_items, no_rows;
+  int64_t max_result_size;
+};
+
+static inline void rig_keep(struct rig *r, const struct tm_frame *f, uint32_t worker)
+{
+  struct rig_frame kept = { *f, worker };
+  kept.f.payload = tm_xstrndup(f->length ? f->payload : "", f->length);
+  *TM_ARRAY_ADD(&r->frames) = kept;
+  tm_loop_stop(&r->loop);
+}
+
+static inline void rig_on_worker_frame(struct tm_channel *c, const struct tm_frame *f)
+{
+  struct rig_worker *w = c->data;
+  rig_keep(w->rig, f, w->number);
+}
+
+static inline void rig_on_worker_end(struct tm_channel *c, int code)
+{
+  struct rig_worker *w = c->data;
+  w->has_ended = true;
+  tm_loop_stop(&w->rig->loop);
+}
+
+static inline void rig_on_control_frame(struct tm_channel *c, const struct tm_frame *f)
+{
+  struct rig *r = c->data;
+  if (f->type == TM_FRAME_STARTED) {
+    struct rig_worker *w = &r->workers[f->worker];
+    w->rig = r;
+    w->number = f->worker;
+    assert_true(f->fd >= 0);
+    assert_int_equal(tm_channel_open(&w->channel, &r->loop, f->fd, rig_on_worker_frame,
+                                     rig_on_worker_end, w, NULL),
+                     0);
+  }
+  if (f->type == TM_FRAME_ENDED && r->workers[f->worker].channel.is_open)
+    tm_channel_drain(&r->workers[f->worker].channel);
+  rig_keep(r, f, f->worker);
+}
+
+static inline void rig_on_control_end(struct tm_channel *c, int code)
+{
+  struct rig *r = c->data;
+  r->has_ended = true;
+  tm_loop_stop(&r->loop);
+}
+
+static inline void rig_on_limit(struct tm_timer *t)
+{
+  struct rig *r = t->data;
+  r->is_late = true;
+  tm_loop_stop(&r->loop);
+}
+
+/* One turn until something has come. */
+static inline void rig_turn(struct rig *r)
+{
+  tm_timer_start(&r->limit, RIG_LIMIT, 0);
+  tm_loop_run(&r->loop);
+  tm_timer_stop(&r->limit);
+  assert_false(r->is_late);
+}
+
+/* The next frame of this type from or about this worker; the frames before it stay. */
+static inline const struct tm_frame *rig_wait(struct rig *r, uint32_t type, uint32_t worker)
+{
+  for (size_t i = 0;; i++) {
+    while (i == r->frames.len)
+      rig_turn(r);
+    struct rig_frame *f = &r->frames.at[i];
+    if (f->f.type != type || f->worker != worker)
+      continue;
+    f->f.type = 0; /* taken */
+    return &f->f;
+  }
+}
+
+static inline bool rig_has(const struct rig *r, uint32_t type)
+{
+  for (size_t i = 0; i < r->frames.len; i++)
+    if (r->frames.at[i].f.type == type)
+      return true;
+  return false;
+}
+
+static inline void rig_send(struct rig *r, uint32_t type, uint64_t index, uint32_t worker,
+                            const void *p, size_t n)
+{
+  struct tm_frame f = {
+    .type = type, .index = index, .worker = worker, .payload = p, .length = (uint32_t)n, .fd = -1
+  };
+  tm_channel_send(&r->control, &f);
+}
+
+/* The keeper alone, with `hello` said to it. */
+static inline void rig_open(struct rig *r, const char *hello)
+{
+  int pair[2];
+  char *self = tm_process_program();
+  char *argv[] = { self, (char *)"node", NULL };
+  *r = (struct rig) { .max_result_size = 1 << 30 };
+  strcpy(r->dir, "/tmp/tidemill-rig-XXXXXX");
+  assert_non_null(mkdtemp(r->dir));
+  char *fifo = tm_xprintf("%s/begun", r->dir);
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  r->begun = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  free(fifo);
+  assert_int_equal(tm_loop_init(&r->loop, NULL), 0);
+  tm_timer_open(&r->limit, &r->loop, rig_on_limit, r);
+  assert_int_equal(tm_channel_pair(pair, NULL), 0);
+  int fds[] = { -1, -1, 2, pair[1] };
+  struct tm_spawn spawn = { .program = self, .argv = argv, .fds = fds, .fds_len = 4 };
+  r->keeper = tm_process_start(&spawn, NULL);
+  assert_true(r->keeper > 0);
+  close(pair[1]);
+  free(self);
+  assert_int_equal(tm_channel_open(&r->control, &r->loop, pair[0], rig_on_control_frame,
+                                   rig_on_control_end, r, NULL),
+                   0);
+  if (hello)
+    rig_send(r, TM_FRAME_HELLO, 0, 0, hello, strlen(hello));
+}
+
+static inline void rig_add_step(struct rig *r, uint64_t index, const char *program,
+                                const char *logs, int64_t timeout_ns)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  char *self = tm_process_program();
+  char *argv[] = { program ? (char *)program : self, (char *)"worker", NULL };
+  char *logs_dir = logs ? tm_xstrdup(logs) : tm_xprintf("%s/logs", r->dir);
+  char *temp_base = tm_xprintf("%s/temp", r->dir);
+  char *environment[] = { (char *)"RIG_STEP=yes", NULL };
+  struct tm_node_step s = { .node_id = (char *)"0",
+                            .job_dir = r->dir,
+                            .logs_dir = logs_dir,
+                            .cwd = r->dir,
+                            .temp_base = temp_base,
+                            .worker_argv = argv,
+                            .worker_argv_len = 2,
+                            .environment = environment,
+                            .environment_len = 1,
+                            .run_timeout_ns = timeout_ns };
+  tm_node_step_encode(&bytes, &s);
+  rig_send(r, TM_FRAME_STEP, index, 0, bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+  free(self);
+  free(logs_dir);
+  free(temp_base);
+}
+
+/* A keeper with step 0. */
+static inline void rig_start(struct rig *r, int64_t timeout_ns)
+{
+  rig_open(r, tm_hello());
+  rig_wait(r, TM_FRAME_HELLO, 0);
+  rig_add_step(r, 0, NULL, NULL, timeout_ns);
+}
+
+static inline void rig_say(struct rig *r, uint32_t worker, uint32_t type, uint64_t index,
+                           const void *p, size_t n)
+{
+  struct tm_frame f = { .type = type,
+                        .index = index,
+                        .worker = worker,
+                        .try = 1,
+                        .payload = p,
+                        .length = (uint32_t)n,
+                        .fd = -1 };
+  tm_channel_send(&r->workers[worker].channel, &f);
+}
+
+static inline void rig_send_setup(struct rig *r, uint32_t worker)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  char *arguments[] = { r->argument, NULL };
+  char *spill_dir = tm_xprintf("%s/spill", r->dir);
+  char *error_file = tm_xprintf("%s/logs/user/error/0/process%u.txt", r->dir, worker);
+  char *name = tm_xprintf("process%u", worker);
+  struct tm_setup s = { .worker_name = name,
+                        .node_id = (char *)"0",
+                        .arguments = arguments,
+                        .arguments_len = r->argument ? 1 : 0,
+                        .error_file = error_file,
+                        .spill_dir = spill_dir,
+                        .logging_level = TM_INFO,
+                        .append_row = !r->no_rows,
+                        .verify_items = r->verify_items,
+                        .max_result_size = r->max_result_size };
+  tm_setup_encode(&bytes, &s);
+  rig_say(r, worker, TM_FRAME_SETUP, 0, bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+  free(spill_dir);
+  free(error_file);
+  free(name);
+}
+
+/* Its pid, once it has its settings. */
+static inline pid_t rig_start_worker(struct rig *r, uint32_t worker)
+{
+  char *name = tm_xprintf("process%u", worker);
+  rig_send(r, TM_FRAME_START, 0, worker, name, strlen(name));
+  free(name);
+  const struct tm_frame *f = rig_wait(r, TM_FRAME_STARTED, worker);
+  pid_t pid = (pid_t)tm_get_u32(f->payload);
+  rig_send_setup(r, worker);
+  return pid;
+}
+
+static inline void rig_wait_ready(struct rig *r, uint32_t worker)
+{
+  rig_wait(r, TM_FRAME_LOADED, worker);
+  rig_wait(r, TM_FRAME_READY, worker);
+}
+
+/* Hands out one mini-batch of items, with their size and mtime; returns its seq, which is its index too. */
+static inline uint64_t rig_hand_items(struct rig *r, uint32_t worker, const struct tm_item *items,
+                                      uint32_t n)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  uint64_t seq = ++r->workers[worker].seq;
+  tm_mini_batch_head_encode(tm_buf_extend(&bytes, 16),
+                            &(struct tm_mini_batch_head) { .seq = seq, .items = n });
+  for (uint32_t i = 0; i < n; i++)
+    tm_item_add(&bytes, &items[i]);
+  rig_say(r, worker, TM_FRAME_MINI_BATCH, seq, bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+  return seq;
+}
+
+static inline uint64_t rig_hand(struct rig *r, uint32_t worker, const char *path)
+{
+  struct tm_item item = { .path = path, .path_len = strlen(path), .size = -1 };
+  return rig_hand_items(r, worker, &item, 1);
+}
+
+/* The rows of the next RESULT; to free(). */
+static inline char *rig_wait_rows(struct rig *r, uint32_t worker, uint64_t seq)
+{
+  const struct tm_frame *f = rig_wait(r, TM_FRAME_RESULT, worker);
+  struct tm_reader reader;
+  struct tm_result_head head;
+  tm_reader_init(&reader, f->payload, f->length);
+  assert_true(tm_result_head_read(&reader, &head));
+  assert_int_equal(head.seq, seq);
+  assert_int_equal(f->index, seq);
+  assert_int_equal(f->try, 1);
+  assert_int_equal(head.is_spilled, 0);
+  return tm_xstrndup(reader.at, (size_t)(reader.end - reader.at));
+}
+
+/* /hang has begun. */
+static inline void rig_wait_begun(struct rig *r)
+{
+  char byte;
+  struct pollfd p = { .fd = r->begun, .events = POLLIN };
+  tm_channel_flush(&r->control);
+  for (int i = 0; i < RIG_WORKERS; i++)
+    tm_channel_flush(&r->workers[i].channel);
+  assert_int_equal(poll(&p, 1, (int)(RIG_LIMIT / TM_MS)), 1);
+  assert_int_equal(read(r->begun, &byte, 1), 1);
+}
+
+static inline void rig_wait_ended(struct rig *r, uint32_t worker, struct tm_ended *ended)
+{
+  const struct tm_frame *f = rig_wait(r, TM_FRAME_ENDED, worker);
+  assert_int_equal(tm_ended_decode(ended, f->payload, f->length, NULL), 0);
+}
+
+/* A handle on a process that need not be our child, taken while it lives. */
+static inline int rig_hold(pid_t pid)
+{
+  int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static inline void rig_wait_gone(int held)
+{
+  struct pollfd p = { .fd = held, .events = POLLIN };
+  assert_int_equal(poll(&p, 1, (int)(RIG_LIMIT / TM_MS)), 1);
+  close(held);
+}
+
+static inline bool rig_exists(const struct rig *r, const char *name)
+{
+  struct stat st;
+  char *path = tm_xprintf("%s/%s", r->dir, name);
+  int rc = lstat(path, &st);
+  free(path);
+  return rc == 0;
+}
+
+/* The text of a file in the rig's folder; to free(). "" when it is not there. */
+static inline char *rig_read(const struct rig *r, const char *name)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  char *path = tm_xprintf("%s/%s", r->dir, name);
+  tm_fs_read_file(tm_fs_real(), path, 1 << 24, &text, NULL);
+  free(path);
+  return text.data ? tm_buf_take(&text) : tm_xstrdup("");
+}
+
+/* Closes the control channel and waits for the keeper, whose status is returned. */
+static inline int rig_end_keeper(struct rig *r)
+{
+  int status;
+  int held = rig_hold(r->keeper);
+  tm_channel_close(&r->control);
+  rig_wait_gone(held);
+  assert_int_equal(waitpid(r->keeper, &status, 0), r->keeper);
+  r->keeper = 0;
+  return status;
+}
+
+static inline void rig_close(struct rig *r)
+{
+  if (r->keeper > 0)
+    assert_int_equal(rig_end_keeper(r), 0);
+  tm_channel_close(&r->control);
+  for (int i = 0; i < RIG_WORKERS; i++)
+    tm_channel_close(&r->workers[i].channel);
+  tm_timer_close(&r->limit);
+  tm_loop_release(&r->loop);
+  for (size_t i = 0; i < r->frames.len; i++)
+    free((char *)r->frames.at[i].f.payload);
+  TM_ARRAY_RELEASE(&r->frames);
+  close(r->begun);
+  tm_tree_remove(r->dir, NULL);
+}
+
+/* What the program is asked to be. */
+static inline int rig_serve(const char *as)
+{
+  if (strcmp(as, "node") == 0)
+    return tm_keeper_run();
+  if (strcmp(as, "worker") == 0)
+    return rig_worker();
+  while (strcmp(as, "pause") == 0)
+    pause();
+  return 2;
+}
+
+#define TM_RIG_MAIN(tests)                                                                         \
+  int main(int argc, char **argv)                                                                  \
+  {                                                                                                \
+    if (argc > 1)                                                                                  \
+      return rig_serve(argv[1]);                                                                   \
+    return cmocka_run_group_tests(tests, NULL, NULL);                                              \
+  }
+
+#endif

@@ -1,0 +1,142 @@
+/* rig_script.h - an entry script in C for the tests of node and agent. What a try does is the path of its first item:
+ *
+ *   /fail /exit /kill9 /hang   as named; /hang writes a byte to the FIFO 'begun' in its working directory first
+ *   /big      one row of 2 MB            /daemon   starts a process in a session of its own that holds all descriptors
+ *   /wiped    the same, without environment        /env   rows: TMPDIR, working directory, marker
+ *   /none     returns no row, /nul       fails with a NUL in the message
+ *   all else  a row for each item: its path
+ *
+ * What loading and the other hooks do is the script's first argument: no-run, bad-load, bad-init, bad-shutdown.
+ */
+#ifndef TM_TESTS_RIG_SCRIPT_H
+#define TM_TESTS_RIG_SCRIPT_H
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+
+static const char *rig_mode = "";
+
+static inline int rig_give(struct tm_script_error *e, enum tm_status status, const char *words)
+{
+  e->status = status;
+  tm_buf_add_str(&e->message, words);
+  tm_buf_add_str(&e->stack, "stack traceback:\n\tline 7");
+  tm_buf_add_str(&e->where, "score.c:7");
+  return -1;
+}
+
+static inline int rig_load(void *data, const struct tm_setup *setup, bool *has_no_run,
+                           struct tm_script_error *e)
+{
+  if (setup->arguments_len > 0)
+    rig_mode = setup->arguments[0];
+  if (strcmp(rig_mode, "no-run") == 0) {
+    *has_no_run = true;
+    return rig_give(e, TM_INIT_EXCEPTION, "it defines no run");
+  }
+  return strcmp(rig_mode, "bad-load") == 0 ? rig_give(e, TM_INIT_EXCEPTION, "it does not load") : 0;
+}
+
+static inline int rig_init(void *data, struct tm_script_error *e)
+{
+  return strcmp(rig_mode, "bad-init") == 0 ? rig_give(e, TM_INIT_EXCEPTION, "no model") : 0;
+}
+
+static inline void rig_hang(void)
+{
+  int fd = open("begun", O_WRONLY);
+  ssize_t put = write(fd, "x", 1);
+  while (put > 0)
+    pause();
+}
+
+/* Starts what outlives its worker; returns its number when it has left the session. */
+static inline long rig_daemon(bool wiped)
+{
+  int ready[2];
+  char byte;
+  if (pipe2(ready, O_CLOEXEC) < 0)
+    return -1;
+  pid_t pid = fork();
+  if (pid == 0) {
+    char *argv[] = { (char *)"daemon", (char *)"pause", NULL }, *env[] = { NULL };
+    setsid();
+    if (wiped)
+      execve("/proc/self/exe", argv, env); /* closes `ready` */
+    close(ready[0]);
+    close(ready[1]);
+    for (;;)
+      pause();
+  }
+  close(ready[1]);
+  while (read(ready[0], &byte, 1) > 0)
+    ;
+  close(ready[0]);
+  return pid;
+}
+
+static inline void rig_act(const char *path, struct tm_buf *rows)
+{
+  if (strcmp(path, "/exit") == 0)
+    _exit(7);
+  if (strcmp(path, "/kill9") == 0)
+    raise(SIGKILL);
+  if (strcmp(path, "/hang") == 0)
+    rig_hang();
+  if (strcmp(path, "/big") == 0)
+    memset(tm_buf_extend(rows, 2 << 20), 'b', 2 << 20);
+  if (strcmp(path, "/daemon") == 0 || strcmp(path, "/wiped") == 0)
+    tm_buf_printf(rows, "%ld\n", rig_daemon(path[1] == 'w'));
+  if (strcmp(path, "/env") == 0) {
+    char cwd[4096];
+    tm_buf_printf(rows, "%s\n%s\n%s\n", getenv("TMPDIR"), getcwd(cwd, sizeof cwd),
+                  getenv("TIDEMILL_WORKER"));
+  }
+}
+
+static inline int rig_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
+                          uint32_t *returned, struct tm_script_error *e)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  char path[256] = "";
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  for (; tm_item_next(&r, &item); ++*returned) {
+    if (*returned == 0)
+      snprintf(path, sizeof path, "%.*s", (int)item.path_len, item.path);
+    size_t before = rows->len;
+    rig_act(*returned == 0 ? path : "", rows);
+    if (rows->len == before) {
+      tm_buf_add(rows, item.path, item.path_len);
+      tm_buf_add_char(rows, '\n');
+    }
+  }
+  if (strcmp(path, "/fail") == 0)
+    return rig_give(e, TM_RUN_EXCEPTION, "it failed\nfor a reason");
+  if (strcmp(path, "/nul") == 0) {
+    tm_buf_add(&e->message, "a\0b", 3);
+    return -1;
+  }
+  return 0;
+}
+
+static inline int rig_shutdown(void *data, struct tm_script_error *e)
+{
+  return strcmp(rig_mode, "bad-shutdown") == 0 ? rig_give(e, TM_RUN_EXCEPTION, "not closed") : 0;
+}
+
+static inline int rig_worker(void)
+{
+  struct tm_script script = {
+    .load = rig_load, .init = rig_init, .run = rig_run, .shutdown = rig_shutdown
+  };
+  return tm_agent_run(&script);
+}
+
+#endif

@@ -1,0 +1,2 @@
+tm_unit_test(agent)
+tm_unit_test(agent_message)

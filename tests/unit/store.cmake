@@ -1,0 +1,2 @@
+tm_unit_test(workspace)
+tm_unit_test(jobs)

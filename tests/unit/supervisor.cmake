@@ -1,0 +1,6 @@
+tm_unit_test(queue)
+tm_unit_test(tally)
+tm_unit_test(pool)
+tm_unit_test(hand)
+tm_unit_test(job)
+tm_unit_test(job_faults)

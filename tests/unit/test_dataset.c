@@ -1,0 +1,137 @@
+/* test_dataset.c - the definition of a FileDataset: what is kept, what is refused and with which words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data/dataset.h"
+#include "tree.h"
+
+static void keeps_what_it_was_given(void **state)
+{
+  struct tm_json *v = tree("FileDataset", "p.lua:4",
+                           "{'kind':'files','paths':['a','/b/*'],'base_dir':'/"
+                           "home','name':'images','on_unreadable':'skip'}");
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_dataset *d = tm_dataset_from_json(v, &err);
+  assert_non_null(d);
+  assert_int_equal(d->kind, TM_DATASET_FILES);
+  assert_int_equal(d->paths_len, 2);
+  assert_string_equal(d->paths[1], "/b/*");
+  assert_string_equal(d->base_dir, "/home");
+  assert_string_equal(d->name, "images");
+  assert_string_equal(d->where, "p.lua:4");
+  assert_true(d->skip_unreadable);
+  struct tm_json *back = tm_dataset_to_json(d);
+  assert_true(tm_json_is_equal(back, v));
+  tm_json_free(back);
+  tm_dataset_free(d);
+  tm_json_free(v);
+}
+
+static void a_manifest_is_one_path(void **state)
+{
+  struct tm_json *v =
+      tree("FileDataset", NULL, "{'kind':'manifest','paths':'/list','null_separated':true}");
+  struct tm_dataset *d = tm_dataset_from_json(v, NULL);
+  assert_non_null(d);
+  assert_int_equal(d->kind, TM_DATASET_MANIFEST);
+  assert_int_equal(d->paths_len, 1);
+  assert_true(d->null_separated);
+  assert_string_equal(d->base_dir, "/");
+  tm_dataset_free(d);
+  tm_json_free(v);
+}
+
+static void refuses(void **state)
+{
+  static const struct {
+    const char *definition, *words;
+  } cases[] = {
+    { "{'kind':'rows','paths':['/a']}",
+      "p.lua:4: FileDataset: 'kind' is of another kind; accepted: \"files\" or \"manifest\"" },
+    { "{'kind':'files'}",
+      "p.lua:4: FileDataset: the path is missing; accepted: a path or pattern, or a list of them" },
+    { "{'kind':'files','paths':[]}",
+      "p.lua:4: FileDataset: the list of paths is empty; accepted: one path or more" },
+    { "{'kind':'files','paths':['/a','']}", "p.lua:4: FileDataset: path 2 is no text, or is empty; "
+                                            "accepted: a path or pattern, or a list of them" },
+    { "{'kind':'files','paths':['a']}", "p.lua:4: FileDataset: path 'a' is relative, and there is "
+                                        "no 'base_dir' that it is relative to" },
+    { "{'kind':'files','paths':['/a'],'base_dir':'b'}",
+      "p.lua:4: FileDataset: 'base_dir' is of another kind; accepted: an absolute path" },
+    { "{'kind':'files','paths':['/a'],'nmae':'x'}",
+      "p.lua:4: FileDataset: unknown key 'nmae'; did you mean 'name'?" },
+    { "{'kind':'files','paths':['/a'],'name':7}",
+      "p.lua:4: FileDataset: 'name' is of another kind; accepted: a string, not empty" },
+    { "{'kind':'manifest','paths':['/a','/b']}",
+      "p.lua:4: FileDataset: a manifest is one file; accepted: its path" },
+    { "{'kind':'files','paths':['/a'],'null_separated':true}",
+      "p.lua:4: FileDataset: 'null_separated' is for a manifest; from_files has no such option" },
+    { "{'kind':'manifest','paths':['/a'],'on_unreadable':'skip'}",
+      "p.lua:4: FileDataset: 'on_unreadable' is for from_files; a manifest has no such option" },
+    { "[1]", "p.lua:4: FileDataset: is no dataset; accepted: what Dataset.File.from_files or "
+             "from_manifest returns" },
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    struct tm_err err = TM_ERR_NONE;
+    struct tm_json *v = tree("FileDataset", "p.lua:4", cases[i].definition);
+    assert_null(tm_dataset_from_json(v, &err));
+    assert_int_equal(err.code, TM_EUSAGE);
+    assert_string_equal(err.text, cases[i].words);
+    tm_json_free(v);
+  }
+}
+
+static void a_limit_is_kept(void **state)
+{
+  struct tm_json *v =
+      tree("FileDataset", NULL,
+           "{'kind':'files','paths':['/a'],'base_dir':'/','on_unreadable':'error','limit':3}");
+  struct tm_dataset *d = tm_dataset_from_json(v, NULL);
+  assert_non_null(d);
+  assert_int_equal(d->limit, 3);
+  struct tm_json *back = tm_dataset_to_json(d);
+  assert_true(tm_json_is_equal(back, v));
+  tm_json_free(back);
+  tm_dataset_free(d);
+  tm_json_set(v, "limit", tm_json_new_int(0));
+  struct tm_err err = TM_ERR_NONE;
+  assert_null(tm_dataset_from_json(v, &err));
+  assert_non_null(strstr(err.text, "'limit' is of another kind; accepted: an integer from 1 on"));
+  tm_json_free(v);
+}
+
+static void standard_input_is_a_manifest_named_dash(void **state)
+{
+  static const struct {
+    const char *text;
+    bool is_stdin;
+  } cases[] = { { "{'kind':'manifest','paths':['-'],'base_dir':'/x'}", true },
+                { "{'kind':'manifest','paths':['./-'],'base_dir':'/x'}", false },
+                { "{'kind':'files','paths':['-'],'base_dir':'/x'}", false } };
+  for (size_t i = 0; i < 3; i++) {
+    struct tm_json *v = tree("FileDataset", NULL, cases[i].text);
+    struct tm_dataset *d = tm_dataset_from_json(v, NULL);
+    assert_non_null(d);
+    assert_int_equal(tm_dataset_is_stdin(d), cases[i].is_stdin);
+    tm_dataset_free(d);
+    tm_json_free(v);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(keeps_what_it_was_given),
+    cmocka_unit_test(a_manifest_is_one_path),
+    cmocka_unit_test(refuses),
+    cmocka_unit_test(a_limit_is_kept),
+    cmocka_unit_test(standard_input_is_a_manifest_named_dash),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* test_dir.c - names in a folder, trees that go, lines that are appended. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "sys/fs.h"
+
+static int setup(void **state)
+{
+  char name[] = "/tmp/tm_dir_XXXXXX";
+  *state = mkdtemp(name) != NULL ? tm_xstrdup(name) : NULL;
+  return *state == NULL;
+}
+
+static int teardown(void **state)
+{
+  int rc = tm_tree_remove(*state, NULL);
+  free(*state);
+  return rc;
+}
+
+static void put(const char *root, const char *path)
+{
+  char *full = tm_path_join(root, path), *dir = tm_path_dir(full);
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), dir, 0755, NULL), 0);
+  int fd = open(full, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+  assert_true(fd >= 0);
+  close(fd);
+  free(dir);
+  free(full);
+}
+
+struct seen {
+  int files, folders, links, others, calls, stop_at;
+};
+
+static int on_name(void *data, const char *name, int type)
+{
+  struct seen *s = data;
+  assert_string_not_equal(name, ".");
+  assert_string_not_equal(name, "..");
+  *(type == DT_REG   ? &s->files
+    : type == DT_DIR ? &s->folders
+    : type == DT_LNK ? &s->links
+                     : &s->others) += 1;
+  return ++s->calls == s->stop_at ? -ECANCELED : 0;
+}
+
+static void names_come_with_their_types(void **state)
+{
+  struct seen s = { 0 };
+  put(*state, "a");
+  put(*state, ".hidden");
+  put(*state, "d/x");
+  char *link = tm_path_join(*state, "l");
+  assert_int_equal(symlink("a", link), 0);
+  assert_int_equal(tm_dir_read(*state, on_name, &s), 0);
+  assert_int_equal(s.files, 2);
+  assert_int_equal(s.folders, 1);
+  assert_int_equal(s.links, 1);
+  assert_int_equal(s.others, 0);
+  free(link);
+}
+
+static void a_negative_answer_ends_the_walk(void **state)
+{
+  struct seen s = { .stop_at = 2 };
+  put(*state, "a");
+  put(*state, "b");
+  put(*state, "c");
+  assert_int_equal(tm_dir_read(*state, on_name, &s), -ECANCELED);
+  assert_int_equal(s.calls, 2);
+}
+
+static void a_folder_that_is_not_there_is_an_error(void **state)
+{
+  struct seen s = { 0 };
+  char *path = tm_path_join(*state, "none");
+  assert_int_equal(tm_dir_read(path, on_name, &s), -ENOENT);
+  free(path);
+}
+
+static void a_tree_goes_and_what_links_point_to_stays(void **state)
+{
+  put(*state, "kept/file");
+  put(*state, "t/a/b/c/file");
+  put(*state, "t/a/other");
+  char *tree = tm_path_join(*state, "t"), *link = tm_path_join(*state, "t/a/link");
+  char *kept = tm_path_join(*state, "kept"), *file = tm_path_join(*state, "kept/file");
+  assert_int_equal(symlink(kept, link), 0);
+  assert_int_equal(tm_tree_remove(tree, NULL), 0);
+  assert_false(tm_fs_exists(tm_fs_real(), tree));
+  assert_true(tm_fs_exists(tm_fs_real(), file));
+  free(tree);
+  free(link);
+  free(kept);
+  free(file);
+}
+
+static void a_link_as_the_root_goes_alone(void **state)
+{
+  put(*state, "kept/file");
+  char *link = tm_path_join(*state, "l"), *file = tm_path_join(*state, "kept/file");
+  assert_int_equal(symlink("kept", link), 0);
+  assert_int_equal(tm_tree_remove(link, NULL), 0);
+  assert_true(tm_fs_exists(tm_fs_real(), file));
+  assert_int_not_equal(access(link, F_OK), 0);
+  free(link);
+  free(file);
+}
+
+static void what_is_missing_is_no_error(void **state)
+{
+  char *path = tm_path_join(*state, "none");
+  assert_int_equal(tm_tree_remove(path, NULL), 0);
+  free(path);
+}
+
+/* All of them lie in the test's own folder: should one not be refused, nothing else is lost. */
+static void what_ends_in_no_name_of_its_own_is_refused(void **state)
+{
+  static const char *const names[] = { "a/b/..", "a/b/../", "a/b/.", "a/b/.//" };
+  char *file = tm_path_join(*state, "a/b/file");
+  put(*state, "a/b/file");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct tm_err err = TM_ERR_NONE;
+    char *path = tm_path_join(*state, names[i]);
+    assert_int_equal(tm_tree_remove(path, &err), TM_EUSAGE);
+    assert_non_null(strstr(err.text, "is not removed with all that is in it"));
+    assert_true(tm_fs_exists(tm_fs_real(), file));
+    free(path);
+  }
+  free(file);
+}
+
+static void many_names_go(void **state)
+{
+  char name[32];
+  for (int i = 0; i < 3000; i++) {
+    snprintf(name, sizeof name, "many/%d", i);
+    put(*state, name);
+  }
+  char *path = tm_path_join(*state, "many");
+  assert_int_equal(tm_tree_remove(path, NULL), 0);
+  assert_false(tm_fs_exists(tm_fs_real(), path));
+  free(path);
+}
+
+static void what_cannot_go_is_named(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  assert_true(tm_tree_remove("/proc/self/status", &err) < 0);
+  assert_non_null(strstr(err.text, "cannot remove '/proc/self/status': "));
+  assert_int_not_equal(err.code, 0);
+}
+
+static void lines_are_appended(void **state)
+{
+  char *path = tm_path_join(*state, "log");
+  struct tm_buf text = TM_BUF_NONE;
+  int fd = open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+  assert_int_equal(tm_fd_append(fd, "one\n", 4), 0);
+  assert_int_equal(tm_fd_append(fd, "two\n", 4), 0);
+  close(fd);
+  assert_int_equal(tm_fd_append(fd, "three\n", 6), -EBADF);
+  assert_int_equal(tm_fs_read_file(tm_fs_real(), path, 100, &text, NULL), 0);
+  assert_string_equal(tm_buf_str(&text), "one\ntwo\n");
+  tm_buf_release(&text);
+  free(path);
+}
+
+#define WITH_ROOT(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    WITH_ROOT(names_come_with_their_types),
+    WITH_ROOT(a_negative_answer_ends_the_walk),
+    WITH_ROOT(a_folder_that_is_not_there_is_an_error),
+    WITH_ROOT(a_tree_goes_and_what_links_point_to_stays),
+    WITH_ROOT(a_link_as_the_root_goes_alone),
+    WITH_ROOT(what_is_missing_is_no_error),
+    WITH_ROOT(what_ends_in_no_name_of_its_own_is_refused),
+    WITH_ROOT(many_names_go),
+    WITH_ROOT(what_cannot_go_is_named),
+    WITH_ROOT(lines_are_appended),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

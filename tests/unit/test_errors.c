@@ -1,0 +1,200 @@
+/* test_errors.c - distinct errors: what makes two of them one, how many are kept, what the file says and when. */
+#include "report_fixture.h"
+
+#include "report/errors.h"
+
+#define FILE_NAME "logs/user/error.txt"
+
+static bool add(struct tm_errors *s, struct report_fixture *f, enum tm_status status,
+                const char *message, const char *where)
+{
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  f->attempt.status = status;
+  f->attempt.message = message;
+  f->attempt.script_where = where;
+  return tm_errors_add(s, &e);
+}
+
+static void equal_ones_are_counted(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "bad 7", "s.lua:3"));
+  f->attempt.index = 9;
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "bad 7", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "bad 8", "s.lua:3")); /* digits count */
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "bad 7", "s.lua:4"));
+  assert_true(add(&s, f, TM_RUN_TIMEOUT, "bad 7", "s.lua:3"));
+  assert_int_equal(s.list.len, 4);
+  assert_int_equal(s.list.at[0].count, 2);
+  assert_int_equal(s.list.at[0].index, 7);
+  assert_int_equal(s.count, 5);
+  tm_errors_release(&s);
+}
+
+static void deaths_that_differ_in_time_are_one(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  assert_true(add(&s, f, TM_PROCESS_DIED, "exited with status 7 in run() after 0.00 s", ""));
+  assert_false(add(&s, f, TM_PROCESS_DIED, "exited with status 7 in run() after 2 min 3 s", ""));
+  assert_true(add(&s, f, TM_PROCESS_DIED, "exited with status 8 in run() after 0.00 s", ""));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "gave up after 3 tries", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "gave up after 4 tries", "s.lua:3"));
+  tm_errors_release(&s);
+}
+
+static void a_long_line_is_cut_where_lines_are(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_buf text = TM_BUF_NONE;
+  char message[3000];
+  memset(message, 'x', sizeof(message));
+  message[sizeof(message) - 1] = 0;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  add(&s, f, TM_RUN_EXCEPTION, message, "s.lua:3");
+  tm_error_add_text(&text, &s.list.at[0], 0, 0);
+  assert_has(text.data, message);
+  tm_buf_clear(&text);
+  tm_error_add_text(&text, &s.list.at[0], 0, 4);
+  assert_has(text.data, "xxx...\n");
+  assert_true(text.len < 1000);
+  tm_buf_release(&text);
+  tm_errors_release(&s);
+}
+
+static void the_file_tells_the_first_of_each(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_event e = fixture_event(f, TM_EVENT_INIT_FAILED);
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  add(&s, f, TM_RUN_EXCEPTION, "s.lua:3: bad\nsecond line", "s.lua:3");
+  add(&s, f, TM_RUN_TIMEOUT, "too long", "s.lua:9");
+  e.message = "no model";
+  assert_true(tm_errors_add(&s, &e));
+  assert_int_equal(tm_errors_write(&s, FIXTURE_WALL, f->now_ns, true, &err), 0);
+  char *text = fixture_read(f, FILE_NAME);
+  assert_has(text, "3 errors, 3 distinct; until 2026-01-31 23:59:58,123\n");
+  assert_has(text, "1 time: s.lua:3: bad\n  second line\n"
+                   "  first: mini-batch 7 (RUN_EXCEPTION) at process003, /data/a.pgm\n  log: ");
+  assert_has(text, "logs/user/error/0/process003.txt\n");
+  assert_has(text, "1 time: s.lua:9: too long\n");
+  assert_has(text, "1 time: no model\n  first: init() of process003\n");
+  free(text);
+  tm_errors_release(&s);
+}
+
+static void only_so_many_are_kept_apart(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_err err = TM_ERR_NONE;
+  char message[32];
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  for (int i = 0; i < TM_ERRORS_MAX + 5; i++) {
+    snprintf(message, sizeof(message), "bad %d", i);
+    add(&s, f, TM_RUN_EXCEPTION, message, "");
+  }
+  assert_false(
+      add(&s, f, TM_RUN_EXCEPTION, "bad 3", "")); /* those that are kept go on being counted */
+  assert_int_equal(s.list.len, TM_ERRORS_MAX);
+  assert_int_equal(s.list.at[3].count, 2);
+  assert_int_equal(s.others, 5);
+  assert_int_equal(tm_errors_write(&s, FIXTURE_WALL, f->now_ns, true, &err), 0);
+  char *text = fixture_read(f, FILE_NAME);
+  assert_has(text, "1,006 errors, 1,000 or more distinct");
+  assert_has(text, "5 times: others, which came after the first 1000\n");
+  free(text);
+  tm_errors_release(&s);
+}
+
+static void a_long_message_is_cut_between_characters(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  char *message = tm_xmalloc(9001);
+  for (int i = 0; i < 9000; i += 3)
+    memcpy(message + i, "\xE2\x82\xAC", 3);
+  message[9000] = '\0';
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  add(&s, f, TM_RUN_EXCEPTION, message, "");
+  assert_int_equal(strlen(s.list.at[0].message), 3999 + 3);
+  assert_string_equal(s.list.at[0].message + 3996, "\xE2\x82\xAC...");
+  tm_errors_release(&s);
+  free(message);
+}
+
+static void written_at_most_once_a_second(void **state)
+{
+  struct report_fixture *f = *state;
+  struct full_disk disk;
+  struct tm_errors s;
+  struct tm_err err = TM_ERR_NONE;
+  full_disk_init(&disk, 100);
+  tm_errors_init(&s, &disk.fs, f->logs);
+  assert_int_equal(tm_errors_write(&s, 0, f->now_ns, true, &err), 0);
+  assert_null(fixture_read(f, FILE_NAME)); /* nothing to say */
+  for (int i = 0; i < 100; i++) {          /* ten seconds */
+    add(&s, f, TM_RUN_EXCEPTION, "bad", "");
+    f->now_ns += TM_S / 10;
+    assert_int_equal(tm_errors_write(&s, 0, f->now_ns, false, &err), 0);
+  }
+  assert_in_range(100 - disk.writes, 9, 11);
+  tm_errors_release(&s);
+}
+
+static void a_full_disk_is_said_once(void **state)
+{
+  struct report_fixture *f = *state;
+  struct full_disk disk;
+  struct tm_errors s;
+  struct tm_err err = TM_ERR_NONE;
+  full_disk_init(&disk, 0);
+  tm_errors_init(&s, &disk.fs, f->logs);
+  add(&s, f, TM_RUN_EXCEPTION, "bad", "");
+  assert_int_equal(tm_errors_write(&s, 0, f->now_ns, true, &err), -ENOSPC);
+  add(&s, f, TM_RUN_EXCEPTION, "bad", "");
+  assert_int_equal(tm_errors_write(&s, 0, f->now_ns, true, &err), 0);
+  tm_errors_release(&s);
+}
+
+static void what_earlier_sessions_wrote_stays(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_err err = TM_ERR_NONE;
+  for (int session = 0; session < 2; session++) {
+    struct tm_errors s;
+    tm_errors_init(&s, tm_fs_real(), f->logs);
+    add(&s, f, TM_RUN_EXCEPTION, session == 0 ? "of yesterday" : "of today", "");
+    assert_int_equal(tm_errors_write(&s, 0, f->now_ns, true, &err), 0);
+    tm_errors_release(&s);
+  }
+  char *text = fixture_read(f, FILE_NAME);
+  assert_has(text, "of today");
+  assert_has(strstr(text, "earlier sessions"), "of yesterday");
+  free(text);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(equal_ones_are_counted, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(deaths_that_differ_in_time_are_one, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(a_long_line_is_cut_where_lines_are, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(the_file_tells_the_first_of_each, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(only_so_many_are_kept_apart, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_long_message_is_cut_between_characters, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(written_at_most_once_a_second, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_full_disk_is_said_once, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(what_earlier_sessions_wrote_stays, fixture_open, fixture_close),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

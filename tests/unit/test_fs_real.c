@@ -1,0 +1,104 @@
+/* test_fs_real.c - the machine's own files answer as the table says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+
+static int setup(void **state)
+{
+  char name[] = "/tmp/tm_real_XXXXXX";
+  *state = mkdtemp(name) != NULL ? tm_xstrdup(name) : NULL;
+  return *state == NULL;
+}
+
+static int teardown(void **state)
+{
+  int rc = tm_tree_remove(*state, NULL);
+  free(*state);
+  return rc;
+}
+
+static void a_file_is_written_read_cut_and_removed(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  char bytes[4] = "", *path = tm_path_join(*state, "f");
+  int fd = fs->open(fs->self, path, O_RDWR | O_CREAT, 0644);
+  assert_true(fd >= 0);
+  assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+  assert_int_equal(fs->pwrite(fs->self, fd, "abcdef", 6, 2), 6);
+  assert_int_equal(fs->pread(fs->self, fd, bytes, 3, 3), 3);
+  assert_string_equal(bytes, "bcd");
+  assert_int_equal(fs->ftruncate(fs->self, fd, 5), 0);
+  assert_int_equal(fs->fsync(fs->self, fd), 0);
+  assert_int_equal(fs->fstat(fs->self, fd, &st), 0);
+  assert_int_equal(st.size, 5);
+  assert_true(S_ISREG(st.mode));
+  int64_t age = tm_clock_wall_ns() - st.mtime_ns;
+  assert_true(age > -INT64_C(1000000000) && age < INT64_C(60000000000));
+  assert_int_equal(fs->close(fs->self, fd), 0);
+  assert_int_equal(fs->unlink(fs->self, path), 0);
+  assert_int_equal(fs->stat(fs->self, path, true, &st), -ENOENT);
+  free(path);
+}
+
+static void folders_and_links(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st, there;
+  char *dir = tm_path_join(*state, "d"), *link = tm_path_join(*state, "l");
+  char *moved = tm_path_join(*state, "m");
+  assert_int_equal(fs->mkdir(fs->self, dir, 0755), 0);
+  assert_int_equal(fs->mkdir(fs->self, dir, 0755), -EEXIST);
+  assert_int_equal(fs->symlink(fs->self, "d", link), 0);
+  assert_int_equal(fs->stat(fs->self, link, false, &st), 0);
+  assert_true(S_ISLNK(st.mode));
+  assert_int_equal(fs->stat(fs->self, link, true, &st), 0);
+  assert_int_equal(fs->stat(fs->self, dir, true, &there), 0);
+  assert_true(S_ISDIR(st.mode) && st.ino == there.ino && st.dev == there.dev);
+  assert_int_equal(fs->rename(fs->self, dir, moved), 0);
+  assert_int_equal(fs->unlink(fs->self, moved), 0); /* an empty folder */
+  assert_int_equal(fs->unlink(fs->self, link), 0);
+  assert_int_equal(fs->unlink(fs->self, link), -ENOENT);
+  free(dir);
+  free(link);
+  free(moved);
+}
+
+static void errors_are_negated(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  char byte = 0;
+  assert_int_equal(fs->open(fs->self, "/none/such", O_RDONLY, 0), -ENOENT);
+  assert_int_equal(fs->close(fs->self, -1), -EBADF);
+  assert_int_equal(fs->pread(fs->self, -1, &byte, 1, 0), -EBADF);
+  assert_int_equal(fs->pwrite(fs->self, -1, &byte, 1, 0), -EBADF);
+  assert_int_equal(fs->fsync(fs->self, -1), -EBADF);
+  assert_int_equal(fs->unlink(fs->self, *state), 0);
+  assert_int_equal(fs->mkdir(fs->self, *state, 0700), 0);
+}
+
+#define WITH_ROOT(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    WITH_ROOT(a_file_is_written_read_cut_and_removed),
+    WITH_ROOT(folders_and_links),
+    WITH_ROOT(errors_are_negated),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

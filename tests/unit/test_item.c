@@ -1,0 +1,116 @@
+/* test_item.c - what is written is read again; hostile bytes end the reading and lead nowhere. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data/item.h"
+#include "fault.h"
+
+static struct tm_item item_of(const char *path, size_t len, int64_t size, int64_t mtime_ns)
+{
+  return (struct tm_item) { .path = path, .path_len = len, .size = size, .mtime_ns = mtime_ns };
+}
+
+static void items_come_back_in_order(void **state)
+{
+  struct tm_item in[] = { item_of("/a", 2, 0, 0), item_of("/b\n\xff c", 6, -1, 0),
+                          item_of("/d", 2, INT64_MAX, -5) };
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  struct tm_item out;
+  for (int i = 0; i < 3; i++)
+    tm_item_add(&b, &in[i]);
+  tm_reader_init(&r, b.data, b.len);
+  for (int i = 0; i < 3; i++) {
+    assert_true(tm_item_next(&r, &out));
+    assert_int_equal(out.path_len, in[i].path_len);
+    assert_memory_equal(out.path, in[i].path, in[i].path_len);
+    assert_true(out.size == in[i].size && out.mtime_ns == in[i].mtime_ns);
+  }
+  assert_false(tm_item_next(&r, &out));
+  assert_false(r.bad);
+  tm_buf_release(&b);
+}
+
+static void layout_is_the_documented_one(void **state)
+{
+  static const char want[] = "\x02\0\0\0"
+                             "\x88\x77\x66\x55\x44\x33\x22\x11"
+                             "\xfe\xff\xff\xff\xff\xff\xff\xff"
+                             "/x";
+  struct tm_item item = item_of("/x", 2, 0x1122334455667788, -2);
+  struct tm_buf b = TM_BUF_NONE;
+  tm_item_add(&b, &item);
+  assert_int_equal(b.len, sizeof(want) - 1);
+  assert_memory_equal(b.data, want, sizeof(want) - 1);
+  tm_buf_release(&b);
+}
+
+static bool is_refused(const void *p, size_t n)
+{
+  struct tm_reader r;
+  struct tm_item out;
+  char *copy = malloc(n); /* of this size exactly: a sanitizer sees a read beyond it */
+  memcpy(copy, p, n);
+  tm_reader_init(&r, copy, n);
+  while (tm_item_next(&r, &out))
+    ;
+  free(copy);
+  return r.bad;
+}
+
+static void every_cut_is_refused(void **state)
+{
+  struct tm_item item = item_of("/some/path", 10, 7, 8);
+  struct tm_buf b = TM_BUF_NONE;
+  tm_item_add(&b, &item);
+  size_t whole = b.len;
+  tm_item_add(&b, &item);
+  for (size_t n = 1; n < b.len; n++)
+    assert_int_equal(is_refused(b.data, n), n != whole);
+  tm_buf_release(&b);
+}
+
+static void impossible_items_are_refused(void **state)
+{
+  struct tm_item item = item_of("/x", 2, -1, 0);
+  struct tm_buf b = TM_BUF_NONE;
+  tm_item_add(&b, &item);
+  assert_false(is_refused(b.data, b.len));
+  tm_put_u64(b.data + 4, (uint64_t)-2);
+  assert_true(is_refused(b.data, b.len));
+  tm_put_u64(b.data + 4, (uint64_t)-1);
+  b.data[21] = '\0';
+  assert_true(is_refused(b.data, b.len));
+  b.data[21] = 'x';
+  tm_put_u32(b.data, UINT32_MAX);
+  assert_true(is_refused(b.data, b.len));
+  tm_put_u32(b.data, 0);
+  assert_true(is_refused(b.data, 20));
+  tm_buf_release(&b);
+}
+
+static void an_empty_path_is_our_own_fault(void **state)
+{
+  struct tm_item item = item_of("", 0, -1, 0);
+  struct tm_buf b = TM_BUF_NONE;
+  expect_fault(tm_item_add(&b, &item));
+  tm_buf_release(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(items_come_back_in_order),
+    cmocka_unit_test(layout_is_the_documented_one),
+    cmocka_unit_test(every_cut_is_refused),
+    cmocka_unit_test(impossible_items_are_refused),
+    cmocka_unit_test(an_empty_path_is_our_own_fault),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* test_keeper_watch.c - what the keeper decides: when to look, whose a process is, why a worker ended. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "node/node_own.h"
+#include "sys/clock.h"
+
+static void a_run_is_late_at_its_timeout(void **state)
+{
+  struct tm_page_view v = { .phase = TM_PHASE_RUN, .since_ns = 100 };
+  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 150);
+  assert_int_equal(tm_keeper_due(&v, 50, 0, 150), 150); /* due: late */
+  v.since_ns = 500;                                     /* not yet: the page was scribbled on */
+  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 170);
+  v.since_ns = INT64_MIN;
+  assert_true(tm_keeper_due(&v, 50, 0, 120) < 120);
+}
+
+static void what_does_not_run_is_looked_at_after_a_timeout(void **state)
+{
+  struct tm_page_view v = { .phase = TM_PHASE_IDLE, .since_ns = 100 };
+  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 170);
+  v.phase = TM_PHASE_INIT;
+  assert_int_equal(tm_keeper_due(&v, 50, 0, 1000), 1050);
+  assert_int_equal(tm_keeper_due(&v, 0, 0, 1000), INT64_MAX);
+  assert_int_equal(tm_keeper_due(&v, INT64_MAX - 10, 0, 1000), INT64_MAX);
+}
+
+static void loading_has_a_timeout_of_its_own(void **state)
+{
+  struct tm_page_view v = { .phase = TM_PHASE_LOAD, .since_ns = 100 };
+  assert_int_equal(tm_keeper_due(&v, 0, 50, 120), 150);
+  assert_int_equal(tm_keeper_due(&v, 500, 50, 160), 150); /* late */
+  assert_int_equal(tm_keeper_due(&v, 20, 500, 120), 140); /* it may run by then */
+  v.phase = TM_PHASE_RUN;
+  assert_int_equal(tm_keeper_due(&v, 50, 10, 120), 130); /* looked at, and not late */
+  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 150);
+}
+
+static void a_marker_is_known_also_within_another(void **state)
+{
+  assert_true(tm_keeper_is_marked("job:process000:1", "job:process000:1"));
+  assert_true(tm_keeper_is_marked("inner:process000:5,job:process000:1", "job:process000:1"));
+  assert_false(tm_keeper_is_marked("job:process000:11", "job:process000:1"));
+  assert_false(tm_keeper_is_marked("my-job:process000:1", "job:process000:1"));
+  assert_false(tm_keeper_is_marked("job:process000:1,other:process000:2", "job:process000:1"));
+  assert_false(tm_keeper_is_marked("", "job:process000:1"));
+}
+
+static void the_cause_is_what_happened_first(void **state)
+{
+  struct tm_keeper_worker w = { .state = TM_KEEPER_KILLED, .kill_cause = TM_END_TIMEOUT };
+  struct tm_process_end killed = { .signal = SIGKILL }, crashed = { .signal = SIGSEGV },
+                        good = { 0 }, bad = { .exit_status = 1 };
+  assert_int_equal(tm_keeper_cause(&w, &killed, TM_PHASE_RUN), TM_END_TIMEOUT);
+  assert_int_equal(tm_keeper_cause(&w, &crashed, TM_PHASE_RUN), TM_END_SIGNAL);
+  assert_int_equal(tm_keeper_cause(&w, &good, TM_PHASE_RUN), TM_END_EXITED);
+  w.state = TM_KEEPER_LIVES;
+  assert_int_equal(tm_keeper_cause(&w, &killed, TM_PHASE_RUN), TM_END_SIGNAL);
+  assert_int_equal(tm_keeper_cause(&w, &good, TM_PHASE_RUN), TM_END_EXITED);
+  assert_int_equal(tm_keeper_cause(&w, &good, TM_PHASE_SHUTDOWN), TM_END_STOPPED);
+  w.state = TM_KEEPER_STOPS;
+  assert_int_equal(tm_keeper_cause(&w, &good, TM_PHASE_IDLE), TM_END_STOPPED);
+  assert_int_equal(tm_keeper_cause(&w, &bad, TM_PHASE_IDLE), TM_END_EXITED);
+}
+
+static void a_later_variable_replaces_an_earlier_one(void **state)
+{
+  char *own[] = { (char *)"A=1", (char *)"AB=2", (char *)"C=3", NULL };
+  char *more[] = { (char *)"AB=x", (char *)"D=4" }, *last[] = { (char *)"D=5", (char *)"E=" };
+  const char *expected[] = { "A=1", "AB=x", "C=3", "D=5", "E=" };
+  char **env = tm_keeper_environment(own, more, 2, last, 2);
+  for (size_t i = 0; i < TM_COUNT_OF(expected); i++)
+    assert_string_equal(env[i], expected[i]);
+  assert_null(env[TM_COUNT_OF(expected)]);
+  free(env);
+}
+
+/* A keeper with one worker, which is a process that does nothing. */
+struct one {
+  struct tm_keeper k;
+  struct tm_keeper_step step;
+  struct tm_keeper_worker w;
+  struct tm_page page;
+};
+
+static void one_open(struct one *o)
+{
+  char *self = tm_process_program();
+  char *argv[] = { self, (char *)"pause", NULL };
+  struct tm_spawn spawn = { .program = self, .argv = argv };
+  memset(o, 0, sizeof *o);
+  o->step.main_fd = -1;
+  o->step.s.run_timeout_ns = 60 * TM_S;
+  assert_int_equal(tm_loop_init(&o->k.loop, NULL), 0);
+  tm_timer_open(&o->k.timer, &o->k.loop, tm_keeper_on_time, &o->k);
+  o->w = (struct tm_keeper_worker) { .step = &o->step,
+                                     .page = &o->page,
+                                     .pid = tm_process_start(&spawn, NULL) };
+  free(self);
+  assert_true(o->w.pid > 0);
+  *TM_ARRAY_ADD(&o->k.workers) = &o->w;
+  tm_keeper_watch(&o->k, &o->w);
+}
+
+static void one_close(struct one *o, enum tm_end_cause cause)
+{
+  int status;
+  assert_int_equal(o->w.state, TM_KEEPER_KILLED);
+  assert_int_equal(o->w.kill_cause, cause);
+  assert_int_equal(waitpid(o->w.pid, &status, 0), o->w.pid);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  tm_timer_close(&o->k.timer);
+  tm_loop_release(&o->k.loop);
+  TM_ARRAY_RELEASE(&o->k.workers);
+}
+
+static void a_late_shutdown_is_killed(void **state)
+{
+  struct one o;
+  one_open(&o);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_STOPPING);
+  assert_int_equal(o.w.state, TM_KEEPER_STOPS);
+  assert_true(o.w.stop_due_ns > tm_clock_mono_ns());
+  tm_keeper_on_time(&o.k.timer);
+  assert_int_equal(o.w.state, TM_KEEPER_STOPS); /* it has its time */
+  o.w.stop_due_ns = tm_clock_mono_ns();
+  tm_keeper_on_time(&o.k.timer);
+  one_close(&o, TM_END_SHUTDOWN);
+}
+
+static void a_run_is_killed_at_its_deadline_and_not_before(void **state)
+{
+  struct one o;
+  one_open(&o);
+  int64_t now = tm_clock_mono_ns();
+  tm_page_set(&o.page, TM_PHASE_RUN, now - 30 * TM_S, 1, 1, 1);
+  o.w.due_ns = now;
+  tm_keeper_on_time(&o.k.timer);
+  assert_int_equal(o.w.state, TM_KEEPER_LIVES);
+  assert_int_equal(o.w.due_ns, now + 30 * TM_S);
+  tm_page_set(&o.page, TM_PHASE_RUN, now - 61 * TM_S, 2, 2, 1);
+  o.w.due_ns = now;
+  tm_keeper_on_time(&o.k.timer);
+  one_close(&o, TM_END_TIMEOUT);
+}
+
+static void a_second_kill_changes_nothing(void **state)
+{
+  struct one o;
+  one_open(&o);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_KILL);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_RUN_LATE);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_STOPPING);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_STOP_LATE);
+  one_close(&o, TM_END_KILLED);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_run_is_late_at_its_timeout),
+    cmocka_unit_test(what_does_not_run_is_looked_at_after_a_timeout),
+    cmocka_unit_test(loading_has_a_timeout_of_its_own),
+    cmocka_unit_test(a_marker_is_known_also_within_another),
+    cmocka_unit_test(the_cause_is_what_happened_first),
+    cmocka_unit_test(a_later_variable_replaces_an_earlier_one),
+    cmocka_unit_test(a_late_shutdown_is_killed),
+    cmocka_unit_test(a_run_is_killed_at_its_deadline_and_not_before),
+    cmocka_unit_test(a_second_kill_changes_nothing),
+  };
+  while (argc > 1) /* the process that does nothing */
+    pause();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

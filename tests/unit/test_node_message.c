@@ -1,0 +1,213 @@
+/* test_node_message.c - frames between supervisor and keeper: what goes in comes out, cut bytes are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "node/message.h"
+#include "node/wire.h"
+
+static void make_step(struct tm_buf *out)
+{
+  static char *argv[] = { (char *)"/bin/tidemill", (char *)"worker", NULL };
+  static char *env[] = { (char *)"A=1", (char *)"B=\xff\xfe", (char *)"C=", NULL };
+  struct tm_node_step s = { .node_id = (char *)"0",
+                            .job_dir = (char *)"/j\xffob",
+                            .logs_dir = (char *)"/l",
+                            .cwd = (char *)"/c",
+                            .temp_base = (char *)"/t",
+                            .worker_argv = argv,
+                            .worker_argv_len = 2,
+                            .environment = env,
+                            .environment_len = 3,
+                            .run_timeout_ns = 60 * TM_S };
+  tm_node_step_encode(out, &s);
+}
+
+static void a_step_comes_out_as_it_went_in(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_node_step s;
+  make_step(&b);
+  assert_int_equal(tm_node_step_decode(&s, b.data, b.len, NULL), 0);
+  assert_string_equal(s.node_id, "0");
+  assert_string_equal(s.job_dir, "/j\xffob"); /* a path need not be UTF-8 */
+  assert_string_equal(s.temp_base, "/t");
+  assert_int_equal(s.worker_argv_len, 2);
+  assert_string_equal(s.worker_argv[1], "worker");
+  assert_null(s.worker_argv[2]);
+  assert_int_equal(s.environment_len, 3);
+  assert_string_equal(s.environment[1], "B=\xff\xfe");
+  assert_null(s.environment[3]);
+  assert_int_equal(s.run_timeout_ns, 60 * TM_S);
+  tm_node_step_release(&s);
+  tm_buf_release(&b);
+}
+
+static void a_cut_step_is_refused(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_node_step s;
+  struct tm_err err = TM_ERR_NONE;
+  make_step(&b);
+  for (size_t n = 0; n < b.len; n++)
+    assert_int_equal(tm_node_step_decode(&s, b.data, n, &err), TM_EPROTOCOL);
+  tm_buf_add_char(&b, 'x');
+  assert_int_equal(tm_node_step_decode(&s, b.data, b.len, &err), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
+/* Each byte of a good frame in turn is replaced: it is refused or taken, and nothing is read beyond the end. */
+static void a_damaged_step_does_no_harm(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_node_step s;
+  make_step(&b);
+  for (size_t i = 0; i < b.len; i++) {
+    char *copy = tm_xmalloc(b.len); /* of its own, so that a sanitizer sees the end */
+    memcpy(copy, b.data, b.len);
+    copy[i] = (char)0xff;
+    if (tm_node_step_decode(&s, copy, b.len, NULL) == 0)
+      tm_node_step_release(&s);
+    free(copy);
+  }
+  tm_buf_release(&b);
+}
+
+static void a_list_longer_than_its_bytes_is_refused(void **state)
+{
+  struct tm_reader r;
+  char bytes[8], **list;
+  size_t len;
+  tm_put_u32(bytes, 0xffffffff);
+  tm_put_u32(bytes + 4, 0);
+  tm_reader_init(&r, bytes, sizeof bytes);
+  tm_wire_read_list(&r, &list, &len);
+  assert_true(r.bad);
+  assert_int_equal(len, 0);
+  tm_wire_release_list(list, len);
+}
+
+static void a_string_with_nul_is_refused(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  tm_buf_add_bytes32(&b, "a\0b", 3);
+  tm_reader_init(&r, b.data, b.len);
+  char *s = tm_wire_read_str(&r);
+  assert_true(r.bad);
+  assert_string_equal(s, "");
+  free(s);
+  tm_buf_release(&b);
+}
+
+static void make_ended(struct tm_ended *e)
+{
+  *e = (struct tm_ended) {
+    .cause = TM_END_SIGNAL,
+    .pid = 77,
+    .exit_status = -1,
+    .signal = 9,
+    .lived_ns = 5 * TM_S,
+    .max_rss_kb = 1 << 20,
+    .phase_ns = 1200 * TM_MS,
+    .view = { .phase = TM_PHASE_RUN, .since_ns = 99, .seq = 7, .index = UINT64_MAX, .try = 2 }
+  };
+  for (uint64_t i = 0; i < TM_PAGE_WORDS; i++)
+    e->words[i] = i << 2 | TM_ENTRY_DONE;
+}
+
+static void an_end_comes_out_as_it_went_in(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_ended e, d;
+  make_ended(&e);
+  tm_ended_encode(&b, &e);
+  assert_int_equal(tm_ended_decode(&d, b.data, b.len, NULL), 0);
+  assert_int_equal(d.cause, e.cause);
+  assert_int_equal(d.pid, 77);
+  assert_int_equal(d.exit_status, -1);
+  assert_int_equal(d.signal, 9);
+  assert_int_equal(d.lived_ns, e.lived_ns);
+  assert_int_equal(d.max_rss_kb, e.max_rss_kb);
+  assert_int_equal(d.view.phase, TM_PHASE_RUN);
+  assert_int_equal(d.view.seq, 7);
+  assert_int_equal(d.view.index, UINT64_MAX);
+  assert_int_equal(d.view.try, 2);
+  assert_int_equal(d.phase_ns, e.phase_ns);
+  assert_memory_equal(d.words, e.words, sizeof e.words);
+  for (size_t n = 0; n < b.len; n += 3)
+    assert_int_equal(tm_ended_decode(&d, b.data, n, NULL), TM_EPROTOCOL);
+  tm_put_u32(b.data, TM_END_KILLED + 1);
+  assert_int_equal(tm_ended_decode(&d, b.data, b.len, NULL), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
+static void expect_words(enum tm_end_cause cause, enum tm_phase phase, const char *words)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_ended e;
+  make_ended(&e);
+  e.cause = cause;
+  e.exit_status = 3;
+  e.view.phase = phase;
+  tm_ended_describe(&b, &e);
+  assert_string_equal(tm_buf_str(&b), words);
+  tm_buf_release(&b);
+}
+
+static void an_end_is_described_in_one_line(void **state)
+{
+  expect_words(TM_END_SIGNAL, TM_PHASE_RUN, "killed by signal 9 (Killed) in run() after 1.20 s");
+  expect_words(TM_END_EXITED, TM_PHASE_INIT, "exited with status 3 in init() after 1.20 s");
+  expect_words(TM_END_TIMEOUT, TM_PHASE_RUN,
+               "killed for passing run_invocation_timeout in run() after 1.20 s");
+  expect_words(TM_END_SHUTDOWN, TM_PHASE_SHUTDOWN,
+               "killed for not ending in time when told to stop, in shutdown() after 1.20 s");
+  expect_words(TM_END_KILLED, TM_PHASE_IDLE,
+               "killed by the supervisor between two mini-batches after 1.20 s");
+  expect_words(TM_END_STOPPED, TM_PHASE_SHUTDOWN, "stopped");
+}
+
+static void a_mark_tells_one_job_from_another(void **state)
+{
+  static const char *const dirs[] = { "/jobs/a", "/jobs/a:b", "/jobs/a%3ab", "/jobs/a,b",
+                                      "/jobs/ab" };
+  char first[1200], second[1200];
+  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++)
+    for (size_t j = 0; j < TM_COUNT_OF(dirs); j++) {
+      char *a = tm_job_mark(dirs[i]), *b = tm_job_mark(dirs[j]);
+      assert_int_equal(strncmp(a, b, strlen(a)) == 0, i == j);
+      assert_null(strchr(a, ','));
+      free(a);
+      free(b);
+    }
+  memset(first, 'x', sizeof first - 1);
+  first[sizeof first - 1] = '\0';
+  strcpy(second, first);
+  second[sizeof second - 2] = 'y';
+  char *a = tm_job_mark(first), *b = tm_job_mark(second);
+  assert_string_not_equal(a, b);
+  assert_true(strlen(a) < 600);
+  free(a);
+  free(b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_step_comes_out_as_it_went_in),
+    cmocka_unit_test(a_cut_step_is_refused),
+    cmocka_unit_test(a_damaged_step_does_no_harm),
+    cmocka_unit_test(a_list_longer_than_its_bytes_is_refused),
+    cmocka_unit_test(a_string_with_nul_is_refused),
+    cmocka_unit_test(an_end_comes_out_as_it_went_in),
+    cmocka_unit_test(an_end_is_described_in_one_line),
+    cmocka_unit_test(a_mark_tells_one_job_from_another),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

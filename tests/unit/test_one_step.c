@@ -1,0 +1,110 @@
+/* test_one_step.c - names of jobs, and parameters as options. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/one_step.h"
+#include "plan/params.h"
+
+static void any_script_makes_a_name(void **state)
+{
+  static const struct {
+    const char *script, *name;
+  } cases[] = {
+    { "score.lua", "score" },
+    { "/a/b.c/My Score_2.lua", "my-score-2" },
+    { "a.lua", "map-a" },
+    { "7.lua", "map" },
+    { "42-is.lua", "map-is" },
+    { "---.lua", "map" },
+    { "x--__--y.lua", "x-y" },
+    { "end-.lua", "end" },
+    { "\xc3\xa9t\xc3\xa9.lua", "map-t" },
+    { "noext", "noext" },
+    { "abcdefghijklmnopqrstuvwxyz0123456789.lua", "abcdefghijklmnopqrstuvwxyz012345" },
+    { "abcdefghijklmnopqrstuvwxyz01234 6789.lua", "abcdefghijklmnopqrstuvwxyz01234" },
+  };
+  const struct tm_field *rule = tm_params_find("Pipeline", "name");
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    char *name = tm_one_step_name(cases[i].script);
+    assert_string_equal(name, cases[i].name);
+    struct tm_json *v = tm_json_new_string(name), *taken = tm_params_value(rule, v, NULL);
+    assert_non_null(taken);
+    tm_json_free(taken);
+    tm_json_free(v);
+    free(name);
+  }
+}
+
+struct given {
+  const char *overwritten;
+  struct tm_config_words config;
+};
+
+/* The words of the error, or NULL: then *out is the object. */
+static const char *read(const char *const *words, struct tm_json **out, struct tm_err *err)
+{
+  static const struct tm_option own[] = {
+    { "description", TM_OPTION_VALUE, offsetof(struct given, overwritten), "TEXT", NULL, "mine" },
+  };
+  struct tm_config_options options;
+  struct given *g = calloc(1, sizeof(*g));
+  struct tm_words rest = { 0 };
+  char *argv[12] = { "map" };
+  int argc = 1;
+  for (; words[argc - 1]; argc++)
+    argv[argc] = (char *)words[argc - 1];
+  tm_config_options_init(&options, own, 1, offsetof(struct given, config));
+  *out = NULL;
+  if (tm_options_read(options.all.at, options.all.len, argc, argv, g, &rest, err) == 0)
+    *out = tm_config_words_read(&g->config, "/cwd", err);
+  tm_config_options_release(&options);
+  tm_config_words_release(&g->config);
+  TM_ARRAY_RELEASE(&rest);
+  free(g);
+  return *out ? NULL : err->text;
+}
+
+#define READ(...) read((const char *const[]) { __VA_ARGS__, NULL }, &v, &err)
+
+static void parameters_are_options(void **state)
+{
+  struct tm_json *v;
+  struct tm_err err = TM_ERR_NONE;
+  assert_null(READ("-N", "5", "--mini_batch_size=6", "--run-invocation-timeout", "0.5",
+                   "--source-directory", "src", "--environment-variables", "A=b=c", "--description",
+                   "x"));
+  assert_int_equal(tm_json_int(v, "mini_batch_size", 0), 6);
+  assert_true(tm_json_num(v, "run_invocation_timeout", 0) == 0.5);
+  assert_string_equal(tm_json_str(v, "source_directory", ""), "/cwd/src");
+  assert_string_equal(tm_json_str(tm_json_get(v, "environment_variables"), "A", ""), "b=c");
+  assert_null(tm_json_get(v, "description")); /* the caller's own */
+  assert_string_equal(v->tag, "ParallelRunConfig");
+  tm_json_free(v);
+}
+
+static void refusals_name_the_option(void **state)
+{
+  struct tm_json *v;
+  struct tm_err err = TM_ERR_NONE;
+  assert_string_equal(READ("-j0"),
+                      "'--process-count-per-node' is \"0\"; accepted: an integer from 1 on");
+  assert_non_null(strstr(READ("--output-action", "rows"), "'--output-action' is \"rows\""));
+  assert_non_null(strstr(READ("--entry-script", "x"), "unknown option '--entry-script'"));
+  assert_null(strstr(READ("--environment-variables", "hidden"), "hidden"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(any_script_makes_a_name),
+    cmocka_unit_test(parameters_are_options),
+    cmocka_unit_test(refusals_name_the_option),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

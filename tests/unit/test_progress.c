@@ -1,0 +1,229 @@
+/* test_progress.c - how far a job is: what the bar says at each width, what it does not claim, and the speed. */
+#include "report_fixture.h"
+
+#include "report/progress.h"
+
+/* Two samples, ten seconds apart. */
+static void prepare(struct tm_progress *p, const struct tm_counts *then,
+                    const struct tm_counts *now)
+{
+  tm_progress_init(p, "score");
+  tm_progress_sample(p, then, 5 * TM_S);
+  tm_progress_sample(p, now, 15 * TM_S);
+}
+
+static const struct tm_counts nothing = { .created = 10 };
+static const struct tm_counts half = { .created = 1000,
+                                       .all_created = true,
+                                       .succeeded = 448,
+                                       .failed = 2,
+                                       .items = 4500,
+                                       .items_succeeded = 4497,
+                                       .items_failed = 3 };
+
+static const char *bar(struct tm_buf *b, const struct tm_progress *p, int width)
+{
+  tm_buf_clear(b);
+  tm_progress_add_bar(b, p, width);
+  return tm_buf_str(b);
+}
+
+static void the_bar_says_what_fits(void **state)
+{
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  prepare(&p, &nothing, &half);
+  assert_string_equal(
+      bar(&b, &p, 90),
+      "score [========>         ] 45% 450/1,000, 4,500 items, 3 failed, 450/s, 13 s left");
+  assert_string_equal(bar(&b, &p, 120),
+                      "score [==========>             ] 45% 450 of 1,000 mini-batches, "
+                      "4,500 items, 3 failed, 450/s, 13 s left");
+  assert_string_equal(bar(&b, &p, 60), "score 45% 450/1,000, 4,500 items, 3 failed, 13 s left");
+  assert_string_equal(bar(&b, &p, 50), "45% 450/1,000, 4,500 items, 3 failed, 13 s left");
+  assert_string_equal(bar(&b, &p, 40), "45% 450/1,000, 4,500 items, 3 failed");
+  assert_string_equal(bar(&b, &p, 30), "45% 450/1,000, 3 failed");
+  assert_string_equal(bar(&b, &p, 20), "45% 450/1,000, 3 fai");
+  tm_buf_release(&b);
+}
+
+static void no_bar_is_wider_than_the_terminal(void **state)
+{
+  struct tm_counts large = { .created = INT64_MAX / 200,
+                             .succeeded = INT64_MAX / 300,
+                             .items = INT64_MAX / 4,
+                             .items_failed = INT64_MAX / 5 };
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  for (int all = 0; all < 2; all++) {
+    large.all_created = all == 1;
+    prepare(&p, &nothing, &large);
+    for (int width = 0; width <= 200; width++) {
+      bar(&b, &p, width);
+      assert_true(b.len <= (size_t)width);
+      assert_int_equal(strlen(tm_buf_str(&b)), b.len);
+      if (width >= 20)
+        assert_true(b.len >= 15);
+    }
+  }
+  tm_buf_release(&b);
+}
+
+static void an_unknown_total_is_not_guessed(void **state)
+{
+  struct tm_counts open = half;
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  open.all_created = false;
+  prepare(&p, &nothing, &open);
+  assert_int_equal(tm_progress_left(&p), -1);
+  assert_string_equal(bar(&b, &p, 100),
+                      "score 450 of 1,000 or more mini-batches, 4,500 items, 3 failed, 450/s");
+  tm_buf_clear(&b);
+  tm_progress_add_line(&b, &p);
+  assert_string_equal(b.data, "score: 450 of 1,000 or more mini-batches, 4,500 items, 3 failed, "
+                              "450 items/s, 10.0 s so far");
+  tm_buf_release(&b);
+}
+
+static void the_line_says_all(void **state)
+{
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  prepare(&p, &nothing, &half);
+  tm_progress_add_line(&b, &p);
+  assert_string_equal(b.data, "score: 45% 450 of 1,000 mini-batches, 4,500 items, 3 failed, 13 s "
+                              "left, 450 items/s, 10.0 s so far");
+  tm_buf_release(&b);
+}
+
+static void nothing_is_left_at_the_end(void **state)
+{
+  struct tm_counts all = half;
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  all.succeeded = 998;
+  prepare(&p, &nothing, &all);
+  assert_int_equal(tm_progress_left(&p), -1);
+  assert_has(bar(&b, &p, 120), "[========================] 100% 1,000 of 1,000");
+  tm_buf_release(&b);
+}
+
+static void what_was_there_before_is_no_speed(void **state)
+{
+  struct tm_counts more = half;
+  struct tm_progress p;
+  more.succeeded += 10;
+  more.items += 100;
+  prepare(&p, &half, &half);
+  assert_true(tm_progress_speed(&p) == 0);
+  assert_int_equal(tm_progress_left(&p), -1);
+  prepare(&p, &half, &more);
+  assert_true(tm_progress_speed(&p) == 1.0);
+  assert_true(tm_progress_item_speed(&p) == 10.0);
+  assert_int_equal(tm_progress_left(&p), 540 * TM_S);
+}
+
+static void the_speed_is_that_of_late(void **state)
+{
+  struct tm_counts c = { .created = 1000000, .all_created = true };
+  struct tm_progress p;
+  tm_progress_init(&p, "score");
+  for (int second = 0; second < 100; second++) { /* 1000 a second, then 10 */
+    tm_progress_sample(&p, &c, second * TM_S);
+    c.succeeded += second < 50 ? 1000 : 10;
+  }
+  assert_in_range((int)(tm_progress_speed(&p) + 0.5), 10, 10);
+}
+
+static void mini_batches_that_take_long_have_a_speed_all_the_same(void **state)
+{
+  struct tm_counts c = { .created = 100, .all_created = true };
+  struct tm_progress p;
+  tm_progress_init(&p, "score");
+  for (int second = 0; second <= 300; second++) { /* one in 30 s: in most windows none ends */
+    c.succeeded = second / 30;
+    c.items = c.succeeded * 5;
+    tm_progress_sample(&p, &c, second * TM_S);
+    if (second >= 60) {
+      assert_true(tm_progress_speed(&p) > 0.02 && tm_progress_speed(&p) < 0.035);
+      assert_true(tm_progress_left(&p) > 2000 * TM_S && tm_progress_left(&p) < 5000 * TM_S);
+    }
+  }
+  assert_true(tm_progress_item_speed(&p) == 50.0 / 300);
+}
+
+static void a_job_that_stalls_has_no_speed(void **state)
+{
+  struct tm_counts c = { .created = 1000000, .all_created = true };
+  struct tm_progress p;
+  tm_progress_init(&p, "score");
+  for (int second = 0; second < 60; second++) {
+    tm_progress_sample(&p, &c, second * TM_S);
+    c.succeeded += second < 30 ? 1000 : 0;
+  }
+  assert_true(tm_progress_speed(&p) == 0);
+  assert_int_equal(tm_progress_left(&p), -1);
+}
+
+static void the_overview_says_what_is_known(void **state)
+{
+  struct tm_counts c = half;
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  c.running = 3;
+  c.returned = 4497;
+  prepare(&p, &nothing, &c);
+  tm_progress_add_overview(&b, &p);
+  assert_string_equal(b.data,
+                      "1,000 mini-batches created, 450 processed (448 succeeded, 2 failed), "
+                      "3 running; 4,500 items, 3 failed; output: 4,497 rows; 10.0 s so far, "
+                      "13 s left");
+  c.all_created = false;
+  prepare(&p, &nothing, &c);
+  tm_buf_clear(&b);
+  tm_progress_add_overview(&b, &p);
+  assert_has(b.data, "1,000 or more mini-batches created, ");
+  assert_has(b.data, ", time left unknown");
+  tm_buf_release(&b);
+}
+
+static void steps_are_summed(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_step_view other = { .name = "other",
+                                .counts = { .created = 3, .succeeded = 1, .all_created = true } };
+  struct tm_counts sum;
+  f->step.counts = half;
+  assert_string_equal(tm_progress_sum(&sum, &f->job), "score");
+  assert_int_equal(sum.created, 1000);
+  assert_true(sum.all_created);
+  f->steps[1] = &other;
+  f->job.steps_len = 2;
+  assert_string_equal(tm_progress_sum(&sum, &f->job), "digits");
+  assert_int_equal(sum.created, 1003);
+  assert_int_equal(sum.succeeded, 449);
+  assert_true(sum.all_created);
+  f->steps[1] = NULL; /* not opened */
+  (void)tm_progress_sum(&sum, &f->job);
+  assert_int_equal(sum.created, 1000);
+  assert_false(sum.all_created);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_bar_says_what_fits),
+    cmocka_unit_test(no_bar_is_wider_than_the_terminal),
+    cmocka_unit_test(an_unknown_total_is_not_guessed),
+    cmocka_unit_test(the_line_says_all),
+    cmocka_unit_test(nothing_is_left_at_the_end),
+    cmocka_unit_test(what_was_there_before_is_no_speed),
+    cmocka_unit_test(the_speed_is_that_of_late),
+    cmocka_unit_test(mini_batches_that_take_long_have_a_speed_all_the_same),
+    cmocka_unit_test(a_job_that_stalls_has_no_speed),
+    cmocka_unit_test(the_overview_says_what_is_known),
+    cmocka_unit_test_setup_teardown(steps_are_summed, fixture_open, fixture_close),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

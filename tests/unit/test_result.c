@@ -1,0 +1,138 @@
+/* test_result.c - what came of a step, in the order of a reader's questions. */
+#include "report_fixture.h"
+
+#include "report/result.h"
+
+static const struct tm_counts counts = { .created = 1200,
+                                         .all_created = true,
+                                         .succeeded = 1198,
+                                         .failed = 2,
+                                         .items = 6000,
+                                         .items_succeeded = 5988,
+                                         .items_failed = 12 };
+
+static void a_completed_step(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  f->step.counts = counts;
+  f->step.counts.items_failed = 0;
+  f->step.verdict = f->job.verdict = TM_COMPLETED;
+  f->step.dir = f->step.logs_dir = "/job/score";
+  tm_result_add_job(&b, &f->job, 12300 * TM_MS);
+  tm_result_add_step(&b, &f->step, NULL, 2);
+  assert_string_equal(b.data, "Completed: digits, 12.3 s\n"
+                              "  score: Completed\n"
+                              "    mini-batches: 1,200, 1,198 succeeded, 2 failed\n"
+                              "    items:        6,000, 5,988 succeeded, 0 failed\n"
+                              "    output:       /out/rows.txt\n"
+                              "    logs:         /job/score\n");
+  tm_buf_release(&b);
+}
+
+static void a_failed_step_says_why_and_where(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors errors;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  struct tm_buf b = TM_BUF_NONE;
+  char message[32];
+  tm_errors_init(&errors, tm_fs_real(), f->logs);
+  f->attempt.status = TM_RUN_EXCEPTION;
+  for (int i = 0; i < 8; i++) {
+    snprintf(message, sizeof(message), "bad %d", i);
+    f->attempt.message = message;
+    tm_errors_add(&errors, &e);
+  }
+  f->step.counts = counts;
+  f->step.counts.succeeded = 1000;
+  f->step.counts.errors = 8;
+  f->step.counts.lost = 1;
+  f->step.verdict = TM_FAILED;
+  f->step.cause = "12 items have failed,\nand error_threshold tolerates 10";
+  f->step.dir = "/job/score";
+  tm_result_add_step(&b, &f->step, &errors, 0);
+  assert_has(
+      b.data,
+      "score: Failed\n  cause:        12 items have failed,\\nand error_threshold tolerates 10\n");
+  assert_has(b.data, "  mini-batches: 1,200, 1,000 succeeded, 2 failed, 198 not done\n");
+  assert_has(b.data, "  items:        6,000, 5,988 succeeded, 12 failed\n");
+  assert_has(b.data, "  failed tries: 8 by an error, 0 by a timeout, 1 with their worker\n");
+  assert_has(b.data, "  output:       /out/rows.txt.partial\n");
+  assert_has(b.data, "  failed items: /job/score/failed_items.jsonl\n");
+  assert_has(b.data, "logs/user/error.txt\n    1 time: bad 0\n      first: mini-batch 7 "
+                     "(RUN_EXCEPTION) at process003, /data/a.pgm\n");
+  assert_has(b.data, "1 time: bad 4\n");
+  assert_has_not(b.data, "bad 5");
+  assert_has(b.data, "    and 3 other distinct errors\n");
+  tm_buf_release(&b);
+  tm_errors_release(&errors);
+}
+
+static void the_output_is_a_folder_without_rows(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  f->step.output_file = NULL;
+  f->step.verdict = TM_CANCELED_JOB;
+  f->step.counts = (struct tm_counts) { .created = 5 };
+  tm_result_add_step(&b, &f->step, NULL, 0);
+  assert_has(b.data, "  output:       /out\n");
+  assert_has(b.data, "  mini-batches: 5 or more, 0 succeeded, 0 failed, 5 not done\n");
+  tm_buf_release(&b);
+}
+
+static void a_long_message_is_shown_in_part(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors errors;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  struct tm_buf b = TM_BUF_NONE;
+  tm_errors_init(&errors, tm_fs_real(), f->logs);
+  f->attempt.status = TM_RUN_EXCEPTION;
+  f->attempt.message = "1\n2\n3\n4\n5\n6\n";
+  tm_errors_add(&errors, &e);
+  tm_result_add_step(&b, &f->step, &errors, 0);
+  assert_has(b.data, "      5\n      ...\n      first: ");
+  tm_buf_release(&b);
+  tm_errors_release(&errors);
+}
+
+static void the_files_say_where_to_start(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors errors;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  struct tm_buf b = TM_BUF_NONE;
+  tm_errors_init(&errors, tm_fs_real(), f->logs);
+  f->step.logs_dir = "/l";
+  f->step.verdict = TM_COMPLETED;
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_string_equal(b.data, "what is where: /l/readme.txt\n");
+  tm_buf_clear(&b);
+  f->step.verdict = TM_FAILED;
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "start with /l/sys/master_role.txt, and /l/sys/error/ if it is there\n");
+  tm_buf_clear(&b);
+  f->attempt.status = TM_PROCESS_DIED;
+  f->step.counts.lost = 1;
+  tm_errors_add(&errors, &e);
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "start with /l/user/error.txt: ");
+  assert_has(b.data, "; how workers ended: /l/sys/node/0/_main.txt\n");
+  tm_buf_release(&b);
+  tm_errors_release(&errors);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(a_completed_step, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_failed_step_says_why_and_where, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_output_is_a_folder_without_rows, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(a_long_message_is_shown_in_part, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_files_say_where_to_start, fixture_open, fixture_close),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* test_snapshot.c - the copy of what a script needs: complete or not there, and its hash. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "plan/snapshot.h"
+#include "tree.h"
+
+struct world {
+  char *dir, *to, *job;
+  struct tm_config config;
+};
+
+static void setup(struct world *w, bool has_folder)
+{
+  w->dir = folder_make();
+  w->job = tm_path_join(w->dir, "src/job");
+  w->to = tm_path_join(w->job, "script/predict");
+  file_put(w->dir, "src/score.lua", "function run() end", 0644);
+  file_put(w->dir, "src/lib/tool", "#!/bin/sh\n", 0755);
+  file_put(w->dir, "src/lib/empty", "", 0600);
+  memset(&w->config, 0, sizeof(w->config));
+  w->config.entry_script = tm_path_join(w->dir, "src/score.lua");
+  w->config.source_directory = has_folder ? tm_path_join(w->dir, "src") : NULL;
+}
+
+static void teardown(struct world *w)
+{
+  free(w->config.entry_script);
+  free(w->config.source_directory);
+  free(w->to);
+  free(w->job);
+  folder_remove(w->dir);
+}
+
+static struct tm_snapshot taken(struct world *w)
+{
+  struct tm_snapshot s;
+  struct tm_err err = TM_ERR_NONE;
+  if (tm_snapshot_take(tm_fs_real(), &w->config, w->job, w->to, &s, &err) < 0)
+    fail_msg("%s", err.text);
+  return s;
+}
+
+static void has_text(const char *dir, const char *name, const char *text)
+{
+  char *found = file_text(dir, name);
+  assert_non_null(found);
+  assert_string_equal(found, text);
+  free(found);
+}
+
+static void is_absent(const char *dir, const char *name)
+{
+  struct tm_stat st;
+  char *path = tm_path_join(dir, name);
+  assert_true(tm_fs_real()->stat(NULL, path, false, &st) < 0);
+  free(path);
+}
+
+static void link_to(struct world *w, const char *target, const char *name)
+{
+  char *path = tm_path_join(w->dir, name);
+  assert_int_equal(symlink(target, path), 0);
+  free(path);
+}
+
+static void the_script_alone(void **state)
+{
+  struct world w;
+  setup(&w, false);
+  struct tm_snapshot s = taken(&w);
+  has_text(w.to, "score.lua", "function run() end");
+  is_absent(w.to, "lib");
+  assert_string_equal(s.dir, w.to);
+  assert_true(strcmp(tm_path_base(s.script), "score.lua") == 0);
+  assert_int_equal(s.files, 1);
+  assert_int_equal(s.bytes, 18);
+  assert_int_equal(strlen(s.hash), 16);
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void the_whole_folder(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  file_put(w.dir, "src/.git/config", "x", 0600);
+  file_put(w.dir, "src/.tidemill/jobs/a", "x", 0600);
+  file_put(w.dir, "src/old-job/job.json", "{}", 0600);
+  file_put(w.dir, "src/old-job/lock", "", 0600);
+  struct tm_snapshot s = taken(&w);
+  has_text(w.to, "lib/tool", "#!/bin/sh\n");
+  has_text(w.to, "lib/empty", "");
+  has_text(w.to, "score.lua", "function run() end");
+  const char *const left_out[] = { ".git", ".tidemill", "old-job", "job" };
+  for (size_t i = 0; i < 4; i++)
+    is_absent(w.to, left_out[i]);
+  struct tm_stat st;
+  char *tool = tm_path_join(w.to, "lib/tool");
+  assert_int_equal(tm_fs_real()->stat(NULL, tool, true, &st), 0);
+  assert_true(st.mode & S_IXUSR);
+  free(tool);
+  assert_int_equal(s.files, 4);
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void without_a_job_directory_the_copy_is_not_copied(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  struct tm_snapshot s;
+  assert_int_equal(tm_snapshot_take(tm_fs_real(), &w.config, NULL, w.to, &s, NULL), 0);
+  has_text(w.to, "score.lua", "function run() end");
+  is_absent(w.to, "job/script/predict.tmp");
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void links_keep_their_meaning(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  file_put(w.dir, "outside/file", "text", 0600);
+  link_to(&w, "lib/tool", "src/within");
+  link_to(&w, "../outside/file", "src/file");
+  link_to(&w, "../outside", "src/folder");
+  struct tm_snapshot s = taken(&w);
+  char target[512] = "";
+  char *within = tm_path_join(w.to, "within"), *file = tm_path_join(w.to, "file"),
+       *folder = tm_path_join(w.to, "folder");
+  char *outside = tm_path_join(w.dir, "outside");
+  assert_true(readlink(within, target, sizeof(target) - 1) > 0);
+  assert_string_equal(target, "lib/tool");
+  assert_true(readlink(file, target, sizeof(target) - 1) < 0); /* its contents, not a link */
+  has_text(w.to, "file", "text");
+  memset(target, 0, sizeof(target));
+  assert_true(readlink(folder, target, sizeof(target) - 1) > 0);
+  assert_string_equal(target, outside);
+  char copied[17];
+  assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, copied, NULL), 0);
+  assert_string_equal(copied, s.hash);
+  free(within);
+  free(file);
+  free(folder);
+  free(outside);
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void the_hash_tells_what_matters(void **state)
+{
+  struct world w;
+  char now[17], copied[17];
+  setup(&w, true);
+  struct tm_snapshot s = taken(&w);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, now, NULL), 0);
+  assert_string_equal(now, s.hash);
+  assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, copied, NULL), 0);
+  assert_string_equal(copied, s.hash);
+
+  file_put(w.dir, "src/score.lua", "function run() end", 0600); /* no other modes count ... */
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, now, NULL), 0);
+  assert_string_equal(now, s.hash);
+  file_put(w.dir, "src/score.lua", "function run() end", 0700); /* ... than this */
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, now, NULL), 0);
+  assert_string_not_equal(now, s.hash);
+  file_put(w.dir, "src/score.lua", "function run() end ", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, now, NULL), 0);
+  assert_string_not_equal(now, s.hash);
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void a_copy_that_was_there_is_replaced(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  struct tm_snapshot s = taken(&w);
+  tm_snapshot_release(&s);
+  file_put(w.to, "left-over", "x", 0600);
+  file_put(w.dir, "src/score.lua", "new", 0600);
+  s = taken(&w);
+  is_absent(w.to, "left-over");
+  has_text(w.to, "score.lua", "new");
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void a_pipe_is_refused_and_nothing_is_left(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  struct tm_snapshot s;
+  struct tm_err err = TM_ERR_NONE;
+  char *fifo = tm_path_join(w.dir, "src/fifo"), *temporary = tm_xprintf("%s.tmp", w.to);
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  assert_int_equal(tm_snapshot_take(tm_fs_real(), &w.config, w.job, w.to, &s, &err), TM_EUSAGE);
+  assert_non_null(strstr(err.text, "it is a device, a socket or a pipe"));
+  assert_false(tm_fs_exists(tm_fs_real(), w.to));
+  assert_false(tm_fs_exists(tm_fs_real(), temporary));
+  free(fifo);
+  free(temporary);
+  teardown(&w);
+}
+
+/* The machine's files; the call number `at` fails. */
+struct faulty {
+  struct tm_fs fs;
+  int calls, at;
+};
+
+static bool is_due(void *self)
+{
+  struct faulty *f = self;
+  return ++f->calls == f->at;
+}
+
+static int faulty_open(void *self, const char *path, int flags, int mode)
+{
+  return is_due(self) ? -EIO : tm_fs_real()->open(NULL, path, flags, mode);
+}
+
+static int64_t faulty_pread(void *self, int fd, void *p, size_t n, int64_t at)
+{
+  return is_due(self) ? -EIO : tm_fs_real()->pread(NULL, fd, p, n, at);
+}
+
+static int64_t faulty_pwrite(void *self, int fd, const void *p, size_t n, int64_t at)
+{
+  return is_due(self) ? -ENOSPC : tm_fs_real()->pwrite(NULL, fd, p, n, at);
+}
+
+static int faulty_mkdir(void *self, const char *path, int mode)
+{
+  return is_due(self) ? -EACCES : tm_fs_real()->mkdir(NULL, path, mode);
+}
+
+static int faulty_rename(void *self, const char *from, const char *to)
+{
+  return is_due(self) ? -EIO : tm_fs_real()->rename(NULL, from, to);
+}
+
+static int faulty_fsync(void *self, int fd)
+{
+  return is_due(self) ? -EIO : tm_fs_real()->fsync(NULL, fd);
+}
+
+static int faulty_symlink(void *self, const char *target, const char *path)
+{
+  return is_due(self) ? -EIO : tm_fs_real()->symlink(NULL, target, path);
+}
+
+static void after_any_fault_it_is_complete_or_not_there(void **state)
+{
+  struct world w;
+  char expected[17], copied[17];
+  int rc = -1, faults = 0;
+  setup(&w, true);
+  link_to(&w, "lib/tool", "src/within");
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, expected, NULL), 0);
+  for (int at = 1; rc < 0; at++) {
+    struct faulty f = { *tm_fs_real(), 0, at };
+    struct tm_snapshot s = { 0 };
+    struct tm_err err = TM_ERR_NONE;
+    f.fs.self = &f;
+    f.fs.open = faulty_open;
+    f.fs.pread = faulty_pread;
+    f.fs.pwrite = faulty_pwrite;
+    f.fs.mkdir = faulty_mkdir;
+    f.fs.rename = faulty_rename;
+    f.fs.fsync = faulty_fsync;
+    f.fs.symlink = faulty_symlink;
+    assert_int_equal(tm_tree_remove(w.job, NULL), 0);
+    rc = tm_snapshot_take(&f.fs, &w.config, w.job, w.to, &s, &err);
+    if (rc < 0) {
+      faults++;
+      assert_true(err.code < 0 && *err.text);
+      if (tm_fs_exists(tm_fs_real(), w.to)) {
+        assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, copied, NULL), 0);
+        assert_string_equal(copied, expected);
+      }
+    } else {
+      assert_string_equal(s.hash, expected);
+    }
+    tm_snapshot_release(&s);
+  }
+  assert_true(faults > 15);
+  teardown(&w);
+}
+
+static void too_many_files_are_refused(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  struct tm_snapshot s;
+  struct tm_err err = TM_ERR_NONE;
+  char name[64];
+  for (int i = 0; i < (int)TM_SNAPSHOT_FILES_MAX; i++) {
+    snprintf(name, sizeof(name), "src/link%d", i);
+    link_to(&w, "score.lua", name);
+  }
+  assert_int_equal(tm_snapshot_take(tm_fs_real(), &w.config, w.job, w.to, &s, &err), TM_ELIMIT);
+  assert_non_null(strstr(err.text, "holds more than 10000 files"));
+  assert_false(tm_fs_exists(tm_fs_real(), w.to));
+  teardown(&w);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_script_alone),
+    cmocka_unit_test(the_whole_folder),
+    cmocka_unit_test(without_a_job_directory_the_copy_is_not_copied),
+    cmocka_unit_test(links_keep_their_meaning),
+    cmocka_unit_test(the_hash_tells_what_matters),
+    cmocka_unit_test(a_copy_that_was_there_is_replaced),
+    cmocka_unit_test(a_pipe_is_refused_and_nothing_is_left),
+    cmocka_unit_test(after_any_fault_it_is_complete_or_not_there),
+    cmocka_unit_test(too_many_files_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

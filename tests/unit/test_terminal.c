@@ -1,0 +1,138 @@
+/* test_terminal.c - standard error does not hold up a job: a pipe that nobody reads, a file, a terminal that is stopped. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/terminal.h"
+
+static size_t drain(int fd, char first[64])
+{
+  char piece[65536];
+  size_t all = 0;
+  ssize_t n;
+  while ((n = read(fd, piece, sizeof(piece))) > 0) {
+    if (all == 0)
+      memcpy(first, piece, n < 64 ? (size_t)n : 64);
+    all += (size_t)n;
+  }
+  return all;
+}
+
+static void a_pipe_that_nobody_reads_is_not_waited_for(void **state)
+{
+  struct tm_terminal t;
+  char line[1000], first[64];
+  int fds[2];
+  assert_int_equal(pipe(fds), 0);
+  tm_terminal_init(&t, fds[1]);
+  struct tm_writer w = tm_terminal_writer(&t);
+  memset(line, 'x', sizeof(line));
+  for (int i = 0; i < 200; i++) /* more than a pipe holds */
+    w.write(w.data, line, sizeof(line));
+  assert_false(w.is_ready(w.data));
+  assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0); /* the user's descriptor is as it was */
+  fcntl(fds[0], F_SETFL, O_NONBLOCK);
+  size_t got = drain(fds[0], first);
+  assert_true(got > 0);
+  while (!w.is_ready(w.data)) /* what was held comes, in order */
+    got += drain(fds[0], first);
+  got += drain(fds[0], first);
+  assert_int_equal(got, 200 * sizeof(line));
+  tm_terminal_release(&t);
+  close(fds[0]);
+  close(fds[1]);
+}
+
+static void a_reader_that_is_gone_is_no_trouble(void **state)
+{
+  struct tm_terminal t;
+  int fds[2];
+  assert_int_equal(pipe(fds), 0);
+  tm_terminal_init(&t, fds[1]);
+  close(fds[0]);
+  struct tm_writer w = tm_terminal_writer(&t);
+  w.write(w.data, "x\n", 2);
+  assert_true(w.is_ready(w.data));
+  tm_terminal_release(&t);
+  close(fds[1]);
+}
+
+static void a_file_is_written_where_it_stands(void **state)
+{
+  char name[] = "/tmp/tidemill-terminal-XXXXXX", text[16] = "";
+  struct tm_terminal t;
+  int fd = mkstemp(name);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, "before ", 7), 7);
+  tm_terminal_init(&t, fd);
+  struct tm_writer w = tm_terminal_writer(&t);
+  w.write(w.data, "after", 5);
+  assert_false(tm_terminal_has_bar(&t));
+  assert_int_equal(w.width(w.data), 80);
+  tm_terminal_release(&t);
+  assert_int_equal(pread(fd, text, sizeof(text) - 1, 0), 12);
+  assert_string_equal(text, "before after");
+  close(fd);
+  unlink(name);
+}
+
+/* A terminal whose other end is not read. */
+static void a_stopped_terminal_is_not_waited_for(void **state)
+{
+  struct winsize size = { .ws_col = 42, .ws_row = 10 };
+  struct tm_terminal t;
+  char line[1000];
+  int other = posix_openpt(O_RDWR | O_NOCTTY), fd;
+  assert_true(other >= 0);
+  assert_int_equal(grantpt(other), 0);
+  assert_int_equal(unlockpt(other), 0);
+  assert_true((fd = open(ptsname(other), O_RDWR | O_NOCTTY)) >= 0);
+  assert_int_equal(ioctl(fd, TIOCSWINSZ, &size), 0);
+  setenv("TERM", "xterm", 1);
+  unsetenv("NO_COLOR");
+  tm_terminal_init(&t, fd);
+  struct tm_writer w = tm_terminal_writer(&t);
+  assert_true(tm_terminal_has_bar(&t));
+  assert_true(tm_terminal_has_color(&t));
+  setenv("NO_COLOR", "1", 1);
+  assert_false(tm_terminal_has_color(&t));
+  assert_int_equal(w.width(w.data), 42);
+  memset(line, 'x', sizeof(line));
+  for (int i = 0; i < 5000; i++) /* beyond what is held as well */
+    w.write(w.data, line, sizeof(line));
+  assert_false(w.is_ready(w.data));
+  assert_true(t.held.len <= 1 << 20);
+  close(other);
+  assert_true(w.is_ready(w.data)); /* gone: nothing is held any more */
+  tm_terminal_release(&t);
+  close(fd);
+}
+
+static void a_dumb_terminal_has_no_bar(void **state)
+{
+  struct tm_terminal t = { .is_tty = true, .has_no_cursor = true };
+  assert_false(tm_terminal_has_bar(&t));
+  assert_false(tm_terminal_has_color(&t));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_pipe_that_nobody_reads_is_not_waited_for),
+    cmocka_unit_test(a_reader_that_is_gone_is_no_trouble),
+    cmocka_unit_test(a_file_is_written_where_it_stands),
+    cmocka_unit_test(a_stopped_terminal_is_not_waited_for),
+    cmocka_unit_test(a_dumb_terminal_has_no_bar),
+  };
+  signal(SIGPIPE, SIG_IGN);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

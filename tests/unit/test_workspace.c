@@ -1,0 +1,164 @@
+/* test_workspace.c - where the workspace is found or made, what a job's folder is called, which job is gone on with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/time.h"
+#include "store/workspace.h"
+
+#define WALL (INT64_C(1769903998) * TM_S) /* 2026-01-31 23:59:58 */
+
+static int open_dir(void **state)
+{
+  char *dir = tm_xstrdup("/tmp/tidemill-workspace-XXXXXX");
+  *state = mkdtemp(dir);
+  return *state ? 0 : -1;
+}
+
+static int close_dir(void **state)
+{
+  int rc = tm_tree_remove(*state, NULL);
+  free(*state);
+  return rc;
+}
+
+static void make(const char *dir, const char *name)
+{
+  char *path = tm_path_join(dir, name);
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), path, 0700, NULL), 0);
+  free(path);
+}
+
+static void put(const char *dir, const char *name, const char *text)
+{
+  char *path = tm_path_join(dir, name);
+  assert_int_equal(tm_fs_write_file(tm_fs_real(), path, text, strlen(text), 0600, NULL), 0);
+  free(path);
+}
+
+/* What is found for dir/name is dir/expected. */
+static void assert_found(const char *dir, const char *name, const char *named, const char *expected)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *file = tm_path_join(dir, name), *want = tm_path_join(dir, expected);
+  char *found = tm_workspace_find(tm_fs_real(), file, named, dir, &err);
+  struct stat st;
+  assert_non_null(found);
+  assert_string_equal(found, want);
+  assert_int_equal(stat(found, &st), 0);
+  assert_int_equal(st.st_mode & 07777, 0700);
+  free(file);
+  free(want);
+  free(found);
+}
+
+static void made_beside_the_file(void **state)
+{
+  make(*state, "a/b");
+  assert_found(*state, "a/b/p.lua", NULL, "a/b/.tidemill");
+  assert_found(*state, "a/b/p.lua", "", "a/b/.tidemill");
+}
+
+static void found_upwards(void **state)
+{
+  make(*state, "a/b/c");
+  make(*state, "a/.tidemill");
+  put(*state, "a/b/.tidemill", "a file is none");
+  assert_found(*state, "a/b/c/p.lua", NULL, "a/.tidemill");
+  assert_found(*state, "a/p.lua", NULL, "a/.tidemill");
+}
+
+static void the_variable_goes_first(void **state)
+{
+  make(*state, ".tidemill");
+  assert_found(*state, "p.lua", "elsewhere/w", "elsewhere/w");
+}
+
+static void what_cannot_be_made_is_said_with_the_way_out(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *file = tm_path_join(*state, "p.lua"), *named = tm_path_join(*state, "file/w");
+  put(*state, "file", "");
+  assert_null(tm_workspace_find(tm_fs_real(), file, named, "/", &err));
+  assert_non_null(strstr(err.text, "cannot make the workspace: "));
+  assert_non_null(strstr(err.text, "TIDEMILL_WORKSPACE"));
+  assert_non_null(strstr(err.text, "--job-dir"));
+  assert_true(err.code < 0);
+  free(file);
+  free(named);
+}
+
+static void a_new_job_has_a_name_of_its_own(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *a = tm_workspace_new_job(tm_fs_real(), *state, "digits", WALL, &err);
+  char *begin = tm_path_join(*state, "jobs/digits-20260131-235958-");
+  assert_int_equal(strncmp(a, begin, strlen(begin)), 0);
+  assert_int_equal(strlen(a), strlen(begin) + 4);
+  for (const char *c = a + strlen(begin); *c; c++)
+    assert_in_range(*c, 'a', 'z');
+  assert_false(tm_fs_exists(tm_fs_real(), a));
+  char *b = tm_workspace_new_job(tm_fs_real(), *state, "digits", WALL, &err);
+  char *c = tm_workspace_new_job(tm_fs_real(), *state, "digits", WALL, &err);
+  assert_true(strcmp(a, b) != 0 || strcmp(b, c) != 0);
+  free(a);
+  free(b);
+  free(c);
+  free(begin);
+}
+
+static void assert_open_job(void **state, const char *pipeline, const char *expected)
+{
+  char *found = tm_workspace_find_open_job(tm_fs_real(), *state, pipeline);
+  if (expected) {
+    assert_non_null(found);
+    assert_string_equal(tm_path_base(found), expected);
+  } else {
+    assert_null(found);
+  }
+  free(found);
+}
+
+static void the_newest_that_is_not_completed(void **state)
+{
+  assert_open_job(state, "digits", NULL); /* no jobs/ at all */
+  make(*state, "jobs/digits-20260101-000000-aaaa");
+  make(*state, "jobs/digits-20260301-000000-aaaa");
+  make(*state, "jobs/digits-20260201-000000-zzzz");
+  make(*state, "jobs/digits-20260401-000000-aaaa");
+  make(*state, "jobs/more-digits-20270101-000000-aaaa");
+  make(*state, "jobs/digits-two-20270101-000000-aaaa");
+  make(*state, "jobs/digits-20270101-000000-AAAA");
+  put(*state, "jobs/digits-20270101-000000-aaaa", "a file is none");
+  put(*state, "jobs/digits-20260401-000000-aaaa/job_result.json", "{\"status\":\"Completed\"}");
+  assert_open_job(state, "digits", "digits-20260301-000000-aaaa");
+  assert_open_job(state, "digits-two", "digits-two-20270101-000000-aaaa");
+  assert_open_job(state, "two", NULL);
+  put(*state, "jobs/digits-20260301-000000-aaaa/job_result.json", "{\"status\":\"Failed\"}");
+  assert_open_job(state, "digits", "digits-20260301-000000-aaaa");
+  put(*state, "jobs/digits-20260301-000000-aaaa/job_result.json", "{\"status\":\"Completed\"}");
+  assert_open_job(state, "digits", "digits-20260201-000000-zzzz");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(made_beside_the_file, open_dir, close_dir),
+    cmocka_unit_test_setup_teardown(found_upwards, open_dir, close_dir),
+    cmocka_unit_test_setup_teardown(the_variable_goes_first, open_dir, close_dir),
+    cmocka_unit_test_setup_teardown(what_cannot_be_made_is_said_with_the_way_out, open_dir,
+                                    close_dir),
+    cmocka_unit_test_setup_teardown(a_new_job_has_a_name_of_its_own, open_dir, close_dir),
+    cmocka_unit_test_setup_teardown(the_newest_that_is_not_completed, open_dir, close_dir),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
