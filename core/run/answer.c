@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "data/item.h"
 #include "run/supervisor_own.h"
 #include "sys/clock.h"
@@ -101,8 +102,10 @@ static void note_short_return(struct tm_supervisor *s, const struct tm_held *hel
     return;
   tm_buf_printf(&line,
                 "{\"mini_batch\":%" PRIu64 ",\"item\":null,\"count\":%" PRIu32
-                ",\"error\":\"run() returned %" PRIu32 " elements for %" PRIu32 " items",
-                held->entry.index, good - a->head.returned, a->head.returned, held->items);
+                ",\"error\":\"run() returned %" PRIu32 " %s for %" PRIu32 " %s",
+                held->entry.index, good - a->head.returned, a->head.returned,
+                tm_text_counted(a->head.returned, "element", "elements"), held->items,
+                tm_text_counted(held->items, "item", "items"));
   if (a->marked > 0)
     tm_buf_printf(&line, ", of which %" PRIu32 " are marked as failed", a->marked);
   tm_buf_add_str(&line, "\"}\n");
@@ -170,11 +173,14 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
   if (returned <= good || s->has_surplus_warning)
     return;
   s->has_surplus_warning = true;
-  tm_supervisor_say(
-      s, TM_WARNING,
-      "run() returned %" PRIu32 " elements for the %" PRIu32 " items of mini-batch %" PRIu64
-      "%s; each element should stand for one item (said once)",
-      returned, good, held->entry.index, a->marked > 0 ? " that are not marked as failed" : "");
+  tm_supervisor_say(s, TM_WARNING,
+                    "run() returned %" PRIu32 " %s for the %" PRIu32 " %s of mini-batch %" PRIu64
+                    "%s; each element should stand for one item (said once)",
+                    returned, tm_text_counted(returned, "element", "elements"), good,
+                    tm_text_counted(good, "item", "items"), held->entry.index,
+                    a->marked == 0 ? ""
+                                   : tm_text_counted(good, " that is not marked as failed",
+                                                     " that are not marked as failed"));
 }
 
 /* What the script said beside the rows. Its memory is the frame's. */

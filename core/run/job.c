@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "plan/resume.h"
 #include "plan/snapshot.h"
@@ -279,9 +280,11 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
   found = tm_supervisor_found(job->steps[i]);
   if (!found->is_new)
     note(job,
-         "step '%s': %" PRId64 " mini-batches are kept, %" PRId64
+         "step '%s': %" PRId64 " %s kept, %" PRId64
          " that failed %s; what had not been committed is run again",
-         o.step->name, found->committed, job->o.keep_failed ? found->failed : found->retried,
+         o.step->name, found->committed,
+         tm_text_counted(found->committed, "mini-batch is", "mini-batches are"),
+         job->o.keep_failed ? found->failed : found->retried,
          job->o.keep_failed ? "stay failed" : "get fresh tries");
   if (found->cut_records > 0 || found->cut_output_bytes > 0)
     note(job,

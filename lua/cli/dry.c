@@ -104,8 +104,8 @@ static struct tm_json *step_to_json(const struct tm_step *step, const struct cut
 
 static void add_piece(struct tm_buf *out, const char *label, const struct piece *p)
 {
-  tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", %" PRIu32 " item%s: ", label, p->index, p->items,
-                p->items == 1 ? "" : "s");
+  tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", %" PRIu32 " %s: ", label, p->index, p->items,
+                tm_text_counted(p->items, "item", "items"));
   tm_text_one_line(out, p->from, strlen(p->from), 0);
   if (p->items > 1) {
     tm_buf_add_str(out, " ... ");
@@ -132,9 +132,9 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
 {
   tm_buf_printf(out, "step '%s': ", step->name);
   tm_text_grouped(out, c->mini_batches);
-  tm_buf_add_str(out, c->mini_batches == 1 ? " mini-batch, " : " mini-batches, ");
+  tm_buf_add_str(out, tm_text_counted(c->mini_batches, " mini-batch, ", " mini-batches, "));
   tm_text_grouped(out, c->items);
-  tm_buf_add_str(out, c->items == 1 ? " item\n" : " items\n");
+  tm_buf_add_str(out, tm_text_counted(c->items, " item\n", " items\n"));
   add_piece(out, "first:", &c->first);
   if (c->mini_batches > 1)
     add_piece(out, "last: ", &c->last);

@@ -303,7 +303,7 @@ describe("map's standard input", function()
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" }, { stdin = t:path "list" })
     t:expect(r, 0)
     assert.equal("0001.txt\n", r.out)
-    assert.truthy(r.err:find("1 mini-batches are kept", 1, true), r.err)
+    assert.truthy(r.err:find("1 mini-batch is kept", 1, true), r.err)
     -- Now it has: nothing is read any more.
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" })
     t:expect(r, 0)
