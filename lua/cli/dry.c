@@ -142,6 +142,20 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   add_settings(out, tm_json_get(step->effective, "settings"));
 }
 
+int tm_dry_refuse_resume(struct tm_err *err)
+{
+  return tm_err_set(err, TM_EUSAGE,
+                    "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
+}
+
+static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)
+{
+  const char *from = p->file ? p->file : "of the command line";
+  tm_buf_printf(out, "pipeline '%s' (", p->name);
+  tm_text_one_line(out, from, strlen(from), 0);
+  tm_buf_add_str(out, ")\n");
+}
+
 int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
@@ -151,7 +165,7 @@ int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err
   tm_json_set(v, "pipeline", tm_json_new_string(pipeline->name));
   tm_json_set(v, "file", tm_json_new_string(pipeline->file));
   tm_json_set(v, "steps", steps);
-  tm_buf_printf(&text, "pipeline '%s' (%s)\n", pipeline->name, pipeline->file);
+  add_pipeline(&text, pipeline);
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
     if ((rc = cut_all(&c, pipeline->steps[i], err)) == 0) {

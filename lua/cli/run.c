@@ -70,9 +70,7 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
                       : o->accept_changes ? "accept-changes"
                                           : "verify-input");
   if (o->resume && r->o.dry_run)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
+    return tm_dry_refuse_resume(err);
   return 0;
 }
 
