@@ -141,6 +141,8 @@ static void print_result(const struct tm_execution *x)
 {
   struct tm_json *result = tm_job_result(x->job);
   struct tm_buf text = TM_BUF_NONE;
+  if (!result)
+    return;
   tm_json_write(&text, result, (struct tm_json_style) { 0 });
   tm_buf_add_char(&text, '\n');
   if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0)
