@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -97,7 +98,11 @@ static void add_empty_path(struct tm_cut *cut, const struct tm_dataset *d, const
   char *absolute = tm_path_absolute(d->base_dir, path);
   struct tm_stat st;
   int rc = cut->fs->stat(cut->fs->self, absolute, true, &st);
-  tm_buf_printf(&w->text, rc < 0 ? "'%s' does not exist" : "'%s' holds no files", absolute);
+  tm_buf_printf(&w->text,
+                rc < 0             ? "'%s' does not exist"
+                : S_ISDIR(st.mode) ? "'%s' holds no files"
+                                   : "'%s' is no regular file",
+                absolute);
   free(absolute);
 }
 

@@ -21,9 +21,13 @@
 #include "run/recheck.h"
 #include "run/supervisor.h"
 #include "sys/clock.h"
+#include "sys/process.h"
 
-#define TICK_NS  (100 * TM_MS)
-#define AGAIN_NS (500 * TM_MS) /* a second Ctrl-C that comes sooner is the first one, bouncing */
+#define FDS_OF_JOB    24 /* the loop, the node, locks, what is open for a moment */
+#define FDS_OF_STEP   16
+#define FDS_OF_WORKER 3
+#define TICK_NS       (100 * TM_MS)
+#define AGAIN_NS      (500 * TM_MS) /* a second Ctrl-C that comes sooner is the first one, bouncing */
 
 struct tm_job {
   struct tm_job_options o;
@@ -76,6 +80,8 @@ static int check_state(const struct tm_job *job, enum tm_job_dir_state state, st
 {
   const char *dir = job->o.dir;
 
+  if (state == TM_JOB_DIR_UNKNOWN)
+    return err->code;
   if (state == TM_JOB_DIR_FOREIGN)
     return tm_err_set(err, TM_EUSAGE,
                       "'%s' is not empty and holds no job; name an empty or a new directory", dir);
@@ -91,13 +97,13 @@ static int check_state(const struct tm_job *job, enum tm_job_dir_state state, st
 static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
 {
   const char *dir = job->o.dir;
-  enum tm_job_dir_state before = tm_job_dir_look(dir), state;
+  enum tm_job_dir_state before = tm_job_dir_look(dir, err), state;
   int rc;
 
   if ((rc = check_state(job, before, err)) < 0 ||
       (rc = tm_job_dir_open(&job->dir, job->o.fs, dir, err)) < 0)
     return rc;
-  state = tm_job_dir_look(dir);
+  state = tm_job_dir_look(dir, err);
   *has_job = state == TM_JOB_DIR_JOB;
   if ((rc = check_state(job, state, err)) < 0 || *has_job)
     return rc;
@@ -250,6 +256,24 @@ static void set_view(struct tm_job *job)
                                      .cause = "" };
 }
 
+/* Each worker has a socket and a log here, a socket, a page and files at the keeper. Before anything is made: short of descriptors
+ * workers would end one after the other, for reasons of their own. */
+static int check_descriptors(const struct tm_pipeline *p, struct tm_err *err)
+{
+  int64_t workers = 0, needed, allowed = tm_process_fd_limit();
+
+  for (size_t i = 0; i < p->steps_len; i++)
+    workers += p->steps[i]->config.process_count_per_node;
+  needed = FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * workers;
+  if (needed <= allowed)
+    return 0;
+  return tm_err_set(err, -EMFILE,
+                    "this process may open %" PRId64 " files (ulimit -n), and %" PRId64
+                    " %s need about %" PRId64
+                    ": raise the limit, or let process_count_per_node be less",
+                    allowed, workers, tm_text_counted(workers, "worker", "workers"), needed);
+}
+
 int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err)
 {
   struct tm_job *job = TM_NEW(struct tm_job);
@@ -261,7 +285,7 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->steps = tm_xcalloc(job->steps_len, sizeof(*job->steps));
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
-  if ((rc = open_dir(job, &has_job, err)) < 0)
+  if ((rc = check_descriptors(o->pipeline, err)) < 0 || (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
   set_view(job);
   job->view.is_resumed = has_job;

@@ -46,15 +46,19 @@ static int on_name(void *data, const char *name, int type)
   return 0;
 }
 
-enum tm_job_dir_state tm_job_dir_look(const char *path)
+enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err)
 {
   struct look l = { 0 };
   int rc = tm_dir_read(path, on_name, &l);
 
   if (rc == -ENOENT)
     return TM_JOB_DIR_NEW;
-  if (rc < 0)
+  if (rc == -ENOTDIR)
     return TM_JOB_DIR_FOREIGN;
+  if (rc < 0) {
+    tm_err_system(err, rc, "cannot look into '%s'", path);
+    return TM_JOB_DIR_UNKNOWN;
+  }
   if (l.has_job)
     return TM_JOB_DIR_JOB;
   if (l.has_other)

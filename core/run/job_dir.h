@@ -20,6 +20,7 @@ enum tm_job_dir_state {
   TM_JOB_DIR_INCOMPLETE, /* a job was killed here before its definition was complete: nothing had started */
   TM_JOB_DIR_JOB,     /* holds a job */
   TM_JOB_DIR_FOREIGN, /* holds something else */
+  TM_JOB_DIR_UNKNOWN, /* it cannot be read */
 };
 
 struct tm_job_dir {
@@ -29,8 +30,8 @@ struct tm_job_dir {
   uint64_t epoch;
 };
 
-/* Looks, changes nothing. */
-enum tm_job_dir_state tm_job_dir_look(const char *path);
+/* Looks, changes nothing. Words for TM_JOB_DIR_UNKNOWN. */
+enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err);
 
 /* Makes the directory (mode 0700) where it is missing, takes the lock, and writes `owner`. Waits up to 5 s for an earlier
  * supervisor and its keeper to end; then TM_EINUSE says who has it. */

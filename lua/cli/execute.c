@@ -5,6 +5,7 @@
  */
 #include "cli/execute.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -196,7 +197,8 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err)
   struct tm_execution x = { .o = o, .program = tm_process_program() };
   int rc;
   if (!x.program)
-    return tm_err_set(err, TM_EUSAGE, "cannot tell where this program is: there is no /proc");
+    return tm_err_set(err, -ENOENT,
+                      "cannot tell where this program is: /proc is not there; mount it");
   if ((rc = tm_loop_init(&x.loop, err)) >= 0) {
     /* Who reads our output may go, and a file may not be let grow: errors of a write, not our death. */
     signal(SIGPIPE, SIG_IGN);
