@@ -64,14 +64,19 @@ static int judge_changes(const struct tm_definition *d, const struct tm_step *st
   return rc;
 }
 
-static int compare_step(const struct tm_definition *d, const struct tm_step *step,
-                        const struct tm_json *old, struct tm_err *err)
+int tm_definition_compare_step(const struct tm_definition *d, size_t i,
+                               const struct tm_json *record, const char *dir, struct tm_err *err)
 {
+  const struct tm_step *step = d->pipeline->steps[i];
+  const struct tm_json *old = tm_job_record_step(record, step->name);
   struct tm_changes changes = { 0 };
   struct tm_json *now;
   char hash[17];
-  int rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
+  int rc;
 
+  if (!old)
+    return tm_err_set(err, TM_ECHANGED, "the job in '%s' has no step '%s'", dir, step->name);
+  rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
   if (rc < 0)
     return rc;
   now = tm_json_copy(step->effective);
@@ -94,13 +99,8 @@ int tm_definition_compare(const struct tm_definition *d, const struct tm_json *r
     return tm_err_set(err, TM_ECHANGED,
                       "the job in '%s' has other steps than the pipeline '%s' has now", dir,
                       p->name);
-  for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
-    const struct tm_json *old = tm_job_record_step(record, p->steps[i]->name);
-    if (!old)
-      return tm_err_set(err, TM_ECHANGED, "the job in '%s' has no step '%s'", dir,
-                        p->steps[i]->name);
-    rc = compare_step(d, p->steps[i], old, err);
-  }
+  for (size_t i = 0; i < p->steps_len && rc == 0; i++)
+    rc = tm_definition_compare_step(d, i, record, dir, err);
   return rc;
 }
 

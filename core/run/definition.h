@@ -25,6 +25,9 @@ int tm_definition_take(const struct tm_definition *d, struct tm_err *err);
  * names what is not allowed to change, with both values; what is allowed, or accepted, is noted. */
 int tm_definition_compare(const struct tm_definition *d, const struct tm_json *record,
                           const char *dir, struct tm_err *err);
+/* The same of step `i` alone; the record may have other steps beside it. */
+int tm_definition_compare_step(const struct tm_definition *d, size_t i,
+                               const struct tm_json *record, const char *dir, struct tm_err *err);
 /* Goes on with the copies that are in the job directory where they are whole and the scripts are still the same; else copies
  * anew. */
 int tm_definition_keep(const struct tm_definition *d, const struct tm_json *record,

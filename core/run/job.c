@@ -20,6 +20,7 @@
 #include "run/job_record.h"
 #include "run/recheck.h"
 #include "run/supervisor.h"
+#include "run/takeover.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 
@@ -144,7 +145,13 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
                              .on_note = on_definition_note,
                              .data = job };
 
-  return has_job ? resume_definition(job, &d, err) : tm_definition_take(&d, err);
+  int rc = has_job ? resume_definition(job, &d, err) : tm_definition_take(&d, err);
+
+  if (rc == 0 && !has_job)
+    rc = tm_takeover_copy(&d, err);
+  if (rc == 0 && !job->earlier)
+    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, err);
+  return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
 }
 
 /* Of a Completed job nothing is run; its inputs are looked at when that is asked for, once the loop runs. */
@@ -203,7 +210,8 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .epoch = job->dir.epoch,
                                      .keep_failed = job->o.keep_failed,
                                      .verify_input = job->o.verify_input,
-                                     .is_resumed = job->view.is_resumed,
+                                     .is_resumed = job->view.is_resumed ||
+                                                   tm_takeover_is_asked(job->o.pipeline->steps[i]),
                                      .on_ended = on_step_ended,
                                      .data = job };
   const struct tm_commit_found *found;
@@ -234,8 +242,6 @@ static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = open_definition(job, has_job, err);
 
-  if (rc == 0)
-    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, err);
   if (rc == 0)
     rc = remove_result(job, err);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)

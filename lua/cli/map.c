@@ -19,6 +19,7 @@
 #include "cli/deliver.h"
 #include "cli/dry.h"
 #include "cli/execute.h"
+#include "cli/launch.h"
 #include "cli/one_step.h"
 #include "cli/outlet.h"
 #include "store/workspace.h"
@@ -59,9 +60,9 @@ static const struct tm_option own[] = {
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "with --output: a FILE that is there is replaced" },
   { "job-dir", TM_OPTION_VALUE, PLACE(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, PLACE(resume), NULL, NULL, "goes on with the job in DIR, else with the newest of this script that is not Completed" },
-  { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "with --resume: failed mini-batches stay failed" },
-  { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "with --resume: goes on although script or inputs have changed" },
-  { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "with --resume: lists the input again and compares all of it" },
+  { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
+  { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
+  { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
   { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
@@ -108,12 +109,8 @@ static int check_resume(const struct map *m, struct tm_err *err)
 {
   if (m->o.resume && m->o.dry_run)
     return tm_dry_refuse_resume(err);
-  if (m->o.resume || !(m->o.keep_failed || m->o.accept_changes || m->o.verify_input))
-    return 0;
-  return tm_err_set(err, TM_EUSAGE, "'--%s' goes with --resume",
-                    m->o.keep_failed      ? "keep-failed"
-                    : m->o.accept_changes ? "accept-changes"
-                                          : "verify-input");
+  return tm_launch_check_resume(m->step.pipeline, m->o.resume, m->o.keep_failed,
+                                m->o.accept_changes, m->o.verify_input, err);
 }
 
 /* Where the rows go. */
