@@ -1,6 +1,5 @@
 -- Scripts that do what they should not: the job goes on with the rest, or ends in words that say why.
 local job = require "support.job"
-local programs = require "support.programs"
 
 local POSIX = [[
 local ffi = require "ffi"
@@ -92,7 +91,8 @@ describe("a script that", function()
 
   it("forks has one answer for each mini-batch, whatever the child does", function()
     for _, child in ipairs { "ffi.C._exit(0)", "os.exit(0)", "error 'in the child'", "", "while true do end" } do
-      local t = new_case("function run(m) if ffi.C.fork() == 0 then " .. child .. " end return names_of(m) end", nil, 12)
+      local t = new_case("function run(m) if ffi.C.fork() == 0 then " .. child .. " end return names_of(m) end",
+                         nil, 12)
       local r = t:expect_job(0, nil, { limit = 30 })
       assert.same(job.names(12), t:rows(), child)
       assert.same({ total = 12, succeeded = 12, failed = 0 }, r.result.steps[1].mini_batches, child)

@@ -94,8 +94,8 @@ function Case:sorted_lines(name)
 end
 
 --- Input files in/0001.txt, … with their number as the content.
-function Case:inputs(n, folder)
-  for i = 1, n do self:write(("%s/%04d.txt"):format(folder or "in", i), i .. "\n") end
+function Case:inputs(n, below)
+  for i = 1, n do self:write(("%s/%04d.txt"):format(below or "in", i), i .. "\n") end
 end
 
 --- The rows that an undisturbed run over n inputs gives when the script returns names.
