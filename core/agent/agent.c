@@ -11,7 +11,7 @@
  *  (5) A process that the script has forked never comes back from a hook: it would answer in the worker's place, on the same
  *      socket and page.
  *
- * Per mini-batch the agent reads the clock three times, the process's CPU time and its pid once; all else is memory.
+ * Per mini-batch the agent reads the clock three times and the process's CPU time once; all else is memory.
  * Failures: failure.c. Large results: spill.c.
  */
 #include "agent/agent.h"
@@ -41,7 +41,7 @@ static void end_forked(const struct tm_agent *a)
 {
   static const char words[] = "tidemill: a process that the script forked has come back from its "
                               "hook; it is ended, the worker goes on\n";
-  if (getpid() == a->pid)
+  if (tm_self_is(&a->self))
     return;
   tm_fd_append(STDERR_FILENO, words, sizeof(words) - 1);
   _exit(0);
@@ -366,9 +366,10 @@ static void take_precautions(void)
 
 int tm_agent_run(const struct tm_script *script)
 {
-  struct tm_agent a = { .script = script, .pid = getpid() };
+  struct tm_agent a = { .script = script };
   struct tm_err err = TM_ERR_NONE;
   take_precautions();
+  tm_self_init(&a.self);
   tm_link_init(&a.link, TM_WORKER_CHANNEL_FD);
   a.page = tm_page_map(TM_WORKER_PAGE_FD, sizeof *a.page, &err);
   tm_fs_close(tm_fs_real(),
@@ -381,6 +382,7 @@ int tm_agent_run(const struct tm_script *script)
   }
   tm_page_unmap(a.page, sizeof *a.page);
   tm_link_release(&a.link);
+  tm_self_release(&a.self);
   tm_setup_release(&a.setup);
   tm_agent_release_buffers(&a);
   return code < 0 ? 3 : 0;
