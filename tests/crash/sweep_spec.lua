@@ -115,7 +115,7 @@ describe("the supervisor", function()
                  [[arguments = { "--resume_from", "old" }]])
     end
     local _, changes = count_calls(begin)
-    for _, n in ipairs(some_of(changes, 40)) do
+    for _, n in ipairs(some_of(changes, 12)) do
       local t = new_case()
       begin(t)
       t:run_job(nil, faults("kill@" .. n))
