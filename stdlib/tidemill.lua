@@ -143,12 +143,14 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field output_action? "append_row"|"summary_only"
 ---@field append_row_file_name? string "parallel_run_step.txt"
 ---@field append_row_line_break? "error"|"escape" a line break in a string: an error (the default), or `\n`, `\r`, `\\`
----@field process_count_per_node? integer|string|tidemill.PipelineParameter workers; as many as there are cores
+---@field process_count_per_node? integer|string|tidemill.PipelineParameter workers; as many as there are cores,
+--- 1 where there is a GPU
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
 ---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
 ---@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
 ---@field max_result_size? integer|string what one run() may return; "2GB"
 ---@field sync_interval? number seconds of work that a power cut may cost; 1
+---@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset, or -1
 ---@field environment? tidemill.Environment for the workers
 ---@field environment_variables? table<string, string|number|boolean> for the workers; before those of `environment`
 ---@field overwrite? boolean an output file that is there and is not this job's is replaced; false
@@ -173,7 +175,8 @@ M.OutputFileDatasetConfig = constructor "OutputFileDatasetConfig"
 ---@field arguments? (string|number|boolean|tidemill.PipelineParameter)[] for the entry script, but for the
 --- runner's own, which are taken out by exact name: --error_threshold, --allowed_failed_count,
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
---- --progress_update_timeout, --first_task_creation_timeout. What stands behind `--` is the script's.
+--- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is
+--- the script's.
 ---@field allow_reuse? boolean true
 
 --- An entry script run over one or more datasets.

@@ -67,6 +67,8 @@ static void begin_close(struct tm_keeper *k)
   tm_channel_close(&k->control);
   tm_timer_close(&k->timer);
   tm_timer_close(&k->lock_timer);
+  for (size_t i = 0; i < k->steps.len; i++)
+    tm_keeper_monitor_close(k->steps.at[i]);
   for (size_t i = 0; i < k->workers.len; i++)
     tm_keeper_step(k, k->workers.at[i], TM_KEEPER_ON_KILL);
   close_if_alone(k);
@@ -174,6 +176,8 @@ static void on_step(struct tm_keeper *k, const struct tm_frame *f)
   if (k->lock_fd < 0)
     open_lock(k, s.job_dir);
   tm_keeper_log_open(k, step);
+  tm_keeper_find_gpus(step);
+  tm_keeper_monitor_open(k, step);
   if (k->steps.len == 1)
     end_strays(step);
 }
@@ -217,8 +221,10 @@ static int start_worker(struct tm_keeper *k, const struct tm_frame *f, struct tm
     return err->code;
   }
   *TM_ARRAY_ADD(&k->workers) = w;
-  tm_keeper_log(step, TM_INFO, "%s started: pid %ld", w->name, (long)w->pid);
+  tm_keeper_log(step, TM_INFO, "%s started: pid %ld%s%s", w->name, (long)w->pid,
+                w->gpu ? ", GPU " : "", w->gpu ? w->gpu : "");
   tm_keeper_watch(k, w);
+  tm_keeper_monitor_begin(step);
   if (!tell_started(k, w, fd))
     tm_keeper_step(k, w, TM_KEEPER_ON_KILL);
   return 0;
@@ -315,6 +321,8 @@ static void release(struct tm_keeper *k)
   for (size_t i = 0; i < k->steps.len; i++) {
     struct tm_keeper_step *step = k->steps.at[i];
     tm_fs_close(tm_fs_real(), step->main_fd);
+    tm_gpus_release(&step->gpus);
+    tm_keeper_monitor_free(step);
     tm_node_step_release(&step->s);
     free(step->main_path);
     free(step);

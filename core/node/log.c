@@ -19,7 +19,7 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-static void note_once(struct tm_keeper *k, struct tm_err *err)
+void tm_keeper_note_log(struct tm_keeper *k, struct tm_err *err)
 {
   if (k->has_noted_log)
     return;
@@ -36,7 +36,7 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
   for (size_t i = 0; i < TM_COUNT_OF(folders); i++) {
     char *path = tm_xprintf("%s/%s/%s", step->s.logs_dir, folders[i], step->s.node_id);
     if (tm_fs_make_dirs(tm_fs_real(), path, 0777, &err) < 0)
-      note_once(k, &err);
+      tm_keeper_note_log(k, &err);
     free(path);
   }
   step->main_path = tm_xprintf("%s/sys/node/%s/_main.txt", step->s.logs_dir, step->s.node_id);
@@ -44,7 +44,7 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
       tm_fs_open(tm_fs_real(), step->main_path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
   if (step->main_fd < 0) {
     step->main_fd = -1;
-    note_once(k, &err);
+    tm_keeper_note_log(k, &err);
   }
 }
 
@@ -75,7 +75,7 @@ void tm_keeper_log_death(struct tm_keeper *k, const struct tm_keeper_worker *w, 
   int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
   free(path);
   if (fd < 0) {
-    note_once(k, &err);
+    tm_keeper_note_log(k, &err);
     return;
   }
   tm_time_log(&line, tm_clock_wall_ns());
@@ -99,11 +99,11 @@ int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker
   char *link = tm_xprintf("%s/sys/node/%s/%s.%s.txt", s->logs_dir, s->node_id, w->name, stream);
   int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
   if (fd < 0)
-    note_once(k, &err);
+    tm_keeper_note_log(k, &err);
   int rc = fs->symlink(fs->self, target, link);
   if (rc < 0 && rc != -EEXIST) {
     tm_err_system(&err, rc, "cannot make the link '%s'", link);
-    note_once(k, &err);
+    tm_keeper_note_log(k, &err);
   }
   free(file);
   free(path);

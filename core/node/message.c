@@ -32,6 +32,8 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
   tm_wire_add_list(out, s->environment, s->environment_len);
   tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
   tm_buf_add_u64(out, (uint64_t)s->load_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->monitor_ns);
+  tm_buf_add_u32(out, s->hides_gpus);
 }
 
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err)
@@ -48,8 +50,11 @@ int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struc
   tm_wire_read_list(&r, &out->environment, &out->environment_len);
   out->run_timeout_ns = (int64_t)tm_read_u64(&r);
   out->load_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->monitor_ns = (int64_t)tm_read_u64(&r);
+  uint32_t hides_gpus = tm_read_u32(&r);
+  out->hides_gpus = hides_gpus == 1;
   if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
-      out->load_timeout_ns >= 0)
+      out->load_timeout_ns >= 0 && out->monitor_ns >= 0 && hides_gpus <= 1)
     return 0;
   tm_node_step_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of a step cannot be read");

@@ -47,7 +47,8 @@ enum tm_node_frame {
 const char *tm_hello(void);
 
 /* What the keeper must know of a step. In the frame: the strings and lists in this order (node/wire.h: any bytes but NUL,
- * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns. Strings are the struct's own after decoding. */
+ * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64 monitor_ns, u32
+ * hides_gpus. Strings are the struct's own after decoding. */
 struct tm_node_step {
   char *node_id;  /* "0" */
   char *job_dir;  /* node.lock lies there */
@@ -62,6 +63,8 @@ struct tm_node_step {
   size_t environment_len;
   int64_t run_timeout_ns;  /* of one run(); 0: none */
   int64_t load_timeout_ns; /* of what precedes it; 0: none */
+  int64_t monitor_ns;      /* between two samples of the node's resources; 0: none are taken */
+  bool hides_gpus;         /* from workers for which there is no GPU */
 };
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n,

@@ -9,6 +9,7 @@
 #include "node/message.h"
 #include "node/page.h"
 #include "sys/channel.h"
+#include "sys/gpus.h"
 #include "sys/loop.h"
 #include "sys/process.h"
 
@@ -18,6 +19,8 @@ struct tm_keeper_step {
   struct tm_node_step s;
   char *main_path; /* sys/node/<node>/_main.txt */
   int main_fd;     /* or -1: it cannot be written */
+  struct tm_gpus gpus;
+  struct tm_keeper_monitor *monitor; /* or NULL */
 };
 
 enum tm_keeper_state { TM_KEEPER_LIVES, TM_KEEPER_STOPS, TM_KEEPER_KILLED, TM_KEEPER_STATES };
@@ -29,6 +32,7 @@ struct tm_keeper_worker {
   char *name;   /* process000 */
   char *marker; /* value of TM_ENV_WORKER, in all that descends from it */
   char *temp_dir;
+  char *gpu; /* its entry in CUDA_VISIBLE_DEVICES, or NULL: none */
   struct tm_page *page;
   pid_t pid;
   enum tm_keeper_state state;
@@ -56,6 +60,7 @@ void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const v
 void tm_keeper_note(struct tm_keeper *k, const char *text);
 
 /* log.c: the log folder of the node. What cannot be written is noted to the supervisor once, and passed over. */
+void tm_keeper_note_log(struct tm_keeper *k, struct tm_err *err); /* that one cannot be written */
 void tm_keeper_log_open(struct tm_keeper *k,
                         struct tm_keeper_step *step); /* makes the folders, opens _main.txt */
 void tm_keeper_log(struct tm_keeper_step *step, enum tm_level level, const char *fmt, ...)
@@ -70,9 +75,26 @@ int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker
  * the caller's. After a failure nothing is left of it but what tm_keeper_worker_free() frees. */
 int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, struct tm_err *err);
 void tm_keeper_worker_free(struct tm_keeper_worker *w); /* NULL is a no-op */
-/* The environment of a worker: `own` with `more` and the keeper's variables over it; NULL-ended, to free() as one. */
+/* The environment of a worker: `own` with `more` and the keeper's variables over it; NULL-ended, to free() as one. A name
+ * without '=' takes the variable out. */
 char **tm_keeper_environment(char *const *own, char *const *more, size_t more_len,
                              char *const *last, size_t last_len);
+
+/* gpus.c. The devices of the node, for a step. */
+void tm_keeper_find_gpus(struct tm_keeper_step *step);
+/* The device of a worker that is to be started, w->gpu, and the entry for its environment, to free(); NULL: as it is. */
+char *tm_keeper_give_gpu(struct tm_keeper *k, struct tm_keeper_worker *w);
+/* "CUDA_VISIBLE_DEVICES=<name>" with the first device that is not in `used` (entries may be NULL), which is *gpu; where there
+ * is none left "CUDA_VISIBLE_DEVICES" alone, which takes it out, or with `hides` "CUDA_VISIBLE_DEVICES=-1". NULL: there are
+ * no devices. Pure. */
+char *tm_keeper_gpu_entry(const struct tm_gpus *gpus, char *const *used, size_t used_len,
+                          bool hides, const char **gpu);
+
+/* monitor.c: the resource monitor of a step, while it has workers (node/sampler.h). */
+void tm_keeper_monitor_open(struct tm_keeper *k, struct tm_keeper_step *step);
+void tm_keeper_monitor_begin(struct tm_keeper_step *step); /* a worker has been started */
+void tm_keeper_monitor_close(struct tm_keeper_step *step); /* its timer; may be called again */
+void tm_keeper_monitor_free(struct tm_keeper_step *step);  /* closed, and the loop has ended */
 
 /* watch.c */
 enum tm_keeper_event {

@@ -17,6 +17,7 @@
 #include "plan/aliases.h"
 #include "plan/params.h"
 #include "sys/fs.h"
+#include "sys/gpus.h"
 #include "sys/process.h"
 
 static void add_setting(struct tm_json *settings, const char *name, struct tm_json *value,
@@ -52,7 +53,7 @@ static void add_default(struct tm_json *settings, const struct tm_field *f)
 {
   struct tm_json *otherwise = tm_params_default(f);
   if (!otherwise && strcmp(f->name, "process_count_per_node") == 0)
-    otherwise = tm_json_new_int(tm_process_cores());
+    otherwise = tm_json_new_int(tm_gpus_are_here() ? 1 : tm_process_cores());
   if (otherwise)
     add_setting(settings, f->name, otherwise, "default");
 }
@@ -194,6 +195,8 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const ch
   c->logging_level = level_of(text_setting(settings, "logging_level"));
   c->max_result_size = int_setting(settings, "max_result_size");
   c->sync_interval_ns = ns_setting(settings, "sync_interval");
+  c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");
+  c->hides_gpus = strcmp(text_setting(settings, "gpu_surplus"), "none") == 0;
   c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
   c->description = tm_xstrdup(text_setting(settings, "description"));
   c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));

@@ -19,7 +19,7 @@ struct tm_config {
   bool escapes_line_breaks;       /* of a returned string; else they are errors */
   int64_t allowed_failed_count;   /* failed mini-batches to tolerate; -1 all */
   double allowed_failed_percent;  /* of all mini-batches; negative: all */
-  int64_t process_count_per_node; /* 0 never: the default is the number of cores */
+  int64_t process_count_per_node; /* 0 never: the default is the number of cores, or 1 with a GPU */
   enum tm_level logging_level;
   int64_t run_invocation_timeout_ns;
   int64_t run_max_try;
@@ -28,7 +28,9 @@ struct tm_config {
   int64_t first_timeout_ns;    /* first_task_creation_timeout */
   int64_t max_result_size;     /* bytes */
   int64_t sync_interval_ns;
-  char **environment; /* "NAME=value"; NULL-ended; or NULL */
+  int64_t monitor_interval_ns; /* resource_monitor_interval; 0: off */
+  bool hides_gpus;             /* gpu_surplus = "none" */
+  char **environment;          /* "NAME=value"; NULL-ended; or NULL */
   bool overwrite;
   char *description; /* or NULL */
   char *resume_from; /* a job as it is called, or NULL */

@@ -48,7 +48,7 @@ static const struct tm_field config_fields[] = {
     "a line break in a returned string: an error, or written as \\n or \\r with every backslash "
     "doubled" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
-    "workers on a node; without it as many as there are cores" },
+    "workers on a node; without it as many as there are cores, 1 where there is a GPU" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE,
     "{ variables, module_paths } for the workers; folders where require looks behind the script's "
     "own" },
@@ -62,6 +62,8 @@ static const struct tm_field config_fields[] = {
     "what one run() may return" },
   { "sync_interval", TM_FIELD_SECONDS, 0.001, 3600, "1", NULL, CHANGEABLE,
     "seconds of work that a power cut may cost" },
+  { "gpu_surplus", TM_FIELD_CHOICE, 0, 0, "unset", "unset|none", CHANGEABLE,
+    "CUDA_VISIBLE_DEVICES of workers beyond the number of GPUs: unset, or -1, which is none" },
   { "environment_variables", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE,
     "variables for the workers; they go before those of environment" },
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
@@ -77,6 +79,9 @@ static const struct tm_field argument_fields[] = {
     "worked out of the other timeouts" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds until the first mini-batch is created, then the step is Failed" },
+  { "resource_monitor_interval", TM_FIELD_SECONDS, 0, INT_MAX_GIVEN, "600", NULL,
+    CHANGEABLE | ARGUMENT,
+    "seconds between two looks at a node's resources, in logs/perf; 0: none" },
   { "resume_from", TM_FIELD_PATH, 0, 0, NULL, NULL, AT_FIRST | ARGUMENT,
     "a job, by its directory, its name or 'latest': a new job takes over what it has committed of "
     "the step of this name" },

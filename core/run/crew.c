@@ -519,7 +519,9 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .worker_argv_len = 2,
                                .environment = s->o.step->config.environment,
                                .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
-                               .load_timeout_ns = s->o.step->config.load_timeout_ns };
+                               .load_timeout_ns = s->o.step->config.load_timeout_ns,
+                               .monitor_ns = s->o.step->config.monitor_interval_ns,
+                               .hides_gpus = s->o.step->config.hides_gpus };
 
   while (step.environment && step.environment[environment_len])
     environment_len++;

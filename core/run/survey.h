@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 
@@ -88,5 +89,16 @@ struct tm_manifest_extent {
 /* Reads a piece at the end of it, more only when an entry is larger. A file that is missing or begins only has no
  * mini-batches. A negative code when it cannot be read. */
 int tm_manifest_look(struct tm_manifest_extent *out, const char *path, struct tm_err *err);
+
+/* One mini-batch out of it. */
+struct tm_manifest_found {
+  uint32_t dataset, items;
+  struct tm_buf bytes; /* the items (data/item.h) */
+};
+/* Walks the file from its beginning, and checks what it passes. TM_EUSAGE: there is no such mini-batch, and which there are;
+ * TM_EDAMAGE: it is behind what can be read. Release it in every case. */
+int tm_manifest_pick(struct tm_manifest_found *out, const char *path, uint64_t index,
+                     struct tm_err *err);
+void tm_manifest_found_release(struct tm_manifest_found *f);
 
 #endif

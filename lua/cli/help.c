@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "plan/params.h"
+#include "sys/gpus.h"
 
 struct help_options {
   bool man;
@@ -25,7 +26,7 @@ static const struct tm_option options[] = {
 
 static const char *const kinds[] = {
   "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
-  "Dataset.File.from_files", "Dataset.File.from_manifest", NULL,
+  "Dataset.File.from_files", "Dataset.File.from_manifest", "arguments", NULL,
 };
 
 static const char *const statuses[] = {
@@ -35,6 +36,8 @@ static const char *const statuses[] = {
 static const struct tm_help_variable variables[] = {
   { "TIDEMILL_WORKSPACE", "the workspace; without it the nearest folder .tidemill is, upwards from the pipeline file (for map and JOB: from the current directory)" },
   { "TMPDIR", "where the temporary folders of workers are made; without it /tmp" },
+  { TM_GPUS_VISIBLE, "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
+  { TM_GPUS_COUNT, "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },
   { "NO_COLOR", "when it is set, no colors on the terminal" },
 };
 /* clang-format on */

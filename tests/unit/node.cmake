@@ -1,4 +1,7 @@
 tm_unit_test(keeper)
+tm_unit_test(keeper_gpus)
 tm_unit_test(keeper_watch)
 tm_unit_test(node_message)
+tm_unit_test(proc_text)
+tm_unit_test(sampler)
 tm_unit_test(worker_page)

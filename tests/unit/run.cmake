@@ -1,6 +1,7 @@
 tm_unit_test(journal)
 tm_unit_test(output)
 tm_unit_test(manifest)
+tm_unit_test(manifest_pick)
 tm_unit_test(fates)
 tm_unit_test(syncer)
 tm_unit_test(commit)
