@@ -53,7 +53,7 @@ local function constructor(tag)
 end
 
 ---@class tidemill.FileDataset
----@field kind "files"|"manifest"
+---@field kind "files"|"manifest"|"failed"
 ---@field paths string[]
 ---@field name? string
 local FileDataset = {}
@@ -65,7 +65,7 @@ end
 
 local function with(self, key, value)
   local new = {}
-  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable" } do
+  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable", "input" } do
     new[k] = self[k]
   end
   new[key] = value
@@ -117,6 +117,26 @@ function File.from_manifest(path, options)
   return found
 end
 
+---@class tidemill.FromFailedItemsOptions
+---@field step? string of which step of the job; without it of its only one
+
+--- The items that failed in an earlier job, which has ended: its directory, its name or "latest" (the newest of the
+--- workspace, each time that the file is loaded: a job that is to be resumed wants a name); or the path of a
+--- `failed_items.jsonl`. `tidemill run --only-failed JOB` does it for all steps of a pipeline.
+---@param job string
+---@param options? tidemill.FromFailedItemsOptions
+---@return tidemill.FileDataset
+function File.from_failed_items(job, options)
+  options = options == nil and {} or options
+  plan.check("Dataset.File.from_failed_items", options)
+  if type(job) ~= "string" or job == "" then
+    plan.raise(("Dataset.File.from_failed_items: the job is a %s; accepted: the directory or name of a job, 'latest', "
+      .. "or the path of a failed_items.jsonl"):format(job == "" and "string without a letter" or type(job)))
+  end
+  local found = dataset { kind = "failed", paths = { plan.failed_items(job, options.step) } }
+  return found
+end
+
 M.Dataset = { File = File }
 
 ---@class tidemill.PipelineParameter
@@ -148,6 +168,9 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
 ---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
 ---@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
+---@field isolate_failures? boolean a mini-batch that has used up its tries is run in parts, until the bad items stand
+--- alone: the others' rows are kept, and `context.part` says which items a part has; false
+---@field isolation_max_try? integer|string tries of parts for such a mini-batch; 100
 ---@field max_result_size? integer|string what one run() may return; "2GB"
 ---@field sync_interval? number seconds of work that a power cut may cost; 1
 ---@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset, or -1

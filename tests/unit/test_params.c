@@ -19,7 +19,8 @@ static const char *const kinds[] = { "ParallelRunConfig",
                                      "PipelineParameter",
                                      "OutputFileDatasetConfig",
                                      "Dataset.File.from_files",
-                                     "Dataset.File.from_manifest" };
+                                     "Dataset.File.from_manifest",
+                                     "Dataset.File.from_failed_items" };
 
 static void every_field_is_complete(void **state)
 {
