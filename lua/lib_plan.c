@@ -15,6 +15,7 @@
 
 #include "base/path.h"
 #include "data/dataset.h"
+#include "plan/outputs.h"
 #include "plan/params.h"
 #include "run/failed_source.h"
 #include "state.h"
@@ -40,6 +41,11 @@ static int plan_check_dataset(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   struct tm_json *v = tm_lua_to_json(L, 1, &err);
   struct tm_dataset *d = NULL;
+  if (v && tm_outputs_is_output(v)) { /* what it will be, once there is a job */
+    struct tm_json *as_input = tm_output_as_dataset(v, "step", "step/output");
+    tm_json_free(v);
+    v = as_input;
+  }
   if (v && v->type == TM_JSON_OBJECT)
     tm_json_set(v, "base_dir", tm_json_new_string("/"));
   if (v)

@@ -28,7 +28,7 @@ local function copy(value, seen)
   return seen[value]
 end
 
-local function freeze(tag, value, methods)
+local function freeze(tag, value, methods, id)
   local where = plan.where()
   local name = type(value.name) == "string" and " '" .. value.name .. "'" or ""
   local words = tag .. name .. (where and " (" .. where .. ")" or "")
@@ -36,6 +36,7 @@ local function freeze(tag, value, methods)
     __tm_tag = tag,
     __tm_where = where,
     __tm_value = value,
+    __tm_id = id,
     __index = methods and setmetatable(value, { __index = methods }) or value,
     __newindex = refuse_write,
     __tostring = function()
@@ -65,7 +66,7 @@ end
 
 local function with(self, key, value)
   local new = {}
-  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable", "input" } do
+  for _, k in ipairs { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "input" } do
     new[k] = self[k]
   end
   new[key] = value
@@ -183,19 +184,63 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@type fun(fields: tidemill.ParallelRunConfig): tidemill.ParallelRunConfig
 M.ParallelRunConfig = constructor "ParallelRunConfig"
 
+--- A folder that a step writes. The same object in another step's `inputs` is what that one reads, once the first one
+--- is Completed; among `arguments` of either it is the path of the folder.
 ---@class tidemill.OutputFileDatasetConfig
 ---@field name string
+---@field destination? string where it is written, relative to the pipeline file; without it in the job's directory
+---@field mode? "mount"|"upload" written at destination as the step goes on (the default), or see as_upload()
+local Output = {}
+
+-- Copies of an output that say something else of it are the same output: they have one number.
+local ids, outputs = setmetatable({}, { __mode = "k" }), 0
+
+local function output(fields, id)
+  plan.check("OutputFileDatasetConfig", fields)
+  local new = freeze("OutputFileDatasetConfig", copy(fields), Output, id)
+  ids[new] = id
+  return new
+end
+
+--- The folder appears at its destination when the step is Completed, all at once, and not at all before.
+---@return tidemill.OutputFileDatasetConfig
+function Output:as_upload()
+  local new = output({ name = self.name, destination = self.destination, mode = "upload" }, ids[self])
+  return new
+end
+
+-- What a step writes, as a dataset of a kind: `value` is its definition but for where the files are.
+local function dataset_of(self, value)
+  value.output = self
+  local found = dataset(value)
+  return found
+end
+
+--- Its files as an input, under a name that the entry script finds in `context.dataset_name`.
+---@param name? string
+---@return tidemill.FileDataset
+function Output:as_input(name)
+  return dataset_of(self, { kind = "files", name = name })
+end
+
+Output.as_named_input = Output.as_input
 
 --- The output of a step.
 ---@type fun(fields: tidemill.OutputFileDatasetConfig): tidemill.OutputFileDatasetConfig
-M.OutputFileDatasetConfig = constructor "OutputFileDatasetConfig"
+function M.OutputFileDatasetConfig(fields)
+  outputs = outputs + 1
+  local new = output(fields, outputs)
+  return new
+end
 
 ---@class tidemill.ParallelRunStep
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'
 ---@field parallel_run_config tidemill.ParallelRunConfig
----@field inputs tidemill.FileDataset|tidemill.FileDataset[]
----@field output? tidemill.OutputFileDatasetConfig
----@field arguments? (string|number|boolean|tidemill.PipelineParameter)[] for the entry script, but for the
+---@field inputs tidemill.FileDataset|tidemill.OutputFileDatasetConfig|(tidemill.FileDataset|tidemill.OutputFileDatasetConfig)[]
+---@field output? tidemill.OutputFileDatasetConfig|tidemill.OutputFileDatasetConfig[] the first is the folder `output`,
+--- each further one `output.<name>`
+---@field arguments? (string|number|boolean|tidemill.PipelineParameter|tidemill.OutputFileDatasetConfig|tidemill.FileDataset)[]
+--- for the entry script (an output or a dataset of one folder becomes its path), but for the
 --- runner's own, which are taken out by exact name: --error_threshold, --allowed_failed_count,
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
 --- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is

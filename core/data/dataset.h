@@ -20,7 +20,8 @@ struct tm_dataset {
   char *name;   /* as_named_input, or NULL */
   char **paths; /* as written, relative ones against base_dir */
   size_t paths_len;
-  char *base_dir;       /* absolute */
+  char *base_dir;       /* absolute; NULL: the job's directory, which is known when there is a job */
+  char *step;           /* of the job, that writes it; NULL: it is there before the job */
   bool null_separated;  /* of a manifest */
   int64_t input;        /* of failed items: only those of the input of this number; negative: all */
   bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
@@ -29,9 +30,12 @@ struct tm_dataset {
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset"): keys kind ("files" | "manifest" |
- * "failed"), paths, base_dir, name, null_separated, on_unreadable, input, limit. Unknown keys and wrong types are refused with `where`. To free. */
+ * "failed"), paths, base_dir, name, null_separated, on_unreadable, input, limit; or step in place of base_dir: paths are in the job's directory. Unknown keys and wrong types are
+ * refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
+/* The same in the directory of a job; to free. */
+struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir);
 /* It is read from standard input: once, and never again. */
 bool tm_dataset_is_stdin(const struct tm_dataset *d);
 void tm_dataset_free(struct tm_dataset *d);

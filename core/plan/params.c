@@ -103,11 +103,15 @@ static const struct tm_field step_fields[] = {
   { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED, "unique in the pipeline" },
   { "parallel_run_config", TM_FIELD_OBJECT, 0, 0, NULL, "ParallelRunConfig", REQUIRED,
     "how it is run" },
-  { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset", REQUIRED | TM_FIELD_OR_ONE,
-    "datasets, one after the other, never mixed in a mini-batch" },
-  { "output", TM_FIELD_OBJECT, 0, 0, NULL, "OutputFileDatasetConfig", 0, "the name of the output" },
+  { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|OutputFileDatasetConfig",
+    REQUIRED | TM_FIELD_OR_ONE,
+    "datasets, or outputs of other steps, one after the other, never mixed in a mini-batch" },
+  { "output", TM_FIELD_OBJECTS, 0, 0, NULL, "OutputFileDatasetConfig", TM_FIELD_OR_ONE,
+    "the folder of the output; of several the first is <step>/output, each further one "
+    "<step>/output.<name>" },
   { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
-    "for the script: strings, numbers, booleans, PipelineParameters; some are the runner's" },
+    "for the script: strings, numbers, booleans, PipelineParameters; a dataset or an output "
+    "becomes its path; some are the runner's" },
   { "allow_reuse", TM_FIELD_BOOL, 0, 0, "true", NULL, CHANGEABLE,
     "an earlier result of the same work may be used" },
 };
@@ -127,6 +131,12 @@ static const struct tm_field parameter_fields[] = {
 
 static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
+  { "destination", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
+    "a folder, which the output is written to; relative to the pipeline file; without it in the "
+    "job's directory" },
+  { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload", 0,
+    "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
+    "there when the step is Completed" },
 };
 
 static const struct tm_field from_files_fields[] = {

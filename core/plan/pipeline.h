@@ -13,15 +13,34 @@
 #include "data/dataset.h"
 #include "plan/config.h"
 
+/* A folder that a step writes. The first one is <step>/output, each further one <step>/output.<name>. */
+struct tm_step_output {
+  char *name;        /* or NULL: the step was given no output */
+  char *folder;      /* in the job's directory: "predict/output" */
+  char *destination; /* absolute; NULL: in the job's directory alone */
+  bool is_upload;    /* it appears there when the step is Completed; else it is written there */
+};
+
+/* An argument that is a place in the job's directory. */
+struct tm_step_path {
+  size_t at;  /* arguments[at] is relative to that */
+  char *step; /* that writes it */
+};
+
 struct tm_step {
   char *name;
   char *where; /* file:line of the ParallelRunStep */
   struct tm_config config;
   struct tm_dataset **inputs;
   size_t inputs_len;
-  char *output_name; /* of the OutputFileDatasetConfig, or NULL */
+  struct tm_step_output *outputs;
+  size_t outputs_len;     /* one at least */
+  struct tm_step **needs; /* that must be Completed before it begins, each once */
+  size_t needs_len;
   char **arguments;  /* for the script */
   size_t arguments_len;
+  struct tm_step_path *paths; /* those of the arguments that depend on the job: bound.h */
+  size_t paths_len;
   char **runner_arguments; /* those that the runner took, as they were given */
   size_t runner_arguments_len;
   char **notes; /* to be said when the step starts */
@@ -57,8 +76,9 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
 struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
                                              struct tm_err *err);
 void tm_pipeline_free(struct tm_pipeline *p);
-/* Other inputs than those of the definition; the array and what is in it is taken over. */
+/* Other inputs than those of the definition, which no step writes; the array and what is in it is taken over. */
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);
+/* Who reads what it writes does not wait for it any more. */
 void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at);
 /* Adds to the notes of a step. Within plan. */
 void tm_step_note(struct tm_step *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -16,9 +16,14 @@ static bool is_plain_string(const struct tm_json *v)
   return v->type == TM_JSON_STRING && strlen(v->string.at) == v->string.len;
 }
 
-static bool is_tagged(const struct tm_json *v, const char *tag)
+/* `tags`: one, or several with '|' between. */
+static bool is_tagged(const struct tm_json *v, const char *tags)
 {
-  return v->tag && strcmp(v->tag, tag) == 0;
+  size_t n = v->tag ? strlen(v->tag) : 0;
+  for (const char *at = tags; n > 0 && at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+    if (strcspn(at, "|") == n && strncmp(at, v->tag, n) == 0)
+      return true;
+  return false;
 }
 
 static bool is_within(const struct tm_field *f, double v)
@@ -306,13 +311,11 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
   return NULL;
 }
 
-/* What will be built, and is asked for already. */
-static const char *not_built(const struct tm_field *f, const struct tm_json *given)
+/* A step is often given where its output is meant. */
+static const char *hint_of(const struct tm_field *f, const struct tm_json *given)
 {
-  bool is_output =
-      strcmp(f->accepts, "FileDataset") == 0 &&
-      (is_tagged(given, "ParallelRunStep") || is_tagged(given, "OutputFileDatasetConfig"));
-  return is_output ? " (the output of a step as an input is not built yet)" : "";
+  bool is_step = is_tagged(given, "ParallelRunStep") && strstr(f->accepts, "FileDataset");
+  return is_step ? " (what a step writes is read by its output)" : "";
 }
 
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
@@ -330,7 +333,7 @@ struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *
   else
     tm_params_describe(&said, odd);
   if (f->type == TM_FIELD_OBJECTS)
-    tm_buf_add_str(&said, not_built(f, odd));
+    tm_buf_add_str(&said, hint_of(f, odd));
   tm_params_accepted(&accepted, f);
   if (member)
     tm_err_set(err, TM_EUSAGE, "'%s[%zu]' is %s; accepted: %s", f->name, at, said.data,
@@ -409,10 +412,10 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
   case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
   case TM_FIELD_OBJECTS:
-    tm_buf_printf(out,
-                  f->flags & TM_FIELD_OR_ONE ? "a %s, or a list of one or more"
-                                             : "a list of one or more %s",
-                  f->accepts);
+    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? "a " : "a list of one or more ");
+    for (const char *at = f->accepts; *at; at++)
+      tm_buf_add_str(out, *at == '|' ? " or " : (char[]) { *at, 0 });
+    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? ", or a list of one or more" : "");
     break;
   }
 }

@@ -75,6 +75,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_logs,
   &tm_command_jobs,
   &tm_command_verify,
+  &tm_command_graph,
   &command_lua,
   &command_version,
   &tm_command_help,
