@@ -73,6 +73,7 @@ static void send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
+  const struct tm_bound *bound = &s->bound;
   const struct tm_config *config = &step->config;
   struct tm_buf text = TM_BUF_NONE;
   char *base = temp_base(s);
@@ -82,8 +83,8 @@ static void send_setup(struct tm_worker *w)
                             .script = (char *)s->o.script,
                             .script_name = config->entry_script,
                             .script_dir = (char *)s->o.script_dir,
-                            .arguments = step->arguments,
-                            .arguments_len = step->arguments_len,
+                            .arguments = bound->arguments,
+                            .arguments_len = bound->arguments_len,
                             .runner_arguments = step->runner_arguments,
                             .runner_arguments_len = step->runner_arguments_len,
                             .datasets = names,
@@ -232,7 +233,10 @@ void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w)
   struct tm_entry e;
   int64_t now;
 
-  if (w->state != TM_WORKER_READY || w->is_deaf || s->is_ending || !tm_queue_has_waiting(&s->queue))
+  if (w->is_leaving && w->state == TM_WORKER_READY && w->hand.len == 0 && !w->is_deaf && s->node)
+    tm_crew_stop_worker(w);
+  if (w->state != TM_WORKER_READY || w->is_deaf || w->is_leaving || s->is_ending ||
+      !tm_queue_has_waiting(&s->queue))
     return;
   now = tm_clock_mono_ns();
   while (!has_lone(w) && tm_hand_has_room(&w->hand, now) &&
@@ -273,7 +277,9 @@ void tm_crew_fill(struct tm_supervisor *s)
   for (size_t i = 0; i < s->workers.len; i++)
     tm_crew_hand_out(s, s->workers.at[i]);
   while (s->node &&
-         tm_pool_wants_worker(&s->pool, c->created - c->succeeded - c->failed + tm_isolate_open(s)))
+         tm_pool_wants_worker(&s->pool,
+                              c->created - c->succeeded - c->failed + tm_isolate_open(s)) &&
+         (!s->o.may_start || s->o.may_start(s->o.data, s)))
     start_worker(s);
   if (s->lister)
     tm_lister_set_hungry(s->lister, !tm_queue_has_waiting(&s->queue));
@@ -342,6 +348,33 @@ void tm_crew_stop_worker(struct tm_worker *w)
   tm_crew_event(w, TM_WORKER_ON_STOP);
   tm_channel_send(&w->channel, &f);
   tm_node_stopping(w->s->node, w->id);
+}
+
+int64_t tm_crew_leaving(const struct tm_supervisor *s)
+{
+  int64_t n = 0;
+
+  for (size_t i = 0; i < s->workers.len; i++)
+    n += s->workers.at[i]->is_leaving || s->workers.at[i]->state == TM_WORKER_STOPPING;
+  return n;
+}
+
+/* The one with the least in hand that is ready, so that it ends soon. */
+void tm_crew_let_go(struct tm_supervisor *s)
+{
+  struct tm_worker *found = NULL;
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_worker *w = s->workers.at[i];
+    if (w->state == TM_WORKER_READY && !w->is_leaving && !w->is_deaf &&
+        (!found || w->hand.len < found->hand.len))
+      found = w;
+  }
+  if (!found || s->is_ending)
+    return;
+  found->is_leaving = true;
+  ask_back(found, INT64_MAX);
+  tm_crew_hand_out(s, found);
 }
 
 void tm_crew_kill_worker(struct tm_worker *w)
@@ -468,6 +501,12 @@ static void note_end(struct tm_worker *w, const struct tm_ended *ended, const ch
     tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
 }
 
+static void note_freed(const struct tm_supervisor *s)
+{
+  if (s->o.on_freed)
+    s->o.on_freed(s->o.data);
+}
+
 static void on_ended(void *data, uint32_t id, const struct tm_ended *ended)
 {
   struct tm_supervisor *s = data;
@@ -487,6 +526,7 @@ static void on_ended(void *data, uint32_t id, const struct tm_ended *ended)
   tm_crew_fill(s);
   tm_supervisor_judge(s);
   tm_supervisor_check_end(s);
+  note_freed(s);
 }
 
 static void on_start_failed(void *data, uint32_t id, const char *text)
@@ -500,6 +540,7 @@ static void on_start_failed(void *data, uint32_t id, const char *text)
   tm_crew_fill(s);
   tm_supervisor_judge(s);
   tm_supervisor_check_end(s);
+  note_freed(s);
 }
 
 /* Nodes. */

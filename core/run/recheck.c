@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "plan/bound.h"
 #include "run/lister.h"
 #include "run/manifest_file.h"
 
@@ -16,6 +17,7 @@ struct tm_recheck {
   size_t at; /* the step at hand */
   struct tm_manifest *manifest;
   struct tm_lister *lister;
+  struct tm_bound bound; /* of that step */
   int64_t compared;
 };
 
@@ -37,6 +39,7 @@ static void close_step(struct tm_recheck *r)
   r->lister = NULL;
   tm_manifest_close(r->manifest);
   r->manifest = NULL;
+  tm_bound_release(&r->bound);
 }
 
 static void on_listed(void *data);
@@ -45,8 +48,6 @@ static int open_step(struct tm_recheck *r, struct tm_err *err)
 {
   const struct tm_step *step = r->o.pipeline->steps[r->at];
   struct tm_lister_options o = { .loop = r->o.loop,
-                                 .inputs = (const struct tm_dataset *const *)step->inputs,
-                                 .inputs_len = step->inputs_len,
                                  .mini_batch_size = step->config.mini_batch_size,
                                  .on_progress = on_listed,
                                  .data = r };
@@ -55,6 +56,9 @@ static int open_step(struct tm_recheck *r, struct tm_err *err)
   if (rc < 0)
     return rc;
   tm_manifest_relist(r->manifest);
+  tm_bound_init(&r->bound, step, r->o.dir);
+  o.inputs = (const struct tm_dataset *const *)r->bound.inputs;
+  o.inputs_len = r->bound.inputs_len;
   o.manifest = r->manifest;
   r->lister = tm_lister_start(&o, err);
   return r->lister ? 0 : err->code;

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "run/isolate.h"
 #include "run/job.h"
+#include "run/step_view.h"
 #include "sys/clock.h"
 
 #define FLUSH_BYTES (256 << 10)
@@ -71,27 +72,16 @@ static bool is_over(void *data, uint64_t index)
 
 static void set_view(struct tm_supervisor *s)
 {
-  const struct tm_step *step = s->o.step;
+  struct tm_step_places places;
 
-  s->dir = tm_path_join(s->o.job->dir, step->name);
-  s->logs_dir = tm_path_join(s->dir, "logs");
-  s->output_dir = tm_path_join(s->dir, "output");
+  tm_step_view_init(&s->view, &places, s->o.step, s->o.number, s->o.job->dir);
+  s->dir = places.dir;
+  s->logs_dir = places.logs_dir;
+  s->output_dir = places.output_dir;
+  s->output_file = places.output_file;
   s->state_dir = tm_path_join(s->dir, "state");
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
-  if (step->config.output_action == TM_APPEND_ROW)
-    s->output_file = tm_path_join(s->output_dir, step->config.append_row_file_name);
-  s->view = (struct tm_step_view) { .number = s->o.number,
-                                    .name = step->name,
-                                    .dir = s->dir,
-                                    .logs_dir = s->logs_dir,
-                                    .output_dir = s->output_dir,
-                                    .output_file = s->output_file,
-                                    .script_name = step->config.entry_script,
-                                    .effective = step->effective,
-                                    .workers = step->config.process_count_per_node,
-                                    .verdict = TM_RUNNING,
-                                    .cause = "" };
 }
 
 static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
@@ -167,6 +157,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   s->o = *o;
   (void)gethostname(s->host, sizeof(s->host) - 1);
   set_view(s);
+  tm_bound_init(&s->bound, o->step, o->job->dir);
   tm_tally_init(&s->tally,
                 &(struct tm_limits) { .failed_items = config->error_threshold,
                                       .failed_mini_batches = config->allowed_failed_count,
@@ -291,8 +282,8 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_lister_options o = { .loop = s->o.loop,
                                  .manifest = s->manifest,
-                                 .inputs = (const struct tm_dataset *const *)s->o.step->inputs,
-                                 .inputs_len = s->o.step->inputs_len,
+                                 .inputs = (const struct tm_dataset *const *)s->bound.inputs,
+                                 .inputs_len = s->bound.inputs_len,
                                  .mini_batch_size = s->o.step->config.mini_batch_size,
                                  .on_progress = on_listed,
                                  .data = s };
@@ -485,6 +476,27 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
   tm_crew_fill(s);
 }
 
+void tm_supervisor_fill(struct tm_supervisor *s)
+{
+  if (!s->is_ending)
+    tm_crew_fill(s);
+}
+
+void tm_supervisor_give_back(struct tm_supervisor *s)
+{
+  tm_crew_let_go(s);
+}
+
+void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
+{
+  const struct tm_counts *c = &s->tally.counts;
+  int64_t open = c->created - c->succeeded - c->failed, most = s->pool.process_count;
+
+  *out = (struct tm_share) { .lives = s->pool.living, .leaves = tm_crew_leaving(s) };
+  if (!s->is_ending) /* one at least, also while nothing is listed: it is needed soon */
+    out->wants = open < 1 ? 1 : open < most ? open : most;
+}
+
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -506,6 +518,7 @@ static void free_now(struct tm_supervisor *s)
   TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
   tm_buf_release(&s->scratch);
+  tm_bound_release(&s->bound);
   free(s->dir);
   free(s->logs_dir);
   free(s->output_dir);

@@ -8,6 +8,7 @@
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
+#include "plan/bound.h"
 #include "run/hand.h"
 #include "run/lister.h"
 #include "run/patience.h"
@@ -25,6 +26,7 @@ struct tm_worker {
   enum tm_worker_state state;
   struct tm_channel channel;
   struct tm_hand hand;
+  bool is_leaving; /* it gets nothing more, and ends when it has nothing in hand: another step needs its place */
   bool is_asked;   /* a TAKE_BACK is under way */
   bool is_deaf;    /* it has ended, or sent rubbish: nothing more is said to it */
   bool is_rubbish; /* it sent what cannot be read, or closed its socket: nothing more is believed */
@@ -35,6 +37,7 @@ struct tm_worker {
 struct tm_supervisor {
   struct tm_supervisor_options o;
   struct tm_step_view view;
+  struct tm_bound bound;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
   char host[256]; /* this machine's name: the address of its node */
   struct tm_commit *commit;
@@ -82,6 +85,9 @@ void tm_crew_fill(
 void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
+/* Lets one worker go. */
+void tm_crew_let_go(struct tm_supervisor *s);
+int64_t tm_crew_leaving(const struct tm_supervisor *s); /* workers that are ending, or leaving */
 void tm_crew_kill_worker(struct tm_worker *w);
 void tm_crew_lose_all(struct tm_supervisor *s);
 void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone, and nobody is told */

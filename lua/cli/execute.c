@@ -130,6 +130,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
                               .accept_changes = e->accept_changes,
                               .verify_input = e->verify_input,
                               .has_stdin = e->has_stdin,
+                              .max_workers = e->max_workers,
                               .on_ended = on_ended,
                               .data = x };
   int rc = tm_job_open(&x->job, &o, err);
