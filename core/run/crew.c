@@ -287,7 +287,7 @@ void tm_crew_fill(struct tm_supervisor *s)
 }
 
 /* Asks for what waits behind the first, and was handed out before. */
-static void ask_back(struct tm_worker *w, int64_t before_ns)
+void tm_crew_ask_back(struct tm_worker *w, int64_t before_ns)
 {
   uint64_t seqs[TM_PAGE_WORDS];
   size_t n =
@@ -306,7 +306,7 @@ void tm_crew_on_steal(struct tm_timer *t)
 
   s->is_steal_armed = false;
   for (size_t i = 0; i < s->workers.len && should_steal(s); i++)
-    ask_back(s->workers.at[i], before);
+    tm_crew_ask_back(s->workers.at[i], before);
   arm_steal(s);
 }
 
@@ -335,7 +335,7 @@ static void on_taken(void *data, uint32_t id, const uint64_t *seqs, size_t n)
   if (s->is_ending && w->hand.len == 0 && w->state == TM_WORKER_READY)
     tm_crew_stop_worker(w);
   else if (s->is_ending)
-    ask_back(w, INT64_MAX); /* what was handed out after the last time it was asked */
+    tm_crew_ask_back(w, INT64_MAX); /* what was handed out after the last time it was asked */
   tm_crew_fill(s);
 }
 
@@ -348,33 +348,6 @@ void tm_crew_stop_worker(struct tm_worker *w)
   tm_crew_event(w, TM_WORKER_ON_STOP);
   tm_channel_send(&w->channel, &f);
   tm_node_stopping(w->s->node, w->id);
-}
-
-int64_t tm_crew_leaving(const struct tm_supervisor *s)
-{
-  int64_t n = 0;
-
-  for (size_t i = 0; i < s->workers.len; i++)
-    n += s->workers.at[i]->is_leaving || s->workers.at[i]->state == TM_WORKER_STOPPING;
-  return n;
-}
-
-/* The one with the least in hand that is ready, so that it ends soon. */
-void tm_crew_let_go(struct tm_supervisor *s)
-{
-  struct tm_worker *found = NULL;
-
-  for (size_t i = 0; i < s->workers.len; i++) {
-    struct tm_worker *w = s->workers.at[i];
-    if (w->state == TM_WORKER_READY && !w->is_leaving && !w->is_deaf &&
-        (!found || w->hand.len < found->hand.len))
-      found = w;
-  }
-  if (!found || s->is_ending)
-    return;
-  found->is_leaving = true;
-  ask_back(found, INT64_MAX);
-  tm_crew_hand_out(s, found);
 }
 
 void tm_crew_kill_worker(struct tm_worker *w)
@@ -408,7 +381,7 @@ void tm_crew_stop_all(struct tm_supervisor *s, bool kill)
     } else if (w->state == TM_WORKER_READY && w->hand.len == 0) {
       tm_crew_stop_worker(w);
     } else {
-      ask_back(w, INT64_MAX);
+      tm_crew_ask_back(w, INT64_MAX);
     }
   }
 }

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "run/isolate.h"
 #include "run/job.h"
+#include "run/place.h"
 #include "run/step_view.h"
 #include "sys/clock.h"
 
@@ -86,8 +87,11 @@ static void set_view(struct tm_supervisor *s)
 
 static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
 {
-  const char *const dirs[] = { s->logs_dir, s->output_dir, s->state_dir, s->spill_dir };
+  const char *const dirs[] = { s->logs_dir, s->state_dir, s->spill_dir };
+  int placed = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, err);
 
+  if (placed < 0)
+    return placed;
   for (size_t i = 0; i < TM_COUNT_OF(dirs); i++) {
     int rc = tm_fs_make_dirs(s->o.fs, dirs[i], 0700, err);
     if (rc < 0)
@@ -205,7 +209,7 @@ static void flush(struct tm_supervisor *s)
   struct tm_err err = TM_ERR_NONE;
 
   s->flushed_ns = tm_clock_mono_ns();
-  if (s->is_ended)
+  if (s->is_finished)
     return;
   if (tm_commit_flush(s->commit, &err) < 0)
     tm_supervisor_fail(s, &err);
@@ -223,7 +227,7 @@ static void on_turn(struct tm_turn *t)
   struct tm_supervisor *s = t->data;
   size_t pending;
 
-  if (s->is_ended || s->code != 0)
+  if (s->is_finished || s->code != 0)
     return;
   pending = tm_commit_pending(s->commit);
   if (pending >= FLUSH_BYTES || (pending > 0 && tm_clock_mono_ns() - s->flushed_ns >= FLUSH_NS))
@@ -236,7 +240,7 @@ static void on_sync_time(struct tm_timer *t)
 {
   struct tm_supervisor *s = t->data;
 
-  if (tm_syncer_is_busy(&s->syncer) || s->is_ended || s->code != 0)
+  if (tm_syncer_is_busy(&s->syncer) || s->is_finished || s->code != 0)
     return;
   if (tm_commit_sync_begin(s->commit, &s->sync))
     tm_syncer_submit(&s->syncer, &s->sync);
@@ -410,7 +414,7 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
 
 void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
 {
-  if (s->is_ended)
+  if (s->is_finished)
     return;
   if (s->code == 0) {
     s->code = err->code;
@@ -424,41 +428,11 @@ void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
 
 void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
 {
-  if (s->is_ended || (s->is_ending && !now))
+  if (now && s->upload)
+    tm_upload_cancel(s->upload);
+  if (s->is_finished || (s->is_ending && !now))
     return;
   tm_supervisor_end(s, TM_CANCELED_JOB, now);
-}
-
-/* The output is whole, or stays .partial; a commit that has failed is left as it is: what is on disk is what counts. */
-static void finish_commit(struct tm_supervisor *s)
-{
-  struct tm_err err = TM_ERR_NONE;
-  bool has_failed =
-      s->code == TM_EDAMAGE || (s->code < 0 && s->code > TM_EUSAGE) || s->code == TM_EINUSE;
-
-  if (has_failed)
-    return;
-  if (tm_commit_finish(s->commit, s->tally.verdict == TM_COMPLETED, &err) < 0) {
-    s->code = err.code;
-    s->cause = err;
-    s->tally.verdict = TM_FAILED;
-  }
-}
-
-void tm_supervisor_check_end(struct tm_supervisor *s)
-{
-  struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
-
-  if (!s->is_ending || s->is_ended || s->pool.living > 0 || tm_syncer_is_busy(&s->syncer))
-    return;
-  s->is_ended = true;
-  tm_lister_stop(s->lister);
-  s->lister = NULL;
-  finish_commit(s);
-  s->view.verdict = s->tally.verdict;
-  s->view.cause = s->tally.verdict == TM_FAILED ? s->cause.text : "";
-  tm_supervisor_emit(s, &e, NULL);
-  s->o.on_ended(s->o.data, s);
 }
 
 void tm_supervisor_lose_node(struct tm_supervisor *s)
@@ -474,27 +448,6 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
     return;
   tm_crew_add_node(s, node);
   tm_crew_fill(s);
-}
-
-void tm_supervisor_fill(struct tm_supervisor *s)
-{
-  if (!s->is_ending)
-    tm_crew_fill(s);
-}
-
-void tm_supervisor_give_back(struct tm_supervisor *s)
-{
-  tm_crew_let_go(s);
-}
-
-void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
-{
-  const struct tm_counts *c = &s->tally.counts;
-  int64_t open = c->created - c->succeeded - c->failed, most = s->pool.process_count;
-
-  *out = (struct tm_share) { .lives = s->pool.living, .leaves = tm_crew_leaving(s) };
-  if (!s->is_ending) /* one at least, also while nothing is listed: it is needed soon */
-    out->wants = open < 1 ? 1 : open < most ? open : most;
 }
 
 void tm_supervisor_tick(struct tm_supervisor *s)
@@ -544,6 +497,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_crew_drop_all(s);
   tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
+  tm_upload_stop(s->upload);
   (void)tm_syncer_stop(&s->syncer);
   tm_commit_close(s->commit);
   tm_turn_close(&s->turn);

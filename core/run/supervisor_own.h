@@ -1,7 +1,9 @@
-/* supervisor_own.h - the inside of a supervisor, shared by its four files and nobody else:
+/* supervisor_own.h - the inside of a supervisor, shared by its files and nobody else:
  *
  *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
  *   crew.c        its workers: starting, hearing of their ends, taking back what waits behind a long one
+ *   sharing.c     how many of the job's workers it has
+ *   ending.c      from the end of the last worker to the end of the step
  *   answer.c      what workers say: results and failures, and what becomes of them
  *   isolate.c     mini-batches that have used up their tries and are run in parts, until their bad items stand alone
  */
@@ -46,6 +48,7 @@ struct tm_supervisor {
   struct tm_lister *lister;     /* NULL: the list is complete */
   struct tm_syncer syncer;
   struct tm_sync sync;
+  struct tm_upload *upload; /* while outputs are put to their destinations */
   struct tm_queue queue;
   struct tm_tally tally;
   struct tm_pool pool;
@@ -59,7 +62,7 @@ struct tm_supervisor {
   struct tm_timer flush_timer, sync_timer, steal_timer;
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
-  bool is_ending, is_ended, is_steal_armed, is_closing;
+  bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
   bool has_surplus_warning;
   int64_t running; /* mini-batches in hands */
   int lost_nodes;  /* in a row, without a result between */
@@ -85,9 +88,8 @@ void tm_crew_fill(
 void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
-/* Lets one worker go. */
-void tm_crew_let_go(struct tm_supervisor *s);
-int64_t tm_crew_leaving(const struct tm_supervisor *s); /* workers that are ending, or leaving */
+/* What waits behind the first of what it has in hand, and was handed out before, is taken back. */
+void tm_crew_ask_back(struct tm_worker *w, int64_t before_ns);
 void tm_crew_kill_worker(struct tm_worker *w);
 void tm_crew_lose_all(struct tm_supervisor *s);
 void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone, and nobody is told */
