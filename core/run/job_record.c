@@ -212,6 +212,19 @@ struct tm_json *tm_step_result_load(const char *dir)
   return v;
 }
 
+int tm_step_result_remove(const struct tm_job_dir *d, const char *dir, struct tm_err *err)
+{
+  char *path = tm_path_join(dir, STEP_RESULT);
+  int rc = d->fs->unlink(d->fs->self, path);
+
+  if (rc < 0 && rc != -ENOENT)
+    tm_err_system(err, rc, "cannot remove '%s'", path);
+  else
+    rc = tm_fs_sync_dir(d->fs, dir, err);
+  free(path);
+  return rc;
+}
+
 int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,
                         struct tm_err *err)
 {

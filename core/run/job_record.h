@@ -35,6 +35,8 @@ int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *
                          struct tm_err *err);
 /* To free; NULL: there is none, or none that can be read, and the step is opened to see. `dir`: of the step. */
 struct tm_json *tm_step_result_load(const char *dir);
+/* It is to be seen again whether it is Completed. */
+int tm_step_result_remove(const struct tm_job_dir *d, const char *dir, struct tm_err *err);
 
 struct tm_json *tm_job_result_new(const struct tm_job_view *job);
 int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,

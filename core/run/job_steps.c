@@ -191,8 +191,10 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .on_freed = on_freed,
                                      .on_ended = on_step_ended,
                                      .data = job };
-  int rc = tm_supervisor_open(&st->s, &o, err);
+  int rc = st->kept ? tm_step_result_remove(&job->dir, st->own.dir, err) : 0;
 
+  if (rc == 0)
+    rc = tm_supervisor_open(&st->s, &o, err);
   if (rc < 0)
     return rc;
   st->state = TM_STEP_OPEN;
