@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/time.h"
 #include "runtime.h"
 #include "sys/clock.h"
@@ -22,13 +23,17 @@ const char *const tm_progress_modes[] = { "auto", "bar", "plain", "none", NULL }
 
 int tm_execute_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
 {
-  for (size_t i = 0; i < p->steps_len; i++) {
+  struct tm_map seen = { 0 };
+  int rc = 0;
+  for (size_t i = 0; i < p->steps_len && rc >= 0; i++) {
     const char *script = p->steps[i]->config.entry_script;
-    int rc = tm_lua_check_script(script, script, err);
-    if (rc < 0)
-      return rc;
+    bool is_new;
+    tm_map_add(&seen, script, strlen(script), &is_new);
+    if (is_new) /* many steps may share one */
+      rc = tm_lua_check_script(script, script, err);
   }
-  return 0;
+  tm_map_release(&seen);
+  return rc < 0 ? rc : 0;
 }
 
 int tm_execute_status_of(int rc)

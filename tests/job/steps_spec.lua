@@ -166,13 +166,16 @@ local function failing_case()
   t:inputs(3)
   t:script(ECHO)
   t:script([[
-    function init() io.open(os.getenv "HERE" .. "/tries", "a"):write("x"):close() end
     function run(m)
       if not io.open(os.getenv "HERE" .. "/good") then error "not yet" end
       return m
     end]], "fails.lua")
   t:script([[
-    function init() io.open(os.getenv "HERE" .. "/inits", "a"):write("x"):close() end
+    function init()
+      local f = io.open(os.getenv "HERE" .. "/inits", "a")
+      f:write "x"
+      f:close()
+    end
     function run(m) return m end]], "counts.lua")
   steps.pipeline(t, [[
     step("bad", "fails.lua", files "in/*", { output = output.bad, config = { run_max_try = 1 } }),
@@ -258,6 +261,7 @@ describe("a signal", function()
     assert.is_truthy(status.out:find("step 'waits'\n  waits for:    'runs'\n", 1, true), status.out)
     assert.is_truthy(t:run({ "status", t.job_dir, "--json" }).out:find('"status":"Waiting"', 1, true))
     p:kill(programs.SIGINT)
+    t.last = p
     t:wait_for("run1.err", "cancel")
     t:write("go", "")
     local r = t:finish(p)
@@ -277,6 +281,7 @@ describe("a destination", function()
     t:script [[
       function run(m)
         if io.open(os.getenv "HERE" .. "/bad") then error "bad" end
+        if io.open(os.getenv "HERE" .. "/block") then io.open(os.getenv "HERE" .. "/out", "w"):close() end
         return m
       end]]
     t:script(ECHO, "echo.lua")
@@ -335,11 +340,12 @@ describe("a destination", function()
 
   it("that cannot be written fails the step, and the job can be gone on with", function()
     local t, o = case ":as_upload()"
-    t:write("out", "a file in the way")
+    t:write("block", "")
     local r = t:run_job(nil, o)
     t:expect(r, 3)
     assert.same({ one = "Failed", two = "Skipped" }, steps.statuses(r.result))
     assert.is_true(t:has "job/one/output/parallel_run_step.txt.partial")
+    os.remove(t:path "block")
     os.remove(t:path "out")
     t:expect_job(0, { "--resume" }, o)
     assert.equal(3, #t:sorted_lines "out/here/parallel_run_step.txt")
@@ -366,7 +372,7 @@ describe("a pipeline that cannot run", function()
     refused([[
       step("one", "score.lua", output.b, { output = output.a }),
       step("two", "score.lua", output.a, { output = output.b }),
-    ]], "", "steps wait for each other: step 'one' (pipeline.lua:")
+    ]], "", "steps wait for each other: step 'one' (")
   end)
 
   it("is refused for an output of another pipeline", function()
@@ -376,14 +382,14 @@ describe("a pipeline that cannot run", function()
   end)
 
   it("is refused for an output that is not declared yet", function()
-    refused([[ step("one", "score.lua", { later }), ]], "local later", "'inputs' is a list; accepted: a FileDataset")
+    refused([[ step("one", "score.lua", { later }), ]], "local later", "'inputs' is an empty table; accepted: a FileDataset")
   end)
 
   it("is refused for two steps that write one place", function()
     refused([[
       step("one", "score.lua", files "in/*", { output = output.a }),
       step("two", "score.lua", files "in/*", { output = output.a }),
-    ]], "", "is written by step 'one' (pipeline.lua:")
+    ]], "", "is written by step 'one' (")
   end)
 
   it("is refused for two steps of one name, and for a name of the job's own", function()
