@@ -15,9 +15,9 @@
 #include "base/path.h"
 #include "base/text.h"
 
-static const char *const known_keys[] = { "kind",           "paths",         "base_dir", "name",
-                                          "null_separated", "on_unreadable", "input",    "limit",
-                                          "step" };
+static const char *const known_keys[] = { "kind",  "paths",          "base_dir",
+                                          "name",  "null_separated", "on_unreadable",
+                                          "input", "limit",          "step" };
 
 static const char *const kind_names[] = {
   [TM_DATASET_FILES] = "files", [TM_DATASET_MANIFEST] = "manifest", [TM_DATASET_FAILED] = "failed"

@@ -20,10 +20,10 @@ struct tm_dataset {
   char *name;   /* as_named_input, or NULL */
   char **paths; /* as written, relative ones against base_dir */
   size_t paths_len;
-  char *base_dir;       /* absolute; NULL: the job's directory, which is known when there is a job */
-  char *step;           /* of the job, that writes it; NULL: it is there before the job */
-  bool null_separated;  /* of a manifest */
-  int64_t input;        /* of failed items: only those of the input of this number; negative: all */
+  char *base_dir;      /* absolute; NULL: the job's directory, which is known when there is a job */
+  char *step;          /* of the job, that writes it; NULL: it is there before the job */
+  bool null_separated; /* of a manifest */
+  int64_t input;       /* of failed items: only those of the input of this number; negative: all */
   bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
   int64_t limit;        /* only so many of its first items; 0: all */
   char *where;          /* file:line of its definition, or NULL */

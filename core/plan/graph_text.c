@@ -23,7 +23,7 @@ struct drawing {
     const struct tm_step **at;
     size_t len, cap;
     bool is_drawn;
-  } *readers; /* by step */
+  } * readers; /* by step */
   struct tm_map number;
 };
 

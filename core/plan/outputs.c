@@ -32,7 +32,7 @@ static const struct tm_json *output_at(const struct tm_json *step, size_t i)
   if (is_tagged(output, OUTPUT))
     return i == 0 ? output : NULL;
   return output && output->type == TM_JSON_ARRAY && i < output->list.len ? output->list.at[i]
-                                                                          : NULL;
+                                                                         : NULL;
 }
 
 static int check_names(const struct tm_json *step, size_t at, struct tm_err *err)

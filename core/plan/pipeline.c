@@ -171,9 +171,8 @@ static char *argument_text(const struct tm_json *v, const struct tm_values *valu
 static char *dataset_path(const struct tm_json *v, const struct reader *r)
 {
   const struct tm_json *paths = tm_json_get(v, "paths");
-  const struct tm_json *path = paths && paths->type == TM_JSON_ARRAY && paths->list.len == 1
-                                   ? paths->list.at[0]
-                                   : NULL;
+  const struct tm_json *path =
+      paths && paths->type == TM_JSON_ARRAY && paths->list.len == 1 ? paths->list.at[0] : NULL;
   if (!path || path->type != TM_JSON_STRING || strpbrk(path->string.at, "*?{[") ||
       strcmp(tm_json_str(v, "kind", ""), "files") != 0)
     return NULL;
@@ -203,9 +202,8 @@ static char *output_path(struct tm_step *s, const struct tm_json *v, size_t i,
     tm_err_wrap(err, "'arguments[%zu]'", i + 1);
     return NULL;
   }
-  s->paths[s->paths_len++] = (struct tm_step_path) {
-    .at = i, .step = tm_xstrdup(tm_json_str(k->step, "name", ""))
-  };
+  s->paths[s->paths_len++] =
+      (struct tm_step_path) { .at = i, .step = tm_xstrdup(tm_json_str(k->step, "name", "")) };
   return tm_xstrdup(k->folder);
 }
 

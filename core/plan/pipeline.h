@@ -37,7 +37,7 @@ struct tm_step {
   size_t outputs_len;     /* one at least */
   struct tm_step **needs; /* that must be Completed before it begins, each once */
   size_t needs_len;
-  char **arguments;  /* for the script */
+  char **arguments; /* for the script */
   size_t arguments_len;
   struct tm_step_path *paths; /* those of the arguments that depend on the job: bound.h */
   size_t paths_len;

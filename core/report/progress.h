@@ -23,7 +23,7 @@ struct tm_progress {
       [TM_PROGRESS_SAMPLES]; /* a ring; the newest is at (samples_len - 1) % TM_PROGRESS_SAMPLES */
   int64_t samples_len;       /* ever taken */
   size_t steps, steps_over, steps_running; /* of a job of several; steps is 0 else */
-  int64_t begin_done, begin_items; /* of the first sample */
+  int64_t begin_done, begin_items;         /* of the first sample */
 };
 
 void tm_progress_init(struct tm_progress *p, const char *name);

@@ -276,10 +276,10 @@ void tm_crew_fill(struct tm_supervisor *s)
 
   for (size_t i = 0; i < s->workers.len; i++)
     tm_crew_hand_out(s, s->workers.at[i]);
-  while (s->node &&
-         tm_pool_wants_worker(&s->pool,
-                              c->created - c->succeeded - c->failed + tm_isolate_open(s)) &&
-         (!s->o.may_start || s->o.may_start(s->o.data, s)))
+  while (
+      s->node &&
+      tm_pool_wants_worker(&s->pool, c->created - c->succeeded - c->failed + tm_isolate_open(s)) &&
+      (!s->o.may_start || s->o.may_start(s->o.data, s)))
     start_worker(s);
   if (s->lister)
     tm_lister_set_hungry(s->lister, !tm_queue_has_waiting(&s->queue));

@@ -86,8 +86,9 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
   if (before == TM_JOB_DIR_NEW && job->o.resume)
     tm_job_note(job, "there is no job in '%s' yet: a new one is started", dir);
   if (before == TM_JOB_DIR_INCOMPLETE)
-    tm_job_note(job, "the job in '%s' was killed before its definition was complete: it is started anew",
-         dir);
+    tm_job_note(job,
+                "the job in '%s' was killed before its definition was complete: it is started anew",
+                dir);
   return 0;
 }
 
@@ -215,7 +216,8 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
   job->max_workers = max_workers(o);
-  if ((rc = check_descriptors(o->pipeline, job->max_workers, err)) < 0 || (rc = open_dir(job, &has_job, err)) < 0)
+  if ((rc = check_descriptors(o->pipeline, job->max_workers, err)) < 0 ||
+      (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
   set_view(job);
   tm_job_steps_init(job);
@@ -320,7 +322,7 @@ static void on_rechecked(void *data, int code, int64_t compared, const struct tm
   job->recheck = NULL;
   if (code == 0) {
     tm_job_note(job, "the input is as it was: %" PRId64 " %s been compared", compared,
-         tm_text_counted(compared, "mini-batch has", "mini-batches have"));
+                tm_text_counted(compared, "mini-batch has", "mini-batches have"));
     start(job);
     return;
   }

@@ -36,12 +36,12 @@ struct tm_job {
   struct tm_job_options o;
   struct tm_job_dir dir;
   struct tm_job_view view;
-  struct tm_snapshot *snapshots;         /* by step */
-  struct tm_job_step *steps;             /* likewise */
+  struct tm_snapshot *snapshots;          /* by step */
+  struct tm_job_step *steps;              /* likewise */
   const struct tm_step_view **step_views; /* likewise: the supervisor's, else the step's own */
   size_t steps_len, steps_over;
   int64_t max_workers;
-  struct tm_share *shares; /* room for one for each step */
+  struct tm_share *shares;   /* room for one for each step */
   bool is_going, goes_again; /* job_steps.c (2) */
   struct tm_node *node;
   struct tm_timer tick;
@@ -57,7 +57,8 @@ struct tm_job {
 
 /* job.c */
 void tm_job_note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level, const char *text);
+void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level,
+                 const char *text);
 void tm_job_start_node(struct tm_job *job);
 void tm_job_end(struct tm_job *job);
 

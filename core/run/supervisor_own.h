@@ -28,7 +28,8 @@ struct tm_worker {
   enum tm_worker_state state;
   struct tm_channel channel;
   struct tm_hand hand;
-  bool is_leaving; /* it gets nothing more, and ends when it has nothing in hand: another step needs its place */
+  bool
+      is_leaving; /* it gets nothing more, and ends when it has nothing in hand: another step needs its place */
   bool is_asked;   /* a TAKE_BACK is under way */
   bool is_deaf;    /* it has ended, or sent rubbish: nothing more is said to it */
   bool is_rubbish; /* it sent what cannot be read, or closed its socket: nothing more is believed */

@@ -60,7 +60,8 @@ static int copy_parts(const struct tm_definition *d, const char *name, const cha
   for (size_t i = 0; i < TM_COUNT_OF(parts) && rc == 0; i++) {
     char *part_from = tm_path_join(from, parts[i]), *part_to = tm_path_join(to, parts[i]);
     rc = tm_copy_tree(
-        &(struct tm_copy) { .fs = d->fs, .from = part_from, .to = part_to, .is_left_out = is_passing },
+        &(struct tm_copy) {
+            .fs = d->fs, .from = part_from, .to = part_to, .is_left_out = is_passing },
         err);
     free(part_from);
     free(part_to);

@@ -85,7 +85,8 @@ static int make_copy(const struct tm_fs *fs, const struct paths *p, const atomic
   int rc = tm_tree_remove(p->copy, err); /* of one that was killed */
 
   if (rc >= 0)
-    rc = tm_fs_make_dirs(fs, p->copy, 0777, err); /* what is below a job's directory is its owner's alone */
+    rc = tm_fs_make_dirs(fs, p->copy, 0777,
+                         err); /* what is below a job's directory is its owner's alone */
   return rc < 0 ? rc : tm_copy_tree(&c, err);
 }
 

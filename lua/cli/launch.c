@@ -47,8 +47,8 @@ static int read_params(struct tm_launch *l, struct tm_err *err)
 static int read_max_workers(struct tm_launch *l, struct tm_err *err)
 {
   const char *given = l->o.max_workers;
-  if (!given || (tm_text_int(given, &l->max_workers) && l->max_workers >= 1 &&
-                 l->max_workers <= INT32_MAX))
+  if (!given ||
+      (tm_text_int(given, &l->max_workers) && l->max_workers >= 1 && l->max_workers <= INT32_MAX))
     return 0;
   return tm_err_set(err, TM_EUSAGE, "'--max-workers' is '%s'; accepted: an integer from 1 on",
                     given);

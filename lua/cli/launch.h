@@ -10,8 +10,8 @@
 #include "plan/pipeline.h"
 
 struct tm_launch_options {
-  struct tm_words params; /* NAME=VALUE, of the command line */
-  const char *progress;   /* auto, bar, plain, none; NULL: auto */
+  struct tm_words params;  /* NAME=VALUE, of the command line */
+  const char *progress;    /* auto, bar, plain, none; NULL: auto */
   const char *max_workers; /* of all steps together; NULL: the default of run/job.h */
   bool resume, keep_failed, accept_changes, verify_input, json;
   bool has_stdin; /* a list of paths on standard input can be read, from its beginning */

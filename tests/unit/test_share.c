@@ -55,9 +55,7 @@ static void a_step_that_ends_leaves_its_part(void **state)
 
 static void who_has_most_gives_back_for_who_has_none(void **state)
 {
-  struct tm_share of[] = {
-    { .wants = 9, .lives = 2 }, { .wants = 9, .lives = 3 }, { .wants = 1 }
-  };
+  struct tm_share of[] = { { .wants = 9, .lives = 2 }, { .wants = 9, .lives = 3 }, { .wants = 1 } };
   assert_int_equal(tm_share_giver(of, 3, 5), 1);
   of[1].leaves = 1; /* it is on the way */
   assert_int_equal(tm_share_giver(of, 3, 5), 3);
