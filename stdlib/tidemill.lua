@@ -56,16 +56,28 @@ end
 ---@field kind "files"|"manifest"
 ---@field paths string[]
 ---@field name? string
+---@field partition_format? string
+---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
 local FileDataset = {}
+
+-- What plan has checked: a key begins behind '{' and ends before ':' or '}'.
+local function keys_of(partition_format)
+  local keys = {}
+  for key in (partition_format or ""):gmatch "{([^:}]*)" do
+    keys[#keys + 1] = key
+  end
+  return keys
+end
 
 local function dataset(value)
   plan.check_dataset(value)
-  return freeze("FileDataset", copy(value), FileDataset)
+  local more = setmetatable({ partition_keys = keys_of(value.partition_format) }, { __index = FileDataset })
+  return freeze("FileDataset", copy(value), more)
 end
 
 local function with(self, key, value)
   local new = {}
-  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable" } do
+  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable", "partition_format" } do
     new[k] = self[k]
   end
   new[key] = value
@@ -89,6 +101,8 @@ local File = {}
 
 ---@class tidemill.FromFilesOptions
 ---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
+---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; `{name}` is a
+--- string, `{name:...}` a datetime of the fields yyyy MM dd HH mm ss. A path that does not fit ends the job.
 
 --- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file.
 ---@param path string|string[]
@@ -98,12 +112,15 @@ function File.from_files(path, options)
   options = options == nil and {} or options
   plan.check("Dataset.File.from_files", options)
   local paths = type(path) == "string" and { path } or path
-  local found = dataset { kind = "files", paths = paths, on_unreadable = options.on_unreadable }
+  local found = dataset {
+    kind = "files", paths = paths, on_unreadable = options.on_unreadable, partition_format = options.partition_format,
+  }
   return found
 end
 
 ---@class tidemill.FromManifestOptions
 ---@field null_separated? boolean paths end in NUL, as `find -print0` writes them; else in a line break
+---@field partition_format? string as of from_files
 
 --- The files that a list names, one path a line. It is read as the job goes on.
 ---@param path string
@@ -113,7 +130,10 @@ function File.from_manifest(path, options)
   options = options == nil and {} or options
   plan.check("Dataset.File.from_manifest", options)
   local paths = type(path) == "string" and { path } or path
-  local found = dataset { kind = "manifest", paths = paths, null_separated = options.null_separated }
+  local found = dataset {
+    kind = "manifest", paths = paths, null_separated = options.null_separated,
+    partition_format = options.partition_format,
+  }
   return found
 end
 
@@ -137,6 +157,8 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field entry_script string the Lua file with init() and run(mini_batch)
 ---@field source_directory? string everything that the script needs; copied at submission
 ---@field mini_batch_size? integer|string|tidemill.PipelineParameter files for one run(); 10
+---@field partition_keys? string|string[] columns of the inputs' partition_format: the files with the same values of
+--- them are one mini-batch, and context.partition_key_value holds the values; not with mini_batch_size
 ---@field error_threshold? integer failed items to tolerate over the whole input; -1, the default, tolerates all
 ---@field allowed_failed_count? integer failed mini-batches to tolerate; without it all
 ---@field allowed_failed_percent? number the same in percent, judged once all mini-batches are created

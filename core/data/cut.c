@@ -1,6 +1,7 @@
 /* cut.c - one input after the other, its items gathered until a mini-batch is full.
  *
  *   inputs[0] -> listing or lists of paths -> items -> mini-batch, mini-batch, ...   then inputs[1], ...
+ *                                               \-> groups, with partition keys
  *
  *  (1) A mini-batch holds items of one input: where an input ends, so does the mini-batch at hand.
  *  (2) The same definitions over the same files give the same mini-batches, byte for byte: a resumed job relies on it.
@@ -14,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/files/glob.h"
+#include "data/files/groups.h"
 #include "data/files/listing.h"
 #include "data/files/paths.h"
 #include "data/item.h"
@@ -26,35 +29,27 @@
 
 struct tm_cut {
   const struct tm_fs *fs;
-  const struct tm_dataset *const *inputs;
-  size_t inputs_len;
+  struct tm_cut_options o;
   uint64_t mini_batch_size;
-  const struct tm_stop *stop; /* or NULL */
-  void (*on_warning)(void *data, const char *text);
-  void *data;
   size_t at;                  /* the input at hand; inputs_len at the end */
   struct tm_listing *listing; /* of the input at hand, when it is open; */
   struct tm_paths *list;      /* or this, of its path list_at */
   size_t list_at;
-  uint64_t list_items, items;    /* of the list at hand; of all inputs */
-  int64_t input_items;           /* of the input at hand */
-  struct TM_ARRAY(char *) empty; /* words, one for each input with paths that matched nothing */
+  struct tm_partition *partition; /* of the input at hand, where it has one */
+  struct tm_groups *groups;       /* of the input at hand, when all of it has been listed */
+  uint64_t list_items, items;     /* of the list at hand; of all inputs */
+  int64_t input_items;            /* of the input at hand */
+  struct TM_ARRAY(char *) empty;  /* words, one for each input with paths that matched nothing */
 };
 
-struct tm_cut *tm_cut_open(const struct tm_dataset *const *inputs, size_t inputs_len,
-                           int64_t mini_batch_size, const struct tm_stop *stop,
-                           void (*on_warning)(void *data, const char *text), void *data)
+struct tm_cut *tm_cut_open(const struct tm_cut_options *options)
 {
   struct tm_cut *cut = TM_NEW(struct tm_cut);
+  int64_t size = options->mini_batch_size;
+  tm_require(options->partition_keys_len == 0 || options->spill_dir);
   cut->fs = tm_fs_real();
-  cut->inputs = inputs;
-  cut->inputs_len = inputs_len;
-  cut->mini_batch_size = mini_batch_size < 1            ? 1
-                         : mini_batch_size > UINT32_MAX ? UINT32_MAX
-                                                        : (uint64_t)mini_batch_size;
-  cut->on_warning = on_warning;
-  cut->stop = stop;
-  cut->data = data;
+  cut->o = *options;
+  cut->mini_batch_size = size < 1 ? 1 : size > UINT32_MAX ? UINT32_MAX : (uint64_t)size;
   return cut;
 }
 
@@ -64,6 +59,8 @@ void tm_cut_close(struct tm_cut *cut)
     return;
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
+  tm_groups_free(cut->groups);
+  tm_partition_free(cut->partition);
   for (size_t i = 0; i < cut->empty.len; i++)
     free(cut->empty.at[i]);
   TM_ARRAY_RELEASE(&cut->empty);
@@ -141,8 +138,8 @@ int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
 
 static void warn_of_empty(const struct tm_cut *cut) /* keeps (3) */
 {
-  for (size_t i = 0; i < cut->empty.len && cut->items > 0 && cut->on_warning != NULL; i++)
-    cut->on_warning(cut->data, cut->empty.at[i]);
+  for (size_t i = 0; i < cut->empty.len && cut->items > 0 && cut->o.on_warning != NULL; i++)
+    cut->o.on_warning(cut->o.data, cut->empty.at[i]);
 }
 
 /* Items --------------------------------------------------------------------------------------------------------- */
@@ -157,8 +154,8 @@ static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struc
       .paths = (const char *const *)d->paths,
       .paths_len = d->paths_len,
       .skip_unreadable = d->skip_unreadable,
-      .on_warning = cut->on_warning,
-      .data = cut->data,
+      .on_warning = cut->o.on_warning,
+      .data = cut->o.data,
     };
     cut->listing = tm_listing_open(&options);
   }
@@ -185,7 +182,7 @@ static int next_of_lists(struct tm_cut *cut, const struct tm_dataset *d, struct 
   while (cut->list_at < d->paths_len) {
     if (cut->list == NULL) {
       cut->list = tm_paths_open(cut->fs, d->base_dir, d->paths[cut->list_at], d->null_separated,
-                                cut->stop, err);
+                                cut->o.stop, err);
       if (cut->list == NULL)
         return err->code;
     }
@@ -211,42 +208,115 @@ static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
     note_empty_paths(cut, d);
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
+  tm_groups_free(cut->groups);
+  tm_partition_free(cut->partition);
   cut->listing = NULL;
   cut->list = NULL;
+  cut->groups = NULL;
+  cut->partition = NULL;
   cut->list_items = 0;
   cut->input_items = 0;
   cut->list_at = 0;
   cut->at++;
-  if (cut->at == cut->inputs_len)
+  if (cut->at == cut->o.inputs_len)
     warn_of_empty(cut);
+}
+
+/* The next item of the input at hand: 1, 0 at its end. */
+static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
+                     struct tm_err *err)
+{
+  if (cut->o.stop && tm_stop_is_set(cut->o.stop))
+    return tm_err_set(err, -ECANCELED, "the listing was stopped");
+  int rc = is_at_limit(cut, d)           ? 0
+           : d->kind == TM_DATASET_FILES ? next_of_listing(cut, d, out, err)
+                                         : next_of_lists(cut, d, out, err);
+  if (rc > 0) {
+    cut->items++;
+    cut->input_items++;
+  }
+  return rc;
+}
+
+static int place(const struct tm_dataset *d, struct tm_err *err)
+{
+  return d->where ? tm_err_wrap(err, "%s: FileDataset", d->where) : err->code;
+}
+
+/* A path says what its format promises, also where nobody asks for the values. */
+static int check_path(struct tm_cut *cut, const struct tm_dataset *d, const struct tm_item *item,
+                      struct tm_err *err)
+{
+  struct tm_key values[TM_PARTITION_KEYS_MAX];
+  int rc = cut->partition
+               ? tm_partition_match(cut->partition, item->path, item->path_len, values, err)
+               : 0;
+  return rc < 0 ? place(d, err) : 0;
+}
+
+/* As many as the size says. 1; 0: the input has none left. */
+static int next_by_size(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
+                        struct tm_err *err)
+{
+  struct tm_item item;
+  while (out->items < cut->mini_batch_size) {
+    int rc = next_item(cut, d, &item, err);
+    if (rc == 0) {
+      end_input(cut, d);
+      return out->items > 0; /* keeps (1) */
+    }
+    if (rc < 0 || (rc = check_path(cut, d, &item, err)) < 0)
+      return rc;
+    tm_item_add(&out->bytes, &item);
+    out->items++;
+  }
+  return 1;
+}
+
+static int group_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_item item;
+  int rc;
+  cut->groups = tm_groups_new(cut->fs, cut->o.spill_dir, cut->partition, cut->o.partition_keys,
+                              cut->o.partition_keys_len);
+  while ((rc = next_item(cut, d, &item, err)) > 0)
+    if ((rc = tm_groups_add(cut->groups, &item, err)) < 0)
+      return rc == TM_EINPUT ? place(d, err) : rc;
+  return rc;
+}
+
+/* All items with the next values of the keys. 1; 0: the input has none left. */
+static int next_by_keys(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
+                        struct tm_err *err)
+{
+  int rc = cut->groups ? 0 : group_all(cut, d, err);
+  if (rc == 0)
+    rc = tm_groups_next(cut->groups, &out->items, &out->bytes, err);
+  if (rc == 0)
+    end_input(cut, d);
+  return rc;
+}
+
+static int begin_input(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  if (!d->partition_format || cut->partition)
+    return 0;
+  cut->partition = tm_partition_new(d->partition_format, err);
+  return cut->partition ? 0 : place(d, err);
 }
 
 int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *err)
 {
+  int rc = 0;
   tm_buf_clear(&out->bytes);
   out->items = 0;
-  while (cut->at < cut->inputs_len) {
-    const struct tm_dataset *d = cut->inputs[cut->at];
-    struct tm_item item;
-    if (cut->stop && tm_stop_is_set(cut->stop))
-      return tm_err_set(err, -ECANCELED, "the listing was stopped");
-    int rc = is_at_limit(cut, d)           ? 0
-             : d->kind == TM_DATASET_FILES ? next_of_listing(cut, d, &item, err)
-                                           : next_of_lists(cut, d, &item, err);
-    if (rc < 0)
-      return rc;
-    if (rc > 0) {
-      out->dataset = (uint32_t)cut->at;
-      tm_item_add(&out->bytes, &item);
-      cut->items++;
-      cut->input_items++;
-      if (++out->items == cut->mini_batch_size)
-        return 1;
-      continue;
-    }
-    end_input(cut, d);
-    if (out->items > 0) /* keeps (1) */
-      return 1;
+  while (cut->at < cut->o.inputs_len && rc == 0) {
+    const struct tm_dataset *d = cut->o.inputs[cut->at];
+    out->dataset = (uint32_t)cut->at;
+    rc = begin_input(cut, d, err);
+    if (rc == 0)
+      rc = cut->o.partition_keys_len > 0 ? next_by_keys(cut, d, out, err)
+                                         : next_by_size(cut, d, out, err);
   }
-  return 0;
+  return rc;
 }

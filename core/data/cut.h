@@ -1,5 +1,5 @@
 /* cut.h - the datasets of a step, cut into mini-batches: a stream, in the defined order, with memory for one mini-batch
- * and one folder per level.
+ * and one folder per level. With partition keys the first mini-batch of an input comes when all of it has been listed.
  *
  * Inputs come one after the other and are never mixed in a mini-batch. Used by one thread (the lister); blocking.
  */
@@ -21,12 +21,25 @@ struct tm_mini_batch {
   struct tm_buf bytes; /* the items, item.h; the caller's, reused from call to call */
 };
 
-/* stop: ends tm_cut_next() with -ECANCELED when it is raised, also while that waits; the caller's, or NULL.
- * on_warning: a loop of links, an unreadable folder that is skipped, ...; called from within tm_cut_next(). */
-struct tm_cut *tm_cut_open(const struct tm_dataset *const *inputs, size_t inputs_len,
-                           int64_t mini_batch_size, const struct tm_stop *stop,
-                           void (*on_warning)(void *data, const char *text), void *data);
-/* 1: `out` holds the next one. 0: the end. Negative: an unreadable folder, a manifest that is missing, ... A pattern or
+struct tm_cut_options {
+  const struct tm_dataset *const *inputs; /* the caller's, until close */
+  size_t inputs_len;
+  int64_t mini_batch_size; /* files; not with partition_keys */
+  char *const *
+      partition_keys; /* each distinct combination of their values is one mini-batch; every input has them */
+  size_t partition_keys_len;
+  const char *
+      spill_dir; /* where files without a name may be made while items are grouped; not NULL with partition_keys */
+  const struct tm_stop *
+      stop; /* ends tm_cut_next() with -ECANCELED when it is raised, also while that waits; or NULL */
+  void (*on_warning)(
+      void *data, const char *text); /* a loop of links, ...; from within tm_cut_next(); or NULL */
+  void *data;
+};
+
+struct tm_cut *tm_cut_open(const struct tm_cut_options *options);
+/* 1: `out` holds the next one. 0: the end. Negative: an unreadable folder, a manifest that is missing, a path that does not
+ * fit the partition format (TM_EINPUT), ... A pattern or
  * path that matches nothing is no error here: *_found tells at the end. */
 int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *err);
 void tm_cut_close(struct tm_cut *cut);

@@ -13,9 +13,11 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "data/files/partition.h"
 
-static const char *const known_keys[] = { "kind",           "paths",         "base_dir", "name",
-                                          "null_separated", "on_unreadable", "limit" };
+static const char *const known_keys[] = { "kind",  "paths",           "base_dir",
+                                          "name",  "null_separated",  "on_unreadable",
+                                          "limit", "partition_format" };
 
 /* "pipeline.lua:4: FileDataset: " before the words. */
 static int place(const struct tm_json *v, struct tm_err *err)
@@ -140,12 +142,28 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   return 0;
 }
 
+static int read_partition_format(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *format = tm_json_get(v, "partition_format");
+  if (!format)
+    return 0;
+  if (!is_plain_string(format))
+    return refuse(err, "partition_format", "a string as \"{store}/{date:yyyy/MM/dd}/*.csv\"");
+  struct tm_partition *p = tm_partition_new(format->string.at, err);
+  if (!p)
+    return tm_err_wrap(err, "'partition_format' is \"%s\"", format->string.at);
+  tm_partition_free(p);
+  d->partition_format = tm_xstrdup(format->string.at);
+  return 0;
+}
+
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err)
 {
   struct tm_dataset *d = TM_NEW(struct tm_dataset);
   d->where = tm_xstrdup(v->where);
   if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
-      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0)
+      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 &&
+      read_partition_format(d, v, err) == 0)
     return d;
   place(v, err);
   tm_dataset_free(d);
@@ -166,6 +184,8 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "null_separated", tm_json_new_bool(d->null_separated));
   else
     tm_json_set(v, "on_unreadable", tm_json_new_string(d->skip_unreadable ? "skip" : "error"));
+  if (d->partition_format)
+    tm_json_set(v, "partition_format", tm_json_new_string(d->partition_format));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
   v->tag = tm_xstrdup("FileDataset");
@@ -186,6 +206,7 @@ void tm_dataset_free(struct tm_dataset *d)
     free(d->paths[i]);
   free(d->paths);
   free(d->base_dir);
+  free(d->partition_format);
   free(d->name);
   free(d->where);
   free(d);

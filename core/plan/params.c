@@ -31,8 +31,11 @@ static const struct tm_field config_fields[] = {
   { "source_directory", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
     "the folder with all that the script needs, copied at submission; without it the entry script "
     "alone is" },
-  { "mini_batch_size", TM_FIELD_INT, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
+  { "mini_batch_size", TM_FIELD_BATCH, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
     "files handed to one run()" },
+  { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
+    "columns: each distinct combination of their values is one mini-batch; not with "
+    "mini_batch_size" },
   { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL, CHANGEABLE | ARGUMENT,
     "failed items to tolerate over the whole input; -1 tolerates all" },
   { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL, CHANGEABLE | ARGUMENT,
@@ -114,14 +117,22 @@ static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
 };
 
+#define PARTITION_FORMAT                                                                           \
+  {                                                                                                \
+    "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
+        "columns in the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                  \
+  }
+
 static const struct tm_field from_files_fields[] = {
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,
     "an unreadable folder ends the job, or is left out" },
+  PARTITION_FORMAT,
 };
 
 static const struct tm_field from_manifest_fields[] = {
   { "null_separated", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "paths end in NUL, as find -print0 writes them" },
+  PARTITION_FORMAT,
 };
 
 #define KIND(name, fields)                                                                         \

@@ -21,6 +21,7 @@
 #include "base/path.h"
 #include "plan/aliases.h"
 #include "plan/arguments.h"
+#include "plan/cutting.h"
 #include "plan/params.h"
 #include "plan/settings.h"
 
@@ -55,6 +56,15 @@ static void step_free(struct tm_step *s)
   tm_config_release(&s->config);
   tm_json_free(s->effective);
   free(s);
+}
+
+struct tm_cut_options tm_step_cut(const struct tm_step *s)
+{
+  return (struct tm_cut_options) { .inputs = (const struct tm_dataset *const *)s->inputs,
+                                   .inputs_len = s->inputs_len,
+                                   .mini_batch_size = s->config.mini_batch_size,
+                                   .partition_keys = s->config.partition_keys,
+                                   .partition_keys_len = s->config.partition_keys_len };
 }
 
 void tm_step_note(struct tm_step *s, const char *fmt, ...)
@@ -171,7 +181,7 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   const struct tm_json *config = tm_json_get(v, "parallel_run_config");
   if (tm_params_check("ParallelRunConfig", config, err) < 0)
     return TM_EUSAGE;
-  struct tm_json *settings = tm_settings_make(config, r->values, r->origin, err);
+  struct tm_json *settings = tm_settings_make(config, s, r->values, r->origin, err);
   if (!settings)
     return TM_EUSAGE;
   tm_aliases_note(config, s);
@@ -179,7 +189,9 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
     tm_json_free(settings);
     return tm_params_place("ParallelRunStep", v, err);
   }
-  int rc = tm_config_fill(&s->config, settings, r->base_dir, err);
+  int rc = tm_config_fill(&s->config, settings, s, r->base_dir, err);
+  if (rc == 0)
+    rc = tm_cutting_check(s, err);
   if (rc < 0 && !r->working_dir)
     tm_params_place("ParallelRunConfig", config, err);
   if (rc == 0)
@@ -226,9 +238,8 @@ static struct tm_step *read_step(const struct tm_json *v, const struct reader *r
   s->effective = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(s->effective, "name", tm_json_new_string(s->name));
   struct tm_json *taken = tm_json_new(TM_JSON_OBJECT);
-  bool is_read = read_arguments(s, v, r, taken, err) == 0 &&
-                 read_config(s, v, r, taken, err) == 0 && read_inputs(s, v, r, err) == 0 &&
-                 read_output(s, v, err) == 0;
+  bool is_read = read_arguments(s, v, r, taken, err) == 0 && read_inputs(s, v, r, err) == 0 &&
+                 read_config(s, v, r, taken, err) == 0 && read_output(s, v, err) == 0;
   tm_json_free(taken);
   if (!is_read) {
     step_free(s);

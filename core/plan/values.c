@@ -58,6 +58,31 @@ static struct tm_json *size_value(const struct tm_field *f, const struct tm_json
   return is_within(f, (double)v) ? tm_json_new_int(v) : NULL;
 }
 
+/* "500rows", "500 rows": the number, or 0. */
+static int64_t rows_of(const char *s)
+{
+  size_t n = strspn(s, "0123456789"), blank = s[n] == ' ';
+  int64_t v = 0;
+  if (n == 0 || strcmp(s + n + blank, "rows") != 0)
+    return 0;
+  char *digits = tm_xstrndup(s, n);
+  bool is_read = tm_text_int(digits, &v);
+  free(digits);
+  return is_read ? v : 0;
+}
+
+static struct tm_json *batch_value(const struct tm_field *f, const struct tm_json *given)
+{
+  int64_t v;
+  struct tm_json *number = integer_value(f, given);
+  if (number || !is_plain_string(given))
+    return number;
+  bool is_size = tm_text_size(given->string.at, &v) && !tm_text_int(given->string.at, &v);
+  if (!is_size)
+    v = rows_of(given->string.at);
+  return is_within(f, (double)v) ? tm_json_copy(given) : NULL;
+}
+
 /* In `out` the word as the table has it; false: it is none of them. */
 static bool find_choice(const char *words, const char *given, bool any_case, struct tm_buf *out)
 {
@@ -247,6 +272,31 @@ static struct tm_json *environment_value(const struct tm_json *given)
   return NULL;
 }
 
+static bool has_string(const struct tm_json *list, const char *s)
+{
+  for (size_t i = 0; i < list->list.len; i++)
+    if (strcmp(list->list.at[i]->string.at, s) == 0)
+      return true;
+  return false;
+}
+
+static struct tm_json *names_value(const struct tm_json *given)
+{
+  struct tm_json *out = tm_json_new(TM_JSON_ARRAY);
+  bool is_one = is_plain_string(given);
+  bool is_good = is_one || (given->type == TM_JSON_ARRAY && !given->tag && given->list.len > 0);
+  for (size_t i = 0; is_good && i < (is_one ? 1 : given->list.len); i++) {
+    const struct tm_json *name = is_one ? given : given->list.at[i];
+    is_good = is_plain_string(name) && *name->string.at && !has_string(out, name->string.at);
+    if (is_good)
+      tm_json_add(out, tm_json_copy(name));
+  }
+  if (is_good)
+    return out;
+  tm_json_free(out);
+  return NULL;
+}
+
 static struct tm_json *list_value(const struct tm_json *given)
 {
   return given->type == TM_JSON_ARRAY && !given->tag ? tm_json_copy(given) : NULL;
@@ -275,6 +325,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_SECONDS:
   case TM_FIELD_PERCENT: return seconds_value(f, given);
   case TM_FIELD_SIZE: return size_value(f, given);
+  case TM_FIELD_BATCH: return batch_value(f, given);
   case TM_FIELD_CHOICE: return choice_value(f, given);
   case TM_FIELD_PATH:
   case TM_FIELD_FILE_NAME:
@@ -285,6 +336,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_VARIABLES: return variables_value(given);
   case TM_FIELD_ENVIRONMENT: return environment_value(given);
   case TM_FIELD_SCALAR: return scalar_value(given);
+  case TM_FIELD_NAMES: return names_value(given);
   case TM_FIELD_LIST: return list_value(given);
   case TM_FIELD_OBJECT: return is_tagged(given, f->accepts) ? tm_json_copy(given) : NULL;
   case TM_FIELD_OBJECTS: return objects_value(f, given);
@@ -386,6 +438,10 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_SIZE:
     tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
     break;
+  case TM_FIELD_BATCH:
+    add_range(out, f, "an integer", "");
+    tm_buf_add_str(out, "; for tables a size as \"10MB\" or \"500rows\"");
+    break;
   case TM_FIELD_CHOICE:
     add_choices(out, f->accepts);
     tm_buf_add_str(out, f->flags & TM_FIELD_ANY_CASE ? ", in any case" : "");
@@ -406,6 +462,9 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
                         "numbers or booleans, and folders (without ';' and '?')");
     break;
   case TM_FIELD_SCALAR: tm_buf_add_str(out, "a string, a number or a boolean"); break;
+  case TM_FIELD_NAMES:
+    tm_buf_add_str(out, "a list of one or more different names, not empty");
+    break;
   case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
   case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
   case TM_FIELD_OBJECTS:

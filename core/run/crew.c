@@ -195,7 +195,8 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   if (entry.len > TM_FRAME_MAX - MINI_BATCH_HEAD)
     return tm_err_set(err, TM_ELIMIT,
                       "mini-batch %" PRIu64 ": its list of items is %zu bytes long, more than the "
-                      "%u that can be handed to a worker; make mini_batch_size smaller",
+                      "%u that can be handed to a worker; make mini_batch_size smaller, or choose "
+                      "partition_keys with more values",
                       e->index, entry.len, TM_FRAME_MAX - MINI_BATCH_HEAD);
   held = tm_hand_add(&w->hand);
   held->entry = *e;

@@ -96,8 +96,7 @@ static void run(void *data)
 {
   struct tm_lister *l = data;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_cut *cut =
-      tm_cut_open(l->o.inputs, l->o.inputs_len, l->o.mini_batch_size, &l->stop, on_warning, l);
+  struct tm_cut *cut = tm_cut_open(&l->o.cut);
   int rc = list(l, cut, &err);
 
   if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0) {
@@ -146,6 +145,9 @@ struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struc
   l->stop.on_wait = on_wait;
   l->stop.data = l;
   l->o = *options;
+  l->o.cut.stop = &l->stop;
+  l->o.cut.on_warning = on_warning;
+  l->o.cut.data = l;
   tm_mutex_init(&l->mutex);
   tm_wake_open(&l->wake, options->loop, on_wake, l);
   l->wake.on_closed = on_closed;

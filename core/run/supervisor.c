@@ -291,12 +291,11 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_lister_options o = { .loop = s->o.loop,
                                  .manifest = s->manifest,
-                                 .inputs = (const struct tm_dataset *const *)s->o.step->inputs,
-                                 .inputs_len = s->o.step->inputs_len,
-                                 .mini_batch_size = s->o.step->config.mini_batch_size,
+                                 .cut = tm_step_cut(s->o.step),
                                  .on_progress = on_listed,
                                  .data = s };
 
+  o.cut.spill_dir = s->spill_dir;
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);
   s->tally.counts.all_created = false;

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -14,6 +15,8 @@
 #include "cli/cli.h"
 #include "data/cut.h"
 #include "data/item.h"
+#include "data/key.h"
+#include "sys/fs.h"
 
 #define VALUE_MAX 200 /* bytes of a setting that are shown */
 
@@ -21,6 +24,7 @@ struct piece {
   uint64_t index;
   uint32_t items, dataset;
   char *from, *to; /* first and last item */
+  char *keys;      /* "store=north, date=2026-01-31", or NULL */
 };
 
 struct cutting {
@@ -32,6 +36,7 @@ static void piece_release(struct piece *p)
 {
   free(p->from);
   free(p->to);
+  free(p->keys);
   memset(p, 0, sizeof(*p));
 }
 
@@ -43,6 +48,11 @@ static void note_piece(struct piece *p, uint64_t index, const struct tm_mini_bat
   p->index = index;
   p->items = mb->items;
   p->dataset = mb->dataset;
+  if (tm_keys_find(mb->bytes.data, mb->bytes.len, &r)) {
+    struct tm_buf keys = TM_BUF_NONE;
+    tm_keys_describe(&keys, r);
+    p->keys = tm_buf_take(&keys);
+  }
   tm_reader_init(&r, mb->bytes.data, mb->bytes.len);
   while (tm_item_next(&r, &item)) {
     free(p->to);
@@ -57,11 +67,14 @@ static void on_warning(void *data, const char *text)
   tm_cli_say("warning: %s", text);
 }
 
-static int cut_all(struct cutting *c, const struct tm_step *step, struct tm_err *err)
+static int cut_all(struct cutting *c, const struct tm_step *step, const char *spill_dir,
+                   struct tm_err *err)
 {
   struct tm_mini_batch mb = { 0 };
-  struct tm_cut *cut = tm_cut_open((const struct tm_dataset *const *)step->inputs, step->inputs_len,
-                                   step->config.mini_batch_size, NULL, on_warning, NULL);
+  struct tm_cut_options options = tm_step_cut(step);
+  options.spill_dir = spill_dir;
+  options.on_warning = on_warning;
+  struct tm_cut *cut = tm_cut_open(&options);
   int rc;
   while ((rc = tm_cut_next(cut, &mb, err)) > 0) {
     if (c->mini_batches == 0)
@@ -76,6 +89,23 @@ static int cut_all(struct cutting *c, const struct tm_step *step, struct tm_err 
   return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
 }
 
+/* Items are grouped in a folder of its own, which is empty again by then. */
+static int cut_step(struct cutting *c, const struct tm_step *step, struct tm_err *err)
+{
+  const char *tmp = getenv("TMPDIR");
+  char *dir = tm_xprintf("%s/tidemill-dry-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+  bool has_keys = step->config.partition_keys_len > 0;
+  int rc = 0;
+  if (has_keys && !mkdtemp(dir))
+    rc = tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", dir);
+  if (rc == 0)
+    rc = cut_all(c, step, dir, err);
+  if (has_keys)
+    tm_tree_remove(dir, NULL);
+  free(dir);
+  return rc;
+}
+
 /* As JSON. */
 
 static struct tm_json *piece_to_json(const struct piece *p)
@@ -83,6 +113,8 @@ static struct tm_json *piece_to_json(const struct piece *p)
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(v, "index", tm_json_new_int((int64_t)p->index));
   tm_json_set(v, "items", tm_json_new_int(p->items));
+  if (p->keys)
+    tm_json_set(v, "keys", tm_json_new_string(p->keys));
   tm_json_set(v, "from", tm_json_new_string(p->from));
   tm_json_set(v, "to", tm_json_new_string(p->to));
   return v;
@@ -106,6 +138,8 @@ static void add_piece(struct tm_buf *out, const char *label, const struct piece 
 {
   tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", %" PRIu32 " item%s: ", label, p->index, p->items,
                 p->items == 1 ? "" : "s");
+  if (p->keys)
+    tm_buf_printf(out, "%s: ", p->keys);
   tm_text_one_line(out, p->from, strlen(p->from), 0);
   if (p->items > 1) {
     tm_buf_add_str(out, " ... ");
@@ -154,7 +188,7 @@ int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err
   tm_buf_printf(&text, "pipeline '%s' (%s)\n", pipeline->name, pipeline->file);
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
-    if ((rc = cut_all(&c, pipeline->steps[i], err)) == 0) {
+    if ((rc = cut_step(&c, pipeline->steps[i], err)) == 0) {
       tm_json_add(steps, step_to_json(pipeline->steps[i], &c));
       add_step(&text, pipeline->steps[i], &c);
     }

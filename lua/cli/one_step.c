@@ -111,6 +111,8 @@ static struct tm_json *dataset_of(const struct tm_one_step *s,
     tm_json_add(paths, tm_json_new_string(s->words.at[i]));
   if (s->has_stdin)
     tm_json_set(v, "null_separated", tm_json_new_bool(given->is_null_separated));
+  if (given->partition_format)
+    tm_json_set(v, "partition_format", tm_json_new_string(given->partition_format));
   if (limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(limit));
   return v;

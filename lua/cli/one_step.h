@@ -11,7 +11,8 @@
 /* A member of the caller's struct of options. */
 struct tm_one_step_options {
   struct tm_config_words config;
-  const char *limit;      /* --limit N */
+  const char *limit; /* --limit N */
+  const char *partition_format;
   bool is_null_separated; /* -0 */
 };
 

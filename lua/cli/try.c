@@ -36,6 +36,7 @@ try {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
+  { "partition-format", TM_OPTION_VALUE, PLACE(partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "limit", TM_OPTION_VALUE, PLACE(limit), "N", NULL, "only the first N items" },
 };
 /* clang-format on */
@@ -77,8 +78,10 @@ static void on_warning(void *data, const char *text)
 static int cut(struct try *t, struct tm_err *err)
 {
   const struct tm_step *step = t->step.pipeline->steps[0];
-  struct tm_cut *cut = tm_cut_open((const struct tm_dataset *const *)step->inputs, step->inputs_len,
-                                   step->config.mini_batch_size, NULL, on_warning, NULL);
+  struct tm_cut_options options = tm_step_cut(step);
+  options.spill_dir = t->setup.temp_dir;
+  options.on_warning = on_warning;
+  struct tm_cut *cut = tm_cut_open(&options);
   int rc = tm_cut_next(cut, &t->mini_batch, err);
   if (rc == 0)
     rc = tm_cut_no_input(cut, err);
@@ -222,9 +225,13 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   tm_config_options_init(&t.options, own, TM_COUNT_OF(own), PLACE(config));
   rc = tm_one_step_read(&t.step, &t.options, argc, argv, &t.o, &t.o, &err);
   bool is_usage = rc == TM_EUSAGE;
-  if (rc >= 0 && (rc = cut(&t, &err)) >= 0 && (rc = set_up(&t, &err)) >= 0) {
-    tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed", t.root);
-    rc = run_script(&t, &err);
+  if (rc >= 0 && (rc = set_up(&t, &err)) >= 0) {
+    rc = cut(&t, &err);
+    if (rc >= 0) {
+      tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed",
+                 t.root);
+      rc = run_script(&t, &err);
+    }
     leave_folders(&t);
   }
   if (is_usage)

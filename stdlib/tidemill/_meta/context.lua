@@ -9,6 +9,8 @@
 ---@field minibatch_index integer from 0
 ---@field try integer from 1
 ---@field dataset_name string name of the input, "" without one
+---@field partition_key_value? table<string, string|number> with partition_keys: the values that the items have in
+--- common, by name; a datetime in seconds since the epoch, UTC. A null is missing.
 ---@field part? tidemill.Part
 local Context = {}
 
