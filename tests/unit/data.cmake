@@ -1,5 +1,7 @@
+tm_unit_test(arena)
 tm_unit_test(cut)
 tm_unit_test(folder)
+tm_unit_test(frame)
 tm_unit_test(glob)
 tm_unit_test(item)
 tm_unit_test(listing)
