@@ -182,6 +182,8 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
   c->run_max_try = int_setting(settings, "run_max_try");
+  c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
+  c->isolation_max_try = int_setting(settings, "isolation_max_try");
   c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
   c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
   c->progress_timeout_ns = ns_setting(settings, "progress_update_timeout");

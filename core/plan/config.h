@@ -26,6 +26,8 @@ struct tm_config {
   enum tm_level logging_level;
   int64_t run_invocation_timeout_ns;
   int64_t run_max_try;
+  bool isolate_failures;       /* what has used up its tries is run in parts */
+  int64_t isolation_max_try;   /* parts of a mini-batch */
   int64_t load_timeout_ns;     /* task_overhead_timeout: before run() */
   int64_t progress_timeout_ns; /* progress_update_timeout */
   int64_t first_timeout_ns;    /* first_task_creation_timeout */

@@ -60,6 +60,12 @@ static const struct tm_field config_fields[] = {
     PARAMETER | CHANGEABLE | ARGUMENT, "seconds for one run()" },
   { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE,
     "tries for a mini-batch" },
+  { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
+    "a mini-batch that has used up its tries is run in halves, again and again, until the bad "
+    "items "
+    "stand alone" },
+  { "isolation_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "100", NULL, CHANGEABLE,
+    "tries of parts for such a mini-batch; what is not tested by then counts as failed" },
   { "max_result_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "2GB", NULL, CHANGEABLE,
     "what one run() may return" },
   { "sync_interval", TM_FIELD_SECONDS, 0.001, 3600, "1", NULL, CHANGEABLE,
@@ -189,7 +195,7 @@ int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *er
 /* The nearest known key; where none is near, all of them. */
 static int refuse_key(const char *key, const struct tm_field *fields, size_t n, struct tm_err *err)
 {
-  const char *names[32];
+  const char *names[64];
   struct tm_buf all = TM_BUF_NONE, given = TM_BUF_NONE;
   for (size_t i = 0; i < n && i < TM_COUNT_OF(names); i++) {
     names[i] = fields[i].name;

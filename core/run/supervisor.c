@@ -14,8 +14,8 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "run/isolate.h"
 #include "run/job.h"
-#include "run/supervisor_own.h"
 #include "sys/clock.h"
 
 #define FLUSH_BYTES (256 << 10)
@@ -502,6 +502,7 @@ void tm_supervisor_tick(struct tm_supervisor *s)
 static void free_now(struct tm_supervisor *s)
 {
   tm_queue_release(&s->queue);
+  TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
   tm_buf_release(&s->scratch);
   free(s->dir);
@@ -527,6 +528,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   s->is_closing = true;
   s->open++;
   tm_crew_drop_all(s);
+  tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
   (void)tm_syncer_stop(&s->syncer);
   tm_commit_close(s->commit);

@@ -58,6 +58,11 @@ void tm_tally_add_failed(struct tm_tally *t, int64_t items)
   t->counts.items_failed += items;
 }
 
+void tm_tally_add_part(struct tm_tally *t)
+{
+  t->counts.parts++;
+}
+
 void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status)
 {
   switch (status) {
