@@ -201,6 +201,25 @@ static void set_part(lua_State *L, struct tm_lua_context *c, int fields, uint64_
   c->part = part;
 }
 
+/* Of rows: the file they are of, and the number of the first in it. */
+static void set_range(lua_State *L, struct tm_lua_context *c, int fields,
+                      const struct tm_run_call *call)
+{
+  if (call->range == NULL && !c->has_range)
+    return;
+  c->has_range = call->range != NULL;
+  if (call->range != NULL)
+    lua_pushlstring(L, call->range->path, call->range->path_len);
+  else
+    lua_pushnil(L);
+  lua_setfield(L, fields, "source");
+  if (call->range != NULL && call->first_row >= 0)
+    lua_pushnumber(L, (lua_Number)call->first_row);
+  else
+    lua_pushnil(L);
+  lua_setfield(L, fields, "global_row_index_lower_bound");
+}
+
 static void push_key_value(lua_State *L, const struct tm_key *key)
 {
   switch (key->type) {
@@ -254,6 +273,7 @@ void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm
     set_dataset(L, c, fields, call->dataset);
   if (call->part != c->part)
     set_part(L, c, fields, call->part);
+  set_range(L, c, fields, call);
   set_keys(L, c, fields, call);
   lua_pop(L, 1);
 }

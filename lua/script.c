@@ -24,6 +24,7 @@
 
 #include "base/mem.h"
 #include "lua/context.h"
+#include "lua/frame.h"
 #include "lua/lib_entry_script.h"
 #include "lua/place.h"
 #include "lua/rows.h"
@@ -41,6 +42,7 @@ struct script {
   const char
       *run_is; /* what the script calls `run` where that is no function: "string"; NULL otherwise */
   int run_body_ref;
+  int lease_ref; /* in the registry: of the frame that run() has, or of the last one; false before */
   const struct tm_setup *setup; /* the agent's; from load() on */
   struct tm_lua_context context;
 };
@@ -182,6 +184,8 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   tm_lua_context_init(L, &s->context, setup);
   lua_pushcfunction(L, run_body);
   s->run_body_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushboolean(L, 0);
+  s->lease_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_remove(L, 1);
   give_environment(L); /* [environment, file] */
   luaL_checkstack(L, (int)setup->arguments_len, "too many arguments");
@@ -288,12 +292,33 @@ static void push_mini_batch(lua_State *L, const struct tm_run_call *call)
   }
 }
 
+/* Pushes a data frame over memory that is not Lua's; what ends it is kept where script_run() finds it. */
+static void push_frame(lua_State *L, struct script *s, const struct tm_frame *frame)
+{
+  tm_lua_frame_push(L, frame); /* [lease, frame] */
+  lua_pushvalue(L, -2);
+  lua_rawseti(L, LUA_REGISTRYINDEX, s->lease_ref);
+  lua_remove(L, -2);
+}
+
+/* From here on a use of the frame that run() was given raises. */
+static void end_frame(struct script *s)
+{
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->lease_ref);
+  if (!lua_isboolean(s->L, -1))
+    tm_lua_frame_end(s->L, -1);
+  lua_pop(s->L, 1);
+}
+
 static int run_body(lua_State *L) /* (struct run *) */
 {
   struct run *run = lua_touserdata(L, 1);
   struct script *s = run->script;
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
-  push_mini_batch(L, run->call);
+  if (run->call->frame)
+    push_frame(L, s, run->call->frame);
+  else
+    push_mini_batch(L, run->call);
   tm_lua_context_push(L, &s->context, run->call);
   lua_call(L, 2, LUA_MULTRET); /* [run, returned ...] */
   int n = lua_gettop(L) - 1;
@@ -332,6 +357,8 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   lua_pushlightuserdata(s->L, &run);
   int code = tm_lua_pcall(s->L, 1, 0, &e);
   s->context.call = NULL; /* keeps (3) */
+  if (call->frame)
+    end_frame(s);
   *returned = run.returned;
   if (code == 0 && !run.is_wrong)
     return 0;

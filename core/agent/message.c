@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/wire.h"
 
-#define SETUP_VERSION 2u
+#define SETUP_VERSION 3u
 
 const char *tm_status_name(enum tm_status s)
 {
@@ -34,6 +34,9 @@ void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
   tm_wire_add_list(out, s->arguments, s->arguments_len);
   tm_wire_add_list(out, s->runner_arguments, s->runner_arguments_len);
   tm_wire_add_list(out, s->datasets, s->datasets_len);
+  tm_wire_add_str(out, s->tables);
+  tm_wire_add_str(out, s->schema_file);
+  tm_wire_add_str(out, s->index_dir);
   tm_wire_add_str(out, s->output_dir);
   tm_wire_add_str(out, s->log_dir);
   tm_wire_add_str(out, s->temp_dir);
@@ -61,6 +64,9 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   tm_wire_read_list(&r, &out->arguments, &out->arguments_len);
   tm_wire_read_list(&r, &out->runner_arguments, &out->runner_arguments_len);
   tm_wire_read_list(&r, &out->datasets, &out->datasets_len);
+  out->tables = tm_wire_read_str(&r);
+  out->schema_file = tm_wire_read_str(&r);
+  out->index_dir = tm_wire_read_str(&r);
   out->output_dir = tm_wire_read_str(&r);
   out->log_dir = tm_wire_read_str(&r);
   out->temp_dir = tm_wire_read_str(&r);
@@ -92,6 +98,9 @@ void tm_setup_release(struct tm_setup *s)
   tm_wire_release_list(s->arguments, s->arguments_len);
   tm_wire_release_list(s->runner_arguments, s->runner_arguments_len);
   tm_wire_release_list(s->datasets, s->datasets_len);
+  free(s->tables);
+  free(s->schema_file);
+  free(s->index_dir);
   free(s->output_dir);
   free(s->log_dir);
   free(s->temp_dir);
@@ -127,6 +136,7 @@ void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head
   tm_put_u32(out + 40, h->returned);
   tm_put_u32(out + 44, h->is_spilled);
   tm_put_u32(out + 48, h->flags);
+  tm_put_u32(out + 52, h->items);
 }
 
 bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h)
@@ -139,6 +149,7 @@ bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h)
   h->returned = tm_read_u32(r);
   h->is_spilled = tm_read_u32(r);
   h->flags = tm_read_u32(r);
+  h->items = tm_read_u32(r);
   if (h->is_spilled > 1)
     r->bad = true;
   return !r->bad;

@@ -65,6 +65,10 @@ struct tm_setup {
   size_t runner_arguments_len;
   char **datasets; /* names of the inputs, by number; "" without one */
   size_t datasets_len;
+  char
+      *tables; /* definitions of the inputs that are tables (data/table_load.h), "" where none is */
+  char *schema_file;                     /* their schemas */
+  char *index_dir;                       /* indexes of packed files, or "" */
   char *output_dir, *log_dir, *temp_dir; /* log_dir: user/entry_script_log/<node>/ */
   char *logger_file;                     /* user/entry_script_log/<node>/<worker>.log.txt */
   char *error_file;                      /* user/error/<node>/<worker>.txt */
@@ -90,10 +94,11 @@ struct tm_mini_batch_head { /* 16 bytes on the wire, then the items (data/item.h
 void tm_mini_batch_head_encode(char out[16], const struct tm_mini_batch_head *h);
 bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h);
 
-#define TM_RESULT_HEAD    52
+#define TM_RESULT_HEAD    56
+#define TM_ITEMS_UNKNOWN  UINT32_MAX
 #define TM_FAILURE_NO_RUN 1u /* INIT_FAILED: the script was loaded and defines no run() */
 #define TM_RESULT_EXTRAS  2u /* RESULT: struct tm_extras follows the head */
-struct tm_result_head {      /* 52 bytes on the wire */
+struct tm_result_head {      /* 56 bytes on the wire */
   uint64_t seq;
   int64_t begin_wall_ns; /* when the worker took it up */
   int64_t total_ns;      /* from there to the encoded result */
@@ -103,6 +108,8 @@ struct tm_result_head {      /* 52 bytes on the wire */
   uint32_t
       is_spilled; /* 1: bytes32 name of a file in spill_dir, u64 length, u64 xxh3 follow, else the rows */
   uint32_t flags; /* TM_FAILURE_NO_RUN, TM_RESULT_EXTRAS, or 0 */
+  uint32_t
+      items; /* that run() was given; TM_ITEMS_UNKNOWN when it was not called: rows of a table that was not read */
 };
 void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head *h);
 bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h);

@@ -23,6 +23,8 @@
 #include "data/files/listing.h"
 #include "data/files/paths.h"
 #include "data/item.h"
+#include "data/table.h"
+#include "data/table_cut.h"
 #include "sys/fs.h"
 
 #define NAMED_MAX 5 /* paths that a message names one by one */
@@ -36,7 +38,10 @@ struct tm_cut {
   struct tm_paths *list;      /* or this, of its path list_at */
   size_t list_at;
   struct tm_partition *partition; /* of the input at hand, where it has one */
+  struct tm_table_cut *table;     /* of the input at hand, where it is one */
   struct tm_groups *groups;       /* of the input at hand, when all of it has been listed */
+  bool has_begun;                 /* with the input at hand */
+  uint64_t ranges;                /* of rows, in all inputs */
   uint64_t list_items, items;     /* of the list at hand; of all inputs */
   int64_t input_items;            /* of the input at hand */
   struct TM_ARRAY(char *) empty;  /* words, one for each input with paths that matched nothing */
@@ -60,6 +65,7 @@ void tm_cut_close(struct tm_cut *cut)
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
   tm_groups_free(cut->groups);
+  tm_table_cut_free(cut->table);
   tm_partition_free(cut->partition);
   for (size_t i = 0; i < cut->empty.len; i++)
     free(cut->empty.at[i]);
@@ -129,6 +135,9 @@ int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
   struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < cut->empty.len; i++)
     tm_buf_printf(&text, "%s%s", i > 0 ? "; " : "", cut->empty.at[i]);
+  if (text.len == 0 && cut->items > 0)
+    tm_buf_printf(&text, "there is no row in %llu file%s", (unsigned long long)cut->items,
+                  cut->items == 1 ? "" : "s");
   if (text.len == 0)
     tm_buf_add_str(&text, "the inputs name no paths");
   int rc = tm_err_set(err, TM_ENOINPUT, "no input: %s", tm_buf_str(&text));
@@ -198,7 +207,7 @@ static int next_of_lists(struct tm_cut *cut, const struct tm_dataset *d, struct 
 
 static bool is_at_limit(const struct tm_cut *cut, const struct tm_dataset *d)
 {
-  return d->limit > 0 && cut->input_items == d->limit;
+  return d->limit > 0 && cut->input_items == d->limit && !tm_dataset_is_table(d);
 }
 
 /* Behind a limit nobody knows which paths would have named something. */
@@ -209,7 +218,9 @@ static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
   tm_groups_free(cut->groups);
+  tm_table_cut_free(cut->table);
   tm_partition_free(cut->partition);
+  cut->table = NULL;
   cut->listing = NULL;
   cut->list = NULL;
   cut->groups = NULL;
@@ -217,6 +228,7 @@ static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
   cut->list_items = 0;
   cut->input_items = 0;
   cut->list_at = 0;
+  cut->has_begun = false;
   cut->at++;
   if (cut->at == cut->o.inputs_len)
     warn_of_empty(cut);
@@ -228,9 +240,9 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
 {
   if (cut->o.stop && tm_stop_is_set(cut->o.stop))
     return tm_err_set(err, -ECANCELED, "the listing was stopped");
-  int rc = is_at_limit(cut, d)           ? 0
-           : d->kind == TM_DATASET_FILES ? next_of_listing(cut, d, out, err)
-                                         : next_of_lists(cut, d, out, err);
+  int rc = is_at_limit(cut, d)              ? 0
+           : d->kind == TM_DATASET_MANIFEST ? next_of_lists(cut, d, out, err)
+                                            : next_of_listing(cut, d, out, err);
   if (rc > 0) {
     cut->items++;
     cut->input_items++;
@@ -240,7 +252,7 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
 
 static int place(const struct tm_dataset *d, struct tm_err *err)
 {
-  return d->where ? tm_err_wrap(err, "%s: FileDataset", d->where) : err->code;
+  return d->where ? tm_err_wrap(err, "%s: %s", d->where, tm_dataset_tag(d)) : err->code;
 }
 
 /* A path says what its format promises, also where nobody asks for the values. */
@@ -297,12 +309,88 @@ static int next_by_keys(struct tm_cut *cut, const struct tm_dataset *d, struct t
   return rc;
 }
 
+/* All files of the input once, for the columns of each; then it is listed again. */
+static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_item file;
+  int rc;
+  while ((rc = next_item(cut, d, &file, err)) > 0)
+    if ((rc = tm_table_cut_look(cut->table, &file, err)) < 0)
+      return rc;
+  tm_listing_close(cut->listing);
+  cut->listing = NULL;
+  cut->items -= (uint64_t)cut->input_items;
+  cut->input_items = 0;
+  return rc < 0 ? rc : tm_table_cut_end_look(cut->table, err);
+}
+
+static int keep_schemas(const struct tm_cut *cut, struct tm_err *err)
+{
+  return cut->o.schema_file ? tm_schemas_write(cut->o.schemas, cut->fs, cut->o.schema_file, err)
+                            : 0;
+}
+
+static int begin_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_schema *schema = &cut->o.schemas->at[cut->at];
+  struct tm_table_cut_options options = { .fs = cut->fs,
+                                          .dataset = d,
+                                          .partition = cut->partition,
+                                          .schema = schema,
+                                          .index_dir = cut->o.index_dir,
+                                          .size = cut->o.mini_batch_size,
+                                          .counts_rows = cut->o.counts_rows };
+  cut->table = tm_table_cut_new(&options);
+  if (d->table->rows.dialect.header != TM_HEADER_DIFFERENT || schema->len > 0)
+    return 0;
+  int rc = look_at_all(cut, d, err);
+  return rc < 0 ? rc : keep_schemas(cut, err);
+}
+
+/* A file of a table; the first that has rows has the schema, too. */
+static int begin_file(struct tm_cut *cut, const struct tm_dataset *d, const struct tm_item *file,
+                      struct tm_err *err)
+{
+  const struct tm_schema *schema = &cut->o.schemas->at[cut->at];
+  bool had_schema = schema->len > 0;
+  int rc = check_path(cut, d, file, err);
+  if (rc == 0 && (rc = tm_table_cut_begin(cut->table, file, err)) < 0)
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
+  return rc == 0 && !had_schema && schema->len > 0 ? keep_schemas(cut, err) : rc;
+}
+
+/* The next range of rows. 1; 0: the input has none left. */
+static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
+                         struct tm_err *err)
+{
+  struct tm_item item;
+  int rc;
+  while ((rc = tm_table_cut_next(cut->table, &item, err)) == 0) {
+    rc = next_item(cut, d, &item, err);
+    if (rc == 0)
+      end_input(cut, d);
+    if (rc <= 0 || (rc = begin_file(cut, d, &item, err)) < 0)
+      return rc;
+  }
+  if (rc < 0)
+    return rc;
+  tm_item_add(&out->bytes, &item);
+  out->items = item.rows > 0 && item.rows < UINT32_MAX ? (uint32_t)item.rows : 0;
+  cut->ranges++;
+  return 1;
+}
+
 static int begin_input(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
 {
-  if (!d->partition_format || cut->partition)
+  int rc = 0;
+  if (cut->has_begun)
     return 0;
-  cut->partition = tm_partition_new(d->partition_format, err);
-  return cut->partition ? 0 : place(d, err);
+  cut->has_begun = true;
+  if (d->partition_format && !(cut->partition = tm_partition_new(d->partition_format, err)))
+    return place(d, err);
+  if (tm_dataset_is_table(d) && (rc = begin_table(cut, d, err)) < 0)
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
+  return rc;
 }
 
 int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *err)
@@ -315,8 +403,9 @@ int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *er
     out->dataset = (uint32_t)cut->at;
     rc = begin_input(cut, d, err);
     if (rc == 0)
-      rc = cut->o.partition_keys_len > 0 ? next_by_keys(cut, d, out, err)
-                                         : next_by_size(cut, d, out, err);
+      rc = cut->table                      ? next_of_table(cut, d, out, err)
+           : cut->o.partition_keys_len > 0 ? next_by_keys(cut, d, out, err)
+                                           : next_by_size(cut, d, out, err);
   }
   return rc;
 }

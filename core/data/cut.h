@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "data/dataset.h"
+#include "data/schemas.h"
 #include "sys/stop.h"
 
 struct tm_cut;
@@ -21,26 +22,35 @@ struct tm_mini_batch {
   struct tm_buf bytes; /* the items, item.h; the caller's, reused from call to call */
 };
 
+/* What it leads to is the caller's, until close. */
 struct tm_cut_options {
-  const struct tm_dataset *const *inputs; /* the caller's, until close */
+  const struct tm_dataset *const *inputs;
   size_t inputs_len;
-  int64_t mini_batch_size; /* files; not with partition_keys */
-  char *const *
-      partition_keys; /* each distinct combination of their values is one mini-batch; every input has them */
+  int64_t mini_batch_size; /* files; of tables bytes or, with counts_rows, rows */
+  bool counts_rows;
+
+  /* Instead of a size: each combination of their values is one mini-batch. Every input has them. */
+  char *const *partition_keys;
   size_t partition_keys_len;
   const char *
-      spill_dir; /* where files without a name may be made while items are grouped; not NULL with partition_keys */
-  const struct tm_stop *
-      stop; /* ends tm_cut_next() with -ECANCELED when it is raised, also while that waits; or NULL */
-  void (*on_warning)(
-      void *data, const char *text); /* a loop of links, ...; from within tm_cut_next(); or NULL */
+      spill_dir; /* where files may be made while items are grouped; not NULL with partition_keys */
+
+  /* For tables. */
+  struct tm_schemas
+      *schemas; /* one for each input, filled as they are found; NULL where none is a table */
+  const char *schema_file; /* where they are kept; or NULL */
+  const char *index_dir;   /* for indexes of packed files; or NULL */
+
+  const struct tm_stop
+      *stop; /* raised: tm_cut_next() ends with -ECANCELED, also while it waits; or NULL */
+  void (*on_warning)(void *data, const char *text); /* from within tm_cut_next(); or NULL */
   void *data;
 };
 
 struct tm_cut *tm_cut_open(const struct tm_cut_options *options);
 /* 1: `out` holds the next one. 0: the end. Negative: an unreadable folder, a manifest that is missing, a path that does not
- * fit the partition format (TM_EINPUT), ... A pattern or
- * path that matches nothing is no error here: *_found tells at the end. */
+ * fit the partition format (TM_EINPUT), ... A pattern or path that matches nothing is no error here: *_no_input tells at the
+ * end. */
 int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *err);
 void tm_cut_close(struct tm_cut *cut);
 /* After the end without any item: the words of "no input", with the patterns and where they were looked for. */

@@ -1,4 +1,4 @@
-/* dataset.c - the definition of a FileDataset, from the tree that a constructor made and back.
+/* dataset.c - the definition of a dataset, from the tree that a constructor made and back.
  *
  * Only the definition is checked here: which keys there are and what they hold. Whether a path exists is found out when
  * the files are listed, by whoever lists them: a definition may be written on one machine and run on another.
@@ -14,17 +14,26 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "data/files/partition.h"
+#include "data/table.h"
 
-static const char *const known_keys[] = { "kind",  "paths",           "base_dir",
-                                          "name",  "null_separated",  "on_unreadable",
-                                          "limit", "partition_format" };
+static const char *const known_keys[] = {
+  "kind",          "paths", "base_dir",         "name",   "null_separated",
+  "on_unreadable", "limit", "partition_format", "options"
+};
+static const char *const kind_names[] = {
+  [TM_DATASET_FILES] = "files",
+  [TM_DATASET_MANIFEST] = "manifest",
+  [TM_DATASET_DELIMITED] = "delimited",
+  [TM_DATASET_JSON_LINES] = "json_lines",
+};
 
 /* "pipeline.lua:4: FileDataset: " before the words. */
 static int place(const struct tm_json *v, struct tm_err *err)
 {
+  const char *tag = v->tag ? v->tag : "FileDataset";
   if (v->where)
-    return tm_err_wrap(err, "%s: FileDataset", v->where);
-  return tm_err_wrap(err, "FileDataset");
+    return tm_err_wrap(err, "%s: %s", v->where, tag);
+  return tm_err_wrap(err, "%s", tag);
 }
 
 static int refuse(struct tm_err *err, const char *key, const char *accepted)
@@ -62,13 +71,12 @@ static int check_keys(const struct tm_json *v, struct tm_err *err)
 static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const char *kind = tm_json_str(v, "kind", "");
-  if (strcmp(kind, "files") == 0)
-    d->kind = TM_DATASET_FILES;
-  else if (strcmp(kind, "manifest") == 0)
-    d->kind = TM_DATASET_MANIFEST;
-  else
-    return refuse(err, "kind", "\"files\" or \"manifest\"");
-  return 0;
+  for (size_t i = 0; i < TM_COUNT_OF(kind_names); i++)
+    if (strcmp(kind, kind_names[i]) == 0) {
+      d->kind = (enum tm_dataset_kind)i;
+      return 0;
+    }
+  return refuse(err, "kind", "\"files\", \"manifest\", \"delimited\" or \"json_lines\"");
 }
 
 static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -129,7 +137,7 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   const char *word = unreadable ? tm_json_str(v, "on_unreadable", "") : "error";
   if (strcmp(word, "error") != 0 && strcmp(word, "skip") != 0)
     return refuse(err, "on_unreadable", "\"error\" or \"skip\"");
-  if (unreadable && d->kind != TM_DATASET_FILES)
+  if (unreadable && d->kind == TM_DATASET_MANIFEST)
     return tm_err_set(err, TM_EUSAGE,
                       "'on_unreadable' is for from_files; a manifest has no such option");
   const struct tm_json *limit = tm_json_get(v, "limit");
@@ -140,6 +148,17 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   d->null_separated = separated && separated->boolean;
   d->skip_unreadable = strcmp(word, "skip") == 0;
   return 0;
+}
+
+static int read_table(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *options = tm_json_get(v, "options");
+  if (!tm_dataset_is_table(d))
+    return options ? tm_err_set(err, TM_EUSAGE, "'options' are of a table") : 0;
+  d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
+  d->table = tm_table_from_json(
+      d->kind == TM_DATASET_DELIMITED ? TM_ROWS_DELIMITED : TM_ROWS_JSON_LINES, d->options, err);
+  return d->table ? 0 : TM_EUSAGE;
 }
 
 static int read_partition_format(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -163,7 +182,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
   d->where = tm_xstrdup(v->where);
   if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
       read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 &&
-      read_partition_format(d, v, err) == 0)
+      read_partition_format(d, v, err) == 0 && read_table(d, v, err) == 0)
     return d;
   place(v, err);
   tm_dataset_free(d);
@@ -173,7 +192,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  tm_json_set(v, "kind", tm_json_new_string(d->kind == TM_DATASET_MANIFEST ? "manifest" : "files"));
+  tm_json_set(v, "kind", tm_json_new_string(kind_names[d->kind]));
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < d->paths_len; i++)
     tm_json_add(paths, tm_json_new_string(d->paths[i]));
@@ -188,9 +207,21 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "partition_format", tm_json_new_string(d->partition_format));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
-  v->tag = tm_xstrdup("FileDataset");
+  if (d->options)
+    tm_json_set(v, "options", tm_json_copy(d->options));
+  v->tag = tm_xstrdup(tm_dataset_tag(d));
   v->where = tm_xstrdup(d->where);
   return v;
+}
+
+bool tm_dataset_is_table(const struct tm_dataset *d)
+{
+  return d->kind == TM_DATASET_DELIMITED || d->kind == TM_DATASET_JSON_LINES;
+}
+
+const char *tm_dataset_tag(const struct tm_dataset *d)
+{
+  return tm_dataset_is_table(d) ? "TabularDataset" : "FileDataset";
 }
 
 bool tm_dataset_is_stdin(const struct tm_dataset *d)
@@ -207,6 +238,8 @@ void tm_dataset_free(struct tm_dataset *d)
   free(d->paths);
   free(d->base_dir);
   free(d->partition_format);
+  tm_json_free(d->options);
+  tm_table_free(d->table);
   free(d->name);
   free(d->where);
   free(d);

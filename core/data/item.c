@@ -11,7 +11,7 @@
 #include "data/key.h"
 
 #define FILE_HEAD 20 /* bytes before the path */
-#define ROWS_HEAD 52
+#define ROWS_HEAD 56
 #define PATH_MOST 0xffffffu /* bytes */
 
 void tm_item_add(struct tm_buf *out, const struct tm_item *item)
@@ -28,6 +28,7 @@ void tm_item_add(struct tm_buf *out, const struct tm_item *item)
     tm_put_u64(p + 28, (uint64_t)item->end);
     tm_put_u64(p + 36, (uint64_t)item->first_row);
     tm_put_u64(p + 44, (uint64_t)item->rows);
+    tm_put_u32(p + 52, item->file);
   }
   memcpy(p + head, item->path, item->path_len);
 }
@@ -71,6 +72,7 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
     out->end = (int64_t)tm_read_u64(r);
     out->first_row = (int64_t)tm_read_u64(r);
     out->rows = (int64_t)tm_read_u64(r);
+    out->file = tm_read_u32(r);
   }
   out->path = tm_read_raw(r, out->path_len);
   if (head >> 24 > TM_ITEM_ROWS || out->path == NULL || out->path_len == 0 || out->size < -1 ||

@@ -13,8 +13,9 @@ enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 struct tm_config {
   char *entry_script;      /* absolute */
   char *source_directory;  /* absolute, or NULL: the entry script alone is copied */
-  int64_t mini_batch_size; /* files; 0 with partition_keys */
-  char **partition_keys;   /* or NULL */
+  int64_t mini_batch_size; /* files; of tables bytes, or rows; 0 with partition_keys */
+  bool counts_rows;
+  char **partition_keys; /* or NULL */
   size_t partition_keys_len;
   int64_t error_threshold; /* failed items to tolerate; -1 all */
   enum tm_output_action output_action;

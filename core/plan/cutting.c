@@ -13,13 +13,35 @@ static const struct tm_json *value_of(const struct tm_json *settings, const char
   return tm_json_get(tm_json_get(settings, name), "value");
 }
 
-struct tm_json *tm_cutting_default(const struct tm_json *config, const struct tm_step *s)
+static bool is_of_tables(const struct tm_step *s)
 {
-  return tm_json_get(config, "partition_keys") ? NULL : tm_json_new_int(10);
+  return s->inputs_len > 0 && tm_dataset_is_table(s->inputs[0]);
 }
 
-static int fill_size(struct tm_config *c, const struct tm_json *size, struct tm_err *err)
+struct tm_json *tm_cutting_default(const struct tm_json *config, const struct tm_step *s)
 {
+  if (tm_json_get(config, "partition_keys"))
+    return NULL;
+  return is_of_tables(s) ? tm_json_new_string("1MB") : tm_json_new_int(10);
+}
+
+/* What tm_params_value() has accepted: "10MB" or "500rows". */
+static void fill_table_size(struct tm_config *c, const char *text)
+{
+  char *digits = tm_xstrndup(text, strspn(text, "0123456789"));
+  c->counts_rows = !tm_text_size(text, &c->mini_batch_size);
+  if (c->counts_rows)
+    tm_text_int(digits, &c->mini_batch_size);
+  free(digits);
+}
+
+static int fill_size(struct tm_config *c, const struct tm_json *size, const struct tm_step *s,
+                     struct tm_err *err)
+{
+  if (is_of_tables(s) && size->type == TM_JSON_STRING) {
+    fill_table_size(c, size->string.at);
+    return 0;
+  }
   if (size->type != TM_JSON_INT)
     return tm_err_set(
         err, TM_EUSAGE,
@@ -36,11 +58,15 @@ int tm_cutting_fill(struct tm_config *c, const struct tm_json *settings, const s
   const struct tm_json *size = value_of(settings, "mini_batch_size"),
                        *keys = value_of(settings, "partition_keys");
   if (!keys)
-    return fill_size(c, size, err);
+    return fill_size(c, size, s, err);
   if (size)
     return tm_err_set(err, TM_EUSAGE,
                       "'mini_batch_size' and 'partition_keys' exclude each other: each distinct "
                       "combination of values is one mini-batch, whatever its size");
+  if (tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'isolate_failures' and 'partition_keys' exclude each other: a part of a "
+                      "mini-batch would not have all items with its values");
   c->partition_keys = tm_xcalloc(keys->list.len, sizeof(char *));
   for (size_t i = 0; i < keys->list.len; i++)
     c->partition_keys[c->partition_keys_len++] = tm_xstrdup(keys->list.at[i]->string.at);
@@ -85,6 +111,8 @@ static int check_input(const struct tm_config *c, const struct tm_dataset *d, co
                        struct tm_err *err)
 {
   int rc = 0;
+  if (tm_dataset_is_table(d))
+    return 0; /* columns of its files too: who reads them knows */
   if (!d->partition_format)
     return tm_err_set(err, TM_EUSAGE,
                       "'partition_keys' names '%s', and %s has no partition_format that takes it "

@@ -20,7 +20,7 @@ enum tm_field_type {
   TM_FIELD_PERCENT, /* the same, of another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
   TM_FIELD_BATCH,   /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
-  TM_FIELD_CHOICE,  /* one of the words of `accepts`, which are separated by '|' */
+  TM_FIELD_CHOICE, /* one of the words of `accepts`, which are separated by '|'; true and false stand for their names */
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
   TM_FIELD_TEXT,
@@ -30,9 +30,10 @@ enum tm_field_type {
   TM_FIELD_VARIABLES,   /* names with values */
   TM_FIELD_ENVIRONMENT, /* { variables = VARIABLES, module_paths = list of paths } */
   TM_FIELD_SCALAR,      /* a string, a number or a boolean */
-  TM_FIELD_NAMES,   /* a list of one or more strings, no two equal; one stands for a list of one */
-  TM_FIELD_LIST,    /* any list */
-  TM_FIELD_OBJECT,  /* an object that the constructor `accepts` made */
+  TM_FIELD_NAMES,  /* a list of one or more strings, no two equal; one stands for a list of one */
+  TM_FIELD_TYPES,  /* names of columns with their types; in one form { name = { type, formats } } */
+  TM_FIELD_LIST,   /* any list */
+  TM_FIELD_OBJECT, /* an object that the constructor `accepts` made */
   TM_FIELD_OBJECTS, /* a list of one or more of them */
 };
 
@@ -56,7 +57,8 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest"), in the order of the manual; of
+ * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.Tabular.from_delimited_files",
+ * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);

@@ -10,15 +10,22 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/frame.h"
+#include "data/table.h"
 
 static bool is_plain_string(const struct tm_json *v)
 {
   return v->type == TM_JSON_STRING && strlen(v->string.at) == v->string.len;
 }
 
-static bool is_tagged(const struct tm_json *v, const char *tag)
+/* `tags`: one, or several with '|' between. */
+static bool is_tagged(const struct tm_json *v, const char *tags)
 {
-  return v->tag && strcmp(v->tag, tag) == 0;
+  size_t n = v->tag ? strlen(v->tag) : 0;
+  for (const char *at = tags; n > 0 && at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+    if (strcspn(at, "|") == n && strncmp(at, v->tag, n) == 0)
+      return true;
+  return false;
 }
 
 static bool is_within(const struct tm_field *f, double v)
@@ -170,8 +177,10 @@ static struct tm_json *choice_value(const struct tm_field *f, const struct tm_js
 {
   struct tm_buf word = TM_BUF_NONE;
   struct tm_json *v = NULL;
-  if (is_plain_string(given) &&
-      find_choice(f->accepts, given->string.at, f->flags & TM_FIELD_ANY_CASE, &word))
+  const char *text = given->type == TM_JSON_BOOL ? (given->boolean ? "true" : "false")
+                     : is_plain_string(given)    ? given->string.at
+                                                 : NULL;
+  if (text && find_choice(f->accepts, text, f->flags & TM_FIELD_ANY_CASE, &word))
     v = tm_json_new_string(tm_buf_str(&word));
   tm_buf_release(&word);
   return v;
@@ -297,6 +306,43 @@ static struct tm_json *names_value(const struct tm_json *given)
   return NULL;
 }
 
+/* "long", or { type = "datetime", formats = { "%d.%m.%Y" } }; NULL: it is neither. */
+static struct tm_json *type_value(const struct tm_json *given)
+{
+  const struct tm_json *type = given->type == TM_JSON_STRING ? given : tm_json_get(given, "type"),
+                       *formats = tm_json_get(given, "formats");
+  bool is_good = type && is_plain_string(type) && tm_table_type_of(type->string.at) != 0 &&
+                 (given == type || given->list.len == (size_t)1 + (formats != NULL));
+  struct tm_json *list = formats ? names_value(formats) : NULL;
+  if (!is_good || (formats && (!list || tm_table_type_of(type->string.at) != TM_COLUMN_DATETIME))) {
+    tm_json_free(list);
+    return NULL;
+  }
+  struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
+  const char *name = tm_column_type_name(tm_table_type_of(type->string.at));
+  tm_json_set(out, "type", tm_json_new_string(name));
+  if (list)
+    tm_json_set(out, "formats", list);
+  return out;
+}
+
+static struct tm_json *types_value(const struct tm_json *given)
+{
+  struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
+  bool is_good = !given->tag && (given->type == TM_JSON_OBJECT ||
+                                 (given->type == TM_JSON_ARRAY && given->list.len == 0));
+  for (size_t i = 0; is_good && i < given->list.len; i++) {
+    struct tm_json *type = type_value(given->list.at[i]);
+    is_good = type != NULL;
+    if (type)
+      tm_json_set(out, given->keys[i], type);
+  }
+  if (is_good)
+    return out;
+  tm_json_free(out);
+  return NULL;
+}
+
 static struct tm_json *list_value(const struct tm_json *given)
 {
   return given->type == TM_JSON_ARRAY && !given->tag ? tm_json_copy(given) : NULL;
@@ -337,6 +383,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_ENVIRONMENT: return environment_value(given);
   case TM_FIELD_SCALAR: return scalar_value(given);
   case TM_FIELD_NAMES: return names_value(given);
+  case TM_FIELD_TYPES: return types_value(given);
   case TM_FIELD_LIST: return list_value(given);
   case TM_FIELD_OBJECT: return is_tagged(given, f->accepts) ? tm_json_copy(given) : NULL;
   case TM_FIELD_OBJECTS: return objects_value(f, given);
@@ -362,7 +409,7 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
 static const char *not_built(const struct tm_field *f, const struct tm_json *given)
 {
   bool is_output =
-      strcmp(f->accepts, "FileDataset") == 0 &&
+      strncmp(f->accepts, "FileDataset", 11) == 0 &&
       (is_tagged(given, "ParallelRunStep") || is_tagged(given, "OutputFileDatasetConfig"));
   return is_output ? " (the output of a step as an input is not built yet)" : "";
 }
@@ -465,13 +512,17 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_NAMES:
     tm_buf_add_str(out, "a list of one or more different names, not empty");
     break;
+  case TM_FIELD_TYPES:
+    tm_buf_add_str(out, "a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
+                        "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }");
+    break;
   case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
   case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
   case TM_FIELD_OBJECTS:
-    tm_buf_printf(out,
-                  f->flags & TM_FIELD_OR_ONE ? "a %s, or a list of one or more"
-                                             : "a list of one or more %s",
-                  f->accepts);
+    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? "a " : "a list of one or more ");
+    for (const char *at = f->accepts; *at; at++)
+      tm_buf_add_str(out, *at == '|' ? " or " : (char[]) { *at, 0 });
+    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? ", or a list of one or more" : "");
     break;
   }
 }

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "data/item.h"
+#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/part.h"
 #include "sys/clock.h"
@@ -74,7 +75,7 @@ static void send_setup(struct tm_worker *w)
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
   const struct tm_config *config = &step->config;
-  struct tm_buf text = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
   char *base = temp_base(s);
   char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
   struct tm_setup setup = { .worker_name = w->name,
@@ -88,6 +89,8 @@ static void send_setup(struct tm_worker *w)
                             .runner_arguments_len = step->runner_arguments_len,
                             .datasets = names,
                             .datasets_len = step->inputs_len,
+                            .schema_file = s->schema_file,
+                            .index_dir = s->index_dir,
                             .output_dir = s->output_dir,
                             .log_dir = in_logs(s, "entry_script_log", "", ""),
                             .temp_dir = tm_xprintf("%s-%s", base, w->name),
@@ -104,11 +107,14 @@ static void send_setup(struct tm_worker *w)
 
   for (size_t i = 0; i < step->inputs_len; i++)
     names[i] = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
+  tm_table_loader_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
+  setup.tables = (char *)(uintptr_t)tm_buf_str(&tables);
   tm_setup_encode(&text, &setup);
   f.payload = text.data;
   f.length = (uint32_t)text.len;
   tm_channel_send(&w->channel, &f);
   tm_buf_release(&text);
+  tm_buf_release(&tables);
   free(names);
   free(base);
   free(setup.log_dir);

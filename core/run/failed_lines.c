@@ -32,6 +32,12 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
       tm_buf_printf(out, "%02x", (unsigned char)item->path[i]);
     tm_buf_add_char(out, '"');
   }
+  if (item->is_rows)
+    tm_buf_printf(out, ",\"begin\":%" PRId64 ",\"end\":%" PRId64, item->begin, item->end);
+  if (item->is_rows && item->first_row >= 0)
+    tm_buf_printf(out, ",\"row\":%" PRId64, item->first_row);
+  if (item->is_rows && item->rows >= 0)
+    tm_buf_printf(out, ",\"rows\":%" PRId64, item->rows);
   tm_buf_printf(out, ",\"input\":%" PRIu32 ",\"try\":%" PRIu32, t->dataset, t->try);
   const char *status = tm_status_name(t->status);
   add_string(out, "status", status, strlen(status));

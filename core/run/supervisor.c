@@ -79,6 +79,8 @@ static void set_view(struct tm_supervisor *s)
   s->state_dir = tm_path_join(s->dir, "state");
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
+  s->schema_file = tm_path_join(s->state_dir, "schema.json");
+  s->index_dir = tm_path_join(s->state_dir, "index");
   if (step->config.output_action == TM_APPEND_ROW)
     s->output_file = tm_path_join(s->output_dir, step->config.append_row_file_name);
   s->view = (struct tm_step_view) { .number = s->o.number,
@@ -296,6 +298,8 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
                                  .data = s };
 
   o.cut.spill_dir = s->spill_dir;
+  o.cut.schema_file = s->schema_file;
+  o.cut.index_dir = s->index_dir;
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);
   s->tally.counts.all_created = false;
@@ -512,6 +516,9 @@ static void free_now(struct tm_supervisor *s)
   free(s->state_dir);
   free(s->spill_dir);
   free(s->staging_dir);
+  free(s->schema_file);
+  free(s->index_dir);
+  tm_table_loader_free(s->tables);
   free(s);
 }
 

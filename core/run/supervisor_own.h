@@ -36,7 +36,9 @@ struct tm_supervisor {
   struct tm_supervisor_options o;
   struct tm_step_view view;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
-  char host[256]; /* this machine's name: the address of its node */
+  char *schema_file, *index_dir;  /* of tables */
+  struct tm_table_loader *tables; /* to count rows that no worker could count; NULL until then */
+  char host[256];                 /* this machine's name: the address of its node */
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */

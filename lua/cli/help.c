@@ -25,7 +25,8 @@ static const struct tm_option options[] = {
 
 static const char *const kinds[] = {
   "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
-  "Dataset.File.from_files", "Dataset.File.from_manifest", NULL,
+  "Dataset.File.from_files", "Dataset.File.from_manifest",
+  "Dataset.Tabular.from_delimited_files", "Dataset.Tabular.from_json_lines_files", NULL,
 };
 
 static const char *const statuses[] = {

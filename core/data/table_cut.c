@@ -1,0 +1,183 @@
+/* table_cut.c - see table_cut.h.
+ *
+ *   file -> stream (rows/open.h) -> its first rows: the schema, once
+ *                                -> borders (rows/borders.h): ranges
+ */
+#include "data/table_cut.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/rows/header.h"
+#include "data/rows/open.h"
+#include "data/table.h"
+
+struct tm_table_cut {
+  struct tm_table_cut_options o;
+  struct tm_dialect dialect; /* for borders: of JSON lines one without quotes and header */
+  uint32_t files;            /* that have begun */
+  struct tm_buf path;        /* of the file at hand */
+  struct tm_item file;
+  struct tm_stream *stream;
+  struct tm_borders *borders;
+};
+
+struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options)
+{
+  struct tm_table_cut *c = TM_NEW(struct tm_table_cut);
+  const struct tm_rows_options *rows = &options->dataset->table->rows;
+  c->o = *options;
+  c->dialect = rows->dialect;
+  if (rows->format == TM_ROWS_JSON_LINES) {
+    c->dialect.no_quotes = true;
+    c->dialect.multi_line = false;
+    c->dialect.header = TM_HEADER_NONE;
+  }
+  return c;
+}
+
+static void close_file(struct tm_table_cut *c)
+{
+  tm_borders_free(c->borders);
+  tm_stream_close(c->stream);
+  c->borders = NULL;
+  c->stream = NULL;
+}
+
+void tm_table_cut_free(struct tm_table_cut *c)
+{
+  if (!c)
+    return;
+  close_file(c);
+  tm_buf_release(&c->path);
+  free(c);
+}
+
+/* The schema --------------------------------------------------------------------------------------------------- */
+
+static int add_own(struct tm_schema *s, const char *name, enum tm_column_type type,
+                   struct tm_err *err)
+{
+  if (tm_schema_find(s, name, strlen(name)) >= 0)
+    return tm_err_set(err, TM_EINPUT,
+                      "column '%s' is in the files and in partition_format; give the key another "
+                      "name",
+                      name);
+  struct tm_schema_column *column = tm_schema_add(s, name, strlen(name));
+  tm_schema_set_type(column, type, NULL, 0);
+  column->of_file = true;
+  return 0;
+}
+
+/* The columns whose values are the same for all of a file, behind those of the rows. */
+static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
+{
+  const struct tm_partition *p = c->o.partition;
+  struct tm_schema *s = c->o.schema;
+  for (size_t i = 0; p && i < tm_partition_len(p); i++) {
+    enum tm_column_type type =
+        tm_partition_type(p, i) == TM_KEY_DATETIME ? TM_COLUMN_DATETIME : TM_COLUMN_STRING;
+    if (add_own(s, tm_partition_key(p, i), type, err) < 0)
+      return err->code;
+  }
+  if (c->o.dataset->table->has_path)
+    tm_schema_add(s, "Path", 4)->of_file = true;
+  return 0;
+}
+
+static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *out,
+                       struct tm_err *err)
+{
+  const struct tm_table *t = c->o.dataset->table;
+  bool is_different = t->rows.dialect.header == TM_HEADER_DIFFERENT;
+  struct tm_rows_file file = { .path = tm_buf_str(&c->path),
+                               .stream = c->stream,
+                               .is_first = is_first };
+  return tm_rows_find_schema(&t->rows, &file, t->infers_types, t->settings,
+                             is_different ? 0 : t->settings_len, out, err);
+}
+
+static int open_file(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
+{
+  struct tm_rows_pack pack = { .index_dir = c->o.index_dir };
+  close_file(c);
+  tm_buf_clear(&c->path);
+  tm_buf_add(&c->path, file->path, file->path_len);
+  c->file = *file;
+  c->file.path = c->path.data;
+  c->stream = tm_rows_open(c->o.fs, c->path.data, &pack, true, err);
+  return c->stream ? 0 : err->code;
+}
+
+int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
+{
+  struct tm_schema found = { 0 };
+  int rc = open_file(c, file, err);
+  if (rc == 0)
+    rc = find_schema(c, true, &found, err);
+  if (rc == 0)
+    tm_schema_merge(c->o.schema, &found);
+  tm_schema_release(&found);
+  return rc;
+}
+
+int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
+{
+  const struct tm_table *t = c->o.dataset->table;
+  if (c->o.schema->len == 0)
+    return 0;
+  int rc = tm_infer_set(c->o.schema, t->settings, t->settings_len, err);
+  return rc < 0 ? rc : add_of_file(c, err);
+}
+
+/* Files -------------------------------------------------------------------------------------------------------- */
+
+static void open_borders(struct tm_table_cut *c)
+{
+  bool has_header = c->o.dataset->table->rows.format == TM_ROWS_DELIMITED &&
+                    tm_header_is_there(&c->dialect, c->files == 0);
+  struct tm_borders_options options = {
+    .dialect = &c->dialect,
+    .read = tm_stream_read,
+    .data = c->stream,
+    .size = c->stream->size,
+    .range_bytes = c->o.counts_rows ? 1 : c->o.size,
+    .range_rows = c->o.counts_rows ? c->o.size : 0,
+    .has_header = has_header,
+    .with_rows = c->o.with_rows,
+  };
+  c->borders = tm_borders_new(&options);
+}
+
+int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
+{
+  int rc = open_file(c, file, err);
+  if (rc == 0 && c->o.schema->len == 0) {
+    rc = find_schema(c, c->files == 0, c->o.schema, err);
+    if (rc == 0 && c->o.schema->len > 0)
+      rc = add_of_file(c, err);
+  }
+  if (rc == 0)
+    open_borders(c);
+  c->file.file = c->files;
+  c->files += rc == 0;
+  return rc;
+}
+
+int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err)
+{
+  struct tm_range range;
+  int rc = c->borders ? tm_borders_next(c->borders, &range, err) : 0;
+  if (rc == 0)
+    close_file(c);
+  if (rc <= 0)
+    return rc < 0 ? tm_err_wrap(err, "'%s'", tm_buf_str(&c->path)) : 0;
+  *out = c->file;
+  out->is_rows = true;
+  out->begin = range.begin;
+  out->end = range.end;
+  out->first_row = range.first_row;
+  out->rows = range.rows;
+  return 1;
+}
