@@ -125,11 +125,9 @@ int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, 
   *returned = (uint32_t)len;
   for (size_t i = 0; to->columns != NULL && i < v.n; i++)
     tm_buf_add_bytes32(to->columns, v.names[i], strlen(v.names[i]));
-  if (to->rows == NULL)
-    return 0;
-  int rc = tm_frame_add_rows(to->rows, v.columns, v.names, v.n, 0, len, to->separator,
-                             to->line_break, err);
-  return rc < 0 ? tm_err_wrap(err, "the data frame that run() returned cannot be written") : 0;
+  if (to->rows != NULL)
+    tm_frame_add_rows(to->rows, v.columns, v.n, len, to->separator, to->escapes);
+  return 0;
 }
 
 /* ---- tidemill.frame_c ---- */
@@ -218,8 +216,7 @@ static void add_delimited(lua_State *L, struct tm_buf *out)
   push_view(L, 1, 2, &v);
   if (lua_toboolean(L, 4))
     tm_frame_add_header(out, v.names, v.n, *separator);
-  tm_frame_add_rows(out, v.columns, v.names, v.n, 0, v.n > 0 ? v.columns[0]->len : 0, *separator,
-                    TM_LINE_BREAK_QUOTED, NULL);
+  tm_frame_add_rows(out, v.columns, v.n, v.n > 0 ? v.columns[0]->len : 0, *separator, false);
 }
 
 /* delimited(columns, names, separator, header) -> text */
@@ -270,11 +267,16 @@ static int frame_nearest(lua_State *L)
 }
 
 static const luaL_Reg frame_functions[] = {
-  { "setup", frame_setup },           { "new_frame", frame_new_frame },
-  { "new_column", frame_new_column }, { "keep_of", frame_keep_of },
-  { "text", frame_text },             { "texts", frame_texts },
-  { "delimited", frame_delimited },   { "write", frame_write },
-  { "nearest", frame_nearest },       { NULL, NULL },
+  { "setup", frame_setup },
+  { "new_frame", frame_new_frame },
+  { "new_column", frame_new_column },
+  { "keep_of", frame_keep_of },
+  { "text", frame_text },
+  { "texts", frame_texts },
+  { "delimited", frame_delimited },
+  { "write", frame_write },
+  { "nearest", frame_nearest },
+  { NULL, NULL },
 };
 
 int tm_lua_open_frame_c(lua_State *L)

@@ -45,9 +45,9 @@ struct tm_column {
   };
   char *bytes;       /* of strings; NULL for other types, and where all are empty perhaps */
   uint8_t *validity; /* bit i & 7 of byte i >> 3: row i has a value. NULL: no row is null */
-  int64_t len;             /* rows */
-  int32_t type;            /* enum tm_column_type */
-  int32_t is_wide;         /* a string column whose offsets are off64 */
+  int64_t len;       /* rows */
+  int32_t type;      /* enum tm_column_type */
+  int32_t is_wide;   /* a string column whose offsets are off64 */
 };
 
 #endif

@@ -83,8 +83,7 @@ void tm_column_group_spread(const struct tm_column *c, const int32_t *ids, int64
   memset(out, 0, (size_t)groups * sizeof *out);
   for (int64_t i = 0; i < c->len; i++) {
     int32_t g = ids[i];
-    double d =
-        tm_column_is_null(c, i) ? 0 : tm_column_number(c, i) - sums[g] / (double)counts[g];
+    double d = tm_column_is_null(c, i) ? 0 : tm_column_number(c, i) - sums[g] / (double)counts[g];
     out[g] += d * d;
   }
 }

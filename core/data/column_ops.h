@@ -17,9 +17,9 @@
 
 /* Of the rows that are not null. */
 struct tm_column_summary {
-  int64_t count;    /* rows with a value */
-  int64_t sum_i64;  /* of bool (rows that are true), long; where is_exact */
-  int64_t min_row;  /* the first row with the smallest value, NaN left out; -1: none */
+  int64_t count;   /* rows with a value */
+  int64_t sum_i64; /* of bool (rows that are true), long; where is_exact */
+  int64_t min_row; /* the first row with the smallest value, NaN left out; -1: none */
   int64_t max_row;
   double sum;       /* of bool, long, double, datetime (in microseconds) */
   double spread;    /* the sum of squared distances from the mean */

@@ -75,7 +75,9 @@ static uint64_t value_hash(const struct tm_column *c, int64_t row)
   switch (c->type) {
   case TM_COLUMN_BOOL: return mixed(c->b8[row]);
   case TM_COLUMN_DOUBLE: return hash_double(c->f64[row]);
-  case TM_COLUMN_STRING: s = tm_column_string(c, row, &len); return tm_hash64(len > 0 ? s : "", len);
+  case TM_COLUMN_STRING:
+    s = tm_column_string(c, row, &len);
+    return tm_hash64(len > 0 ? s : "", len);
   default: return mixed((uint64_t)c->i64[row]);
   }
 }

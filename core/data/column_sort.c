@@ -14,7 +14,8 @@
 struct sorting {
   const struct tm_sort_key *keys;
   int32_t n_keys;
-  int32_t first; /* the key to look at when bits are equal: 0, or 1 where bits are the whole first key */
+  int32_t
+      first; /* the key to look at when bits are equal: 0, or 1 where bits are the whole first key */
 };
 
 static uint64_t double_bits(double v)
