@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/column_ops.h"
+#include "data/frame_text.h"
 #include "lua/frame_ffi.h"
 #include "lua/hold.h"
 #include "lua/state.h"
@@ -81,7 +82,7 @@ struct lease {
   int32_t ended;
 };
 
-void tm_lua_frame_push(lua_State *L, const struct tm_frame *frame)
+void tm_lua_frame_push(lua_State *L, const struct tm_data_frame *frame)
 {
   struct lease *lease = lua_newuserdata(L, sizeof *lease);
   int at = lua_gettop(L);

@@ -12,12 +12,13 @@
 #include <lua.h>
 #include <stdbool.h>
 
+#include "base/buf.h"
+#include "base/err.h"
 #include "data/frame.h"
-#include "data/frame_text.h"
 
 /* Pushes a lease (a userdata) and the frame; the memory of `frame` is the caller's and outlives the lease, the struct
  * itself need not. May raise. */
-void tm_lua_frame_push(lua_State *L, const struct tm_frame *frame);
+void tm_lua_frame_push(lua_State *L, const struct tm_data_frame *frame);
 /* Ends the lease at `at`; again is a no-op. Does not raise. */
 void tm_lua_frame_end(lua_State *L, int at);
 
