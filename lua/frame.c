@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "data/column_ops.h"
 #include "data/frame_text.h"
-#include "lua/frame_ffi.h"
+#include "lua/frame_own.h"
 #include "lua/hold.h"
 #include "lua/state.h"
 #include "sys/whole_file.h"
@@ -44,15 +44,20 @@ bool tm_lua_is_frame(lua_State *L, int at)
 }
 
 /* Keeps (2). Raises. */
-static const struct tm_column *check_column(lua_State *L, int at)
+struct tm_column_handle *tm_lua_check_column(lua_State *L, int at)
 {
   if (!has_meta(L, at, TM_COLUMN_META))
     luaL_error(L, "not a column of a data frame");
-  const struct tm_column_handle *h = lua_touserdata(L, at);
+  struct tm_column_handle *h = lua_touserdata(L, at);
   if (*h->ended)
     luaL_error(L, "the data frame that was given to run() ended when run() returned; keep "
                   "df:copy() instead");
-  return &h->column;
+  return h;
+}
+
+static const struct tm_column *check_column(lua_State *L, int at)
+{
+  return &tm_lua_check_column(L, at)->column;
 }
 
 /* The lists of columns and of names at `columns` and `names`, as arrays in a userdata that is pushed. */
@@ -284,6 +289,7 @@ int tm_lua_open_frame_c(lua_State *L)
 {
   lua_createtable(L, 0, 10);
   luaL_setfuncs(L, frame_functions, 0);
+  luaL_setfuncs(L, tm_lua_frame_read_functions, 0);
   lua_pushlightuserdata(L, (void *)tm_column_ops());
   lua_setfield(L, -2, "ops");
   return 1;
