@@ -16,7 +16,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/column_ops.h"
-#include "lua/frame_ffi.h"
+#include "data/frame_text.h"
+#include "lua/frame_own.h"
 #include "lua/hold.h"
 #include "lua/state.h"
 #include "sys/whole_file.h"
@@ -43,15 +44,20 @@ bool tm_lua_is_frame(lua_State *L, int at)
 }
 
 /* Keeps (2). Raises. */
-static const struct tm_column *check_column(lua_State *L, int at)
+struct tm_column_handle *tm_lua_check_column(lua_State *L, int at)
 {
   if (!has_meta(L, at, TM_COLUMN_META))
     luaL_error(L, "not a column of a data frame");
-  const struct tm_column_handle *h = lua_touserdata(L, at);
+  struct tm_column_handle *h = lua_touserdata(L, at);
   if (*h->ended)
     luaL_error(L, "the data frame that was given to run() ended when run() returned; keep "
                   "df:copy() instead");
-  return &h->column;
+  return h;
+}
+
+static const struct tm_column *check_column(lua_State *L, int at)
+{
+  return &tm_lua_check_column(L, at)->column;
 }
 
 /* The lists of columns and of names at `columns` and `names`, as arrays in a userdata that is pushed. */
@@ -81,7 +87,7 @@ struct lease {
   int32_t ended;
 };
 
-void tm_lua_frame_push(lua_State *L, const struct tm_frame *frame)
+void tm_lua_frame_push(lua_State *L, const struct tm_data_frame *frame)
 {
   struct lease *lease = lua_newuserdata(L, sizeof *lease);
   int at = lua_gettop(L);
@@ -125,11 +131,9 @@ int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, 
   *returned = (uint32_t)len;
   for (size_t i = 0; to->columns != NULL && i < v.n; i++)
     tm_buf_add_bytes32(to->columns, v.names[i], strlen(v.names[i]));
-  if (to->rows == NULL)
-    return 0;
-  int rc = tm_frame_add_rows(to->rows, v.columns, v.names, v.n, 0, len, to->separator,
-                             to->line_break, err);
-  return rc < 0 ? tm_err_wrap(err, "the data frame that run() returned cannot be written") : 0;
+  if (to->rows != NULL)
+    tm_frame_add_rows(to->rows, v.columns, v.n, len, to->separator, to->escapes);
+  return 0;
 }
 
 /* ---- tidemill.frame_c ---- */
@@ -218,8 +222,7 @@ static void add_delimited(lua_State *L, struct tm_buf *out)
   push_view(L, 1, 2, &v);
   if (lua_toboolean(L, 4))
     tm_frame_add_header(out, v.names, v.n, *separator);
-  tm_frame_add_rows(out, v.columns, v.names, v.n, 0, v.n > 0 ? v.columns[0]->len : 0, *separator,
-                    TM_LINE_BREAK_QUOTED, NULL);
+  tm_frame_add_rows(out, v.columns, v.n, v.n > 0 ? v.columns[0]->len : 0, *separator, false);
 }
 
 /* delimited(columns, names, separator, header) -> text */
@@ -286,6 +289,7 @@ int tm_lua_open_frame_c(lua_State *L)
 {
   lua_createtable(L, 0, 10);
   luaL_setfuncs(L, frame_functions, 0);
+  luaL_setfuncs(L, tm_lua_frame_read_functions, 0);
   lua_pushlightuserdata(L, (void *)tm_column_ops());
   lua_setfield(L, -2, "ops");
   return 1;

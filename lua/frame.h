@@ -12,12 +12,13 @@
 #include <lua.h>
 #include <stdbool.h>
 
+#include "base/buf.h"
+#include "base/err.h"
 #include "data/frame.h"
-#include "data/frame_text.h"
 
 /* Pushes a lease (a userdata) and the frame; the memory of `frame` is the caller's and outlives the lease, the struct
  * itself need not. May raise. */
-void tm_lua_frame_push(lua_State *L, const struct tm_frame *frame);
+void tm_lua_frame_push(lua_State *L, const struct tm_data_frame *frame);
 /* Ends the lease at `at`; again is a no-op. Does not raise. */
 void tm_lua_frame_end(lua_State *L, int at);
 
@@ -26,12 +27,12 @@ bool tm_lua_is_frame(lua_State *L, int at);
 
 struct tm_lua_frame_rows {
   char separator;
-  enum tm_line_break line_break;
+  bool escapes;           /* line breaks; else they stay, in quotes */
   struct tm_buf *rows;    /* NULL: only the count is wanted */
   struct tm_buf *columns; /* names, bytes32 each; NULL: not wanted */
 };
-/* What the frame at `at` is as rows of the output: appended to `to`, counted in `returned`. TM_ESCRIPT with words for a
- * value that is no row, then `to` is as before. May raise. */
+/* What the frame at `at` is as rows of the output: appended to `to`, counted in `returned`. TM_ESCRIPT when the frame has
+ * ended. May raise (memory). */
 int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, uint32_t *returned,
                       struct tm_err *err);
 

@@ -146,7 +146,7 @@ static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_r
   }
   tm_buf_clear(&a->payload);
   tm_buf_extend(&a->payload, TM_RESULT_HEAD); /* filled below, when the time is known */
-  if (a->extras.marks.len > 0 || a->extras.files.len > 0) {
+  if (a->extras.marks.len > 0 || a->extras.files.len > 0 || a->extras.columns.len > 0) {
     head->flags |= TM_RESULT_EXTRAS;
     tm_extras_encode(&a->payload, &a->extras);
   }

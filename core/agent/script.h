@@ -17,7 +17,7 @@ struct tm_run_call {
   const char *dataset; /* name of the input, or "" */
   uint32_t dataset_number;
   uint32_t items;
-  const struct tm_frame
+  const struct tm_data_frame
       *frame; /* the rows, of a table; its memory lasts until run() has returned. Else NULL */
   const struct tm_item *range; /* where they are, when they are of one file; else NULL */
   int64_t first_row;           /* number of the first in its file, from 0; -1: not known */

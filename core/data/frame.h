@@ -28,7 +28,7 @@
 #include "data/arena.h"
 #include "data/column.h"
 
-struct tm_frame {
+struct tm_data_frame {
   const struct tm_column *columns;
   const char *const *names; /* each NUL-ended; no two are equal */
   size_t n;                 /* columns */
@@ -66,7 +66,7 @@ struct tm_frame_builder {
 void tm_frame_builder_init(struct tm_frame_builder *b, struct tm_arena *arena,
                            const char *const *names, const enum tm_column_type *types, size_t n);
 /* All columns are of one length now: the frame leads into the arena. */
-void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_frame *out);
+void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_data_frame *out);
 
 /* Room for `rows` more rows, at least doubled. */
 void tm_builder_reserve(struct tm_column_builder *c, int64_t rows);

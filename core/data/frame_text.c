@@ -123,18 +123,12 @@ static void add_escaped(struct tm_buf *out, const char *s, size_t n, char separa
   tm_buf_release(&text);
 }
 
-/* False: a line break that is refused. */
-static bool add_string(struct tm_buf *out, const char *s, size_t n, char separator,
-                       enum tm_line_break line_break)
+static void add_string(struct tm_buf *out, const char *s, size_t n, char separator, bool escapes)
 {
-  if (line_break == TM_LINE_BREAK_REFUSED && has_line_break(s, n))
-    return false;
-  if (line_break == TM_LINE_BREAK_ESCAPED &&
-      (has_line_break(s, n) || (n > 0 && memchr(s, '\\', n) != NULL)))
+  if (escapes && (has_line_break(s, n) || (n > 0 && memchr(s, '\\', n) != NULL)))
     add_escaped(out, s, n, separator);
   else
     tm_frame_add_field(out, s, n, separator);
-  return true;
 }
 
 /* Numbers and the like hold no quote and no blank, but perhaps an unusual separator. */
@@ -150,27 +144,67 @@ static void add_other(struct tm_buf *out, const struct tm_column *c, int64_t row
   free(text);
 }
 
-int tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns,
-                      const char *const *names, size_t n, int64_t from, int64_t to, char separator,
-                      enum tm_line_break line_break, struct tm_err *err)
+static void add_cell(struct tm_buf *out, const struct tm_column *c, int64_t row, char separator,
+                     bool escapes)
 {
-  size_t begin = out->len, len;
-  for (int64_t row = from; row < to; row++) {
+  size_t n;
+  if (c->type != TM_COLUMN_STRING || tm_column_is_null(c, row)) {
+    add_other(out, c, row, separator);
+    return;
+  }
+  const char *s = tm_column_string(c, row, &n);
+  add_string(out, s, n, separator, escapes);
+}
+
+void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns, size_t n,
+                       int64_t len, char separator, bool escapes)
+{
+  for (int64_t row = 0; row < len; row++) {
     for (size_t i = 0; i < n; i++) {
       if (i > 0)
         tm_buf_add_char(out, separator);
-      if (columns[i]->type != TM_COLUMN_STRING || tm_column_is_null(columns[i], row)) {
-        add_other(out, columns[i], row, separator);
-        continue;
-      }
-      const char *s = tm_column_string(columns[i], row, &len);
-      if (add_string(out, s, len, separator, line_break))
-        continue;
-      out->len = begin;
-      return tm_err_set(err, TM_ESCRIPT, "column '%s', row %" PRId64 " has a line break in it",
-                        names[i], row + 1);
+      add_cell(out, columns[i], row, separator, escapes);
     }
     tm_buf_add_char(out, '\n');
   }
-  return 0;
+}
+
+/* The bytes of the field at p, of which there are n: up to a separator or line break that is not in quotes. */
+static size_t field_len(const char *p, size_t n, char separator)
+{
+  bool is_quoted = false;
+  for (size_t i = 0; i < n; i++) {
+    if (p[i] == '"')
+      is_quoted = !is_quoted; /* a doubled one twice */
+    else if (!is_quoted && (p[i] == separator || p[i] == '\n'))
+      return i;
+  }
+  return n;
+}
+
+void tm_frame_reorder_rows(struct tm_buf *out, const char *rows, size_t rows_len, char separator,
+                           const size_t *from, size_t n)
+{
+  struct piece {
+    const char *at;
+    size_t len;
+  } *fields = tm_xcalloc(n + 1, sizeof *fields);
+  const char *p = rows, *end = rows + rows_len;
+  while (p < end) {
+    for (size_t i = 0; i < n; i++) {
+      fields[i] = (struct piece) { p, field_len(p, (size_t)(end - p), separator) };
+      p += fields[i].len;
+      p +=
+          p <
+          end; /* what ended it; a row with too few fields, which a worker of ours does not send, ends at the end */
+    }
+    for (size_t i = 0; i < n; i++) {
+      if (i > 0)
+        tm_buf_add_char(out, separator);
+      if (fields[from[i]].len > 0)
+        tm_buf_add(out, fields[from[i]].at, fields[from[i]].len);
+    }
+    tm_buf_add_char(out, '\n');
+  }
+  free(fields);
 }

@@ -15,25 +15,20 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "data/column.h"
-
-/* What a line break in a string becomes. */
-enum tm_line_break {
-  TM_LINE_BREAK_QUOTED,  /* stays, in quotes */
-  TM_LINE_BREAK_ESCAPED, /* \n and \r, and a backslash \\ */
-  TM_LINE_BREAK_REFUSED
-};
 
 void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row);
 /* One field of a header or row, quoted where needed. */
 void tm_frame_add_field(struct tm_buf *out, const char *s, size_t n, char separator);
 /* Names, separated, and '\n'. */
 void tm_frame_add_header(struct tm_buf *out, const char *const *names, size_t n, char separator);
-/* Rows [from, to) of n columns, each with '\n'. TM_ESCRIPT when a line break is refused: words name column and row; `out`
- * is as before. */
-int tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns,
-                      const char *const *names, size_t n, int64_t from, int64_t to, char separator,
-                      enum tm_line_break line_break, struct tm_err *err);
+/* `len` rows of n columns, each with '\n'. `escapes`: a line break, and a backslash, in a string is written as \n, \r
+ * and \\; else it stays, in quotes. */
+void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns, size_t n,
+                       int64_t len, char separator, bool escapes);
+
+/* The same rows with fields in another order: field i becomes what was field from[i]; there are n of them. */
+void tm_frame_reorder_rows(struct tm_buf *out, const char *rows, size_t rows_len, char separator,
+                           const size_t *from, size_t n);
 
 #endif

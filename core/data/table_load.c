@@ -252,7 +252,7 @@ static int find_values(struct tm_table_loader *l, const struct input *in, const 
 /* Loading ------------------------------------------------------------------------------------------------------ */
 
 /* A list of the rows first, first + 1, ... in the arena. */
-static void take_rows(struct tm_table_loader *l, struct tm_frame *f, struct tm_rows_part part)
+static void take_rows(struct tm_table_loader *l, struct tm_data_frame *f, struct tm_rows_part part)
 {
   const struct tm_column_ops *ops = tm_column_ops();
   struct tm_column *columns = tm_arena_take(&l->arena, f->n * sizeof(*columns) + 1);
@@ -279,7 +279,7 @@ static void take_rows(struct tm_table_loader *l, struct tm_frame *f, struct tm_r
 }
 
 static int load_range(struct tm_table_loader *l, struct input *in, const struct tm_item *item,
-                      struct tm_frame *out, struct tm_err *err)
+                      struct tm_data_frame *out, struct tm_err *err)
 {
   const struct tm_schema *s = &l->schemas.at[in - l->inputs];
   int rc = open_stream(l, item, err);
@@ -300,11 +300,11 @@ static int load_range(struct tm_table_loader *l, struct input *in, const struct 
 }
 
 int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
-                  struct tm_rows_part part, struct tm_frame *out, struct tm_err *err)
+                  struct tm_rows_part part, struct tm_data_frame *out, struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
-  struct input *in;
+  struct input *in = NULL;
   int rc = find_reader(l, dataset, &in, err);
   tm_reader_init(&r, bytes, len);
   if (rc == 0 && (!tm_item_next(&r, &item) || !item.is_rows || r.at != r.end))
@@ -337,7 +337,7 @@ int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *
 {
   struct tm_reader r;
   struct tm_item item;
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   tm_reader_init(&r, bytes, len);
   if (tm_item_next(&r, &item) && item.is_rows && item.rows >= 0)
     return item.rows;

@@ -8,6 +8,7 @@
 
 #include "data/dataset.h"
 #include "data/frame.h"
+#include "data/item.h"
 #include "data/rows/fault.h"
 #include "data/schemas.h"
 #include "sys/fs.h"
@@ -28,7 +29,7 @@ struct tm_rows_part {
 /* The mini-batch `bytes` (item.h) of input number `dataset`. TM_ECHANGED: a file has another size or time than when it was
  * listed; TM_EDAMAGE, TM_EUSAGE, ... with words that name file, line and column. */
 int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
-                  struct tm_rows_part part, struct tm_frame *out, struct tm_err *err);
+                  struct tm_rows_part part, struct tm_data_frame *out, struct tm_err *err);
 /* What was not as it should be in the last load, with the first place; nothing when all was. */
 void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out);
 /* How many rows the mini-batch has: also where nobody has loaded it. Negative: it cannot be told. */

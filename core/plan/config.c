@@ -190,6 +190,27 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* How data frames are written, which the name of the file says unless settings do. */
+static void fill_form(struct tm_config *c, const struct tm_json *settings)
+{
+  bool is_csv = ends_in(c->append_row_file_name, ".csv");
+  bool is_tsv = ends_in(c->append_row_file_name, ".tsv");
+  const char *separator = text_setting(settings, "append_row_separator");
+  const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
+  if (!header)
+    header = tm_json_get(settings, "append_row_header");
+  c->append_row_separator = is_csv ? ',' : is_tsv ? '\t' : ' ';
+  if (separator)
+    c->append_row_separator = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
+  c->append_row_header = tm_json_bool(header, "value", is_csv || is_tsv);
+}
+
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
                    const char *base_dir, struct tm_err *err)
 {
@@ -198,6 +219,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
   c->output_action = is_summary ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
   c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
   c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
+  fill_form(c, settings);
   c->process_count_per_node = int_setting(settings, "process_count_per_node");
   c->logging_level = level_of(text_setting(settings, "logging_level"));
   c->max_result_size = int_setting(settings, "max_result_size");

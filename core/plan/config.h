@@ -21,6 +21,8 @@ struct tm_config {
   enum tm_output_action output_action;
   char *append_row_file_name;
   bool escapes_line_breaks;       /* of a returned string; else they are errors */
+  char append_row_separator;      /* of data frames */
+  bool append_row_header;         /* likewise */
   int64_t allowed_failed_count;   /* failed mini-batches to tolerate; -1 all */
   double allowed_failed_percent;  /* of all mini-batches; negative: all */
   int64_t process_count_per_node; /* 0 never: the default is the number of cores */

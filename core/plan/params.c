@@ -47,8 +47,14 @@ static const struct tm_field config_fields[] = {
   { "append_row_file_name", TM_FIELD_FILE_NAME, 0, 0, "parallel_run_step.txt", NULL, 0,
     "the file of append_row, in the output folder" },
   { "append_row_line_break", TM_FIELD_CHOICE, 0, 0, "error", "error|escape", 0,
-    "a line break in a returned string: an error, or written as \\n or \\r with every backslash "
-    "doubled" },
+    "a line break in a returned string: an error (in a data frame it stays, in quotes), or written "
+    "as \\n or \\r with every backslash doubled" },
+  { "append_row_separator", TM_FIELD_SEPARATOR, 0, 0, NULL, NULL, 0,
+    "between the fields of a returned data frame; without it a comma for *.csv, a tab for *.tsv, "
+    "else a blank" },
+  { "append_row_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, 0,
+    "the names of a data frame's columns are the first line; without it for *.csv and *.tsv "
+    "alone" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "workers on a node; without it as many as there are cores" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE,
@@ -83,6 +89,8 @@ static const struct tm_field argument_fields[] = {
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
     "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
     "worked out of the other timeouts" },
+  { "append_row_dataframe_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, ARGUMENT,
+    "append_row_header, and before it" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds until the first mini-batch is created, then the step is Failed" },
 };

@@ -24,6 +24,7 @@ enum tm_field_type {
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
   TM_FIELD_TEXT,
+  TM_FIELD_SEPARATOR, /* of delimited rows: one character of ASCII; "\\t" in two is a tab */
   TM_FIELD_BOOL,
   TM_FIELD_NAME,        /* of a step or pipeline: 3 to 32 of a-z 0-9 - */
   TM_FIELD_WORD,        /* of a parameter, dataset or output: letters, digits, '-', '_', '.' */

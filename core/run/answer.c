@@ -221,7 +221,7 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
 
 /* What the script said beside the rows. Its memory is the frame's. */
 struct said {
-  struct tm_reader marks, files;
+  struct tm_reader marks, files, columns;
 };
 
 /* The message of each marked item, by its number from 0; NULL: the bytes are none that a worker of ours sends. To free(). */
@@ -311,6 +311,33 @@ static int read_rows(struct tm_good_try *g, const struct tm_worker *w, struct tm
   return 0;
 }
 
+/* The columns of a data frame: its rows come to be in the order of the output's. */
+static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct said *said,
+                       struct tm_err *err)
+{
+  struct tm_columns_rows rows = { .rows = g->rows,
+                                  .rows_len = g->rows_len,
+                                  .spilled = g->spilled,
+                                  .length = g->length,
+                                  .hash = g->hash };
+  int rc;
+
+  if (!w->s->output_file)
+    return 0;
+  tm_reader_init(&rows.names, NULL, 0);
+  if (said)
+    rows.names = said->columns;
+  g->is_frame = rows.names.at < rows.names.end;
+  rc = tm_columns_fit(&w->s->columns, &rows, &g->own, err);
+  if (rc <= 0)
+    return rc;
+  free(g->spilled);
+  g->spilled = NULL;
+  g->rows = tm_buf_str(&g->own);
+  g->rows_len = g->own.len;
+  return 0;
+}
+
 static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
                      struct tm_reader *r, const struct said *said, struct answer *a,
                      struct tm_err *err)
@@ -319,6 +346,8 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
 
   if (rc == 0)
     rc = read_rows(g, w, r, a);
+  if (rc == 0)
+    rc = fit_columns(g, w, said, err);
   if (rc == TM_EPROTOCOL)
     return tm_err_set(err, rc, "a result of %s cannot be read", w->name);
   if (a->head.returned < held->items - a->marked)
@@ -343,24 +372,31 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
     return rc;
   if (g->lines.len > 0)
     tm_commit_note_failures(s->commit, g->lines.data, g->lines.len);
-  if (g->spilled)
-    return tm_commit_add_spilled(s->commit, &g->outcome, g->spilled, g->length, g->hash, err);
-  tm_commit_add_done(s->commit, &g->outcome, g->rows, g->rows_len);
-  return 0;
+  rc = tm_columns_begin_add(&s->columns, s->commit, g->outcome.index, g->is_frame, err);
+  if (rc == 0 && g->spilled)
+    rc = tm_commit_add_spilled(s->commit, &g->outcome, g->spilled, g->length, g->hash, err);
+  else if (rc == 0)
+    tm_commit_add_done(s->commit, &g->outcome, g->rows, g->rows_len);
+  if (rc == 0)
+    tm_columns_end_add(&s->columns, s->commit, g->is_frame);
+  return rc;
 }
 
 /* It cannot count: the try has failed, and what it had made goes. Or the job has. */
 static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct tm_good_try *g,
                         struct answer *a, int rc, const struct tm_err *err)
 {
-  if (rc != TM_EDAMAGE && rc != TM_EPROTOCOL) {
+  if (rc != TM_EDAMAGE && rc != TM_EPROTOCOL && rc != TM_ESCRIPT) {
     tm_supervisor_fail(w->s, err);
     return;
   }
   if (g->staging)
     tm_tree_remove(g->staging, NULL);
   a->marked = 0;
-  a->status = TM_RUN_EXCEPTION;
+  if (g->spilled)
+    tm_fs_real()->unlink(tm_fs_real()->self, g->spilled); /* refused before the commit saw it */
+  a->status = rc == TM_ESCRIPT ? TM_RUN_WRONG_RETURN : TM_RUN_EXCEPTION;
+  a->no_halves = a->no_halves || rc == TM_ESCRIPT;
   a->message = err->text;
   end_failed_try(w, held, a);
 }
@@ -380,6 +416,7 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
   if (rc < 0)
     refuse_good(w, held, &g, a, rc, &err);
   tm_buf_release(&g.lines);
+  tm_buf_release(&g.own);
   free(g.staging);
   free(g.spilled);
   if (rc < 0)
@@ -437,7 +474,7 @@ static void on_result(struct tm_worker *w, const struct tm_frame *f)
 
   tm_reader_init(&r, f->payload, f->length);
   has_said = tm_result_head_read(&r, &a.head) && (a.head.flags & TM_RESULT_EXTRAS);
-  if (r.bad || (has_said && !tm_extras_read(&r, &said.marks, &said.files))) {
+  if (r.bad || (has_said && !tm_extras_read(&r, &said.marks, &said.files, &said.columns))) {
     tm_answer_on_rubbish(w);
     return;
   }

@@ -101,6 +101,7 @@ static void send_setup(struct tm_worker *w)
                             .logging_level = config->logging_level,
                             .append_row = config->output_action == TM_APPEND_ROW,
                             .escapes_line_breaks = config->escapes_line_breaks,
+                            .separator = config->append_row_separator,
                             .verify_items = s->o.is_resumed,
                             .max_result_size = config->max_result_size };
   struct tm_frame f = { .type = TM_FRAME_SETUP, .fd = -1 };

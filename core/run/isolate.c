@@ -22,7 +22,7 @@
 /* A part that is not divided any more. */
 struct piece {
   uint64_t part;
-  bool is_good;
+  bool is_good, is_frame;
   struct tm_outcome outcome; /* good: */
   struct tm_stash_range rows;
   struct tm_buf lines, files;
@@ -194,13 +194,21 @@ static int add_rows(struct tm_isolate *x, const struct tm_outcome *o,
                     const struct tm_stash_range *ranges, size_t n, struct tm_err *err)
 {
   struct tm_joined joined;
+  struct tm_columns *columns = &x->s->columns;
+  bool is_frame = false;
   int rc = tm_stash_join(&x->stash, ranges, n, &joined, err);
 
+  for (size_t i = 0; i < x->pieces.len; i++)
+    is_frame = is_frame || (x->pieces.at[i].is_good && x->pieces.at[i].is_frame);
+  if (rc == 0)
+    rc = tm_columns_begin_add(columns, x->s->commit, x->index, is_frame, err);
   if (rc == 0 && joined.path)
     rc =
         tm_commit_add_spilled(x->s->commit, o, joined.path, (uint64_t)joined.len, joined.hash, err);
   else if (rc == 0)
     tm_commit_add_done(x->s->commit, o, joined.rows.data, joined.rows.len);
+  if (rc == 0)
+    tm_columns_end_add(columns, x->s->commit, is_frame);
   tm_buf_release(&joined.rows);
   return rc;
 }
@@ -368,7 +376,9 @@ int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err)
 {
   struct tm_isolate *x = find(s, held->entry.index);
-  struct piece p = { .part = held->entry.part, .is_good = true, .outcome = g->outcome };
+  struct piece p = {
+    .part = held->entry.part, .is_good = true, .is_frame = g->is_frame, .outcome = g->outcome
+  };
   int rc;
 
   if (!tm_check(x))

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/job.h"
 #include "sys/clock.h"
@@ -151,6 +152,10 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   if (rc < 0)
     return rc;
   s->manifest = tm_commit_manifest(s->commit);
+  tm_columns_init(&s->columns, s->o.fs, s->state_dir, config->append_row_separator,
+                  config->append_row_header);
+  if ((rc = tm_columns_open(&s->columns, s->commit, err)) < 0)
+    return rc;
   tm_tally_add_earlier(&s->tally, found->committed, found->failed, found->items,
                        found->items_succeeded, found->returned);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
@@ -538,6 +543,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
   (void)tm_syncer_stop(&s->syncer);
+  tm_columns_release(&s->columns);
   tm_commit_close(s->commit);
   tm_turn_close(&s->turn);
   tm_timer_close(&s->flush_timer);

@@ -8,6 +8,7 @@
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
+#include "run/columns.h"
 #include "run/hand.h"
 #include "run/lister.h"
 #include "run/patience.h"
@@ -42,6 +43,7 @@ struct tm_supervisor {
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */
+  struct tm_columns columns;    /* of the output, where run() returns data frames */
   struct tm_lister *lister;     /* NULL: the list is complete */
   struct tm_syncer syncer;
   struct tm_sync sync;

@@ -12,6 +12,7 @@
 --
 -- The pieces: frame/base.lua (memory), column, values (Lua values to columns), rows, shape, group, join, text.
 local base = require "tidemill.frame.base"
+local c = require "tidemill.frame_c"
 local group = require "tidemill.frame.group"
 local join = require "tidemill.frame.join"
 local rows = require "tidemill.frame.rows"
@@ -24,6 +25,10 @@ local refuse = base.refuse
 
 ---@class tidemill.frame
 local M = {}
+
+--- Stands for null in lists of values, also at their end, where nil is nothing. It is json.null.
+---@type lightuserdata
+M.null = require("tidemill.json").null
 
 --- Rows in columns. `#df` is the number of rows.
 ---@class tidemill.DataFrame
@@ -201,7 +206,7 @@ local function check_keys(list, name)
 end
 
 --- A frame of lists of values, one for each column: {name = {...}}, columns by name, or {{name, {...}}, ...}, columns as
---- they stand. nil and json.null are null; shorter lists end in nulls. A column of another frame serves as well. A type is
+--- they stand. nil and frame.null are null; shorter lists end in nulls. A column of another frame serves as well. A type is
 --- what the values fit: whole numbers are long; `types` says otherwise.
 ---
 ---     local df = frame.from_table { id = { 1, 2 }, name = { "a", nil } }
@@ -288,9 +293,41 @@ function M.concat(...)
   return join.concat(base.list(...))
 end
 
+local read_options = {
+  separator = "string", header = "boolean", encoding = "string", support_multi_line = "boolean",
+  infer_column_types = "boolean", set_column_types = "table", empty_as_string = "boolean", invalid = "string",
+}
+
+--- Reads a delimited file whole. Types are found from the first 200 rows; a later value that does not fit is an error that
+--- names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field.
+---
+---     fs.write(path, 'id,name\n1,"a, b"\n2,\n')
+---     local df = frame.read_csv(path)
+---     assert(df.types.id == "long" and df.c.name[1] == "a, b" and df.c.name[2] == nil)
+---     assert(frame.read_csv(path, { set_column_types = { id = "string" } }).c.id[2] == "2")
+---@param path string
+---@param options? {separator?: string, header?: boolean, encoding?: string, support_multi_line?: boolean, \
+---  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?: boolean, invalid?: string}
+---@return tidemill.DataFrame? df
+---@return string? message
+---@return string? code
+function M.read_csv(path, options)
+  if type(path) ~= "string" or path:find("\0", 1, true) then
+    refuse("read_csv: a %s was given; accepted: a path", type(path))
+  end
+  options = base.options("read_csv", options, read_options)
+  local reading, names, columns, len = c.read(path, options, types_of(options.set_column_types, "read_csv"))
+  if not reading then
+    return nil, names, columns
+  end
+  local df = base.read_frame(names, columns, len, reading)
+  c.done(reading)
+  return df
+end
+
 --- The rows of a file with a JSON object a line; columns by name, null where a row has none.
 ---
----     io.open(path, "w"):write('{"a":1}\n{"a":2,"b":"x"}\n'):close()
+---     fs.write(path, '{"a":1}\n{"a":2,"b":"x"}\n')
 ---     local df = frame.read_json_lines(path)
 ---     assert(#df == 2 and df.c.b[1] == nil and df.c.a[2] == 2)
 ---@param path string

@@ -14,7 +14,7 @@ local ffi = require "ffi"
 local plan = require "tidemill.plan"
 
 local band, rshift = bit.band, bit.rshift
-local cast, new, string_of = ffi.cast, ffi.new, ffi.string
+local cast, string_of = ffi.cast, ffi.string
 
 for _, header in ipairs { "column", "column_ops", "frame_ffi" } do
   local text = require("tidemill.frame." .. header .. "_h"):gsub("\n%s*#[^\n]*", "\n")
@@ -151,6 +151,25 @@ local function read(h, i)
 end
 M.read = read
 
+-- The collector does about two bytes of work for each byte of an allocation, but at most 2 KB for one: columns would be
+-- made faster than they are collected. So it is told how much is really made.
+local owed = 0
+local function charge(bytes)
+  owed = owed + bytes
+  if owed >= 65536 then
+    collectgarbage("step", math.min(owed / 1024, 2 ^ 30))
+    owed = 0
+  end
+end
+
+--- Memory for `n` of a C type, all zero.
+function M.new_array(array_type, n)
+  local array = array_type(n)
+  charge(ffi.sizeof(array))
+  return array
+end
+local new_array = M.new_array
+
 local array_types = {
   [BOOL] = ffi.typeof "uint8_t[?]",
   [LONG] = ffi.typeof "int64_t[?]",
@@ -177,21 +196,21 @@ function M.new_column(kind, n, bytes, bits)
   if kind == STRING then
     bytes = bytes or 0
     if bytes > 0x7fffffff then
-      keep.data = offsets_of(n + 1)
+      keep.data = new_array(offsets_of, n + 1)
       v.off64, v.is_wide = keep.data, 1
     else
-      keep.data = array_types[kind](n + 1)
+      keep.data = new_array(array_types[kind], n + 1)
       v.off32 = keep.data
     end
-    keep.bytes = chars_of(bytes + 1)
+    keep.bytes = new_array(chars_of, bytes + 1)
     v.bytes = keep.bytes
   else
-    keep.data = array_types[kind](n)
+    keep.data = new_array(array_types[kind], n)
     v[fields[kind]] = keep.data
   end
   if bits then
     local size = math.floor((n + 7) / 8)
-    keep.validity = bytes_of(size)
+    keep.validity = new_array(bytes_of, size)
     ffi.fill(keep.validity, size, bits == "null" and 0 or 0xff)
     v.validity = keep.validity
   end
@@ -271,7 +290,10 @@ function M.join_columns(parts)
 end
 
 --- Room for the numbers of rows.
-M.rows_of = ffi.typeof "int32_t[?]"
+local numbers_of = ffi.typeof "int32_t[?]"
+function M.rows_of(n)
+  return new_array(numbers_of, n)
+end
 
 function M.is_int64(v)
   return type(v) == "cdata" and ffi.istype(int64, v)
@@ -355,6 +377,16 @@ function M.list(...)
     return first
   end
   return { ... }
+end
+
+--- A frame with copies of columns in C memory, which `owner` keeps until then.
+function M.read_frame(names, columns, len, owner)
+  local list, never = {}, ffi.new "int32_t[1]"
+  columns = cast("const struct tm_column *", columns)
+  for i in ipairs(names) do
+    list[i] = M.join_columns { M.view_column(columns[i - 1], 0, len, owner, never) }
+  end
+  return M.new_frame(names, list)
 end
 
 --- Frame over columns in C memory, for the time of a lease (lua/frame.c).

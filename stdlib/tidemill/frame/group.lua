@@ -6,7 +6,13 @@ local values = require "tidemill.frame.values"
 
 local BOOL, LONG, DOUBLE, STRING, DATETIME = base.BOOL, base.LONG, base.DOUBLE, base.STRING, base.DATETIME
 local refuse, ops = base.refuse, base.ops
-local counts_of, sums_of = ffi.typeof "int64_t[?]", ffi.typeof "double[?]"
+local pairs_of = ffi.typeof "struct tm_sort_pair[?]"
+
+local function array_maker(name)
+  local array_type = ffi.typeof(name)
+  return function(n) return base.new_array(array_type, n) end
+end
+local counts_of, sums_of = array_maker "int64_t[?]", array_maker "double[?]"
 
 ---@class tidemill.DataFrame
 local M = {}
@@ -26,7 +32,7 @@ local function slots_for(n)
   while size < 2 * n do
     size = size * 2
   end
-  return ffi.new("int32_t[?]", size), size
+  return base.rows_of(size), size
 end
 
 -- ---- sort ----
@@ -67,7 +73,7 @@ function M.sort(df, ...)
   for i = 0, n - 1 do
     list[i] = i
   end
-  ops.sort(keys, #given, list, n, ffi.new("struct tm_sort_pair[?]", 2 * n + 1))
+  ops.sort(keys, #given, list, n, base.new_array(pairs_of, 2 * n + 1))
   return shape.take_rows(state, list, n)
 end
 
@@ -334,7 +340,7 @@ end
 --- A row for each column: `column`, `type`, `count` (values), `nulls`, and of numbers `mean`, `std`, `min`, `median`,
 --- `max`.
 ---
----     local df = frame.from_table { a = { 1, 2, nil } }
+---     local df = frame.from_table { a = { 1, nil, 2 } }
 ---     local d = df:describe()
 ---     assert(d.c.column[1] == "a" and d.c.nulls[1] == 1 and d.c.mean[1] == 1.5)
 ---@return tidemill.DataFrame

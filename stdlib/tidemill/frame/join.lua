@@ -61,7 +61,7 @@ local function pairs_of(left, right, left_keys, right_keys, keep)
   while size < 2 * right.len do
     size = size * 2
   end
-  local slots, next_of = ffi.new("int32_t[?]", size), base.rows_of(right.len)
+  local slots, next_of = base.rows_of(size), base.rows_of(right.len)
   ops.join_index(b, n_keys, right.len, next_of, slots, size)
   local matched = ffi.new("uint8_t[?]", right.len)
   local function run(x, y)

@@ -367,8 +367,8 @@ end
 
 --- A frame in which nulls of the named columns are these values.
 ---
----     local df = frame.from_table { a = { 1, nil } }
----     assert(df:fill_null({ a = 0 }).c.a[2] == 0)
+---     local df = frame.from_table { a = { nil, 1 } }
+---     assert(df:fill_null({ a = 0 }).c.a[1] == 0)
 ---@param map table<string, any>
 ---@return tidemill.DataFrame
 function M.fill_null(df, map)

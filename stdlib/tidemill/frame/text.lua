@@ -116,7 +116,7 @@ end
 ---
 ---     local df = frame.from_table { { "a", { 1, 2 } }, { "b", { "x", "y, z" } } }
 ---     assert(df:write_csv(path))
----     assert(io.open(path):read "*a" == 'a,b\n1,x\n2,"y, z"\n')
+---     assert(fs.read(path) == 'a,b\n1,x\n2,"y, z"\n')
 ---@param path string
 ---@param options? {separator?: string, header?: boolean} ",", true
 ---@return true? ok
@@ -149,7 +149,7 @@ end
 ---
 ---     local df = frame.from_table { a = { 1, nil }, b = { "x", "y" } }
 ---     assert(df:write_json_lines(path))
----     assert(io.open(path):read "*a" == '{"a":1,"b":"x"}\n{"a":null,"b":"y"}\n')
+---     assert(fs.read(path) == '{"a":1,"b":"x"}\n{"a":null,"b":"y"}\n')
 ---@param path string
 ---@return true? ok
 ---@return string? message
