@@ -15,7 +15,7 @@ struct tm_agent {
   struct tm_buf rows, payload, scratch;
   struct tm_extras extras;
   struct tm_table_loader *tables;       /* NULL until the first mini-batch of a table */
-  struct tm_data_frame frame;                /* the rows of the mini-batch in work */
+  struct tm_data_frame frame;           /* the rows of the mini-batch in work */
   struct tm_item range;                 /* where they are */
   int64_t begin_ns;                     /* monotonic; of the mini-batch in work */
   int64_t written_ns;                   /* monotonic; the last write of the outbox */

@@ -21,6 +21,7 @@ struct tm_table_cut {
   struct tm_item file;
   struct tm_stream *stream;
   struct tm_borders *borders;
+  bool has_ranges; /* of the file at hand */
 };
 
 struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options)
@@ -161,6 +162,7 @@ int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struc
   if (rc == 0)
     open_borders(c);
   c->file.file = c->files;
+  c->has_ranges = false;
   c->files += rc == 0;
   return rc;
 }
@@ -177,7 +179,8 @@ int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err
   out->is_rows = true;
   out->begin = range.begin;
   out->end = range.end;
-  out->first_row = range.first_row;
+  out->first_row = c->has_ranges ? range.first_row : 0;
+  c->has_ranges = true;
   out->rows = range.rows;
   return 1;
 }

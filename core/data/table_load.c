@@ -16,7 +16,10 @@
 #include "data/item.h"
 #include "data/rows/open.h"
 #include "data/rows/reader.h"
+#include "data/rows/scan.h"
 #include "data/table.h"
+
+#define COUNT_PIECE ((int64_t)1 << 20) /* bytes */
 
 struct input {
   struct tm_dataset *dataset; /* NULL: no table */
@@ -332,15 +335,50 @@ void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out)
   tm_rows_reader_words(l->last->reader, &file, out);
 }
 
+/* Row ends in the range, and a last row without one; lines that are empty count. Of UTF-16 no more is known than that there is a
+ * row. */
+static int64_t count_ends(struct tm_table_loader *l, const struct input *in,
+                          const struct tm_item *item, struct tm_err *err)
+{
+  const struct tm_rows_options *rows = &in->dataset->table->rows;
+  struct tm_dialect dialect = rows->dialect;
+  struct tm_scan scan;
+  struct tm_buf piece = TM_BUF_NONE;
+  int64_t at = item->begin, got = 1;
+  char last = '\n';
+  if (rows->dialect.encoding == TM_ENCODING_UTF16)
+    return 1;
+  dialect.no_quotes = dialect.no_quotes || rows->format == TM_ROWS_JSON_LINES;
+  tm_scan_init(&scan, &dialect, TM_SCAN_BEST);
+  while (at < item->end && got > 0) {
+    size_t n = item->end - at < COUNT_PIECE ? (size_t)(item->end - at) : (size_t)COUNT_PIECE;
+    tm_buf_clear(&piece);
+    got = l->stream->read(l->stream, tm_buf_extend(&piece, n), n, at, err);
+    if (got > 0) {
+      tm_scan_rows(&scan, piece.data, (size_t)got, UINT64_MAX);
+      last = piece.data[got - 1];
+      at += got;
+    }
+  }
+  tm_buf_release(&piece);
+  return got < 0 ? got : (int64_t)scan.rows + (last != '\n');
+}
+
 int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
                        struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
   struct tm_data_frame frame;
+  struct tm_err other = TM_ERR_NONE;
   tm_reader_init(&r, bytes, len);
-  if (tm_item_next(&r, &item) && item.is_rows && item.rows >= 0)
+  bool has_item = tm_item_next(&r, &item) && item.is_rows;
+  if (has_item && item.rows >= 0)
     return item.rows;
   int rc = tm_table_load(l, dataset, bytes, len, (struct tm_rows_part) { 0, 0 }, &frame, err);
-  return rc < 0 ? rc : frame.len;
+  if (rc == 0)
+    return frame.len;
+  bool can_read = has_item && l->is_open && dataset < l->len && l->inputs[dataset].dataset &&
+                  open_stream(l, &item, &other) == 0;
+  return can_read ? count_ends(l, &l->inputs[dataset], &item, err) : rc;
 }

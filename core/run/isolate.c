@@ -153,23 +153,17 @@ static int note_files(struct tm_isolate *x, struct tm_err *err)
 static int add_lines(const struct tm_isolate *x, struct tm_buf *out, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
-  struct tm_reader r;
-  struct tm_item item;
   int rc = tm_manifest_read(x->s->manifest, x->index, &entry, err);
 
-  if (rc < 0)
-    return rc;
-  tm_reader_init(&r, entry.bytes, entry.len);
-  for (size_t i = 0; i < x->pieces.len; i++) {
+  for (size_t i = 0; rc == 0 && i < x->pieces.len; i++) {
     struct piece *p = &x->pieces.at[i];
     p->why.dataset = entry.dataset;
     if (p->is_good)
       tm_buf_add(out, tm_buf_str(&p->lines), p->lines.len);
-    for (uint32_t k = 0; k < tm_part_count(p->part) && tm_item_next(&r, &item); k++)
-      if (!p->is_good)
-        tm_failed_lines_item(out, &p->why, &item);
+    else
+      tm_failed_lines_part(out, &p->why, &entry, tm_part_first(p->part), tm_part_count(p->part));
   }
-  return 0;
+  return rc;
 }
 
 /* What is to be committed: the sums of the good pieces, and their rows. Returns the number of good pieces. */

@@ -1,0 +1,270 @@
+-- Rows of tables: how files are cut, what run() is given, what is counted, what is refused.
+local job = require "support.job"
+local lfs = require "lfs"
+
+local function csv(t, name, first, last)
+  local lines = { "id,price,day,name" }
+  for i = first, last do
+    lines[#lines + 1] = ("%d,%.1f,2024-01-%02d,name%d"):format(i, i / 2, i % 28 + 1, i)
+  end
+  t:write(name, table.concat(lines, "\n") .. "\n")
+end
+
+local function pipeline(t, config, input, before)
+  t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+%s
+local config = tm.ParallelRunConfig { entry_script = "score.lua", process_count_per_node = 2, %s }
+local step = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = %s }
+return tm.Pipeline { name = "case", steps = { step } }
+]]):format(before or "", config, input or [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]]))
+end
+
+local IDS = [[
+function run(df)
+  local rows = {}
+  for i = 1, #df do rows[i] = df.c.id[i] end
+  return rows
+end
+]]
+
+local function ids(first, last)
+  local rows = {}
+  for i = first, last do rows[#rows + 1] = tostring(i) end
+  table.sort(rows)
+  return rows
+end
+
+describe("a table", function()
+  after_each(job.check_end)
+
+  it("is cut at row borders, and never across files", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 3000)
+    csv(t, "in/b.csv", 3001, 3010)
+    t:script [[
+      function run(df, context)
+        local rows = {}
+        for row in df:rows() do
+          rows[#rows + 1] = ("%d %s %s"):format(row.id, context.source:match "[^/]+$", row.name)
+        end
+        return rows
+      end]]
+    pipeline(t, [[mini_batch_size = "10KB"]])
+    local r = t:expect_job(0)
+    local step = r.result.steps[1]
+    assert.same({ total = 3010, succeeded = 3010, failed = 0 }, step.items)
+    assert.is_true(step.mini_batches.total > 8)
+    local want = {}
+    for i = 1, 3010 do want[i] = ("%d %s name%d"):format(i, i <= 3000 and "a.csv" or "b.csv", i) end
+    table.sort(want)
+    assert.same(want, t:rows())
+  end)
+
+  it("is cut by rows, which have numbers then", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 1201)
+    t:script [[function run(df, context)
+      local rows = {}
+      for i in ipairs(df.c.id:to_table()) do
+        rows[i] = ("%d %d"):format(df.c.id[i], context.global_row_index_lower_bound + i)
+      end
+      return rows
+    end]]
+    pipeline(t, [[mini_batch_size = "500rows"]])
+    local r = t:expect_job(0)
+    assert.same({ total = 3, succeeded = 3, failed = 0 }, r.result.steps[1].mini_batches)
+    for _, row in ipairs(t:rows()) do
+      local id, number = row:match "(%d+) (%d+)"
+      assert.equal(id, number)
+    end
+  end)
+
+  it("has types that are found once, in the first file, and kept", function()
+    local t = job.case()
+    t:write("in/a.csv", "a,b,c\n1,x,2024-01-01\n")
+    t:write("in/b.csv", "a,b,c\nno,2,never\n")
+    t:script [[function run(df)
+      local types = {}
+      for _, name in ipairs(df.columns) do types[#types + 1] = df.types[name] end
+      return { table.concat(types, " ") .. " " .. tostring(df.c.a[1]) }
+    end]]
+    pipeline(t, "")
+    t:expect_job(0)
+    assert.same({ "long string datetime 1", "long string datetime nil" }, t:rows())
+    assert.truthy(t:read("job/score/state/schema.json"):find('"type": "datetime"', 1, true))
+  end)
+
+  it("may be JSON lines, with columns out of the path and the path itself", function()
+    local t = job.case()
+    t:write("in/north/2026/02/01.jsonl", '{"a":1,"b":"x"}\n{"b":"y","a":2}\n')
+    t:write("in/south/2026/02/02.jsonl", '{"a":3,"b":"z"}\n')
+    t:script [[function run(df)
+      local rows = {}
+      for row in df:rows() do
+        rows[#rows + 1] = ("%d %s %s %d %s"):format(row.a, row.b, row.store, row.day, row.Path:match "[^/]+$")
+      end
+      return rows
+    end]]
+    pipeline(t, "", [[tm.Dataset.Tabular.from_json_lines_files("in", { include_path = true,
+      partition_format = "{store}/{day:yyyy/MM/dd}.jsonl" })]])
+    t:expect_job(0)
+    assert.same({ "1 x north 1769904000 01.jsonl", "2 y north 1769904000 01.jsonl", "3 z south 1769990400 02.jsonl" },
+      t:rows())
+  end)
+
+  it("counts rows: what run() leaves out, what it marks, what fails", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 10)
+    csv(t, "in/b.csv", 11, 20)
+    t:script [[function run(df, context)
+      if df.c.id[1] == 11 then error "no good" end
+      context:fail(3, "third")
+      return { 1, 2, 3, 4, 5, 6, 7 }
+    end]]
+    pipeline(t, "run_max_try = 2, error_threshold = 13")
+    local r = t:expect_job(0)
+    assert.same({ total = 20, succeeded = 7, failed = 13 }, r.result.steps[1].items)
+    local failed = t:read "job/score/failed_items.jsonl"
+    assert.truthy(failed:find('"row":2,"number":3,"rows":1,[^\n]*"error":"third"'), failed)
+    pipeline(t, "run_max_try = 2, error_threshold = 12")
+    local other = t:run { "run", "pipeline.lua", "--progress", "none" }
+    t:expect(other, 1)
+    assert.truthy(other.err:find("error_threshold tolerates 12", 1, true), other.err)
+  end)
+
+  it("counts the rows of a mini-batch whose workers die", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 7)
+    csv(t, "in/b.csv", 8, 9)
+    t:script [[function run(df)
+      if df.c.id[1] == 1 then os.exit(3) end
+      return { 8, 9 }
+    end]]
+    pipeline(t, "run_max_try = 2")
+    local r = t:expect_job(0)
+    assert.same({ total = 9, succeeded = 2, failed = 7 }, r.result.steps[1].items)
+  end)
+
+  it("fails to load where a value that does not fit is an error, and says where", function()
+    local t = job.case()
+    t:write("in/a.csv", "a,b\n1,2\n3,x\n")
+    t:script "function run(df) return { 1, 2 } end"
+    pipeline(t, "run_max_try = 1", [[tm.Dataset.Tabular.from_delimited_files("in/a.csv",
+      { set_column_types = { b = "long" }, on_misfit = "error" })]])
+    local r = t:run_job()
+    t:expect(r, 1)
+    assert.same({ LOAD_EXCEPTION = 1 }, t:statuses())
+    assert.truthy(r.err:find("a.csv', line 3", 1, true), r.err)
+    assert.same({ total = 2, succeeded = 0, failed = 2 }, r.result.steps[1].items)
+  end)
+
+  it("ends the frame with run(), and says so to who uses it later", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 5)
+    csv(t, "in/b.csv", 6, 10)
+    t:script [[
+      local kept
+      function run(df)
+        local said = kept and select(2, pcall(function() return kept.c.id[1] end)) or "first"
+        kept = df
+        return { tostring(said), 2, 3, 4, 5 }
+      end]]
+    pipeline(t, "process_count_per_node = 1")
+    t:expect_job(0)
+    assert.truthy(table.concat(t:rows(), "\n"):find "copy%(%)")
+  end)
+
+  it("is gone on with where it was, with the schema of before", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 500)
+    t:script [[function run(df)
+      if df.c.id[1] > 200 and not os.getenv "GOOD" then error "not yet" end
+      local rows = {}
+      for i = 1, #df do rows[i] = df.c.id[i] end
+      return rows
+    end]]
+    pipeline(t, [[mini_batch_size = "100rows", run_max_try = 1, error_threshold = 0, process_count_per_node = 1]])
+    t:expect_job(1)
+    t:expect_job(0, { "--resume" }, { env = { "GOOD=1" } })
+    assert.same(ids(1, 500), t:rows())
+  end)
+
+  it("that has changed is noticed by the worker that opens it", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 500)
+    t:script [[function run(df)
+      if df.c.id[1] > 100 and not os.getenv "GOOD" then error "not yet" end
+      local rows = {}
+      for i = 1, #df do rows[i] = df.c.id[i] end
+      return rows
+    end]]
+    pipeline(t, [[mini_batch_size = "100rows", run_max_try = 1, error_threshold = 0, process_count_per_node = 1]])
+    t:expect_job(1)
+    csv(t, "in/a.csv", 1, 501)
+    local r = t:run_job({ "--resume" }, { env = { "GOOD=1" } })
+    t:expect(r, 1)
+    assert.truthy(r.err:find("changed since it was listed: size", 1, true), r.err)
+    r = t:run_job({ "--resume", "--verify-input" }, { env = { "GOOD=1" } })
+    t:expect(r, 2)
+    assert.truthy(r.err:find("has changed: in mini-batch 0", 1, true), r.err)
+  end)
+
+  it("is isolated row by row", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 40)
+    t:script [[function run(df)
+      local rows = {}
+      for i = 1, #df do
+        if df.c.id[i] == 17 then error "seventeen" end
+        rows[i] = df.c.id[i]
+      end
+      return rows
+    end]]
+    pipeline(t, "run_max_try = 1, isolate_failures = true")
+    local r = t:expect_job(0)
+    assert.same({ total = 40, succeeded = 39, failed = 1 }, r.result.steps[1].items)
+    assert.equal(39, #t:rows())
+  end)
+
+  it("is refused beside files, with other sizes, with options that there are not", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 5)
+    t:script(IDS)
+    local tabular = [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]]
+    local file = [[tm.Dataset.File.from_files("in")]]
+    for _, case in ipairs {
+      { "", ("{ %s, %s }"):format(tabular, file), "'inputs[2]' is a FileDataset and 'inputs[1]' a TabularDataset" },
+      { [[mini_batch_size = "10 lines"]], tabular, [['mini_batch_size' is "10 lines"; accepted: ]] },
+      { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { separater = ";" })]],
+        "pipeline.lua:4: Dataset.Tabular.from_delimited_files: unknown key 'separater'; did you mean 'separator'?" },
+      { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = "sometimes" })]],
+        [['header' is "sometimes"; accepted: "true", "all_files_same"]] },
+      { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { validate = false })]], "infer_column_types = false" },
+      { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { set_column_types = { a = "flaot" } })]],
+        "'set_column_types' is a table; accepted: a table of names and types" },
+    } do
+      pipeline(t, case[1], case[2])
+      local r = t:run { "run", "pipeline.lua", "--dry-run" }
+      t:expect(r, 2)
+      assert.truthy(r.err:find(case[3], 1, true), r.err)
+    end
+    assert.is_nil(lfs.attributes(t.dir .. "/workspace", "mode"))
+  end)
+
+  it("without a row, or with a column that is not there, ends the job", function()
+    local t = job.case()
+    t:write("in/a.csv", "")
+    t:script(IDS)
+    pipeline(t, "")
+    local r = t:run_job()
+    t:expect(r, 1)
+    assert.truthy(r.err:find("no input: there is no row in 1 file", 1, true), r.err)
+    csv(t, "in/a.csv", 1, 5)
+    pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv",
+      { set_column_types = { pirce = "double" } })]])
+    r = t:run { "run", "pipeline.lua", "--progress", "none" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("pirce", 1, true) and r.err:find("pipeline.lua:4", 1, true), r.err)
+  end)
+end)
