@@ -18,8 +18,7 @@ struct tm_stream {
   /* Up to n bytes from `at`; fewer only at the end. Negative: an error, with words that name the file. */
   int64_t (*read)(struct tm_stream *s, void *p, size_t n, int64_t at, struct tm_err *err);
   void (*close)(struct tm_stream *s);
-  int64_t size;    /* of the contents; -1: not known */
-  bool is_indexed; /* any place can be read without reading all before it */
+  int64_t size; /* of a plain file; -1: it is to be read in order by whoever looks for borders */
 };
 
 enum tm_packing { TM_PACKED_NOT, TM_PACKED_GZIP, TM_PACKED_OTHER };
