@@ -136,8 +136,7 @@ static int read_rows(lua_State *L, struct reading *r, int options, int types, st
   r->delimited = tm_delimited_new(&r->dialect, &r->schema, TM_SCAN_BEST);
   tm_delimited_begin(r->delimited, &r->arena, &source);
   if (tm_delimited_add(r->delimited, text + header, n - header, true, err) < 0)
-    return tm_err_wrap(err, "line %" PRId64,
-                       row_of(text, n, tm_delimited_fault(r->delimited)->at));
+    return tm_err_wrap(err, "line %" PRId64, row_of(text, n, tm_delimited_fault(r->delimited)->at));
   tm_delimited_end(r->delimited, &r->frame);
   return 0;
 }

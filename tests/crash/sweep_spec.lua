@@ -25,8 +25,8 @@ for i, name in ipairs(expected) do expected[i] = name .. (" "):rep(i) .. "end" e
 local expected_files = {} -- one for each mini-batch of two
 for i = 1, ITEMS, 2 do expected_files[#expected_files + 1] = ("%04d.txt"):format(i) end
 
--- What the job returns: an array of lines, or data frames, whose file has a header and whose columns are on record. Every
--- second frame has its columns in another order.
+-- What the job returns: an array of lines, or data frames, whose file has a header and whose columns are on record.
+-- Every second frame has its columns in another order.
 local arrays = { script = SCRIPT, file = "parallel_run_step.txt", rows = expected }
 local frames = {
   script = SCRIPT:gsub("return rows\nend$", [[
