@@ -169,6 +169,24 @@ describe("the supervisor", function()
     end
   end)
 
+  it("may be killed while it takes over another job", function()
+    local function begin(t) -- a job that was killed, and one that is to take it over
+      t:run_job({ "--job-dir", t:path "old" }, faults "kill@70")
+      t:pipeline("mini_batch_size = 2, process_count_per_node = 2, sync_interval = 0.01",
+                 [[arguments = { "--resume_from", "old" }]])
+    end
+    local _, changes = count_calls(begin)
+    for _, n in ipairs(some_of(changes, 12)) do
+      local t = new_case()
+      begin(t)
+      t:run_job(nil, faults("kill@" .. n))
+      t:run_job({ "--resume" }, faults("kill@" .. math.random(changes)))
+      expect_whole(t, "taking over, kill@" .. n)
+      assert.is_false(t:has "job/resume_from")
+      job.check_end()
+    end
+  end)
+
   it("says what failed, and goes on when it is resumed", function()
     local calls = count_calls()
     for _, way in ipairs { "fail@%d:EIO", "fail@%d:ENOSPC", "fail@%d:EINTR", "short@%d" } do
