@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "data/rows/infer.h"
 #include "data/rows/json_scan.h"
+#include "data/rows/text.h"
 #include "data/rows/value.h"
 
 #define KEYS_KEPT 256
@@ -111,6 +112,14 @@ static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, c
   int rc = tm_err_set(err, TM_EDAMAGE, "%s", tm_buf_str(&words));
   tm_buf_release(&words);
   return rc;
+}
+
+/* Bytes of the file that this text takes: of two each for a unit of UTF-16, of one each for a character. */
+static int64_t size_in_file(const struct tm_json_lines *j, const char *p, size_t n)
+{
+  if (j->options.encoding == TM_ENCODING_UTF8)
+    return (int64_t)n;
+  return tm_utf16_size(p, n) / (j->options.encoding == TM_ENCODING_UTF16 ? 1 : 2);
 }
 
 /* Lines -------------------------------------------------------------------------------------------------------------- */
@@ -290,8 +299,8 @@ int64_t tm_json_lines_add(struct tm_json_lines *j, const char *p, size_t n, bool
     if (rc < 0)
       return rc;
     len += line != NULL;
+    j->at += size_in_file(j, p + at, len);
     at += len;
-    j->at += (int64_t)len;
   }
   return (int64_t)at;
 }
