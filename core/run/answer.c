@@ -109,47 +109,6 @@ static void add_short_return(struct tm_buf *out, const struct tm_worker *w,
   free(log);
 }
 
-<<<<<<< HEAD
-=======
-static int list_failed_items(struct tm_buf *out, struct tm_worker *w, const struct tm_held *held,
-                             const struct answer *a, struct tm_err *err)
-{
-  struct tm_manifest_entry entry;
-  struct tm_reader r;
-  struct tm_item item;
-  int rc = tm_manifest_read(w->s->manifest, held->entry.index, &entry, err);
-
-  if (rc < 0)
-    return rc;
-  tm_reader_init(&r, entry.bytes, entry.len);
-  while (tm_item_next(&r, &item))
-    add_failed_item(out, w, held, &item, a);
-  return 0;
-}
-
-/* Items that no element stands for, and no mark: which ones is not known. */
-static void note_short_return(struct tm_supervisor *s, const struct tm_held *held,
-                              const struct answer *a)
-{
-  struct tm_buf line = TM_BUF_NONE;
-  uint32_t good = held->items - a->marked;
-
-  if (a->head.returned >= good)
-    return;
-  tm_buf_printf(&line,
-                "{\"mini_batch\":%" PRIu64 ",\"item\":null,\"count\":%" PRIu32
-                ",\"error\":\"run() returned %" PRIu32 " %s for %" PRIu32 " %s",
-                held->entry.index, good - a->head.returned, a->head.returned,
-                tm_text_counted(a->head.returned, "element", "elements"), held->items,
-                tm_text_counted(held->items, "item", "items"));
-  if (a->marked > 0)
-    tm_buf_printf(&line, ", of which %" PRIu32 " are marked as failed", a->marked);
-  tm_buf_add_str(&line, "\"}\n");
-  tm_commit_note_failures(s->commit, line.data, line.len);
-  tm_buf_release(&line);
-}
-
->>>>>>> main
 /* Ends of tries. */
 
 /* It will not be tried again, whole or in parts. */
