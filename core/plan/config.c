@@ -226,6 +226,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
   c->sync_interval_ns = ns_setting(settings, "sync_interval");
   c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
   c->description = tm_xstrdup(text_setting(settings, "description"));
+  c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));
   int rc = tm_cutting_fill(c, settings, step, err);
   if (rc == 0)
     rc = fill_environment(c, settings, base_dir, err);
@@ -275,5 +276,6 @@ void tm_config_release(struct tm_config *c)
     free(*variable);
   free(c->environment);
   free(c->description);
+  free(c->resume_from);
   memset(c, 0, sizeof(*c));
 }

@@ -39,6 +39,7 @@ struct tm_config {
   char **environment; /* "NAME=value"; NULL-ended; or NULL */
   bool overwrite;
   char *description; /* or NULL */
+  char *resume_from; /* a job as it is called, or NULL */
 };
 
 #endif

@@ -18,6 +18,7 @@
 #define PARAMETER  TM_FIELD_PARAMETER
 #define CHANGEABLE TM_FIELD_CHANGEABLE
 #define ARGUMENT   TM_FIELD_ARGUMENT
+#define AT_FIRST   TM_FIELD_AT_FIRST
 #define ANY_CASE   TM_FIELD_ANY_CASE
 
 #define INT_MAX_GIVEN  2147483647.0
@@ -93,6 +94,9 @@ static const struct tm_field argument_fields[] = {
     "append_row_header, and before it" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds until the first mini-batch is created, then the step is Failed" },
+  { "resume_from", TM_FIELD_PATH, 0, 0, NULL, NULL, AT_FIRST | ARGUMENT,
+    "a job, by its directory, its name or 'latest': a new job takes over what it has committed of "
+    "the step of this name" },
 };
 
 static const struct tm_field retry_fields[] = {

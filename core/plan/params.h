@@ -44,6 +44,7 @@ enum {
   TM_FIELD_CHANGEABLE = 4, /* may have changed when a job is resumed */
   TM_FIELD_OR_ONE = 8,     /* of OBJECTS: one object stands for a list of one */
   TM_FIELD_ARGUMENT = 16,  /* may be given in the script's arguments, by exact name: arguments.h */
+  TM_FIELD_AT_FIRST = 64,  /* says how a job begins: nothing to a job that is resumed */
   TM_FIELD_ANY_CASE = 32,  /* of CHOICE: words in upper case, accepted in any */
 };
 

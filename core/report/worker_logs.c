@@ -119,7 +119,10 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
     ADD_COUNT(&p, a->part_first, " to ");
     ADD_COUNT(&p, a->part_first + a->items - 1, " of its items: ");
   }
-  ADD_COUNT(&p, a->items, " items, ");
+  if (a->items == 1)
+    TM_PEN_ADD(&p, "1 item, ");
+  else
+    ADD_COUNT(&p, a->items, " items, ");
   ADD_COUNT(&p, a->succeeded, " succeeded, ");
   ADD_COUNT(&p, a->failed, " failed; ");
   add_times(&p, &l->began, a);

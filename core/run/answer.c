@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "data/item.h"
 #include "data/table_load.h"
 #include "run/isolate.h"
@@ -212,11 +213,14 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
   if (returned <= good || s->has_surplus_warning)
     return;
   s->has_surplus_warning = true;
-  tm_supervisor_say(
-      s, TM_WARNING,
-      "run() returned %" PRIu32 " elements for the %" PRIu32 " items of mini-batch %" PRIu64
-      "%s; each element should stand for one item (said once)",
-      returned, good, held->entry.index, a->marked > 0 ? " that are not marked as failed" : "");
+  tm_supervisor_say(s, TM_WARNING,
+                    "run() returned %" PRIu32 " %s for the %" PRIu32 " %s of mini-batch %" PRIu64
+                    "%s; each element should stand for one item (said once)",
+                    returned, tm_text_counted(returned, "element", "elements"), good,
+                    tm_text_counted(good, "item", "items"), held->entry.index,
+                    a->marked == 0 ? ""
+                                   : tm_text_counted(good, " that is not marked as failed",
+                                                     " that are not marked as failed"));
 }
 
 /* What the script said beside the rows. Its memory is the frame's. */

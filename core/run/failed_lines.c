@@ -99,8 +99,10 @@ void tm_failed_lines_short(struct tm_buf *out, const struct tm_failed_try *t, ui
     return;
   tm_buf_printf(out,
                 "{\"mini_batch\":%" PRIu64 ",\"item\":null,\"count\":%" PRIu32 ",\"input\":%" PRIu32
-                ",\"error\":\"run() returned %" PRIu32 " elements for %" PRIu32 " items",
-                t->index, good - returned, t->dataset, returned, items);
+                ",\"error\":\"run() returned %" PRIu32 " %s for %" PRIu32 " %s",
+                t->index, good - returned, t->dataset, returned,
+                tm_text_counted(returned, "element", "elements"), items,
+                tm_text_counted(items, "item", "items"));
   if (marked > 0)
     tm_buf_printf(out, ", of which %" PRIu32 " are marked as failed", marked);
   tm_buf_add_str(out, "\"}\n");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "cli/execute.h"
 #include "cli/one_step.h"
 #include "data/cut.h"
@@ -157,7 +158,9 @@ static int run_first(struct try *t)
     return say_failure(t, "run()");
   if (tm_fd_append(t->out_fd, tm_buf_str(&t->rows), t->rows.len) < 0)
     tm_cli_say("cannot write rows to standard output");
-  tm_cli_say("the first mini-batch: %u items, %u elements returned%s", mb->items, returned,
+  tm_cli_say("the first mini-batch: %u %s, %u %s returned%s", mb->items,
+             tm_text_counted(mb->items, "item", "items"), returned,
+             tm_text_counted(returned, "element", "elements"),
              returned < mb->items   ? "; the missing ones count as failed items"
              : returned > mb->items ? "; more than one for an item"
                                     : "");

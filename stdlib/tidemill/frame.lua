@@ -6,9 +6,9 @@
 --   for row in df:rows() do print(row.city, row.price) end
 --   print(df:group_by("city"):agg { total = { "sum", "price" } })
 --
--- A frame does not change: every method returns a new one, which shares columns. Rows are counted from 1; a null is nil in
--- Lua, and neither NaN nor "". Lists are given as one table or as arguments. What is wrong raises at the caller's line; what
--- may fail outside, a file, returns nil, a message and a code.
+-- A frame does not change: every method returns a new one, which shares columns. Rows are counted from 1; a null is nil
+-- in Lua, and neither NaN nor "". Lists are given as one table or as arguments. What is wrong raises at the caller's
+-- line; what may fail outside, a file, returns nil, a message and a code.
 --
 -- The pieces: frame/base.lua (memory), column, values (Lua values to columns), rows, shape, group, join, text.
 local base = require "tidemill.frame.base"
@@ -49,9 +49,9 @@ function methods.column(df, name)
   return state.columns[base.place(state, name, "column")]
 end
 
---- One row after the other: `for row in df:rows() do ... row.price ... end`. The row is one cursor that moves: it is valid
---- until the next step, row:copy() is a table to keep. A step allocates nothing. (A column named "copy" is reached as a
---- field of the row, and row:copy() is not there then.)
+--- One row after the other: `for row in df:rows() do ... row.price ... end`. The row is one cursor that moves: it is
+--- valid until the next step, row:copy() is a table to keep. A step allocates nothing. (A column named "copy" is
+--- reached as a field of the row, and row:copy() is not there then.)
 ---
 ---     local df = frame.from_table { a = { 1, 2, 3 } }
 ---     local sum = 0
@@ -205,9 +205,9 @@ local function check_keys(list, name)
   return table.maxn(list)
 end
 
---- A frame of lists of values, one for each column: {name = {...}}, columns by name, or {{name, {...}}, ...}, columns as
---- they stand. nil and frame.null are null; shorter lists end in nulls. A column of another frame serves as well. A type is
---- what the values fit: whole numbers are long; `types` says otherwise.
+--- A frame of lists of values, one for each column: {name = {...}}, columns by name, or {{name, {...}}, ...}, columns
+--- as they stand. nil and frame.null are null; shorter lists end in nulls. A column of another frame serves as well. A
+--- type is what the values fit: whole numbers are long; `types` says otherwise.
 ---
 ---     local df = frame.from_table { id = { 1, 2 }, name = { "a", nil } }
 ---     assert(#df == 2 and df.types.id == "long" and df.c.name[2] == nil)
@@ -241,8 +241,8 @@ function M.from_table(given, types)
   return base.new_frame(names, columns)
 end
 
---- A frame of rows, tables {column = value}. Columns stand by name, or as `columns` has them: then rows may be lists, too,
---- and what is not named there is refused.
+--- A frame of rows, tables {column = value}. Columns stand by name, or as `columns` has them: then rows may be lists,
+--- too, and what is not named there is refused.
 ---
 ---     local df = frame.from_rows { { a = 1, b = "x" }, { a = 2 } }
 ---     assert(#df == 2 and df.c.b[2] == nil)
@@ -282,8 +282,8 @@ function M.from_rows(list, columns)
   return columns and df:select(columns) or df
 end
 
---- The rows of all frames, one after the other. They have the same columns, in any order; a long column and a double one
---- make a double.
+--- The rows of all frames, one after the other. They have the same columns, in any order; a long column and a double
+--- one make a double.
 ---
 ---     local a, b = frame.from_table { x = { 1 } }, frame.from_table { x = { 2, 3 } }
 ---     assert(frame.concat({ a, b }).c.x[3] == 3)
@@ -298,8 +298,8 @@ local read_options = {
   infer_column_types = "boolean", set_column_types = "table", empty_as_string = "boolean", invalid = "string",
 }
 
---- Reads a delimited file whole. Types are found from the first 200 rows; a later value that does not fit is an error that
---- names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field.
+--- Reads a delimited file whole. Types are found from the first 200 rows; a later value that does not fit is an error
+--- that names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field.
 ---
 ---     fs.write(path, 'id,name\n1,"a, b"\n2,\n')
 ---     local df = frame.read_csv(path)
@@ -307,7 +307,8 @@ local read_options = {
 ---     assert(frame.read_csv(path, { set_column_types = { id = "string" } }).c.id[2] == "2")
 ---@param path string
 ---@param options? {separator?: string, header?: boolean, encoding?: string, support_multi_line?: boolean, \
----  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?: boolean, invalid?: string}
+---  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?: boolean, invalid?:
+--- string}
 ---@return tidemill.DataFrame? df
 ---@return string? message
 ---@return string? code

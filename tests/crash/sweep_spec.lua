@@ -25,8 +25,8 @@ for i, name in ipairs(expected) do expected[i] = name .. (" "):rep(i) .. "end" e
 local expected_files = {} -- one for each mini-batch of two
 for i = 1, ITEMS, 2 do expected_files[#expected_files + 1] = ("%04d.txt"):format(i) end
 
--- What the job returns: an array of lines, or data frames, whose file has a header and whose columns are on record. Every
--- second frame has its columns in another order.
+-- What the job returns: an array of lines, or data frames, whose file has a header and whose columns are on record.
+-- Every second frame has its columns in another order.
 local arrays = { script = SCRIPT, file = "parallel_run_step.txt", rows = expected }
 local frames = {
   script = SCRIPT:gsub("return rows\nend$", [[
@@ -165,6 +165,24 @@ describe("the supervisor", function()
       t:run_job({ "--resume" }, faults("kill@" .. n))
       t:run_job({ "--resume" }, faults("kill@" .. math.random(changes)))
       expect_whole(t, "killed, resumed, kill@" .. n)
+      job.check_end()
+    end
+  end)
+
+  it("may be killed while it takes over another job", function()
+    local function begin(t) -- a job that was killed, and one that is to take it over
+      t:run_job({ "--job-dir", t:path "old" }, faults "kill@70")
+      t:pipeline("mini_batch_size = 2, process_count_per_node = 2, sync_interval = 0.01",
+                 [[arguments = { "--resume_from", "old" }]])
+    end
+    local _, changes = count_calls(begin)
+    for _, n in ipairs(some_of(changes, 12)) do
+      local t = new_case()
+      begin(t)
+      t:run_job(nil, faults("kill@" .. n))
+      t:run_job({ "--resume" }, faults("kill@" .. math.random(changes)))
+      expect_whole(t, "taking over, kill@" .. n)
+      assert.is_false(t:has "job/resume_from")
       job.check_end()
     end
   end)

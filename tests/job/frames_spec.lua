@@ -4,8 +4,8 @@ local programs = require "support.programs"
 
 local FRAME = 'local frame = require "tidemill.frame"\n'
 
--- A case whose script returns, for each file, a row of its name and number; `columns` is Lua that is given n, the number of
--- the mini-batch's first file, and returns the frame.
+-- A case whose script returns, for each file, a row of its name and number; `columns` is Lua that is given n, the
+-- number of the mini-batch's first file, and returns the frame.
 local function frames_case(n, config, run)
   local t = job.case()
   t:inputs(n)
@@ -99,7 +99,7 @@ lines",true,4,-inf,1970-01-02T00:00:00Z
 ,true,6,2,2000-02-29T00:00:00Z
 plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
 ]], t:read "job/score/output/rows.csv")
-    t:write("pipeline.lua", (t:read "pipeline.lua":gsub("entry_script", 'append_row_line_break = "escape", entry_script')))
+    t:pipeline 'append_row_file_name = "rows.csv", append_row_line_break = "escape"'
     t.job_dir = t.dir .. "/job2"
     t:expect_job(0)
     assert.is_truthy(t:read("job2/score/output/rows.csv"):find("\ntwo\\nlines,true,4,", 1, true))

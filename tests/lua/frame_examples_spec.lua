@@ -1,5 +1,5 @@
--- The examples in the comments of tidemill.frame: each public function has one, and each runs. In an example `frame`, `fs`
--- and `path`, a file that is not there yet, are known.
+-- The examples in the comments of tidemill.frame: each public function has one, and each runs. In an example `frame`,
+-- `fs` and `path`, a file that is not there yet, are known.
 local folder = require "support.folder"
 local frame = require "tidemill.frame"
 local fs = require "tidemill.fs"

@@ -1,5 +1,5 @@
--- Methods of tidemill.frame beside the same in plain Lua, over random rows: numbers with NaN and -0, strings of any bytes,
--- and nulls. TM_SEED gives the same rows again.
+-- Methods of tidemill.frame beside the same in plain Lua, over random rows: numbers with NaN and -0, strings of any
+-- bytes, and nulls. TM_SEED gives the same rows again.
 local frame = require "tidemill.frame"
 
 local seed = tonumber(os.getenv "TM_SEED") or os.time()

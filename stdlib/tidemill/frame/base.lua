@@ -1,10 +1,11 @@
 -- base.lua - what columns and frames are made of: a userdata each, and what belongs to it.
 --
--- A column is a userdata that holds a struct tm_column_handle (lua/frame_ffi.h), which leads to its memory. A frame is a
--- userdata without bytes; what it is stands in a table, its state: {names, columns, len}. Userdata, since `#` asks no
+-- A column is a userdata that holds a struct tm_column_handle (lua/frame_ffi.h), which leads to its memory. A frame is
+-- a userdata without bytes; what it is stands in a table, its state: {names, columns, len}. Userdata, since `#` asks no
 -- metatable of a plain table. Neither is ever written to once it is made, so frames share columns.
 --
---   * A cast from a userdata to a pointer costs nothing in compiled code, and one metatable serves all columns: a loop over
+--   * A cast from a userdata to a pointer costs nothing in compiled code, and one metatable serves all columns: a loop
+-- over
 --     one column is compiled once and fits the next.
 --   * `states` is weak on both sides: a state is kept by its frame, as the environment of the userdata.
 --   * Memory of columns that are made here is ffi.new()'s, so the collector sees how much there is.

@@ -73,8 +73,8 @@ local function refuse_type(v, what)
     what == "sum" and "bool, long, double" or "bool, long, double, datetime")
 end
 
---- The sum, nulls left out; 0 of none. Of a bool column the number of rows that are true. Exact for integers: beyond 2^53
---- a 64-bit integer, beyond that a double. Strings and datetimes have none.
+--- The sum, nulls left out; 0 of none. Of a bool column the number of rows that are true. Exact for integers: beyond
+--- 2^53 a 64-bit integer, beyond that a double. Strings and datetimes have none.
 ---
 ---     local df = frame.from_table { price = { 1.5, nil, 2.5 } }
 ---     assert(df.c.price:sum() == 4)
@@ -190,8 +190,8 @@ function methods.to_table(column, null)
   return values, n
 end
 
---- The values as text, as they would stand in a file: a column of strings, or the text of row i alone. What is the way to
---- the digits of a long beyond 2^53.
+--- The values as text, as they would stand in a file: a column of strings, or the text of row i alone. What is the way
+--- to the digits of a long beyond 2^53.
 ---
 ---     local df = frame.from_table { id = { 9007199254740993LL } }
 ---     assert(df.c.id:as_string(1) == "9007199254740993")

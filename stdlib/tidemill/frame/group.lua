@@ -257,9 +257,9 @@ end
 local Groups = {}
 Groups.__index = Groups
 
---- One row for each group: its keys, then, by name, what is asked for: "count" (rows), or {what, column}: count (values),
---- sum, mean, min, max, std, var, median, first, last, count_distinct, or a function that is given the group's column.
---- Nulls are left out. Groups stand in the order in which they appear.
+--- One row for each group: its keys, then, by name, what is asked for: "count" (rows), or {what, column}: count
+--- (values), sum, mean, min, max, std, var, median, first, last, count_distinct, or a function that is given the
+--- group's column. Nulls are left out. Groups stand in the order in which they appear.
 ---
 ---     local df = frame.from_table { k = { "a", "b", "a" }, revenue = { 1, 2, 3 } }
 ---     local sums = df:group_by("k"):agg { revenue = { "sum", "revenue" }, n = "count" }

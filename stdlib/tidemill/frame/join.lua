@@ -156,10 +156,10 @@ local function filtered(left, right, keys, wanted)
 end
 
 --- Rows of two frames whose keys are equal, side by side. `on`: a name, a list of names, or {left = "right"} where they
---- differ. `how`: "inner" (the default), "left" (all rows of this one), "right", "outer" (all rows of both), "semi" (rows
---- of this one that have a match, once each), "anti" (those that have none). Rows stand in the order of this frame, of
---- the other one for "right"; what is only in the other comes last. A null in a key matches nothing. A column of the other
---- frame whose name is taken gets `suffix`, "_right".
+--- differ. `how`: "inner" (the default), "left" (all rows of this one), "right", "outer" (all rows of both), "semi"
+--- (rows of this one that have a match, once each), "anti" (those that have none). Rows stand in the order of this
+--- frame, of the other one for "right"; what is only in the other comes last. A null in a key matches nothing. A column
+--- of the other frame whose name is taken gets `suffix`, "_right".
 ---
 ---     local orders = frame.from_table { id = { 1, 2, 2 }, n = { 5, 6, 7 } }
 ---     local names = frame.from_table { id = { 2, 3 }, name = { "b", "c" } }

@@ -1,7 +1,7 @@
 -- rows.lua - frames row by row: one cursor that moves.
 --
--- A cursor is {handles by name, row from 0, rows, state}. Its fields are numbers, so that no name of a column meets them;
--- names go through __index, which compiled code takes apart: a step allocates nothing.
+-- A cursor is {handles by name, row from 0, rows, state}. Its fields are numbers, so that no name of a column meets
+-- them; names go through __index, which compiled code takes apart: a step allocates nothing.
 local base = require "tidemill.frame.base"
 local ffi = require "ffi"
 

@@ -135,8 +135,8 @@ function M.tail(df, n)
   return view(state, state.len - n, n)
 end
 
---- Rows i to j, from 1, both counted; negative numbers count from the end, as string.sub() does. j is the last when it is
---- not given.
+--- Rows i to j, from 1, both counted; negative numbers count from the end, as string.sub() does. j is the last when it
+--- is not given.
 ---
 ---     local df = frame.from_table { a = { 1, 2, 3, 4 } }
 ---     assert(df:slice(2, 3).c.a[1] == 2 and #df:slice(2, 3) == 2)
@@ -209,9 +209,9 @@ local function filter_by_value(state, name, op, v)
   return take_rows(state, list, tonumber(ops.compare(h.column, number, value, list)))
 end
 
---- The rows for which a function of the row is true, or in which a column compares to a value: `==`, `~=`, `<`, `<=`, `>`,
---- `>=`. Null compares to nothing: such a row is left out, also by `~=`; `filter(name, "==", nil)` finds nulls, with `~=`
---- the others.
+--- The rows for which a function of the row is true, or in which a column compares to a value: `==`, `~=`, `<`, `<=`,
+--- `>`, `>=`. Null compares to nothing: such a row is left out, also by `~=`; `filter(name, "==", nil)` finds nulls,
+--- with `~=` the others.
 ---
 ---     local df = frame.from_table { price = { 1, 5, nil, 7 } }
 ---     assert(#df:filter("price", ">", 3) == 2)
@@ -231,8 +231,9 @@ end
 
 -- ---- new columns ----
 
---- A frame of what a function makes of each row: a table of named values, or nil to leave the row out. Columns that have a
---- name of the frame's stand in its order, others behind them, by name. A type is what all values of a column fit.
+--- A frame of what a function makes of each row: a table of named values, or nil to leave the row out. Columns that
+--- have a name of the frame's stand in its order, others behind them, by name. A type is what all values of a column
+--- fit.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     local twice = df:map(function(row) return { a = row.a, b = row.a * 2 } end)
@@ -338,8 +339,9 @@ local function replaced(state, name, column)
   return base.new_frame(names, columns)
 end
 
---- A frame with one column more, or another in the place of one with that name: what a function makes of each row, a list
---- of values (nil for null), a column, or one value for all rows. A type is what the values fit, unless it is given.
+--- A frame with one column more, or another in the place of one with that name: what a function makes of each row, a
+--- list of values (nil for null), a column, or one value for all rows. A type is what the values fit, unless it is
+--- given.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     local more = df:with_column("twice", function(row) return row.a * 2 end)
@@ -471,9 +473,9 @@ function M.parse_column(column, kind, name, invalid)
   return parsed
 end
 
---- A frame in which these columns are of other types: {column = "long"}. What does not fit raises, with column and row, or
---- becomes null with { invalid = "null" }. A double becomes a long when it is whole; a datetime is seconds as a number;
---- strings are read as in a delimited file.
+--- A frame in which these columns are of other types: {column = "long"}. What does not fit raises, with column and row,
+--- or becomes null with { invalid = "null" }. A double becomes a long when it is whole; a datetime is seconds as a
+--- number; strings are read as in a delimited file.
 ---
 ---     local df = frame.from_table { a = { "1", "2", "x" } }
 ---     local cast = df:cast({ a = "long" }, { invalid = "null" })

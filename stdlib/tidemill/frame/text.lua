@@ -112,7 +112,8 @@ local function delimited_options(what, options)
   return separator, options.header ~= false
 end
 
---- Writes a delimited file, whole or not at all. Fields are quoted where needed; null is an empty field, "" one in quotes.
+--- Writes a delimited file, whole or not at all. Fields are quoted where needed; null is an empty field, "" one in
+--- quotes.
 ---
 ---     local df = frame.from_table { { "a", { 1, 2 } }, { "b", { "x", "y, z" } } }
 ---     assert(df:write_csv(path))

@@ -141,8 +141,8 @@ local function has_nulls(values, n)
   return false
 end
 
---- A column of values 1 to n, nil or json.null for null, of a type by its number (nil: the one that fits). What does not
---- fit raises, and names column and row.
+--- A column of values 1 to n, nil or json.null for null, of a type by its number (nil: the one that fits). What does
+--- not fit raises, and names column and row.
 function M.column(values, n, kind, what, name)
   kind = kind or M.infer(values, n, what, name)
   local with_bits = has_nulls(values, n)
