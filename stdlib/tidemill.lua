@@ -70,12 +70,13 @@ local function keys_of(partition_format)
 end
 
 local function dataset(tag, methods, value)
-  plan.check_dataset(freeze(tag, copy(value)))
+  plan.check_dataset(value)
   local more = setmetatable({ partition_keys = keys_of(value.partition_format) }, { __index = methods })
   return freeze(tag, copy(value), more)
 end
 
-local KEYS = { "kind", "paths", "name", "null_separated", "on_unreadable", "partition_format", "options" }
+local KEYS = { "kind", "paths", "name", "null_separated", "on_unreadable", "partition_format", "options",
+               "ops" }
 
 local function with(self, tag, methods, key, value)
   local new = {}
@@ -159,6 +160,75 @@ end
 ---@return tidemill.TabularDataset
 function TabularDataset:as_direct()
   return self
+end
+
+local function with_op(self, op)
+  local ops = {}
+  for i, known in ipairs(self.ops or {}) do
+    ops[i] = known
+  end
+  ops[#ops + 1] = op
+  return with(self, "TabularDataset", TabularDataset, "ops", ops)
+end
+
+local function names_of(first, ...)
+  return type(first) == "table" and first or { first, ... }
+end
+
+--- Only these columns, in this order. The rows are read in the workers, and so is all that follows done there.
+---@param ... string|string[]
+---@return tidemill.TabularDataset
+function TabularDataset:keep_columns(...)
+  return with_op(self, { op = "keep", columns = names_of(...) })
+end
+
+--- All columns but these.
+---@param ... string|string[]
+---@return tidemill.TabularDataset
+function TabularDataset:drop_columns(...)
+  return with_op(self, { op = "drop", columns = names_of(...) })
+end
+
+--- The rows for which it holds; a null never does. A datetime is compared with ISO 8601 text, or with seconds since the
+--- epoch.
+---@param column string
+---@param sign "=="|"~="|"<"|"<="|">"|">="
+---@param value string|number|boolean
+---@return tidemill.TabularDataset
+function TabularDataset:filter(column, sign, value)
+  return with_op(self, { op = "filter", column = column, is = sign, value = value })
+end
+
+--- The first rows of the dataset, file after file; an empty line of a file counts. Before what looks at rows.
+---@param count integer
+---@return tidemill.TabularDataset
+function TabularDataset:take(count)
+  return with_op(self, { op = "take", count = count })
+end
+
+--- Without the first rows of the dataset. Before what looks at rows.
+---@param count integer
+---@return tidemill.TabularDataset
+function TabularDataset:skip(count)
+  return with_op(self, { op = "skip", count = count })
+end
+
+--- Each row with this probability: always the same ones for a seed, however the dataset is cut.
+---@param probability number 0 to 1
+---@param seed? integer 0
+---@return tidemill.TabularDataset
+function TabularDataset:take_sample(probability, seed)
+  return with_op(self, { op = "sample", probability = probability, seed = seed })
+end
+
+--- Two datasets: about this share of the rows, and all others.
+---@param fraction number 0 to 1
+---@param seed? integer 0
+---@return tidemill.TabularDataset drawn
+---@return tidemill.TabularDataset others
+function TabularDataset:random_split(fraction, seed)
+  return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
+    with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
 end
 
 -- What says where files are stands beside what says how they are read.

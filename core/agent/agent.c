@@ -121,7 +121,7 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   tm_item_next(&r, &a->range);
   call->frame = &a->frame;
   call->range = &a->range;
-  call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + part.first;
+  call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + a->range.from + part.first;
   call->items = (uint32_t)a->frame.len;
   return 0;
 }
@@ -214,6 +214,8 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_ru
   if (rc < 0)
     return rc;
   head->items = call->items;
+  if (has_rows && call->items == 0) /* a filter has left nothing */
+    return 0;
   a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
   int code = a->script->run(a->script->data, call, &a->rows, &head->returned, &a->error);

@@ -389,7 +389,7 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
   struct tm_item item;
   int rc;
   while ((rc = tm_table_cut_next(cut->table, &item, err)) == 0) {
-    rc = next_item(cut, d, &item, err);
+    rc = tm_table_cut_is_done(cut->table) ? 0 : next_item(cut, d, &item, err);
     if (rc == 0)
       end_input(cut, d);
     if (rc <= 0 || (rc = begin_file(cut, d, &item, err)) < 0)
@@ -398,7 +398,8 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
   if (rc < 0)
     return rc;
   tm_item_add(&out->bytes, &item);
-  out->items = item.rows > 0 && item.rows < UINT32_MAX ? (uint32_t)item.rows : 0;
+  if (item.rows > 0 && item.rows < UINT32_MAX && d->table->ops.len == 0)
+    out->items = (uint32_t)item.rows;
   cut->ranges++;
   return 1;
 }

@@ -17,8 +17,8 @@
 #include "data/table.h"
 
 static const char *const known_keys[] = {
-  "kind",          "paths", "base_dir",         "name",   "null_separated",
-  "on_unreadable", "limit", "partition_format", "options"
+  "kind",          "paths", "base_dir",         "name",    "null_separated",
+  "on_unreadable", "limit", "partition_format", "options", "ops"
 };
 static const char *const kind_names[] = {
   [TM_DATASET_FILES] = "files",
@@ -30,7 +30,9 @@ static const char *const kind_names[] = {
 /* "pipeline.lua:4: FileDataset: " before the words. */
 static int place(const struct tm_json *v, struct tm_err *err)
 {
-  const char *tag = v->tag ? v->tag : "FileDataset";
+  const char *kind = tm_json_str(v, "kind", "");
+  bool is_table = strcmp(kind, "delimited") == 0 || strcmp(kind, "json_lines") == 0;
+  const char *tag = v->tag ? v->tag : is_table ? "TabularDataset" : "FileDataset";
   if (v->where)
     return tm_err_wrap(err, "%s: %s", v->where, tag);
   return tm_err_wrap(err, "%s", tag);
@@ -152,12 +154,14 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
 
 static int read_table(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
-  const struct tm_json *options = tm_json_get(v, "options");
+  const struct tm_json *options = tm_json_get(v, "options"), *ops = tm_json_get(v, "ops");
   if (!tm_dataset_is_table(d))
-    return options ? tm_err_set(err, TM_EUSAGE, "'options' are of a table") : 0;
+    return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are of a table") : 0;
+  d->ops = ops ? tm_json_copy(ops) : NULL;
   d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
-  d->table = tm_table_from_json(
-      d->kind == TM_DATASET_DELIMITED ? TM_ROWS_DELIMITED : TM_ROWS_JSON_LINES, d->options, err);
+  d->table =
+      tm_table_from_json(d->kind == TM_DATASET_DELIMITED ? TM_ROWS_DELIMITED : TM_ROWS_JSON_LINES,
+                         d->options, ops, err);
   return d->table ? 0 : TM_EUSAGE;
 }
 
@@ -209,6 +213,8 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
   if (d->options)
     tm_json_set(v, "options", tm_json_copy(d->options));
+  if (d->ops)
+    tm_json_set(v, "ops", tm_json_copy(d->ops));
   v->tag = tm_xstrdup(tm_dataset_tag(d));
   v->where = tm_xstrdup(d->where);
   return v;
@@ -239,6 +245,7 @@ void tm_dataset_free(struct tm_dataset *d)
   free(d->base_dir);
   free(d->partition_format);
   tm_json_free(d->options);
+  tm_json_free(d->ops);
   tm_table_free(d->table);
   free(d->name);
   free(d->where);

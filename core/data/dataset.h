@@ -24,19 +24,19 @@ struct tm_dataset {
   char *name;   /* as_named_input, or NULL */
   char **paths; /* as written, relative ones against base_dir */
   size_t paths_len;
-  char *base_dir;          /* absolute */
-  bool null_separated;     /* of a manifest */
-  bool skip_unreadable;    /* on_unreadable = "skip"; else an unreadable folder ends the job */
-  char *partition_format;  /* partition.h, or NULL */
-  int64_t limit;           /* only so many of its first items; 0: all */
-  char *where;             /* file:line of its definition, or NULL */
-  struct tm_json *options; /* of a table, as they were given; else NULL */
-  struct tm_table *table;  /* what they say */
+  char *base_dir;         /* absolute */
+  bool null_separated;    /* of a manifest */
+  bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  char *partition_format; /* partition.h, or NULL */
+  int64_t limit;          /* only so many of its first items; 0: all */
+  char *where;            /* file:line of its definition, or NULL */
+  struct tm_json *options, *ops; /* of a table, as they were given; else NULL */
+  struct tm_table *table;        /* what they say */
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest",
  * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, partition_format, limit, and of a table
- * options (table.h). Unknown keys and wrong types are refused with `where`. To free. */
+ * options (table.h) and ops (table_ops.h). Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 bool tm_dataset_is_table(const struct tm_dataset *d);

@@ -11,7 +11,7 @@
 #include "data/key.h"
 
 #define FILE_HEAD 20 /* bytes before the path */
-#define ROWS_HEAD 56
+#define ROWS_HEAD 72
 #define PATH_MOST 0xffffffu /* bytes */
 
 void tm_item_add(struct tm_buf *out, const struct tm_item *item)
@@ -29,13 +29,16 @@ void tm_item_add(struct tm_buf *out, const struct tm_item *item)
     tm_put_u64(p + 36, (uint64_t)item->first_row);
     tm_put_u64(p + 44, (uint64_t)item->rows);
     tm_put_u32(p + 52, item->file);
+    tm_put_u64(p + 56, (uint64_t)item->number);
+    tm_put_u64(p + 64, (uint64_t)item->from);
   }
   memcpy(p + head, item->path, item->path_len);
 }
 
 static bool has_good_range(const struct tm_item *item)
 {
-  return item->begin >= 0 && item->end >= item->begin && item->first_row >= -1 && item->rows >= -1;
+  return item->begin >= 0 && item->end >= item->begin && item->first_row >= -1 &&
+         item->rows >= -1 && item->number >= -1 && item->from >= 0;
 }
 
 /* The keys in front must be readable to their end. */
@@ -73,6 +76,8 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
     out->first_row = (int64_t)tm_read_u64(r);
     out->rows = (int64_t)tm_read_u64(r);
     out->file = tm_read_u32(r);
+    out->number = (int64_t)tm_read_u64(r);
+    out->from = (int64_t)tm_read_u64(r);
   }
   out->path = tm_read_raw(r, out->path_len);
   if (head >> 24 > TM_ITEM_ROWS || out->path == NULL || out->path_len == 0 || out->size < -1 ||

@@ -5,7 +5,8 @@
  *   TM_ITEM_FILE   0 path length u32   4 size i64 (-1: not looked at)
  *                  12 mtime i64 (ns since the epoch; 0: not looked at)   20 path
  *   TM_ITEM_ROWS   the same, then   20 begin i64   28 end i64   36 first row i64 (-1: not known)
- *                  44 rows i64 (-1: not known)   52 number of the file in its dataset u32   56 path
+ *                  44 rows i64 (-1: not known)   52 number of the file in its dataset u32
+ *                  56 number of the first row in the dataset i64 (-1: not known)   64 rows passed over i64   72 path
  *   TM_ITEM_KEYS   at most one, and the first: key.h
  *
  * A file is one item; a range of a table's file is as many items as it has rows. The bytes are hostile when they are
@@ -35,7 +36,9 @@ struct tm_item {
   int64_t first_row;  /* number of its first row in the file, from 0; or -1 */
   int64_t rows;       /* or -1: only who reads them knows */
   uint32_t
-      file; /* its number in the dataset, from 0: the first one may be the only one with a header */
+      file; /* its number in the dataset, from 0: the first may be the only one with a header */
+  int64_t number; /* of its first row that is used, among all of the dataset, from 0; or -1 */
+  int64_t from;   /* rows at its beginning that are not used; `rows` are those behind them */
 };
 
 void tm_item_add(struct tm_buf *out, const struct tm_item *item);

@@ -11,6 +11,13 @@ void tm_schemas_init(struct tm_schemas *s, size_t inputs)
   s->len = inputs;
 }
 
+void tm_schemas_copy(struct tm_schemas *to, const struct tm_schemas *from)
+{
+  tm_schemas_init(to, from->len);
+  for (size_t i = 0; i < from->len; i++)
+    tm_schema_copy(&to->at[i], &from->at[i]);
+}
+
 void tm_schemas_release(struct tm_schemas *s)
 {
   for (size_t i = 0; i < s->len; i++)

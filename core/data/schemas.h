@@ -21,6 +21,8 @@ struct tm_schemas {
 
 void tm_schemas_init(struct tm_schemas *s, size_t inputs);
 void tm_schemas_release(struct tm_schemas *s);
+/* `to` is empty. */
+void tm_schemas_copy(struct tm_schemas *to, const struct tm_schemas *from);
 /* Takes those that the file has; a file that is missing has none. TM_EDAMAGE, TM_EVERSION. */
 int tm_schemas_read(struct tm_schemas *s, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);

@@ -37,6 +37,7 @@ void tm_table_free(struct tm_table *t)
   for (size_t i = 0; i < t->settings_len; i++)
     free_formats(&t->settings[i]);
   free(t->settings);
+  tm_table_ops_release(&t->ops);
   free(t);
 }
 
@@ -82,7 +83,7 @@ static int read_dialect(struct tm_dialect *d, const struct tm_json *o, struct tm
 }
 
 struct tm_table *tm_table_from_json(enum tm_rows_format format, const struct tm_json *options,
-                                    struct tm_err *err)
+                                    const struct tm_json *ops, struct tm_err *err)
 {
   struct tm_table *t = TM_NEW(struct tm_table);
   t->rows.format = format;
@@ -98,7 +99,8 @@ struct tm_table *tm_table_from_json(enum tm_rows_format format, const struct tm_
                     "infer_column_types = false, too");
   if (rc == 0)
     rc = read_settings(t, tm_json_get(options, "set_column_types"), err);
-  if (rc == 0)
+  int rc_ops = tm_table_ops_read(&t->ops, ops, rc == 0 ? err : NULL);
+  if (rc == 0 && rc_ops == 0)
     return t;
   tm_table_free(t);
   return NULL;

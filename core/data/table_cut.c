@@ -16,6 +16,7 @@
 struct tm_table_cut {
   struct tm_table_cut_options o;
   struct tm_dialect dialect; /* for borders: of JSON lines one without quotes and header */
+  int64_t row, rows_end;     /* of the dataset: the next one; behind the last that is wanted */
   uint32_t files;            /* that have begun */
   struct tm_buf path;        /* of the file at hand */
   struct tm_item file;
@@ -28,7 +29,13 @@ struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options
 {
   struct tm_table_cut *c = TM_NEW(struct tm_table_cut);
   const struct tm_rows_options *rows = &options->dataset->table->rows;
+  const struct tm_table_ops *ops = &options->dataset->table->ops;
+  int64_t take = ops->take, limit = options->dataset->limit;
   c->o = *options;
+  if (limit > 0 && (take < 0 || limit < take))
+    take = limit;
+  c->rows_end = take < 0 || take > INT64_MAX - ops->skip ? INT64_MAX : ops->skip + take;
+  c->o.with_rows |= ops->has_numbers || ops->skip > 0 || take >= 0;
   c->dialect = rows->dialect;
   if (rows->format == TM_ROWS_JSON_LINES) {
     c->dialect.no_quotes = true;
@@ -129,7 +136,9 @@ int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
   if (c->o.schema->len == 0)
     return 0;
   int rc = tm_infer_set(c->o.schema, t->settings, t->settings_len, err);
-  return rc < 0 ? rc : add_of_file(c, err);
+  if (rc >= 0)
+    rc = add_of_file(c, err);
+  return rc < 0 ? rc : tm_table_ops_check(&t->ops, c->o.schema, err);
 }
 
 /* Files -------------------------------------------------------------------------------------------------------- */
@@ -158,6 +167,8 @@ int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struc
     rc = find_schema(c, c->files == 0, c->o.schema, err);
     if (rc == 0 && c->o.schema->len > 0)
       rc = add_of_file(c, err);
+    if (rc == 0 && c->o.schema->len > 0)
+      rc = tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
   }
   if (rc == 0)
     open_borders(c);
@@ -167,20 +178,48 @@ int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struc
   return rc;
 }
 
+bool tm_table_cut_is_done(const struct tm_table_cut *c)
+{
+  return c->row >= c->rows_end;
+}
+
+/* What skip and take leave of a range whose rows are counted; false: nothing. */
+static bool trim(struct tm_table_cut *c, struct tm_item *out)
+{
+  int64_t begin = c->row, skip = c->o.dataset->table->ops.skip;
+  if (out->rows < 0)
+    return true;
+  c->row += out->rows;
+  int64_t from = skip > begin ? skip - begin : 0;
+  int64_t end = c->rows_end < c->row ? c->rows_end - begin : out->rows;
+  out->number = begin + from;
+  out->from = from;
+  out->rows = end - from;
+  return end > from;
+}
+
+static void fill_item(struct tm_table_cut *c, const struct tm_range *range, struct tm_item *out)
+{
+  *out = c->file;
+  out->is_rows = true;
+  out->begin = range->begin;
+  out->end = range->end;
+  out->first_row = c->has_ranges ? range->first_row : 0;
+  out->rows = range->rows;
+  out->number = -1;
+  c->has_ranges = true;
+}
+
 int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err)
 {
   struct tm_range range;
-  int rc = c->borders ? tm_borders_next(c->borders, &range, err) : 0;
-  if (rc == 0)
-    close_file(c);
-  if (rc <= 0)
-    return rc < 0 ? tm_err_wrap(err, "'%s'", tm_buf_str(&c->path)) : 0;
-  *out = c->file;
-  out->is_rows = true;
-  out->begin = range.begin;
-  out->end = range.end;
-  out->first_row = c->has_ranges ? range.first_row : 0;
-  c->has_ranges = true;
-  out->rows = range.rows;
-  return 1;
+  int rc = 0;
+  while (c->borders && !tm_table_cut_is_done(c) &&
+         (rc = tm_borders_next(c->borders, &range, err)) > 0) {
+    fill_item(c, &range, out);
+    if (trim(c, out))
+      return 1;
+  }
+  close_file(c);
+  return rc < 0 ? tm_err_wrap(err, "'%s'", tm_buf_str(&c->path)) : 0;
 }

@@ -30,6 +30,8 @@ void tm_table_cut_free(struct tm_table_cut *c); /* NULL: a no-op */
 int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err);
 /* 1: the next range of the file, its path the cut's own. 0: the end of the file. */
 int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err);
+/* No further row is wanted (take). */
+bool tm_table_cut_is_done(const struct tm_table_cut *c);
 /* Adds the columns of one more file to the schema (headers that differ); all of them, before the first begin(). */
 int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err);
 /* All files have been looked at: the columns that are of files. */

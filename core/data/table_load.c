@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "base/time.h"
-#include "data/column_ops.h"
 #include "data/files/partition.h"
 #include "data/item.h"
 #include "data/rows/open.h"
@@ -124,6 +123,26 @@ static int open_all(struct tm_table_loader *l, struct tm_err *err)
   return rc;
 }
 
+static void drop_readers(struct tm_table_loader *l)
+{
+  for (size_t i = 0; i < l->len; i++) {
+    tm_rows_reader_free(l->inputs[i].reader);
+    l->inputs[i].reader = NULL;
+  }
+}
+
+int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
+                        struct tm_err *err)
+{
+  int rc = l->is_open ? 0 : open_all(l, err);
+  if (rc < 0)
+    return rc;
+  drop_readers(l); /* they hold their schemas */
+  tm_schemas_release(&l->schemas);
+  tm_schemas_copy(&l->schemas, schemas);
+  return 0;
+}
+
 /* The reader of an input; its schema may have been found after those of others. */
 static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input **out,
                        struct tm_err *err)
@@ -137,15 +156,12 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
   if ((*out)->reader)
     return 0;
   if (l->schemas.at[dataset].len == 0) {
-    for (size_t i = 0; i < l->len; i++) { /* readers hold their schemas */
-      tm_rows_reader_free(l->inputs[i].reader);
-      l->inputs[i].reader = NULL;
-    }
-    rc = tm_schemas_read(&l->schemas, l->fs, l->schema_file, err);
+    drop_readers(l);
+    rc = l->schema_file ? tm_schemas_read(&l->schemas, l->fs, l->schema_file, err) : 0;
   }
   if (rc == 0 && l->schemas.at[dataset].len == 0)
-    rc = tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32, l->schema_file,
-                    dataset + 1);
+    rc = tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
+                    l->schema_file ? l->schema_file : "the job", dataset + 1);
   if (rc == 0)
     (*out)->reader = tm_rows_reader_new(&(*out)->dataset->table->rows, &l->schemas.at[dataset]);
   return rc;
@@ -254,31 +270,25 @@ static int find_values(struct tm_table_loader *l, const struct input *in, const 
 
 /* Loading ------------------------------------------------------------------------------------------------------ */
 
-/* A list of the rows first, first + 1, ... in the arena. */
-static void take_rows(struct tm_table_loader *l, struct tm_data_frame *f, struct tm_rows_part part)
+/* Rows of the frame one behind the other. */
+static void take_rows(struct tm_table_loader *l, struct tm_data_frame *f, int64_t first,
+                      int64_t count)
 {
-  const struct tm_column_ops *ops = tm_column_ops();
-  struct tm_column *columns = tm_arena_take(&l->arena, f->n * sizeof(*columns) + 1);
-  int32_t *rows = tm_arena_take(&l->arena, (size_t)part.count * sizeof(*rows) + 1);
-  for (int64_t i = 0; i < part.count; i++)
-    rows[i] = (int32_t)(part.first + i);
-  for (size_t i = 0; i < f->n; i++) {
-    const struct tm_column *from = &f->columns[i];
-    size_t width = tm_column_width(from->type, from->is_wide);
-    columns[i] =
-        (struct tm_column) { .type = from->type, .is_wide = from->is_wide, .len = part.count };
-    columns[i].data = tm_arena_take(&l->arena, width * ((size_t)part.count + 1));
-    if (from->type == TM_COLUMN_STRING)
-      columns[i].bytes =
-          tm_arena_take(&l->arena, (size_t)ops->take_bytes(from, rows, part.count) + 1);
-    if (from->validity) {
-      columns[i].validity = tm_arena_take(&l->arena, (size_t)part.count / 8 + 1);
-      memset(columns[i].validity, 0xff, (size_t)part.count / 8 + 1);
-    }
-    ops->take(from, rows, part.count, &columns[i]);
-  }
-  f->columns = columns;
-  f->len = part.count;
+  int32_t *rows = tm_arena_take(&l->arena, (size_t)count * sizeof(*rows) + 1);
+  for (int64_t i = 0; i < count; i++)
+    rows[i] = (int32_t)(first + i);
+  tm_frame_take(&l->arena, f, rows, count);
+}
+
+/* Those that skip and take leave of it. */
+static void take_window(struct tm_table_loader *l, const struct tm_item *item,
+                        struct tm_data_frame *f)
+{
+  int64_t first = item->from < f->len ? item->from : f->len, count = f->len - first;
+  if (item->rows >= 0 && item->rows < count)
+    count = item->rows;
+  if (count < f->len)
+    take_rows(l, f, first, count);
 }
 
 static int load_range(struct tm_table_loader *l, struct input *in, const struct tm_item *item,
@@ -299,7 +309,11 @@ static int load_range(struct tm_table_loader *l, struct input *in, const struct 
   struct tm_range range = {
     .begin = item->begin, .end = item->end, .first_row = item->first_row, .rows = item->rows
   };
-  return tm_rows_reader_read(in->reader, &file, &range, &l->arena, out, err);
+  rc = tm_rows_reader_read(in->reader, &file, &range, &l->arena, out, err);
+  if (rc < 0)
+    return rc;
+  take_window(l, item, out);
+  return tm_table_ops_apply(&in->dataset->table->ops, &l->arena, out, item->number, err);
 }
 
 int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
@@ -321,7 +335,7 @@ int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes
     return tm_err_set(err, TM_EDAMAGE,
                       "the mini-batch has %" PRId64 " rows, none from %" PRId64 " to %" PRId64,
                       out->len, part.first + 1, part.first + part.count);
-  take_rows(l, out, part);
+  take_rows(l, out, part.first, part.count);
   return 0;
 }
 
@@ -373,7 +387,8 @@ int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *
   struct tm_err other = TM_ERR_NONE;
   tm_reader_init(&r, bytes, len);
   bool has_item = tm_item_next(&r, &item) && item.is_rows;
-  if (has_item && item.rows >= 0)
+  if (has_item && item.rows >= 0 && l->is_open && dataset < l->len && l->inputs[dataset].dataset &&
+      l->inputs[dataset].dataset->table->ops.len == 0)
     return item.rows;
   int rc = tm_table_load(l, dataset, bytes, len, (struct tm_rows_part) { 0, 0 }, &frame, err);
   if (rc == 0)

@@ -15,10 +15,13 @@
 
 struct tm_table_loader;
 
-/* The definitions as JSON (tm_table_loader_tables()), and the files of the job; all copied. */
+/* The definitions as JSON (tm_table_loader_tables()), and the files of the job; all copied. schema_file, index_dir: or NULL. */
 struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *tables,
                                             const char *schema_file, const char *index_dir);
 void tm_table_loader_free(struct tm_table_loader *l); /* NULL: a no-op */
+/* These schemas instead of a file; copied. */
+int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
+                        struct tm_err *err);
 /* Adds the definitions of all inputs, as _new() takes them; nothing when there is no table among them. */
 void tm_table_loader_tables(struct tm_buf *out, const struct tm_dataset *const *inputs, size_t n);
 

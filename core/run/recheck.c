@@ -49,10 +49,9 @@ static void on_listed(void *data);
 static int open_step(struct tm_recheck *r, struct tm_err *err)
 {
   const struct tm_step *step = r->o.pipeline->steps[r->at];
-  struct tm_lister_options o = { .loop = r->o.loop,
-                                 .cut = tm_step_cut(step),
-                                 .on_progress = on_listed,
-                                 .data = r };
+  struct tm_lister_options o = {
+    .loop = r->o.loop, .cut = tm_step_cut(step), .on_progress = on_listed, .data = r
+  };
   int rc = open_manifest(r, step, err);
 
   if (rc < 0)

@@ -16,8 +16,11 @@
 #include "base/text.h"
 #include "cli/execute.h"
 #include "cli/one_step.h"
+#include "cli/table_look.h"
 #include "data/cut.h"
 #include "lua/script.h"
+
+#define ROWS_SHOWN 5
 
 struct
 try {
@@ -25,6 +28,7 @@ try {
   struct tm_config_options options;
   struct tm_one_step step;
   struct tm_mini_batch mini_batch;
+  struct tm_table_look look;
   char *root; /* of the folders */
   struct tm_setup setup;
   struct tm_script script;
@@ -37,6 +41,7 @@ try {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
+  { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
   { "partition-format", TM_OPTION_VALUE, PLACE(partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "limit", TM_OPTION_VALUE, PLACE(limit), "N", NULL, "only the first N items" },
 };
@@ -75,6 +80,15 @@ static void on_warning(void *data, const char *text)
   tm_cli_say("%s", text);
 }
 
+/* What run() will be given. */
+static void say_table(const struct try *t)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_table_look_add(&text, &t->look, ROWS_SHOWN, "");
+  fputs(tm_buf_str(&text), stderr);
+  tm_buf_release(&text);
+}
+
 /* The first mini-batch of the input. */
 static int cut(struct try *t, struct tm_err *err)
 {
@@ -82,11 +96,17 @@ static int cut(struct try *t, struct tm_err *err)
   struct tm_cut_options options = tm_step_cut(step);
   options.spill_dir = t->setup.temp_dir;
   options.on_warning = on_warning;
+  tm_table_look_init(&t->look, step);
+  tm_table_look_cut_options(&t->look, &options);
   struct tm_cut *cut = tm_cut_open(&options);
   int rc = tm_cut_next(cut, &t->mini_batch, err);
   if (rc == 0)
     rc = tm_cut_no_input(cut, err);
   tm_cut_close(cut);
+  if (rc > 0)
+    rc = tm_table_look_load(&t->look, &t->mini_batch, err);
+  if (rc >= 0 && t->look.is_table)
+    say_table(t);
   return rc;
 }
 
@@ -146,24 +166,42 @@ static int load(struct try *t)
   return t->script.init(t->script.data, &t->error) < 0 ? say_failure(t, "init()") : 0;
 }
 
+/* Of a table: the rows instead of the range. Returns how many items there are. */
+static uint32_t give_rows(struct try *t, struct tm_run_call *call, struct tm_item *range)
+{
+  struct tm_reader r;
+  call->first_row = -1;
+  if (!t->look.is_table)
+    return call->items;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  if (tm_item_next(&r, range) && range->is_rows) {
+    call->range = range;
+    call->first_row = range->first_row;
+  }
+  call->frame = &t->look.frame;
+  call->items = (uint32_t)t->look.frame.len;
+  return call->items;
+}
+
 static int run_first(struct try *t)
 {
   const struct tm_mini_batch *mb = &t->mini_batch;
   struct tm_run_call call = {
     .try = 1, .dataset = "", .items = mb->items, .bytes = mb->bytes.data, .bytes_len = mb->bytes.len
   };
-  uint32_t returned = 0;
+  struct tm_item range;
+  uint32_t returned = 0, items = give_rows(t, &call, &range);
   clear_error(t);
   if (t->script.run(t->script.data, &call, &t->rows, &returned, &t->error) < 0)
     return say_failure(t, "run()");
   if (tm_fd_append(t->out_fd, tm_buf_str(&t->rows), t->rows.len) < 0)
     tm_cli_say("cannot write rows to standard output");
-  tm_cli_say("the first mini-batch: %u %s, %u %s returned%s", mb->items,
-             tm_text_counted(mb->items, "item", "items"), returned,
+  tm_cli_say("the first mini-batch: %u %s, %u %s returned%s", items,
+             tm_text_counted(items, "item", "items"), returned,
              tm_text_counted(returned, "element", "elements"),
-             returned < mb->items   ? "; the missing ones count as failed items"
-             : returned > mb->items ? "; more than one for an item"
-                                    : "");
+             returned < items   ? "; the missing ones count as failed items"
+             : returned > items ? "; more than one for an item"
+                                : "");
   return 0;
 }
 
@@ -208,6 +246,7 @@ static void release(struct try *t)
   tm_config_words_release(&t->o.config);
   tm_config_options_release(&t->options);
   tm_buf_release(&t->mini_batch.bytes);
+  tm_table_look_release(&t->look);
   tm_buf_release(&t->error.message);
   tm_buf_release(&t->error.stack);
   tm_buf_release(&t->error.where);

@@ -267,4 +267,116 @@ describe("a table", function()
     t:expect(r, 2)
     assert.truthy(r.err:find("pirce", 1, true) and r.err:find("pipeline.lua:4", 1, true), r.err)
   end)
+
+  describe("has operations that are done before run():", function()
+    local COLUMNS = [[function run(df)
+      local rows = {}
+      for i = 1, #df do rows[i] = table.concat(df.columns, " ") .. " " .. df.c.id[i] end
+      return rows
+    end]]
+
+    local function rows_of(t, ops, size)
+      t:script(COLUMNS)
+      os.execute("rm -rf " .. t.job_dir)
+      pipeline(t, ("mini_batch_size = %q"):format(size or "25rows"),
+        [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]] .. ops)
+      local r = t:expect_job(0)
+      local found = {}
+      for _, row in ipairs(t:rows()) do found[#found + 1] = tonumber(row:match "%d+$") end
+      table.sort(found)
+      return found, t:rows(), r
+    end
+
+    local function span(first, last)
+      local rows = {}
+      for i = first, last do rows[#rows + 1] = i end
+      return rows
+    end
+
+    local function case()
+      local t = job.case()
+      csv(t, "in/a.csv", 1, 60)
+      csv(t, "in/b.csv", 61, 100)
+      return t
+    end
+
+    it("take and skip, over all files, however they are cut", function()
+      local t = case()
+      for _, size in ipairs { "25rows", "1KB", "1MB" } do
+        assert.same(span(1, 70), (rows_of(t, ":take(70)", size)))
+        assert.same(span(51, 100), (rows_of(t, ":skip(50)", size)))
+        assert.same(span(31, 40), (rows_of(t, ":skip(30):take(10)", size)))
+        assert.same(span(31, 40), (rows_of(t, ":take(40):skip(30)", size)))
+      end
+      local _, _, r = rows_of(t, ":take(70)")
+      assert.same({ total = 70, succeeded = 70, failed = 0 }, r.result.steps[1].items)
+    end)
+
+    it("filter, in the types of the columns", function()
+      local t = case()
+      assert.same(span(90, 100), (rows_of(t, ':filter("id", ">=", 90)')))
+      assert.same({ 7 }, (rows_of(t, ':filter("name", "==", "name7")')))
+      assert.same(span(1, 5), (rows_of(t, ':filter("price", "<", 2.75)')))
+      assert.same({ 27, 55, 83 }, (rows_of(t, ':filter("day", ">", "2024-01-27"):filter("id", "<", 100)')))
+    end)
+
+    it("keep_columns and drop_columns", function()
+      local t = case()
+      local _, rows = rows_of(t, ':keep_columns("name", "id"):take(1)')
+      assert.same({ "name id 1" }, rows)
+      _, rows = rows_of(t, ':drop_columns { "price", "day" }:take(1)')
+      assert.same({ "id name 1" }, rows)
+    end)
+
+    it("take_sample and random_split draw the same rows however they are cut", function()
+      local t = case()
+      local some = rows_of(t, ":take_sample(0.3, 7)")
+      assert.is_true(#some > 10 and #some < 60)
+      assert.same(some, (rows_of(t, ":take_sample(0.3, 7)", "1KB")))
+      assert.is_not.same(some, (rows_of(t, ":take_sample(0.3, 8)")))
+      local drawn, others = {}, {}
+      for _, part in ipairs { drawn, others } do
+        local nth = part == drawn and 1 or 2
+        t:script(COLUMNS)
+        os.execute("rm -rf " .. t.job_dir)
+        pipeline(t, [[mini_batch_size = "25rows"]], "half",
+          ([[local half = select(%d, tm.Dataset.Tabular.from_delimited_files("in/*.csv"):random_split(0.5, 3))]])
+            :format(nth))
+        t:expect_job(0)
+        for _, row in ipairs(t:rows()) do part[#part + 1] = tonumber(row:match "%d+$") end
+      end
+      for _, id in ipairs(others) do drawn[#drawn + 1] = id end
+      table.sort(drawn)
+      assert.same(span(1, 100), drawn)
+    end)
+
+    it("which are refused where they cannot be", function()
+      local t = case()
+      t:script(IDS)
+      for ops, words in pairs {
+        [':filter("id", ">", 1):take(5)'] = "take() after filter()",
+        [':filter("id", "=", 1)'] = "the sign is no comparison",
+        [':filter("id", ">")'] = "accepted: a number, a string or a boolean",
+        [':take(-1)'] = "take(count): accepted: an integer from 0 on",
+        [':take_sample(2)'] = "accepted: a number from 0 to 1",
+        [':keep_columns()'] = "one or more names of columns",
+      } do
+        pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]] .. ops)
+        local r = t:run { "run", "pipeline.lua", "--dry-run" }
+        t:expect(r, 2)
+        assert.truthy(r.err:find(words, 1, true), r.err)
+        assert.truthy(r.err:find("pipeline.lua:4", 1, true), r.err)
+      end
+      for ops, words in pairs {
+        [':filter("di", ">", 1)'] = "there is no column 'di'; did you mean 'id'?",
+        [':filter("id", ">", "x")'] = "the column is of type long",
+        [':drop_columns("nmae")'] = "did you mean 'name'?",
+      } do
+        pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]] .. ops)
+        local r = t:run { "run", "pipeline.lua", "--progress", "none" }
+        t:expect(r, 2)
+        assert.truthy(r.err:find(words, 1, true), r.err)
+      end
+    end)
+  end)
 end)

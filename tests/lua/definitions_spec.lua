@@ -41,9 +41,9 @@ describe("ParallelRunConfig", function()
 
   it("refuses a parameter that is not built yet as an unknown key", function()
     local words = refused(function()
-      local _ = Config { entry_script = "score.lua", isolate_failures = true }
+      local _ = Config { entry_script = "score.lua", gpu_surplus = "none" }
     end)
-    assert.is_truthy(words:find("unknown key 'isolate_failures'", 1, true))
+    assert.is_truthy(words:find("unknown key 'gpu_surplus'", 1, true))
   end)
 
   for _, case in ipairs {
@@ -204,7 +204,7 @@ describe("ParallelRunStep and Pipeline", function()
       local _ = step { name = "second", inputs = { first } }
     end)
     assert.equal("ParallelRunStep: 'inputs[1]' is a ParallelRunStep "
-      .. "(the output of a step as an input is not built yet); accepted: a FileDataset, "
+      .. "(the output of a step as an input is not built yet); accepted: a FileDataset or TabularDataset, "
       .. "or a list of one or more", words)
   end)
 

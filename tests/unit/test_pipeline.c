@@ -237,7 +237,7 @@ static void what_is_not_built_is_refused(void **state)
   refused(&w, NULL, NULL,
           "p.lua:9: ParallelRunStep: 'inputs' is a OutputFileDatasetConfig (the output of a step "
           "as an input is "
-          "not built yet); accepted: a FileDataset, or a list of one or more");
+          "not built yet); accepted: a FileDataset or TabularDataset, or a list of one or more");
   teardown(&w);
 }
 
