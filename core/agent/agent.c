@@ -120,7 +120,7 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   tm_reader_init(&r, call->bytes, call->bytes_len);
   tm_item_next(&r, &a->range);
   call->frame = &a->frame;
-  call->range = &a->range;
+  call->range = a->range.is_group ? NULL : &a->range;
   call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + a->range.from + part.first;
   call->items = (uint32_t)a->frame.len;
   return 0;

@@ -26,9 +26,12 @@
 #include "data/item.h"
 #include "data/table.h"
 #include "data/table_cut.h"
+#include "data/table_groups.h"
+#include "data/table_load.h"
 #include "sys/fs.h"
 
-#define NAMED_MAX 5 /* paths that a message names one by one */
+#define GROUPED_SIZE (1 << 20) /* bytes of a table that are read at once to be grouped */
+#define NAMED_MAX    5         /* paths that a message names one by one */
 
 struct tm_cut {
   const struct tm_fs *fs;
@@ -40,12 +43,14 @@ struct tm_cut {
   size_t list_at;
   struct tm_partition *partition; /* of the input at hand, where it has one */
   struct tm_table_cut *table;     /* of the input at hand, where it is one */
-  struct tm_groups *groups;       /* of the input at hand, when all of it has been listed */
-  bool has_begun;                 /* with the input at hand */
-  uint64_t ranges;                /* of rows, in all inputs */
-  uint64_t list_items, items;     /* of the list at hand; of all inputs */
-  int64_t input_items;            /* of the input at hand */
-  struct TM_ARRAY(char *) empty;  /* words, one for each input with paths that matched nothing */
+  struct tm_table_groups
+      *table_groups;             /* of its rows, with partition keys, when all have been read */
+  struct tm_groups *groups;      /* of the input at hand, when all of it has been listed */
+  bool has_begun;                /* with the input at hand */
+  uint64_t ranges;               /* of rows, in all inputs */
+  uint64_t list_items, items;    /* of the list at hand; of all inputs */
+  int64_t input_items;           /* of the input at hand */
+  struct TM_ARRAY(char *) empty; /* words, one for each input with paths that matched nothing */
 };
 
 struct tm_cut *tm_cut_open(const struct tm_cut_options *options)
@@ -67,6 +72,7 @@ void tm_cut_close(struct tm_cut *cut)
   tm_paths_close(cut->list);
   tm_groups_free(cut->groups);
   tm_table_cut_free(cut->table);
+  tm_table_groups_close(cut->table_groups);
   tm_partition_free(cut->partition);
   for (size_t i = 0; i < cut->empty.len; i++)
     free(cut->empty.at[i]);
@@ -242,8 +248,10 @@ static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
   tm_paths_close(cut->list);
   tm_groups_free(cut->groups);
   tm_table_cut_free(cut->table);
+  tm_table_groups_close(cut->table_groups);
   tm_partition_free(cut->partition);
   cut->table = NULL;
+  cut->table_groups = NULL;
   cut->listing = NULL;
   cut->list = NULL;
   cut->groups = NULL;
@@ -332,6 +340,14 @@ static int next_by_keys(struct tm_cut *cut, const struct tm_dataset *d, struct t
   return rc;
 }
 
+static void list_again(struct tm_cut *cut)
+{
+  tm_listing_close(cut->listing);
+  cut->listing = NULL;
+  cut->items -= (uint64_t)cut->input_items;
+  cut->input_items = 0;
+}
+
 /* All files of the input once, for the columns of each; then it is listed again. */
 static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
 {
@@ -340,10 +356,7 @@ static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm
   while ((rc = next_item(cut, d, &file, err)) > 0)
     if ((rc = tm_table_cut_look(cut->table, &file, err)) < 0)
       return rc;
-  tm_listing_close(cut->listing);
-  cut->listing = NULL;
-  cut->items -= (uint64_t)cut->input_items;
-  cut->input_items = 0;
+  list_again(cut);
   return rc < 0 ? rc : tm_table_cut_end_look(cut->table, err);
 }
 
@@ -361,7 +374,9 @@ static int begin_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm
                                           .partition = cut->partition,
                                           .schema = schema,
                                           .index_dir = cut->o.index_dir,
-                                          .size = cut->o.mini_batch_size,
+                                          .size = cut->o.partition_keys_len > 0
+                                                      ? GROUPED_SIZE
+                                                      : cut->o.mini_batch_size,
                                           .counts_rows = cut->o.counts_rows };
   cut->table = tm_table_cut_new(&options);
   if (d->table->rows.dialect.header != TM_HEADER_DIFFERENT || schema->len > 0)
@@ -390,7 +405,7 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
   int rc;
   while ((rc = tm_table_cut_next(cut->table, &item, err)) == 0) {
     rc = tm_table_cut_is_done(cut->table) ? 0 : next_item(cut, d, &item, err);
-    if (rc == 0)
+    if (rc == 0 && !cut->table_groups)
       end_input(cut, d);
     if (rc <= 0 || (rc = begin_file(cut, d, &item, err)) < 0)
       return rc;
@@ -402,6 +417,74 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
     out->items = (uint32_t)item.rows;
   cut->ranges++;
   return 1;
+}
+
+/* All ranges of the table as frames, whose rows are grouped. */
+static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_table_loader *loader,
+                     struct tm_err *err)
+{
+  struct tm_mini_batch mb = { .items = 0 };
+  struct tm_data_frame frame;
+  struct tm_rows_part all = { 0, 0 };
+  size_t at = cut->at, columns = 0;
+  int rc;
+  while ((rc = next_of_table(cut, d, &mb, err)) > 0) {
+    if (columns != cut->o.schemas->at[at].len) { /* found by now */
+      columns = cut->o.schemas->at[at].len;
+      rc = tm_table_loader_use(loader, cut->o.schemas, err);
+    }
+    if (rc >= 0)
+      rc = tm_table_load(loader, (uint32_t)at, mb.bytes.data, mb.bytes.len, all, &frame, err);
+    if (rc >= 0 && frame.len > 0 && (rc = tm_table_groups_add(cut->table_groups, &frame, err)) < 0)
+      rc = rc == TM_EUSAGE ? place(d, err) : rc;
+    if (rc < 0)
+      break;
+    tm_buf_clear(&mb.bytes);
+  }
+  tm_buf_release(&mb.bytes);
+  return rc;
+}
+
+static int group_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_buf tables = TM_BUF_NONE;
+  tm_table_loader_tables(&tables, cut->o.inputs, cut->o.inputs_len);
+  struct tm_table_loader *loader =
+      tm_table_loader_new(cut->fs, tm_buf_str(&tables), NULL, cut->o.index_dir);
+  int rc = read_rows(cut, d, loader, err);
+  tm_table_loader_free(loader);
+  tm_buf_release(&tables);
+  return rc < 0 ? rc : tm_table_groups_finish(cut->table_groups, err);
+}
+
+/* The rows of the table in groups: those that an earlier session has made, or new ones. */
+static int begin_groups(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_item file;
+  char *path = tm_xprintf("%s/groups-%zu", cut->o.groups_dir ? cut->o.groups_dir : cut->o.spill_dir,
+                          cut->at);
+  int rc;
+  cut->table_groups = tm_table_groups_new(cut->fs, path, cut->o.spill_dir, cut->o.partition_keys,
+                                          cut->o.partition_keys_len);
+  free(path);
+  while ((rc = next_item(cut, d, &file, err)) > 0)
+    tm_table_groups_note(cut->table_groups, &file);
+  if (rc < 0 || (rc = tm_table_groups_open(cut->table_groups, err)) != 0)
+    return rc < 0 ? rc : 0;
+  list_again(cut);
+  return group_rows(cut, d, err);
+}
+
+static int next_group_of_table(struct tm_cut *cut, const struct tm_dataset *d,
+                               struct tm_mini_batch *out, struct tm_err *err)
+{
+  int rc = cut->table_groups ? 0 : begin_groups(cut, d, err);
+  if (rc == 0)
+    rc = tm_table_groups_next(cut->table_groups, &out->items, &out->bytes, err);
+  cut->ranges += rc > 0;
+  if (rc == 0)
+    end_input(cut, d);
+  return rc;
 }
 
 static int begin_input(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
@@ -427,9 +510,10 @@ int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *er
     out->dataset = (uint32_t)cut->at;
     rc = begin_input(cut, d, err);
     if (rc == 0)
-      rc = cut->table                      ? next_of_table(cut, d, out, err)
-           : cut->o.partition_keys_len > 0 ? next_by_keys(cut, d, out, err)
-                                           : next_by_size(cut, d, out, err);
+      rc = cut->table && cut->o.partition_keys_len > 0 ? next_group_of_table(cut, d, out, err)
+           : cut->table                                ? next_of_table(cut, d, out, err)
+           : cut->o.partition_keys_len > 0             ? next_by_keys(cut, d, out, err)
+                                                       : next_by_size(cut, d, out, err);
   }
   return rc;
 }

@@ -38,6 +38,8 @@ struct tm_cut_options {
   /* For tables. */
   struct tm_schemas
       *schemas; /* one for each input, filled as they are found; NULL where none is a table */
+  const char *
+      groups_dir; /* where the rows are kept that partition_keys have grouped; NULL: in spill_dir */
   const char *schema_file; /* where they are kept; or NULL */
   const char *index_dir;   /* for indexes of packed files; or NULL */
 

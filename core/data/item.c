@@ -17,7 +17,7 @@
 void tm_item_add(struct tm_buf *out, const struct tm_item *item)
 {
   size_t head = item->is_rows ? ROWS_HEAD : FILE_HEAD;
-  uint32_t kind = item->is_rows ? TM_ITEM_ROWS : TM_ITEM_FILE;
+  uint32_t kind = item->is_group ? TM_ITEM_GROUP : item->is_rows ? TM_ITEM_ROWS : TM_ITEM_FILE;
   tm_require(item->path_len > 0 && item->path_len <= PATH_MOST);
   char *p = tm_buf_extend(out, head + item->path_len);
   tm_put_u32(p, kind << 24 | (uint32_t)item->path_len);
@@ -67,7 +67,8 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
     head = tm_read_u32(r);
   }
   *out = (struct tm_item) { .path_len = head & PATH_MOST, .first_row = -1, .rows = -1 };
-  out->is_rows = head >> 24 == TM_ITEM_ROWS;
+  out->is_group = head >> 24 == TM_ITEM_GROUP;
+  out->is_rows = head >> 24 == TM_ITEM_ROWS || out->is_group;
   out->size = (int64_t)tm_read_u64(r);
   out->mtime_ns = (int64_t)tm_read_u64(r);
   if (out->is_rows) {
@@ -80,7 +81,7 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
     out->from = (int64_t)tm_read_u64(r);
   }
   out->path = tm_read_raw(r, out->path_len);
-  if (head >> 24 > TM_ITEM_ROWS || out->path == NULL || out->path_len == 0 || out->size < -1 ||
+  if (head >> 24 > TM_ITEM_GROUP || out->path == NULL || out->path_len == 0 || out->size < -1 ||
       !has_good_range(out) || memchr(out->path, '\0', out->path_len) != NULL)
     r->bad = true;
   return !r->bad;

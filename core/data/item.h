@@ -7,6 +7,7 @@
  *   TM_ITEM_ROWS   the same, then   20 begin i64   28 end i64   36 first row i64 (-1: not known)
  *                  44 rows i64 (-1: not known)   52 number of the file in its dataset u32
  *                  56 number of the first row in the dataset i64 (-1: not known)   64 rows passed over i64   72 path
+ *   TM_ITEM_GROUP  as TM_ITEM_ROWS: rows with the same keys, in a file of the job (table_groups.h)
  *   TM_ITEM_KEYS   at most one, and the first: key.h
  *
  * A file is one item; a range of a table's file is as many items as it has rows. The bytes are hostile when they are
@@ -24,6 +25,7 @@ enum {
   TM_ITEM_FILE = 0,
   TM_ITEM_KEYS = 1,
   TM_ITEM_ROWS = 2,
+  TM_ITEM_GROUP = 3,
 };
 
 struct tm_item {
@@ -32,6 +34,7 @@ struct tm_item {
   int64_t size;       /* bytes, or -1: not looked at when it was listed */
   int64_t mtime_ns;   /* since the epoch; 0 when size is -1 */
   bool is_rows;       /* a range of a table's file, and what follows counts */
+  bool is_group;      /* and the file is one of table_groups.h */
   int64_t begin, end; /* bytes, of what the file holds when it is decompressed */
   int64_t first_row;  /* number of its first row in the file, from 0; or -1 */
   int64_t rows;       /* or -1: only who reads them knows */

@@ -17,6 +17,7 @@
 #include "data/rows/reader.h"
 #include "data/rows/scan.h"
 #include "data/table.h"
+#include "data/table_groups.h"
 
 #define COUNT_PIECE ((int64_t)1 << 20) /* bytes */
 
@@ -295,10 +296,13 @@ static int load_range(struct tm_table_loader *l, struct input *in, const struct 
                       struct tm_data_frame *out, struct tm_err *err)
 {
   const struct tm_schema *s = &l->schemas.at[in - l->inputs];
+  tm_arena_clear(&l->arena);
+  l->last = NULL;
+  if (item->is_group)
+    return tm_table_groups_load(l->fs, item, &l->arena, out, err);
   int rc = open_stream(l, item, err);
   l->item = *item;
   l->last = in;
-  tm_arena_clear(&l->arena);
   if (rc == 0)
     rc = find_values(l, in, s, err);
   if (rc < 0)

@@ -16,7 +16,7 @@ struct tm_recheck {
   size_t at; /* the step at hand */
   struct tm_manifest *manifest;
   struct tm_lister *lister;
-  char *spill_dir, *schema_file, *index_dir; /* of the step at hand */
+  char *state_dir, *spill_dir, *schema_file, *index_dir; /* of the step at hand */
   int64_t compared;
 };
 
@@ -38,10 +38,11 @@ static void close_step(struct tm_recheck *r)
   r->lister = NULL;
   tm_manifest_close(r->manifest);
   r->manifest = NULL;
+  free(r->state_dir);
   free(r->spill_dir);
   free(r->schema_file);
   free(r->index_dir);
-  r->spill_dir = r->schema_file = r->index_dir = NULL;
+  r->state_dir = r->spill_dir = r->schema_file = r->index_dir = NULL;
 }
 
 static void on_listed(void *data);
@@ -56,11 +57,13 @@ static int open_step(struct tm_recheck *r, struct tm_err *err)
 
   if (rc < 0)
     return rc;
+  r->state_dir = tm_xprintf("%s/%s/state", r->o.dir, step->name);
   r->spill_dir = tm_xprintf("%s/%s/state/spill", r->o.dir, step->name);
   r->schema_file = tm_xprintf("%s/%s/state/schema.json", r->o.dir, step->name);
   r->index_dir = tm_xprintf("%s/%s/state/index", r->o.dir, step->name);
   o.cut.spill_dir = r->spill_dir;
   o.cut.schema_file = r->schema_file;
+  o.cut.groups_dir = r->state_dir;
   o.cut.index_dir = r->index_dir;
   tm_manifest_relist(r->manifest);
   o.manifest = r->manifest;

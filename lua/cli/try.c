@@ -174,7 +174,7 @@ static uint32_t give_rows(struct try *t, struct tm_run_call *call, struct tm_ite
   if (!t->look.is_table)
     return call->items;
   tm_reader_init(&r, call->bytes, call->bytes_len);
-  if (tm_item_next(&r, range) && range->is_rows) {
+  if (tm_item_next(&r, range) && range->is_rows && !range->is_group) {
     call->range = range;
     call->first_row = range->first_row;
   }

@@ -240,7 +240,8 @@ describe("a table", function()
         "pipeline.lua:4: Dataset.Tabular.from_delimited_files: unknown key 'separater'; did you mean 'separator'?" },
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = "sometimes" })]],
         [['header' is "sometimes"; accepted: "true", "all_files_same"]] },
-      { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { validate = false })]], "infer_column_types = false" },
+      { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { validate = false })]],
+        "infer_column_types = false" },
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { set_column_types = { a = "flaot" } })]],
         "'set_column_types' is a table; accepted: a table of names and types" },
     } do
@@ -377,6 +378,78 @@ describe("a table", function()
         t:expect(r, 2)
         assert.truthy(r.err:find(words, 1, true), r.err)
       end
+    end)
+  end)
+
+  describe("with partition keys", function()
+    local GROUPS = [[function run(df, context)
+      local rows = {}
+      for i = 1, #df do
+        local keys = context.partition_key_value
+        rows[i] = ("%s %s %d/%d %s %s"):format(keys.city, tostring(keys.year), i, #df, df.c.name[i], df.types.year)
+      end
+      assert(context.source == nil)
+      return rows
+    end]]
+    local TABLE = "city,year,name\nulm,2024,a\nbonn,2025,b\nulm,2024,c\n,2024,d\nulm,2025,e\nbonn,2025,f\n"
+    local ROWS = { "bonn 2025 1/2 b long", "bonn 2025 2/2 f long", "nil 2024 1/1 d long", "ulm 2024 1/2 a long",
+                   "ulm 2024 2/2 c long", "ulm 2025 1/1 e long" }
+
+    it("makes a mini-batch of the rows with the same values", function()
+      local t = job.case()
+      t:write("in/a.csv", TABLE)
+      t:script(GROUPS)
+      pipeline(t, [[partition_keys = { "city", "year" }]])
+      local r = t:expect_job(0)
+      assert.same({ total = 4, succeeded = 4, failed = 0 }, r.result.steps[1].mini_batches)
+      assert.same({ total = 6, succeeded = 6, failed = 0 }, r.result.steps[1].items)
+      assert.same(ROWS, t:rows())
+    end)
+
+    it("groups many rows of several files, with what is filtered left out", function()
+      local t = job.case()
+      csv(t, "in/a.csv", 1, 5000)
+      csv(t, "in/b.csv", 5001, 9000)
+      t:script [[function run(df, context)
+        local rows, day = {}, context.partition_key_value.day
+        for i = 1, #df do
+          assert(df.c.day[i] == day)
+          rows[i] = df.c.id[i]
+        end
+        return rows
+      end]]
+      pipeline(t, [[partition_keys = "day"]],
+        [[tm.Dataset.Tabular.from_delimited_files("in/*.csv"):skip(10):filter("id", "<=", 8000)]])
+      local r = t:expect_job(0)
+      assert.equal(28, r.result.steps[1].mini_batches.total)
+      assert.same(ids(11, 8000), t:rows())
+    end)
+
+    it("goes on with the groups of before, and refuses other files", function()
+      local t = job.case()
+      t:write("in/a.csv", TABLE)
+      t:script((GROUPS:gsub("local rows", [[
+        if df.c.city[1] == "ulm" and not os.getenv "GOOD" then error "no" end
+        local rows]], 1)))
+      pipeline(t, [[partition_keys = { "city", "year" }, run_max_try = 1, error_threshold = 0]])
+      t:expect_job(1)
+      t:write("in/a.csv", TABLE .. "kiel,2024,g\n")
+      local r = t:run_job({ "--resume", "--verify-input" }, { env = { "GOOD=1" } })
+      t:expect(r, 2)
+      assert.truthy(r.err:find("the input has changed: the files of the table", 1, true), r.err)
+      t:expect_job(0, { "--resume" }, { env = { "GOOD=1" } })
+      assert.same(ROWS, t:rows())
+    end)
+
+    it("that are no columns is refused", function()
+      local t = job.case()
+      t:write("in/a.csv", TABLE)
+      t:script(GROUPS)
+      pipeline(t, [[partition_keys = { "cty" }]])
+      local r = t:run { "run", "pipeline.lua", "--progress", "none" }
+      t:expect(r, 2)
+      assert.truthy(r.err:find("'partition_keys' names 'cty', which is no column of the table; did you mean 'city'?",
+        1, true), r.err)
     end)
   end)
 end)
