@@ -60,6 +60,7 @@ struct tm_cut *tm_cut_open(const struct tm_cut_options *options)
   tm_require(options->partition_keys_len == 0 || options->spill_dir);
   cut->fs = tm_fs_real();
   cut->o = *options;
+  cut->o.fs = options->fs ? options->fs : tm_fs_real();
   cut->mini_batch_size = size < 1 ? 1 : size > UINT32_MAX ? UINT32_MAX : (uint64_t)size;
   return cut;
 }
@@ -320,7 +321,7 @@ static int group_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_e
 {
   struct tm_item item;
   int rc;
-  cut->groups = tm_groups_new(cut->fs, cut->o.spill_dir, cut->partition, cut->o.partition_keys,
+  cut->groups = tm_groups_new(cut->o.fs, cut->o.spill_dir, cut->partition, cut->o.partition_keys,
                               cut->o.partition_keys_len);
   while ((rc = next_item(cut, d, &item, err)) > 0)
     if ((rc = tm_groups_add(cut->groups, &item, err)) < 0)
@@ -362,7 +363,7 @@ static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm
 
 static int keep_schemas(const struct tm_cut *cut, struct tm_err *err)
 {
-  return cut->o.schema_file ? tm_schemas_write(cut->o.schemas, cut->fs, cut->o.schema_file, err)
+  return cut->o.schema_file ? tm_schemas_write(cut->o.schemas, cut->o.fs, cut->o.schema_file, err)
                             : 0;
 }
 
@@ -464,7 +465,7 @@ static int begin_groups(struct tm_cut *cut, const struct tm_dataset *d, struct t
   char *path = tm_xprintf("%s/groups-%zu", cut->o.groups_dir ? cut->o.groups_dir : cut->o.spill_dir,
                           cut->at);
   int rc;
-  cut->table_groups = tm_table_groups_new(cut->fs, path, cut->o.spill_dir, cut->o.partition_keys,
+  cut->table_groups = tm_table_groups_new(cut->o.fs, path, cut->o.spill_dir, cut->o.partition_keys,
                                           cut->o.partition_keys_len);
   free(path);
   while ((rc = next_item(cut, d, &file, err)) > 0)

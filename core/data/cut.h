@@ -24,6 +24,7 @@ struct tm_mini_batch {
 
 /* What it leads to is the caller's, until close. */
 struct tm_cut_options {
+  const struct tm_fs *fs; /* for what is written; NULL: the machine's */
   const struct tm_dataset *const *inputs;
   size_t inputs_len;
   int64_t mini_batch_size; /* files; of tables bytes or, with counts_rows, rows */

@@ -53,7 +53,7 @@ static void add_default(struct tm_json *settings, const struct tm_field *f,
                         const struct tm_json *config, const struct tm_step *step)
 {
   struct tm_json *otherwise = NULL;
-  if (f->type == TM_FIELD_BATCH)
+  if (f->type == TM_FIELD_AMOUNT)
     otherwise = tm_cutting_default(config, step);
   else if (strcmp(f->name, "process_count_per_node") == 0)
     otherwise = tm_json_new_int(tm_process_cores());

@@ -32,7 +32,7 @@ static const struct tm_field config_fields[] = {
   { "source_directory", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
     "the folder with all that the script needs, copied at submission; without it the entry script "
     "alone is" },
-  { "mini_batch_size", TM_FIELD_BATCH, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
+  { "mini_batch_size", TM_FIELD_AMOUNT, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
     "files handed to one run(); of tables bytes of their files, \"1MB\" when not given, or rows" },
   { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
     "columns: each distinct combination of their values is one mini-batch; not with "

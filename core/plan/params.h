@@ -19,7 +19,7 @@ enum tm_field_type {
   TM_FIELD_SECONDS, /* number within min and max; digits in a string too */
   TM_FIELD_PERCENT, /* the same, of another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
-  TM_FIELD_BATCH,   /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
+  TM_FIELD_AMOUNT,   /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
   TM_FIELD_CHOICE, /* one of the words of `accepts`, which are separated by '|'; true and false stand for their names */
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
@@ -73,7 +73,7 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
 int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
                           struct tm_err *err);
 
-/* The value in its one form, to be freed: INT and SIZE an integer, BATCH an integer or the text, NAMES a list, SECONDS and PERCENT a number, VARIABLES an object of
+/* The value in its one form, to be freed: INT and SIZE an integer, AMOUNT an integer or the text, NAMES a list, SECONDS and PERCENT a number, VARIABLES an object of
  * strings, ENVIRONMENT {variables, module_paths}, both always there, a CHOICE in any case the word of the table, else a copy. NULL: it is not accepted; the words are "'run_max_try' is 0; accepted: an integer from 1 on". */
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
                                 struct tm_err *err);

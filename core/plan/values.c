@@ -78,7 +78,7 @@ static int64_t rows_of(const char *s)
   return is_read ? v : 0;
 }
 
-static struct tm_json *batch_value(const struct tm_field *f, const struct tm_json *given)
+static struct tm_json *amount_value(const struct tm_field *f, const struct tm_json *given)
 {
   int64_t v;
   struct tm_json *number = integer_value(f, given);
@@ -378,7 +378,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_SECONDS:
   case TM_FIELD_PERCENT: return seconds_value(f, given);
   case TM_FIELD_SIZE: return size_value(f, given);
-  case TM_FIELD_BATCH: return batch_value(f, given);
+  case TM_FIELD_AMOUNT: return amount_value(f, given);
   case TM_FIELD_CHOICE: return choice_value(f, given);
   case TM_FIELD_PATH:
   case TM_FIELD_FILE_NAME:
@@ -493,7 +493,7 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_SIZE:
     tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
     break;
-  case TM_FIELD_BATCH:
+  case TM_FIELD_AMOUNT:
     add_range(out, f, "an integer", "");
     tm_buf_add_str(out, "; for tables a size as \"10MB\" or \"500rows\"");
     break;

@@ -14,9 +14,9 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "data/item.h"
-#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/part.h"
+#include "run/row_items.h"
 #include "sys/clock.h"
 
 struct answer { /* how a try ended */
@@ -128,34 +128,6 @@ static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
   tm_tally_add_failed(&s->tally, held->items);
 }
 
-/* Rows that no worker has counted, or said how many there were: at least one has failed. */
-static void count_rows(struct tm_supervisor *s, struct tm_held *held)
-{
-  struct tm_manifest_entry entry;
-  struct tm_err err = TM_ERR_NONE;
-  struct tm_buf tables = TM_BUF_NONE;
-  int64_t rows = -1;
-
-  if (held->items > 0 || tm_manifest_read(s->manifest, held->entry.index, &entry, &err) < 0)
-    return;
-  if (!s->tables) {
-    tm_table_loader_tables(&tables, (const struct tm_dataset *const *)s->o.step->inputs,
-                           s->o.step->inputs_len);
-    s->tables = tm_table_loader_new(s->o.fs, tm_buf_str(&tables), s->schema_file, s->index_dir);
-    tm_buf_release(&tables);
-  }
-  rows = tm_table_count(s->tables, entry.dataset, entry.bytes, entry.len, &err);
-  held->items = rows < 1 ? 1 : rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
-}
-
-/* How many rows of a table there are says who has read them. */
-static void learn_items(const struct tm_supervisor *s, struct tm_held *held,
-                        const struct tm_result_head *head)
-{
-  if (tm_dataset_is_table(s->o.step->inputs[held->dataset]) && head->items != TM_ITEMS_UNKNOWN)
-    held->items = head->items;
-}
-
 /* The entry leaves the hand; what follows from a failed try. */
 static void end_failed_try(struct tm_worker *w, struct tm_held *held, const struct answer *a)
 {
@@ -166,7 +138,7 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
   int64_t failed;
 
   if (!is_again)
-    count_rows(s, held);
+    tm_rows_count(s, held);
   failed = is_again ? 0 : held->items;
 
   tm_tally_add_failed_try(&s->tally, a->status);
@@ -490,7 +462,7 @@ static void on_result(struct tm_worker *w, const struct tm_frame *f)
   held = find_held(w, &a.head);
   if (!held || w->s->code != 0)
     return;
-  learn_items(w->s, held, &a.head);
+  tm_rows_learn(w->s, held, &a.head);
   end_good_try(w, held, &r, has_said ? &said : NULL, &a);
   after_answer(w);
 }
@@ -512,7 +484,7 @@ static void on_failed(struct tm_worker *w, const struct tm_frame *f)
                         .message = failure.message,
                         .stack = failure.stack,
                         .where = failure.where };
-    learn_items(w->s, held, &a.head);
+    tm_rows_learn(w->s, held, &a.head);
     end_failed_try(w, held, &a);
     after_answer(w);
   }

@@ -305,6 +305,7 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
   o.cut.spill_dir = s->spill_dir;
   o.cut.schema_file = s->schema_file;
   o.cut.groups_dir = s->state_dir;
+  o.cut.fs = s->o.fs;
   o.cut.index_dir = s->index_dir;
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);

@@ -24,7 +24,7 @@ static const char *value_name(const struct tm_field *f)
   case TM_FIELD_INT: return "N";
   case TM_FIELD_SECONDS: return "SECONDS";
   case TM_FIELD_SIZE:
-  case TM_FIELD_BATCH: return "SIZE";
+  case TM_FIELD_AMOUNT: return "SIZE";
   case TM_FIELD_NAMES: return "NAME,...";
   case TM_FIELD_CHOICE: return f->accepts;
   case TM_FIELD_PATH: return "PATH";

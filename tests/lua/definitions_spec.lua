@@ -59,8 +59,8 @@ describe("ParallelRunConfig", function()
     { "append_row_file_name", "a/b", "'append_row_file_name' is \"a/b\"; accepted: a file name, without a folder" },
     { "max_result_size", "2 potatoes",
       "'max_result_size' is \"2 potatoes\"; accepted: a number of bytes from 1 on, or a size as \"10MB\"" },
-    { "mini_batch_size", {}, "'mini_batch_size' is an empty table; accepted: an integer from 1 on; for tables a size as \"10MB\" or " ..
-      "\"500rows\"" },
+    { "mini_batch_size", {}, "'mini_batch_size' is an empty table; accepted: an integer from 1 on; "
+      .. "for tables a size as \"10MB\" or \"500rows\"" },
     { "entry_script", print, "'entry_script' is a function" },
     { "environment_variables", { ["A=B"] = "secret" }, "'environment_variables' is a table that does not fit; "
       .. "accepted: a table of names (without '=') and strings, numbers or booleans" },
