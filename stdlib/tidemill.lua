@@ -168,6 +168,10 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
 ---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
 ---@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
+---@field init_timeout? number seconds for loading the script and its init(); without it none
+---@field interruptible? "auto"|boolean a run() that passes its timeout is interrupted within Lua, and its worker lives
+--- on; "auto", the default: from the first such run() of the step on
+---@field interrupt_grace? number seconds that an interrupted run() has to end before its worker is killed; 2
 ---@field isolate_failures? boolean a mini-batch that has used up its tries is run in parts, until the bad items stand
 --- alone: the others' rows are kept, and `context.part` says which items a part has; false
 ---@field isolation_max_try? integer|string tries of parts for such a mini-batch; 100

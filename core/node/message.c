@@ -32,6 +32,8 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
   tm_wire_add_list(out, s->environment, s->environment_len);
   tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
   tm_buf_add_u64(out, (uint64_t)s->load_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->init_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->interrupt_grace_ns);
   tm_buf_add_u64(out, (uint64_t)s->monitor_ns);
   tm_buf_add_u32(out, s->hides_gpus);
 }
@@ -50,11 +52,14 @@ int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struc
   tm_wire_read_list(&r, &out->environment, &out->environment_len);
   out->run_timeout_ns = (int64_t)tm_read_u64(&r);
   out->load_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->init_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->interrupt_grace_ns = (int64_t)tm_read_u64(&r);
   out->monitor_ns = (int64_t)tm_read_u64(&r);
   uint32_t hides_gpus = tm_read_u32(&r);
   out->hides_gpus = hides_gpus == 1;
   if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
-      out->load_timeout_ns >= 0 && out->monitor_ns >= 0 && hides_gpus <= 1)
+      out->load_timeout_ns >= 0 && out->init_timeout_ns >= 0 && out->interrupt_grace_ns >= 0 &&
+      out->monitor_ns >= 0 && hides_gpus <= 1)
     return 0;
   tm_node_step_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of a step cannot be read");
@@ -126,7 +131,7 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
   out->phase_ns = (int64_t)tm_read_u64(&r);
   for (size_t i = 0; i < TM_PAGE_WORDS; i++)
     out->words[i] = tm_read_u64(&r);
-  if (!r.bad && r.at == r.end && cause <= TM_END_KILLED && phase <= TM_PHASE_SHUTDOWN)
+  if (!r.bad && r.at == r.end && cause <= TM_END_KILLED && phase <= TM_PHASE_RECOVER)
     return 0;
   return tm_err_set(err, TM_EPROTOCOL, "the report of a worker's end cannot be read");
 }
@@ -141,8 +146,20 @@ static const char *phase_words(enum tm_phase phase)
   case TM_PHASE_RUN: return "in run()";
   case TM_PHASE_RETURN: return "while it returned a result";
   case TM_PHASE_SHUTDOWN: return "in shutdown()";
+  case TM_PHASE_RECOVER: return "in recover()";
   }
   return "";
+}
+
+/* Which limit a call has passed. */
+static const char *limit_words(enum tm_phase phase)
+{
+  switch (phase) {
+  case TM_PHASE_INIT: return "killed for passing init_timeout";
+  case TM_PHASE_LOAD: return "killed for passing task_overhead_timeout";
+  case TM_PHASE_RECOVER: return "killed for passing the 30 s of recover()";
+  default: return "killed for passing run_invocation_timeout";
+  }
 }
 
 static void add_place(struct tm_buf *out, const struct tm_ended *e)
@@ -164,11 +181,7 @@ void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e)
     name = sigdescr_np(e->signal);
     tm_buf_printf(out, "killed by signal %d (%s)", e->signal, name ? name : "unknown");
     break;
-  case TM_END_TIMEOUT:
-    tm_buf_add_str(out, e->view.phase == TM_PHASE_LOAD
-                            ? "killed for passing task_overhead_timeout"
-                            : "killed for passing run_invocation_timeout");
-    break;
+  case TM_END_TIMEOUT: tm_buf_add_str(out, limit_words(e->view.phase)); break;
   case TM_END_SHUTDOWN:
     tm_buf_add_str(out, "killed for not ending in time when told to stop,");
     break;

@@ -41,14 +41,14 @@ enum tm_node_frame {
   TM_FRAME_ENDED,
   TM_FRAME_NOTE,
 };
-#define TM_STOP_NS (30 * INT64_C(1000000000))
+#define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 
 /* The text that both sides exchange first, and must find equal. */
 const char *tm_hello(void);
 
 /* What the keeper must know of a step. In the frame: the strings and lists in this order (node/wire.h: any bytes but NUL,
- * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64 monitor_ns, u32
- * hides_gpus. Strings are the struct's own after decoding. */
+ * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64 init_timeout_ns, u64
+ * interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus. Strings are the struct's own after decoding. */
 struct tm_node_step {
   char *node_id;  /* "0" */
   char *job_dir;  /* node.lock lies there */
@@ -61,10 +61,12 @@ struct tm_node_step {
   char **
       environment; /* "NAME=value" on top of the keeper's own; NULL-ended. The keeper adds the TM_ENV_ ones */
   size_t environment_len;
-  int64_t run_timeout_ns;  /* of one run(); 0: none */
-  int64_t load_timeout_ns; /* of what precedes it; 0: none */
-  int64_t monitor_ns;      /* between two samples of the node's resources; 0: none are taken */
-  bool hides_gpus;         /* from workers for which there is no GPU */
+  int64_t run_timeout_ns;     /* of one run(); 0: none */
+  int64_t load_timeout_ns;    /* of what precedes it; 0: none */
+  int64_t init_timeout_ns;    /* of loading the script and init(); 0: none */
+  int64_t interrupt_grace_ns; /* from the interruption of a call to the kill; 0: the kill at once */
+  int64_t monitor_ns;         /* between two samples of the node's resources; 0: none are taken */
+  bool hides_gpus;            /* from workers for which there is no GPU */
 };
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n,
@@ -76,10 +78,10 @@ void tm_node_step_release(struct tm_node_step *s);
 char *tm_job_mark(const char *job_dir);
 
 enum tm_end_cause {
-  TM_END_STOPPED,  /* it was told to stop, and exited with 0 */
-  TM_END_EXITED,   /* by itself: os.exit, an error of ours */
-  TM_END_SIGNAL,   /* killed, crashed */
-  TM_END_TIMEOUT,  /* killed by the keeper: run() passed its timeout */
+  TM_END_STOPPED, /* it was told to stop, and exited with 0 */
+  TM_END_EXITED,  /* by itself: os.exit, an error of ours */
+  TM_END_SIGNAL,  /* killed, crashed */
+  TM_END_TIMEOUT, /* killed by the keeper: run(), init() or what the phase says passed its timeout */
   TM_END_SHUTDOWN, /* killed by the keeper: shutdown() took too long */
   TM_END_KILLED,   /* killed by the keeper: KILL */
 };

@@ -25,6 +25,12 @@ struct tm_keeper_step {
 
 enum tm_keeper_state { TM_KEEPER_LIVES, TM_KEEPER_STOPS, TM_KEEPER_KILLED, TM_KEEPER_STATES };
 
+/* The last interruption of one of its calls. */
+struct tm_keeper_interrupt {
+  uint64_t call;    /* as on the page; 0: none */
+  int64_t begun_ns; /* monotonic */
+};
+
 /* A worker, from its start until its end has been told. */
 struct tm_keeper_worker {
   struct tm_keeper_step *step;
@@ -38,8 +44,10 @@ struct tm_keeper_worker {
   enum tm_keeper_state state;
   enum tm_end_cause kill_cause; /* when KILLED */
   int64_t started_ns;           /* monotonic, as all here */
-  int64_t due_ns;               /* when to look at its page; INT64_MAX: never */
-  int64_t stop_due_ns;          /* when shutdown() is late; INT64_MAX: it was not told to stop */
+  struct tm_page_view view;     /* of its page, when it was looked at last */
+  struct tm_keeper_interrupt interrupt;
+  int64_t due_ns;      /* when to look at its page; INT64_MAX: never */
+  int64_t stop_due_ns; /* when shutdown() is late; INT64_MAX: it was not told to stop */
 };
 
 struct tm_keeper {
@@ -111,14 +119,23 @@ void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_kee
 void tm_keeper_on_time(struct tm_timer *t);
 /* Handles all ends that there are. False when no child is left. */
 bool tm_keeper_reap(struct tm_keeper *k);
-/* When to look at the page again: at or before `now_ns`, the run() or the loading that `view` shows has passed its timeout
- * (0: none). Pure. */
-int64_t tm_keeper_due(const struct tm_page_view *view, int64_t run_ns, int64_t load_ns,
+/* When to look at the page again: at or before `now_ns`, the call that `view` shows has passed the timeout that the step has
+ * for it (0: none). Pure. */
+int64_t tm_keeper_due(const struct tm_page_view *view, const struct tm_node_step *s,
                       int64_t now_ns);
 /* Whether a process with the marker `found` descends from a worker with `marker`, perhaps through a keeper of its own. Pure. */
 bool tm_keeper_is_marked(const char *found, const char *marker);
 /* The cause of an end. Pure. */
 enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
                                   const struct tm_process_end *end, enum tm_phase phase);
+
+/* interrupt.c */
+enum tm_late_action { TM_LATE_KILL, TM_LATE_INTERRUPT, TM_LATE_AGAIN };
+/* What is to be done with the call that `view` shows, which is late. Pure. */
+enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,
+                                   const struct tm_page_view *view, bool can_interrupt,
+                                   int64_t grace_ns, int64_t now_ns);
+/* Its call is late: it is interrupted, or interrupted again, and due_ns says when to look. False: it is to be killed. */
+bool tm_keeper_interrupt(struct tm_keeper_worker *w);
 
 #endif

@@ -1,7 +1,8 @@
 /* watch.c - deadlines and ends. What can happen to a worker stands in one table, [state][event] -> action.
  *
  *  (1) No polling: one timer, armed to the earliest moment at which some deadline can have passed. A worker in run()
- *      since s can be late at s + timeout; one that is not in run() can be late at now + timeout at the earliest.
+ *      since s can be late at s + timeout; one that is not in run() can be late at now + timeout at the earliest. The same
+ *      of init(), of loading a mini-batch, of recover().
  *  (2) An end is handled whole before the next one is asked for: the group is killed while the ended worker still holds
  *      its number, then it is reaped, told, and what it had is removed.
  *  (3) What has left the group by setsid() becomes our own child when its parent dies. It is known by its marker; what
@@ -31,13 +32,22 @@ static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
   return since_ns < INT64_MAX - timeout_ns ? since_ns + timeout_ns : INT64_MAX;
 }
 
-int64_t tm_keeper_due(const struct tm_page_view *view, int64_t run_ns, int64_t load_ns,
-                      int64_t now_ns)
+int64_t tm_keeper_due(const struct tm_page_view *view, const struct tm_node_step *s, int64_t now_ns)
 {
-  int64_t since_ns = view->since_ns < now_ns ? view->since_ns : now_ns;
-  int64_t run_due_ns = due_of(view->phase == TM_PHASE_RUN ? since_ns : now_ns, run_ns);
-  int64_t load_due_ns = due_of(view->phase == TM_PHASE_LOAD ? since_ns : now_ns, load_ns);
-  return run_due_ns < load_due_ns ? run_due_ns : load_due_ns;
+  bool is_new = view->phase == TM_PHASE_START || view->phase == TM_PHASE_INIT;
+  const struct limit {
+    enum tm_phase phase;
+    int64_t ns;
+  } limits[] = { { TM_PHASE_RUN, s->run_timeout_ns },
+                 { TM_PHASE_LOAD, s->load_timeout_ns },
+                 { TM_PHASE_INIT, is_new ? s->init_timeout_ns : 0 },
+                 { TM_PHASE_RECOVER, s->interrupt_grace_ns > 0 ? TM_STOP_NS : 0 } };
+  int64_t since_ns = view->since_ns < now_ns ? view->since_ns : now_ns, first_ns = INT64_MAX;
+  for (size_t i = 0; i < TM_COUNT_OF(limits); i++) {
+    int64_t due_ns = due_of(view->phase == limits[i].phase ? since_ns : now_ns, limits[i].ns);
+    first_ns = due_ns < first_ns ? due_ns : first_ns;
+  }
+  return first_ns;
 }
 
 bool tm_keeper_is_marked(const char *found, const char *marker)
@@ -51,6 +61,8 @@ enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
 {
   if (w->state == TM_KEEPER_KILLED && end->signal == SIGKILL)
     return w->kill_cause; /* (4) */
+  if (end->signal == SIGALRM && w->interrupt.call != 0)
+    return TM_END_TIMEOUT; /* user code had taken the handler away */
   if (end->signal != 0)
     return TM_END_SIGNAL;
   /* The worker may have got STOP, and ended, before we are told that it was sent: the page says so too. */
@@ -78,13 +90,12 @@ static void arm(struct tm_keeper *k, int64_t now_ns) /* keeps (1) */
 
 static void look_at(struct tm_keeper *k, struct tm_keeper_worker *w, int64_t now_ns)
 {
-  struct tm_page_view view;
   if (w->stop_due_ns <= now_ns)
     tm_keeper_step(k, w, TM_KEEPER_ON_STOP_LATE);
   if (w->due_ns > now_ns || w->state == TM_KEEPER_KILLED)
     return;
-  tm_page_read(w->page, &view);
-  w->due_ns = tm_keeper_due(&view, w->step->s.run_timeout_ns, w->step->s.load_timeout_ns, now_ns);
+  tm_page_read(w->page, &w->view);
+  w->due_ns = tm_keeper_due(&w->view, &w->step->s, now_ns);
   if (w->due_ns <= now_ns)
     tm_keeper_step(k, w, TM_KEEPER_ON_RUN_LATE);
 }
@@ -103,7 +114,7 @@ void tm_keeper_watch(struct tm_keeper *k, struct tm_keeper_worker *w)
 {
   int64_t now_ns = tm_clock_mono_ns();
   struct tm_page_view view = { .phase = TM_PHASE_START };
-  w->due_ns = tm_keeper_due(&view, w->step->s.run_timeout_ns, w->step->s.load_timeout_ns, now_ns);
+  w->due_ns = tm_keeper_due(&view, &w->step->s, now_ns);
   w->stop_due_ns = INT64_MAX;
   arm(k, now_ns);
 }
@@ -141,7 +152,8 @@ static void end_late_stop(struct tm_keeper *k, struct tm_keeper_worker *w)
 
 static void end_late_run(struct tm_keeper *k, struct tm_keeper_worker *w)
 {
-  kill_worker(w, TM_END_TIMEOUT);
+  if (!tm_keeper_interrupt(w))
+    kill_worker(w, TM_END_TIMEOUT);
 }
 
 static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)

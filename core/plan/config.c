@@ -102,6 +102,13 @@ static int64_t ns_setting(const struct tm_json *settings, const char *name)
   return (int64_t)(tm_json_num(tm_json_get(settings, name), "value", 0) * (double)TM_S + 0.5);
 }
 
+static enum tm_interruptible interruptible_of(const char *word)
+{
+  if (strcmp(word, "auto") == 0)
+    return TM_INTERRUPTIBLE_AUTO;
+  return strcmp(word, "true") == 0 ? TM_INTERRUPTIBLE : TM_NOT_INTERRUPTIBLE;
+}
+
 static enum tm_level level_of(const char *word)
 {
   if (strcmp(word, "DEBUG") == 0)
@@ -179,6 +186,10 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
   c->isolation_max_try = int_setting(settings, "isolation_max_try");
   c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
+  c->init_timeout_ns = ns_setting(settings, "init_timeout");
+  c->interruptible = interruptible_of(text_setting(settings, "interruptible"));
+  c->interrupt_grace_ns = ns_setting(settings, "interrupt_grace");
+  c->is_profiled = setting(settings, "profiling_module") != NULL;
   c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
   c->progress_timeout_ns = ns_setting(settings, "progress_update_timeout");
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");

@@ -9,6 +9,8 @@
 
 enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 
+enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };
+
 struct tm_config {
   char *entry_script;      /* absolute */
   char *source_directory;  /* absolute, or NULL: the entry script alone is copied */
@@ -23,6 +25,10 @@ struct tm_config {
   enum tm_level logging_level;
   int64_t run_invocation_timeout_ns;
   int64_t run_max_try;
+  int64_t init_timeout_ns; /* 0: none */
+  enum tm_interruptible interruptible;
+  int64_t interrupt_grace_ns;
+  bool is_profiled;            /* profiling_module */
   bool isolate_failures;       /* what has used up its tries is run in parts */
   int64_t isolation_max_try;   /* parts of a mini-batch */
   int64_t load_timeout_ns;     /* task_overhead_timeout: before run() */

@@ -58,6 +58,13 @@ static const struct tm_field config_fields[] = {
     PARAMETER | CHANGEABLE | ARGUMENT, "seconds for one run()" },
   { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE,
     "tries for a mini-batch" },
+  { "init_timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, CHANGEABLE,
+    "seconds for loading the script and its init(); without it none" },
+  { "interruptible", TM_FIELD_CHOICE, 0, 0, "auto", "auto|true|false", CHANGEABLE,
+    "a run() that passes its timeout is interrupted within Lua and its worker lives on; auto: from "
+    "the first such run() of the step on" },
+  { "interrupt_grace", TM_FIELD_SECONDS, 0.001, 3600, "2", NULL, CHANGEABLE,
+    "seconds that an interrupted run() has to end, then its worker is killed" },
   { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
     "a mini-batch that has used up its tries is run in halves, again and again, until the bad "
     "items "
@@ -78,6 +85,9 @@ static const struct tm_field config_fields[] = {
 };
 
 static const struct tm_field argument_fields[] = {
+  { "profiling_module", TM_FIELD_CHOICE, 0, 0, NULL, "jit|cProfile|profile", CHANGEABLE | ARGUMENT,
+    "workers are profiled by sampling, whichever of the names is given: collapsed stacks in "
+    "logs/sys/node/<node>/<process>.profile" },
   { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds to load a mini-batch, before its run()" },
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,

@@ -139,6 +139,8 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
   int64_t failed = is_again ? 0 : held->items;
 
   tm_tally_add_failed_try(&s->tally, a->status);
+  if (a->status == TM_RUN_TIMEOUT)
+    tm_crew_arm_workers(s);
   if (!is_again && tm_isolate_is_wanted(s, held))
     failed = tm_isolate_failed(s, held, &t, a->no_halves);
   else if (!is_again)
@@ -158,8 +160,15 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
   a.head.total_ns = a.head.run_ns = ns;
   a.head.begin_wall_ns = ns > 0 ? tm_clock_wall_ns() - ns : 0;
   if (status == TM_RUN_TIMEOUT) {
-    text = tm_xprintf("run() took longer than run_invocation_timeout (%g s); its worker was killed",
-                      (double)w->s->o.step->config.run_invocation_timeout_ns / 1e9);
+    const struct tm_config *config = &w->s->o.step->config;
+    bool has_grace = config->interruptible != TM_NOT_INTERRUPTIBLE &&
+                     ns >= config->run_invocation_timeout_ns + config->interrupt_grace_ns;
+    text =
+        tm_xprintf("run() took longer than run_invocation_timeout (%g s); its worker was killed%s",
+                   (double)config->run_invocation_timeout_ns / 1e9,
+                   has_grace ? ", for it could not be interrupted: it was in a C function, or "
+                               "waited for a program"
+                             : "");
     a.message = text;
   } else if (status == TM_LOAD_TIMEOUT) {
     text = tm_xprintf("to load it took longer than task_overhead_timeout (%g s); its worker was "
@@ -523,6 +532,7 @@ static bool may_come(const struct tm_worker *w, uint32_t type)
   case TM_FRAME_LOADED: return w->state == TM_WORKER_LOADING || w->state == TM_WORKER_STOPPING;
   case TM_FRAME_READY: return w->state == TM_WORKER_INIT || w->state == TM_WORKER_STOPPING;
   case TM_FRAME_INIT_FAILED: return w->state != TM_WORKER_READY;
+  case TM_FRAME_RETIRED: return w->state == TM_WORKER_READY || w->state == TM_WORKER_STOPPING;
   default: return true;
   }
 }
@@ -543,6 +553,7 @@ void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f)
   case TM_FRAME_INIT_FAILED: on_init_failed(w, f); break;
   case TM_FRAME_RESULT: on_result(w, f); break;
   case TM_FRAME_FAILED: on_failed(w, f); break;
+  case TM_FRAME_RETIRED: tm_answer_retired(w, f); break;
   case TM_FRAME_BYE: break; /* its end is the keeper's to say */
   default: tm_answer_on_rubbish(w); break;
   }

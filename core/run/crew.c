@@ -69,6 +69,15 @@ static char *temp_base(const struct tm_supervisor *s)
                     (unsigned)getuid(), JOB_NAME_MAX, tm_path_base(s->o.job->dir), (uint32_t)hash);
 }
 
+static char *profile_file(const struct tm_worker *w)
+{
+  const struct tm_supervisor *s = w->s;
+
+  return s->o.step->config.is_profiled
+             ? tm_xprintf("%s/sys/node/%s/%s.profile", s->logs_dir, tm_node_id(s->node), w->name)
+             : tm_xstrdup("");
+}
+
 static void send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
@@ -99,6 +108,11 @@ static void send_setup(struct tm_worker *w)
                             .append_row = config->output_action == TM_APPEND_ROW,
                             .escapes_line_breaks = config->escapes_line_breaks,
                             .verify_items = s->o.is_resumed,
+                            .is_interruptible =
+                                s->arms_workers || config->interruptible == TM_INTERRUPTIBLE,
+                            .profile_file = profile_file(w),
+                            .run_timeout_ns = config->run_invocation_timeout_ns,
+                            .init_timeout_ns = config->init_timeout_ns,
                             .max_result_size = config->max_result_size };
   struct tm_frame f = { .type = TM_FRAME_SETUP, .fd = -1 };
 
@@ -115,6 +129,7 @@ static void send_setup(struct tm_worker *w)
   free(setup.temp_dir);
   free(setup.logger_file);
   free(setup.error_file);
+  free(setup.profile_file);
 }
 
 static void on_channel_end(struct tm_channel *c, int code)
@@ -525,9 +540,12 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .environment = s->o.step->config.environment,
                                .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
                                .load_timeout_ns = s->o.step->config.load_timeout_ns,
+                               .init_timeout_ns = s->o.step->config.init_timeout_ns,
                                .monitor_ns = s->o.step->config.monitor_interval_ns,
                                .hides_gpus = s->o.step->config.hides_gpus };
 
+  if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
+    step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;
   while (step.environment && step.environment[environment_len])
     environment_len++;
   step.environment_len = environment_len;

@@ -1,7 +1,8 @@
-/* supervisor_own.h - the inside of a supervisor, shared by its four files and nobody else:
+/* supervisor_own.h - the inside of a supervisor, shared by its files and nobody else:
  *
  *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
  *   crew.c        its workers: starting, hearing of their ends, taking back what waits behind a long one
+ *   interrupt.c   which workers can be interrupted, and those that retire
  *   answer.c      what workers say: results and failures, and what becomes of them
  *   isolate.c     mini-batches that have used up their tries and are run in parts, until their bad items stand alone
  */
@@ -58,8 +59,9 @@ struct tm_supervisor {
   int open;           /* handles and workers that are not closed yet */
   bool is_ending, is_ended, is_steal_armed, is_closing;
   bool has_surplus_warning;
-  int64_t running; /* mini-batches in hands */
-  int lost_nodes;  /* in a row, without a result between */
+  bool arms_workers; /* their calls can be interrupted from here on */
+  int64_t running;   /* mini-batches in hands */
+  int lost_nodes;    /* in a row, without a result between */
   int code;
   struct tm_err cause; /* why it is Failed */
   struct tm_buf scratch;
@@ -83,6 +85,8 @@ void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
 void tm_crew_kill_worker(struct tm_worker *w);
+/* A run() has timed out: with "auto" workers can be interrupted from here on, those that live and those to come. */
+void tm_crew_arm_workers(struct tm_supervisor *s);
 void tm_crew_lose_all(struct tm_supervisor *s);
 void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone, and nobody is told */
 void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node);
@@ -92,6 +96,8 @@ void tm_crew_event(struct tm_worker *w, enum tm_worker_event event);
 
 /* answer.c */
 void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f);
+/* It begins nothing more, and says why; what it holds comes back when it has ended. */
+void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f);
 /* It cannot be talked to: it is killed. */
 void tm_answer_on_rubbish(struct tm_worker *w);
 /* A try that ended without an answer: its worker died or was killed. Counts it. */

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "lua/script.h"
+#include "sys/alarm.h"
 
 int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err *err)
 {
@@ -24,6 +25,7 @@ int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err 
   f->root = root;
   f->setup = (struct tm_setup) { .worker_name = (char *)"process000",
                                  .node_id = (char *)"0",
+                                 .is_interruptible = true,
                                  .output_dir = tm_path_join(root, "output"),
                                  .log_dir = tm_path_join(root, "log"),
                                  .temp_dir = tm_path_join(root, "temp"),
@@ -45,6 +47,15 @@ static int say_failure(const struct tm_foreground *f, const char *what)
              e->where.len > 0 ? e->where.data : "", e->message.len > 0 ? e->message.data : "",
              e->stack.len > 0 ? "\n" : "", e->stack.len > 0 ? e->stack.data : "");
   return TM_ESCRIPT;
+}
+
+static void on_ctrl_c(void *data)
+{
+  struct tm_foreground *f = data;
+  if (f->ctrl_cs++ > 0)
+    tm_alarm_surrender();
+  else
+    f->script.interrupt(f->script.data);
 }
 
 static int load(struct tm_foreground *f)
@@ -84,6 +95,10 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
   f->out_fd = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+  if (f->setup.is_interruptible) {
+    f->script.arm(f->script.data);
+    tm_alarm_catch(SIGINT, on_ctrl_c, f);
+  }
   rc = load(f);
   if (rc == 0)
     rc = run(f, call, what);
@@ -92,10 +107,11 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
     if (f->script.shutdown(f->script.data, &f->error) < 0)
       say_failure(f, "shutdown()"); /* fails nothing */
   }
+  tm_alarm_release();
   tm_lua_script_close(&f->script);
   fflush(stdout);
   close(f->out_fd);
-  return rc == 0 ? 0 : 1;
+  return rc == 0 ? 0 : f->ctrl_cs > 0 ? 130 : 1;
 }
 
 static void leave_folders(struct tm_foreground *f)

@@ -3,7 +3,8 @@
  *   words -> one_step.c -> pipeline -> the first cut -> load, init(), run(), shutdown() -> rows, or the error with its stack
  *
  * No workspace, no job, no worker: nothing is left but what the script writes, in folders made for it. There is one try and
- * no timeout. Standard output is for rows alone: what the script prints there goes to standard error.
+ * no timeout. Standard output is for rows alone: what the script prints there goes to standard error. Ctrl-C interrupts the
+ * script and shows where it was; a second one ends the program.
  */
 #include "cli/cli.h"
 
@@ -58,7 +59,9 @@ static void add_help(struct tm_buf *out)
       "Words are those of map. The rows go to standard output, an error and its stack, and what "
       "the "
       "script\nprints, to standard error. There is one try and no timeout; output_dir, log_dir and "
-      "temp_dir are fresh\nfolders, and no job is made. Exit status 1: the script failed.\n\n");
+      "temp_dir are fresh\nfolders, and no job is made. Ctrl-C shows where the script is, and ends "
+      "it.\nExit status 1: "
+      "the script failed; 130: it was interrupted.\n\n");
   tm_config_options_init(&options, own, TM_COUNT_OF(own), PLACE(config));
   tm_config_options_add_help(out, &options);
   tm_config_options_release(&options);
@@ -98,6 +101,7 @@ static int set_up(struct try *t, struct tm_err *err)
   setup->arguments = step->arguments;
   setup->arguments_len = step->arguments_len;
   setup->logging_level = config->logging_level;
+  setup->is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
   setup->append_row = config->output_action == TM_APPEND_ROW;
   setup->escapes_line_breaks = config->escapes_line_breaks;
   setup->max_result_size = config->max_result_size;

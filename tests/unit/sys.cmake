@@ -1,3 +1,4 @@
+tm_unit_test(alarm)
 tm_unit_test(channel)
 tm_unit_test(clock)
 tm_unit_test(cores)
