@@ -27,6 +27,7 @@
 #include "lua/context.h"
 #include "lua/interrupt.h"
 #include "lua/lib_entry_script.h"
+#include "lua/memory.h"
 #include "lua/place.h"
 #include "lua/rows.h"
 #include "lua/samples.h"
@@ -46,6 +47,7 @@ struct script {
   int run_body_ref;
   const struct tm_setup *setup; /* the agent's; from load() on */
   struct tm_lua_context context;
+  struct tm_lua_memory memory;
   struct tm_lua_profiler profiler;
   struct tm_lua_interrupt interrupt;
   struct tm_lua_samples samples;
@@ -115,6 +117,7 @@ void tm_lua_script_close(struct tm_script *script)
     tm_lua_profiler_close(&s->profiler);
     tm_lua_samples_stop(&s->samples);
     tm_lua_context_release(&s->context);
+    tm_lua_memory_release(&s->memory);
     tm_lua_free(s->L);
     tm_lua_interrupt_release(&s->interrupt);
   }
@@ -129,6 +132,7 @@ static int give_error(struct script *s, struct tm_script_error *out, enum tm_sta
   struct tm_buf *const to[] = { &out->message, &out->stack, &out->where };
   const struct tm_buf *const from[] = { &e->message, &e->stack, &e->where };
   out->status = status;
+  tm_lua_memory_settle(&s->memory, &e->message);
   for (size_t i = 0; i < TM_COUNT_OF(to); i++)
     tm_lua_place_add(to[i], tm_buf_str(from[i]), from[i]->len, s->setup->script_dir,
                      s->setup->script_name);
@@ -168,6 +172,7 @@ static int call(struct script *s, int nargs, enum tm_status status, enum tm_stat
   struct tm_lua_error e = { 0 };
   tm_lua_interrupt_enter(&s->interrupt);
   int code = tm_lua_pcall(s->L, nargs, 0, &e);
+  tm_lua_memory_set_on(&s->memory, false);
   if (tm_lua_interrupt_leave(&s->interrupt)) {
     tm_lua_error_release(&e);
     return give_interrupted(s, error, timeout);
@@ -256,6 +261,7 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   s->run_body_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_remove(L, 1);
   give_environment(L); /* [environment, file] */
+  tm_lua_memory_set_on(&s->memory, true);
   luaL_checkstack(L, (int)setup->arguments_len, "too many arguments");
   for (size_t i = 0; i < setup->arguments_len; i++)
     lua_pushstring(L, setup->arguments[i]);
@@ -312,6 +318,7 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
   struct script *s = data;
   struct tm_err err;
   s->setup = setup;
+  tm_lua_memory_limit(&s->memory, s->L, setup->memory_limit);
   int code = make_folders(setup, error);
   if (code == 0 && setup->profile_file && *setup->profile_file)
     tm_lua_samples_start(&s->samples, &s->profiler, setup->profile_file, setup->script_dir,
@@ -332,13 +339,29 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
   return give_words(error, TM_INIT_EXCEPTION, &err);
 }
 
+/* Beneath the protected call the limit of memory is on; the caller takes it off again. */
+static int hook_body(lua_State *L) /* (struct script *, function, arguments) */
+{
+  struct script *s = lua_touserdata(L, 1);
+  tm_lua_memory_set_on(&s->memory, true);
+  lua_call(L, lua_gettop(L) - 2, 0);
+  return 0;
+}
+
+static void push_hook(struct script *s, enum hook hook)
+{
+  lua_pushcfunction(s->L, hook_body);
+  lua_pushlightuserdata(s->L, s);
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[hook]);
+}
+
 static int script_init(void *data, struct tm_script_error *error)
 {
   struct script *s = data;
   if (s->hooks[HOOK_INIT] == LUA_NOREF)
     return 0;
-  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[HOOK_INIT]);
-  return call(s, 0, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
+  push_hook(s, HOOK_INIT);
+  return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
 /* ---- run ---- */
@@ -359,6 +382,7 @@ static int run_body(lua_State *L) /* (struct run *) */
 {
   struct run *run = lua_touserdata(L, 1);
   struct script *s = run->script;
+  tm_lua_memory_set_on(&s->memory, true);
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
   push_mini_batch(L, run->call);
   tm_lua_context_push(L, &s->context, run->call);
@@ -399,6 +423,7 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   lua_pushlightuserdata(s->L, &run);
   tm_lua_interrupt_enter(&s->interrupt);
   int code = tm_lua_pcall(s->L, 1, 0, &e);
+  tm_lua_memory_set_on(&s->memory, false);
   bool is_interrupted = tm_lua_interrupt_leave(&s->interrupt);
   s->context.call = NULL; /* keeps (3) */
   *returned = run.returned;
@@ -421,9 +446,11 @@ static int script_recover(void *data, const char *reason, struct tm_script_error
   struct tm_lua_error e = { 0 };
   if (s->hooks[HOOK_RECOVER] == LUA_NOREF)
     return 1;
-  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[HOOK_RECOVER]);
+  push_hook(s, HOOK_RECOVER);
   lua_pushstring(s->L, reason);
-  return tm_lua_pcall(s->L, 1, 0, &e) == 0 ? 0 : give_error(s, error, TM_RUN_EXCEPTION, &e);
+  int code = tm_lua_pcall(s->L, 3, 0, &e);
+  tm_lua_memory_set_on(&s->memory, false);
+  return code == 0 ? 0 : give_error(s, error, TM_RUN_EXCEPTION, &e);
 }
 
 static int script_shutdown(void *data, struct tm_script_error *error)
@@ -432,8 +459,9 @@ static int script_shutdown(void *data, struct tm_script_error *error)
   struct tm_lua_error e = { 0 };
   int code = 0;
   if (s->hooks[HOOK_SHUTDOWN] != LUA_NOREF) {
-    lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[HOOK_SHUTDOWN]);
-    code = tm_lua_pcall(s->L, 0, 0, &e);
+    push_hook(s, HOOK_SHUTDOWN);
+    code = tm_lua_pcall(s->L, 2, 0, &e);
+    tm_lua_memory_set_on(&s->memory, false);
   }
   if (code < 0)
     give_error(s, error, TM_RUN_EXCEPTION, &e);

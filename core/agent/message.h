@@ -81,6 +81,7 @@ struct tm_setup {
   bool verify_items;        /* size and mtime of each item are compared before run() */
   bool is_interruptible;    /* from the start; else an ARM may come */
   int64_t max_result_size;  /* bytes */
+  int64_t memory_limit;     /* worker_memory_limit, bytes; 0: none */
   int64_t run_timeout_ns, init_timeout_ns; /* for messages; 0: none */
 };
 

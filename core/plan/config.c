@@ -183,6 +183,7 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
   c->run_max_try = int_setting(settings, "run_max_try");
+  c->retry_delay_ns = setting(settings, "retry_delay") ? ns_setting(settings, "retry_delay") : -1;
   c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
   c->isolation_max_try = int_setting(settings, "isolation_max_try");
   c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
@@ -206,6 +207,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const ch
   c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
   c->process_count_per_node = int_setting(settings, "process_count_per_node");
   c->logging_level = level_of(text_setting(settings, "logging_level"));
+  c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
   c->max_result_size = int_setting(settings, "max_result_size");
   c->sync_interval_ns = ns_setting(settings, "sync_interval");
   c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");

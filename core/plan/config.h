@@ -9,6 +9,8 @@
 
 enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 
+/* worker_memory_limit at the least, bytes: what a worker and LuaJIT in it need to start is less than half of it. */
+#define TM_WORKER_MEMORY_MIN 33554432
 enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };
 
 struct tm_config {
@@ -34,6 +36,8 @@ struct tm_config {
   int64_t load_timeout_ns;     /* task_overhead_timeout: before run() */
   int64_t progress_timeout_ns; /* progress_update_timeout */
   int64_t first_timeout_ns;    /* first_task_creation_timeout */
+  int64_t retry_delay_ns;      /* -1: not given */
+  int64_t worker_memory_limit; /* bytes; 0: none */
   int64_t max_result_size;     /* bytes */
   int64_t sync_interval_ns;
   int64_t monitor_interval_ns; /* resource_monitor_interval; 0: off */

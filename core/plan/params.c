@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/aliases.h"
+#include "plan/config.h"
 
 #define REQUIRED   TM_FIELD_REQUIRED
 #define PARAMETER  TM_FIELD_PARAMETER
@@ -58,6 +59,14 @@ static const struct tm_field config_fields[] = {
     PARAMETER | CHANGEABLE | ARGUMENT, "seconds for one run()" },
   { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE,
     "tries for a mini-batch" },
+  { "retry_delay", TM_FIELD_SECONDS, 0, 86400, NULL, NULL, CHANGEABLE,
+    "seconds before a failed try is repeated, doubled with each further one up to 60, a random "
+    "quarter of it at most taken off; without it none after errors and timeouts, 0.5 where the "
+    "worker was lost; 0: none" },
+  { "worker_memory_limit", TM_FIELD_SIZE, TM_WORKER_MEMORY_MIN, SIZE_MAX_GIVEN, NULL, NULL,
+    CHANGEABLE,
+    "memory of one worker; Lua gets 16 MB less, and beyond that run() fails with 'not enough "
+    "memory'; a worker with more resident is killed" },
   { "init_timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, CHANGEABLE,
     "seconds for loading the script and its init(); without it none" },
   { "interruptible", TM_FIELD_CHOICE, 0, 0, "auto", "auto|true|false", CHANGEABLE,

@@ -392,7 +392,11 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_SECONDS: add_range(out, f, "a number", " seconds"); break;
   case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
   case TM_FIELD_SIZE:
-    tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
+    if (f->min > 1)
+      tm_buf_printf(out, "a size from %gMB on, as a number of bytes or as \"100MB\"",
+                    f->min / (1 << 20));
+    else
+      tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
     break;
   case TM_FIELD_CHOICE:
     add_choices(out, f->accepts);

@@ -135,9 +135,12 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
   struct tm_supervisor *s = w->s;
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
-  bool is_again = tm_queue_fail(&s->queue, &held->entry, w->id);
-  int64_t failed = is_again ? 0 : held->items;
+  bool is_again;
+  int64_t failed;
 
+  held->entry.due_ns = tm_vigil_retry_due(s, &held->entry, a->status);
+  is_again = tm_queue_fail(&s->queue, &held->entry, w->id);
+  failed = is_again ? 0 : held->items;
   tm_tally_add_failed_try(&s->tally, a->status);
   if (a->status == TM_RUN_TIMEOUT)
     tm_crew_arm_workers(s);
@@ -402,6 +405,7 @@ static void after_answer(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
 
+  w->has_worked = true;
   if (s->is_ending && w->state == TM_WORKER_READY && w->hand.len == 0 && s->node && !w->is_deaf)
     tm_crew_stop_worker(w);
   else if (tm_queue_has_waiting(&s->queue))

@@ -152,6 +152,7 @@ static void one_open(struct one *o)
   tm_timer_open(&o->k.timer, &o->k.loop, tm_keeper_on_time, &o->k);
   o->w = (struct tm_keeper_worker) { .step = &o->step,
                                      .page = &o->page,
+                                     .name = (char *)"process000",
                                      .pid = tm_process_start(&spawn, NULL) };
   free(self);
   assert_true(o->w.pid > 0);
@@ -201,6 +202,34 @@ static void a_run_is_killed_at_its_deadline_and_not_before(void **state)
   one_close(&o, TM_END_TIMEOUT);
 }
 
+static void one_that_is_stopped_is_killed_after_a_timeout_wherever_it_is(void **state)
+{
+  struct one o;
+  one_open(&o);
+  tm_keeper_on_stop(&o.k, &o.w, true);
+  assert_in_range(o.w.frozen_due_ns, tm_clock_mono_ns() + 50 * TM_S,
+                  tm_clock_mono_ns() + 60 * TM_S);
+  tm_keeper_on_stop(&o.k, &o.w, false); /* woken */
+  assert_true(o.w.frozen_due_ns == INT64_MAX);
+  tm_keeper_on_stop(&o.k, &o.w, true);
+  tm_keeper_on_time(&o.k.timer);
+  assert_int_equal(o.w.state, TM_KEEPER_LIVES); /* it has its time */
+  o.w.frozen_due_ns = tm_clock_mono_ns();
+  tm_keeper_on_time(&o.k.timer);
+  one_close(&o, TM_END_FROZEN);
+}
+
+static void a_late_run_of_one_that_is_stopped_is_a_late_run(void **state)
+{
+  struct one o;
+  one_open(&o);
+  int64_t now = tm_clock_mono_ns();
+  tm_page_set(&o.page, TM_PHASE_RUN, now - 61 * TM_S, 2, 2, 1);
+  o.w.due_ns = o.w.frozen_due_ns = now;
+  tm_keeper_on_time(&o.k.timer);
+  one_close(&o, TM_END_TIMEOUT);
+}
+
 static void a_second_kill_changes_nothing(void **state)
 {
   struct one o;
@@ -209,6 +238,8 @@ static void a_second_kill_changes_nothing(void **state)
   tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_RUN_LATE);
   tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_STOPPING);
   tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_STOP_LATE);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_FROZEN_LATE);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_MEMORY);
   one_close(&o, TM_END_KILLED);
 }
 
@@ -225,6 +256,8 @@ int main(int argc, char **argv)
     cmocka_unit_test(a_later_variable_replaces_an_earlier_one),
     cmocka_unit_test(a_late_shutdown_is_killed),
     cmocka_unit_test(a_run_is_killed_at_its_deadline_and_not_before),
+    cmocka_unit_test(one_that_is_stopped_is_killed_after_a_timeout_wherever_it_is),
+    cmocka_unit_test(a_late_run_of_one_that_is_stopped_is_a_late_run),
     cmocka_unit_test(a_second_kill_changes_nothing),
   };
   while (argc > 1) /* the process that does nothing */
