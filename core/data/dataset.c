@@ -17,13 +17,12 @@
 #include "data/table.h"
 
 static const char *const known_keys[] = {
-  "kind",          "paths", "base_dir",         "name",    "null_separated",
+  "kind",          "paths", "base_dir",         "name",    "null_separated", "input",
   "on_unreadable", "limit", "partition_format", "options", "ops"
 };
 static const char *const kind_names[] = {
-  [TM_DATASET_FILES] = "files",
-  [TM_DATASET_MANIFEST] = "manifest",
-  [TM_DATASET_DELIMITED] = "delimited",
+  [TM_DATASET_FILES] = "files",         [TM_DATASET_MANIFEST] = "manifest",
+  [TM_DATASET_FAILED] = "failed",       [TM_DATASET_DELIMITED] = "delimited",
   [TM_DATASET_JSON_LINES] = "json_lines",
 };
 
@@ -52,9 +51,9 @@ static bool is_plain_string(const struct tm_json *v)
 static int check_keys(const struct tm_json *v, struct tm_err *err)
 {
   if (v->type != TM_JSON_OBJECT)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "is no dataset; accepted: what Dataset.File.from_files or from_manifest returns");
+    return tm_err_set(err, TM_EUSAGE,
+                      "is no dataset; accepted: what Dataset.File.from_files, from_manifest or "
+                      "from_failed_items returns");
   for (size_t i = 0; i < v->list.len; i++) {
     bool is_known = false;
     for (size_t j = 0; j < TM_COUNT_OF(known_keys); j++)
@@ -78,7 +77,7 @@ static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_er
       d->kind = (enum tm_dataset_kind)i;
       return 0;
     }
-  return refuse(err, "kind", "\"files\", \"manifest\", \"delimited\" or \"json_lines\"");
+  return refuse(err, "kind", "\"files\", \"manifest\", \"failed\", \"delimited\" or \"json_lines\"");
 }
 
 static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -92,6 +91,8 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
     return tm_err_set(err, TM_EUSAGE, "the list of paths is empty; accepted: one path or more");
   if (d->kind == TM_DATASET_MANIFEST && n != 1)
     return tm_err_set(err, TM_EUSAGE, "a manifest is one file; accepted: its path");
+  if (d->kind == TM_DATASET_FAILED && n != 1)
+    return tm_err_set(err, TM_EUSAGE, "failed items are listed in one file; accepted: its path");
   d->paths = tm_xcalloc(n, sizeof(*d->paths));
   for (size_t i = 0; i < n; i++) {
     const struct tm_json *path = paths->type == TM_JSON_ARRAY ? paths->list.at[i] : paths;
@@ -135,13 +136,17 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
     return refuse(err, "null_separated", "true or false");
   if (separated && d->kind != TM_DATASET_MANIFEST)
     return tm_err_set(err, TM_EUSAGE,
-                      "'null_separated' is for a manifest; from_files has no such option");
+                      "'null_separated' is for a manifest; nothing else has that option");
   const char *word = unreadable ? tm_json_str(v, "on_unreadable", "") : "error";
   if (strcmp(word, "error") != 0 && strcmp(word, "skip") != 0)
     return refuse(err, "on_unreadable", "\"error\" or \"skip\"");
   if (unreadable && d->kind == TM_DATASET_MANIFEST)
     return tm_err_set(err, TM_EUSAGE,
-                      "'on_unreadable' is for from_files; a manifest has no such option");
+                      "'on_unreadable' is for from_files; a list has no such option");
+  const struct tm_json *input = tm_json_get(v, "input");
+  if (input && (input->type != TM_JSON_INT || input->integer < 0 || d->kind != TM_DATASET_FAILED))
+    return refuse(err, "input", "an integer from 0 on, for failed items");
+  d->input = input ? input->integer : -1;
   const struct tm_json *limit = tm_json_get(v, "limit");
   if (limit && (limit->type != TM_JSON_INT || limit->integer < 1))
     return refuse(err, "limit", "an integer from 1 on");
@@ -205,10 +210,12 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "name", tm_json_new_string(d->name));
   if (d->kind == TM_DATASET_MANIFEST)
     tm_json_set(v, "null_separated", tm_json_new_bool(d->null_separated));
-  else
+  else if (d->kind == TM_DATASET_FILES)
     tm_json_set(v, "on_unreadable", tm_json_new_string(d->skip_unreadable ? "skip" : "error"));
   if (d->partition_format)
     tm_json_set(v, "partition_format", tm_json_new_string(d->partition_format));
+  if (d->input >= 0)
+    tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
   if (d->options)

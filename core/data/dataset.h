@@ -15,6 +15,7 @@ struct tm_table;
 enum tm_dataset_kind {
   TM_DATASET_FILES,    /* from_files: paths, folders and patterns */
   TM_DATASET_MANIFEST, /* from_manifest: a file of paths, one a line; the path "-" is standard input */
+  TM_DATASET_FAILED, /* from_failed_items: a failed_items.jsonl */
   TM_DATASET_DELIMITED,  /* Tabular.from_delimited_files: paths, folders and patterns */
   TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
 };
@@ -26,6 +27,7 @@ struct tm_dataset {
   size_t paths_len;
   char *base_dir;         /* absolute */
   bool null_separated;    /* of a manifest */
+  int64_t input;          /* of failed items: only those of the input of this number; negative: all */
   bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
   char *partition_format; /* partition.h, or NULL */
   int64_t limit;          /* only so many of its first items; 0: all */
@@ -34,8 +36,8 @@ struct tm_dataset {
   struct tm_table *table;        /* what they say */
 };
 
-/* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest",
- * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, partition_format, limit, and of a table
+/* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
+ * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, and of a table
  * options (table.h) and ops (table_ops.h). Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);

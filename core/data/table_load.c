@@ -151,7 +151,7 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
   int rc = l->is_open ? 0 : open_all(l, err);
   if (rc < 0)
     return rc;
-  if (dataset >= l->len || !l->inputs[dataset].dataset)
+  if (dataset >= l->len || !l->inputs[dataset].dataset || !l->inputs[dataset].dataset->table)
     return tm_err_set(err, TM_EPROTOCOL, "input %" PRIu32 " is no table", dataset + 1);
   *out = &l->inputs[dataset];
   if ((*out)->reader)

@@ -18,6 +18,7 @@
 #include "plan/cutting.h"
 #include "plan/params.h"
 #include "sys/fs.h"
+#include "sys/gpus.h"
 #include "sys/process.h"
 
 static void add_setting(struct tm_json *settings, const char *name, struct tm_json *value,
@@ -56,7 +57,7 @@ static void add_default(struct tm_json *settings, const struct tm_field *f,
   if (f->type == TM_FIELD_AMOUNT)
     otherwise = tm_cutting_default(config, step);
   else if (strcmp(f->name, "process_count_per_node") == 0)
-    otherwise = tm_json_new_int(tm_process_cores());
+    otherwise = tm_json_new_int(tm_gpus_are_here() ? 1 : tm_process_cores());
   else
     otherwise = tm_params_default(f);
   if (otherwise)
@@ -106,6 +107,13 @@ static const char *text_setting(const struct tm_json *settings, const char *name
 static int64_t ns_setting(const struct tm_json *settings, const char *name)
 {
   return (int64_t)(tm_json_num(tm_json_get(settings, name), "value", 0) * (double)TM_S + 0.5);
+}
+
+static enum tm_interruptible interruptible_of(const char *word)
+{
+  if (strcmp(word, "auto") == 0)
+    return TM_INTERRUPTIBLE_AUTO;
+  return strcmp(word, "true") == 0 ? TM_INTERRUPTIBLE : TM_NOT_INTERRUPTIBLE;
 }
 
 static enum tm_level level_of(const char *word)
@@ -182,9 +190,14 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
   c->run_max_try = int_setting(settings, "run_max_try");
+  c->retry_delay_ns = setting(settings, "retry_delay") ? ns_setting(settings, "retry_delay") : -1;
   c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
   c->isolation_max_try = int_setting(settings, "isolation_max_try");
   c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
+  c->init_timeout_ns = ns_setting(settings, "init_timeout");
+  c->interruptible = interruptible_of(text_setting(settings, "interruptible"));
+  c->interrupt_grace_ns = ns_setting(settings, "interrupt_grace");
+  c->is_profiled = setting(settings, "profiling_module") != NULL;
   c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
   c->progress_timeout_ns = ns_setting(settings, "progress_update_timeout");
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
@@ -222,8 +235,11 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
   fill_form(c, settings);
   c->process_count_per_node = int_setting(settings, "process_count_per_node");
   c->logging_level = level_of(text_setting(settings, "logging_level"));
+  c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
   c->max_result_size = int_setting(settings, "max_result_size");
   c->sync_interval_ns = ns_setting(settings, "sync_interval");
+  c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");
+  c->hides_gpus = strcmp(text_setting(settings, "gpu_surplus"), "none") == 0;
   c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
   c->description = tm_xstrdup(text_setting(settings, "description"));
   c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));

@@ -20,7 +20,7 @@ enum tm_field_type {
   TM_FIELD_PERCENT, /* the same, of another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
   TM_FIELD_AMOUNT,   /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
-  TM_FIELD_CHOICE, /* one of the words of `accepts`, which are separated by '|'; true and false stand for their names */
+  TM_FIELD_CHOICE, /* one of the words of `accepts`, which are separated by '|'; true and false may be booleans */
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
   TM_FIELD_TEXT,
@@ -59,7 +59,8 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.Tabular.from_delimited_files",
+ * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
+ * "Dataset.Tabular.from_delimited_files",
  * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */

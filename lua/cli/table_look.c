@@ -1,8 +1,11 @@
 /* table_look.c - see table_look.h. */
 #include "cli/table_look.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "agent/script.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "data/frame_text.h"
 
@@ -18,6 +21,26 @@ void tm_table_look_init(struct tm_table_look *l, const struct tm_step *step)
   if (l->is_table)
     l->loader = tm_table_loader_new(tm_fs_real(), tm_buf_str(&tables), NULL, NULL);
   tm_buf_release(&tables);
+}
+
+void tm_table_look_open_job(struct tm_table_look *l, const struct tm_json *inputs,
+                            const char *state_dir, const struct tm_buf *bytes)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  struct tm_buf tables = TM_BUF_NONE;
+  char *schema_file = tm_xprintf("%s/schema.json", state_dir);
+  char *index_dir = tm_xprintf("%s/index", state_dir);
+  *l = (struct tm_table_look) { .is_table = false };
+  tm_reader_init(&r, tm_buf_str(bytes), bytes->len);
+  l->is_table = inputs && tm_item_next(&r, &item) && item.is_rows;
+  if (l->is_table)
+    tm_json_write(&tables, inputs, (struct tm_json_style) { 0 });
+  if (l->is_table)
+    l->loader = tm_table_loader_new(tm_fs_real(), tables.data, schema_file, index_dir);
+  tm_buf_release(&tables);
+  free(schema_file);
+  free(index_dir);
 }
 
 void tm_table_look_release(struct tm_table_look *l)
@@ -36,10 +59,25 @@ int tm_table_look_load(struct tm_table_look *l, const struct tm_mini_batch *mb, 
   struct tm_rows_part all = { 0, 0 };
   if (!l->is_table)
     return 0;
-  int rc = tm_table_loader_use(l->loader, &l->schemas, err);
+  int rc = l->schemas.len > 0 ? tm_table_loader_use(l->loader, &l->schemas, err) : 0;
   return rc < 0 ? rc
                 : tm_table_load(l->loader, mb->dataset, mb->bytes.data, mb->bytes.len, all,
                                 &l->frame, err);
+}
+
+void tm_table_look_give(struct tm_table_look *l, struct tm_run_call *call, struct tm_item *range)
+{
+  struct tm_reader r;
+  call->first_row = -1;
+  if (!l->is_table)
+    return;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  if (tm_item_next(&r, range) && range->is_rows && !range->is_group) {
+    call->range = range;
+    call->first_row = range->first_row < 0 ? -1 : range->first_row + range->from;
+  }
+  call->frame = &l->frame;
+  call->items = (uint32_t)l->frame.len;
 }
 
 static void add_row(struct tm_buf *out, const struct tm_data_frame *f, int64_t row)

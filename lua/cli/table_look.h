@@ -18,10 +18,17 @@ struct tm_table_look {
 };
 
 void tm_table_look_init(struct tm_table_look *l, const struct tm_step *step);
+/* For a job that is there: its inputs as its record has them, and the folder of a step's state. Nothing where `bytes`, a
+ * mini-batch, holds no rows. */
+void tm_table_look_open_job(struct tm_table_look *l, const struct tm_json *inputs,
+                            const char *state_dir, const struct tm_buf *bytes);
 void tm_table_look_release(struct tm_table_look *l);
 void tm_table_look_cut_options(struct tm_table_look *l, struct tm_cut_options *options);
 /* The rows of a mini-batch, in l->frame until the next call. */
 int tm_table_look_load(struct tm_table_look *l, const struct tm_mini_batch *mb, struct tm_err *err);
+/* The rows that were loaded, for run(): `range` is memory for where they are. */
+struct tm_run_call;
+void tm_table_look_give(struct tm_table_look *l, struct tm_run_call *call, struct tm_item *range);
 /* "columns: id long, ..." and up to `rows` rows of what was loaded, each line behind `indent`. */
 void tm_table_look_add(struct tm_buf *out, const struct tm_table_look *l, int64_t rows,
                        const char *indent);

@@ -210,6 +210,33 @@ describe("a table", function()
     assert.truthy(r.err:find("has changed: in mini-batch 0", 1, true), r.err)
   end)
 
+  it("is tried, replayed and looked at in the foreground", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 30)
+    t:script(IDS)
+    pipeline(t, [[mini_batch_size = "10rows"]])
+    t:expect_job(0)
+    local r = t:run { "replay", t.job_dir, "--mini-batch", "1" }
+    t:expect(r, 0)
+    local rows = {}
+    for row in r.out:gmatch "%d+" do rows[#rows + 1] = tonumber(row) end
+    assert.same({ 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 }, rows)
+    r = t:run { "try", "score.lua", "in/a.csv", "--rows", "-N", "2rows" }
+    t:expect(r, 0)
+    assert.equal("1\n2\n", r.out)
+    assert.truthy(r.err:find("columns: id long, price double, day datetime, name string", 1, true), r.err)
+    r = t:run { "head", "in/a.csv", "-n", "1" }
+    t:expect(r, 0)
+    assert.equal("columns: id long, price double, day datetime, name string\n" ..
+      "rows:    1, 0.5, 2024-01-02T00:00:00Z, name1\n", r.out)
+    r = t:run { "map", "score.lua", "in/a.csv", "--rows", "--limit", "3" }
+    t:expect(r, 0)
+    assert.equal("1\n2\n3\n", r.out)
+    r = t:run { "run", "pipeline.lua", "--dry-run" }
+    t:expect(r, 0)
+    assert.truthy(r.out:find("3 mini-batches, 30 items\n  columns: id long,", 1, true), r.out)
+  end)
+
   it("is isolated row by row", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 40)

@@ -41,9 +41,9 @@ describe("ParallelRunConfig", function()
 
   it("refuses a parameter that is not built yet as an unknown key", function()
     local words = refused(function()
-      local _ = Config { entry_script = "score.lua", gpu_surplus = "none" }
+      local _ = Config { entry_script = "score.lua", node_count = 2 }
     end)
-    assert.is_truthy(words:find("unknown key 'gpu_surplus'", 1, true))
+    assert.is_truthy(words:find("unknown key 'node_count'", 1, true))
   end)
 
   for _, case in ipairs {
