@@ -16,13 +16,20 @@
 #include "data/files/partition.h"
 #include "data/table.h"
 
-static const char *const known_keys[] = {
-  "kind",          "paths", "base_dir",         "name",    "null_separated", "input",
-  "on_unreadable", "limit", "partition_format", "options", "ops"
-};
+static const char *const known_keys[] = { "kind",
+                                          "paths",
+                                          "base_dir",
+                                          "name",
+                                          "null_separated",
+                                          "input",
+                                          "on_unreadable",
+                                          "limit",
+                                          "partition_format",
+                                          "options",
+                                          "ops" };
 static const char *const kind_names[] = {
-  [TM_DATASET_FILES] = "files",         [TM_DATASET_MANIFEST] = "manifest",
-  [TM_DATASET_FAILED] = "failed",       [TM_DATASET_DELIMITED] = "delimited",
+  [TM_DATASET_FILES] = "files",           [TM_DATASET_MANIFEST] = "manifest",
+  [TM_DATASET_FAILED] = "failed",         [TM_DATASET_DELIMITED] = "delimited",
   [TM_DATASET_JSON_LINES] = "json_lines",
 };
 
@@ -77,7 +84,8 @@ static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_er
       d->kind = (enum tm_dataset_kind)i;
       return 0;
     }
-  return refuse(err, "kind", "\"files\", \"manifest\", \"failed\", \"delimited\" or \"json_lines\"");
+  return refuse(err, "kind",
+                "\"files\", \"manifest\", \"failed\", \"delimited\" or \"json_lines\"");
 }
 
 static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -140,7 +148,7 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   const char *word = unreadable ? tm_json_str(v, "on_unreadable", "") : "error";
   if (strcmp(word, "error") != 0 && strcmp(word, "skip") != 0)
     return refuse(err, "on_unreadable", "\"error\" or \"skip\"");
-  if (unreadable && d->kind == TM_DATASET_MANIFEST)
+  if (unreadable && (d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED))
     return tm_err_set(err, TM_EUSAGE,
                       "'on_unreadable' is for from_files; a list has no such option");
   const struct tm_json *input = tm_json_get(v, "input");

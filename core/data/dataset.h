@@ -15,7 +15,7 @@ struct tm_table;
 enum tm_dataset_kind {
   TM_DATASET_FILES,    /* from_files: paths, folders and patterns */
   TM_DATASET_MANIFEST, /* from_manifest: a file of paths, one a line; the path "-" is standard input */
-  TM_DATASET_FAILED, /* from_failed_items: a failed_items.jsonl */
+  TM_DATASET_FAILED,     /* from_failed_items: a failed_items.jsonl */
   TM_DATASET_DELIMITED,  /* Tabular.from_delimited_files: paths, folders and patterns */
   TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
 };
@@ -25,13 +25,13 @@ struct tm_dataset {
   char *name;   /* as_named_input, or NULL */
   char **paths; /* as written, relative ones against base_dir */
   size_t paths_len;
-  char *base_dir;         /* absolute */
-  bool null_separated;    /* of a manifest */
-  int64_t input;          /* of failed items: only those of the input of this number; negative: all */
-  bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
-  char *partition_format; /* partition.h, or NULL */
-  int64_t limit;          /* only so many of its first items; 0: all */
-  char *where;            /* file:line of its definition, or NULL */
+  char *base_dir;       /* absolute */
+  bool null_separated;  /* of a manifest */
+  int64_t input;        /* of failed items: only those of the input of this number; negative: all */
+  bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  char *partition_format;        /* partition.h, or NULL */
+  int64_t limit;                 /* only so many of its first items; 0: all */
+  char *where;                   /* file:line of its definition, or NULL */
   struct tm_json *options, *ops; /* of a table, as they were given; else NULL */
   struct tm_table *table;        /* what they say */
 };

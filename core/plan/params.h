@@ -19,7 +19,7 @@ enum tm_field_type {
   TM_FIELD_SECONDS, /* number within min and max; digits in a string too */
   TM_FIELD_PERCENT, /* the same, of another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
-  TM_FIELD_AMOUNT,   /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
+  TM_FIELD_AMOUNT,  /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
   TM_FIELD_CHOICE, /* one of the words of `accepts`, which are separated by '|'; true and false may be booleans */
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */

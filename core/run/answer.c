@@ -240,25 +240,13 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_he
                      const struct answer *a, const struct tm_reader *messages, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
-  struct tm_reader r;
-  struct tm_item item = { .is_rows = false };
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
   uint64_t part = held->entry.part;
   int rc = tm_part_read(w->s->manifest, held->entry.index, part, &entry, err);
 
-  tm_reader_init(&r, rc == 0 ? entry.bytes : NULL, rc == 0 ? entry.len : 0);
-  for (uint32_t i = 0; rc == 0 && i < held->items; i++) {
-    bool has_item = item.is_rows || tm_item_next(&r, &item); /* one range for all rows */
-    if (!has_item || !messages[i].at)
-      continue;
-    t.message = messages[i].at;
-    t.message_len = (size_t)(messages[i].end - messages[i].at);
-    if (item.is_rows)
-      tm_failed_lines_part(out, &t, &entry, (part ? tm_part_first(part) : 0) + i, 1);
-    else
-      tm_failed_lines_item(out, &t, &item);
-  }
+  if (rc == 0)
+    tm_failed_lines_marks(out, &t, &entry, part ? tm_part_first(part) : 0, messages, held->items);
   free(log);
   return rc;
 }

@@ -79,6 +79,28 @@ void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
   }
 }
 
+void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
+                           const struct tm_manifest_entry *entry, uint32_t first,
+                           const struct tm_reader *messages, uint32_t items)
+{
+  struct tm_failed_try mark = *t;
+  struct tm_reader r;
+  struct tm_item item = { .is_rows = false };
+
+  tm_reader_init(&r, entry->bytes, entry->len);
+  for (uint32_t i = 0; i < items; i++) {
+    bool has_item = item.is_rows || tm_item_next(&r, &item); /* one range for all rows */
+    if (!has_item || !messages[i].at)
+      continue;
+    mark.message = messages[i].at;
+    mark.message_len = (size_t)(messages[i].end - messages[i].at);
+    if (item.is_rows)
+      add_rows(out, &mark, item, first + i, 1);
+    else
+      tm_failed_lines_item(out, &mark, &item);
+  }
+}
+
 void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,
                          const struct tm_manifest_entry *entry)
 {

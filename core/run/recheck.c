@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "run/lister.h"
 #include "run/manifest_file.h"
+#include "store/workspace.h"
 
 struct tm_recheck {
   struct tm_recheck_options o;
@@ -60,7 +61,7 @@ static int open_step(struct tm_recheck *r, struct tm_err *err)
   r->state_dir = tm_xprintf("%s/%s/state", r->o.dir, step->name);
   r->spill_dir = tm_xprintf("%s/%s/state/spill", r->o.dir, step->name);
   r->schema_file = tm_xprintf("%s/%s/state/schema.json", r->o.dir, step->name);
-  r->index_dir = tm_xprintf("%s/%s/state/index", r->o.dir, step->name);
+  r->index_dir = tm_workspace_index_dir(r->o.dir, step->name);
   o.cut.spill_dir = r->spill_dir;
   o.cut.schema_file = r->schema_file;
   o.cut.groups_dir = r->state_dir;

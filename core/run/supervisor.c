@@ -17,6 +17,7 @@
 #include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/job.h"
+#include "store/workspace.h"
 #include "sys/clock.h"
 
 #define FLUSH_BYTES (256 << 10)
@@ -81,7 +82,7 @@ static void set_view(struct tm_supervisor *s)
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
   s->schema_file = tm_path_join(s->state_dir, "schema.json");
-  s->index_dir = tm_path_join(s->state_dir, "index");
+  s->index_dir = tm_workspace_index_dir(s->o.job->dir, step->name);
   if (step->config.output_action == TM_APPEND_ROW)
     s->output_file = tm_path_join(s->output_dir, step->config.append_row_file_name);
   s->view = (struct tm_step_view) { .number = s->o.number,

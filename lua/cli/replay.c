@@ -352,12 +352,11 @@ static int give_rows(struct replay *r, struct tm_run_call *call, struct tm_item 
                      struct tm_err *err)
 {
   struct tm_mini_batch mb = { .dataset = r->found.dataset, .bytes = r->found.bytes };
-  char *state_dir = tm_xprintf("%s/%s/state", r->dir, r->step_name);
-  tm_table_look_open_job(&r->look, tm_json_get(r->definition, "inputs"), state_dir, &mb.bytes);
+  tm_table_look_open_job(&r->look, tm_json_get(r->definition, "inputs"), r->dir, r->step_name,
+                         &mb.bytes);
   int rc = tm_table_look_load(&r->look, &mb, err);
   if (rc >= 0)
     tm_table_look_give(&r->look, call, range);
-  free(state_dir);
   return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/frame_text.h"
+#include "store/workspace.h"
 
 #define VALUE_MAX 40 /* bytes of a value that are shown */
 
@@ -24,13 +25,13 @@ void tm_table_look_init(struct tm_table_look *l, const struct tm_step *step)
 }
 
 void tm_table_look_open_job(struct tm_table_look *l, const struct tm_json *inputs,
-                            const char *state_dir, const struct tm_buf *bytes)
+                            const char *job_dir, const char *step, const struct tm_buf *bytes)
 {
   struct tm_reader r;
   struct tm_item item;
   struct tm_buf tables = TM_BUF_NONE;
-  char *schema_file = tm_xprintf("%s/schema.json", state_dir);
-  char *index_dir = tm_xprintf("%s/index", state_dir);
+  char *schema_file = tm_xprintf("%s/%s/state/schema.json", job_dir, step);
+  char *index_dir = tm_workspace_index_dir(job_dir, step);
   *l = (struct tm_table_look) { .is_table = false };
   tm_reader_init(&r, tm_buf_str(bytes), bytes->len);
   l->is_table = inputs && tm_item_next(&r, &item) && item.is_rows;

@@ -18,10 +18,10 @@ struct tm_table_look {
 };
 
 void tm_table_look_init(struct tm_table_look *l, const struct tm_step *step);
-/* For a job that is there: its inputs as its record has them, and the folder of a step's state. Nothing where `bytes`, a
+/* For a job that is there: its inputs as its record has them, for one of its steps. Nothing where `bytes`, a
  * mini-batch, holds no rows. */
 void tm_table_look_open_job(struct tm_table_look *l, const struct tm_json *inputs,
-                            const char *state_dir, const struct tm_buf *bytes);
+                            const char *job_dir, const char *step, const struct tm_buf *bytes);
 void tm_table_look_release(struct tm_table_look *l);
 void tm_table_look_cut_options(struct tm_table_look *l, struct tm_cut_options *options);
 /* The rows of a mini-batch, in l->frame until the next call. */

@@ -1,5 +1,5 @@
--- A job over the rows of a table, grouped by a key, is killed at calls that change a file, or such a call fails; it is
--- resumed, and has the rows of an undisturbed one. What a table has on disk beside all else: schema.json, and the groups.
+-- A job over the rows of a table, also grouped by a key, is killed at calls that change a file, or such a call fails;
+-- it is resumed, and has the rows of an undisturbed one. Beside all else a table has schema.json on disk, and the groups.
 local job = require "support.job"
 
 local LONG = os.getenv "TM_LONG" ~= nil
@@ -15,7 +15,8 @@ local function new_case(keys)
   end
   t:script [[function run(df, context)
     local rows = {}
-    for i = 1, #df do rows[i] = ("%d %s %d"):format(df.c.id[i], df.c.city[i], context.partition_key_value and #df or 0) end
+    local size = context.partition_key_value and #df or 0
+    for i = 1, #df do rows[i] = ("%d %s %d"):format(df.c.id[i], df.c.city[i], size) end
     return rows
   end]]
   t:write("pipeline.lua", ([[

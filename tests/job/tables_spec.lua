@@ -266,7 +266,7 @@ describe("a table", function()
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { separater = ";" })]],
         "pipeline.lua:4: Dataset.Tabular.from_delimited_files: unknown key 'separater'; did you mean 'separator'?" },
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = "sometimes" })]],
-        [['header' is "sometimes"; accepted: "true", "all_files_same"]] },
+        [['header' is "sometimes"; accepted: true, "all_files_same"]] },
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { validate = false })]],
         "infer_column_types = false" },
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { set_column_types = { a = "flaot" } })]],
