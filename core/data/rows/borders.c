@@ -115,9 +115,7 @@ static int begin(struct tm_borders *b, struct tm_err *err)
     if (b->big_endian)
       tm_utf16_narrow(b->text.data, b->raw.data, b->raw.len & ~(size_t)1, true);
     const char *text = text_of(b) + mark / b->unit;
-    size_t len = text_len(b) - mark / b->unit, empty = 0;
-    while (empty < len && is_empty(text + empty, 1))
-      empty++;
+    size_t len = text_len(b) - mark / b->unit, empty = tm_header_empty(text, len);
     b->begin = (int64_t)mark;
     if (!b->o.has_header)
       return 0;
