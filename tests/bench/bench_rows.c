@@ -26,13 +26,16 @@ static double seconds_used(void)
 
 static void add_row(struct tm_buf *out, struct random *r, long id)
 {
-  static const char *const cities[] = { "Oslo", "Paris", "Sao Paulo", "Kyoto", "Lima", "Ulan Bator" };
+  static const char *const cities[] = {
+    "Oslo", "Paris", "Sao Paulo", "Kyoto", "Lima", "Ulan Bator"
+  };
   unsigned long x = (unsigned long)random_next(r);
-  tm_buf_printf(out, "%ld,%lu,%d,%lu.%02lu,%.6f,2026-%02lu-%02lu,2026-%02lu-%02lu %02lu:%02lu:%02lu,%s,", id,
-                x % 100000, (int)(x >> 8 & 0xffff) - 30000, x % 5000, x % 100, (double)(x % 1000003) / 997.0,
-                x % 12 + 1, x % 28 + 1, x % 12 + 1, x % 28 + 1, x % 24, x % 60, x % 59, cities[x % 6]);
-  tm_buf_printf(out, "\"item no. %lu, %s\",%s\n", x % 977, x % 16 == 0 ? "the \"\"large\"\" one" : "red",
-                x & 1 ? "true" : "false");
+  tm_buf_printf(
+      out, "%ld,%lu,%d,%lu.%02lu,%.6f,2026-%02lu-%02lu,2026-%02lu-%02lu %02lu:%02lu:%02lu,%s,", id,
+      x % 100000, (int)(x >> 8 & 0xffff) - 30000, x % 5000, x % 100, (double)(x % 1000003) / 997.0,
+      x % 12 + 1, x % 28 + 1, x % 12 + 1, x % 28 + 1, x % 24, x % 60, x % 59, cities[x % 6]);
+  tm_buf_printf(out, "\"item no. %lu, %s\",%s\n", x % 977,
+                x % 16 == 0 ? "the \"\"large\"\" one" : "red", x & 1 ? "true" : "false");
 }
 
 static void make_table(struct tm_buf *out, size_t size)
@@ -48,7 +51,8 @@ static void print(const char *what, const char *kernel, size_t bytes, double bes
   printf("%-32s %-6s %8.3f GB/s   %lld rows\n", what, kernel, (double)bytes / best * 1e-9, rows);
 }
 
-static void bench_borders(const struct tm_buf *text, bool multi_line, enum tm_scan_kind kind, int times)
+static void bench_borders(const struct tm_buf *text, bool multi_line, enum tm_scan_kind kind,
+                          int times)
 {
   struct tm_dialect d;
   struct tm_scan s;
@@ -64,8 +68,8 @@ static void bench_borders(const struct tm_buf *text, bool multi_line, enum tm_sc
     double t = seconds_used() - from;
     best = t < best ? t : best;
   }
-  print(multi_line ? "row borders, quotes" : "row borders, lines", tm_scan_name(&s), text->len, best,
-        (long long)s.rows);
+  print(multi_line ? "row borders, quotes" : "row borders, lines", tm_scan_name(&s), text->len,
+        best, (long long)s.rows);
 }
 
 static void bench_parse(const struct tm_buf *text, enum tm_scan_kind kind, bool is_typed, int times)
@@ -101,8 +105,8 @@ static void bench_parse(const struct tm_buf *text, enum tm_scan_kind kind, bool 
     double t = seconds_used() - from;
     best = t < best ? t : best;
     if (i == times - 1)
-      print(is_typed ? "typed frames of 1 MB, 10 columns" : "frames of strings", tm_scan_name(&s), text->len,
-            best, rows);
+      print(is_typed ? "typed frames of 1 MB, 10 columns" : "frames of strings", tm_scan_name(&s),
+            text->len, best, rows);
   }
   tm_require(tm_delimited_counts(reader)->first.kind == TM_FAULT_NONE);
   tm_delimited_free(reader);

@@ -34,11 +34,13 @@ static void add_all(struct tm_delimited *d, const char *p, size_t n, size_t cut,
     out->rc = tm_delimited_add(d, p, cut, false, &err);
   if (out->rc >= 0)
     out->rc = tm_delimited_add(d, p + out->rc, n - (size_t)out->rc, true, &err);
-  fuzz_require(out->rc >= 0 || (err.text[0] != '\0' && tm_delimited_fault(d)->kind != TM_FAULT_NONE &&
-                                tm_delimited_fault(d)->at <= (int64_t)n));
+  fuzz_require(out->rc >= 0 ||
+               (err.text[0] != '\0' && tm_delimited_fault(d)->kind != TM_FAULT_NONE &&
+                tm_delimited_fault(d)->at <= (int64_t)n));
 }
 
-static void read_table(const struct input *in, enum tm_scan_kind kind, size_t cut, struct table *out)
+static void read_table(const struct input *in, enum tm_scan_kind kind, size_t cut,
+                       struct table *out)
 {
   struct tm_delimited *d = tm_delimited_new(&in->dialect, &in->schema, kind);
   *out = (struct table) { .rc = 0 };
@@ -62,8 +64,8 @@ static void check_same_column(const struct tm_column *a, int64_t from, const str
       fuzz_require(tm_text_is_utf8(p, n)); /* (4) */
     } else {
       size_t width = tm_column_width(a->type, false);
-      fuzz_require(memcmp((const char *)a->data + (size_t)(from + i) * width, (const char *)b->data + (size_t)i * width,
-                          width) == 0);
+      fuzz_require(memcmp((const char *)a->data + (size_t)(from + i) * width,
+                          (const char *)b->data + (size_t)i * width, width) == 0);
     }
   }
 }
@@ -94,8 +96,11 @@ static void check_ranges(struct input *in, const struct table *whole, int64_t si
   struct tm_err err = TM_ERR_NONE;
   struct tm_range range;
   int64_t rows = 0;
-  struct tm_borders_options o = { .dialect = &in->dialect, .read = read_bytes, .data = in,
-                                  .size = size % 3 == 0 ? -1 : (int64_t)in->n, .range_bytes = size,
+  struct tm_borders_options o = { .dialect = &in->dialect,
+                                  .read = read_bytes,
+                                  .data = in,
+                                  .size = size % 3 == 0 ? -1 : (int64_t)in->n,
+                                  .range_bytes = size,
                                   .range_rows = by_rows ? size : 0 };
   struct tm_borders *b = tm_borders_new(&o);
   while (tm_borders_next(b, &range, &err) > 0) {

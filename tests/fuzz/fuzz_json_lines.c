@@ -12,8 +12,8 @@
 #include "data/rows/json_lines.h"
 #include "data/rows/json_scan.h"
 
-static int64_t read_lines(const struct tm_schema *schema, struct tm_arena *arena, const char *p, size_t n, size_t cut,
-                          struct tm_frame *out)
+static int64_t read_lines(const struct tm_schema *schema, struct tm_arena *arena, const char *p,
+                          size_t n, size_t cut, struct tm_frame *out)
 {
   struct tm_json_lines_options o = { .drop_invalid = true };
   struct tm_json_lines *j = tm_json_lines_new(&o, schema);
@@ -28,7 +28,8 @@ static int64_t read_lines(const struct tm_schema *schema, struct tm_arena *arena
   return rows;
 }
 
-static void check_string(const struct tm_frame *frame, size_t column, int64_t row, const struct tm_json *object)
+static void check_string(const struct tm_frame *frame, size_t column, int64_t row,
+                         const struct tm_json *object)
 {
   const struct tm_column *c = &frame->columns[column];
   const struct tm_json *v = tm_json_get(object, frame->names[column]);

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   struct tm_buf again = TM_BUF_NONE;
   tm_reader_init(&r, data, size);
   while (tm_range_item_next(&r, &item)) {
-    fuzz_require(item.path >= begin && item.path_len > 0 && item.path_len <= (size_t)(end - item.path));
+    fuzz_require(item.path >= begin && item.path_len > 0 &&
+                 item.path_len <= (size_t)(end - item.path));
     fuzz_require(item.range.begin >= 0 && item.range.end >= item.range.begin);
     tm_range_item_add(&again, &item);
   }

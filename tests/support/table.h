@@ -29,7 +29,8 @@ static inline void table_schema(struct tm_schema *s, const char *columns)
 static inline void table_write_schema(struct tm_buf *out, const struct tm_schema *s)
 {
   for (size_t i = 0; i < s->len; i++)
-    tm_buf_printf(out, "%s%s:%s", i > 0 ? " " : "", s->columns[i].name, tm_column_type_name(s->columns[i].type));
+    tm_buf_printf(out, "%s%s:%s", i > 0 ? " " : "", s->columns[i].name,
+                  tm_column_type_name(s->columns[i].type));
 }
 
 static inline void table_write_value(struct tm_buf *out, const struct tm_column *c, int64_t row)

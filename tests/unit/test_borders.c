@@ -41,14 +41,19 @@ static int64_t read_file(void *data, void *p, size_t n, int64_t at, struct tm_er
 static struct tm_borders *open_borders(struct file *f, const struct tm_dialect *d, int64_t bytes,
                                        int64_t rows, bool has_header)
 {
-  struct tm_borders_options o = { .dialect = d, .read = read_file, .data = f, .size = f->in_order ? -1 : (int64_t)f->len,
-                                  .range_bytes = bytes, .range_rows = rows, .has_header = has_header };
+  struct tm_borders_options o = { .dialect = d,
+                                  .read = read_file,
+                                  .data = f,
+                                  .size = f->in_order ? -1 : (int64_t)f->len,
+                                  .range_bytes = bytes,
+                                  .range_rows = rows,
+                                  .has_header = has_header };
   return tm_borders_new(&o);
 }
 
 /* "0-4 4-8": the ranges as text. */
-static const char *ranges_of(const char *text, size_t n, const struct tm_dialect *d, int64_t bytes, int64_t rows,
-                             bool has_header)
+static const char *ranges_of(const char *text, size_t n, const struct tm_dialect *d, int64_t bytes,
+                             int64_t rows, bool has_header)
 {
   static char words[2048];
   struct file f = { .at = text, .len = n };
@@ -58,8 +63,8 @@ static const char *ranges_of(const char *text, size_t n, const struct tm_dialect
   size_t len = 0;
   words[0] = '\0';
   while (tm_borders_next(b, &r, &err) > 0)
-    len += (size_t)snprintf(words + len, sizeof words - len, "%s%lld-%lld", len > 0 ? " " : "", (long long)r.begin,
-                            (long long)r.end);
+    len += (size_t)snprintf(words + len, sizeof words - len, "%s%lld-%lld", len > 0 ? " " : "",
+                            (long long)r.begin, (long long)r.end);
   assert_int_equal(err.code, 0);
   tm_borders_free(b);
   return words;
@@ -85,8 +90,12 @@ static void known_files(void **state)
     { "1\n2\n3\n", "0-4 4-6", 3, 0, false, false },
     { "1\n2\n3\n", "0-6", 100, 0, false, false },
     { "1\n\n\n2\n\n", "0-2 4-6", 1, 0, false, false },
-    { "\xef\xbb\xbf" "1\n2\n", "3-5 5-7", 2, 0, false, false },
-    { "\xef\xbb\xbf" "a\n1\n2\n", "5-7 7-9", 2, 0, false, true },
+    { "\xef\xbb\xbf"
+      "1\n2\n",
+      "3-5 5-7", 2, 0, false, false },
+    { "\xef\xbb\xbf"
+      "a\n1\n2\n",
+      "5-7 7-9", 2, 0, false, true },
     { "a long row\n1\n2\n", "0-11 11-13 13-15", 2, 0, false, false },
     { "1,\"a\nb\"\n2\n", "0-5 5-8 8-10", 1, 0, false, false },
     { "1,\"a\nb\"\n2\n", "0-8 8-10", 1, 0, true, false },
@@ -100,8 +109,8 @@ static void known_files(void **state)
     struct tm_dialect d;
     tm_dialect_init(&d);
     d.multi_line = cases[i].multi_line;
-    const char *got =
-        ranges_of(cases[i].text, strlen(cases[i].text), &d, cases[i].bytes, cases[i].rows, cases[i].has_header);
+    const char *got = ranges_of(cases[i].text, strlen(cases[i].text), &d, cases[i].bytes,
+                                cases[i].rows, cases[i].has_header);
     if (strcmp(got, cases[i].ranges) != 0)
       fail_msg("case %zu: %s, not %s", i, got, cases[i].ranges);
   }
@@ -109,8 +118,15 @@ static void known_files(void **state)
 
 static void utf16_is_cut_at_characters(void **state)
 {
-  static const char little[] = "\xff\xfe" "a\0\n\0" "\x0a\x01\n\0" "2\0\n\0";
-  static const char big[] = "\xfe\xff" "\0a\0\n" "\x01\x0a\0\n" "\0" "2\0\n";
+  static const char little[] = "\xff\xfe"
+                               "a\0\n\0"
+                               "\x0a\x01\n\0"
+                               "2\0\n\0";
+  static const char big[] = "\xfe\xff"
+                            "\0a\0\n"
+                            "\x01\x0a\0\n"
+                            "\0"
+                            "2\0\n";
   struct tm_dialect d;
   tm_dialect_init(&d);
   d.encoding = TM_ENCODING_UTF16;
@@ -130,7 +146,8 @@ struct made {
 
 static void make_file(struct made *m, struct random *r)
 {
-  static const char *const words[] = { "a", "bcd", ",", "\n", "\r\n", "\"x\ny\"", "12\" lcd", "\"", "\n\n", "long field" };
+  static const char *const words[] = { "a",        "bcd",      ",",  "\n",   "\r\n",
+                                       "\"x\ny\"", "12\" lcd", "\"", "\n\n", "long field" };
   size_t want = random_below(r, sizeof m->at - 16);
   for (m->len = 0; m->len < want;) {
     const char *w = words[random_below(r, TM_COUNT_OF(words))];
@@ -155,8 +172,8 @@ static bool has_text(const char *p, size_t n)
 }
 
 /* What the ranges leave out is empty; each begins and ends with a row, and holds one that ends at its size or behind. */
-static void check_ranges(const struct made *m, struct tm_borders *b, const struct tm_dialect *d, int64_t bytes,
-                         int64_t rows)
+static void check_ranges(const struct made *m, struct tm_borders *b, const struct tm_dialect *d,
+                         int64_t bytes, int64_t rows)
 {
   struct tm_range r = { 0 };
   struct tm_err err = TM_ERR_NONE;

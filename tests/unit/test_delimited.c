@@ -38,7 +38,8 @@ static void rig_release(struct rig *g)
   tm_buf_release(&g->text);
 }
 
-static int64_t read_source(struct rig *g, const char *p, size_t n, const struct tm_delimited_source *source)
+static int64_t read_source(struct rig *g, const char *p, size_t n,
+                           const struct tm_delimited_source *source)
 {
   struct tm_frame frame;
   tm_delimited_free(g->reader);
@@ -70,8 +71,9 @@ static void values_have_their_types(void **state)
 {
   struct rig g;
   rig_init(&g, "i:long x:double b:bool t:datetime s:string");
-  assert_string_equal(read_text(&g, "1,2.5,true,1970-01-02,a\n-2,\"1e3\",FALSE,1970-01-01T00:00:01Z,\"b\"\n"),
-                      "1|2.5|true|86400000000|a\n-2|1000|false|1000000|b\n");
+  assert_string_equal(
+      read_text(&g, "1,2.5,true,1970-01-02,a\n-2,\"1e3\",FALSE,1970-01-01T00:00:01Z,\"b\"\n"),
+      "1|2.5|true|86400000000|a\n-2|1000|false|1000000|b\n");
   assert_int_equal(counts(&g)->first.kind, TM_FAULT_NONE);
   assert_int_equal(counts(&g)->rows, 2);
   assert_string_equal(read_text(&g, ",,,,\n"), "-|-|-|-|-\n");
@@ -87,7 +89,8 @@ static void formats_are_tried_in_turn(void **state)
   static const char *const formats[] = { "%d.%m.%Y", "%Y%m%d" };
   rig_init(&g, "t:datetime");
   tm_schema_set_type(&g.schema.columns[0], TM_COLUMN_DATETIME, formats, 2);
-  assert_string_equal(read_text(&g, "2.1.1970\n19700102\n1970-01-02\n"), "86400000000\n86400000000\n-\n");
+  assert_string_equal(read_text(&g, "2.1.1970\n19700102\n1970-01-02\n"),
+                      "86400000000\n86400000000\n-\n");
   assert_int_equal(counts(&g)->faults[TM_FAULT_VALUE], 1);
   rig_release(&g);
 }
@@ -171,11 +174,13 @@ static void deviations_can_be_errors(void **state)
   expect_error(&g, "1,2\n3,4,5\n", "a row of 3 fields where there are 2 columns", 1004);
   expect_error(&g, "1,2\n3x,4\n", "column 'a': '3x' is no long", 1004);
   expect_error(&g, "1,2\n\"3x\",4\n", "column 'a': '3x' is no long", 1004);
-  expect_error(&g, "1,2\n3,\xff\n", "column 'b': '\\xFF' is not text of the encoding that was given", 1006);
-  expect_error(&g, "1,2\n3,\"x\n",
-               "column 'b': a quote is not closed where its row ends; for line breaks within quotes set "
-               "support_multi_line = true",
-               1006);
+  expect_error(&g, "1,2\n3,\xff\n",
+               "column 'b': '\\xFF' is not text of the encoding that was given", 1006);
+  expect_error(
+      &g, "1,2\n3,\"x\n",
+      "column 'b': a quote is not closed where its row ends; for line breaks within quotes set "
+      "support_multi_line = true",
+      1006);
   g.dialect.encoding = TM_ENCODING_UTF16; /* the text is UTF-8, its places are those of the file */
   expect_error(&g, "1,\xe2\x82\xac\n3x,4\n", "column 'a': '3x' is no long", 1008);
   rig_release(&g);

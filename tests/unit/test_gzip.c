@@ -103,7 +103,9 @@ static void on_warning(void *data, const char *text)
 static struct tm_stream *open_it(struct rig *g, bool is_lister)
 {
   struct tm_err err = TM_ERR_NONE;
-  struct tm_rows_pack pack = { .index_dir = g->index, .spacing = 100000, .on_warning = on_warning, .data = g };
+  struct tm_rows_pack pack = {
+    .index_dir = g->index, .spacing = 100000, .on_warning = on_warning, .data = g
+  };
   struct tm_stream *s = tm_rows_open(&g->fs, g->path, &pack, is_lister, &err);
   assert_non_null(s);
   return s;
@@ -177,7 +179,8 @@ static void an_index_is_used_while_it_is_written(void **state)
     check_at(g, worker, at + 299000, 1000);
     assert_true(g->read < 300000);
   }
-  assert_int_equal(lister->read(lister, p, 100, 0, &err), 100); /* from the beginning again, as for a header */
+  assert_int_equal(lister->read(lister, p, 100, 0, &err),
+                   100); /* from the beginning again, as for a header */
   assert_memory_equal(p, g->contents, 100);
   tm_stream_close(lister);
   tm_stream_close(worker);
@@ -284,12 +287,20 @@ static void without_an_index_it_is_read_in_order(void **state)
 
 static void records(void **state)
 {
-  struct tm_gzip_record r = { .kind = TM_GZIP_POINT, .out = 5, .in = 7, .bits = 3, .window = 9, .packed = 4,
-                              .check = 77, .at = 64 }, got;
+  struct tm_gzip_record r = { .kind = TM_GZIP_POINT,
+                              .out = 5,
+                              .in = 7,
+                              .bits = 3,
+                              .window = 9,
+                              .packed = 4,
+                              .check = 77,
+                              .at = 64 },
+                        got;
   char bytes[TM_GZIP_RECORD];
   tm_gzip_record_encode(bytes, &r);
   assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), 0);
-  assert_true(got.out == 5 && got.in == 7 && got.bits == 3 && got.window == 9 && got.packed == 4 && got.check == 77);
+  assert_true(got.out == 5 && got.in == 7 && got.bits == 3 && got.window == 9 && got.packed == 4 &&
+              got.check == 77);
   assert_int_equal(tm_gzip_record_decode(&got, bytes, 65), TM_EDAMAGE);
   r.bits = 8;
   tm_gzip_record_encode(bytes, &r);

@@ -14,7 +14,8 @@
 static struct tm_err err;
 
 /* What the lines are, as a table; with `drop` bad ones are left out. */
-static char *read_lines(const char *columns, const char *text, bool drop, struct tm_row_counts *counts)
+static char *read_lines(const char *columns, const char *text, bool drop,
+                        struct tm_row_counts *counts)
 {
   struct tm_json_lines_options o = { .drop_invalid = drop };
   struct tm_schema schema = { 0 };
@@ -54,22 +55,49 @@ static void values_go_to_their_columns(void **state)
         "\n{\"z\":{\"a\":9},\"b\":null}\n"
         "{}",
         "1|x|2.5|true|86400000000\n-2||3|false|1500000\n-|-|-|-|-\n-|-|-|-|-\n");
-  check("a:long", "{\"a\":3.0}\n{\"a\":3e2}\n{\"a\":1,\"a\":2}\n{\"\\u0061\":7}\n", "3\n300\n2\n7\n");
-  check("a:long", "{\"a\":9223372036854775807}\n{\"a\":3.5}\n{\"a\":\"3\"}\n{\"a\":1e300}\n", "9223372036854775807\n-\n-\n-\n");
+  check("a:long", "{\"a\":3.0}\n{\"a\":3e2}\n{\"a\":1,\"a\":2}\n{\"\\u0061\":7}\n",
+        "3\n300\n2\n7\n");
+  check("a:long", "{\"a\":9223372036854775807}\n{\"a\":3.5}\n{\"a\":\"3\"}\n{\"a\":1e300}\n",
+        "9223372036854775807\n-\n-\n-\n");
 }
 
 static void strings_are_decoded_and_other_values_are_their_text(void **state)
 {
-  check("s:string", "{\"s\":\"a\\n\\\"\\\\\\/\\u20ac\\ud83d\\udc0b\\ud83d\"}\n", "a\n\"\\/\xe2\x82\xac\xf0\x9f\x90\x8b\xef\xbf\xbd\n");
-  check("s:string", "{\"s\": [1, {\"a\":\"b\"}]}\n{\"s\":1.50}\n{\"s\":true}\n", "[1, {\"a\":\"b\"}]\n1.50\ntrue\n");
+  check("s:string", "{\"s\":\"a\\n\\\"\\\\\\/\\u20ac\\ud83d\\udc0b\\ud83d\"}\n",
+        "a\n\"\\/\xe2\x82\xac\xf0\x9f\x90\x8b\xef\xbf\xbd\n");
+  check("s:string", "{\"s\": [1, {\"a\":\"b\"}]}\n{\"s\":1.50}\n{\"s\":true}\n",
+        "[1, {\"a\":\"b\"}]\n1.50\ntrue\n");
 }
 
 static void bad_lines(void **state)
 {
   static const char *const bad[] = {
-    "nope", "[1]", "1", "null", "{\"a\":1", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "{\"a\":01}", "{\"a\":1}x", "{\"a\":1} {}",
-    "{\"a\":.5}", "{\"a\":1.}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12\"}", "{\"a\":\"\t\"}", "{\"a\":\"\xff\"}", "{\"a\":tru}",
-    "{\"a\":[1}", "{\"a\":{]}", "{,\"a\":1}", "{\"a\":1{\"b\":2}", "{\"a\":-}", "{\"a\":1e}", "{\"a\":[,]}", "{\"a\":[1,]}",
+    "nope",
+    "[1]",
+    "1",
+    "null",
+    "{\"a\":1",
+    "{\"a\":1,}",
+    "{\"a\" 1}",
+    "{a:1}",
+    "{\"a\":01}",
+    "{\"a\":1}x",
+    "{\"a\":1} {}",
+    "{\"a\":.5}",
+    "{\"a\":1.}",
+    "{\"a\":\"\\x\"}",
+    "{\"a\":\"\\u12\"}",
+    "{\"a\":\"\t\"}",
+    "{\"a\":\"\xff\"}",
+    "{\"a\":tru}",
+    "{\"a\":[1}",
+    "{\"a\":{]}",
+    "{,\"a\":1}",
+    "{\"a\":1{\"b\":2}",
+    "{\"a\":-}",
+    "{\"a\":1e}",
+    "{\"a\":[,]}",
+    "{\"a\":[1,]}",
   };
   struct tm_row_counts counts;
   for (size_t i = 0; i < TM_COUNT_OF(bad); i++) {
@@ -105,16 +133,17 @@ static void deep_lines(void **state)
 
 static void types_are_those_of_the_values(void **state)
 {
-  static const char text[] = "{\"i\":1,\"x\":1,\"s\":\"a\",\"n\":null}\n"
-                             "bad\n"
-                             "{\"x\":2.5,\"i\":2,\"b\":true,\"o\":{},\"t\":\"2026-01-31\",\"m\":1}\n"
-                             "{\"n\":3,\"m\":\"x\",\"\":1,\"u\":null}";
+  static const char text[] =
+      "{\"i\":1,\"x\":1,\"s\":\"a\",\"n\":null}\n"
+      "bad\n"
+      "{\"x\":2.5,\"i\":2,\"b\":true,\"o\":{},\"t\":\"2026-01-31\",\"m\":1}\n"
+      "{\"n\":3,\"m\":\"x\",\"\":1,\"u\":null}";
   struct tm_schema s = { 0 };
   struct tm_buf out = TM_BUF_NONE;
   tm_json_lines_infer(text, strlen(text), true, &s);
   table_write_schema(&out, &s);
-  assert_string_equal(out.data,
-                      "i:long x:double s:string n:long b:bool o:string t:datetime m:string u:string");
+  assert_string_equal(
+      out.data, "i:long x:double s:string n:long b:bool o:string t:datetime m:string u:string");
   tm_buf_release(&out);
   tm_schema_release(&s);
   tm_json_lines_infer(text, strlen(text), false, &s);

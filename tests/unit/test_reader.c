@@ -31,8 +31,11 @@ struct rig {
 static void rig_init(struct rig *g, const struct tm_rows_options *o, const char *text, size_t n)
 {
   *g = (struct rig) { .options = *o, .err = TM_ERR_NONE };
-  g->file = (struct tm_rows_file) { .path = "/d/t.csv", .stream = tm_stream_of_bytes(text, n), .is_first = true };
-  assert_int_equal(tm_rows_find_schema(&g->options, &g->file, true, NULL, 0, &g->schema, &g->err), 0);
+  g->file = (struct tm_rows_file) { .path = "/d/t.csv",
+                                    .stream = tm_stream_of_bytes(text, n),
+                                    .is_first = true };
+  assert_int_equal(tm_rows_find_schema(&g->options, &g->file, true, NULL, 0, &g->schema, &g->err),
+                   0);
   g->reader = tm_rows_reader_new(&g->options, &g->schema);
 }
 
@@ -93,8 +96,9 @@ static void words_name_file_line_byte_and_column(void **state)
   assert_int_equal(read_range(&g, 8, 21), 0);
   assert_string_equal(g.text.data, "2|y\n-|z\n-|-\n");
   tm_rows_reader_words(g.reader, &g.file, &words);
-  assert_string_equal(words.data, "values that do not fit the type of their column, and are null: 2; the first: "
-                                  "'/d/t.csv', line 4 (byte 12), column 'a': '3z' is no long");
+  assert_string_equal(
+      words.data, "values that do not fit the type of their column, and are null: 2; the first: "
+                  "'/d/t.csv', line 4 (byte 12), column 'a': '3z' is no long");
   tm_buf_release(&words);
   tm_rows_reader_free(g.reader);
   g.options.dialect.misfit = TM_MISFIT_ERROR;
@@ -120,14 +124,18 @@ static void utf16_of_both_orders(void **state)
 {
   struct rig g;
   struct tm_rows_options o = delimited();
-  static const char little[] = "\xff\xfe" "a\0,\0b\0\n\0" "1\0,\0\xac\x20\n\0" "q\0,\0\x3d\xd8\x0b\xdc\n\0";
+  static const char little[] = "\xff\xfe"
+                               "a\0,\0b\0\n\0"
+                               "1\0,\0\xac\x20\n\0"
+                               "q\0,\0\x3d\xd8\x0b\xdc\n\0";
   char big[sizeof little - 1];
   for (size_t i = 0; i < sizeof big; i++)
     big[i] = little[i ^ 1];
   o.dialect.encoding = TM_ENCODING_UTF16;
   for (int k = 0; k < 2; k++) {
     rig_init(&g, &o, k == 0 ? little : big, sizeof big);
-    tm_infer_set(&g.schema, (struct tm_column_setting[]) { { "a", TM_COLUMN_LONG, NULL, 0 } }, 1, &g.err);
+    tm_infer_set(&g.schema, (struct tm_column_setting[]) { { "a", TM_COLUMN_LONG, NULL, 0 } }, 1,
+                 &g.err);
     tm_rows_reader_free(g.reader);
     g.options.dialect.misfit = TM_MISFIT_ERROR;
     g.reader = tm_rows_reader_new(&g.options, &g.schema);
@@ -148,7 +156,8 @@ static void headers_of_their_own(void **state)
   o.dialect.header = TM_HEADER_DIFFERENT;
   rig_init(&g, &o, "a,b\n1,2\n", 8);
   tm_stream_close(g.file.stream);
-  g.file = (struct tm_rows_file) { .path = "/d/u.csv", .stream = tm_stream_of_bytes(second, strlen(second)) };
+  g.file = (struct tm_rows_file) { .path = "/d/u.csv",
+                                   .stream = tm_stream_of_bytes(second, strlen(second)) };
   assert_int_equal(read_range(&g, 12, 18), 0);
   assert_string_equal(g.text.data, "4|5\n");
   rig_release(&g);
@@ -214,8 +223,9 @@ static void write_packed(const char *path, const char *text, int (*add_filter)(s
 
 static void packed_files(void **state)
 {
-  static int (*const filters[])(struct archive *) = { archive_write_add_filter_zstd, archive_write_add_filter_xz,
-                                                      archive_write_add_filter_bzip2, archive_write_add_filter_lz4 };
+  static int (*const filters[])(
+      struct archive *) = { archive_write_add_filter_zstd, archive_write_add_filter_xz,
+                            archive_write_add_filter_bzip2, archive_write_add_filter_lz4 };
   struct folder folder;
   folder_init(&folder);
   for (size_t i = 0; i < TM_COUNT_OF(filters); i++) {

@@ -24,8 +24,9 @@ struct text {
 /* Mostly fields as people write them; now and then any byte of those that matter. */
 static void make_text(struct text *t, struct random *r)
 {
-  static const char *const words[] = { "\"a,b\"",  "1",      ",",  "\n", "\r\n", "\"\"", "\"x\ny\"",
-                                       "12\" lcd", "\"\"\"", "ab", ";",  "\"",   "\x80\xff", "\"a\"b\"" };
+  static const char *const words[] = { "\"a,b\"", "1",        ",",        "\n",      "\r\n",
+                                       "\"\"",    "\"x\ny\"", "12\" lcd", "\"\"\"",  "ab",
+                                       ";",       "\"",       "\x80\xff", "\"a\"b\"" };
   size_t want = random_below(r, SIZE_MAX_TEXT - 8);
   int kind = (int)random_below(r, 4);
   t->len = 0;
@@ -119,14 +120,10 @@ static void rows_end_where_they_should(void **state)
     bool multi_line;
     size_t first; /* behind the first row */
   } cases[] = {
-    { "a,b\nc\n", false, 4 },
-    { "a,\"b\nc\"\nd\n", false, 5 },
-    { "a,\"b\nc\"\nd\n", true, 8 },
-    { "a,12\" lcd\nd\n", true, 10 },
-    { "\"a\"\"\n\"\nd\n", true, 7 },
-    { "\"a\"b\"\n\"\nd\n", true, 6 },
-    { "\"\"\n\"\n", true, 3 },
-    { "a\r\nb\n", true, 3 },
+    { "a,b\nc\n", false, 4 },        { "a,\"b\nc\"\nd\n", false, 5 },
+    { "a,\"b\nc\"\nd\n", true, 8 },  { "a,12\" lcd\nd\n", true, 10 },
+    { "\"a\"\"\n\"\nd\n", true, 7 }, { "\"a\"b\"\n\"\nd\n", true, 6 },
+    { "\"\"\n\"\n", true, 3 },       { "a\r\nb\n", true, 3 },
   };
   for (size_t i = 0; i < TM_COUNT_OF(cases); i++)
     for (int kind = TM_SCAN_BEST; kind <= TM_SCAN_AVX2; kind++) {

@@ -26,7 +26,9 @@ static void names_are_unique(void **state)
   static const char *const names[] = { "a", "", "a", "a_2", "a", "", "Column2" };
   for (size_t i = 0; i < TM_COUNT_OF(names); i++)
     tm_schema_add(&s, names[i], strlen(names[i]));
-  check_schema(&s, "a:string Column2:string a_2:string a_2_2:string a_3:string Column6:string Column2_2:string");
+  check_schema(
+      &s,
+      "a:string Column2:string a_2:string a_2_2:string a_3:string Column6:string Column2_2:string");
   assert_int_equal(tm_schema_find(&s, "a_2", 3), 2);
   assert_int_equal(tm_schema_find(&s, "A", 1), -1);
   tm_schema_release(&s);
@@ -56,8 +58,13 @@ static void json_and_back(void **state)
 static void damaged_json_is_refused(void **state)
 {
   static const char *const bad[] = {
-    "{}", "[]", "{\"columns\":1}", "{\"columns\":[1]}", "{\"columns\":[{\"name\":\"a\"}]}",
-    "{\"columns\":[{\"name\":\"a\",\"type\":\"money\"}]}", "{\"columns\":[{\"name\":\"\",\"type\":\"long\"}]}",
+    "{}",
+    "[]",
+    "{\"columns\":1}",
+    "{\"columns\":[1]}",
+    "{\"columns\":[{\"name\":\"a\"}]}",
+    "{\"columns\":[{\"name\":\"a\",\"type\":\"money\"}]}",
+    "{\"columns\":[{\"name\":\"\",\"type\":\"long\"}]}",
     "{\"columns\":[{\"name\":\"a\",\"type\":\"long\"},{\"name\":\"a\",\"type\":\"long\"}]}",
     "{\"columns\":[{\"name\":\"a\",\"type\":\"long\",\"formats\":[\"%Y\"]}]}",
     "{\"columns\":[{\"name\":\"a\",\"type\":\"datetime\",\"formats\":[\"%q\"]}]}",
@@ -126,7 +133,8 @@ static void only_the_first_rows_count(void **state)
   struct tm_schema s = { 0 };
   tm_buf_add_str(&text, "a,b\n");
   for (int i = 1; i <= TM_INFER_ROWS + 1; i++)
-    tm_buf_printf(&text, "%s,%s\n", i == TM_INFER_ROWS ? "x" : "1", i == TM_INFER_ROWS + 1 ? "x" : "1");
+    tm_buf_printf(&text, "%s,%s\n", i == TM_INFER_ROWS ? "x" : "1",
+                  i == TM_INFER_ROWS + 1 ? "x" : "1");
   infer(text.data, &s);
   check_schema(&s, "a:string b:long");
   tm_schema_release(&s);
@@ -138,7 +146,8 @@ static void types_can_be_set(void **state)
   struct tm_schema s = { 0 };
   struct tm_err err = TM_ERR_NONE;
   static const char *const formats[] = { "%d.%m.%Y" }, *const wrong[] = { "%d.%q" };
-  struct tm_column_setting settings[] = { { "b", TM_COLUMN_DOUBLE, NULL, 0 }, { "day", TM_COLUMN_DATETIME, formats, 1 } };
+  struct tm_column_setting settings[] = { { "b", TM_COLUMN_DOUBLE, NULL, 0 },
+                                          { "day", TM_COLUMN_DATETIME, formats, 1 } };
   table_schema(&s, "a:long b:long day:string");
   assert_int_equal(tm_infer_set(&s, settings, 2, &err), 0);
   check_schema(&s, "a:long b:double day:datetime");
@@ -176,7 +185,9 @@ static void headers_are_read(void **state)
     tm_dialect_init(&d);
     d.multi_line = true;
     size_t n = strlen(cases[i].text);
-    assert_int_equal(tm_header_read(&d, cases[i].text, n, cases[i].is_whole, cases[i].has_header, &s), cases[i].bytes);
+    assert_int_equal(
+        tm_header_read(&d, cases[i].text, n, cases[i].is_whole, cases[i].has_header, &s),
+        cases[i].bytes);
     check_schema(&s, cases[i].schema);
     tm_schema_release(&s);
   }
@@ -230,7 +241,9 @@ static void the_dialect_has_names(void **state)
   char c;
   assert_true(tm_encoding_parse("iso88591", &e, &err) == 0 && e == TM_ENCODING_LATIN1);
   assert_int_equal(tm_encoding_parse("utf-8", &e, &err), TM_EUSAGE);
-  assert_non_null(strstr(err.text, "encoding 'utf-8' is not known; did you mean 'utf8'?; it is one of 'utf8', 'utf8bom'"));
+  assert_non_null(strstr(
+      err.text,
+      "encoding 'utf-8' is not known; did you mean 'utf8'?; it is one of 'utf8', 'utf8bom'"));
   assert_true(tm_header_mode_parse("from_first_file", &h, &err) == 0 && h == TM_HEADER_FIRST_FILE);
   assert_true(tm_ragged_parse("drop", &r, &err) == 0 && r == TM_RAGGED_DROP);
   assert_true(tm_misfit_parse("error", &m, &err) == 0 && m == TM_MISFIT_ERROR);

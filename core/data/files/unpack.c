@@ -56,7 +56,7 @@ static int begin(struct unpack *u, struct tm_err *err)
   struct archive_entry *entry;
   end(u);
   u->in = u->out = 0;
-  u->err = (struct tm_err) TM_ERR_NONE;
+  u->err = (struct tm_err)TM_ERR_NONE;
   u->archive = archive_read_new();
   if (u->archive == NULL)
     return tm_err_system(err, -ENOMEM, "cannot unpack '%s'", u->path);

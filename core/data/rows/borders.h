@@ -22,8 +22,9 @@
 
 struct tm_range {
   int64_t begin, end; /* bytes */
-  int64_t first_row;  /* number of its first row in the file, from 0, empty lines counted; -1: not known */
-  int64_t rows;       /* likewise; -1: not known */
+  int64_t
+      first_row; /* number of its first row in the file, from 0, empty lines counted; -1: not known */
+  int64_t rows; /* likewise; -1: not known */
 };
 
 /* Up to n bytes from `at`; fewer only at the end of the file. Negative: an error, with words. */
@@ -33,11 +34,11 @@ struct tm_borders_options {
   const struct tm_dialect *dialect;
   tm_borders_read read;
   void *data;
-  int64_t size;          /* of the file; -1: not known, it is read in order, from its beginning */
-  int64_t range_bytes;   /* at least 1; not with range_rows; */
-  int64_t range_rows;    /* 0: by bytes */
-  bool has_header;       /* this file begins with one */
-  bool with_rows;        /* the rows are counted */
+  int64_t size;        /* of the file; -1: not known, it is read in order, from its beginning */
+  int64_t range_bytes; /* at least 1; not with range_rows; */
+  int64_t range_rows;  /* 0: by bytes */
+  bool has_header;     /* this file begins with one */
+  bool with_rows;      /* the rows are counted */
 };
 
 struct tm_borders;

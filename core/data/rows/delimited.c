@@ -204,7 +204,8 @@ static int64_t add_piece(struct tm_delimited *d, const char *text, size_t n, boo
 {
   d->scan.saw_quote = d->scan.saw_high = false;
   tm_scan_fields(&d->scan, text, n, &d->marks);
-  size_t whole = d->marks.rows_len == 0 ? 0 : d->marks.at[d->marks.rows[d->marks.rows_len - 1] - 1] + 1u;
+  size_t whole =
+      d->marks.rows_len == 0 ? 0 : d->marks.at[d->marks.rows[d->marks.rows_len - 1] - 1] + 1u;
   if (is_last && whole < n) {
     d->marks.at[d->marks.at_len++] = (uint32_t)n;
     d->marks.rows[d->marks.rows_len++] = (uint32_t)d->marks.at_len;

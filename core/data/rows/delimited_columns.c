@@ -212,7 +212,9 @@ int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t 
   /* A piece whose row has the value for its first field of two: it is taken as it is, to its last byte. */
   uint32_t ends[3] = { UINT32_MAX, (uint32_t)n, (uint32_t)n };
   struct row row = { 0, value != NULL ? 2 : 0 };
-  struct piece one = { .text = value, .len = n, .at = p->at, .ends = ends + 1, .rows = &row, .rows_len = 1 };
+  struct piece one = {
+    .text = value, .len = n, .at = p->at, .ends = ends + 1, .rows = &row, .rows_len = 1
+  };
   for (size_t i = 0; i < p->rows_len; i++) {
     int rc = tm_delimited_add_column(d, &one, column, 0, err);
     if (rc < 0)

@@ -39,8 +39,8 @@ enum tm_misfit {
 };
 
 struct tm_dialect {
-  char separator; /* one byte of ASCII, no '"', CR, LF or NUL */
-  bool no_quotes; /* '"' is a character as any other */
+  char separator;  /* one byte of ASCII, no '"', CR, LF or NUL */
+  bool no_quotes;  /* '"' is a character as any other */
   bool multi_line; /* line breaks inside quotes belong to the field; else every one ends a row */
   bool empty_as_string; /* an empty field of a string column is "", not null */
   enum tm_encoding encoding;

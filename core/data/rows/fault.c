@@ -42,7 +42,8 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
     tm_buf_printf(out, "column '%s': ", c->name);
   switch (f->kind) {
   case TM_FAULT_VALUE:
-    tm_buf_printf(out, "'%s' is no %s", f->text, c != NULL ? tm_column_type_name(c->type) : "value");
+    tm_buf_printf(out, "'%s' is no %s", f->text,
+                  c != NULL ? tm_column_type_name(c->type) : "value");
     break;
   case TM_FAULT_TEXT:
     tm_buf_printf(out, "'%s' is not text of the encoding that was given", f->text);
@@ -53,8 +54,9 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
                   f->expected);
     break;
   case TM_FAULT_UNCLOSED:
-    tm_buf_add_str(out, "a quote is not closed where its row ends; for line breaks within quotes set "
-                        "support_multi_line = true");
+    tm_buf_add_str(out,
+                   "a quote is not closed where its row ends; for line breaks within quotes set "
+                   "support_multi_line = true");
     break;
   case TM_FAULT_TOO_LONG:
     tm_buf_add_str(out, "a row of 2 GB or more; is there a quote that is not closed?");

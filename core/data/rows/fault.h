@@ -23,7 +23,8 @@ enum tm_fault_kind {
 
 struct tm_fault {
   enum tm_fault_kind kind;
-  int64_t at;       /* byte of the file (of what it holds, where it is compressed) where the field or row begins */
+  int64_t
+      at; /* byte of the file (of what it holds, where it is compressed) where the field or row begins */
   long column;      /* of the schema, or -1 */
   int64_t fields;   /* that the row has, */
   int64_t expected; /* and should have */
@@ -31,11 +32,11 @@ struct tm_fault {
 };
 
 struct tm_row_counts {
-  int64_t rows;                    /* in the frame */
-  int64_t dropped;                 /* rows left out: ragged ones, lines that are no JSON */
-  int64_t empty_lines;             /* which are no rows */
-  int64_t faults[TM_FAULT_KINDS];  /* by kind: values, texts, rows */
-  struct tm_fault first;           /* kind NONE: there was none */
+  int64_t rows;                   /* in the frame */
+  int64_t dropped;                /* rows left out: ragged ones, lines that are no JSON */
+  int64_t empty_lines;            /* which are no rows */
+  int64_t faults[TM_FAULT_KINDS]; /* by kind: values, texts, rows */
+  struct tm_fault first;          /* kind NONE: there was none */
 };
 
 /* Counts it; keeps it when it is the first. */
@@ -45,7 +46,8 @@ void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n);
 void tm_row_counts_add(struct tm_row_counts *to, const struct tm_row_counts *more);
 
 /* "column 'price': 'abc' is no double" and the like: to put behind the place. */
-void tm_fault_words(struct tm_buf *out, const struct tm_fault *fault, const struct tm_schema *schema);
+void tm_fault_words(struct tm_buf *out, const struct tm_fault *fault,
+                    const struct tm_schema *schema);
 /* "values that do not fit the type of their column, and are null: 12; rows that are left out: 3"; nothing when there is
  * none. */
 void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts);

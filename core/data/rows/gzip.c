@@ -32,8 +32,8 @@ struct gzip_stream {
   z_stream z;
   bool has_z;
   enum phase phase;
-  int64_t in;  /* place in the file behind the input */
-  int64_t out; /* keeps (1) */
+  int64_t in;         /* place in the file behind the input */
+  int64_t out;        /* keeps (1) */
   int64_t last_point; /* in the contents: of the last one that was written */
   char *input, *skipped, *window;
 };
@@ -42,7 +42,8 @@ static int damaged(struct gzip_stream *g, const char *what, struct tm_err *err)
 {
   int64_t at = g->in - (int64_t)g->z.avail_in;
   return tm_err_set(err, TM_EDAMAGE,
-                    "'%s': %s at byte %" PRId64 " of %" PRId64 " (after %" PRId64 " bytes of contents)",
+                    "'%s': %s at byte %" PRId64 " of %" PRId64 " (after %" PRId64
+                    " bytes of contents)",
                     g->path, what, at, g->file_size, g->out);
 }
 
@@ -78,8 +79,9 @@ static void give_up_index(struct gzip_stream *g, const struct tm_err *err)
   g->o.is_writer = false;
   if (g->o.on_warning == NULL)
     return;
-  char *text = tm_xprintf("the index of '%s' cannot be written, workers read it from its beginning: %s",
-                          g->path, err->text);
+  char *text =
+      tm_xprintf("the index of '%s' cannot be written, workers read it from its beginning: %s",
+                 g->path, err->text);
   g->o.on_warning(g->o.data, text);
   free(text);
 }

@@ -19,7 +19,8 @@ struct tm_gzip_options {
   struct tm_gzip_index *index; /* becomes the stream's; or NULL */
   bool is_writer;              /* points are added to it */
   int64_t spacing;             /* bytes of contents between them */
-  void (*on_warning)(void *data, const char *text); /* an index that cannot be written is said once; or NULL */
+  void (*on_warning)(void *data,
+                     const char *text); /* an index that cannot be written is said once; or NULL */
   void *data;
 };
 

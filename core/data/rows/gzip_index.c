@@ -73,8 +73,8 @@ int tm_gzip_record_decode(struct tm_gzip_record *r, const char *p, int64_t at)
     .at = at,
   };
   bool is_good = tm_get_u64(p + 40) == tm_hash64_seed(p, 40, (uint64_t)at) &&
-                 (kind == TM_GZIP_POINT || (kind == TM_GZIP_END && r->packed == 0)) && r->out >= 0 &&
-                 r->in >= 0 && r->bits <= 7 && (r->bits == 0 || r->in > 0) &&
+                 (kind == TM_GZIP_POINT || (kind == TM_GZIP_END && r->packed == 0)) &&
+                 r->out >= 0 && r->in >= 0 && r->bits <= 7 && (r->bits == 0 || r->in > 0) &&
                  r->window <= TM_GZIP_WINDOW && r->packed <= PACKED_MAX;
   return is_good ? 0 : TM_EDAMAGE;
 }
@@ -189,7 +189,8 @@ int tm_gzip_index_add(struct tm_gzip_index *x, struct tm_gzip_record *r, const c
   r->packed = r->window > 0 ? pack(&x->bytes, window, r->window) : 0;
   r->check = tm_hash64(x->bytes.data + TM_GZIP_RECORD, r->packed);
   tm_gzip_record_encode(x->bytes.data, r);
-  int rc = tm_fs_write_at(x->fs, x->fd, x->path, x->bytes.data, x->bytes.len, x->end, err); /* (2) */
+  int rc =
+      tm_fs_write_at(x->fs, x->fd, x->path, x->bytes.data, x->bytes.len, x->end, err); /* (2) */
   if (rc < 0)
     return rc;
   x->end += (int64_t)x->bytes.len;

@@ -36,12 +36,12 @@ enum tm_gzip_kind { TM_GZIP_POINT = 1, TM_GZIP_END = 2 };
 
 struct tm_gzip_record {
   enum tm_gzip_kind kind;
-  int64_t out, in;   /* places in the contents and in the gzip file */
-  uint32_t bits;     /* 0 to 7 */
-  uint32_t window;   /* bytes of the window */
-  uint32_t packed;   /* bytes of it that follow, deflated */
-  uint64_t check;    /* of these */
-  int64_t at;        /* place of the record in the index; not in its bytes */
+  int64_t out, in; /* places in the contents and in the gzip file */
+  uint32_t bits;   /* 0 to 7 */
+  uint32_t window; /* bytes of the window */
+  uint32_t packed; /* bytes of it that follow, deflated */
+  uint64_t check;  /* of these */
+  int64_t at;      /* place of the record in the index; not in its bytes */
 };
 
 /* What an index is of. */

@@ -101,24 +101,27 @@ void tm_header_map(const struct tm_schema *names, const struct tm_schema *schema
   }
 }
 
-int tm_header_check(const struct tm_schema *names, const struct tm_schema *schema, struct tm_err *err)
+int tm_header_check(const struct tm_schema *names, const struct tm_schema *schema,
+                    struct tm_err *err)
 {
   size_t i = 0, fields = 0;
   for (size_t k = 0; k < schema->len; k++)
     fields += !schema->columns[k].of_file;
   if (names->len != fields)
-    return tm_err_set(err, TM_EUSAGE,
-                      "the header has %zu columns, that of the first file %zu; for files with headers "
-                      "of their own set header = \"all_files_different\"",
-                      names->len, fields);
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "the header has %zu columns, that of the first file %zu; for files with headers "
+        "of their own set header = \"all_files_different\"",
+        names->len, fields);
   for (size_t k = 0; k < schema->len; k++) {
     if (schema->columns[k].of_file)
       continue;
     if (strcmp(names->columns[i].name, schema->columns[k].name) != 0)
-      return tm_err_set(err, TM_EUSAGE,
-                        "column %zu of the header is '%s', in the first file it is '%s'; for files with "
-                        "headers of their own set header = \"all_files_different\"",
-                        i + 1, names->columns[i].name, schema->columns[k].name);
+      return tm_err_set(
+          err, TM_EUSAGE,
+          "column %zu of the header is '%s', in the first file it is '%s'; for files with "
+          "headers of their own set header = \"all_files_different\"",
+          i + 1, names->columns[i].name, schema->columns[k].name);
     i++;
   }
   return 0;

@@ -29,6 +29,7 @@ bool tm_header_is_there(const struct tm_dialect *d, bool is_first_file);
 void tm_header_map(const struct tm_schema *names, const struct tm_schema *schema, int32_t *fields);
 /* Whether the header names the schema's columns, in their order. Else TM_EUSAGE, with words that name the first that
  * differs, and the way out. */
-int tm_header_check(const struct tm_schema *names, const struct tm_schema *schema, struct tm_err *err);
+int tm_header_check(const struct tm_schema *names, const struct tm_schema *schema,
+                    struct tm_err *err);
 
 #endif

@@ -97,8 +97,8 @@ const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j)
 }
 
 /* `p` is of the line, which begins at place j->at of the file. */
-static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, const char *p, size_t n,
-                bool is_error, struct tm_err *err)
+static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, const char *p,
+                size_t n, bool is_error, struct tm_err *err)
 {
   struct tm_fault fault = { .kind = kind, .at = j->at, .column = column };
   if (is_error || j->counts.first.kind == TM_FAULT_NONE)
@@ -246,7 +246,8 @@ static int add_value(struct tm_json_lines *j, size_t column, struct tm_slice *v,
   if (store(b, &j->schema->columns[column], v))
     return 0;
   tm_builder_add_null(b);
-  return note(j, TM_FAULT_VALUE, (long)column, v->p, v->n, j->options.misfit == TM_MISFIT_ERROR, err);
+  return note(j, TM_FAULT_VALUE, (long)column, v->p, v->n, j->options.misfit == TM_MISFIT_ERROR,
+              err);
 }
 
 /* The value that the column has in all rows of the file, as text. */
@@ -254,7 +255,8 @@ static int add_of_file(struct tm_json_lines *j, size_t column, struct tm_err *er
 {
   const char *text = j->of_file == NULL ? NULL : j->of_file[column];
   enum tm_column_type type = j->schema->columns[column].type;
-  struct tm_slice v = { .kind = text == NULL ? TM_SLICE_NULL : TM_SLICE_STRING, .p = text,
+  struct tm_slice v = { .kind = text == NULL ? TM_SLICE_NULL : TM_SLICE_STRING,
+                        .p = text,
                         .n = text == NULL ? 0 : strlen(text) };
   uint8_t b;
   if (text != NULL && (type == TM_COLUMN_LONG || type == TM_COLUMN_DOUBLE))
@@ -276,7 +278,8 @@ static int add_line(struct tm_json_lines *j, const char *p, size_t n, struct tm_
     return note(j, TM_FAULT_LINE, -1, p, n, !j->options.drop_invalid, err);
   }
   for (size_t i = 0; i < j->schema->len && rc == 0; i++) /* keeps (1) */
-    rc = j->schema->columns[i].of_file ? add_of_file(j, i, err) : add_value(j, i, &j->values[i], err);
+    rc = j->schema->columns[i].of_file ? add_of_file(j, i, err)
+                                       : add_value(j, i, &j->values[i], err);
   j->counts.rows++;
   return rc;
 }

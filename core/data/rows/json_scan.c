@@ -41,7 +41,8 @@ static const char *skip_plain(const char *p, const char *end)
     uint64_t x;
     memcpy(&x, p, 8);
     uint64_t quote = x ^ (ones * '"'), slash = x ^ (ones * '\\');
-    uint64_t found = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | (x - ones * 0x20) | x) & highs;
+    uint64_t found =
+        (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | (x - ones * 0x20) | x) & highs;
     if (found != 0)
       break;
   }

@@ -31,7 +31,8 @@ static struct tm_stream *open_gzip(const struct tm_fs *fs, int fd, const char *p
                                .data = pack->data };
   if (pack->index_dir != NULL)
     o.index = tm_gzip_index_open(fs, pack->index_dir, &key);
-  if (pack->index_dir != NULL && is_lister && (o.index == NULL || tm_gzip_index_size(o.index) < 0)) {
+  if (pack->index_dir != NULL && is_lister &&
+      (o.index == NULL || tm_gzip_index_size(o.index) < 0)) {
     tm_gzip_index_close(o.index);
     key.spacing = o.spacing;
     o.index = make_index(fs, pack, &key);

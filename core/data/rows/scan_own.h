@@ -7,7 +7,8 @@
 struct tm_scan_kernel {
   const char *name;
   size_t (*rows)(struct tm_scan *s, const char *p, size_t n, uint64_t until);
-  size_t (*lines)(struct tm_scan *s, const char *p, size_t n, uint64_t until); /* every LF ends a row */
+  size_t (*lines)(struct tm_scan *s, const char *p, size_t n,
+                  uint64_t until); /* every LF ends a row */
   /* From place `from` of p on, as far as there is room for 64 more marks. Returns the place it came to. */
   size_t (*fields)(struct tm_scan *s, const char *p, size_t n, size_t from, struct tm_marks *out);
 };
@@ -16,7 +17,8 @@ struct tm_scan_kernel {
 
 /* NULL where the program was built for a machine without. */
 const struct tm_scan_kernel *tm_scan_kernel_sse2(void);
-const struct tm_scan_kernel *tm_scan_kernel_avx2(void); /* the caller has asked whether the machine can */
+const struct tm_scan_kernel *tm_scan_kernel_avx2(
+    void); /* the caller has asked whether the machine can */
 
 /* Byte by byte: what the others give irregular blocks and ends to. */
 size_t tm_scan_bytes_rows(struct tm_scan *s, const char *p, size_t n, uint64_t until);

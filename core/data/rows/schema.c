@@ -123,10 +123,9 @@ void tm_schema_merge(struct tm_schema *s, const struct tm_schema *more)
     }
     struct tm_schema_column *old = &s->columns[at];
     if (old->type != c->type || !has_same_formats(old, c))
-      tm_schema_set_type(old,
-                         is_number(old->type) && is_number(c->type) ? TM_COLUMN_DOUBLE
-                                                                    : TM_COLUMN_STRING,
-                         NULL, 0);
+      tm_schema_set_type(
+          old, is_number(old->type) && is_number(c->type) ? TM_COLUMN_DOUBLE : TM_COLUMN_STRING,
+          NULL, 0);
   }
 }
 

@@ -20,7 +20,8 @@ struct tm_schema_column {
   enum tm_column_type type;
   char **formats; /* of a datetime, tried in turn; none: ISO 8601 */
   size_t formats_len;
-  bool of_file; /* the value is not in the rows but the same for all of a file: its path, or a part of it */
+  bool
+      of_file; /* the value is not in the rows but the same for all of a file: its path, or a part of it */
 };
 
 struct tm_schema {
@@ -28,7 +29,7 @@ struct tm_schema {
   size_t len, cap;
 };
 
-void tm_schema_release(struct tm_schema *s); /* usable again */
+void tm_schema_release(struct tm_schema *s);                             /* usable again */
 void tm_schema_copy(struct tm_schema *to, const struct tm_schema *from); /* `to` is empty */
 bool tm_schema_is_equal(const struct tm_schema *a, const struct tm_schema *b);
 

@@ -13,8 +13,12 @@ enum tm_packing tm_stream_packing(const char *p, size_t n)
     size_t n;
     enum tm_packing packing;
   } known[] = {
-    { "\x1f\x8b\x08", 3, TM_PACKED_GZIP },     { "\x28\xb5\x2f\xfd", 4, TM_PACKED_OTHER },
-    { "\xfd" "7zXZ", 5, TM_PACKED_OTHER },     { "BZh", 3, TM_PACKED_OTHER },
+    { "\x1f\x8b\x08", 3, TM_PACKED_GZIP },
+    { "\x28\xb5\x2f\xfd", 4, TM_PACKED_OTHER },
+    { "\xfd"
+      "7zXZ",
+      5, TM_PACKED_OTHER },
+    { "BZh", 3, TM_PACKED_OTHER },
     { "\x04\x22\x4d\x18", 4, TM_PACKED_OTHER },
   };
   for (size_t i = 0; i < TM_COUNT_OF(known); i++)

@@ -205,8 +205,8 @@ bool tm_value_scale(uint64_t w, int exponent, double *out)
   }
   if (exponent < -FIVES || exponent > FIVES)
     return false;
-  *out = exponent < 0 ? divide(w, fives[-exponent], exponent)
-                      : multiply(w, fives[exponent], exponent);
+  *out =
+      exponent < 0 ? divide(w, fives[-exponent], exponent) : multiply(w, fives[exponent], exponent);
   return true;
 }
 

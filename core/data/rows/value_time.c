@@ -161,8 +161,9 @@ bool tm_value_datetime(const char *p, size_t n, int64_t *out)
 
 static bool take_month(const char **p, const char *end, bool is_short, int *out)
 {
-  static const char *const names[] = { "january", "february", "march",     "april",   "may",      "june",
-                                       "july",    "august",   "september", "october", "november", "december" };
+  static const char *const names[] = { "january",   "february", "march",    "april",
+                                       "may",       "june",     "july",     "august",
+                                       "september", "october",  "november", "december" };
   for (int i = 0; i < 12; i++) {
     size_t n = is_short ? 3 : strlen(names[i]), same = 0;
     while (same < n && *p + same < end && ((*p)[same] | 0x20) == names[i][same])
