@@ -41,7 +41,8 @@ static void stop(const struct tm_err *err)
 
 static void add_settings(struct setup *s, char *list)
 {
-  for (char *one = strtok(list, ","); one != NULL && s->settings_len < 16; one = strtok(NULL, ",")) {
+  for (char *one = strtok(list, ","); one != NULL && s->settings_len < 16;
+       one = strtok(NULL, ",")) {
     struct tm_column_setting *c = &s->settings[s->settings_len];
     char *type = strchr(one, ':'), *format = strchr(type + 1, ':');
     *type++ = '\0';
@@ -169,7 +170,8 @@ static void dump(struct setup *s, const char *path)
   if (listed == NULL)
     stop(&err);
   struct tm_rows_file file = { .path = path, .stream = listed, .is_first = true };
-  if (tm_rows_find_schema(&s->rows, &file, s->infer, s->settings, s->settings_len, &schema, &err) < 0)
+  if (tm_rows_find_schema(&s->rows, &file, s->infer, s->settings, s->settings_len, &schema, &err) <
+      0)
     stop(&err);
   printf("#");
   for (size_t i = 0; i < schema.len; i++)
@@ -179,8 +181,12 @@ static void dump(struct setup *s, const char *path)
   struct tm_dialect lines = s->rows.dialect;
   lines.no_quotes |= s->rows.format == TM_ROWS_JSON_LINES;
   struct tm_borders_options options = {
-    .dialect = &lines, .read = tm_stream_read, .data = listed, .size = listed->size,
-    .range_bytes = s->bytes, .range_rows = s->count,
+    .dialect = &lines,
+    .read = tm_stream_read,
+    .data = listed,
+    .size = listed->size,
+    .range_bytes = s->bytes,
+    .range_rows = s->count,
     .has_header = s->rows.format == TM_ROWS_DELIMITED && tm_header_is_there(&lines, true),
   };
   struct tm_borders *b = tm_borders_new(&options);

@@ -27,7 +27,8 @@
 struct tm_json_lines_options {
   bool drop_invalid; /* invalid_lines = "drop" */
   enum tm_misfit misfit;
-  enum tm_encoding encoding; /* that the file has; the text is given as UTF-8. For places in messages */
+  enum tm_encoding
+      encoding; /* that the file has; the text is given as UTF-8. For places in messages */
 };
 
 struct tm_json_lines;

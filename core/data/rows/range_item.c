@@ -19,8 +19,9 @@ void tm_range_item_add(struct tm_buf *out, const struct tm_range_item *item)
 static bool is_good(const struct tm_range_item *item)
 {
   const struct tm_range *r = &item->range;
-  return item->path_len > 0 && memchr(item->path, '\0', item->path_len) == NULL && item->size >= 0 &&
-         r->begin >= 0 && r->end >= r->begin && r->first_row >= -1 && r->rows >= -1;
+  return item->path_len > 0 && memchr(item->path, '\0', item->path_len) == NULL &&
+         item->size >= 0 && r->begin >= 0 && r->end >= r->begin && r->first_row >= -1 &&
+         r->rows >= -1;
 }
 
 bool tm_range_item_next(struct tm_reader *r, struct tm_range_item *out)

@@ -19,7 +19,8 @@ struct tm_range_item {
   size_t path_len;
   int64_t size; /* of the file, bytes as they are on the disk */
   int64_t mtime_ns;
-  uint32_t file; /* its number in the dataset, from 0: of the files that have a header, is it one? */
+  uint32_t
+      file; /* its number in the dataset, from 0: of the files that have a header, is it one? */
   struct tm_range range;
 };
 

@@ -91,7 +91,8 @@ static int read_head(const struct tm_rows_options *o, struct tm_stream *s, size_
   struct tm_buf raw = TM_BUF_NONE;
   int64_t got = s->read(s, tm_buf_extend(&raw, n), n, 0, err);
   if (got >= 0) {
-    size_t len = (size_t)got, mark = tm_header_mark(o->dialect.encoding, raw.data, len, &out->big_endian);
+    size_t len = (size_t)got,
+           mark = tm_header_mark(o->dialect.encoding, raw.data, len, &out->big_endian);
     out->mark = (int64_t)mark;
     out->is_whole = len < n;
     tm_buf_clear(&out->text);
@@ -114,20 +115,23 @@ static int64_t read_header(const struct tm_rows_options *o, const struct tm_rows
     int rc = read_head(o, file->stream, n, head, err);
     if (rc < 0)
       return rc;
-    size_t len = tm_header_read(&o->dialect, tm_buf_str(&head->text), head->text.len, head->is_whole,
-                                tm_header_is_there(&o->dialect, file->is_first), names);
+    size_t len =
+        tm_header_read(&o->dialect, tm_buf_str(&head->text), head->text.len, head->is_whole,
+                       tm_header_is_there(&o->dialect, file->is_first), names);
     if (names->len > 0 || head->is_whole)
       return (int64_t)len;
     if (n >= SAMPLE_MAX)
-      return tm_err_set(err, TM_EDAMAGE,
-                        "'%s': the first row has more than %zu MB; is there a quote in it that is not "
-                        "closed?",
-                        file->path, SAMPLE_MAX >> 20);
+      return tm_err_set(
+          err, TM_EDAMAGE,
+          "'%s': the first row has more than %zu MB; is there a quote in it that is not "
+          "closed?",
+          file->path, SAMPLE_MAX >> 20);
   }
 }
 
 /* What is known of a file is kept until another one is read. */
-static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_err *err)
+static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                        struct tm_err *err)
 {
   struct head head = { .mark = 0 };
   struct tm_schema names = { 0 };
@@ -152,8 +156,8 @@ static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *fil
   return rc < 0 ? (int)rc : 0;
 }
 
-int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_file *file, bool infer,
-                        const struct tm_column_setting *settings, size_t settings_len,
+int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_file *file,
+                        bool infer, const struct tm_column_setting *settings, size_t settings_len,
                         struct tm_schema *out, struct tm_err *err)
 {
   struct head head = { .mark = 0 };
@@ -161,7 +165,8 @@ int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_fi
   if (o->format == TM_ROWS_DELIMITED) {
     rc = read_header(o, file, &head, out, err);
     if (rc >= 0 && infer)
-      tm_infer_types(&o->dialect, tm_buf_str(&head.text) + rc, head.text.len - (size_t)rc, head.is_whole, out);
+      tm_infer_types(&o->dialect, tm_buf_str(&head.text) + rc, head.text.len - (size_t)rc,
+                     head.is_whole, out);
   } else {
     rc = read_head(o, file->stream, SAMPLE, &head, err);
     for (size_t n = SAMPLE * 4; rc >= 0 && !head.is_whole && n <= SAMPLE_MAX &&
@@ -196,7 +201,8 @@ static int64_t line_of(struct tm_rows_reader *r, const struct tm_rows_file *file
     size_t len = got > 0 ? (size_t)got : 0;
     if (is_utf16)
       tm_utf16_narrow(tm_buf_extend(&text, len / 2), raw.data, len & ~(size_t)1, r->is_big_endian);
-    tm_scan_rows(&scan, is_utf16 ? tm_buf_str(&text) : raw.data, is_utf16 ? text.len : len, UINT64_MAX);
+    tm_scan_rows(&scan, is_utf16 ? tm_buf_str(&text) : raw.data, is_utf16 ? text.len : len,
+                 UINT64_MAX);
     done += (int64_t)len;
   }
   tm_buf_release(&raw);
@@ -257,9 +263,8 @@ static int parse(struct tm_rows_reader *r, const struct tm_rows_file *file, bool
                  struct tm_err *err)
 {
   const char *p = tm_buf_str(&r->text);
-  int64_t got = r->json != NULL
-                    ? tm_json_lines_add(r->json, p, r->text.len, is_last, err)
-                    : tm_delimited_add(r->delimited, p, r->text.len, is_last, err);
+  int64_t got = r->json != NULL ? tm_json_lines_add(r->json, p, r->text.len, is_last, err)
+                                : tm_delimited_add(r->delimited, p, r->text.len, is_last, err);
   if (got < 0)
     return wrap(r, file, err);
   tm_buf_remove_front(&r->text, (size_t)got);
@@ -272,7 +277,8 @@ static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file,
 {
   struct tm_stream *s = file->stream;
   enum tm_encoding encoding = r->options.dialect.encoding;
-  bool is_as_it_is = encoding == TM_ENCODING_UTF8 || (r->json == NULL && encoding != TM_ENCODING_UTF16);
+  bool is_as_it_is =
+      encoding == TM_ENCODING_UTF8 || (r->json == NULL && encoding != TM_ENCODING_UTF16);
   struct tm_buf *to = is_as_it_is ? &r->text : &r->raw;
   size_t bad = 0;
   tm_buf_clear(&r->raw);
@@ -294,8 +300,8 @@ static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file,
 }
 
 int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *file,
-                        const struct tm_range *range, struct tm_arena *arena, struct tm_data_frame *out,
-                        struct tm_err *err)
+                        const struct tm_range *range, struct tm_arena *arena,
+                        struct tm_data_frame *out, struct tm_err *err)
 {
   int rc = look_at_head(r, file, err);
   if (rc < 0)
