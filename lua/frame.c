@@ -181,14 +181,6 @@ static int frame_new_column(lua_State *L)
   return 1;
 }
 
-/* keep_of(column) -> the environment that new_column() was given */
-static int frame_keep_of(lua_State *L)
-{
-  luaL_checktype(L, 1, LUA_TUSERDATA);
-  lua_getfenv(L, 1);
-  return 1;
-}
-
 /* text(column, row from 0) -> the value as text */
 static int frame_text(lua_State *L)
 {
@@ -286,7 +278,6 @@ static const luaL_Reg frame_functions[] = {
   { "setup", frame_setup },
   { "new_frame", frame_new_frame },
   { "new_column", frame_new_column },
-  { "keep_of", frame_keep_of },
   { "text", frame_text },
   { "texts", frame_texts },
   { "delimited", frame_delimited },
