@@ -24,6 +24,7 @@
 
 #include "base/mem.h"
 #include "lua/context.h"
+#include "lua/frame.h"
 #include "lua/lib_entry_script.h"
 #include "lua/place.h"
 #include "lua/rows.h"
@@ -288,6 +289,23 @@ static void push_mini_batch(lua_State *L, const struct tm_run_call *call)
   }
 }
 
+/* Rows of the first of the `n` values from 2 up. */
+static int add_returned(lua_State *L, struct run *run, int n)
+{
+  const struct tm_setup *setup = run->script->setup;
+  struct tm_buf *rows = setup->append_row ? run->rows : NULL;
+  struct tm_lua_frame_rows to = { .separator = setup->separator,
+                                  .escapes = setup->escapes_line_breaks,
+                                  .rows = rows,
+                                  .columns = rows && run->call->extras ? &run->call->extras->columns
+                                                                       : NULL };
+  if (n > 0 && lua_istable(L, 2))
+    return tm_lua_rows_add(L, 2, rows, setup->escapes_line_breaks, &run->returned, &run->err);
+  if (n > 0 && tm_lua_is_frame(L, 2))
+    return tm_lua_frame_rows(L, 2, &to, &run->returned, &run->err);
+  return tm_lua_rows_refuse(L, 2, n, &run->err);
+}
+
 static int run_body(lua_State *L) /* (struct run *) */
 {
   struct run *run = lua_touserdata(L, 1);
@@ -298,11 +316,7 @@ static int run_body(lua_State *L) /* (struct run *) */
   lua_call(L, 2, LUA_MULTRET); /* [run, returned ...] */
   int n = lua_gettop(L) - 1;
   lua_settop(L, n < 2 ? n + 1 : 3); /* all that is looked at, however many there are */
-  struct tm_buf *rows = s->setup->append_row ? run->rows : NULL;
-  int code = n > 0 && lua_istable(L, 2) ? tm_lua_rows_add(L, 2, rows, s->setup->escapes_line_breaks,
-                                                          &run->returned, &run->err)
-                                        : tm_lua_rows_refuse(L, 2, n, &run->err);
-  run->is_wrong = code < 0;
+  run->is_wrong = add_returned(L, run, n) < 0;
   return 0;
 }
 

@@ -147,6 +147,9 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
 ---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
 ---@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
+---@field isolate_failures? boolean a mini-batch that has used up its tries is run in parts, until the bad items stand
+--- alone: the others' rows are kept, and `context.part` says which items a part has; false
+---@field isolation_max_try? integer|string tries of parts for such a mini-batch; 100
 ---@field max_result_size? integer|string what one run() may return; "2GB"
 ---@field sync_interval? number seconds of work that a power cut may cost; 1
 ---@field environment? tidemill.Environment for the workers

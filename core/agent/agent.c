@@ -8,6 +8,9 @@
  *      before the agent waits. So what is lost with a worker is little, and short mini-batches share their writes.
  *  (4) The page says what is being done, and since when, before it is done. It costs no system call.
  *
+ *  (5) A process that the script has forked never comes back from a hook: it would answer in the worker's place, on the same
+ *      socket and page.
+ *
  * Per mini-batch the agent reads the clock three times and the process's CPU time once; all else is memory.
  * Failures: failure.c. Large results: spill.c.
  */
@@ -32,6 +35,17 @@
 #define WRITE_EVERY_NS (200 * 1000)
 #define ROWS_KEPT      (4u << 20) /* bytes; a buffer that grew beyond is given back */
 #define WALL_EVERY_NS  TM_S       /* how often the distance of the two clocks is measured */
+
+/* Behind each hook. Keeps (5). No handler at its exit: what is in the buffers is its parent's. */
+static void end_forked(const struct tm_agent *a)
+{
+  static const char words[] = "tidemill: a process that the script forked has come back from its "
+                              "hook; it is ended, the worker goes on\n";
+  if (tm_self_is(&a->self))
+    return;
+  tm_fd_append(STDERR_FILENO, words, sizeof(words) - 1);
+  _exit(0);
+}
 
 static int64_t cpu_now_ns(void)
 {
@@ -133,7 +147,7 @@ static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_r
   }
   tm_buf_clear(&a->payload);
   tm_buf_extend(&a->payload, TM_RESULT_HEAD); /* filled below, when the time is known */
-  if (a->extras.marks.len > 0 || a->extras.files.len > 0) {
+  if (a->extras.marks.len > 0 || a->extras.files.len > 0 || a->extras.columns.len > 0) {
     head->flags |= TM_RESULT_EXTRAS;
     tm_extras_encode(&a->payload, &a->extras);
   }
@@ -191,6 +205,7 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, const struct
   a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
   int code = a->script->run(a->script->data, call, &a->rows, &head->returned, &a->error);
+  end_forked(a);
   int64_t end_ns = tm_clock_mono_ns();
   tm_page_set(a->page, TM_PHASE_RETURN, end_ns, head->seq, in->index, in->try);
   head->run_ns = end_ns - begin_ns;
@@ -260,11 +275,13 @@ static int start(struct tm_agent *a, struct tm_err *err)
   tm_script_error_clear(&a->error);
   a->error.status = TM_INIT_EXCEPTION;
   int code = a->script->load(a->script->data, &a->setup, &has_no_run, &a->error);
+  end_forked(a);
   if (code == 0 && !has_no_run) {
     send_plain(a, TM_FRAME_LOADED);
     if (flush(a, begin_ns, err) < 0)
       return err->code;
     code = a->script->init(a->script->data, &a->error);
+    end_forked(a);
   }
   int64_t end_ns = tm_clock_mono_ns();
   a->cpu_ns = cpu_now_ns();
@@ -289,7 +306,9 @@ static int stop(struct tm_agent *a, struct tm_err *err)
   tm_page_set(a->page, TM_PHASE_SHUTDOWN, now_ns, 0, 0, 0);
   tm_script_error_clear(&a->error);
   a->error.status = TM_RUN_EXCEPTION;
-  if (a->script->shutdown(a->script->data, &a->error) < 0)
+  int code = a->script->shutdown(a->script->data, &a->error);
+  end_forked(a);
+  if (code < 0)
     tm_failure_log(a, "shutdown() failed");
   send_plain(a, TM_FRAME_BYE);
   return flush(a, now_ns, err);
@@ -350,6 +369,7 @@ int tm_agent_run(const struct tm_script *script)
   struct tm_agent a = { .script = script };
   struct tm_err err = TM_ERR_NONE;
   take_precautions();
+  tm_self_init(&a.self);
   tm_link_init(&a.link, TM_WORKER_CHANNEL_FD);
   a.page = tm_page_map(TM_WORKER_PAGE_FD, sizeof *a.page, &err);
   tm_fs_close(tm_fs_real(),
@@ -362,6 +382,7 @@ int tm_agent_run(const struct tm_script *script)
   }
   tm_page_unmap(a.page, sizeof *a.page);
   tm_link_release(&a.link);
+  tm_self_release(&a.self);
   tm_setup_release(&a.setup);
   tm_agent_release_buffers(&a);
   return code < 0 ? 3 : 0;

@@ -4,6 +4,7 @@
 
 #include "agent/script.h"
 #include "node/page.h"
+#include "sys/self.h"
 
 struct tm_agent {
   const struct tm_script *script;
@@ -18,6 +19,7 @@ struct tm_agent {
   int64_t wall_offset_ns, wall_read_ns; /* wall clock - monotonic, measured at wall_read_ns */
   int64_t cpu_ns;                       /* of this process, at the last reading */
   bool has_spill_dir;
+  struct tm_self self; /* a process that the script forks has all the rest too */
 };
 
 void tm_agent_release_buffers(struct tm_agent *a);

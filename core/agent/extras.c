@@ -19,28 +19,34 @@ void tm_extras_clear(struct tm_extras *e)
 {
   tm_buf_clear(&e->marks);
   tm_buf_clear(&e->files);
+  tm_buf_clear(&e->columns);
 }
 
 void tm_extras_release(struct tm_extras *e)
 {
   tm_buf_release(&e->marks);
   tm_buf_release(&e->files);
+  tm_buf_release(&e->columns);
 }
 
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e)
 {
   tm_buf_add_bytes32(out, tm_buf_str(&e->marks), e->marks.len);
   tm_buf_add_bytes32(out, tm_buf_str(&e->files), e->files.len);
+  tm_buf_add_bytes32(out, tm_buf_str(&e->columns), e->columns.len);
 }
 
-bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files)
+bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files,
+                    struct tm_reader *columns)
 {
-  size_t marks_len = 0, files_len = 0;
+  size_t marks_len = 0, files_len = 0, columns_len = 0;
   const char *m = tm_read_bytes32(r, &marks_len), *f = tm_read_bytes32(r, &files_len);
+  const char *c = tm_read_bytes32(r, &columns_len);
   if (r->bad)
     return false;
   tm_reader_init(marks, m, marks_len);
   tm_reader_init(files, f, files_len);
+  tm_reader_init(columns, c, columns_len);
   return true;
 }
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/wire.h"
 
-#define SETUP_VERSION 2u
+#define SETUP_VERSION 3u
 
 const char *tm_status_name(enum tm_status s)
 {
@@ -44,6 +44,7 @@ void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
   tm_buf_add_u32(out, (uint32_t)s->logging_level);
   tm_buf_add_u32(out, (s->append_row ? 1u : 0) | (s->verify_items ? 2u : 0) |
                           (s->escapes_line_breaks ? 4u : 0));
+  tm_buf_add_u32(out, (unsigned char)s->separator);
   tm_buf_add_u64(out, (uint64_t)s->max_result_size);
 }
 
@@ -70,13 +71,15 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   out->staging_dir = tm_wire_read_str(&r);
   uint32_t level = tm_read_u32(&r);
   uint32_t flags = tm_read_u32(&r);
+  uint32_t separator = tm_read_u32(&r);
   out->max_result_size = (int64_t)tm_read_u64(&r);
+  out->separator = (char)separator;
   out->logging_level = (int)level;
   out->append_row = flags & 1;
   out->verify_items = flags & 2;
   out->escapes_line_breaks = flags & 4;
-  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 7 && r.at == r.end &&
-      out->max_result_size >= 0)
+  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 7 && separator < 128 &&
+      r.at == r.end && out->max_result_size >= 0)
     return 0;
   tm_setup_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of the worker cannot be read");

@@ -73,6 +73,7 @@ struct tm_setup {
   int logging_level; /* enum tm_level */
   bool append_row;   /* rows are wanted; else only their number */
   bool escapes_line_breaks; /* of strings; else they are errors */
+  char separator;           /* of the rows of data frames */
   bool verify_items;        /* size and mtime of each item are compared before run() */
   int64_t max_result_size;  /* bytes */
 };
@@ -108,17 +109,20 @@ void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head
 bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h);
 #define TM_SPILL_ABOVE (1u << 20) /* bytes of rows */
 
-/* What a script says of a mini-batch beside what it returns. On the wire: bytes32 marks, bytes32 files. */
+/* What a script says of a mini-batch beside the rows. On the wire: bytes32 each, in this order. */
 struct tm_extras {
   struct tm_buf marks; /* failed items, each once: u32 number from 1, bytes32 message */
   struct tm_buf files; /* of context:output_file(), each once: bytes32 name */
+  struct tm_buf
+      columns; /* of a returned data frame, in the order of its rows' fields: bytes32 name; empty: no frame */
 };
 #define TM_OUTPUT_NAME_MAX 1000 /* bytes */
 void tm_extras_clear(struct tm_extras *e);
 void tm_extras_release(struct tm_extras *e);
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e);
-/* The bytes of both, in the reader's memory; what they hold is read with tm_read_ functions, and may be anything. */
-bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files);
+/* The bytes of each, in the reader's memory; what they hold is read with tm_read_ functions, and may be anything. */
+bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files,
+                    struct tm_reader *columns);
 /* Whether a file within a folder can have this name: not empty, not absolute, no part of it "", "." or "..", no line break. */
 bool tm_output_name_is_good(const char *name, size_t len);
 /* The folder for files of entry `seq` of a worker, to free(). */

@@ -270,6 +270,11 @@ void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator)
   tm_buf_add_char(out, '"');
 }
 
+const char *tm_text_counted(int64_t n, const char *one, const char *more)
+{
+  return n == 1 ? one : more;
+}
+
 void tm_text_grouped(struct tm_buf *out, int64_t n)
 {
   struct tm_buf digits = TM_BUF_NONE;

@@ -36,18 +36,18 @@ enum tm_column_type {
 
 struct tm_column {
   union {
-    const void *data;
-    const uint8_t *b8;
-    const int64_t *i64;
-    const double *f64;
-    const int32_t *off32;
-    const int64_t *off64;
+    void *data;
+    uint8_t *b8;
+    int64_t *i64;
+    double *f64;
+    int32_t *off32;
+    int64_t *off64;
   };
-  const char *bytes;       /* of strings; NULL for other types, and where all are empty perhaps */
-  const uint8_t *validity; /* bit i & 7 of byte i >> 3: row i has a value. NULL: no row is null */
-  int64_t len;             /* rows */
-  int32_t type;            /* enum tm_column_type */
-  int32_t is_wide;         /* a string column whose offsets are off64 */
+  char *bytes;       /* of strings; NULL for other types, and where all are empty perhaps */
+  uint8_t *validity; /* bit i & 7 of byte i >> 3: row i has a value. NULL: no row is null */
+  int64_t len;       /* rows */
+  int32_t type;      /* enum tm_column_type */
+  int32_t is_wide;   /* a string column whose offsets are off64 */
 };
 
 #endif

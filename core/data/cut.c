@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -97,7 +98,11 @@ static void add_empty_path(struct tm_cut *cut, const struct tm_dataset *d, const
   char *absolute = tm_path_absolute(d->base_dir, path);
   struct tm_stat st;
   int rc = cut->fs->stat(cut->fs->self, absolute, true, &st);
-  tm_buf_printf(&w->text, rc < 0 ? "'%s' does not exist" : "'%s' holds no files", absolute);
+  tm_buf_printf(&w->text,
+                rc < 0             ? "'%s' does not exist"
+                : S_ISDIR(st.mode) ? "'%s' holds no files"
+                                   : "'%s' is no regular file",
+                absolute);
   free(absolute);
 }
 
@@ -179,17 +184,35 @@ static void end_list(struct tm_cut *cut, const struct tm_dataset *d)
   cut->list_at++;
 }
 
+/* A list that is not there is said as a path that is not there: 0 then, without a list. */
+static int open_list(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  const char *path = d->paths[cut->list_at];
+  struct tm_err why = TM_ERR_NONE;
+  cut->list = tm_paths_open(cut->fs, d->base_dir, path, d->null_separated, cut->stop, &why);
+  if (cut->list != NULL)
+    return 1;
+  if (why.code != -ENOENT) {
+    *err = why;
+    return why.code;
+  }
+  char *absolute = tm_path_absolute(d->base_dir, path);
+  *TM_ARRAY_ADD(&cut->empty) = tm_xprintf("the list '%s' does not exist", absolute);
+  free(absolute);
+  cut->list_at++;
+  return 0;
+}
+
 static int next_of_lists(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
                          struct tm_err *err)
 {
   while (cut->list_at < d->paths_len) {
-    if (cut->list == NULL) {
-      cut->list = tm_paths_open(cut->fs, d->base_dir, d->paths[cut->list_at], d->null_separated,
-                                cut->stop, err);
-      if (cut->list == NULL)
-        return err->code;
-    }
-    int rc = tm_paths_next(cut->list, out, err);
+    int rc = cut->list == NULL ? open_list(cut, d, err) : 1;
+    if (rc < 0)
+      return rc;
+    if (rc == 0)
+      continue;
+    rc = tm_paths_next(cut->list, out, err);
     if (rc != 0) {
       cut->list_items += rc > 0;
       return rc;

@@ -129,7 +129,7 @@ void tm_builder_cut(struct tm_column_builder *c, int64_t len)
   c->len = len;
 }
 
-void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_frame *out)
+void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_data_frame *out)
 {
   struct tm_column *columns = tm_arena_take(b->arena, b->n * sizeof *columns);
   for (size_t i = 0; i < b->n; i++) {
@@ -142,7 +142,7 @@ void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_frame *out)
                                       .type = (int32_t)c->type,
                                       .is_wide = c->is_wide };
   }
-  *out = (struct tm_frame) {
+  *out = (struct tm_data_frame) {
     .columns = columns, .names = b->names, .n = b->n, .len = b->n > 0 ? b->columns[0].len : 0
   };
 }

@@ -28,7 +28,7 @@
 #include "data/arena.h"
 #include "data/column.h"
 
-struct tm_frame {
+struct tm_data_frame {
   const struct tm_column *columns;
   const char *const *names; /* each NUL-ended; no two are equal */
   size_t n;                 /* columns */
@@ -66,7 +66,7 @@ struct tm_frame_builder {
 void tm_frame_builder_init(struct tm_frame_builder *b, struct tm_arena *arena,
                            const char *const *names, const enum tm_column_type *types, size_t n);
 /* All columns are of one length now: the frame leads into the arena. */
-void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_frame *out);
+void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_data_frame *out);
 
 /* Room for `rows` more rows, at least doubled. */
 void tm_builder_reserve(struct tm_column_builder *c, int64_t rows);
@@ -119,7 +119,7 @@ static inline const char *tm_column_string(const struct tm_column *c, int64_t ro
   int64_t from = c->is_wide ? c->off64[row] : c->off32[row];
   int64_t to = c->is_wide ? c->off64[row + 1] : c->off32[row + 1];
   *n = (size_t)(to - from);
-  return c->bytes + from;
+  return *n > 0 ? c->bytes + from : "";
 }
 
 /* "bool", "long", "double", "string", "datetime"; "?" for no type. */

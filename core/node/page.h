@@ -1,6 +1,6 @@
 /* page.h - what a worker shares with its keeper: which of its mini-batches had begun, and what it is doing since when.
  *
- * The supervisor numbers what it hands to a worker: seq 0, 1, 2, ... The word of seq s is words[s % TM_PAGE_WORDS] and
+ * The supervisor numbers what it hands to a worker: seq 1, 2, 3, ... The word of seq s is words[s % TM_PAGE_WORDS] and
  * holds (s << 2 | state). A word that holds an earlier seq means: s is queued (in the socket or in the worker's hands).
  *
  *   worker:  queued -> begun -> done            by compare-and-swap

@@ -175,10 +175,33 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
   c->run_max_try = int_setting(settings, "run_max_try");
+  c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
+  c->isolation_max_try = int_setting(settings, "isolation_max_try");
   c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
   c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
   c->progress_timeout_ns = ns_setting(settings, "progress_update_timeout");
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* How data frames are written, which the name of the file says unless settings do. */
+static void fill_form(struct tm_config *c, const struct tm_json *settings)
+{
+  bool is_csv = ends_in(c->append_row_file_name, ".csv");
+  bool is_tsv = ends_in(c->append_row_file_name, ".tsv");
+  const char *separator = text_setting(settings, "append_row_separator");
+  const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
+  if (!header)
+    header = tm_json_get(settings, "append_row_header");
+  c->append_row_separator = is_csv ? ',' : is_tsv ? '\t' : ' ';
+  if (separator)
+    c->append_row_separator = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
+  c->append_row_header = tm_json_bool(header, "value", is_csv || is_tsv);
 }
 
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
@@ -190,12 +213,14 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const ch
   c->output_action = is_summary ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
   c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
   c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
+  fill_form(c, settings);
   c->process_count_per_node = int_setting(settings, "process_count_per_node");
   c->logging_level = level_of(text_setting(settings, "logging_level"));
   c->max_result_size = int_setting(settings, "max_result_size");
   c->sync_interval_ns = ns_setting(settings, "sync_interval");
   c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
   c->description = tm_xstrdup(text_setting(settings, "description"));
+  c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));
   int rc = fill_environment(c, settings, base_dir, err);
   return rc < 0 ? rc : fill_paths(c, settings, base_dir, err);
 }
@@ -242,5 +267,6 @@ void tm_config_release(struct tm_config *c)
     free(*variable);
   free(c->environment);
   free(c->description);
+  free(c->resume_from);
   memset(c, 0, sizeof(*c));
 }

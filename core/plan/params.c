@@ -18,6 +18,7 @@
 #define PARAMETER  TM_FIELD_PARAMETER
 #define CHANGEABLE TM_FIELD_CHANGEABLE
 #define ARGUMENT   TM_FIELD_ARGUMENT
+#define AT_FIRST   TM_FIELD_AT_FIRST
 #define ANY_CASE   TM_FIELD_ANY_CASE
 
 #define INT_MAX_GIVEN  2147483647.0
@@ -44,8 +45,14 @@ static const struct tm_field config_fields[] = {
   { "append_row_file_name", TM_FIELD_FILE_NAME, 0, 0, "parallel_run_step.txt", NULL, 0,
     "the file of append_row, in the output folder" },
   { "append_row_line_break", TM_FIELD_CHOICE, 0, 0, "error", "error|escape", 0,
-    "a line break in a returned string: an error, or written as \\n or \\r with every backslash "
-    "doubled" },
+    "a line break in a returned string: an error (in a data frame it stays, in quotes), or written "
+    "as \\n or \\r with every backslash doubled" },
+  { "append_row_separator", TM_FIELD_SEPARATOR, 0, 0, NULL, NULL, 0,
+    "between the fields of a returned data frame; without it a comma for *.csv, a tab for *.tsv, "
+    "else a blank" },
+  { "append_row_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, 0,
+    "the names of a data frame's columns are the first line; without it for *.csv and *.tsv "
+    "alone" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "workers on a node; without it as many as there are cores" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE,
@@ -57,6 +64,12 @@ static const struct tm_field config_fields[] = {
     PARAMETER | CHANGEABLE | ARGUMENT, "seconds for one run()" },
   { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE,
     "tries for a mini-batch" },
+  { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
+    "a mini-batch that has used up its tries is run in halves, again and again, until the bad "
+    "items "
+    "stand alone" },
+  { "isolation_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "100", NULL, CHANGEABLE,
+    "tries of parts for such a mini-batch; what is not tested by then counts as failed" },
   { "max_result_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "2GB", NULL, CHANGEABLE,
     "what one run() may return" },
   { "sync_interval", TM_FIELD_SECONDS, 0.001, 3600, "1", NULL, CHANGEABLE,
@@ -74,8 +87,13 @@ static const struct tm_field argument_fields[] = {
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
     "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
     "worked out of the other timeouts" },
+  { "append_row_dataframe_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, ARGUMENT,
+    "append_row_header, and before it" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds until the first mini-batch is created, then the step is Failed" },
+  { "resume_from", TM_FIELD_PATH, 0, 0, NULL, NULL, AT_FIRST | ARGUMENT,
+    "a job, by its directory, its name or 'latest': a new job takes over what it has committed of "
+    "the step of this name" },
 };
 
 static const struct tm_field retry_fields[] = {
@@ -178,7 +196,7 @@ int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *er
 /* The nearest known key; where none is near, all of them. */
 static int refuse_key(const char *key, const struct tm_field *fields, size_t n, struct tm_err *err)
 {
-  const char *names[32];
+  const char *names[64];
   struct tm_buf all = TM_BUF_NONE, given = TM_BUF_NONE;
   for (size_t i = 0; i < n && i < TM_COUNT_OF(names); i++) {
     names[i] = fields[i].name;

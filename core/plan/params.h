@@ -23,6 +23,7 @@ enum tm_field_type {
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
   TM_FIELD_TEXT,
+  TM_FIELD_SEPARATOR, /* of delimited rows: one character of ASCII; "\\t" in two is a tab */
   TM_FIELD_BOOL,
   TM_FIELD_NAME,        /* of a step or pipeline: 3 to 32 of a-z 0-9 - */
   TM_FIELD_WORD,        /* of a parameter, dataset or output: letters, digits, '-', '_', '.' */
@@ -40,6 +41,7 @@ enum {
   TM_FIELD_CHANGEABLE = 4, /* may have changed when a job is resumed */
   TM_FIELD_OR_ONE = 8,     /* of OBJECTS: one object stands for a list of one */
   TM_FIELD_ARGUMENT = 16,  /* may be given in the script's arguments, by exact name: arguments.h */
+  TM_FIELD_AT_FIRST = 64,  /* says how a job begins: nothing to a job that is resumed */
   TM_FIELD_ANY_CASE = 32,  /* of CHOICE: words in upper case, accepted in any */
 };
 

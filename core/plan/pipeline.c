@@ -85,6 +85,25 @@ static struct tm_dataset *read_dataset(const struct tm_json *v, const char *base
   return d;
 }
 
+/* A script knows its inputs by their names (context.dataset_name). */
+static int check_input_names(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
+{
+  for (size_t i = 1; i < s->inputs_len; i++)
+    for (size_t j = 0; j < i && s->inputs[i]->name; j++) {
+      const struct tm_dataset *first = s->inputs[j], *second = s->inputs[i];
+      if (!first->name || strcmp(first->name, second->name) != 0)
+        continue;
+      bool has_places = first->where && second->where;
+      tm_err_set(err, TM_EUSAGE,
+                 "two inputs are named '%s'%s%s%s%s; accepted: a name for each, by "
+                 "as_named_input(), or none",
+                 first->name, has_places ? ", at " : "", has_places ? first->where : "",
+                 has_places ? " and " : "", has_places ? second->where : "");
+      return tm_params_place("ParallelRunStep", v, err);
+    }
+  return 0;
+}
+
 static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct reader *r,
                        struct tm_err *err)
 {
@@ -105,7 +124,7 @@ static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct 
     tm_json_add(record, tm_dataset_to_json(d));
   }
   tm_json_free(inputs);
-  return rc;
+  return rc < 0 ? rc : check_input_names(s, v, err);
 }
 
 /* An argument as the script sees it, to be freed; NULL: it cannot be one. */

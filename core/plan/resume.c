@@ -80,7 +80,7 @@ static void compare_setting(const struct tm_field *f, const struct tm_json *befo
   old_value = old_value ? old_value : otherwise;
   new_value = new_value ? new_value : otherwise;
   bool is_allowed = f->flags & TM_FIELD_CHANGEABLE;
-  if (!is_same(old_value, new_value)) {
+  if (!(f->flags & TM_FIELD_AT_FIRST) && !is_same(old_value, new_value)) {
     bool is_secret = f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT;
     char *was = show_setting(f, old_value);
     char *is = show_setting(f, new_value);

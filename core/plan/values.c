@@ -92,6 +92,12 @@ static bool is_file_name(const char *s)
          !strpbrk(s, "\n\r\t");
 }
 
+static bool is_separator(const char *s)
+{
+  return strcmp(s, "\\t") == 0 ||
+         (s[0] && !s[1] && (unsigned char)s[0] < 128 && !strchr("\"\n\r", s[0]));
+}
+
 static bool is_between(char c, char first, char last)
 {
   return c >= first && c <= last;
@@ -128,6 +134,7 @@ static bool is_text_accepted(const struct tm_field *f, const char *s)
   switch (f->type) {
   case TM_FIELD_PATH: return *s != 0;
   case TM_FIELD_FILE_NAME: return is_file_name(s);
+  case TM_FIELD_SEPARATOR: return is_separator(s);
   case TM_FIELD_NAME: return is_name(s);
   case TM_FIELD_WORD: return is_word(s);
   default: return true;
@@ -278,6 +285,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_CHOICE: return choice_value(f, given);
   case TM_FIELD_PATH:
   case TM_FIELD_FILE_NAME:
+  case TM_FIELD_SEPARATOR:
   case TM_FIELD_TEXT:
   case TM_FIELD_NAME:
   case TM_FIELD_WORD: return text_value(f, given);
@@ -392,6 +400,9 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
     break;
   case TM_FIELD_PATH: tm_buf_add_str(out, "a path"); break;
   case TM_FIELD_FILE_NAME: tm_buf_add_str(out, "a file name, without a folder"); break;
+  case TM_FIELD_SEPARATOR:
+    tm_buf_add_str(out, "one character, none of '\"' and line breaks");
+    break;
   case TM_FIELD_TEXT: tm_buf_add_str(out, "a string"); break;
   case TM_FIELD_BOOL: tm_buf_add_str(out, "true or false"); break;
   case TM_FIELD_NAME:

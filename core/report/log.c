@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 
 int tm_log_open(struct tm_log *l, const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
 {
@@ -60,10 +61,12 @@ static void add_end(struct tm_buf *text, const struct tm_step_view *s)
 {
   const struct tm_counts *c = &s->counts;
   tm_buf_printf(text,
-                "step '%s' is %s: %" PRId64 " mini-batches, %" PRId64 " succeeded, %" PRId64
-                " failed; %" PRId64 " items, %" PRId64 " succeeded, %" PRId64 " failed",
-                s->name, tm_verdict_name(s->verdict), c->created, c->succeeded, c->failed, c->items,
-                c->items_succeeded, c->items_failed);
+                "step '%s' is %s: %" PRId64 " %s, %" PRId64 " succeeded, %" PRId64
+                " failed; %" PRId64 " %s, %" PRId64 " succeeded, %" PRId64 " failed",
+                s->name, tm_verdict_name(s->verdict), c->created,
+                tm_text_counted(c->created, "mini-batch", "mini-batches"), c->succeeded, c->failed,
+                c->items, tm_text_counted(c->items, "item", "items"), c->items_succeeded,
+                c->items_failed);
   if (*s->cause)
     tm_buf_printf(text, "; cause: %s", s->cause);
 }

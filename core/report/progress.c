@@ -164,7 +164,7 @@ static void add_done(struct tm_buf *out, const struct tm_progress *p, bool with_
   if (!p->counts.all_created)
     tm_buf_add_str(out, with_words ? " or more" : "+");
   if (with_words)
-    tm_buf_add_str(out, " mini-batches");
+    tm_buf_add_str(out, tm_text_counted(p->counts.created, " mini-batch", " mini-batches"));
 }
 
 static void add_failed(struct tm_buf *out, const struct tm_progress *p)
@@ -202,7 +202,7 @@ static void add_form(struct tm_buf *out, const struct tm_progress *p, const stru
   if (f->items) {
     tm_buf_add_str(out, ", ");
     tm_text_grouped(out, p->counts.items);
-    tm_buf_add_str(out, " items");
+    tm_buf_add_str(out, tm_text_counted(p->counts.items, " item", " items"));
   }
   if (f->items || p->counts.items_failed > 0) {
     tm_buf_add_str(out, ", ");
@@ -266,14 +266,15 @@ void tm_progress_add_overview(struct tm_buf *out, const struct tm_progress *p)
   const struct tm_counts *c = &p->counts;
   int64_t left = tm_progress_left(p);
   add_number(out, c->created, c->all_created ? "" : " or more");
-  tm_buf_add_str(out, " mini-batches created, ");
+  tm_buf_add_str(out,
+                 tm_text_counted(c->created, " mini-batch created, ", " mini-batches created, "));
   add_number(out, done_of(p), " processed (");
   add_number(out, c->succeeded, " succeeded, ");
   add_number(out, c->failed, " failed), ");
   add_number(out, c->running, " running; ");
-  add_number(out, c->items, " items, ");
+  add_number(out, c->items, tm_text_counted(c->items, " item, ", " items, "));
   add_number(out, c->items_failed, " failed; output: ");
-  add_number(out, c->returned, " rows; ");
+  add_number(out, c->returned, tm_text_counted(c->returned, " row; ", " rows; "));
   tm_time_duration(out, p->now_ns - p->begin_ns);
   tm_buf_add_str(out, " so far, ");
   if (left >= 0)

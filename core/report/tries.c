@@ -73,11 +73,17 @@ static void add_detail(struct tm_buf *b, const struct tm_attempt *a)
 {
   size_t name = strlen(a->dataset);
   struct tm_pen p;
-  tm_pen_start(&p, b, 64 + 2 * TM_PEN_INT + name + a->first_item_len);
+  tm_pen_start(&p, b, 64 + 4 * TM_PEN_INT + name + a->first_item_len);
   TM_PEN_ADD(&p, "dataset=");
   tm_pen_add(&p, a->dataset, name);
   TM_PEN_ADD(&p, " count=");
   tm_pen_add_int(&p, a->items);
+  if (a->part_first > 0) {
+    TM_PEN_ADD(&p, " part=");
+    tm_pen_add_int(&p, a->part_first);
+    tm_pen_add_char(&p, '-');
+    tm_pen_add_int(&p, a->part_first + a->items - 1);
+  }
   TM_PEN_ADD(&p, " manifest=");
   tm_pen_add_int(&p, a->manifest_at);
   TM_PEN_ADD(&p, " first=");

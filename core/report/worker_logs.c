@@ -16,7 +16,7 @@
 #include "base/text.h"
 
 #define NUMBERS_MAX                                                                                \
-  400 /* bytes of a line without names and message: five numbers, two moments, three times, words */
+  480 /* bytes of a line without names and message: seven numbers, two moments, three times, words */
 #define MESSAGE_MAX 1000 /* bytes of what went wrong; the whole is in user/error/ */
 
 struct tm_worker_log {
@@ -115,7 +115,14 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
   ADD_COUNT(&p, a->try, ": ");
   tm_pen_add(&p, status, strlen(status));
   TM_PEN_ADD(&p, "; ");
-  ADD_COUNT(&p, a->items, " items, ");
+  if (a->part_first > 0) {
+    ADD_COUNT(&p, a->part_first, " to ");
+    ADD_COUNT(&p, a->part_first + a->items - 1, " of its items: ");
+  }
+  if (a->items == 1)
+    TM_PEN_ADD(&p, "1 item, ");
+  else
+    ADD_COUNT(&p, a->items, " items, ");
   ADD_COUNT(&p, a->succeeded, " succeeded, ");
   ADD_COUNT(&p, a->failed, " failed; ");
   add_times(&p, &l->began, a);

@@ -12,8 +12,10 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "data/item.h"
-#include "run/supervisor_own.h"
+#include "run/isolate.h"
+#include "run/part.h"
 #include "sys/clock.h"
 
 struct answer { /* how a try ended */
@@ -21,10 +23,12 @@ struct answer { /* how a try ended */
   enum tm_status status;
   const char *message, *stack, *where;
   uint32_t marked; /* items that the script has marked as failed */
+  bool no_halves;  /* of a part: what failed is none of its items */
 };
 
+/* `failed`: items that have failed for good with it. */
 static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const struct answer *a,
-                         bool is_final)
+                         int64_t failed)
 {
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
@@ -35,10 +39,13 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
                                 .try = held->entry.try,
                                 .picked = held->entry.picked,
                                 .status = a->status,
-                                .is_final = is_final,
+                                .part_first = held->entry.part != 0
+                                                  ? (int64_t)tm_part_first(held->entry.part) + 1
+                                                  : 0,
+                                .is_final = a->status == TM_RUN_DONE || failed > 0,
                                 .items = held->items,
                                 .succeeded = succeeded,
-                                .failed = is_final ? held->items - succeeded : 0,
+                                .failed = failed,
                                 .begin_wall_ns = a->head.begin_wall_ns,
                                 .total_ns = a->head.total_ns,
                                 .run_ns = a->head.run_ns,
@@ -55,86 +62,89 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
   tm_supervisor_emit(s, &e, w);
 }
 
-/* The lines of the failures log. */
+/* The lines of the failures log. To be followed by free() of `log`. */
 
-static void add_failed_item(struct tm_buf *out, const struct tm_worker *w,
-                            const struct tm_held *held, const struct tm_item *item,
-                            const struct answer *a)
+static struct tm_failed_try failed_try(const struct tm_worker *w, const struct tm_held *held,
+                                       const struct answer *a, char **log)
 {
-  char *log = tm_xprintf("%s/user/error/0/%s.txt", w->s->logs_dir, w->name);
+  *log = a->status == TM_RUN_DONE
+             ? tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name)
+             : tm_xprintf("%s/user/error/0/%s.txt", w->s->logs_dir, w->name);
+  return (struct tm_failed_try) { .index = held->entry.index,
+                                  .try = held->entry.try,
+                                  .dataset = held->dataset,
+                                  .status = a->status,
+                                  .message = a->message,
+                                  .message_len = strlen(a->message),
+                                  .log = *log };
+}
 
-  tm_buf_printf(out, "{\"mini_batch\":%" PRIu64 ",\"item\":", held->entry.index);
-  tm_json_write_string(out, item->path, item->path_len);
-  tm_buf_printf(out, ",\"try\":%" PRIu32 ",\"status\":\"%s\",\"error\":", held->entry.try,
-                tm_status_name(a->status));
-  tm_json_write_string(out, a->message, strlen(a->message));
-  tm_buf_add_str(out, ",\"log\":");
-  tm_json_write_string(out, log, strlen(log));
-  tm_buf_add_str(out, "}\n");
+static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t,
+                             struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_manifest_entry entry;
+  int rc = tm_manifest_read(s->manifest, t->index, &entry, err);
+
+  if (rc == 0)
+    tm_failed_lines_all(out, t, &entry);
+  return rc;
+}
+
+/* Items that no element stands for, and no mark: which ones is not known, unless there is only one. */
+static void add_short_return(struct tm_buf *out, const struct tm_worker *w,
+                             const struct tm_held *held, const struct answer *a)
+{
+  char *log;
+  struct tm_failed_try t = failed_try(w, held, a, &log);
+
+  if (held->items == 1 && a->marked == 0 && a->head.returned == 0) {
+    t.message = "run() returned no element for it";
+    t.message_len = strlen(t.message);
+    tm_failed_lines_item(out, &t,
+                         &(struct tm_item) { .path = tm_buf_str(&held->first_item),
+                                             .path_len = held->first_item.len });
+  } else {
+    tm_failed_lines_short(out, &t, held->items, a->marked, a->head.returned);
+  }
   free(log);
 }
 
-static int list_failed_items(struct tm_buf *out, struct tm_worker *w, const struct tm_held *held,
-                             const struct answer *a, struct tm_err *err)
-{
-  struct tm_manifest_entry entry;
-  struct tm_reader r;
-  struct tm_item item;
-  int rc = tm_manifest_read(w->s->manifest, held->entry.index, &entry, err);
-
-  if (rc < 0)
-    return rc;
-  tm_reader_init(&r, entry.bytes, entry.len);
-  while (tm_item_next(&r, &item))
-    add_failed_item(out, w, held, &item, a);
-  return 0;
-}
-
-/* Items that no element stands for, and no mark: which ones is not known. */
-static void note_short_return(struct tm_supervisor *s, const struct tm_held *held,
-                              const struct answer *a)
-{
-  struct tm_buf line = TM_BUF_NONE;
-  uint32_t good = held->items - a->marked;
-
-  if (a->head.returned >= good)
-    return;
-  tm_buf_printf(&line,
-                "{\"mini_batch\":%" PRIu64 ",\"item\":null,\"count\":%" PRIu32
-                ",\"error\":\"run() returned %" PRIu32 " elements for %" PRIu32 " items",
-                held->entry.index, good - a->head.returned, a->head.returned, held->items);
-  if (a->marked > 0)
-    tm_buf_printf(&line, ", of which %" PRIu32 " are marked as failed", a->marked);
-  tm_buf_add_str(&line, "\"}\n");
-  tm_commit_note_failures(s->commit, line.data, line.len);
-  tm_buf_release(&line);
-}
-
 /* Ends of tries. */
+
+/* It will not be tried again, whole or in parts. */
+static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
+                       const struct tm_failed_try *t)
+{
+  struct tm_outcome outcome = { .index = t->index, .try = t->try, .items = held->items };
+  struct tm_buf lines = TM_BUF_NONE;
+  struct tm_err err = TM_ERR_NONE;
+
+  if (list_failed_items(&lines, t, s, &err) < 0)
+    tm_supervisor_fail(s, &err);
+  else
+    tm_commit_add_failed(s->commit, &outcome, lines.data, lines.len);
+  tm_buf_release(&lines);
+  tm_tally_add_failed(&s->tally, held->items);
+}
 
 /* The entry leaves the hand; what follows from a failed try. */
 static void end_failed_try(struct tm_worker *w, struct tm_held *held, const struct answer *a)
 {
   struct tm_supervisor *s = w->s;
-  struct tm_outcome outcome = { .index = held->entry.index,
-                                .try = held->entry.try,
-                                .items = held->items };
-  struct tm_buf lines = TM_BUF_NONE;
-  struct tm_err err = TM_ERR_NONE;
-  bool is_final = !tm_queue_fail(&s->queue, &held->entry, w->id);
+  char *log;
+  struct tm_failed_try t = failed_try(w, held, a, &log);
+  bool is_again = tm_queue_fail(&s->queue, &held->entry, w->id);
+  int64_t failed = is_again ? 0 : held->items;
 
   tm_tally_add_failed_try(&s->tally, a->status);
-  if (is_final) {
-    if (list_failed_items(&lines, w, held, a, &err) < 0)
-      tm_supervisor_fail(s, &err);
-    else
-      tm_commit_add_failed(s->commit, &outcome, lines.data, lines.len);
-    tm_buf_release(&lines);
-    tm_tally_add_failed(&s->tally, held->items);
-  }
+  if (!is_again && tm_isolate_is_wanted(s, held))
+    failed = tm_isolate_failed(s, held, &t, a->no_halves);
+  else if (!is_again)
+    add_failed(s, held, &t);
   s->running--;
-  emit_attempt(w, held, a, is_final);
+  emit_attempt(w, held, a, failed);
   tm_hand_remove(&w->hand, held->seq);
+  free(log);
 }
 
 void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_status status,
@@ -170,16 +180,19 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
   if (returned <= good || s->has_surplus_warning)
     return;
   s->has_surplus_warning = true;
-  tm_supervisor_say(
-      s, TM_WARNING,
-      "run() returned %" PRIu32 " elements for the %" PRIu32 " items of mini-batch %" PRIu64
-      "%s; each element should stand for one item (said once)",
-      returned, good, held->entry.index, a->marked > 0 ? " that are not marked as failed" : "");
+  tm_supervisor_say(s, TM_WARNING,
+                    "run() returned %" PRIu32 " %s for the %" PRIu32 " %s of mini-batch %" PRIu64
+                    "%s; each element should stand for one item (said once)",
+                    returned, tm_text_counted(returned, "element", "elements"), good,
+                    tm_text_counted(good, "item", "items"), held->entry.index,
+                    a->marked == 0 ? ""
+                                   : tm_text_counted(good, " that is not marked as failed",
+                                                     " that are not marked as failed"));
 }
 
 /* What the script said beside the rows. Its memory is the frame's. */
 struct said {
-  struct tm_reader marks, files;
+  struct tm_reader marks, files, columns;
 };
 
 /* The message of each marked item, by its number from 0; NULL: the bytes are none that a worker of ours sends. To free(). */
@@ -205,129 +218,185 @@ static struct tm_reader *read_marks(struct tm_reader r, uint32_t items, uint32_t
   return NULL;
 }
 
-static void add_marked_item(struct tm_buf *out, const struct tm_worker *w,
-                            const struct tm_held *held, const struct tm_item *item,
-                            const struct tm_reader *message)
+/* A line for each marked item. */
+static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_held *held,
+                     const struct answer *a, const struct tm_reader *messages, struct tm_err *err)
 {
-  char *log = tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name);
-
-  tm_buf_printf(out, "{\"mini_batch\":%" PRIu64 ",\"item\":", held->entry.index);
-  tm_json_write_string(out, item->path, item->path_len);
-  tm_buf_printf(out, ",\"try\":%" PRIu32 ",\"status\":\"RUN_DONE\",\"error\":", held->entry.try);
-  tm_json_write_string(out, message->at, (size_t)(message->end - message->at));
-  tm_buf_add_str(out, ",\"log\":");
-  tm_json_write_string(out, log, strlen(log));
-  tm_buf_add_str(out, "}\n");
-  free(log);
-}
-
-static int note_marks(struct tm_worker *w, const struct tm_held *held,
-                      const struct tm_reader *messages, struct tm_err *err)
-{
-  struct tm_buf lines = TM_BUF_NONE;
   struct tm_manifest_entry entry;
   struct tm_reader r;
   struct tm_item item;
-  int rc = tm_manifest_read(w->s->manifest, held->entry.index, &entry, err);
+  char *log;
+  struct tm_failed_try t = failed_try(w, held, a, &log);
+  int rc = tm_part_read(w->s->manifest, held->entry.index, held->entry.part, &entry, err);
 
-  if (rc < 0)
-    return rc;
-  tm_reader_init(&r, entry.bytes, entry.len);
-  for (uint32_t i = 0; i < held->items && tm_item_next(&r, &item); i++)
-    if (messages[i].at)
-      add_marked_item(&lines, w, held, &item, &messages[i]);
-  tm_commit_note_failures(w->s->commit, lines.data, lines.len);
-  tm_buf_release(&lines);
-  return 0;
-}
-
-static int note_files(struct tm_worker *w, const struct tm_held *held,
-                      const struct tm_reader *files, struct tm_err *err)
-{
-  char *dir = tm_staging_path(w->s->staging_dir, w->name, held->seq);
-  int rc = files->at == files->end ? 0
-                                   : tm_commit_note_files(w->s->commit, dir, files->at,
-                                                          (size_t)(files->end - files->at), err);
-
-  if (rc < 0)
-    tm_tree_remove(dir, NULL);
-  free(dir);
+  tm_reader_init(&r, rc == 0 ? entry.bytes : NULL, rc == 0 ? entry.len : 0);
+  for (uint32_t i = 0; rc == 0 && i < held->items && tm_item_next(&r, &item); i++) {
+    if (!messages[i].at)
+      continue;
+    t.message = messages[i].at;
+    t.message_len = (size_t)(messages[i].end - messages[i].at);
+    tm_failed_lines_item(out, &t, &item);
+  }
+  free(log);
   return rc;
 }
 
-/* Marks and files go to the commit, for the add that comes next. False: the try has failed for it, or the job has. */
-static bool note_said(struct tm_worker *w, struct tm_held *held, const struct said *said,
-                      struct answer *a)
+/* What the script said: marks become lines, files stay names. */
+static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
+                     const struct said *said, struct answer *a, struct tm_err *err)
 {
-  struct tm_err err = TM_ERR_NONE;
   struct tm_reader *messages = read_marks(said->marks, held->items, &a->marked);
-  int rc = messages ? note_files(w, held, &said->files, &err)
-                    : tm_err_set(&err, TM_EPROTOCOL, "a result of %s cannot be read", w->name);
-  bool is_refused = rc == TM_EDAMAGE || rc == TM_EPROTOCOL;
+  int rc = messages ? 0 : TM_EPROTOCOL;
 
   if (rc == 0 && a->marked > 0)
-    rc = note_marks(w, held, messages, &err);
+    rc = add_marks(&g->lines, w, held, a, messages, err);
   free(messages);
-  if (is_refused) {
-    a->marked = 0;
-    a->status = TM_RUN_EXCEPTION;
-    a->message = err.text;
-    end_failed_try(w, held, a);
-  } else if (rc < 0) {
-    tm_supervisor_fail(w->s, &err);
-  }
-  return rc == 0;
+  if (said->files.at == said->files.end)
+    return rc;
+  g->staging = tm_staging_path(w->s->staging_dir, w->name, held->seq);
+  g->files = said->files.at;
+  g->files_len = (size_t)(said->files.end - said->files.at);
+  return rc;
 }
 
-/* Rows that came in a file. False: it is not what the worker said, and the try has failed. */
-static bool add_spilled(struct tm_worker *w, struct tm_held *held, const struct tm_outcome *o,
-                        struct tm_reader *r, struct answer *a)
+/* The rows, or the file that they are in. */
+static int read_rows(struct tm_good_try *g, const struct tm_worker *w, struct tm_reader *r,
+                     const struct answer *a)
 {
-  struct tm_supervisor *s = w->s;
-  struct tm_err err = TM_ERR_NONE;
   size_t name_len;
-  const char *name = tm_read_bytes32(r, &name_len);
-  uint64_t length = tm_read_u64(r), hash = tm_read_u64(r);
-  char *text = name ? tm_xstrndup(name, name_len) : tm_xstrdup("");
-  char *path = tm_path_join(s->spill_dir, tm_path_base(text));
-  int rc = r->bad ? tm_err_set(&err, TM_EPROTOCOL, "a result of %s cannot be read", w->name)
-                  : tm_commit_add_spilled(s->commit, o, path, length, hash, &err);
+  const char *name;
 
-  free(text);
-  free(path);
-  if (rc == TM_EDAMAGE || rc == TM_EPROTOCOL) {
-    a->status = TM_RUN_EXCEPTION;
-    a->message = err.text;
-    end_failed_try(w, held, a);
-  } else if (rc < 0) { /* the output itself: nobody's try has failed, the job ends */
-    tm_supervisor_fail(s, &err);
+  if (!a->head.is_spilled) {
+    g->rows = r->at;
+    g->rows_len = (size_t)(r->end - r->at);
+    return 0;
   }
-  return rc >= 0;
+  name = tm_read_bytes32(r, &name_len);
+  g->length = tm_read_u64(r);
+  g->hash = tm_read_u64(r);
+  if (r->bad)
+    return TM_EPROTOCOL;
+  char *text = tm_xstrndup(name, name_len);
+  g->spilled = tm_path_join(w->s->spill_dir, tm_path_base(text));
+  free(text);
+  return 0;
+}
+
+/* The columns of a data frame: its rows come to be in the order of the output's. */
+static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct said *said,
+                       struct tm_err *err)
+{
+  struct tm_columns_rows rows = { .rows = g->rows,
+                                  .rows_len = g->rows_len,
+                                  .spilled = g->spilled,
+                                  .length = g->length,
+                                  .hash = g->hash };
+  int rc;
+
+  if (!w->s->output_file)
+    return 0;
+  tm_reader_init(&rows.names, NULL, 0);
+  if (said)
+    rows.names = said->columns;
+  g->is_frame = rows.names.at < rows.names.end;
+  rc = tm_columns_fit(&w->s->columns, &rows, &g->own, err);
+  if (rc <= 0)
+    return rc;
+  free(g->spilled);
+  g->spilled = NULL;
+  g->rows = tm_buf_str(&g->own);
+  g->rows_len = g->own.len;
+  return 0;
+}
+
+static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
+                     struct tm_reader *r, const struct said *said, struct answer *a,
+                     struct tm_err *err)
+{
+  int rc = said ? read_said(g, w, held, said, a, err) : 0;
+
+  if (rc == 0)
+    rc = read_rows(g, w, r, a);
+  if (rc == 0)
+    rc = fit_columns(g, w, said, err);
+  if (rc == TM_EPROTOCOL)
+    return tm_err_set(err, rc, "a result of %s cannot be read", w->name);
+  if (a->head.returned < held->items - a->marked)
+    add_short_return(&g->lines, w, held, a);
+  g->outcome = (struct tm_outcome) { .index = held->entry.index,
+                                     .try = held->entry.try,
+                                     .items = held->items,
+                                     .succeeded = (uint32_t)tm_tally_succeeded(
+                                         held->items, a->marked, a->head.returned),
+                                     .returned = a->head.returned };
+  return rc;
+}
+
+/* TM_EDAMAGE: files or rows are not what the worker said. */
+static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, struct tm_err *err)
+{
+  int rc = g->files_len > 0
+               ? tm_commit_note_files(s->commit, g->staging, g->files, g->files_len, err)
+               : 0;
+
+  if (rc < 0)
+    return rc;
+  if (g->lines.len > 0)
+    tm_commit_note_failures(s->commit, g->lines.data, g->lines.len);
+  rc = tm_columns_begin_add(&s->columns, s->commit, g->outcome.index, g->is_frame, err);
+  if (rc == 0 && g->spilled)
+    rc = tm_commit_add_spilled(s->commit, &g->outcome, g->spilled, g->length, g->hash, err);
+  else if (rc == 0)
+    tm_commit_add_done(s->commit, &g->outcome, g->rows, g->rows_len);
+  if (rc == 0)
+    tm_columns_end_add(&s->columns, s->commit, g->is_frame);
+  return rc;
+}
+
+/* It cannot count: the try has failed, and what it had made goes. Or the job has. */
+static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct tm_good_try *g,
+                        struct answer *a, int rc, const struct tm_err *err)
+{
+  if (rc != TM_EDAMAGE && rc != TM_EPROTOCOL && rc != TM_ESCRIPT) {
+    tm_supervisor_fail(w->s, err);
+    return;
+  }
+  if (g->staging)
+    tm_tree_remove(g->staging, NULL);
+  a->marked = 0;
+  if (g->spilled)
+    tm_fs_real()->unlink(tm_fs_real()->self, g->spilled); /* refused before the commit saw it */
+  a->status = rc == TM_ESCRIPT ? TM_RUN_WRONG_RETURN : TM_RUN_EXCEPTION;
+  a->no_halves = a->no_halves || rc == TM_ESCRIPT;
+  a->message = err->text;
+  end_failed_try(w, held, a);
 }
 
 static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_reader *r,
                          const struct said *said, struct answer *a)
 {
   struct tm_supervisor *s = w->s;
-  uint32_t returned = a->head.returned;
-  struct tm_outcome o = {
-    .index = held->entry.index, .try = held->entry.try, .items = held->items, .returned = returned
-  };
+  struct tm_good_try g = { .rows = NULL };
+  struct tm_err err = TM_ERR_NONE;
+  int rc = read_good(&g, w, held, r, said, a, &err);
 
-  if (said && !note_said(w, held, said, a))
+  if (rc == 0 && held->entry.part != 0)
+    rc = tm_isolate_done(s, held, &g, &a->no_halves, &err);
+  else if (rc == 0 && (rc = commit_good(s, &g, &err)) >= 0)
+    tm_tally_add_done(&s->tally, held->items, a->marked, a->head.returned);
+  if (rc < 0)
+    refuse_good(w, held, &g, a, rc, &err);
+  tm_buf_release(&g.lines);
+  tm_buf_release(&g.own);
+  free(g.staging);
+  free(g.spilled);
+  if (rc < 0)
     return;
-  o.succeeded = (uint32_t)tm_tally_succeeded(held->items, a->marked, returned);
-  note_short_return(s, held, a);
-  if (!a->head.is_spilled)
-    tm_commit_add_done(s->commit, &o, r->at, (size_t)(r->end - r->at));
-  else if (!add_spilled(w, held, &o, r, a))
-    return;
-  tm_tally_add_done(&s->tally, held->items, a->marked, returned);
   tm_hand_measure(&w->hand, a->head.total_ns);
   s->running--;
   s->lost_nodes = 0;
   warn_surplus(s, held, a);
-  emit_attempt(w, held, a, true);
+  emit_attempt(w, held, a, held->items - g.outcome.succeeded);
   tm_hand_remove(&w->hand, held->seq);
 }
 
@@ -376,7 +445,7 @@ static void on_result(struct tm_worker *w, const struct tm_frame *f)
 
   tm_reader_init(&r, f->payload, f->length);
   has_said = tm_result_head_read(&r, &a.head) && (a.head.flags & TM_RESULT_EXTRAS);
-  if (r.bad || (has_said && !tm_extras_read(&r, &said.marks, &said.files))) {
+  if (r.bad || (has_said && !tm_extras_read(&r, &said.marks, &said.files, &said.columns))) {
     tm_answer_on_rubbish(w);
     return;
   }

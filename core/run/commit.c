@@ -1,4 +1,5 @@
-/* commit.c - the order in which a step's files are written, from open to the last rename.
+/* commit.c - the order in which a step's files are written, from the first add to the last rename; the beginning is
+ * commit_open.c's.
  *
  *  (1) The rows of a mini-batch stand together in the output, in the order run() returned them: one add, one piece.
  *  (2) A journal record is written only after the last row that it covers has been written, and after its files have got their
@@ -31,37 +32,13 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "run/commit_own.h"
 #include "run/failures.h"
-#include "run/files.h"
 #include "run/job_dir.h"
 #include "run/manifest_file.h"
-#include "run/recover.h"
 #include "sys/clock.h"
 
 #define OWNED_NS TM_S
-
-struct tm_commit {
-  const struct tm_fs *fs;
-  uint64_t epoch;
-  char *step_dir, *state_dir, *spill_dir, *staging_dir, *output_dir;
-  char *owner_file;        /* or NULL */
-  char *partial, *final;   /* names of the output, growing and complete; NULL: summary_only */
-  struct tm_output output; /* its fd is -1 with summary_only */
-  struct tm_output failures;
-  struct tm_files files;
-  struct tm_journal journal;
-  struct tm_manifest *manifest;
-  struct tm_fates fates;
-  struct tm_buf noted; /* failure lines of the next add */
-  int64_t recorded_output, recorded_failures,
-      recorded_files; /* ends that the last written record covers, bytes */
-  /* Records: written, known to the sync under way, covered by a sync record. */
-  uint64_t flushed, begun, synced;
-  int64_t synced_manifest; /* bytes */
-  int64_t owned_ns;        /* monotonic; when the owner was read last */
-  int code;                /* 0, or why it is broken */
-  struct tm_err err;
-};
 
 /* Keeps (8). Returns the code. */
 static int break_commit(struct tm_commit *c, int code, struct tm_err *err)
@@ -72,11 +49,10 @@ static int break_commit(struct tm_commit *c, int code, struct tm_err *err)
   return code;
 }
 
-/* Keeps (6). */
-static int check_owner(struct tm_commit *c, struct tm_err *err)
+int tm_commit_check_owner(struct tm_commit *c, struct tm_err *err)
 {
   if (!c->owner_file)
-    return 0;
+    return 0; /* else keeps (6) */
   c->owned_ns = tm_clock_mono_ns();
   return tm_job_dir_check_owner(c->fs, c->owner_file, c->epoch, err);
 }
@@ -88,147 +64,8 @@ static int refuse_broken(const struct tm_commit *c, struct tm_err *err)
   return c->code;
 }
 
-static char *join(const char *dir, const char *name, const char *suffix)
-{
-  return tm_xprintf("%s/%s%s", dir, name, suffix);
-}
-
-static struct tm_commit *commit_new(const struct tm_commit_options *o)
-{
-  struct tm_commit *c = TM_NEW(struct tm_commit);
-  c->fs = o->fs;
-  c->epoch = o->epoch;
-  c->owned_ns = tm_clock_mono_ns();
-  c->step_dir = tm_xstrdup(o->step_dir);
-  c->state_dir = join(o->step_dir, "state", "");
-  c->spill_dir = join(c->state_dir, "spill", "");
-  c->staging_dir = join(c->state_dir, "staging", "");
-  c->output_dir = tm_xstrdup(o->output_dir);
-  c->owner_file = tm_xstrdup(o->owner_file);
-  if (o->output_name) {
-    c->final = join(o->output_dir, o->output_name, "");
-    c->partial = join(o->output_dir, o->output_name, ".partial");
-  }
-  c->output.fd = c->failures.fd = c->files.log.fd = c->journal.fd = -1;
-  return c;
-}
-
-static int open_journal(struct tm_commit *c, struct tm_err *err)
-{
-  int rc = tm_fs_make_dirs(c->fs, c->spill_dir, 0700, err);
-  if (rc < 0)
-    return rc;
-  char *path = join(c->state_dir, "journal", "");
-  rc = tm_journal_open(&c->journal, c->fs, path, err);
-  free(path);
-  return rc;
-}
-
-/* 1 or 0; or that it cannot be told. */
-static int is_there(const struct tm_commit *c, const char *path, struct tm_err *err)
-{
-  struct tm_stat st;
-  int rc = c->fs->stat(c->fs->self, path, true, &st);
-  if (rc == -ENOENT)
-    return 0;
-  return rc < 0 ? tm_err_system(err, rc, "cannot look at '%s'", path) : 1;
-}
-
-/* A session that ended between the last rename and the job's result left the output under its final name. The folder is
- * fsynced with the others, before anything is written. */
-static int rename_back(struct tm_commit *c, struct tm_err *err)
-{
-  if (!c->partial || c->journal.len < TM_RECORD_SIZE)
-    return 0;
-  int rc = is_there(c, c->partial, err);
-  if (rc != 0)
-    return rc < 0 ? rc : 0;
-  if ((rc = is_there(c, c->final, err)) <= 0)
-    return rc;
-  rc = c->fs->rename(c->fs->self, c->final, c->partial);
-  return rc < 0 ? tm_err_system(err, rc, "cannot rename '%s' to '%s'", c->final, c->partial) : 0;
-}
-
-static int open_outputs(struct tm_commit *c, const struct tm_commit_options *o, struct tm_err *err)
-{
-  int rc = tm_fs_make_dirs(c->fs, c->output_dir, 0777, err);
-  if (rc < 0 || (rc = rename_back(c, err)) < 0)
-    return rc;
-  if (c->partial && (rc = tm_output_open(&c->output, c->fs, c->partial, 0666, err)) < 0)
-    return rc;
-  char *path = join(c->state_dir, "failures", "");
-  rc = tm_output_open(&c->failures, c->fs, path, 0600, err);
-  free(path);
-  if (rc < 0)
-    return rc;
-  path = join(c->state_dir, "files", "");
-  rc = tm_files_open(&c->files, c->fs, path, o->output_dir, o->output_name, err);
-  free(path);
-  return rc;
-}
-
-static int open_manifest(struct tm_commit *c, int64_t stated, struct tm_err *err)
-{
-  char *path = join(c->state_dir, "manifest", "");
-  int rc = tm_manifest_open(&c->manifest, c->fs, path, stated, err);
-  free(path);
-  return rc;
-}
-
-/* A job's first record is on the disk before its first row is (5): rows without a record are another's. */
-static int check_output_is_ours(const struct tm_commit *c, const struct tm_commit_options *o,
-                                const struct tm_commit_found *found, struct tm_err *err)
-{
-  if (!found->is_new || !c->partial || o->overwrite)
-    return 0;
-  int rc = is_there(c, c->final, err);
-  if (rc < 0)
-    return rc;
-  const char *there = rc > 0 ? c->final : c->output.end > 0 ? c->partial : NULL;
-  if (!there)
-    return 0;
-  return tm_err_set(
-      err, TM_EUSAGE,
-      "output file '%s' is there already and is not of this job; move it away, choose another "
-      "append_row_file_name, or set overwrite = true",
-      there);
-}
-
-static int recover(struct tm_commit *c, const struct tm_commit_options *o,
-                   struct tm_commit_found *found, uint64_t *sessions, struct tm_err *err)
-{
-  int rc;
-  struct tm_recovery r = { .journal = &c->journal,
-                           .output = &c->output,
-                           .failures = &c->failures,
-                           .files = &c->files,
-                           .fates = &c->fates,
-                           .keep_failed = o->keep_failed };
-  if ((rc = tm_recover_line(&r, err)) < 0 || (rc = open_manifest(c, r.line.manifest_len, err)) < 0)
-    return rc;
-  r.manifest = c->manifest;
-  if ((rc = tm_recover_log(&r, found, err)) < 0 ||
-      (rc = check_output_is_ours(c, o, found, err)) < 0 ||
-      (rc = tm_recover_cut(&r, found, err)) < 0)
-    return rc;
-  c->output.end = c->recorded_output = r.output_len;
-  c->recorded_failures = r.failures_len;
-  c->recorded_files = r.files_len;
-  *sessions = r.sessions;
-  return 0;
-}
-
-static int sync_parent(const struct tm_commit *c, const char *path, struct tm_err *err)
-{
-  char *dir = tm_path_dir(path);
-  int rc = tm_fs_sync_dir(c->fs, dir, err);
-  free(dir);
-  return rc;
-}
-
-/* Keeps the order of (4). */
-static int sync_files(const struct tm_commit *c, struct tm_err *err)
-{
+int tm_commit_sync_files(const struct tm_commit *c, struct tm_err *err)
+{ /* keeps the order of (4) */
   int rc = tm_fs_sync(c->fs, c->manifest->fd, c->manifest->path, err);
   if (rc == 0)
     rc = tm_fs_sync(c->fs, c->failures.fd, c->failures.path, err);
@@ -239,94 +76,6 @@ static int sync_files(const struct tm_commit *c, struct tm_err *err)
   if (rc == 0)
     rc = tm_files_sync_dirs(&c->files, err);
   return rc < 0 ? rc : tm_fs_sync(c->fs, c->journal.fd, c->journal.path, err);
-}
-
-/* Keeps (5): names that a killed session made may never have been fsynced, so all are, whoever made them. */
-static int sync_all(struct tm_commit *c, struct tm_err *err)
-{
-  tm_files_begin_sync(&c->files); /* folders of files that recovery kept */
-  int rc = sync_files(c, err);
-  tm_files_end_sync(&c->files);
-  if (rc == 0)
-    rc = tm_fs_sync_dir(c->fs, c->state_dir, err);
-  if (rc == 0)
-    rc = tm_fs_sync_dir(c->fs, c->step_dir, err);
-  if (rc == 0)
-    rc = sync_parent(c, c->step_dir, err);
-  if (rc == 0)
-    rc = tm_fs_sync_dir(c->fs, c->output_dir, err);
-  return rc < 0 ? rc : sync_parent(c, c->output_dir, err);
-}
-
-/* The session's own record, and what recovery has just put on the disk. */
-static int begin_session(struct tm_commit *c, uint64_t number, struct tm_err *err)
-{
-  struct tm_record session = { .kind = TM_RECORD_SESSION };
-  struct tm_record sync = { .kind = TM_RECORD_SYNC };
-  session.number = number;
-  session.epoch = c->epoch;
-  session.wall_ns = tm_clock_wall_ns();
-  sync.journal_len = c->journal.len;
-  sync.manifest_len = c->synced_manifest = tm_manifest_length(c->manifest);
-  sync.output_len = c->recorded_output;
-  sync.failures_len = c->recorded_failures;
-  sync.files_len = c->recorded_files;
-  tm_journal_add(&c->journal, &session);
-  tm_journal_add(&c->journal, &sync);
-  int rc = tm_journal_flush(&c->journal, err);
-  return rc < 0 ? rc : tm_fs_sync(c->fs, c->journal.fd, c->journal.path, err);
-}
-
-static int remove_spilled(void *data, const char *name, int type)
-{
-  struct tm_commit *c = data;
-  char *path = join(c->spill_dir, name, "");
-  c->fs->unlink(c->fs->self, path); /* what stays is in nobody's way: names are not used twice */
-  free(path);
-  return 0;
-}
-
-int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *options,
-                   struct tm_commit_found *found, struct tm_err *err)
-{
-  uint64_t sessions = 0;
-  int rc;
-  struct tm_commit *c = commit_new(options);
-  *out = NULL;
-  *found = (struct tm_commit_found) { 0 };
-  if ((rc = open_journal(c, err)) < 0 || (rc = open_outputs(c, options, err)) < 0 ||
-      (rc = recover(c, options, found, &sessions, err)) < 0 || (rc = sync_all(c, err)) < 0 ||
-      (rc = begin_session(c, sessions + 1, err)) < 0)
-    goto fail;
-  tm_dir_read(c->spill_dir, remove_spilled, c);
-  tm_tree_remove(c->staging_dir, NULL);
-  *out = c;
-  return 0;
-fail:
-  tm_commit_close(c);
-  return rc;
-}
-
-void tm_commit_close(struct tm_commit *c)
-{
-  if (!c)
-    return;
-  tm_manifest_close(c->manifest);
-  tm_journal_close(&c->journal);
-  tm_output_close(&c->failures);
-  tm_files_close(&c->files);
-  tm_output_close(&c->output);
-  tm_fates_release(&c->fates);
-  tm_buf_release(&c->noted);
-  free(c->partial);
-  free(c->final);
-  free(c->owner_file);
-  free(c->output_dir);
-  free(c->spill_dir);
-  free(c->staging_dir);
-  free(c->state_dir);
-  free(c->step_dir);
-  free(c);
 }
 
 struct tm_manifest *tm_commit_manifest(struct tm_commit *c)
@@ -369,6 +118,7 @@ static bool may_add(const struct tm_commit *c, const struct tm_outcome *o)
 static void drop_noted(struct tm_commit *c)
 {
   tm_buf_clear(&c->noted);
+  tm_buf_clear(&c->header);
   tm_files_drop(&c->files);
 }
 
@@ -406,9 +156,32 @@ void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const v
   }
   if (c->output.fd < 0)
     rows_len = 0;
+  if (c->header.len > 0) { /* once in a job */
+    tm_buf_add(&c->header, rows_len > 0 ? rows : "", rows_len);
+    rows = c->header.data;
+    rows_len = c->header.len;
+  }
   if (rows_len > 0)
     tm_output_add(&c->output, rows, rows_len); /* keeps (1) */
   add_record(c, TM_RECORD_COMMITTED, o, tm_hash64(rows_len > 0 ? rows : "", rows_len));
+  tm_buf_clear(&c->header);
+}
+
+/* The header, and behind it the bytes of the file; `hash` becomes that of both. */
+static int copy_with_header(struct tm_commit *c, const char *path, int64_t length, uint64_t *hash,
+                            struct tm_err *err)
+{
+  int64_t begin = c->output.end;
+  if (c->header.len == 0)
+    return tm_output_copy(&c->output, path, length, *hash, err);
+  tm_output_add(&c->output, c->header.data, c->header.len);
+  int rc = tm_output_copy(&c->output, path, length, *hash, err);
+  if (rc == TM_EDAMAGE)
+    tm_output_take_back(&c->output, begin);
+  if (rc == 0)
+    rc = tm_output_hash(&c->output, begin, c->output.end, hash, err);
+  tm_buf_clear(&c->header);
+  return rc;
 }
 
 int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const char *path,
@@ -421,7 +194,7 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
   if (rc == 0 && c->output.fd >= 0)
     rc = length > INT64_MAX
              ? tm_err_set(&words, TM_EDAMAGE, "the result in '%s' has no length", path)
-             : tm_output_copy(&c->output, path, (int64_t)length, hash, &words);
+             : copy_with_header(c, path, (int64_t)length, &hash, &words);
   if (rc == 0)
     add_record(c, TM_RECORD_COMMITTED, o, c->output.fd >= 0 ? hash : tm_hash64("", 0));
   else
@@ -455,6 +228,13 @@ void tm_commit_note_failures(struct tm_commit *c, const void *lines, size_t line
   tm_buf_add(&c->noted, lines, lines_len);
 }
 
+void tm_commit_note_header(struct tm_commit *c, const void *line, size_t len)
+{
+  tm_buf_clear(&c->header);
+  if (c->output.fd >= 0)
+    tm_buf_add(&c->header, line, len);
+}
+
 int tm_commit_note_files(struct tm_commit *c, const char *staging, const char *names, size_t len,
                          struct tm_err *err)
 {
@@ -477,7 +257,7 @@ int tm_commit_flush(struct tm_commit *c, struct tm_err *err)
   uint64_t records = c->journal.pending.len / TM_RECORD_SIZE;
   if (records == 0)
     return 0;
-  int rc = tm_clock_mono_ns() - c->owned_ns > OWNED_NS ? check_owner(c, &words) : 0;
+  int rc = tm_clock_mono_ns() - c->owned_ns > OWNED_NS ? tm_commit_check_owner(c, &words) : 0;
   if (rc == 0 && c->output.fd >= 0)
     rc = tm_output_flush(&c->output, &words);
   if (rc == 0)
@@ -519,7 +299,7 @@ bool tm_commit_sync_begin(struct tm_commit *c, struct tm_sync *s)
 
 void tm_sync_run(struct tm_sync *s)
 {
-  s->code = sync_files(s->commit, &s->err);
+  s->code = tm_commit_sync_files(s->commit, &s->err);
 }
 
 int tm_commit_sync_end(struct tm_commit *c, struct tm_sync *s, struct tm_err *err)
@@ -530,7 +310,7 @@ int tm_commit_sync_end(struct tm_commit *c, struct tm_sync *s, struct tm_err *er
   int rc = s->code;
   if (rc < 0)
     words = s->err;
-  else if ((rc = check_owner(c, &words)) == 0) {
+  else if ((rc = tm_commit_check_owner(c, &words)) == 0) {
     struct tm_record r = { .kind = TM_RECORD_SYNC };
     r.journal_len = s->journal_len;
     r.manifest_len = s->manifest_len;
@@ -566,12 +346,12 @@ static int settle(struct tm_commit *c, struct tm_err *err)
     return tm_commit_sync_end(c, &s, err);
   if (s.code < 0 && err)
     *err = s.err;
-  return s.code < 0 ? s.code : check_owner(c, err);
+  return s.code < 0 ? s.code : tm_commit_check_owner(c, err);
 }
 
 static int finish_files(struct tm_commit *c, bool completed, struct tm_err *err)
 {
-  char *list = join(c->step_dir, "failed_items.jsonl", "");
+  char *list = tm_path_join(c->step_dir, "failed_items.jsonl");
   int rc = tm_failures_write(&c->journal, &c->failures, tm_manifest_count(c->manifest), list, err);
   free(list);
   if (rc < 0 || !completed || !c->partial)

@@ -14,7 +14,8 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "data/item.h"
-#include "run/supervisor_own.h"
+#include "run/isolate.h"
+#include "run/part.h"
 #include "sys/clock.h"
 
 #define STEAL_NS         TM_HAND_LATE_NS /* what waits longer in a hand is taken back for an idle worker */
@@ -97,6 +98,7 @@ static void send_setup(struct tm_worker *w)
                             .logging_level = config->logging_level,
                             .append_row = config->output_action == TM_APPEND_ROW,
                             .escapes_line_breaks = config->escapes_line_breaks,
+                            .separator = config->append_row_separator,
                             .verify_items = s->o.is_resumed,
                             .max_result_size = config->max_result_size };
   struct tm_frame f = { .type = TM_FRAME_SETUP, .fd = -1 };
@@ -185,10 +187,13 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   struct tm_supervisor *s = w->s;
   struct tm_manifest_entry entry;
   struct tm_held *held;
-  struct tm_frame f = {
-    .type = TM_FRAME_MINI_BATCH, .index = e->index, .try = e->try, .worker = w->id, .fd = -1
-  };
-  int rc = tm_manifest_read(s->manifest, e->index, &entry, err);
+  struct tm_frame f = { .type = TM_FRAME_MINI_BATCH,
+                        .index = e->index,
+                        .try = e->try,
+                        .part = e->part,
+                        .worker = w->id,
+                        .fd = -1 };
+  int rc = tm_part_read(s->manifest, e->index, e->part, &entry, err);
 
   if (rc < 0)
     return rc;
@@ -268,7 +273,8 @@ void tm_crew_fill(struct tm_supervisor *s)
 
   for (size_t i = 0; i < s->workers.len; i++)
     tm_crew_hand_out(s, s->workers.at[i]);
-  while (s->node && tm_pool_wants_worker(&s->pool, c->created - c->succeeded - c->failed))
+  while (s->node &&
+         tm_pool_wants_worker(&s->pool, c->created - c->succeeded - c->failed + tm_isolate_open(s)))
     start_worker(s);
   if (s->lister)
     tm_lister_set_hungry(s->lister, !tm_queue_has_waiting(&s->queue));

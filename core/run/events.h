@@ -25,6 +25,7 @@ struct tm_counts {
   int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
   int64_t items_created;                        /* of all mini-batches created */
   int64_t returned;                             /* elements */
+  int64_t parts; /* that have been tried, while bad items are isolated; this session */
   int64_t errors, timeouts,
       lost; /* tries that failed: by error, by timeout, with their worker; this session */
 };
@@ -75,10 +76,13 @@ enum tm_event_kind {
 /* A try that has ended. */
 struct tm_attempt {
   uint64_t index;
+  int64_t
+      part_first; /* while bad items are isolated: number of the first of `items` in the mini-batch, from 1; 0: it is all of it */
   uint32_t try;
   int64_t picked; /* how often the mini-batch was handed out, this time included */
   enum tm_status status;
-  bool is_final;                    /* the mini-batch is over: committed, or failed for good */
+  bool
+      is_final; /* none of its items is tried again: committed (of a part: held until all is), or failed for good */
   int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
   int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
   const char *message, *stack, *script_where; /* "" without */

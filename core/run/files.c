@@ -142,7 +142,7 @@ static int check_name(struct tm_files *f, const char *name, const char *to, stru
     return refuse_twice(name, "the file of append_row", err);
   for (size_t i = 0; i < f->moves_len; i++)
     if (strcmp(f->moves[i].to, to) == 0)
-      return refuse_twice(name, "another mini-batch, or this one,", err);
+      return refuse_twice(name, i < f->added ? "another mini-batch" : "this one already", err);
   struct tm_stat st;
   int rc = f->log.fs->stat(f->log.fs->self, to, false, &st);
   if (rc < 0) /* the usual: it is not there; what else may be wrong the rename says */
@@ -180,12 +180,18 @@ static int note_one(struct tm_files *f, const char *staging, const char *bytes, 
   return 0;
 }
 
+static void drop_to(struct tm_files *f, size_t len)
+{
+  while (f->moves_len > len)
+    release_move(&f->moves[--f->moves_len]);
+}
+
 int tm_files_note(struct tm_files *f, const char *staging, const char *names, size_t len,
                   struct tm_err *err)
 {
   struct tm_reader r;
+  size_t before = f->moves_len;
   int rc = 0;
-  tm_files_drop(f);
   tm_reader_init(&r, names, len);
   while (rc == 0 && r.at < r.end && !r.bad) {
     size_t name_len = 0;
@@ -193,16 +199,15 @@ int tm_files_note(struct tm_files *f, const char *staging, const char *names, si
     rc = note_one(f, staging, name, name_len, err);
   }
   if (rc < 0)
-    tm_files_drop(f);
-  else if (f->moves_len > f->added)
+    drop_to(f, before);
+  else if (f->moves_len > before)
     f->moves[f->moves_len - 1].root = tm_xstrdup(staging);
   return rc;
 }
 
 void tm_files_drop(struct tm_files *f)
 {
-  while (f->moves_len > f->added)
-    release_move(&f->moves[--f->moves_len]);
+  drop_to(f, f->added);
 }
 
 bool tm_files_add(struct tm_files *f, uint64_t index, struct tm_record *r)

@@ -49,8 +49,9 @@ int tm_files_open(struct tm_files *f, const struct tm_fs *fs, const char *path,
                   const char *output_dir, const char *output_name, struct tm_err *err);
 void tm_files_close(struct tm_files *f);
 
-/* The files of the next mini-batch to be added: `names`, bytes32 each, below the folder `staging`. TM_EDAMAGE: a name that
- * cannot be, that another mini-batch has, or that is not there; then nothing is noted. */
+/* Files of the next mini-batch to be added: `names`, bytes32 each, below the folder `staging`; what has been noted for it before
+ * stays. TM_EDAMAGE: a name that cannot be, that another mini-batch or this one has, or that is not there; then nothing of
+ * this call is noted. */
 int tm_files_note(struct tm_files *f, const char *staging, const char *names, size_t len,
                   struct tm_err *err);
 void tm_files_drop(struct tm_files *f); /* what was noted is forgotten */

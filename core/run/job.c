@@ -13,16 +13,22 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
-#include "plan/resume.h"
-#include "plan/snapshot.h"
+#include "run/definition.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
+#include "run/recheck.h"
 #include "run/supervisor.h"
+#include "run/takeover.h"
 #include "sys/clock.h"
+#include "sys/process.h"
 
-#define TICK_NS  (100 * TM_MS)
-#define AGAIN_NS (500 * TM_MS) /* a second Ctrl-C that comes sooner is the first one, bouncing */
+#define FDS_OF_JOB    24 /* the loop, the node, locks, what is open for a moment */
+#define FDS_OF_STEP   16
+#define FDS_OF_WORKER 3
+#define TICK_NS       (100 * TM_MS)
+#define AGAIN_NS      (500 * TM_MS) /* a second Ctrl-C that comes sooner is the first one, bouncing */
 
 struct tm_job {
   struct tm_job_options o;
@@ -35,6 +41,8 @@ struct tm_job {
   struct tm_node *node;
   struct tm_timer tick;
   struct tm_json *earlier;       /* result of a job that is Completed already */
+  struct tm_recheck *recheck;    /* while the inputs of that are compared */
+  bool is_refused;               /* they are others: nothing has been done */
   struct TM_ARRAY(char *) notes; /* said when the job starts */
   int64_t canceled_ns;           /* monotonic; 0: not */
   bool is_started, is_ended;
@@ -73,6 +81,8 @@ static int check_state(const struct tm_job *job, enum tm_job_dir_state state, st
 {
   const char *dir = job->o.dir;
 
+  if (state == TM_JOB_DIR_UNKNOWN)
+    return err->code;
   if (state == TM_JOB_DIR_FOREIGN)
     return tm_err_set(err, TM_EUSAGE,
                       "'%s' is not empty and holds no job; name an empty or a new directory", dir);
@@ -88,13 +98,13 @@ static int check_state(const struct tm_job *job, enum tm_job_dir_state state, st
 static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
 {
   const char *dir = job->o.dir;
-  enum tm_job_dir_state before = tm_job_dir_look(dir), state;
+  enum tm_job_dir_state before = tm_job_dir_look(dir, err), state;
   int rc;
 
   if ((rc = check_state(job, before, err)) < 0 ||
       (rc = tm_job_dir_open(&job->dir, job->o.fs, dir, err)) < 0)
     return rc;
-  state = tm_job_dir_look(dir);
+  state = tm_job_dir_look(dir, err);
   *has_job = state == TM_JOB_DIR_JOB;
   if ((rc = check_state(job, state, err)) < 0 || *has_job)
     return rc;
@@ -106,115 +116,50 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
   return 0;
 }
 
-static int take_snapshot(struct tm_job *job, size_t i, struct tm_err *err)
+static void on_definition_note(void *data, char *text)
 {
-  const struct tm_step *step = job->o.pipeline->steps[i];
-  char *dir = tm_path_join(job->dir.script_dir, step->name);
-  int rc = tm_snapshot_take(job->o.fs, &step->config, job->dir.path, dir, &job->snapshots[i], err);
+  struct tm_job *job = data;
 
-  free(dir);
-  return rc;
+  *TM_ARRAY_ADD(&job->notes) = text;
 }
 
-/* The copy that is in the job directory goes on being used, if it is whole and the user's is still the same. Where it is
- * follows from where the directory is now: it may have been moved, or be a copy itself. */
-static int keep_snapshot(struct tm_job *job, size_t i, const struct tm_json *old, const char *hash,
-                         struct tm_err *err)
-{
-  const char *old_hash = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
-  char *dir = tm_path_join(job->dir.script_dir, job->o.pipeline->steps[i]->name);
-  char copied[17] = "";
-  int rc = 0;
-
-  if (strcmp(hash, old_hash) == 0 && tm_snapshot_hash_dir(job->o.fs, dir, copied, NULL) == 0 &&
-      strcmp(copied, hash) == 0) {
-    job->snapshots[i].dir = tm_xstrdup(dir);
-    job->snapshots[i].script = tm_snapshot_script(&job->o.pipeline->steps[i]->config, dir);
-    memcpy(job->snapshots[i].hash, hash, sizeof(copied));
-  } else {
-    rc = take_snapshot(job, i, err);
-  }
-  free(dir);
-  return rc;
-}
-
-/* What an accepted change does not do. */
-static const char *limits_of(const struct tm_change *change)
-{
-  bool is_listed =
-      strcmp(change->key, "inputs") == 0 || strcmp(change->key, "mini_batch_size") == 0;
-
-  return is_listed
-             ? "; where the list of mini-batches was complete it stays as it was, and nothing "
-               "else is read"
-             : "";
-}
-
-static int judge_changes(struct tm_job *job, const struct tm_step *step,
-                         const struct tm_changes *changes, struct tm_err *err)
-{
-  int rc = job->o.accept_changes ? 0 : tm_resume_verdict(changes, step->name, err);
-
-  for (size_t i = 0; i < changes->len && rc == 0; i++)
-    note(job, "step '%s': %s has changed since the job began: %s -> %s%s", step->name,
-         changes->at[i].key, changes->at[i].before, changes->at[i].now, limits_of(&changes->at[i]));
-  return rc;
-}
-
-static int compare_step(struct tm_job *job, size_t i, const struct tm_json *old, struct tm_err *err)
-{
-  const struct tm_step *step = job->o.pipeline->steps[i];
-  struct tm_changes changes = { 0 };
-  struct tm_json *now;
-  char hash[17];
-  int rc = tm_snapshot_hash(job->o.fs, &step->config, job->dir.path, hash, err);
-
-  if (rc < 0)
-    return rc;
-  now = tm_json_copy(step->effective);
-  tm_json_set(now, "snapshot_hash", tm_json_new_string(hash));
-  tm_resume_compare(tm_json_get(old, "definition"), now, &changes);
-  rc = judge_changes(job, step, &changes, err);
-  tm_changes_release(&changes);
-  tm_json_free(now);
-  return rc < 0 ? rc : keep_snapshot(job, i, old, hash, err);
-}
-
-static int compare(struct tm_job *job, const struct tm_json *record, struct tm_err *err)
-{
-  const struct tm_json *steps = tm_json_get(record, "steps");
-  int rc = 0;
-
-  if (!steps || steps->type != TM_JSON_ARRAY || steps->list.len != job->steps_len)
-    return tm_err_set(err, TM_ECHANGED,
-                      "the job in '%s' has other steps than the pipeline '%s' has now", job->o.dir,
-                      job->o.pipeline->name);
-  for (size_t i = 0; i < job->steps_len && rc == 0; i++) {
-    const struct tm_step *step = job->o.pipeline->steps[i];
-    const struct tm_json *old = tm_job_record_step(record, step->name);
-    if (!old)
-      return tm_err_set(err, TM_ECHANGED, "the job in '%s' has no step '%s'", job->o.dir,
-                        step->name);
-    rc = compare_step(job, i, old, err);
-  }
-  return rc;
-}
-
-static int resume_definition(struct tm_job *job, struct tm_err *err)
+/* The definition of a job that is there. Of a Completed one nothing is kept up. */
+static int resume_definition(struct tm_job *job, const struct tm_definition *d, struct tm_err *err)
 {
   struct tm_json *record = tm_job_record_read(&job->dir, err);
-  int rc = record ? compare(job, record, err) : err->code;
+  int rc = record ? tm_definition_compare(d, record, job->o.dir, err) : err->code;
 
+  if (rc == 0 && !job->earlier)
+    rc = tm_definition_keep(d, record, err);
   tm_json_free(record);
   return rc;
 }
 
-static int new_definition(struct tm_job *job, struct tm_err *err)
+static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
 {
-  int rc = 0;
+  struct tm_definition d = { .fs = job->o.fs,
+                             .pipeline = job->o.pipeline,
+                             .dir = &job->dir,
+                             .snapshots = job->snapshots,
+                             .accept_changes = job->o.accept_changes,
+                             .on_note = on_definition_note,
+                             .data = job };
 
-  for (size_t i = 0; i < job->steps_len && rc == 0; i++)
-    rc = take_snapshot(job, i, err);
+  int rc = has_job ? resume_definition(job, &d, err) : tm_definition_take(&d, err);
+
+  if (rc == 0 && !has_job)
+    rc = tm_takeover_copy(&d, err);
+  if (rc == 0 && !job->earlier)
+    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, err);
+  return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
+}
+
+/* Of a Completed job nothing is run; its inputs are looked at when that is asked for, once the loop runs. */
+static int open_completed(struct tm_job *job, struct tm_err *err)
+{
+  int rc = job->o.verify_input ? open_definition(job, true, err) : 0;
+
+  note(job, "the job in '%s' is Completed: nothing is run", job->o.dir);
   return rc;
 }
 
@@ -265,7 +210,8 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .epoch = job->dir.epoch,
                                      .keep_failed = job->o.keep_failed,
                                      .verify_input = job->o.verify_input,
-                                     .is_resumed = job->view.is_resumed,
+                                     .is_resumed = job->view.is_resumed ||
+                                                   tm_takeover_is_asked(job->o.pipeline->steps[i]),
                                      .on_ended = on_step_ended,
                                      .data = job };
   const struct tm_commit_found *found;
@@ -279,9 +225,11 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
   found = tm_supervisor_found(job->steps[i]);
   if (!found->is_new)
     note(job,
-         "step '%s': %" PRId64 " mini-batches are kept, %" PRId64
+         "step '%s': %" PRId64 " %s kept, %" PRId64
          " that failed %s; what had not been committed is run again",
-         o.step->name, found->committed, job->o.keep_failed ? found->failed : found->retried,
+         o.step->name, found->committed,
+         tm_text_counted(found->committed, "mini-batch is", "mini-batches are"),
+         job->o.keep_failed ? found->failed : found->retried,
          job->o.keep_failed ? "stay failed" : "get fresh tries");
   if (found->cut_records > 0 || found->cut_output_bytes > 0)
     note(job,
@@ -292,10 +240,8 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
 
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
-  int rc = has_job ? resume_definition(job, err) : new_definition(job, err);
+  int rc = open_definition(job, has_job, err);
 
-  if (rc == 0)
-    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, err);
   if (rc == 0)
     rc = remove_result(job, err);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
@@ -316,6 +262,24 @@ static void set_view(struct tm_job *job)
                                      .cause = "" };
 }
 
+/* Each worker has a socket and a log here, a socket, a page and files at the keeper. Before anything is made: short of descriptors
+ * workers would end one after the other, for reasons of their own. */
+static int check_descriptors(const struct tm_pipeline *p, struct tm_err *err)
+{
+  int64_t workers = 0, needed, allowed = tm_process_fd_limit();
+
+  for (size_t i = 0; i < p->steps_len; i++)
+    workers += p->steps[i]->config.process_count_per_node;
+  needed = FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * workers;
+  if (needed <= allowed)
+    return 0;
+  return tm_err_set(err, -EMFILE,
+                    "this process may open %" PRId64 " files (ulimit -n), and %" PRId64
+                    " %s need about %" PRId64
+                    ": raise the limit, or let process_count_per_node be less",
+                    allowed, workers, tm_text_counted(workers, "worker", "workers"), needed);
+}
+
 int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err)
 {
   struct tm_job *job = TM_NEW(struct tm_job);
@@ -327,13 +291,15 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->steps = tm_xcalloc(job->steps_len, sizeof(*job->steps));
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
-  if ((rc = open_dir(job, &has_job, err)) < 0)
+  if ((rc = check_descriptors(o->pipeline, err)) < 0 || (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
   set_view(job);
   job->view.is_resumed = has_job;
-  if (has_job && !o->verify_input && tm_job_result_is_completed(&job->dir, &job->earlier))
-    note(job, "the job in '%s' is Completed: nothing is run", o->dir);
-  else if ((rc = open_steps(job, has_job, err)) < 0)
+  if (has_job && tm_job_result_is_completed(&job->dir, &job->earlier))
+    rc = open_completed(job, err);
+  else
+    rc = open_steps(job, has_job, err);
+  if (rc < 0)
     goto fail;
   *out = job;
   return 0;
@@ -417,7 +383,7 @@ static void cancel_steps(struct tm_job *job, bool now)
     tm_supervisor_cancel(job->steps[i], now);
 }
 
-void tm_job_start(struct tm_job *job)
+static void start(struct tm_job *job)
 {
   bool is_node_needed = !job->earlier && needs_node(job);
 
@@ -438,11 +404,62 @@ void tm_job_start(struct tm_job *job)
     start_node(job);
 }
 
+/* Ends without having begun: the job is left as it was. */
+static void end_refused(struct tm_job *job, enum tm_verdict verdict)
+{
+  job->is_ended = job->is_refused = true;
+  job->view.verdict = verdict;
+  job->view.steps_len = 0;
+  job->o.on_ended(job->o.data, job);
+}
+
+static void on_rechecked(void *data, int code, int64_t compared, const struct tm_err *err)
+{
+  struct tm_job *job = data;
+
+  tm_recheck_stop(job->recheck);
+  job->recheck = NULL;
+  if (code == 0) {
+    note(job, "the input is as it was: %" PRId64 " %s been compared", compared,
+         tm_text_counted(compared, "mini-batch has", "mini-batches have"));
+    start(job);
+    return;
+  }
+  job->code = code;
+  job->cause = *err;
+  tm_err_wrap(&job->cause, "the job in '%s' is Completed, and is left as it is", job->o.dir);
+  emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+  end_refused(job, TM_FAILED);
+}
+
+void tm_job_start(struct tm_job *job)
+{
+  struct tm_recheck_options o = { .loop = job->o.loop,
+                                  .fs = job->o.fs,
+                                  .pipeline = job->o.pipeline,
+                                  .dir = job->dir.path,
+                                  .on_warning = on_note,
+                                  .on_ended = on_rechecked,
+                                  .data = job };
+  struct tm_err err = TM_ERR_NONE;
+
+  if (!job->earlier || !job->o.verify_input)
+    start(job);
+  else if (!(job->recheck = tm_recheck_start(&o, &err)))
+    on_rechecked(job, err.code, 0, &err);
+}
+
 void tm_job_cancel(struct tm_job *job)
 {
   int64_t now = tm_clock_mono_ns();
   bool again = job->canceled_ns != 0 && now - job->canceled_ns >= AGAIN_NS;
 
+  if (job->recheck) {
+    tm_recheck_stop(job->recheck);
+    job->recheck = NULL;
+    end_refused(job, TM_CANCELED_JOB);
+    return;
+  }
   if (job->is_ended || job->earlier || (job->canceled_ns != 0 && !again))
     return;
   if (job->canceled_ns == 0)
@@ -506,6 +523,8 @@ const struct tm_job_view *tm_job_view(const struct tm_job *job)
 
 struct tm_json *tm_job_result(const struct tm_job *job)
 {
+  if (job->is_refused)
+    return NULL;
   return job->earlier ? tm_json_copy(job->earlier) : tm_job_result_new(&job->view);
 }
 
@@ -557,6 +576,7 @@ void tm_job_close(struct tm_job *job)
 {
   if (!job)
     return;
+  tm_recheck_stop(job->recheck);
   tm_node_close(job->node);
   for (size_t i = 0; i < job->steps_len; i++)
     tm_supervisor_close(job->steps[i]);

@@ -36,7 +36,8 @@ void tm_job_cancel(struct tm_job *job);
 const struct tm_job_view *tm_job_view(const struct tm_job *job);
 /* 0 Completed, 1 Failed, 2 wrong definition, 3 system error, 130 Canceled. */
 int tm_job_exit_status(const struct tm_job *job);
-/* The result as spec'd for --json and job_result.json; to free. */
+/* The result as spec'd for --json and job_result.json; to free. NULL: nothing was begun, as the inputs of a Completed job are
+ * not those of then, or looking at them was canceled; the job is as it was. */
 struct tm_json *tm_job_result(const struct tm_job *job);
 /* Before it has ended too: everything is killed, on_ended does not come, and the job can be resumed. NULL is a no-op. */
 void tm_job_close(struct tm_job *job);

@@ -31,8 +31,8 @@ struct look {
 
 static int on_name(void *data, const char *name, int type)
 {
-  static const char *const ours[] = { "lock",      "owner",  "owner.tmp",
-                                      "node.lock", "script", "job.json.tmp" };
+  static const char *const ours[] = { "lock",   "owner",       "owner.tmp",   "node.lock",
+                                      "script", "resume_from", "job.json.tmp" };
   struct look *l = data;
 
   if (strcmp(name, "job.json") == 0)
@@ -46,15 +46,19 @@ static int on_name(void *data, const char *name, int type)
   return 0;
 }
 
-enum tm_job_dir_state tm_job_dir_look(const char *path)
+enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err)
 {
   struct look l = { 0 };
   int rc = tm_dir_read(path, on_name, &l);
 
   if (rc == -ENOENT)
     return TM_JOB_DIR_NEW;
-  if (rc < 0)
+  if (rc == -ENOTDIR)
     return TM_JOB_DIR_FOREIGN;
+  if (rc < 0) {
+    tm_err_system(err, rc, "cannot look into '%s'", path);
+    return TM_JOB_DIR_UNKNOWN;
+  }
   if (l.has_job)
     return TM_JOB_DIR_JOB;
   if (l.has_other)
@@ -79,35 +83,36 @@ static int say_in_use(const struct tm_job_dir *d, struct tm_err *err)
 }
 
 /* Tries until `until_ns`. */
-static int lock_until(int fd, int64_t until_ns)
+static int lock_until(int fd, bool shared, int64_t until_ns)
 {
   int rc;
 
-  while ((rc = tm_lock_take(fd, false)) == -EWOULDBLOCK && tm_clock_mono_ns() < until_ns)
+  while ((rc = tm_lock_take(fd, shared)) == -EWOULDBLOCK && tm_clock_mono_ns() < until_ns)
     tm_clock_pause(AGAIN_NS);
   return rc;
 }
 
-static int open_lock(struct tm_job_dir *d, const char *name, struct tm_err *err)
+static int open_lock(struct tm_job_dir *d, const char *name, bool is_held, struct tm_err *err)
 {
   char *path = tm_path_join(d->path, name);
-  int fd = tm_fs_open(d->fs, path, O_RDWR | O_CREAT, 0600, err);
+  int fd = tm_fs_open(d->fs, path, is_held ? O_RDONLY : O_RDWR | O_CREAT, 0600, err);
 
   free(path);
   return fd;
 }
 
-static int take_locks(struct tm_job_dir *d, struct tm_err *err)
+/* `is_held`: nothing is made; who holds a directory shares it with others who do. */
+static int take_locks(struct tm_job_dir *d, bool is_held, struct tm_err *err)
 {
   int64_t until = tm_clock_mono_ns() + WAIT_NS;
   int node, rc;
 
-  if ((d->lock = open_lock(d, "lock", err)) < 0)
+  if ((d->lock = open_lock(d, "lock", is_held, err)) < 0)
     return d->lock;
-  if ((rc = lock_until(d->lock, until)) == 0) {
-    if ((node = open_lock(d, "node.lock", err)) < 0)
+  if ((rc = lock_until(d->lock, is_held, until)) == 0) {
+    if ((node = open_lock(d, "node.lock", is_held, err)) < 0)
       return node;
-    rc = lock_until(node, until);
+    rc = lock_until(node, false, until);
     tm_lock_release(node);
     tm_fs_close(d->fs, node);
   }
@@ -135,11 +140,8 @@ static int write_owner(struct tm_job_dir *d, struct tm_err *err)
   return rc;
 }
 
-int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
-                    struct tm_err *err)
+static void set_paths(struct tm_job_dir *d, const struct tm_fs *fs, const char *path)
 {
-  int rc;
-
   *d = (struct tm_job_dir) {
     .fs = fs, .path = tm_xstrdup(path), .lock = -1, .epoch = tm_process_random()
   };
@@ -147,8 +149,27 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
   d->definition_file = tm_path_join(path, "job.json");
   d->result_file = tm_path_join(path, "job_result.json");
   d->script_dir = tm_path_join(path, "script");
+}
+
+int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
+                    struct tm_err *err)
+{
+  int rc;
+
+  set_paths(d, fs, path);
+  if ((rc = take_locks(d, true, err)) < 0)
+    tm_job_dir_close(d);
+  return rc;
+}
+
+int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
+                    struct tm_err *err)
+{
+  int rc;
+
+  set_paths(d, fs, path);
   if ((rc = tm_fs_make_dirs(fs, path, 0700, err)) < 0 ||
-      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, err)) < 0 ||
+      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, false, err)) < 0 ||
       (rc = write_owner(d, err)) < 0)
     tm_job_dir_close(d);
   return rc;

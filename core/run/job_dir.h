@@ -3,6 +3,7 @@
  *   job.json         renamed into place before anything starts: with it the directory holds a job
  *   lock             held by the one supervisor (flock)
  *   owner            who that is, with a random epoch, read again before each group commit
+ *   resume_from      copies from another job, on the way to their places (takeover.h)
  *   node.lock        held shared by keepers while anything lives beneath them
  *   job_result.json  written last
  */
@@ -20,6 +21,7 @@ enum tm_job_dir_state {
   TM_JOB_DIR_INCOMPLETE, /* a job was killed here before its definition was complete: nothing had started */
   TM_JOB_DIR_JOB,     /* holds a job */
   TM_JOB_DIR_FOREIGN, /* holds something else */
+  TM_JOB_DIR_UNKNOWN, /* it cannot be read */
 };
 
 struct tm_job_dir {
@@ -29,12 +31,15 @@ struct tm_job_dir {
   uint64_t epoch;
 };
 
-/* Looks, changes nothing. */
-enum tm_job_dir_state tm_job_dir_look(const char *path);
+/* Looks, changes nothing. Words for TM_JOB_DIR_UNKNOWN. */
+enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err);
 
 /* Makes the directory (mode 0700) where it is missing, takes the lock, and writes `owner`. Waits up to 5 s for an earlier
  * supervisor and its keeper to end; then TM_EINUSE says who has it. */
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
+                    struct tm_err *err);
+/* The locks of a directory that is read and stays as it is: nobody else runs the job meanwhile. Waits as open does. */
+int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
 /* Whether `owner_file` still names the session with this epoch: 0, or TM_EINUSE. */
 int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint64_t epoch,

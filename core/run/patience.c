@@ -1,7 +1,8 @@
 /* patience.c - see patience.h.
  *
  * Until the first mini-batch has been created first_ns counts alone, from then on update_ns. A mini-batch that is tried again
- * is no progress: one that hangs in each of its tries has ended when the last is over.
+ * is no progress: one that hangs in each of its tries has ended when the last is over. Each part that is tried is: how many there
+ * can be is limited.
  */
 #include "run/patience.h"
 
@@ -17,7 +18,7 @@ void tm_patience_init(struct tm_patience *p, int64_t first_ns, int64_t update_ns
 int tm_patience_look(struct tm_patience *p, const struct tm_counts *c, int64_t now_ns,
                      struct tm_err *err)
 {
-  int64_t ended = c->succeeded + c->failed, gap_ns = now_ns - p->looked_ns;
+  int64_t ended = c->succeeded + c->failed + c->parts, gap_ns = now_ns - p->looked_ns;
 
   p->looked_ns = now_ns;
   p->waited_ns += gap_ns < GAP_MAX_NS ? gap_ns : GAP_MAX_NS;

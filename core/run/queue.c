@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "run/part.h"
 
 #define AVOID_UP_TO 4096 /* entries */
 
@@ -78,12 +79,22 @@ bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_e
   return true;
 }
 
+/* Keeps (2): whether `a` is handed out after `b`. */
+static bool is_later(const struct tm_entry *a, const struct tm_entry *b)
+{
+  uint32_t a_len = tm_part_count(a->part), b_len = tm_part_count(b->part);
+
+  if (a->index != b->index)
+    return a->index > b->index;
+  return a_len != b_len ? a_len < b_len : a->part > b->part;
+}
+
 static void back_add(struct tm_queue *q, const struct tm_entry *e)
 {
   size_t at;
 
   (void)TM_ARRAY_ADD(&q->back);
-  for (at = q->back.len - 1; at > 0 && q->back.at[at - 1].index < e->index; at--)
+  for (at = q->back.len - 1; at > 0 && is_later(e, &q->back.at[at - 1]); at--)
     q->back.at[at] = q->back.at[at - 1];
   q->back.at[at] = *e;
 }
@@ -99,12 +110,19 @@ bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker
   struct tm_entry again = *e;
 
   tm_require(e->index < q->next && e->try >= 1);
-  if (e->try >= q->run_max_try)
+  if (e->part != 0 || e->try >= q->run_max_try)
     return false;
   again.try++;
   again.avoid = worker;
   back_add(q, &again);
   return true;
+}
+
+void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try)
+{
+  tm_require(index < q->next && part != 0);
+  back_add(q,
+           &(struct tm_entry) { .index = index, .part = part, .try = try, .avoid = TM_NO_WORKER });
 }
 
 bool tm_queue_has_waiting(struct tm_queue *q)

@@ -6,8 +6,8 @@
  * failed, or over.
  *
  *  (1) An entry that is put back does not count as a try; one that failed does.
- *  (2) What came back is handed out before what is fresh, the lowest number first.
- *  (3) What failed at a worker goes to another one where there is one.
+ *  (2) What came back is handed out before what is fresh, the lowest number first; of one mini-batch the largest part.
+ *  (3) What failed at a worker goes to another one where there is one. A part has one try.
  */
 #ifndef TM_RUN_QUEUE_H
 #define TM_RUN_QUEUE_H
@@ -22,6 +22,7 @@
 
 struct tm_entry {
   uint64_t index;
+  uint64_t part;   /* of it (run/part.h), while bad items are isolated; 0: the whole */
   uint32_t try;    /* the number of this try, from 1 */
   uint32_t picked; /* how often it has been handed out, with this time */
   uint32_t
@@ -50,6 +51,8 @@ bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_e
 void tm_queue_put_back(struct tm_queue *q, const struct tm_entry *e); /* keeps (1) */
 /* A try at `worker` has failed: true when it will be tried again, false when it was the last. */
 bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker);
+/* A part of a mini-batch that has used up its tries, to be tried once. */
+void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try);
 /* Whether anything waits. Skips what is over, so that `next` is exact. */
 bool tm_queue_has_waiting(struct tm_queue *q);
 

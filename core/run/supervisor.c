@@ -14,8 +14,8 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "run/isolate.h"
 #include "run/job.h"
-#include "run/supervisor_own.h"
 #include "sys/clock.h"
 
 #define FLUSH_BYTES (256 << 10)
@@ -149,6 +149,10 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   if (rc < 0)
     return rc;
   s->manifest = tm_commit_manifest(s->commit);
+  tm_columns_init(&s->columns, s->o.fs, s->state_dir, config->append_row_separator,
+                  config->append_row_header);
+  if ((rc = tm_columns_open(&s->columns, s->commit, err)) < 0)
+    return rc;
   tm_tally_add_earlier(&s->tally, found->committed, found->failed, found->items,
                        found->items_succeeded, found->returned);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
@@ -503,6 +507,7 @@ void tm_supervisor_tick(struct tm_supervisor *s)
 static void free_now(struct tm_supervisor *s)
 {
   tm_queue_release(&s->queue);
+  TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
   tm_buf_release(&s->scratch);
   free(s->dir);
@@ -528,8 +533,10 @@ void tm_supervisor_close(struct tm_supervisor *s)
   s->is_closing = true;
   s->open++;
   tm_crew_drop_all(s);
+  tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
   (void)tm_syncer_stop(&s->syncer);
+  tm_columns_release(&s->columns);
   tm_commit_close(s->commit);
   tm_turn_close(&s->turn);
   tm_timer_close(&s->flush_timer);

@@ -1,12 +1,14 @@
-/* supervisor_own.h - the inside of a supervisor, shared by its three files and nobody else:
+/* supervisor_own.h - the inside of a supervisor, shared by its four files and nobody else:
  *
  *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
  *   crew.c        its workers: starting, hearing of their ends, taking back what waits behind a long one
  *   answer.c      what workers say: results and failures, and what becomes of them
+ *   isolate.c     mini-batches that have used up their tries and are run in parts, until their bad items stand alone
  */
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
+#include "run/columns.h"
 #include "run/hand.h"
 #include "run/lister.h"
 #include "run/patience.h"
@@ -39,6 +41,7 @@ struct tm_supervisor {
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */
+  struct tm_columns columns;    /* of the output, where run() returns data frames */
   struct tm_lister *lister;     /* NULL: the list is complete */
   struct tm_syncer syncer;
   struct tm_sync sync;
@@ -46,7 +49,8 @@ struct tm_supervisor {
   struct tm_tally tally;
   struct tm_pool pool;
   struct tm_patience patience;
-  struct tm_node *node; /* NULL: being replaced */
+  struct TM_ARRAY(struct tm_isolate *) isolates; /* isolate.h */
+  struct tm_node *node;                          /* NULL: being replaced */
   uint32_t node_step;
   struct TM_ARRAY(struct tm_worker *) workers; /* all but GONE */
   int64_t next_number;

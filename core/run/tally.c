@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/text.h"
 
 void tm_tally_init(struct tm_tally *t, const struct tm_limits *limits, bool append_row)
 {
@@ -58,6 +59,11 @@ void tm_tally_add_failed(struct tm_tally *t, int64_t items)
   t->counts.items_failed += items;
 }
 
+void tm_tally_add_part(struct tm_tally *t)
+{
+  t->counts.parts++;
+}
+
 void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status)
 {
   switch (status) {
@@ -78,19 +84,21 @@ static int check_limits(const struct tm_tally *t, struct tm_err *err)
 
   if (l->failed_items >= 0 && c->items_failed > l->failed_items)
     return tm_err_set(err, TM_ETHRESHOLD,
-                      "%" PRId64 " items have failed, and error_threshold tolerates %" PRId64,
-                      c->items_failed, l->failed_items);
+                      "%" PRId64 " %s failed, and error_threshold tolerates %" PRId64,
+                      c->items_failed, tm_text_counted(c->items_failed, "item has", "items have"),
+                      l->failed_items);
   if (l->failed_mini_batches >= 0 && c->failed > l->failed_mini_batches)
     return tm_err_set(err, TM_ETHRESHOLD,
-                      "%" PRId64
-                      " mini-batches have failed, and allowed_failed_count tolerates %" PRId64,
-                      c->failed, l->failed_mini_batches);
+                      "%" PRId64 " %s failed, and allowed_failed_count tolerates %" PRId64,
+                      c->failed, tm_text_counted(c->failed, "mini-batch has", "mini-batches have"),
+                      l->failed_mini_batches);
   if (c->all_created && l->failed_percent >= 0 &&
       (double)c->failed * 100 > l->failed_percent * (double)c->created)
-    return tm_err_set(err, TM_ETHRESHOLD,
-                      "%" PRId64 " of %" PRId64
-                      " mini-batches have failed, and allowed_failed_percent tolerates %g %%",
-                      c->failed, c->created, l->failed_percent);
+    return tm_err_set(
+        err, TM_ETHRESHOLD,
+        "%" PRId64 " of %" PRId64 " %s failed, and allowed_failed_percent tolerates %g %%",
+        c->failed, c->created, tm_text_counted(c->created, "mini-batch has", "mini-batches have"),
+        l->failed_percent);
   return 0;
 }
 
@@ -103,7 +111,8 @@ static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
   if (!c->all_created || c->succeeded + c->failed < c->created)
     return TM_RUNNING;
   if (t->append_row && c->items_succeeded == 0) {
-    tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " items succeeded", c->items);
+    tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " %s succeeded", c->items,
+               tm_text_counted(c->items, "item", "items"));
     return TM_FAILED;
   }
   return TM_COMPLETED;

@@ -41,6 +41,8 @@ int64_t tm_tally_succeeded(int64_t items, int64_t marked, int64_t returned);
 void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t marked, int64_t returned);
 /* A mini-batch has used up its tries. Keeps (1). */
 void tm_tally_add_failed(struct tm_tally *t, int64_t items);
+/* A part has been tried, with what result ever. */
+void tm_tally_add_part(struct tm_tally *t);
 /* A try has failed, finally or not. */
 void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status);
 /* TM_RUNNING, TM_COMPLETED or TM_FAILED; for TM_FAILED the first call says in `err` what was exceeded, and by how much.

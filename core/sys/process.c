@@ -207,3 +207,11 @@ void tm_process_raise_fd_limit(void)
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+int64_t tm_process_fd_limit(void)
+{
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT64_MAX)
+    return INT64_MAX;
+  return (int64_t)limit.rlim_cur;
+}

@@ -78,6 +78,8 @@ void tm_process_open_standard(void);
 int tm_process_take_stdin(struct tm_err *err);
 /* The largest number of descriptors is raised to what is allowed. */
 void tm_process_raise_fd_limit(void);
+/* How many descriptors this process may have open. */
+int64_t tm_process_fd_limit(void);
 /* Resident memory of a process, kB, or -1. */
 int64_t tm_process_rss_kb(pid_t pid);
 

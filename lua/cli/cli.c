@@ -215,6 +215,8 @@ static bool asks_for_help(int argc, char **argv)
   return false;
 }
 
+#define FDS_LEAST 10 /* with fewer an event loop cannot be had, and libuv aborts */
+
 int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
 {
   struct tm_cli cli = { .fs = fs };
@@ -224,6 +226,12 @@ int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
   int status;
   tm_process_open_standard();
   tm_process_raise_fd_limit();
+  if (tm_process_fd_limit() < FDS_LEAST) {
+    tm_cli_say("this process may open %d files (ulimit -n), which is too few for any command: "
+               "raise the limit",
+               (int)tm_process_fd_limit());
+    return 3;
+  }
   tm_set_on_fault(on_fault, NULL);
   if (argc < 2) {
     tm_help_add_overview(&text);

@@ -27,6 +27,7 @@ static const char *value_name(const struct tm_field *f)
   case TM_FIELD_CHOICE: return f->accepts;
   case TM_FIELD_PATH: return "PATH";
   case TM_FIELD_FILE_NAME: return "NAME";
+  case TM_FIELD_SEPARATOR: return "CHARACTER";
   case TM_FIELD_BOOL: return "true|false";
   case TM_FIELD_VARIABLES: return "NAME=VALUE";
   default: return "TEXT";

@@ -104,8 +104,8 @@ static struct tm_json *step_to_json(const struct tm_step *step, const struct cut
 
 static void add_piece(struct tm_buf *out, const char *label, const struct piece *p)
 {
-  tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", %" PRIu32 " item%s: ", label, p->index, p->items,
-                p->items == 1 ? "" : "s");
+  tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", %" PRIu32 " %s: ", label, p->index, p->items,
+                tm_text_counted(p->items, "item", "items"));
   tm_text_one_line(out, p->from, strlen(p->from), 0);
   if (p->items > 1) {
     tm_buf_add_str(out, " ... ");
@@ -132,14 +132,28 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
 {
   tm_buf_printf(out, "step '%s': ", step->name);
   tm_text_grouped(out, c->mini_batches);
-  tm_buf_add_str(out, c->mini_batches == 1 ? " mini-batch, " : " mini-batches, ");
+  tm_buf_add_str(out, tm_text_counted(c->mini_batches, " mini-batch, ", " mini-batches, "));
   tm_text_grouped(out, c->items);
-  tm_buf_add_str(out, c->items == 1 ? " item\n" : " items\n");
+  tm_buf_add_str(out, tm_text_counted(c->items, " item\n", " items\n"));
   add_piece(out, "first:", &c->first);
   if (c->mini_batches > 1)
     add_piece(out, "last: ", &c->last);
   tm_buf_add_str(out, "  settings, and where each is from:\n");
   add_settings(out, tm_json_get(step->effective, "settings"));
+}
+
+int tm_dry_refuse_resume(struct tm_err *err)
+{
+  return tm_err_set(err, TM_EUSAGE,
+                    "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
+}
+
+static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)
+{
+  const char *from = p->file ? p->file : "of the command line";
+  tm_buf_printf(out, "pipeline '%s' (", p->name);
+  tm_text_one_line(out, from, strlen(from), 0);
+  tm_buf_add_str(out, ")\n");
 }
 
 int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err)
@@ -151,7 +165,7 @@ int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err
   tm_json_set(v, "pipeline", tm_json_new_string(pipeline->name));
   tm_json_set(v, "file", tm_json_new_string(pipeline->file));
   tm_json_set(v, "steps", steps);
-  tm_buf_printf(&text, "pipeline '%s' (%s)\n", pipeline->name, pipeline->file);
+  add_pipeline(&text, pipeline);
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
     if ((rc = cut_all(&c, pipeline->steps[i], err)) == 0) {

@@ -7,10 +7,12 @@
 /* Writes to standard output, for each step: its mini-batches, the first and the last of them, the effective settings with
  * the origin of each. `json`: one object on one line,
  *
- *   {"pipeline", "file", "steps": [{"name", "mini_batches", "items", "first": {"index", "items", "from", "to"}, "last",
+ *   {"pipeline", "file" (null: there is none), "steps": [{"name", "mini_batches", "items", "first": {"index", "items", "from", "to"}, "last",
  *    "settings": {NAME: {"value", "origin"}}}]}
  *
  * The exit status, or a negative code with words: an input that cannot be read, or that holds nothing. */
 int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err);
+/* --dry-run beside --resume: TM_EUSAGE. */
+int tm_dry_refuse_resume(struct tm_err *err);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "cli/execute.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +142,8 @@ static void print_result(const struct tm_execution *x)
 {
   struct tm_json *result = tm_job_result(x->job);
   struct tm_buf text = TM_BUF_NONE;
+  if (!result)
+    return;
   tm_json_write(&text, result, (struct tm_json_style) { 0 });
   tm_buf_add_char(&text, '\n');
   if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0)
@@ -194,7 +197,8 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err)
   struct tm_execution x = { .o = o, .program = tm_process_program() };
   int rc;
   if (!x.program)
-    return tm_err_set(err, TM_EUSAGE, "cannot tell where this program is: there is no /proc");
+    return tm_err_set(err, -ENOENT,
+                      "cannot tell where this program is: /proc is not there; mount it");
   if ((rc = tm_loop_init(&x.loop, err)) >= 0) {
     /* Who reads our output may go, and a file may not be let grow: errors of a write, not our death. */
     signal(SIGPIPE, SIG_IGN);

@@ -63,6 +63,22 @@ int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
   return l->pipeline ? tm_execute_check_scripts(l->pipeline, err) : err->code;
 }
 
+int tm_launch_check_resume(const struct tm_pipeline *p, bool resume, bool keep_failed,
+                           bool accept_changes, bool verify_input, struct tm_err *err)
+{
+  const char *alone = keep_failed      ? "keep-failed"
+                      : accept_changes ? "accept-changes"
+                      : verify_input   ? "verify-input"
+                                       : NULL;
+  for (size_t i = 0; i < p->steps_len; i++)
+    resume = resume || p->steps[i]->config.resume_from;
+  return resume || !alone
+             ? 0
+             : tm_err_set(err, TM_EUSAGE,
+                          "'--%s' goes with --resume, or with --resume_from among the arguments",
+                          alone);
+}
+
 /* The command that goes on with the job, to be freed: file and parameters are in the job's record. */
 static char *again(const struct tm_launch *l)
 {

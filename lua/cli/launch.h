@@ -36,6 +36,11 @@ int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err);
 int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err);
 void tm_launch_release(struct tm_launch *l);
 
+/* --keep-failed, --accept-changes and --verify-input go with a job that is resumed, or taken over: TM_EUSAGE names the one that
+ * stands alone. */
+int tm_launch_check_resume(const struct tm_pipeline *p, bool resume, bool keep_failed,
+                           bool accept_changes, bool verify_input, struct tm_err *err);
+
 /* The exit status of what ended before or without a job; says the words. `rc` of 0 or more is one. */
 int tm_launch_status(int rc, const struct tm_err *err);
 

@@ -17,7 +17,9 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/deliver.h"
+#include "cli/dry.h"
 #include "cli/execute.h"
+#include "cli/launch.h"
 #include "cli/one_step.h"
 #include "cli/outlet.h"
 #include "store/workspace.h"
@@ -28,8 +30,8 @@
 
 struct map_options {
   struct tm_one_step_options step;
-  const char *output, *job_dir, *progress;
-  bool overwrite, resume, keep_failed, accept_changes, verify_input, json;
+  const char *job_dir, *progress;
+  bool overwrite, resume, keep_failed, accept_changes, verify_input, dry_run, json;
 };
 
 struct map {
@@ -54,13 +56,14 @@ struct map {
 static const struct tm_option own[] = {
   { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
   { "limit", TM_OPTION_VALUE, PLACE(step.limit), "N", NULL, "only the first N items" },
-  { "output", TM_OPTION_VALUE, PLACE(output), "FILE|-", NULL, "puts the output at FILE when the job is Completed; -: rows to standard output, also to a terminal" },
+  { "output", TM_OPTION_VALUE, PLACE(step.output), "FILE|-", NULL, "puts the output at FILE when the job is Completed; -: rows to standard output, also to a terminal" },
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "with --output: a FILE that is there is replaced" },
   { "job-dir", TM_OPTION_VALUE, PLACE(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, PLACE(resume), NULL, NULL, "goes on with the job in DIR, else with the newest of this script that is not Completed" },
-  { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "with --resume: failed mini-batches stay failed" },
-  { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "with --resume: goes on although script or inputs have changed" },
-  { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "with --resume: lists the input again and compares all of it" },
+  { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
+  { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
+  { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
+  { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
   { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
 };
@@ -104,31 +107,30 @@ static void add_help(struct tm_buf *out)
 
 static int check_resume(const struct map *m, struct tm_err *err)
 {
-  if (m->o.resume || !(m->o.keep_failed || m->o.accept_changes || m->o.verify_input))
-    return 0;
-  return tm_err_set(err, TM_EUSAGE, "'--%s' goes with --resume",
-                    m->o.keep_failed      ? "keep-failed"
-                    : m->o.accept_changes ? "accept-changes"
-                                          : "verify-input");
+  if (m->o.resume && m->o.dry_run)
+    return tm_dry_refuse_resume(err);
+  return tm_launch_check_resume(m->step.pipeline, m->o.resume, m->o.keep_failed,
+                                m->o.accept_changes, m->o.verify_input, err);
 }
 
 /* Where the rows go. */
 static int choose_output(struct map *m, struct tm_err *err)
 {
   const struct tm_config *config = &m->step.pipeline->steps[0]->config;
-  bool is_file = m->o.output && strcmp(m->o.output, "-") != 0;
+  bool is_file = m->o.step.output && strcmp(m->o.step.output, "-") != 0;
   if (m->o.overwrite && !is_file)
     return tm_err_set(err, TM_EUSAGE, "'--overwrite' goes with --output FILE");
-  if (m->o.output && config->output_action == TM_SUMMARY_ONLY)
+  if (m->o.step.output && config->output_action == TM_SUMMARY_ONLY)
     return tm_err_set(err, TM_EUSAGE,
                       "'--output' goes with --output-action append_row: summary_only has no rows");
-  if (m->o.output && !*m->o.output)
+  if (m->o.step.output && !*m->o.step.output)
     return tm_err_set(err, TM_EUSAGE, "'--output' is \"\"; accepted: a file, or '-'");
   if (is_file) {
-    m->deliver = tm_path_absolute(m->step.cwd, m->o.output);
+    m->deliver = tm_path_absolute(m->step.cwd, m->o.step.output);
     return tm_deliver_check(m->cli->fs, m->deliver, m->o.overwrite, err);
   }
-  m->has_rows = config->output_action == TM_APPEND_ROW && (m->o.output || !isatty(STDOUT_FILENO));
+  m->has_rows =
+      config->output_action == TM_APPEND_ROW && (m->o.step.output || !isatty(STDOUT_FILENO));
   return 0;
 }
 
@@ -312,6 +314,15 @@ static int execute(struct map *m, struct tm_err *err)
   return rc;
 }
 
+static int run_job(struct map *m, int argc, char **argv, struct tm_err *err)
+{
+  int rc = choose_dir(m, err);
+  if (rc < 0)
+    return rc;
+  m->again = again_of(m, argc, argv);
+  return execute(m, err);
+}
+
 static void release(struct map *m)
 {
   tm_one_step_release(&m->step);
@@ -327,15 +338,15 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
 {
   struct map m = { .cli = cli };
   struct tm_err err = TM_ERR_NONE;
+  bool is_read = false; /* what was asked for, all of it */
   int rc, status;
   tm_config_options_init(&m.options, own, TM_COUNT_OF(own), PLACE(step.config));
   if ((rc = tm_one_step_read(&m.step, &m.options, argc, argv, &m.o, &m.o.step, &err)) >= 0 &&
-      (rc = check_resume(&m, &err)) >= 0 && (rc = choose_output(&m, &err)) >= 0 &&
-      (rc = choose_dir(&m, &err)) >= 0) {
-    m.again = again_of(&m, argc, argv);
-    rc = execute(&m, &err);
+      (rc = check_resume(&m, &err)) >= 0 && (rc = choose_output(&m, &err)) >= 0) {
+    is_read = true;
+    rc = m.o.dry_run ? tm_dry_run(m.step.pipeline, m.o.json, &err) : run_job(&m, argc, argv, &err);
   }
-  if (rc == TM_EUSAGE && !m.dir) {
+  if (rc == TM_EUSAGE && !is_read) {
     status = tm_cli_fail_usage(&tm_command_map, &err);
   } else if (rc < 0) {
     tm_cli_say("%s", err.text);

@@ -133,6 +133,20 @@ static struct tm_json *tree_of(const struct tm_one_step *s, struct tm_json *conf
   return pipeline;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* The file in the job is named as the one that was asked for where that says of which kind it is. */
+static void name_output(struct tm_json *config, const char *output)
+{
+  if (output && (ends_in(output, ".csv") || ends_in(output, ".tsv")) &&
+      !tm_json_get(config, "append_row_file_name"))
+    tm_json_set(config, "append_row_file_name", tm_json_new_string(tm_path_base(output)));
+}
+
 static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options *given,
                          const char *entry, struct tm_err *err)
 {
@@ -144,6 +158,7 @@ static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options
   if (!config)
     return err->code;
   tm_json_set(config, "entry_script", tm_json_new_string(entry));
+  name_output(config, given->output);
   struct tm_json *tree = tree_of(s, config, dataset_of(s, given, limit));
   s->pipeline = tm_pipeline_from_options(tree, s->cwd, err);
   tm_json_free(tree);

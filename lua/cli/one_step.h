@@ -12,6 +12,7 @@
 struct tm_one_step_options {
   struct tm_config_words config;
   const char *limit;      /* --limit N */
+  const char *output;     /* --output FILE: its ending says how data frames are written; or NULL */
   bool is_null_separated; /* -0 */
 };
 

@@ -29,9 +29,9 @@ static const struct tm_option options[] = {
   { "param", TM_OPTION_LIST, LAUNCH(params), "NAME=VALUE", NULL, "gives a PipelineParameter a value; as often as needed" },
   { "job-dir", TM_OPTION_VALUE, PLACE(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with this pipeline's newest that is not Completed" },
-  { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume: failed mini-batches stay failed" },
-  { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume: goes on although script or inputs have changed" },
-  { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume: lists the input again and compares all of it" },
+  { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
+  { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
+  { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
@@ -64,15 +64,8 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   if (r->rest.len > 1)
     return tm_err_set(err, TM_EUSAGE, "one pipeline file is run at a time, '%s' is one too many",
                       r->rest.at[1]);
-  if (!o->resume && (o->keep_failed || o->accept_changes || o->verify_input))
-    return tm_err_set(err, TM_EUSAGE, "'--%s' goes with --resume",
-                      o->keep_failed      ? "keep-failed"
-                      : o->accept_changes ? "accept-changes"
-                                          : "verify-input");
   if (o->resume && r->o.dry_run)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
+    return tm_dry_refuse_resume(err);
   return 0;
 }
 
@@ -97,7 +90,11 @@ static char *choose_dir(struct run *r, struct tm_err *err)
 
 static int run_loaded(struct run *r, struct tm_err *err)
 {
+  const struct tm_launch_options *o = &r->launch.o;
   char *dir;
+  if (tm_launch_check_resume(r->launch.pipeline, o->resume, o->keep_failed, o->accept_changes,
+                             o->verify_input, err) < 0)
+    return err->code;
   if (r->o.dry_run)
     return tm_dry_run(r->launch.pipeline, r->launch.o.json, err);
   dir = choose_dir(r, err);

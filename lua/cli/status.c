@@ -243,7 +243,7 @@ static void fill_counts(struct tm_buf *out, const struct tm_survey *s)
     failed += s->steps[i].failed;
   }
   add_number(out, ended, " of ");
-  add_number(out, total, " mini-batches");
+  add_number(out, total, tm_text_counted(total, " mini-batch", " mini-batches"));
   if (failed > 0) {
     tm_buf_add_str(out, ", ");
     add_number(out, failed, " failed");

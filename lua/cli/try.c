@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "cli/execute.h"
 #include "cli/one_step.h"
 #include "data/cut.h"
+#include "data/frame_text.h"
 #include "lua/script.h"
 
 struct
@@ -28,6 +30,7 @@ try {
   struct tm_setup setup;
   struct tm_script script;
   struct tm_script_error error;
+  struct tm_extras extras;
   struct tm_buf rows;
   int out_fd; /* standard output, as it was */
 };
@@ -108,6 +111,8 @@ static int set_up(struct try *t, struct tm_err *err)
                                  .logger_file = tm_path_join(t->root, "log/process000.log.txt"),
                                  .logging_level = config->logging_level,
                                  .append_row = config->output_action == TM_APPEND_ROW,
+                                 .escapes_line_breaks = config->escapes_line_breaks,
+                                 .separator = config->append_row_separator,
                                  .max_result_size = config->max_result_size };
   t->setup.script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
                                                  : tm_path_dir(config->entry_script);
@@ -142,19 +147,38 @@ static int load(struct try *t)
   return t->script.init(t->script.data, &t->error) < 0 ? say_failure(t, "init()") : 0;
 }
 
+/* With the header that a data frame has. */
+static bool write_rows(struct try *t)
+{
+  const struct tm_config *config = &t->step.pipeline->steps[0]->config;
+  struct tm_buf line = TM_BUF_NONE;
+  if (t->extras.columns.len > 0 && config->append_row_header)
+    tm_frame_add_header(&line, t->extras.columns.data, t->extras.columns.len,
+                        config->append_row_separator);
+  bool is_good = tm_fd_append(t->out_fd, tm_buf_str(&line), line.len) == 0 &&
+                 tm_fd_append(t->out_fd, tm_buf_str(&t->rows), t->rows.len) == 0;
+  tm_buf_release(&line);
+  return is_good;
+}
+
 static int run_first(struct try *t)
 {
   const struct tm_mini_batch *mb = &t->mini_batch;
-  struct tm_run_call call = {
-    .try = 1, .dataset = "", .items = mb->items, .bytes = mb->bytes.data, .bytes_len = mb->bytes.len
-  };
+  struct tm_run_call call = { .try = 1,
+                              .dataset = "",
+                              .items = mb->items,
+                              .bytes = mb->bytes.data,
+                              .bytes_len = mb->bytes.len,
+                              .extras = &t->extras };
   uint32_t returned = 0;
   clear_error(t);
   if (t->script.run(t->script.data, &call, &t->rows, &returned, &t->error) < 0)
     return say_failure(t, "run()");
-  if (tm_fd_append(t->out_fd, tm_buf_str(&t->rows), t->rows.len) < 0)
+  if (!write_rows(t))
     tm_cli_say("cannot write rows to standard output");
-  tm_cli_say("the first mini-batch: %u items, %u elements returned%s", mb->items, returned,
+  tm_cli_say("the first mini-batch: %u %s, %u %s returned%s", mb->items,
+             tm_text_counted(mb->items, "item", "items"), returned,
+             tm_text_counted(returned, "element", "elements"),
              returned < mb->items   ? "; the missing ones count as failed items"
              : returned > mb->items ? "; more than one for an item"
                                     : "");
@@ -206,6 +230,7 @@ static void release(struct try *t)
   tm_buf_release(&t->error.stack);
   tm_buf_release(&t->error.where);
   tm_buf_release(&t->rows);
+  tm_extras_release(&t->extras);
   free(t->setup.output_dir);
   free(t->setup.log_dir);
   free(t->setup.temp_dir);

@@ -47,11 +47,12 @@ static void on_step(void *data, const struct tm_step_verify *s)
   struct tm_buf *out = &v->text;
   tm_buf_printf(out, "step '%s': %s\n", s->name, s->faults == 0 ? "good" : "damaged");
   tm_buf_add_str(out, "  journal:  ");
-  add_number(out, s->records, " records; ");
-  add_number(out, s->committed, " mini-batches committed, ");
+  add_number(out, s->records, tm_text_counted(s->records, " record; ", " records; "));
+  add_number(out, s->committed,
+             tm_text_counted(s->committed, " mini-batch committed, ", " mini-batches committed, "));
   add_number(out, s->failed, " failed\n");
   tm_buf_add_str(out, "  manifest: ");
-  add_number(out, s->entries, " mini-batches\n");
+  add_number(out, s->entries, tm_text_counted(s->entries, " mini-batch\n", " mini-batches\n"));
   if (s->output) {
     tm_buf_add_str(out, "  output:   ");
     add_number(out, s->output_bytes, " bytes, ");

@@ -78,7 +78,7 @@ static void bench_parse(const struct tm_buf *text, enum tm_scan_kind kind, bool 
   struct tm_schema schema = { 0 };
   struct tm_arena arena = { 0 };
   struct tm_scan s;
-  struct tm_frame frame = { 0 };
+  struct tm_data_frame frame = { 0 };
   struct tm_err err;
   double best = 1e9;
   tm_dialect_init(&d);

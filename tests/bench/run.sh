@@ -5,8 +5,9 @@ set -eu -o pipefail
 usage()
 {
   cat <<'END'
-usage: tests/bench/run.sh [--short] [--dir DIR] [--program FILE] [overhead] [trivial] [memory]
+usage: tests/bench/run.sh [--short] [--dir DIR] [--program FILE] [--figures DIR] [overhead] [trivial] [listing] [growth]
   --short         small numbers: shows that it works, not how fast it is
+  --figures DIR   writes what listing and growth measure to DIR/figures.tsv, and draws DIR/figures.svg
   --dir DIR       where jobs and lists lie (default: $TMPDIR or /tmp); the trivial job is on /dev/shm
   --program FILE  the program (default: build/tidemill)
 END
@@ -17,27 +18,33 @@ root=$(cd "$here/../.." && pwd)
 program=$root/build/tidemill
 dir=${TMPDIR:-/tmp}
 short=no
+figures=
 parts=()
 while [ $# -gt 0 ]; do
   case $1 in
     --short) short=yes ;;
     --dir) dir=$2; shift ;;
     --program) program=$(realpath "$2"); shift ;;
+    --figures) figures=$(realpath "$2"); shift ;;
     -h|--help) usage; exit 0 ;;
-    overhead|trivial|memory) parts+=("$1") ;;
+    overhead|trivial|listing|growth) parts+=("$1") ;;
     *) echo "run.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
   esac
   shift
 done
-[ ${#parts[@]} -gt 0 ] || parts=(overhead trivial memory)
+[ ${#parts[@]} -gt 0 ] || parts=(overhead trivial listing growth)
 [ -x "$program" ] || { echo "run.sh: no program at '$program'; build it first" >&2; exit 2; }
 
 if [ $short = yes ]; then
-  mini_batches=2000 repeats=3 trivial_repeats=3 scale=20 folders=20 files_small=200 files_large=2000
+  mini_batches=2000 repeats=3 trivial_repeats=3 scale=20
+  folders=20 files=(200 2000) counts=(100 1000) scale_repeats=1
 else
-  mini_batches=200000 repeats=5 trivial_repeats=20 scale=100 folders=1000 files_small=100000 files_large=1000000
+  mini_batches=200000 repeats=5 trivial_repeats=20 scale=100
+  folders=1000 files=(10000 100000 1000000) counts=(10000 100000 1000000 10000000) scale_repeats=3
 fi
 workers=2
+points=${figures:+$figures/figures.tsv}
+[ -z "$points" ] || printf '# part\tseries\tcount\tvalues: see plot.lua\n' >"$points"
 
 place=$(mktemp -d "$dir/tidemill-bench-XXXXXX")
 fast=$(mktemp -d /dev/shm/tidemill-bench-XXXXXX)
@@ -71,17 +78,18 @@ seconds() # COMMAND...: how long it takes
   awk -v a="$begin" -v b="$end" 'BEGIN { printf "%.6f\n", (b - a) / 1e9 }'
 }
 
-# pipeline FILE SCRIPT INPUT [ARGUMENT]: INPUT is a Lua expression.
+# pipeline FILE SCRIPT INPUT ARGUMENT [MINI_BATCH_SIZE]: INPUT is a Lua expression.
 pipeline()
 {
+  local script=$2 input=$3 argument=$4 size=${5:-10}
   cat >"$1" <<END
 local tidemill = require "tidemill"
 local config = tidemill.ParallelRunConfig {
-  entry_script = "$here/$2", mini_batch_size = 10, process_count_per_node = $workers,
+  entry_script = "$here/$script", mini_batch_size = $size, process_count_per_node = $workers,
   output_action = "append_row", append_row_file_name = "rows.txt",
 }
 local step = tidemill.ParallelRunStep {
-  name = "bench", parallel_run_config = config, inputs = { $3 }, arguments = { $4 },
+  name = "bench", parallel_run_config = config, inputs = { $input }, arguments = { $argument },
 }
 return tidemill.Pipeline { name = "bench", steps = { step } }
 END
@@ -195,41 +203,11 @@ trivial()
   check_rows "$fast/job/bench/output/rows.txt" 10
 }
 
-make_tree() # FOLDER FILES_IN_EACH
-{
-  local i
-  for i in $(seq 1 "$folders"); do
-    mkdir -p "$1/folder_$i"
-    (cd "$1/folder_$i" && seq -f 'image_%06.0f.pgm' 1 "$2" | xargs touch)
-  done
-}
-
-# memory_once FILES: a tree of so many files in so many folders; prints "PEAK_KB FIRST_MS SECONDS".
-memory_once()
-{
-  local tree=$place/tree.$1 watched first
-  make_tree "$tree" $(($1 / folders))
-  rm -rf "$place/job" "$place"/first.*
-  pipeline "$place/memory.lua" first.lua "tidemill.Dataset.File.from_files(\"$tree\")" "\"$place/first\""
-  watched=$(python3 "$here/watch.py" "$program" run "$place/memory.lua" --job-dir "$place/job" --progress none 2>"$place/words") ||
-    { cat "$place/words" >&2; exit 1; }
-  check_rows "$place/job/bench/output/rows.txt" "$1"
-  first=$(cat "$place"/first.* | sort -n | head -n 1)
-  echo "$watched" | awk -v first="$first" '{ printf "%d %.1f %.2f\n", $2, (first - $3) / 1e6, $1 }'
-}
-
-memory()
-{
-  local files peak first all
-  heading "Files in $folders folders, mini-batches of 10: peak memory of the supervisor; from start to the first run()"
-  has python3 "all of it" || return 0
-  for files in $files_small $files_large; do
-    read -r peak first all < <(memory_once "$files")
-    row "$files files" '%10s kB  first run() after %s ms, all in %s s' "$peak" "$first" "$all"
-  done
-}
+# shellcheck source=tests/bench/scale.sh
+source "$here/scale.sh"
 
 echo "$(uname -sm), $(nproc) cores, $(df --output=fstype "$dir" | tail -n 1) at $dir, $("$program" version | head -n 1)"
 for part in "${parts[@]}"; do
   "$part"
 done
+[ -z "$figures" ] || "$program" lua "$here/plot.lua" "$points" "$figures/figures.svg"

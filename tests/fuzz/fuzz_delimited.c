@@ -15,7 +15,7 @@
 
 struct table {
   struct tm_arena arena;
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   int64_t rc;
 };
 

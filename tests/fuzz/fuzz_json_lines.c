@@ -13,7 +13,7 @@
 #include "data/rows/json_scan.h"
 
 static int64_t read_lines(const struct tm_schema *schema, struct tm_arena *arena, const char *p,
-                          size_t n, size_t cut, struct tm_frame *out)
+                          size_t n, size_t cut, struct tm_data_frame *out)
 {
   struct tm_json_lines_options o = { .drop_invalid = true };
   struct tm_json_lines *j = tm_json_lines_new(&o, schema);
@@ -28,7 +28,7 @@ static int64_t read_lines(const struct tm_schema *schema, struct tm_arena *arena
   return rows;
 }
 
-static void check_string(const struct tm_frame *frame, size_t column, int64_t row,
+static void check_string(const struct tm_data_frame *frame, size_t column, int64_t row,
                          const struct tm_json *object)
 {
   const struct tm_column *c = &frame->columns[column];
@@ -76,7 +76,7 @@ static bool has_more(const char *p, size_t n)
 static int64_t check_line(const struct tm_schema *schema, const char *p, size_t n)
 {
   struct tm_arena arena = { 0 };
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   struct tm_json *object;
   bool is_limit;
   bool want = other_says(p, n, &object, &is_limit);
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   size_t n = size - (size > 0), cut = size > 0 ? data[0] % (n + 1) : 0;
   struct tm_schema schema = { 0 };
   struct tm_arena arena = { 0 };
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   int64_t rows = 0;
   tm_json_lines_infer(p, n, true, &schema);
   for (size_t at = 0; at < n;) {

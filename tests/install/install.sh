@@ -68,7 +68,18 @@ complete() # WORD...: the last one is being typed
 [ "$(complete help mini_b)" = mini_batch_size ] || fail "completion of a parameter"
 [ "$(complete status case-)" = "$(basename "$PWD"/.tidemill/jobs/case-*)" ] || fail "completion of a job"
 if command -v zsh >/dev/null; then
-  zsh -n "$prefix/share/zsh/site-functions/_tidemill" || fail "the completion for zsh"
+  zsh_complete() # LINE: as an interactive zsh completes it
+  {
+    PATH="$prefix/bin:$PATH" zsh -f "$here/complete.zsh" "$prefix/share/zsh/site-functions" "$1"
+  }
+  [ "$(zsh_complete 'tidemill resu')" = 'tidemill resume ' ] || fail "zsh: completion of a command"
+  [ "$(zsh_complete 'tidemill run --accept')" = 'tidemill run --accept-changes ' ] || fail "zsh: completion of an option"
+  [ "$(zsh_complete 'tidemill run --progress pl')" = 'tidemill run --progress plain ' ] ||
+    fail "zsh: completion of an option's value"
+  [ "$(zsh_complete 'tidemill help mini_b')" = 'tidemill help mini_batch_size ' ] || fail "zsh: completion of a parameter"
+  [ "$(zsh_complete 'tidemill status lat')" = 'tidemill status latest ' ] || fail "zsh: completion of a job"
+else
+  echo "there is no zsh: its completion is not tested"
 fi
 
 # The manual page names every command and every parameter that the program knows, and groff has nothing to say of it.

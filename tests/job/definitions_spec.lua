@@ -112,6 +112,25 @@ return tm.Pipeline { name = "case", steps = { step(), step() } }
     expect_refusal(t, 2, { "score" })
   end)
 
+  it("with two inputs of one name", function()
+    local t = new_case()
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local step = tm.ParallelRunStep {
+  name = "score", parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua" },
+  inputs = {
+    tm.Dataset.File.from_files("in/*"):as_named_input("texts"),
+    tm.Dataset.File.from_files("more/*"),
+    tm.Dataset.File.from_files("other/*"):as_named_input("texts"),
+    tm.Dataset.File.from_files("last/*"),
+  },
+}
+return tm.Pipeline { name = "case", steps = { step } }
+]])
+    expect_refusal(t, 2, { "two inputs are named 'texts', at %S*pipeline.lua:5 and %S*pipeline.lua:7",
+                           "pipeline.lua:2: ParallelRunStep" })
+  end)
+
   it("without what is required", function()
     for text, word in pairs {
       ["tm.ParallelRunStep { parallel_run_config = config, inputs = inputs }"] = "name",
@@ -194,6 +213,15 @@ describe("an input", function()
     local t = new_case()
     t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '"absent/*.pgm"')))
     expect_refusal(t, 1, { "absent/%*%.pgm", (t.dir:gsub("%p", "%%%0")) })
+  end)
+
+  it("that is a list which does not exist fails the job as a path does", function()
+    local t = new_case()
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('from_files%("in/%*"%)', 'from_manifest("absent.txt")')))
+    expect_refusal(t, 1, { "no input: the list '" .. t.dir:gsub("%p", "%%%0") .. "/absent.txt' does not exist" })
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('from_manifest%("absent.txt"%)', 'from_files("absent.txt")')))
+    t.job_dir = t:path "second"
+    expect_refusal(t, 1, { "no input: '" .. t.dir:gsub("%p", "%%%0") .. "/absent.txt' does not exist" })
   end)
 
   it("in a list that is not there fails its mini-batch alone", function()

@@ -152,6 +152,27 @@ describe("map", function()
     assert.equal("mine", t:read "there.txt")
   end)
 
+  it("says with --dry-run what would be run, and makes nothing", function()
+    local t = case(7)
+    local r = map(t, { "in", "-N", "3", "--dry-run", "--json", "--output", "out.txt" })
+    t:expect(r, 0)
+    assert.equal(json.null, json.decode(r.out, 1, json.null).file)
+    local step = r.result.steps[1]
+    assert.same({ "score", 3, 7, 0, 3, t:path "in/0001.txt", t:path "in/0003.txt", 2, 1 },
+      { step.name, step.mini_batches, step.items, step.first.index, step.first.items, step.first.from, step.first.to,
+        step.last.index, step.last.items })
+    assert.same({ value = 3, origin = "option" }, step.settings.mini_batch_size)
+    assert.same({ value = 3, origin = "default" }, step.settings.run_max_try)
+    r = map(t, { "-", "-N", "2", "--dry-run", "--limit", "1" }, { stdin = t:write("list", "in/0004.txt\nnowhere\n") })
+    t:expect(r, 0)
+    assert.truthy(r.out:find("pipeline 'score' (of the command line)\nstep 'score': 1 mini-batch, 1 item\n", 1, true))
+    assert.truthy(r.out:find("first: mini-batch 0, 1 item: " .. t:path "in/0004.txt", 1, true), r.out)
+    assert.is_nil(r.out:find "last:")
+    t:expect(map(t, { "absent", "--dry-run" }), 1)
+    t:expect(map(t, { "in", "--dry-run", "--resume" }), 2)
+    for name in lfs.dir(t.dir) do assert.is_nil(({ workspace = 1, [".tidemill"] = 1, ["out.txt"] = 1 })[name]) end
+  end)
+
   it("says in its help what every parameter is", function()
     local t = job.case()
     local r = t:run { "help", "map" }
@@ -303,7 +324,7 @@ describe("map's standard input", function()
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" }, { stdin = t:path "list" })
     t:expect(r, 0)
     assert.equal("0001.txt\n", r.out)
-    assert.truthy(r.err:find("1 mini-batches are kept", 1, true), r.err)
+    assert.truthy(r.err:find("1 mini-batch is kept", 1, true), r.err)
     -- Now it has: nothing is read any more.
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" })
     t:expect(r, 0)

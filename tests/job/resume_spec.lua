@@ -3,6 +3,7 @@ local job = require "support.job"
 local programs = require "support.programs"
 
 local RECORD = 64 -- bytes of a journal record
+local PARTIAL = "job/score/output/parallel_run_step.txt.partial"
 
 -- Notes each run() in a file, and fails for number 5 unless GO is set.
 local NOTING = [[
@@ -261,13 +262,36 @@ describe("an input that has changed since", function()
     assert.same(job.names(8), t:rows())
   end)
 
-  it("is found by --verify-input in a job that is Completed", function()
+  it("is found by --verify-input in a job that is Completed, which stays as it is", function()
     local t = new_case()
     t:expect_job(0, nil, go(t))
-    t:expect_job(0, { "--resume", "--verify-input" }, go(t))
-    assert.same(job.names(8), t:rows())
+    expect_words(t:expect_job(0, { "--resume", "--verify-input" }, go(t)), { "8 mini%-batches have been compared" })
+    t:write("runs", "")
+    local files = { "job/job.json", "job/job_result.json", "job/score/state/journal", "job/score/state/manifest",
+                    "job/score/output/parallel_run_step.txt", "job/score/logs/job_result.txt",
+                    "job/score/logs/70_driver_log.txt" }
+    local before = {}
+    for _, name in ipairs(files) do before[name] = t:read(name) end
+    local function expect_untouched(words, file, text)
+      local r = t:expect_job(2, { "--resume", "--verify-input" }, go(t))
+      expect_words(r, { "the input has changed", "Completed, and is left as it is", unpack(words) })
+      assert.equal("", r.out)
+      for _, name in ipairs(files) do assert.equal(before[name], t:read(name), name) end
+      assert.is_false(t:has(PARTIAL))
+      assert.same({}, take_runs(t))
+      if text then t:write(file, text) else os.remove(t:path(file)) end
+    end
     t:write("in/0009.txt", "9\n")
-    expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "changed" })
+    expect_untouched({ "more than the 8" }, "in/0009.txt")
+    os.remove(t:path "in/0008.txt")
+    expect_untouched({ "mini%-batch 7 of 8 is no longer there" }, "in/0008.txt", "8\n")
+    t:write("in/0003.txt", "longer than it had been")
+    expect_untouched({ "0003.txt' has another size" }, "in/0003.txt", "3\n")
+    t:pipeline(CONFIG .. "error_threshold = 0", [[arguments = { "--fast" }]])
+    expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "arguments" })
+    for _, name in ipairs(files) do assert.equal(before[name], t:read(name), name) end
+    t:expect_job(0, { "--resume" }, go(t))
+    assert.same(job.names(8), t:rows())
   end)
 
   it("is refused where the listing had not ended", function()

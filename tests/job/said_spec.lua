@@ -80,7 +80,7 @@ describe("context:fail", function()
     end]]
     t:pipeline "mini_batch_size = 4, error_threshold = 0"
     local r = t:expect_job(1)
-    assert.is_truthy(r.err:find("1 items have failed, and error_threshold tolerates 0", 1, true), r.err)
+    assert.is_truthy(r.err:find("1 item has failed, and error_threshold tolerates 0", 1, true), r.err)
     t = job.case()
     t:inputs(4)
     t:script [[function run(m, context)

@@ -41,9 +41,9 @@ describe("ParallelRunConfig", function()
 
   it("refuses a parameter that is not built yet as an unknown key", function()
     local words = refused(function()
-      local _ = Config { entry_script = "score.lua", isolate_failures = true }
+      local _ = Config { entry_script = "score.lua", partition_keys = { "a" } }
     end)
-    assert.is_truthy(words:find("unknown key 'isolate_failures'", 1, true))
+    assert.is_truthy(words:find("unknown key 'partition_keys'", 1, true))
   end)
 
   for _, case in ipairs {

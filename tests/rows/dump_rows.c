@@ -132,7 +132,7 @@ static void print_value(const struct tm_column *c, int64_t row)
   }
 }
 
-static void print_frame(const struct tm_frame *frame)
+static void print_frame(const struct tm_data_frame *frame)
 {
   for (int64_t row = 0; row < frame->len; row++)
     for (size_t i = 0; i < frame->n; i++) {
@@ -144,7 +144,7 @@ static void print_frame(const struct tm_frame *frame)
 static void print_range(struct tm_rows_reader *reader, const struct tm_rows_file *file,
                         const struct tm_range *range, struct tm_arena *arena)
 {
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf words = TM_BUF_NONE;
   tm_arena_clear(arena);

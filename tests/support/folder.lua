@@ -36,10 +36,11 @@ end
 
 function Folder:has(name) return lfs.symlinkattributes(self:at(name), "mode") ~= nil end
 
-local function remove_tree(path)
+--- Removes a file, or a folder with all that is in it; links are not followed.
+function folder.remove_tree(path)
   if lfs.symlinkattributes(path, "mode") == "directory" then
     for name in lfs.dir(path) do
-      if name ~= "." and name ~= ".." then remove_tree(path .. "/" .. name) end
+      if name ~= "." and name ~= ".." then folder.remove_tree(path .. "/" .. name) end
     end
     lfs.rmdir(path)
   else
@@ -48,7 +49,7 @@ local function remove_tree(path)
 end
 
 function Folder:remove()
-  remove_tree(self.path)
+  folder.remove_tree(self.path)
 end
 
 --- The words of the error that `f` raises, which must name a line of the spec that calls this.

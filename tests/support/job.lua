@@ -8,6 +8,7 @@
 --
 -- job.check_end, after each case, fails where a process was left, and removes the directory. A process belongs to a
 -- case when it has the case's variable in its environment: what the program starts inherits it.
+local folder = require "support.folder"
 local json = require "dkjson"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -31,17 +32,6 @@ local function make_dirs(path)
   if lfs.attributes(path, "mode") == "directory" then return end
   make_dirs(path:match "^(.+)/[^/]+$" or "/")
   assert(lfs.mkdir(path))
-end
-
-local function remove_tree(path)
-  if lfs.symlinkattributes(path, "mode") == "directory" then
-    for name in lfs.dir(path) do
-      if name ~= "." and name ~= ".." then remove_tree(path .. "/" .. name) end
-    end
-    lfs.rmdir(path)
-  else
-    os.remove(path)
-  end
 end
 
 --- A fresh directory. `o.base`: where it is made.
@@ -72,7 +62,7 @@ function job.check_end()
     for name in lfs.dir(case.dir .. "/tmp") do
       if name:find "^tidemill" then left[#left + 1] = "temporary folder " .. name end
     end
-    if not os.getenv "TIDEMILL_KEEP_CASES" then remove_tree(case.dir) end
+    if not os.getenv "TIDEMILL_KEEP_CASES" then folder.remove_tree(case.dir) end
   end
   open_cases = {}
   if #left > 0 then error("left behind:\n" .. table.concat(left, "\n"), 0) end
@@ -104,8 +94,8 @@ function Case:sorted_lines(name)
 end
 
 --- Input files in/0001.txt, … with their number as the content.
-function Case:inputs(n, folder)
-  for i = 1, n do self:write(("%s/%04d.txt"):format(folder or "in", i), i .. "\n") end
+function Case:inputs(n, below)
+  for i = 1, n do self:write(("%s/%04d.txt"):format(below or "in", i), i .. "\n") end
 end
 
 --- The rows that an undisturbed run over n inputs gives when the script returns names.

@@ -53,7 +53,7 @@ static inline void table_write_value(struct tm_buf *out, const struct tm_column 
 }
 
 /* A row a line, '|' between the values, '-' for null. */
-static inline void table_write(struct tm_buf *out, const struct tm_frame *frame)
+static inline void table_write(struct tm_buf *out, const struct tm_data_frame *frame)
 {
   for (int64_t row = 0; row < frame->len; row++)
     for (size_t i = 0; i < frame->n; i++) {

@@ -202,15 +202,30 @@ static void no_input_says_what_was_looked_for_and_where(void **state)
   expect_no_input(&a, NULL, "no input: the inputs name no paths", *state);
 }
 
-static void missing_list_is_an_error(void **state)
+static void missing_list_is_said_as_a_missing_path_is(void **state)
 {
   struct input a;
   struct cut_up out;
   LIST(&a, "list", "gone");
   cut_up(&out, 2, &a, NULL);
-  assert_int_equal(out.rc, -ENOENT);
-  assert_string_equal(tm_buf_str(&out.text), "0: x y\n");
-  assert_non_null(strstr(out.err.text, "/gone'"));
+  char *want = tm_xprintf("the list '%s/gone' does not exist\n", (char *)*state);
+  assert_int_equal(out.rc, 0);
+  assert_int_equal(strncmp(tm_buf_str(&out.text), "0: x y\n", 7), 0);
+  assert_string_equal(tm_buf_str(&out.warnings), want);
+  release(&out);
+  free(want);
+  LIST(&a, "gone");
+  expect_no_input(&a, NULL, "no input: the list '@/gone' does not exist", *state);
+}
+
+static void list_that_cannot_be_read_is_an_error(void **state)
+{
+  struct input a;
+  struct cut_up out;
+  LIST(&a, "list", "empty");
+  cut_up(&out, 2, &a, NULL);
+  assert_int_equal(out.rc, -EISDIR);
+  assert_non_null(strstr(out.err.text, "/empty'"));
   release(&out);
 }
 
@@ -265,7 +280,8 @@ int main(void)
     IN_TREE(several_paths_of_an_input_fill_one_mini_batch),
     IN_TREE(what_matched_nothing_beside_others_is_a_warning),
     IN_TREE(no_input_says_what_was_looked_for_and_where),
-    IN_TREE(missing_list_is_an_error),
+    IN_TREE(missing_list_is_said_as_a_missing_path_is),
+    IN_TREE(list_that_cannot_be_read_is_an_error),
     IN_TREE(a_limit_ends_an_input),
     IN_TREE(nothing_is_said_of_paths_behind_a_limit),
   };

@@ -41,7 +41,7 @@ static void rig_release(struct rig *g)
 static int64_t read_source(struct rig *g, const char *p, size_t n,
                            const struct tm_delimited_source *source)
 {
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   tm_delimited_free(g->reader);
   tm_arena_clear(&g->arena);
   g->reader = tm_delimited_new(&g->dialect, &g->schema, TM_SCAN_BEST);
@@ -263,7 +263,7 @@ static void a_row_is_taken_whole_or_not(void **state)
 {
   struct rig g;
   struct tm_delimited_source source = { .at = 0 };
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   rig_init(&g, "a:string b:string");
   g.reader = tm_delimited_new(&g.dialect, &g.schema, TM_SCAN_BEST);
   tm_delimited_begin(g.reader, &g.arena, &source);
@@ -281,7 +281,7 @@ static void long_fields(void **state)
   struct rig g;
   size_t n = 100 << 20;
   char *text = tm_xmalloc(n + 64);
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   struct tm_delimited_source source = { .at = 0 };
   rig_init(&g, "a:long b:string");
   g.dialect.multi_line = true;

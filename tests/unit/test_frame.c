@@ -44,7 +44,7 @@ static void add_row(struct tm_frame_builder *b, int64_t i)
   }
 }
 
-static void check_row(const struct tm_frame *f, int64_t i)
+static void check_row(const struct tm_data_frame *f, int64_t i)
 {
   char word[16];
   size_t n, want = word_of(word, i);
@@ -68,7 +68,7 @@ static void a_frame_holds_what_was_added(void **state)
 {
   struct tm_arena arena = { 0 };
   struct tm_frame_builder b;
-  struct tm_frame f;
+  struct tm_data_frame f;
   for (int round = 0; round < 3; round++) { /* the arena's memory is not clean from the second on */
     tm_frame_builder_init(&b, &arena, names, types, 5);
     for (int64_t i = 0; i < 20000; i++)
@@ -90,7 +90,7 @@ static void rows_taken_back_leave_nothing(void **state)
 {
   struct tm_arena arena = { 0 };
   struct tm_frame_builder b;
-  struct tm_frame f;
+  struct tm_data_frame f;
   tm_frame_builder_init(&b, &arena, names, types, 5);
   for (int64_t i = 0; i < 3000; i++) {
     add_row(&b, i);
@@ -112,7 +112,7 @@ static void a_frame_may_have_no_rows_and_no_columns(void **state)
 {
   struct tm_arena arena = { 0 };
   struct tm_frame_builder b;
-  struct tm_frame f;
+  struct tm_data_frame f;
   tm_frame_builder_init(&b, &arena, names, types, 5);
   tm_frame_builder_end(&b, &f);
   assert_true(f.n == 5 && f.len == 0 && f.columns[3].off32[0] == 0);
@@ -127,7 +127,7 @@ static void offsets_widen_before_they_overflow(void **state)
 {
   struct tm_arena arena = { 0 };
   struct tm_frame_builder b;
-  struct tm_frame f;
+  struct tm_data_frame f;
   size_t n;
   tm_frame_builder_init(&b, &arena, &names[3], &types[3], 1);
   struct tm_column_builder *c = &b.columns[0];

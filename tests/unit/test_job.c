@@ -339,7 +339,7 @@ static void more_elements_than_items_are_said_once(void **state)
   for (size_t i = 0; i < j.seen.len; i++)
     warnings += j.seen.at[i].kind == TM_EVENT_MESSAGE && j.seen.at[i].level == TM_WARNING;
   assert_int_equal(warnings, 1);
-  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "run() returned 3 elements for the 1 items"));
+  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "run() returned 3 elements for the 1 item"));
   assert_int_equal(job_counts(&j)->returned, 15);
   assert_int_equal(job_counts(&j)->items_succeeded, 5);
   job_close(&j);

@@ -20,7 +20,7 @@ static char *read_lines(const char *columns, const char *text, bool drop,
   struct tm_json_lines_options o = { .drop_invalid = drop };
   struct tm_schema schema = { 0 };
   struct tm_arena arena = { 0 };
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   struct tm_buf out = TM_BUF_NONE;
   table_schema(&schema, columns);
   struct tm_json_lines *j = tm_json_lines_new(&o, &schema);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "run/part.h"
 #include "run/queue.h"
 
 static bool is_over(void *data, uint64_t index)
@@ -119,6 +120,33 @@ static void test_a_failed_one_goes_to_another_worker_where_there_is_one(void **s
   tm_queue_release(&f.q);
 }
 
+static void test_parts_come_largest_first_and_have_one_try(void **state)
+{
+  struct fixture f = with(3, 2);
+  struct tm_entry first = take(&f, 0, false), second = take(&f, 0, false), e;
+
+  assert_true(tm_queue_fail(&f.q, &second, 0));
+  tm_queue_add_part(&f.q, first.index, tm_part(0, 2), 3);
+  tm_queue_add_part(&f.q, first.index, tm_part(8, 4), 4);
+  tm_queue_add_part(&f.q, first.index, tm_part(4, 4), 5);
+  e = take(&f, 0, true);
+  assert_int_equal(e.part, tm_part(4, 4));
+  assert_int_equal(e.try, 5);
+  assert_int_equal(e.picked, 1);
+  tm_queue_put_back(&f.q, &e);
+  e = take(&f, 0, true);
+  assert_int_equal(e.part, tm_part(4, 4));
+  assert_int_equal(e.picked, 2);
+  assert_false(tm_queue_fail(&f.q, &e, 0));
+  assert_int_equal(take(&f, 0, true).part, tm_part(8, 4));
+  assert_int_equal(take(&f, 0, true).part, tm_part(0, 2));
+  e = take(&f, 1, true);
+  assert_int_equal(e.index, second.index);
+  assert_int_equal(e.part, 0);
+  assert_int_equal(take(&f, 1, true).index, 2);
+  tm_queue_release(&f.q);
+}
+
 static void test_closed_hands_out_nothing(void **state)
 {
   struct fixture f = with(2, 3);
@@ -136,6 +164,7 @@ int main(void)
     cmocka_unit_test(test_what_is_put_back_does_not_count_and_comes_first),
     cmocka_unit_test(test_a_failed_one_comes_back_until_its_last_try),
     cmocka_unit_test(test_a_failed_one_goes_to_another_worker_where_there_is_one),
+    cmocka_unit_test(test_parts_come_largest_first_and_have_one_try),
     cmocka_unit_test(test_closed_hands_out_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void rig_release(struct rig *g)
 static int read_range(struct rig *g, int64_t begin, int64_t end)
 {
   struct tm_range range = { begin, end, -1, -1 };
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   tm_arena_clear(&g->arena);
   tm_buf_clear(&g->text);
   int rc = tm_rows_reader_read(g->reader, &g->file, &range, &g->arena, &frame, &g->err);

@@ -256,6 +256,14 @@ static void assert_grouped(int64_t n, const char *expected)
   tm_buf_release(&b);
 }
 
+static void words_go_with_their_number(void **state)
+{
+  assert_string_equal(tm_text_counted(1, "item", "items"), "item");
+  assert_string_equal(tm_text_counted(0, "item", "items"), "items");
+  assert_string_equal(tm_text_counted(2, "item", "items"), "items");
+  assert_string_equal(tm_text_counted(-1, "item", "items"), "items");
+}
+
 static void grouped(void **state)
 {
   assert_grouped(0, "0");
@@ -310,6 +318,7 @@ int main(void)
     cmocka_unit_test(one_line_of_much_is_read_no_further),
     cmocka_unit_test(csv_quotes_what_needs_it),
     cmocka_unit_test(csv_keeps_nul),
+    cmocka_unit_test(words_go_with_their_number),
     cmocka_unit_test(grouped),
     cmocka_unit_test(shell),
     cmocka_unit_test(host_locale_changes_nothing),

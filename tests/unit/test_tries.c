@@ -26,6 +26,8 @@ static void a_row_for_each_try(void **state)
   f->attempt.succeeded = 3;
   f->attempt.failed = 2;
   add(&t, f);
+  f->attempt.part_first = 996;
+  add(&t, f);
   assert_int_equal(tm_tries_close(&t, &err), 0);
   char *text = fixture_read(f, FILE_NAME);
   assert_string_equal(
@@ -33,7 +35,9 @@ static void a_row_for_each_try(void **state)
       "7,1,process003,2026-01-31T23:59:58.123456Z,5,5,0,1.234567,0.000999,1.200000,RUN_DONE,,,"
       "dataset=images count=5 manifest=4096 first=/data/a.pgm\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 manifest=4096 first=/data/a.pgm\n");
+      "dataset=images count=5 manifest=4096 first=/data/a.pgm\n"
+      "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
+      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm\n");
   free(text);
 }
 

@@ -22,6 +22,7 @@ static void a_line_says_all_of_a_try(void **state)
   f->attempt.status = TM_PROCESS_DIED;
   f->attempt.begin_wall_ns = 0;
   f->attempt.try = 2;
+  f->attempt.part_first = 11;
   f->attempt.succeeded = 0;
   f->attempt.failed = 5;
   f->attempt.message = "killed by signal 9\nwithout a word";
@@ -33,7 +34,9 @@ static void a_line_says_all_of_a_try(void **state)
       "2026-01-31 23:59:58,123|INFO|4711|process003|mini-batch 7, try 1: RUN_DONE; 5 items, 5 "
       "succeeded, 0 failed; began 2026-01-31 23:59:58,123, 1.234567 s, process 0.000999 s, run() "
       "1.200000 s; node 0 at host7\n"
-      "2026-01-31 23:59:58,123|ERROR|4711|process003|mini-batch 7, try 2: PROCESS_DIED; 5 items, 0 "
+      "2026-01-31 23:59:58,123|ERROR|4711|process003|mini-batch 7, try 2: PROCESS_DIED; 11 to 15 "
+      "of its "
+      "items: 5 items, 0 "
       "succeeded, 5 failed; 1.234567 s, process 0.000999 s, run() 1.200000 s; node 0 at host7: "
       "killed by signal 9\\nwithout a word\n");
   free(text);

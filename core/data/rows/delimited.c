@@ -67,7 +67,7 @@ void tm_delimited_begin(struct tm_delimited *d, struct tm_arena *arena,
   d->fault = (struct tm_fault) { 0 };
 }
 
-void tm_delimited_end(struct tm_delimited *d, struct tm_frame *out)
+void tm_delimited_end(struct tm_delimited *d, struct tm_data_frame *out)
 {
   tm_frame_builder_end(&d->builder, out);
 }

@@ -41,7 +41,7 @@ void tm_delimited_begin(struct tm_delimited *d, struct tm_arena *arena,
  * frame is given up. */
 int64_t tm_delimited_add(struct tm_delimited *d, const char *p, size_t n, bool is_last,
                          struct tm_err *err);
-void tm_delimited_end(struct tm_delimited *d, struct tm_frame *out);
+void tm_delimited_end(struct tm_delimited *d, struct tm_data_frame *out);
 
 /* Of the frame at hand, until the next _begin. */
 const struct tm_row_counts *tm_delimited_counts(const struct tm_delimited *d);

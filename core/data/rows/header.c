@@ -53,7 +53,7 @@ static void read_names(const struct tm_dialect *d, const char *p, size_t n, size
   struct tm_schema texts = { 0 };
   struct tm_arena arena = { 0 };
   struct tm_dialect lenient = *d;
-  struct tm_frame frame;
+  struct tm_data_frame frame;
   struct tm_err err = TM_ERR_NONE;
   lenient.ragged = TM_RAGGED_NULL;
   lenient.misfit = TM_MISFIT_NULL;

@@ -81,7 +81,7 @@ void tm_json_lines_begin(struct tm_json_lines *j, struct tm_arena *arena, int64_
   j->fault = (struct tm_fault) { 0 };
 }
 
-void tm_json_lines_end(struct tm_json_lines *j, struct tm_frame *out)
+void tm_json_lines_end(struct tm_json_lines *j, struct tm_data_frame *out)
 {
   tm_frame_builder_end(&j->builder, out);
 }

@@ -42,7 +42,7 @@ void tm_json_lines_begin(struct tm_json_lines *j, struct tm_arena *arena, int64_
                          const char *const *values);
 int64_t tm_json_lines_add(struct tm_json_lines *j, const char *p, size_t n, bool is_last,
                           struct tm_err *err);
-void tm_json_lines_end(struct tm_json_lines *j, struct tm_frame *out);
+void tm_json_lines_end(struct tm_json_lines *j, struct tm_data_frame *out);
 const struct tm_row_counts *tm_json_lines_counts(const struct tm_json_lines *j);
 const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j);
 

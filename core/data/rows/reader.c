@@ -300,8 +300,8 @@ static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file,
 }
 
 int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *file,
-                        const struct tm_range *range, struct tm_arena *arena, struct tm_frame *out,
-                        struct tm_err *err)
+                        const struct tm_range *range, struct tm_arena *arena,
+                        struct tm_data_frame *out, struct tm_err *err)
 {
   int rc = look_at_head(r, file, err);
   if (rc < 0)

@@ -40,8 +40,8 @@ void tm_rows_reader_free(struct tm_rows_reader *r);
 /* 0, or a negative code and words that name file, line, byte and column. A range that goes beyond the end of the file
  * (it has become shorter) is TM_EDAMAGE. */
 int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *file,
-                        const struct tm_range *range, struct tm_arena *arena, struct tm_frame *out,
-                        struct tm_err *err);
+                        const struct tm_range *range, struct tm_arena *arena,
+                        struct tm_data_frame *out, struct tm_err *err);
 /* Of the last read. */
 const struct tm_row_counts *tm_rows_reader_counts(const struct tm_rows_reader *r);
 /* For a warning: what was wrong in the last read, how often, and where first. Reads the file up to there, to say the

@@ -1,0 +1,138 @@
+/* definition.c - see definition.h. */
+#include "run/definition.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "plan/resume.h"
+#include "run/job_record.h"
+
+static void note(const struct tm_definition *d, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void note(const struct tm_definition *d, const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  va_list ap;
+
+  va_start(ap, fmt);
+  tm_buf_vprintf(&text, fmt, ap);
+  va_end(ap);
+  d->on_note(d->data, tm_buf_take(&text));
+}
+
+static int take_snapshot(const struct tm_definition *d, size_t i, struct tm_err *err)
+{
+  const struct tm_step *step = d->pipeline->steps[i];
+  char *dir = tm_path_join(d->dir->script_dir, step->name);
+  int rc = tm_snapshot_take(d->fs, &step->config, d->dir->path, dir, &d->snapshots[i], err);
+
+  free(dir);
+  return rc;
+}
+
+int tm_definition_take(const struct tm_definition *d, struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < d->pipeline->steps_len && rc == 0; i++)
+    rc = take_snapshot(d, i, err);
+  return rc;
+}
+
+/* What an accepted change does not do. */
+static const char *limits_of(const struct tm_change *change)
+{
+  bool is_listed =
+      strcmp(change->key, "inputs") == 0 || strcmp(change->key, "mini_batch_size") == 0;
+
+  return is_listed
+             ? "; where the list of mini-batches was complete it stays as it was, and nothing "
+               "else is read"
+             : "";
+}
+
+static int judge_changes(const struct tm_definition *d, const struct tm_step *step,
+                         const struct tm_changes *changes, struct tm_err *err)
+{
+  int rc = d->accept_changes ? 0 : tm_resume_verdict(changes, step->name, err);
+
+  for (size_t i = 0; i < changes->len && rc == 0; i++)
+    note(d, "step '%s': %s has changed since the job began: %s -> %s%s", step->name,
+         changes->at[i].key, changes->at[i].before, changes->at[i].now, limits_of(&changes->at[i]));
+  return rc;
+}
+
+int tm_definition_compare_step(const struct tm_definition *d, size_t i,
+                               const struct tm_json *record, const char *dir, struct tm_err *err)
+{
+  const struct tm_step *step = d->pipeline->steps[i];
+  const struct tm_json *old = tm_job_record_step(record, step->name);
+  struct tm_changes changes = { 0 };
+  struct tm_json *now;
+  char hash[17];
+  int rc;
+
+  if (!old)
+    return tm_err_set(err, TM_ECHANGED, "the job in '%s' has no step '%s'", dir, step->name);
+  rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
+  if (rc < 0)
+    return rc;
+  now = tm_json_copy(step->effective);
+  tm_json_set(now, "snapshot_hash", tm_json_new_string(hash));
+  tm_resume_compare(tm_json_get(old, "definition"), now, &changes);
+  rc = judge_changes(d, step, &changes, err);
+  tm_changes_release(&changes);
+  tm_json_free(now);
+  return rc;
+}
+
+int tm_definition_compare(const struct tm_definition *d, const struct tm_json *record,
+                          const char *dir, struct tm_err *err)
+{
+  const struct tm_pipeline *p = d->pipeline;
+  const struct tm_json *steps = tm_json_get(record, "steps");
+  int rc = 0;
+
+  if (!steps || steps->type != TM_JSON_ARRAY || steps->list.len != p->steps_len)
+    return tm_err_set(err, TM_ECHANGED,
+                      "the job in '%s' has other steps than the pipeline '%s' has now", dir,
+                      p->name);
+  for (size_t i = 0; i < p->steps_len && rc == 0; i++)
+    rc = tm_definition_compare_step(d, i, record, dir, err);
+  return rc;
+}
+
+/* Where the copy is follows from where the directory is now: it may have been moved, or be a copy itself. */
+static int keep_snapshot(const struct tm_definition *d, size_t i, const struct tm_json *old,
+                         struct tm_err *err)
+{
+  const struct tm_step *step = d->pipeline->steps[i];
+  struct tm_snapshot *s = &d->snapshots[i];
+  const char *old_hash = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
+  char *dir = tm_path_join(d->dir->script_dir, step->name);
+  char hash[17], copied[17] = "";
+  int rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
+
+  if (rc == 0 && strcmp(hash, old_hash) == 0 &&
+      tm_snapshot_hash_dir(d->fs, dir, copied, NULL) == 0 && strcmp(copied, hash) == 0) {
+    s->dir = tm_xstrdup(dir);
+    s->script = tm_snapshot_script(&step->config, dir);
+    memcpy(s->hash, hash, sizeof(copied));
+  } else if (rc == 0) {
+    rc = take_snapshot(d, i, err);
+  }
+  free(dir);
+  return rc;
+}
+
+int tm_definition_keep(const struct tm_definition *d, const struct tm_json *record,
+                       struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < d->pipeline->steps_len && rc == 0; i++)
+    rc = keep_snapshot(d, i, tm_job_record_step(record, d->pipeline->steps[i]->name), err);
+  return rc;
+}

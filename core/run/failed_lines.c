@@ -1,0 +1,70 @@
+/* failed_lines.c - see failed_lines.h. */
+#include "run/failed_lines.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+static void add_string(struct tm_buf *out, const char *key, const char *text, size_t len)
+{
+  tm_buf_printf(out, ",\"%s\":", key);
+  tm_json_write_string(out, text, len);
+}
+
+static bool is_utf8(const char *s, size_t n)
+{
+  for (size_t i = 0, len; i < n; i += len)
+    if ((len = tm_text_utf8_len(s + i, n - i)) == 0)
+      return false;
+  return true;
+}
+
+void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
+                          const struct tm_item *item)
+{
+  tm_buf_printf(out, "{\"mini_batch\":%" PRIu64 ",\"item\":", t->index);
+  tm_json_write_string(out, item->path, item->path_len);
+  if (!is_utf8(item->path, item->path_len)) {
+    tm_buf_add_str(out, ",\"item_hex\":\"");
+    for (size_t i = 0; i < item->path_len; i++)
+      tm_buf_printf(out, "%02x", (unsigned char)item->path[i]);
+    tm_buf_add_char(out, '"');
+  }
+  tm_buf_printf(out, ",\"input\":%" PRIu32 ",\"try\":%" PRIu32, t->dataset, t->try);
+  const char *status = tm_status_name(t->status);
+  add_string(out, "status", status, strlen(status));
+  add_string(out, "error", t->message, t->message_len);
+  add_string(out, "log", t->log, strlen(t->log));
+  tm_buf_add_str(out, "}\n");
+}
+
+void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,
+                         const struct tm_manifest_entry *entry)
+{
+  struct tm_reader r;
+  struct tm_item item;
+
+  tm_reader_init(&r, entry->bytes, entry->len);
+  while (tm_item_next(&r, &item))
+    tm_failed_lines_item(out, t, &item);
+}
+
+void tm_failed_lines_short(struct tm_buf *out, const struct tm_failed_try *t, uint32_t items,
+                           uint32_t marked, uint32_t returned)
+{
+  uint32_t good = items - marked;
+
+  if (returned >= good)
+    return;
+  tm_buf_printf(out,
+                "{\"mini_batch\":%" PRIu64 ",\"item\":null,\"count\":%" PRIu32 ",\"input\":%" PRIu32
+                ",\"error\":\"run() returned %" PRIu32 " %s for %" PRIu32 " %s",
+                t->index, good - returned, t->dataset, returned,
+                tm_text_counted(returned, "element", "elements"), items,
+                tm_text_counted(items, "item", "items"));
+  if (marked > 0)
+    tm_buf_printf(out, ", of which %" PRIu32 " are marked as failed", marked);
+  tm_buf_add_str(out, "\"}\n");
+}

@@ -1,0 +1,35 @@
+/* failed_lines.h - the lines of the failures log, which failed_items.jsonl is made of: one JSON object a line.
+ *
+ *   {"mini_batch":7,"item":"/data/a.pgm","input":0,"try":3,"status":"RUN_EXCEPTION","error":"...","log":"/job/..."}
+ *   {"mini_batch":7,"item":null,"count":2,"input":0,"error":"run() returned 8 elements for 10 items"}
+ *
+ * The second stands for items that no element was returned for: which ones is not known. `input` is the number of the dataset in
+ * the step's inputs, from 0. A path that is not UTF-8 is shown in `item` with U+FFFD, and stands in `item_hex` byte by byte.
+ */
+#ifndef TM_RUN_FAILED_LINES_H
+#define TM_RUN_FAILED_LINES_H
+
+#include "agent/message.h"
+#include "data/item.h"
+#include "run/manifest.h"
+
+/* Of which try, and why. */
+struct tm_failed_try {
+  uint64_t index;
+  uint32_t try, dataset;
+  enum tm_status status;
+  const char *message; /* any bytes */
+  size_t message_len;
+  const char *log; /* the file with the whole */
+};
+void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
+                          const struct tm_item *item);
+/* One for each item of the entry. */
+void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,
+                         const struct tm_manifest_entry *entry);
+/* `items` of which `marked` have lines of their own, and `returned` elements. Nothing is added when these are
+ * enough. */
+void tm_failed_lines_short(struct tm_buf *out, const struct tm_failed_try *t, uint32_t items,
+                           uint32_t marked, uint32_t returned);
+
+#endif

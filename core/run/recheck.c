@@ -1,0 +1,107 @@
+/* recheck.c - see recheck.h.
+ *
+ * One step after the other: its manifest, opened for reading, and a lister that compares with all of it. A complete list is
+ * never added to (manifest.c), and that of a Completed job is complete; one that is not is damage.
+ */
+#include "run/recheck.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "run/lister.h"
+#include "run/manifest_file.h"
+
+struct tm_recheck {
+  struct tm_recheck_options o;
+  size_t at; /* the step at hand */
+  struct tm_manifest *manifest;
+  struct tm_lister *lister;
+  int64_t compared;
+};
+
+static int open_manifest(struct tm_recheck *r, const struct tm_step *step, struct tm_err *err)
+{
+  char *path = tm_xprintf("%s/%s/state/manifest", r->o.dir, step->name);
+  int rc = tm_manifest_open_read(&r->manifest, r->o.fs, path, 0, err);
+
+  if (rc >= 0 && !tm_manifest_has_end(r->manifest))
+    rc = tm_err_set(err, TM_EDAMAGE, "'%s' is damaged: it has no end, and the job is Completed",
+                    path);
+  free(path);
+  return rc;
+}
+
+static void close_step(struct tm_recheck *r)
+{
+  tm_lister_stop(r->lister);
+  r->lister = NULL;
+  tm_manifest_close(r->manifest);
+  r->manifest = NULL;
+}
+
+static void on_listed(void *data);
+
+static int open_step(struct tm_recheck *r, struct tm_err *err)
+{
+  const struct tm_step *step = r->o.pipeline->steps[r->at];
+  struct tm_lister_options o = { .loop = r->o.loop,
+                                 .inputs = (const struct tm_dataset *const *)step->inputs,
+                                 .inputs_len = step->inputs_len,
+                                 .mini_batch_size = step->config.mini_batch_size,
+                                 .on_progress = on_listed,
+                                 .data = r };
+  int rc = open_manifest(r, step, err);
+
+  if (rc < 0)
+    return rc;
+  tm_manifest_relist(r->manifest);
+  o.manifest = r->manifest;
+  r->lister = tm_lister_start(&o, err);
+  return r->lister ? 0 : err->code;
+}
+
+static void on_listed(void *data)
+{
+  struct tm_recheck *r = data;
+  struct tm_err err = TM_ERR_NONE;
+  char *warning;
+  int state;
+
+  if (!r->lister)
+    return;
+  state = tm_lister_state(r->lister, &err);
+  while ((warning = tm_lister_take_warning(r->lister))) {
+    r->o.on_warning(r->o.data, warning);
+    free(warning);
+  }
+  if (state == 0)
+    return;
+  if (state > 0)
+    r->compared += (int64_t)tm_manifest_count(r->manifest);
+  else
+    tm_err_wrap(&err, "step '%s'", r->o.pipeline->steps[r->at]->name);
+  close_step(r);
+  if (state > 0 && ++r->at < r->o.pipeline->steps_len)
+    state = open_step(r, &err) < 0 ? err.code : 0;
+  if (state != 0)
+    r->o.on_ended(r->o.data, state < 0 ? state : 0, r->compared, &err);
+}
+
+struct tm_recheck *tm_recheck_start(const struct tm_recheck_options *o, struct tm_err *err)
+{
+  struct tm_recheck *r = TM_NEW(struct tm_recheck);
+
+  r->o = *o;
+  if (open_step(r, err) == 0)
+    return r;
+  tm_recheck_stop(r);
+  return NULL;
+}
+
+void tm_recheck_stop(struct tm_recheck *r)
+{
+  if (!r)
+    return;
+  close_step(r);
+  free(r);
+}

@@ -1,0 +1,206 @@
+-- Inputs and places that are not as they should be: said in words, with the status of what it is, and nothing hangs.
+local ffi = require "ffi"
+local job = require "support.job"
+local lfs = require "lfs"
+
+ffi.cdef "int mkfifo(const char *path, unsigned mode); unsigned geteuid(void);"
+
+local ECHO = "function run(m) return names_of(m) end"
+local READ = [[function run(m)
+  local rows = {}
+  for i, path in ipairs(m) do
+    local file = assert(io.open(path))
+    rows[i] = name_of(path) .. " " .. #file:read "*a"
+    file:close()
+  end
+  return rows
+end]]
+local NOBODY = "65534"
+
+local function new_case(script, config)
+  local t = job.case()
+  t:inputs(4)
+  t:script(script or ECHO)
+  t:pipeline("mini_batch_size = 1, process_count_per_node = 2, run_max_try = 1, " .. (config or ""))
+  return t
+end
+
+local function expect_words(r, words)
+  for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
+end
+
+--- As a user who is not root, in a folder that is that user's: words before the program. Root may do all.
+local function as_user(t)
+  if ffi.C.geteuid() ~= 0 then return {} end
+  assert(os.execute(("chown -R %s %s"):format(NOBODY, t.dir)) == 0)
+  return { "setpriv", "--reuid=" .. NOBODY, "--regid=" .. NOBODY, "--clear-groups" }
+end
+
+--- Mounts for the length of a case, or says that it may not.
+local function in_own_mounts(t, text)
+  local probe = ("unshare -m sh -c 'mount -t tmpfs tmpfs %s' 2>%s/mount"):format(t:path "tmp", t.dir)
+  if os.execute(probe) ~= 0 then return nil end
+  return { "unshare", "-m", "sh", "-c", text .. ' && exec "$@"', "sh" }
+end
+
+describe("an input", function()
+  after_each(job.check_end)
+
+  it("that may not be read fails its mini-batch, and says which", function()
+    local t = new_case(READ)
+    os.execute("chmod 000 " .. t:path "in/0002.txt")
+    local r = t:expect_job(0, nil, { before = as_user(t) })
+    assert.same({ total = 4, succeeded = 3, failed = 1 }, r.result.steps[1].items)
+    assert.is_truthy(t:log("user/error.txt"):find("0002.txt: Permission denied", 1, true))
+  end)
+
+  it("in a folder that may not be read ends the job, or is left out when asked", function()
+    local t = new_case(READ)
+    t:inputs(2, "in/closed")
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '"in"')))
+    os.execute("chmod 000 " .. t:path "in/closed")
+    local before = as_user(t)
+    finally(function() os.execute("chmod 700 " .. t:path "in/closed") end)
+    expect_words(t:expect_job(3, nil, { before = before }), { t:path "in/closed", "permission denied" })
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in"%)', '"in", { on_unreadable = "skip" })')))
+    t.job_dir, t.step_dir = t:path "second", t:path "second/score"
+    expect_words(t:expect_job(0, nil, { before = before }), { t:path "in/closed" })
+    assert.equal(4, #t:rows())
+  end)
+
+  it("that vanishes between listing and run() fails its mini-batch", function()
+    local t = new_case [[function run(m)
+      if number_of(m[1]) == 1 then os.remove((m[1]:gsub("0001", "0003"))) end
+      if number_of(m[1]) == 3 and io.open(m[1]) then error "it was read before it could vanish" end
+      if number_of(m[1]) == 3 then assert(io.open(m[1])) end
+      return names_of(m)
+    end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_max_try = 1"
+    local r = t:expect_job(0)
+    assert.same({ total = 4, succeeded = 3, failed = 1 }, r.result.steps[1].items)
+    assert.is_truthy(t:log("user/error.txt"):find("0003.txt: No such file", 1, true), t:log "user/error.txt")
+  end)
+
+  it("that is no regular file is not taken by a folder or a pattern, and does not hold up the listing", function()
+    local t = new_case(READ, "run_invocation_timeout = 5, ")
+    assert.equal(0, ffi.C.mkfifo(t:path "in/0000.fifo", 384))
+    lfs.link("/dev/zero", t:path "in/0000.zero", true)
+    for i, paths in ipairs { '"in"', '"in/*"', '{ "in/0000.fifo", "in/0000.zero", "in/*.txt" }' } do
+      t:write("pipeline.lua", (t:read("pipeline.lua"):gsub("from_files%b()", "from_files(" .. paths .. ")")))
+      t.job_dir = t:path("job" .. i)
+      t.step_dir = t.job_dir .. "/score"
+      local r = t:expect_job(0, nil, { limit = 30 })
+      assert.same({ "0001.txt 2", "0002.txt 2", "0003.txt 2", "0004.txt 2" }, t:rows(), paths)
+      if i == 3 then expect_words(r, { "0000.fifo' is no regular file", "0000.zero' is no regular file" }) end
+      assert.equal(4, r.result.steps[1].items.total)
+    end
+  end)
+
+  it("may have a name of 255 bytes, and a path of 4,000", function()
+    local t = new_case(READ)
+    local name = ("n"):rep(251) .. ".txt"
+    t:write("in/" .. name, "12345")
+    local deep = "in"
+    while #t:path(deep) + 201 < 4000 do deep = deep .. "/" .. ("d"):rep(200) end
+    deep = deep .. "/" .. ("e"):rep(4000 - #t:path(deep) - 1)
+    t:write(deep, "123")
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '"in"')))
+    assert.equal(4000, #t:path(deep))
+    t:expect_job(0)
+    local rows = t:rows()
+    assert.equal(6, #rows)
+    assert.equal(("e"):rep(#deep:match "[^/]+$") .. " 3", rows[5])
+    assert.equal(name .. " 5", rows[6])
+  end)
+end)
+
+describe("a job directory", function()
+  after_each(job.check_end)
+
+  it("that may not be made or written is refused, and says why", function()
+    local t = new_case()
+    lfs.mkdir(t:path "closed")
+    local before = as_user(t)
+    os.execute("chmod 500 " .. t:path "closed")
+    finally(function() os.execute("chmod 700 " .. t:path "closed") end)
+    for _, dir in ipairs { t:path "closed/job", t:path "closed" } do
+      t.job_dir = dir
+      expect_words(t:expect_job(3, nil, { before = before }), { t:path "closed", "permission denied" })
+    end
+    t.job_dir = "/proc/tidemill"
+    expect_words(t:expect_job(3), { "/proc/tidemill" })
+  end)
+
+  it("that is removed while the job runs ends it", function()
+    local t = new_case [[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      function run(m)
+        io.open(os.getenv "HERE", "w"):close()
+        while not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
+        return names_of(m)
+      end]]
+    local p = t:start_job(nil, { env = { "GO=" .. t:path "go", "HERE=" .. t:path "here" } })
+    t:wait_for "here"
+    require "support.folder".remove_tree(t.job_dir)
+    t:write("go", "")
+    local r = t:finish(p, 30)
+    t:expect(r, 3)
+    expect_words(r, { t.job_dir, "no such file" })
+    assert.is_false(t:has "job/score/output/parallel_run_step.txt")
+  end)
+end)
+
+describe("a machine", function()
+  after_each(job.check_end)
+
+  it("with too few descriptors is told so, and left as it was", function()
+    local t = new_case()
+    for n = 8, 64 do
+      t.job_dir = t:path("job" .. n)
+      t.step_dir = t.job_dir .. "/score"
+      local r = t:run_job(nil, { before = { "prlimit", "--nofile=" .. n .. ":" .. n }, limit = 30 })
+      if r.status == 0 then
+        assert.same(job.names(4), t:rows())
+        return assert.is_true(n > 16)
+      end
+      t:expect(r, 3)
+      expect_words(r, { "this process may open " .. n .. " files (ulimit -n)", "raise the limit" })
+      assert.is_false(t:has(t.job_dir))
+    end
+    error "64 descriptors are too few"
+  end)
+
+  it("without /proc is told so", function()
+    local t = new_case()
+    local before = in_own_mounts(t, "mount -t tmpfs tmpfs /proc")
+    if not before then return pending "no right to mount" end
+    local r = t:run_job(nil, { before = before })
+    if not r.err:find "LeakSanitizer" then t:expect(r, 3) end -- which needs /proc itself, and fails
+    expect_words(r, { "/proc is not there; mount it" })
+    assert.is_false(t:has "job")
+  end)
+
+  it("without HOME and TERM runs a job all the same", function()
+    local t = new_case()
+    t:expect_job(0, { "--progress", "auto" }, { before = { "env", "-u", "HOME", "-u", "TERM", "-u", "PATH" } })
+    assert.same(job.names(4), t:rows())
+  end)
+
+  it("whose current directory may not be written says what to do", function()
+    local t = new_case()
+    lfs.mkdir(t:path "closed")
+    local before = as_user(t)
+    os.execute("chmod 500 " .. t:path "closed")
+    local function map(env)
+      return t:run({ "map", t:path "score.lua", t:path "in", "--progress", "none" },
+                   { before = before, cwd = t:path "closed", env = env })
+    end
+    local r = map { "TIDEMILL_WORKSPACE=" }
+    t:expect(r, 3)
+    expect_words(r, { t:path "closed", "permission denied", "TIDEMILL_WORKSPACE" })
+    r = map()
+    t:expect(r, 0)
+    assert.equal("0001.txt\n", r.out:match "0001.txt\n")
+  end)
+end)

@@ -1,0 +1,90 @@
+/* test_job_dir.c - what a folder is taken for, and who may have it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/stat.h>
+
+#include "folder.h"
+
+#include "run/job_dir.h"
+
+static void put(struct folder *f, const char *name)
+{
+  int fd = open(folder_file(f, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  assert_true(fd >= 0);
+  close(fd);
+}
+
+static enum tm_job_dir_state look(const char *path)
+{
+  struct tm_err err = TM_ERR_NONE;
+  enum tm_job_dir_state state = tm_job_dir_look(path, &err);
+  assert_int_equal(state == TM_JOB_DIR_UNKNOWN, err.text[0] != '\0');
+  return state;
+}
+
+static void what_is_in_a_folder_says_what_it_is(void **state)
+{
+  struct folder f;
+  folder_init(&f);
+  assert_int_equal(look(folder_file(&f, "missing")), TM_JOB_DIR_NEW);
+  assert_int_equal(look(f.path), TM_JOB_DIR_NEW);
+  put(&f, "lock");
+  assert_int_equal(mkdir(folder_file(&f, "resume_from"), 0700), 0);
+  assert_int_equal(look(f.path), TM_JOB_DIR_INCOMPLETE);
+  put(&f, "other");
+  assert_int_equal(look(f.path), TM_JOB_DIR_FOREIGN);
+  put(&f, "job.json");
+  assert_int_equal(look(f.path), TM_JOB_DIR_JOB);
+  assert_int_equal(look(folder_file(&f, "other")), TM_JOB_DIR_FOREIGN);
+  folder_release(&f);
+}
+
+static void a_folder_that_cannot_be_looked_into_is_no_other_job(void **state)
+{
+  char path[5000];
+  memset(path, 'x', sizeof(path) - 1);
+  path[0] = '/';
+  path[sizeof(path) - 1] = '\0';
+  assert_int_equal(look(path), TM_JOB_DIR_UNKNOWN); /* the name is too long */
+}
+
+static void who_holds_a_folder_changes_nothing_and_shares_it(void **state)
+{
+  struct folder f;
+  struct tm_job_dir owner, a, b;
+  struct tm_err err = TM_ERR_NONE;
+  const struct tm_fs *fs = tm_fs_real();
+  folder_init(&f);
+  assert_true(tm_job_dir_hold(&a, fs, f.path, &err) < 0); /* no lock: nobody has had it */
+  assert_int_equal(look(f.path), TM_JOB_DIR_NEW);
+  assert_int_equal(tm_job_dir_open(&owner, fs, f.path, &err), 0);
+  uint64_t epoch = owner.epoch;
+  char *owner_file = strdup(owner.owner_file);
+  tm_job_dir_close(&owner);
+  assert_int_equal(tm_job_dir_hold(&a, fs, f.path, &err), 0);
+  assert_int_equal(tm_job_dir_hold(&b, fs, f.path, &err), 0);
+  assert_int_equal(tm_job_dir_check_owner(fs, owner_file, epoch, &err), 0);
+  int fd = open(folder_file(&f, "lock"), O_RDWR | O_CLOEXEC);
+  assert_int_not_equal(tm_lock_take(fd, false), 0); /* nobody owns it meanwhile */
+  tm_job_dir_close(&a);
+  assert_int_not_equal(tm_lock_take(fd, false), 0);
+  tm_job_dir_close(&b);
+  assert_int_equal(tm_lock_take(fd, false), 0);
+  close(fd);
+  free(owner_file);
+  folder_release(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_in_a_folder_says_what_it_is),
+    cmocka_unit_test(a_folder_that_cannot_be_looked_into_is_no_other_job),
+    cmocka_unit_test(who_holds_a_folder_changes_nothing_and_shares_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

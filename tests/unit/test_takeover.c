@@ -1,0 +1,107 @@
+/* test_takeover.c - copies of another job's steps get to their places, from wherever a kill has left them. What is copied, and
+ * what is refused: tests/job/takeover_spec.lua; kills at each call: tests/crash. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/stat.h>
+
+#include "folder.h"
+
+#include "run/takeover.h"
+
+struct place {
+  struct folder f;
+  struct tm_job_dir dir;
+  struct tm_step steps[3], *list[3];
+  struct tm_pipeline pipeline;
+  struct tm_definition d;
+};
+
+static void make(struct place *p, const char *name)
+{
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), folder_file(&p->f, name), 0700, NULL), 0);
+}
+
+static void place_init(struct place *p)
+{
+  static char *names[] = { (char *)"a", (char *)"b", (char *)"c" };
+  *p = (struct place) { .pipeline = { .steps = p->list, .steps_len = 3 } };
+  folder_init(&p->f);
+  for (int i = 0; i < 3; i++) {
+    p->steps[i].name = names[i];
+    p->list[i] = &p->steps[i];
+  }
+  p->dir.path = p->f.path;
+  p->d = (struct tm_definition) { .fs = tm_fs_real(), .pipeline = &p->pipeline, .dir = &p->dir };
+}
+
+static void expect_placed(struct place *p)
+{
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_takeover_place(&p->d, &err), 0);
+  assert_true(folder_size(&p->f, "a/state") >= 0);
+  assert_true(folder_size(&p->f, "b/state") >= 0);
+  assert_int_equal(folder_size(&p->f, "c"), -1);
+  assert_int_equal(folder_size(&p->f, TM_TAKEOVER_DIR), -1);
+}
+
+static void copies_get_to_their_places_once(void **state)
+{
+  struct place p;
+  place_init(&p);
+  make(&p, TM_TAKEOVER_DIR "/a/state");
+  make(&p, TM_TAKEOVER_DIR "/b/state");
+  expect_placed(&p);
+  expect_placed(&p);
+  folder_release(&p.f);
+}
+
+static void what_a_kill_has_left_is_gone_on_with(void **state)
+{
+  struct place p;
+  place_init(&p);
+  make(&p, "a/state"); /* renamed already */
+  make(&p, TM_TAKEOVER_DIR "/b/state");
+  expect_placed(&p);
+  make(&p, TM_TAKEOVER_DIR); /* all of them were, but for the folder's end */
+  expect_placed(&p);
+  folder_release(&p.f);
+}
+
+static void copies_never_replace_a_step(void **state)
+{
+  struct place p;
+  struct tm_err err = TM_ERR_NONE;
+  place_init(&p);
+  make(&p, "a/state");
+  make(&p, TM_TAKEOVER_DIR "/a/output");
+  assert_true(tm_takeover_place(&p.d, &err) < 0);
+  assert_non_null(strstr(err.text, "cannot rename"));
+  assert_true(folder_size(&p.f, "a/state") >= 0);
+  folder_release(&p.f);
+}
+
+static void copies_of_a_killed_beginning_are_removed(void **state)
+{
+  struct place p;
+  struct tm_err err = TM_ERR_NONE;
+  place_init(&p);
+  make(&p, TM_TAKEOVER_DIR "/a/state");
+  assert_int_equal(tm_takeover_copy(&p.d, &err), 0); /* nobody asks for any now */
+  assert_int_equal(folder_size(&p.f, TM_TAKEOVER_DIR), -1);
+  folder_release(&p.f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(copies_get_to_their_places_once),
+    cmocka_unit_test(what_a_kill_has_left_is_gone_on_with),
+    cmocka_unit_test(copies_never_replace_a_step),
+    cmocka_unit_test(copies_of_a_killed_beginning_are_removed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
