@@ -12,13 +12,16 @@
 #include "data/rows/json_lines.h"
 #include "data/rows/json_scan.h"
 
-static int64_t read_lines(const struct tm_schema *schema, struct tm_arena *arena, const char *p,
-                          size_t n, size_t cut, struct tm_data_frame *out)
+static struct tm_arena arena; /* kept from input to input */
+
+static int64_t read_lines(const struct tm_schema *schema, const char *p, size_t n, size_t cut,
+                          struct tm_data_frame *out)
 {
   struct tm_json_lines_options o = { .drop_invalid = true };
   struct tm_json_lines *j = tm_json_lines_new(&o, schema);
   struct tm_err err = TM_ERR_NONE;
-  tm_json_lines_begin(j, arena, 0, NULL);
+  tm_arena_clear(&arena);
+  tm_json_lines_begin(j, &arena, 0, NULL);
   int64_t got = tm_json_lines_add(j, p, cut, false, &err);
   fuzz_require(got >= 0 && (size_t)got <= cut);
   fuzz_require(tm_json_lines_add(j, p + got, n - (size_t)got, true, &err) == (int64_t)n - got);
@@ -75,17 +78,15 @@ static bool has_more(const char *p, size_t n)
 
 static int64_t check_line(const struct tm_schema *schema, const char *p, size_t n)
 {
-  struct tm_arena arena = { 0 };
   struct tm_data_frame frame;
   struct tm_json *object;
   bool is_limit;
   bool want = other_says(p, n, &object, &is_limit);
-  int64_t rows = read_lines(schema, &arena, p, n, n, &frame);
+  int64_t rows = read_lines(schema, p, n, n, &frame);
   fuzz_require(is_limit || rows == (want && !is_blank(p, n) && !has_more(p, n))); /* (1) */
   for (size_t i = 0; want && rows > 0 && i < frame.n; i++)
     check_string(&frame, i, 0, object);
   tm_json_free(object);
-  tm_arena_release(&arena);
   return rows;
 }
 
@@ -94,7 +95,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const char *p = (const char *)data + (size > 0);
   size_t n = size - (size > 0), cut = size > 0 ? data[0] % (n + 1) : 0;
   struct tm_schema schema = { 0 };
-  struct tm_arena arena = { 0 };
   struct tm_data_frame frame;
   int64_t rows = 0;
   tm_json_lines_infer(p, n, true, &schema);
@@ -104,8 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rows += check_line(&schema, p + at, len);
     at += len + 1;
   }
-  fuzz_require(read_lines(&schema, &arena, p, n, cut, &frame) == rows); /* (2) */
-  tm_arena_release(&arena);
+  fuzz_require(read_lines(&schema, p, n, cut, &frame) == rows); /* (2) */
   tm_schema_release(&schema);
   return 0;
 }

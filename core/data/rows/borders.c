@@ -104,6 +104,16 @@ static bool is_empty(const char *p, size_t n)
   return true;
 }
 
+static void keep_header(struct tm_borders *b, const char *p, size_t n)
+{
+  struct tm_utf16 u = { .big_endian = b->big_endian };
+  size_t bad = 0;
+  if (b->unit == 2)
+    tm_utf16_add(&u, &b->header, p, n, &bad);
+  else
+    tm_buf_add(&b->header, p, n);
+}
+
 /* Where the first row of values begins; the header is kept. */
 static int begin(struct tm_borders *b, struct tm_err *err)
 {
@@ -124,7 +134,7 @@ static int begin(struct tm_borders *b, struct tm_err *err)
     size_t row = tm_scan_rows(&scan, text + empty, len - empty, 1);
     if (scan.rows == 1 || b->raw.len < n) {
       b->begin += (int64_t)((empty + row) * b->unit);
-      tm_buf_add(&b->header, b->raw.data + mark + empty * b->unit, row * b->unit);
+      keep_header(b, b->raw.data + mark + empty * b->unit, row * b->unit);
       return 0;
     }
     if (n >= HEADER_MAX)
