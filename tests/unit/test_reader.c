@@ -251,6 +251,17 @@ static void packed_files(void **state)
   folder_release(&folder);
 }
 
+static void text_is_not_taken_for_a_packed_file(void **state)
+{
+  static const char *const text[] = {
+    "", "a", "BZh", "BZh9,name,x", "BZh91AY&S,b", "7zXZ,a,b,c,d", "PK,a", "(a/b"
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(text); i++)
+    assert_int_equal(tm_stream_packing(text[i], strlen(text[i])), TM_PACKED_NOT);
+  assert_int_equal(tm_stream_packing("BZh91AY&SY", 10), TM_PACKED_OTHER);
+  assert_int_equal(tm_stream_packing("\x1f\x8b\x08", 3), TM_PACKED_GZIP);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -263,6 +274,7 @@ int main(void)
     cmocka_unit_test(json_lines_of_an_encoding),
     cmocka_unit_test(a_file_without_rows_gives_no_columns),
     cmocka_unit_test(packed_files),
+    cmocka_unit_test(text_is_not_taken_for_a_packed_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
