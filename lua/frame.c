@@ -275,15 +275,9 @@ static int frame_nearest(lua_State *L)
 }
 
 static const luaL_Reg frame_functions[] = {
-  { "setup", frame_setup },
-  { "new_frame", frame_new_frame },
-  { "new_column", frame_new_column },
-  { "text", frame_text },
-  { "texts", frame_texts },
-  { "delimited", frame_delimited },
-  { "write", frame_write },
-  { "nearest", frame_nearest },
-  { NULL, NULL },
+  { "setup", frame_setup }, { "new_frame", frame_new_frame }, { "new_column", frame_new_column },
+  { "text", frame_text },   { "texts", frame_texts },         { "delimited", frame_delimited },
+  { "write", frame_write }, { "nearest", frame_nearest },     { NULL, NULL },
 };
 
 int tm_lua_open_frame_c(lua_State *L)

@@ -137,7 +137,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
       local t = frames_case(12, 'mini_batch_size = 1, append_row_file_name = "rows.csv"', ([[
         function run(m)
           local i = number_of(m[1])
-          local n, text = { "n", { i } }, { "text, long", { ("x, \"\n"):rep(%d) .. i } }
+          local n, text = { "n", { i } }, { "text, long", { i .. ("x, \"\n"):rep(%d) } }
           local empty = { "empty", {} }
           local orders = { { n, text, empty }, { text, n, empty }, { empty, text, n } }
           return frame.from_table(orders[i %% 3 + 1])
@@ -147,7 +147,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
       local header = text:match "^[^\n]*\n"
       local want = { n = {}, text = {} }
       for i = 1, 12 do
-        local quoted = '"' .. ('x, ""\n'):rep(size) .. i .. '"'
+        local quoted = '"' .. i .. ('x, ""\n'):rep(size) .. '"'
         local fields = { n = tostring(i), ['"text, long"'] = quoted, empty = "" }
         local row = {}
         for name in header:gsub("text, long", "TEXT"):gmatch "[^,\n]+" do
