@@ -119,6 +119,12 @@ void tm_lua_frame_end(lua_State *L, int at)
 
 /* ---- a frame returned ---- */
 
+static void add_names(struct tm_buf *out, const struct view *v)
+{
+  for (size_t i = 0; i < v->n; i++)
+    tm_buf_add_bytes32(out, v->names[i], strlen(v->names[i]));
+}
+
 int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, uint32_t *returned,
                       struct tm_err *err)
 {
@@ -129,8 +135,8 @@ int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, 
   push_view(L, lua_gettop(L) - 1, lua_gettop(L), &v);
   int64_t len = v.n > 0 ? v.columns[0]->len : 0;
   *returned = (uint32_t)len;
-  for (size_t i = 0; to->columns != NULL && i < v.n; i++)
-    tm_buf_add_bytes32(to->columns, v.names[i], strlen(v.names[i]));
+  if (to->columns != NULL)
+    add_names(to->columns, &v);
   if (to->rows != NULL)
     tm_frame_add_rows(to->rows, v.columns, v.n, len, to->separator, to->escapes);
   return 0;
@@ -175,14 +181,6 @@ static int frame_new_column(lua_State *L)
   return 1;
 }
 
-/* keep_of(column) -> the environment that new_column() was given */
-static int frame_keep_of(lua_State *L)
-{
-  luaL_checktype(L, 1, LUA_TUSERDATA);
-  lua_getfenv(L, 1);
-  return 1;
-}
-
 /* text(column, row from 0) -> the value as text */
 static int frame_text(lua_State *L)
 {
@@ -220,8 +218,12 @@ static void add_delimited(lua_State *L, struct tm_buf *out)
   struct view v;
   const char *separator = luaL_checkstring(L, 3);
   push_view(L, 1, 2, &v);
-  if (lua_toboolean(L, 4))
-    tm_frame_add_header(out, v.names, v.n, *separator);
+  if (lua_toboolean(L, 4)) {
+    struct tm_buf *names = tm_lua_hold_buf(L);
+    add_names(names, &v);
+    tm_frame_add_header(out, tm_buf_str(names), names->len, *separator);
+    tm_lua_let_go(L, -1);
+  }
   tm_frame_add_rows(out, v.columns, v.n, v.n > 0 ? v.columns[0]->len : 0, *separator, false);
 }
 
@@ -273,16 +275,9 @@ static int frame_nearest(lua_State *L)
 }
 
 static const luaL_Reg frame_functions[] = {
-  { "setup", frame_setup },
-  { "new_frame", frame_new_frame },
-  { "new_column", frame_new_column },
-  { "keep_of", frame_keep_of },
-  { "text", frame_text },
-  { "texts", frame_texts },
-  { "delimited", frame_delimited },
-  { "write", frame_write },
-  { "nearest", frame_nearest },
-  { NULL, NULL },
+  { "setup", frame_setup }, { "new_frame", frame_new_frame }, { "new_column", frame_new_column },
+  { "text", frame_text },   { "texts", frame_texts },         { "delimited", frame_delimited },
+  { "write", frame_write }, { "nearest", frame_nearest },     { NULL, NULL },
 };
 
 int tm_lua_open_frame_c(lua_State *L)

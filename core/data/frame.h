@@ -119,7 +119,7 @@ static inline const char *tm_column_string(const struct tm_column *c, int64_t ro
   int64_t from = c->is_wide ? c->off64[row] : c->off32[row];
   int64_t to = c->is_wide ? c->off64[row + 1] : c->off32[row + 1];
   *n = (size_t)(to - from);
-  return c->bytes + from;
+  return *n > 0 ? c->bytes + from : "";
 }
 
 /* "bool", "long", "double", "string", "datetime"; "?" for no type. */

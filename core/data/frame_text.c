@@ -96,12 +96,17 @@ void tm_frame_add_field(struct tm_buf *out, const char *s, size_t n, char separa
   tm_buf_add_char(out, '"');
 }
 
-void tm_frame_add_header(struct tm_buf *out, const char *const *names, size_t n, char separator)
+void tm_frame_add_header(struct tm_buf *out, const char *names, size_t names_len, char separator)
 {
-  for (size_t i = 0; i < n; i++) {
-    if (i > 0)
+  struct tm_reader r;
+  size_t begin = out->len;
+  tm_reader_init(&r, names, names_len);
+  while (r.at < r.end && !r.bad) {
+    size_t n = 0;
+    const char *name = tm_read_bytes32(&r, &n);
+    if (out->len > begin)
       tm_buf_add_char(out, separator);
-    tm_frame_add_field(out, names[i], strlen(names[i]), separator);
+    tm_frame_add_field(out, n > 0 ? name : "", n, separator);
   }
   tm_buf_add_char(out, '\n');
 }

@@ -20,8 +20,8 @@
 void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row);
 /* One field of a header or row, quoted where needed. */
 void tm_frame_add_field(struct tm_buf *out, const char *s, size_t n, char separator);
-/* Names, separated, and '\n'. */
-void tm_frame_add_header(struct tm_buf *out, const char *const *names, size_t n, char separator);
+/* Names (bytes32 each, which are good), separated, and '\n'. */
+void tm_frame_add_header(struct tm_buf *out, const char *names, size_t names_len, char separator);
 /* `len` rows of n columns, each with '\n'. `escapes`: a line break, and a backslash, in a string is written as \n, \r
  * and \\; else it stays, in quotes. */
 void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns, size_t n,

@@ -257,17 +257,9 @@ int tm_columns_fit(struct tm_columns *c, const struct tm_columns_rows *r, struct
 static void note_header(const struct tm_columns *c, struct tm_commit *commit)
 {
   struct tm_buf line = TM_BUF_NONE;
-  struct names names = own_names(c);
-  for (size_t i = 0; i < names.len; i++) {
-    if (i > 0)
-      tm_buf_add_char(&line, c->separator);
-    tm_frame_add_field(&line, names.at[i].len > 0 ? names.at[i].at : "", names.at[i].len,
-                       c->separator);
-  }
-  tm_buf_add_char(&line, '\n');
+  tm_frame_add_header(&line, c->names.data, c->names.len, c->separator);
   tm_commit_note_header(commit, line.data, line.len);
   tm_buf_release(&line);
-  TM_ARRAY_RELEASE(&names);
 }
 
 int tm_columns_begin_add(struct tm_columns *c, struct tm_commit *commit, uint64_t index,

@@ -105,7 +105,7 @@ static struct tm_json *tagged(const char *tag)
   return v;
 }
 
-static bool ends_in(const char *path, size_t n, const char *end)
+static bool has_ending(const char *path, size_t n, const char *end)
 {
   size_t m = strlen(end);
   return n > m && strncasecmp(path + n - m, end, m) == 0;
@@ -117,7 +117,7 @@ static size_t unpacked_len(const char *path)
   static const char *const packings[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4" };
   size_t n = strlen(path);
   for (size_t i = 0; i < TM_COUNT_OF(packings); i++)
-    if (ends_in(path, n, packings[i]))
+    if (has_ending(path, n, packings[i]))
       return n - strlen(packings[i]);
   return n;
 }
@@ -126,13 +126,13 @@ struct tm_json *tm_one_step_table(const char *const *paths, size_t n)
 {
   struct tm_json *v = tagged("TabularDataset");
   size_t len = unpacked_len(paths[0]);
-  bool is_json = ends_in(paths[0], len, ".jsonl") || ends_in(paths[0], len, ".ndjson");
+  bool is_json = has_ending(paths[0], len, ".jsonl") || has_ending(paths[0], len, ".ndjson");
   struct tm_json *list = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
   tm_json_set(v, "kind", tm_json_new_string(is_json ? "json_lines" : "delimited"));
   for (size_t i = 0; i < n; i++)
     tm_json_add(list, tm_json_new_string(paths[i]));
-  if (ends_in(paths[0], len, ".tsv"))
+  if (has_ending(paths[0], len, ".tsv"))
     tm_json_set(options, "separator", tm_json_new_string("\\t"));
   return v;
 }
@@ -180,6 +180,20 @@ static struct tm_json *tree_of(const struct tm_one_step *s, struct tm_json *conf
   return pipeline;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* The file in the job is named as the one that was asked for where that says of which kind it is. */
+static void name_output(struct tm_json *config, const char *output)
+{
+  if (output && (ends_in(output, ".csv") || ends_in(output, ".tsv")) &&
+      !tm_json_get(config, "append_row_file_name"))
+    tm_json_set(config, "append_row_file_name", tm_json_new_string(tm_path_base(output)));
+}
+
 static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options *given,
                          const char *entry, struct tm_err *err)
 {
@@ -191,6 +205,7 @@ static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options
   if (!config)
     return err->code;
   tm_json_set(config, "entry_script", tm_json_new_string(entry));
+  name_output(config, given->output);
   struct tm_json *tree = tree_of(s, config, dataset_of(s, given, limit));
   s->pipeline = tm_pipeline_from_options(tree, s->cwd, err);
   tm_json_free(tree);

@@ -14,6 +14,7 @@ struct tm_one_step_options {
   const char *limit; /* --limit N */
   const char *partition_format;
   bool has_rows;          /* --rows: the inputs are tables */
+  const char *output;     /* --output FILE: its ending says how data frames are written; or NULL */
   bool is_null_separated; /* -0 */
 };
 

@@ -127,6 +127,8 @@ static int set_up(struct try *t, struct tm_err *err)
   setup->is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
   setup->append_row = config->output_action == TM_APPEND_ROW;
   setup->escapes_line_breaks = config->escapes_line_breaks;
+  setup->separator = config->append_row_separator;
+  t->foreground.has_header = config->append_row_header;
   setup->max_result_size = config->max_result_size;
   for (char **variable = config->environment; variable && *variable; variable++)
     putenv(*variable);
@@ -139,6 +141,7 @@ static int run_first(struct try *t, struct tm_err *err)
   struct tm_run_call call = {
     .try = 1, .dataset = "", .items = mb->items, .bytes = mb->bytes.data, .bytes_len = mb->bytes.len
   };
+  call.extras = &t->foreground.extras;
   struct tm_item range;
   tm_table_look_give(&t->look, &call, &range);
   return tm_foreground_run(&t->foreground, &call, "the first mini-batch", err);

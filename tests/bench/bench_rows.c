@@ -12,9 +12,13 @@
 
 #include "base/buf.h"
 #include "base/check.h"
+#include "base/mem.h"
+#include "data/rows/borders.h"
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
+#include "data/rows/json_lines.h"
+#include "data/rows/open.h"
 #include "random.h"
 
 static double seconds_used(void)
@@ -114,6 +118,91 @@ static void bench_parse(const struct tm_buf *text, enum tm_scan_kind kind, bool 
   tm_arena_release(&arena);
 }
 
+static void make_lines(struct tm_buf *out, size_t size)
+{
+  struct random r = { 6 };
+  for (long id = 1; out->len < size; id++) {
+    unsigned long x = (unsigned long)random_next(&r);
+    tm_buf_printf(out,
+                  "{\"id\":%ld,\"count\":%lu,\"price\":%lu.%02lu,\"city\":\"Oslo\",\"text\":\"item "
+                  "\\\"%lu\\\"\","
+                  "\"flag\":%s}\n",
+                  id, x % 100000, x % 5000, x % 100, x % 977, x & 1 ? "true" : "false");
+  }
+}
+
+static void bench_json(size_t size, int times)
+{
+  struct tm_json_lines_options o = { .drop_invalid = false };
+  struct tm_schema schema = { 0 };
+  struct tm_arena arena = { 0 };
+  struct tm_data_frame frame = { 0 };
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_err err;
+  double best = 1e9;
+  make_lines(&text, size);
+  tm_json_lines_infer(text.data, text.len, true, &schema);
+  struct tm_json_lines *j = tm_json_lines_new(&o, &schema);
+  for (int i = 0; i < times; i++) {
+    double from = seconds_used();
+    tm_arena_clear(&arena);
+    tm_json_lines_begin(j, &arena, 0, NULL);
+    tm_require(tm_json_lines_add(j, text.data, text.len, true, &err) == (int64_t)text.len);
+    tm_json_lines_end(j, &frame);
+    double t = seconds_used() - from;
+    best = t < best ? t : best;
+  }
+  print("JSON lines, 6 columns", "", text.len, best, (long long)frame.len);
+  tm_json_lines_free(j);
+  tm_schema_release(&schema);
+  tm_arena_release(&arena);
+  tm_buf_release(&text);
+}
+
+/* The lister's pass over a gzip file (made by gzip(1)): decoding, check sums, check points, row borders. */
+static void bench_gzip(const struct tm_buf *text, int times)
+{
+  char folder[] = "/tmp/tidemill-bench-XXXXXX";
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_dialect d;
+  double best = 1e9;
+  tm_dialect_init(&d);
+  tm_require(mkdtemp(folder) != NULL);
+  char *path = tm_xprintf("%s/t.csv", folder), *packed = tm_xprintf("%s.gz", path);
+  char *command = tm_xprintf("gzip -6 '%s'", path);
+  tm_require(tm_fs_write_file(tm_fs_real(), path, text->data, text->len, 0600, &err) == 0);
+  bool is_there = system(command) == 0;
+  for (int i = 0; i < times && is_there; i++) {
+    char *index = tm_xprintf("%s/index%d", folder, i);
+    struct tm_rows_pack pack = { .index_dir = index };
+    struct tm_range range;
+    double from = seconds_used();
+    struct tm_stream *s = tm_rows_open(tm_fs_real(), packed, &pack, true, &err);
+    struct tm_borders_options o = { .dialect = &d,
+                                    .read = tm_stream_read,
+                                    .data = s,
+                                    .size = s->size,
+                                    .range_bytes = 1 << 20,
+                                    .has_header = true };
+    struct tm_borders *b = tm_borders_new(&o);
+    int rc;
+    while ((rc = tm_borders_next(b, &range, &err)) > 0)
+      ;
+    tm_require(rc == 0);
+    tm_borders_free(b);
+    tm_stream_close(s);
+    double t = seconds_used() - from;
+    best = t < best ? t : best;
+    free(index);
+  }
+  if (is_there)
+    print("gzip: index and row borders", "", text->len, best, 0);
+  tm_tree_remove(folder, NULL);
+  free(path);
+  free(packed);
+  free(command);
+}
+
 int main(int argc, char **argv)
 {
   static const enum tm_scan_kind kinds[] = { TM_SCAN_AVX2, TM_SCAN_SSE2, TM_SCAN_BYTES };
@@ -128,6 +217,8 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
     bench_parse(&text, kinds[i], true, times);
   bench_parse(&text, TM_SCAN_BEST, false, times);
+  bench_json(size, times);
+  bench_gzip(&text, times < 3 ? times : 3);
   tm_buf_release(&text);
   return 0;
 }

@@ -68,6 +68,21 @@ describe("a data frame that run() returns", function()
     assert.same(expected(4, " "), below_header(t, "parallel_run_step.txt", "name number"))
   end)
 
+  it("is shown by try, and written by map as --output says", function()
+    local t = frames_case(4)
+    local r = t:run { "try", "score.lua", "in", "--append-row-file-name", "x.tsv" }
+    t:expect(r, 0)
+    assert.equal("name\tnumber\n0001.txt\t1\n0002.txt\t2\n0003.txt\t3\n0004.txt\t4\n", r.out)
+    t:expect(t:run { "map", "score.lua", "in", "-N", "1", "--output", "out.csv", "--progress", "none" }, 0)
+    local lines = lines_of(t:read "out.csv")
+    assert.equal("name,number", table.remove(lines, 1))
+    table.sort(lines)
+    assert.same(expected(4, ","), lines)
+    r = t:run { "map", "score.lua", "in", "--append-row-separator", "\\t", "--progress", "none" }
+    t:expect(r, 0)
+    assert.equal("0001.txt\t1\n", r.out:match "^[^\n]*\n")
+  end)
+
   it("is refused a separator that separates nothing", function()
     for _, separator in ipairs { ", ", '\\"', "\\n", "" } do
       local t = frames_case(1, ('append_row_separator = "%s"'):format(separator))
@@ -122,7 +137,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
       local t = frames_case(12, 'mini_batch_size = 1, append_row_file_name = "rows.csv"', ([[
         function run(m)
           local i = number_of(m[1])
-          local n, text = { "n", { i } }, { "text, long", { ("x, \"\n"):rep(%d) .. i } }
+          local n, text = { "n", { i } }, { "text, long", { i .. ("x, \"\n"):rep(%d) } }
           local empty = { "empty", {} }
           local orders = { { n, text, empty }, { text, n, empty }, { empty, text, n } }
           return frame.from_table(orders[i %% 3 + 1])
@@ -132,7 +147,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
       local header = text:match "^[^\n]*\n"
       local want = { n = {}, text = {} }
       for i = 1, 12 do
-        local quoted = '"' .. ('x, ""\n'):rep(size) .. i .. '"'
+        local quoted = '"' .. i .. ('x, ""\n'):rep(size) .. '"'
         local fields = { n = tostring(i), ['"text, long"'] = quoted, empty = "" }
         local row = {}
         for name in header:gsub("text, long", "TEXT"):gmatch "[^,\n]+" do

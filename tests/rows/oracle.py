@@ -3,12 +3,17 @@
 usage: oracle.py DUMP_ROWS [COUNT [FIRST]]
 
 Random tables with every nasty field, written by hand with deviations that people's programs make, cut at random sizes: the
-rows of all ranges together are the rows that the csv module gives. The cases come from their number alone, so a failure is
+rows of all ranges together are the rows that the csv module gives. Every fourth table has typed columns, and its values are
+those of Python's int(), float() and datetime. The cases come from their number alone, so a failure is
 seen again with COUNT 1 and its number for FIRST.
 """
+import bz2
 import csv
+import datetime
 import gzip
 import io
+import lzma
+import math
 import os
 import random
 import subprocess
@@ -73,7 +78,7 @@ def make_case(rnd):
         "encoding": rnd.choice(["utf8", "utf8", "utf8", "latin1", "windows1252", "utf16", "ascii"]),
         "header": rnd.random() < 0.5,
         "ragged": rnd.choice(["null", "drop"]),
-        "pack": rnd.choice(["", "", "", "gz", "gz2"]),
+        "pack": rnd.choice(["", "", "", "gz", "gz2", "bz2", "xz"]),
     }
     case["text"] = make_text(rnd, case)
     return case
@@ -91,6 +96,10 @@ def encode(rnd, case):
     elif case["pack"] == "gz2":
         cut = rnd.randrange(len(data) + 1)
         data = gzip.compress(data[:cut]) + gzip.compress(data[cut:])
+    elif case["pack"] == "bz2":
+        data = bz2.compress(data)
+    elif case["pack"] == "xz":
+        data = lzma.compress(data)
     return data
 
 
@@ -128,15 +137,69 @@ def parse_field(field):
     return bytes.fromhex(field[1:]).decode("utf-8")
 
 
-def dump(program, path, options):
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def typed_value(rnd):
+    """Pairs of what is written and what dump_rows prints of it, one for each type; None: it does not fit."""
+    i = rnd.choice([0, 1, -1, rnd.getrandbits(10), -rnd.getrandbits(33), rnd.getrandbits(63), (1 << 63) - 1, -(1 << 63), 1 << 63])
+    x = rnd.choice([0.0, rnd.random(), rnd.uniform(-1e6, 1e6), rnd.uniform(-1, 1) * 10 ** rnd.randrange(-300, 300),
+                    round(rnd.uniform(0, 1e4), 2), float(rnd.getrandbits(53)), 5e-324, 1.7976931348623157e308])
+    text = rnd.choice(["%r", "%.3f", "%.17g", "%.20e", "%.30f", "%.0f", "%e"]) % x
+    t = EPOCH + datetime.timedelta(microseconds=rnd.randrange(-10 ** 16, 10 ** 17))
+    us = (t - EPOCH) // datetime.timedelta(microseconds=1)
+    day = datetime.date(rnd.randrange(1, 10000), rnd.randrange(1, 13), rnd.randrange(1, 29))
+    b = rnd.choice(["true", "False", "TRUE"])
+    value = float(text)
+    yield str(i), "l%d" % i if -(1 << 63) <= i < 1 << 63 else None
+    yield text, None if math.isinf(value) else "d" + "%.17g" % value
+    yield t.isoformat(rnd.choice("T ")) + rnd.choice(["", "Z"]), "t%d" % us
+    yield "%d/%d/%04d" % (day.month, day.day, day.year), "t%d" % ((day.toordinal() - 719163) * 86400 * 10 ** 6)
+    yield b, "b%d" % (b.lower() == "true")
+    yield "x", "s78"
+
+
+def typed_row(rnd):
+    fields, want = [], []
+    for text, printed in typed_value(rnd):
+        if rnd.random() < 0.03:
+            text, printed = rnd.choice([("", "-"), ("?!", None)])
+            printed = "s3f21" if text and len(fields) == 5 else "-"
+        if printed is None:
+            printed = "-"
+        if rnd.random() < 0.1 and text:
+            text = rnd.choice([quoted(text), " " + text if len(fields) < 5 else text, text + "\t" if len(fields) < 5 else text])
+        fields.append(text)
+        want.append(printed)
+    return ",".join(fields), want
+
+
+def run_typed_case(program, folder, number):
+    rnd = random.Random(number)
+    rows = [typed_row(rnd) for _ in range(rnd.choice([1, 10, 300]))]
+    path = os.path.join(folder, "typed")
+    with open(path, "w", newline="") as f:
+        f.write("i,x,t,d,b,s\n" + "".join(text + "\n" for text, _ in rows))
+    lines = run_dump(program, path, ["types=i:long,x:double,t:datetime,d:datetime:%m/%d/%Y,b:bool",
+                                     "bytes=%d" % rnd.choice([1, 100, 100000])])
+    got = [line.split("\t") for line in lines]
+    want = [row for _, row in rows]
+    for i, pair in enumerate(zip(got, want)):
+        if pair[0] != pair[1]:
+            print("case %d, row %d: %r\n got  %r\n want %r" % (number, i, rows[i][0], pair[0], pair[1]))
+            return None
+    return len(want) if len(got) == len(want) else None
+
+
+def run_dump(program, path, options):
     done = subprocess.run([program, path] + options, stdout=subprocess.PIPE, timeout=300)
     out = done.stdout.decode("ascii", "replace")
     assert done.returncode == 0, out
-    rows = []
-    for line in out.split("\n")[:-1]:
-        if line[0] not in "#@!":
-            rows.append([parse_field(f) for f in line.split("\t")])
-    return rows
+    return [line for line in out.split("\n")[:-1] if line[0] not in "#@!"]
+
+
+def dump(program, path, options):
+    return [[parse_field(f) for f in line.split("\t")] for line in run_dump(program, path, options)]
 
 
 def run_case(program, folder, number):
@@ -170,7 +233,7 @@ def main():
     failed = rows = 0
     with tempfile.TemporaryDirectory() as folder:
         for number in range(first, first + count):
-            got = run_case(program, folder, number)
+            got = (run_typed_case if number % 4 == 3 else run_case)(program, folder, number)
             failed += got is None
             rows += got or 0
             if failed == 5:

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct rig {
   struct tm_fs fs;
   int64_t read; /* bytes, from all files */
   char *warning;
+  int writes;      /* that go well */
   bool is_damaged; /* what comes before the fault need not be right: the check sum is at the end */
 };
 
@@ -285,6 +287,31 @@ static void without_an_index_it_is_read_in_order(void **state)
   assert_non_null(strstr(g->warning, "no index of"));
 }
 
+static int64_t failing_pwrite(void *self, int fd, const void *p, size_t n, int64_t at)
+{
+  const struct tm_fs *real = tm_fs_real();
+  return ((struct rig *)self)->writes-- > 0 ? real->pwrite(real->self, fd, p, n, at) : -ENOSPC;
+}
+
+/* The n-th write of the index fails: the contents are read all the same, and it is said once. */
+static void an_index_that_cannot_be_written_does_no_harm(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  g->fs.pwrite = failing_pwrite;
+  for (int n = 0; n < 8; n++) {
+    g->writes = n;
+    assert_int_equal(read_all(g, &err), CONTENTS);
+    assert_non_null(g->warning);
+    assert_non_null(strstr(g->warning, "no space left on device"));
+    free(g->warning);
+    g->warning = NULL;
+    struct tm_stream *s = open_it(g, false);
+    check_at(g, s, CONTENTS - 5000, 4000);
+    tm_stream_close(s);
+  }
+}
+
 static void records(void **state)
 {
   struct tm_gzip_record r = { .kind = TM_GZIP_POINT,
@@ -324,6 +351,7 @@ int main(void)
     IN_RIG(zeros_behind_the_end_are_nothing),
     IN_RIG(a_damaged_index_does_no_harm),
     IN_RIG(without_an_index_it_is_read_in_order),
+    IN_RIG(an_index_that_cannot_be_written_does_no_harm),
     cmocka_unit_test(records),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

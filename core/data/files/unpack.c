@@ -17,6 +17,7 @@ struct unpack {
   char *path;
   struct archive *archive; /* NULL: to be opened */
   int64_t in, out;         /* places in the file, and in the contents */
+  bool is_empty;           /* it holds nothing at all */
   struct tm_err err;       /* of a read of the file, which libarchive knows nothing of */
   char *input, *skipped;
 };
@@ -68,13 +69,14 @@ static int begin(struct unpack *u, struct tm_err *err)
   if (archive_read_open(u->archive, u, NULL, on_read, NULL) != ARCHIVE_OK)
     return refuse(u, err);
   int rc = archive_read_next_header(u->archive, &entry);
-  return rc == ARCHIVE_OK || rc == ARCHIVE_EOF ? 0 : refuse(u, err);
+  u->is_empty = rc == ARCHIVE_EOF;
+  return rc == ARCHIVE_OK || u->is_empty ? 0 : refuse(u, err);
 }
 
 static int64_t read_on(struct unpack *u, char *p, size_t n, struct tm_err *err)
 {
   size_t done = 0;
-  while (done < n) {
+  while (done < n && !u->is_empty) {
     la_ssize_t got = archive_read_data(u->archive, p + done, n - done);
     if (got < 0)
       return refuse(u, err);

@@ -104,6 +104,16 @@ static bool is_empty(const char *p, size_t n)
   return true;
 }
 
+static void keep_header(struct tm_borders *b, const char *p, size_t n)
+{
+  struct tm_utf16 u = { .big_endian = b->big_endian };
+  size_t bad = 0;
+  if (b->unit == 2)
+    tm_utf16_add(&u, &b->header, p, n, &bad);
+  else
+    tm_buf_add(&b->header, p, n);
+}
+
 /* Where the first row of values begins; the header is kept. */
 static int begin(struct tm_borders *b, struct tm_err *err)
 {
@@ -115,9 +125,7 @@ static int begin(struct tm_borders *b, struct tm_err *err)
     if (b->big_endian)
       tm_utf16_narrow(b->text.data, b->raw.data, b->raw.len & ~(size_t)1, true);
     const char *text = text_of(b) + mark / b->unit;
-    size_t len = text_len(b) - mark / b->unit, empty = 0;
-    while (empty < len && is_empty(text + empty, 1))
-      empty++;
+    size_t len = text_len(b) - mark / b->unit, empty = tm_header_empty(text, len);
     b->begin = (int64_t)mark;
     if (!b->o.has_header)
       return 0;
@@ -126,7 +134,7 @@ static int begin(struct tm_borders *b, struct tm_err *err)
     size_t row = tm_scan_rows(&scan, text + empty, len - empty, 1);
     if (scan.rows == 1 || b->raw.len < n) {
       b->begin += (int64_t)((empty + row) * b->unit);
-      tm_buf_add(&b->header, b->raw.data + mark + empty * b->unit, row * b->unit);
+      keep_header(b, b->raw.data + mark + empty * b->unit, row * b->unit);
       return 0;
     }
     if (n >= HEADER_MAX)

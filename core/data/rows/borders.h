@@ -47,7 +47,8 @@ struct tm_borders *tm_borders_new(const struct tm_borders_options *options);
 void tm_borders_free(struct tm_borders *b);
 /* 1: the next range. 0: the end. Negative: an error. */
 int tm_borders_next(struct tm_borders *b, struct tm_range *out, struct tm_err *err);
-/* After the first _next: the header's bytes, as they are in the file, to its line break; 0 bytes where there is none. */
+/* After the first _next: the header with its line break, as it is in the file (UTF-16: as UTF-8); 0 bytes where there is
+ * none. */
 const char *tm_borders_header(const struct tm_borders *b, size_t *n);
 /* How many bytes there are, after the end. */
 int64_t tm_borders_size(const struct tm_borders *b);

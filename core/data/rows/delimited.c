@@ -37,9 +37,8 @@ void tm_delimited_free(struct tm_delimited *d)
 {
   if (d == NULL)
     return;
-  free(d->ends);
   free(d->rows);
-  free(d->marks.rows);
+  tm_marks_release(&d->marks);
   free(d->plain_fields);
   tm_buf_release(&d->unquoted);
   tm_buf_release(&d->converted);
@@ -107,19 +106,13 @@ int tm_delimited_note(struct tm_delimited *d, const struct piece *p, size_t at, 
 
 /* Rows --------------------------------------------------------------------------------------------------------------- */
 
-static void make_room(struct tm_delimited *d, size_t n)
+static void make_room(struct tm_delimited *d, size_t rows)
 {
-  if (n <= d->room)
-    return;
-  free(d->ends);
-  free(d->rows);
-  free(d->marks.rows);
-  d->room = n;
-  d->ends = tm_xcalloc(n + 65, sizeof *d->ends);
-  d->ends[0] = UINT32_MAX; /* so that ends[-1] + 1 is 0 */
-  d->marks.at = d->ends + 1;
-  d->marks.rows = tm_xcalloc(n + 64, sizeof *d->marks.rows);
-  d->rows = tm_xcalloc(n + 64, sizeof *d->rows);
+  if (rows > d->rows_cap) {
+    d->rows_cap = rows * 2;
+    free(d->rows);
+    d->rows = tm_xcalloc(d->rows_cap, sizeof *d->rows);
+  }
 }
 
 /* Where the row's text begins and ends, without the line break. */
@@ -136,8 +129,10 @@ static size_t row_bounds(const struct piece *p, struct row row, size_t *end)
 static int judge_row(struct tm_delimited *d, const struct piece *p, struct row row,
                      struct tm_err *err)
 {
-  size_t end, from = row_bounds(p, row, &end);
-  if (row.count == 1 && from == end) {
+  size_t end, from = row_bounds(p, row, &end), text = from;
+  while (text < end && p->text[text] == '\r')
+    text++;
+  if (row.count == 1 && text == end) {
     d->counts.empty_lines++;
     return 0;
   }
@@ -207,7 +202,6 @@ static bool must_look(const struct tm_delimited *d, const char *p, size_t n)
 static int64_t add_piece(struct tm_delimited *d, const char *text, size_t n, bool is_last,
                          struct tm_err *err)
 {
-  make_room(d, n);
   d->scan.saw_quote = d->scan.saw_high = false;
   tm_scan_fields(&d->scan, text, n, &d->marks);
   size_t whole =
@@ -217,6 +211,7 @@ static int64_t add_piece(struct tm_delimited *d, const char *text, size_t n, boo
     d->marks.rows[d->marks.rows_len++] = (uint32_t)d->marks.at_len;
     whole = n;
   }
+  make_room(d, d->marks.rows_len);
   struct piece p = {
     .text = text,
     .len = whole,

@@ -28,9 +28,8 @@ struct tm_delimited {
   struct tm_delimited_source source;
   struct tm_scan scan;
   struct tm_marks marks;
-  uint32_t *ends; /* marks.at - 1 */
   struct row *rows;
-  size_t room;           /* bytes of a piece that marks and rows have room for */
+  size_t rows_cap;
   int32_t *plain_fields; /* for sources without fields */
   size_t plain_fields_len;
   struct tm_frame_builder builder;

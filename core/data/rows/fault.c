@@ -69,19 +69,19 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
 void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts)
 {
   static const char *const words[TM_FAULT_KINDS] = {
-    [TM_FAULT_VALUE] = "values did not fit the type of their columns and are null",
-    [TM_FAULT_TEXT] = "texts had bytes that are not of the encoding",
-    [TM_FAULT_SHORT] = "rows had fewer fields than there are columns",
-    [TM_FAULT_LONG] = "rows had more fields than there are columns",
-    [TM_FAULT_UNCLOSED] = "quotes were not closed where their rows ended",
-    [TM_FAULT_LINE] = "lines were no JSON objects",
+    [TM_FAULT_VALUE] = "values that do not fit the type of their column, and are null",
+    [TM_FAULT_TEXT] = "texts with bytes that are not of the encoding",
+    [TM_FAULT_SHORT] = "rows with fewer fields than there are columns",
+    [TM_FAULT_LONG] = "rows with more fields than there are columns",
+    [TM_FAULT_UNCLOSED] = "quotes that are not closed where their row ends",
+    [TM_FAULT_LINE] = "lines that are no JSON objects",
   };
   size_t before = out->len;
   for (int i = 0; i < TM_FAULT_KINDS; i++)
     if (words[i] != NULL && counts->faults[i] > 0)
-      tm_buf_printf(out, "%s%" PRId64 " %s", out->len > before ? "; " : "", counts->faults[i],
-                    words[i]);
+      tm_buf_printf(out, "%s%s: %" PRId64, out->len > before ? "; " : "", words[i],
+                    counts->faults[i]);
   if (counts->dropped > 0)
-    tm_buf_printf(out, "%s%" PRId64 " rows were left out", out->len > before ? "; " : "",
+    tm_buf_printf(out, "%srows that are left out: %" PRId64, out->len > before ? "; " : "",
                   counts->dropped);
 }

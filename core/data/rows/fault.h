@@ -48,7 +48,8 @@ void tm_row_counts_add(struct tm_row_counts *to, const struct tm_row_counts *mor
 /* "column 'price': 'abc' is no double" and the like: to put behind the place. */
 void tm_fault_words(struct tm_buf *out, const struct tm_fault *fault,
                     const struct tm_schema *schema);
-/* "12 values did not fit their columns and are null; 3 rows had too few fields"; nothing when there is none. */
+/* "values that do not fit the type of their column, and are null: 12; rows that are left out: 3"; nothing when there is
+ * none. */
 void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts);
 
 #endif

@@ -25,28 +25,24 @@ bool tm_header_is_there(const struct tm_dialect *d, bool is_first_file)
          (d->header == TM_HEADER_FIRST_FILE && is_first_file);
 }
 
-static size_t empty_rows(const char *p, size_t n)
+size_t tm_header_empty(const char *p, size_t n)
 {
-  size_t at = 0;
-  for (;;) {
-    size_t cr = at < n && p[at] == '\r';
-    if (at + cr >= n || p[at + cr] != '\n')
-      return at;
-    at += cr + 1;
-  }
+  size_t rows = 0;
+  for (size_t at = 0; at < n && (p[at] == '\r' || p[at] == '\n'); at++)
+    if (p[at] == '\n')
+      rows = at + 1;
+  return rows;
 }
 
 /* How many fields the row has, which is all of p[0 .. n). */
 static size_t count_fields(const struct tm_dialect *d, const char *p, size_t n)
 {
   struct tm_scan scan;
-  struct tm_marks marks = { .at = tm_xcalloc(n + 64, sizeof(uint32_t)),
-                            .rows = tm_xcalloc(n + 64, sizeof(uint32_t)) };
+  struct tm_marks marks = { 0 };
   tm_scan_init(&scan, d, TM_SCAN_BEST);
   tm_scan_fields(&scan, p, n, &marks);
   size_t count = marks.at_len + (marks.rows_len == 0);
-  free(marks.at);
-  free(marks.rows);
+  tm_marks_release(&marks);
   return count;
 }
 
@@ -82,7 +78,7 @@ size_t tm_header_read(const struct tm_dialect *d, const char *p, size_t n, bool 
                       bool has_header, struct tm_schema *names)
 {
   struct tm_scan scan;
-  size_t from = empty_rows(p, n);
+  size_t from = tm_header_empty(p, n);
   tm_scan_init(&scan, d, TM_SCAN_BEST);
   size_t len = tm_scan_rows(&scan, p + from, n - from, 1);
   if (len == 0 || (scan.rows == 0 && !is_whole))

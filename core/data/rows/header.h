@@ -12,6 +12,8 @@
  * what it says. `n` is less than 3 only when the file is. */
 size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *big_endian);
 
+/* The bytes of the empty lines that the text begins with: nothing but CRs before their LF. */
+size_t tm_header_empty(const char *p, size_t n);
 /* The first row of p[0 .. n), which is the beginning of a file behind its byte order mark (UTF-16: as UTF-8). `names` is
  * empty and gets a column of strings for each field: named as the fields where the dialect has headers in this file
  * (`has_header`), else Column1, Column2, ... Returns the bytes up to the first row of values: of the header and of what is

@@ -150,11 +150,9 @@ static bool read_line(struct tm_json_lines *j, const char *p, const char *end)
 {
   struct tm_slice key, value;
   p = tm_json_scan_blanks(p, end);
-  if (p == end || *p != '{')
-    return false;
   memset(j->values, 0, j->schema->len * sizeof *j->values);
   for (size_t i = 0;; i++) {
-    p = tm_json_scan_member(p, end, &key, &value);
+    p = tm_json_scan_member(p, end, i == 0, &key, &value);
     if (p == NULL)
       return false;
     if (key.kind == TM_SLICE_NONE)
@@ -359,8 +357,8 @@ static bool infer_line(struct keys *k, const char *p, const char *end)
   const char *behind = p < end && *p == '{' ? tm_json_scan(p, end, &all) : NULL;
   if (behind == NULL || tm_json_scan_blanks(behind, end) != end)
     return false;
-  for (;;) {
-    p = tm_json_scan_member(p, end, &key, &value);
+  for (bool is_first = true;; is_first = false) {
+    p = tm_json_scan_member(p, end, is_first, &key, &value);
     if (p == NULL || key.kind == TM_SLICE_NONE)
       return true;
     infer_key(k, &key, &value);

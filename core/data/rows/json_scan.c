@@ -210,11 +210,12 @@ const char *tm_json_scan(const char *p, const char *end, struct tm_slice *out)
   return p;
 }
 
-const char *tm_json_scan_member(const char *p, const char *end, struct tm_slice *key,
+const char *tm_json_scan_member(const char *p, const char *end, bool is_first, struct tm_slice *key,
                                 struct tm_slice *value)
 {
-  bool is_first = p < end && *p == '{';
   *key = (struct tm_slice) { .kind = TM_SLICE_NONE };
+  if (is_first && (p == end || *p != '{'))
+    return NULL;
   p = tm_json_scan_blanks(p + is_first, end);
   if (p < end && *p == '}')
     return p + 1;

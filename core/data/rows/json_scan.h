@@ -34,9 +34,9 @@ struct tm_slice {
 /* The value at `p`. Returns the place behind it, or NULL: there is none, it is cut off, or too deep. */
 const char *tm_json_scan(const char *p, const char *end, struct tm_slice *out);
 const char *tm_json_scan_blanks(const char *p, const char *end);
-/* The next member of an object, from the '{' or from where the last call ended. NULL: it is no object. At the end of the
- * object key->kind is NONE. */
-const char *tm_json_scan_member(const char *p, const char *end, struct tm_slice *key,
+/* The next member of an object: the first from its '{', the others from where the last call ended. NULL: it is no object. At
+ * the end of the object key->kind is NONE. */
+const char *tm_json_scan_member(const char *p, const char *end, bool is_first, struct tm_slice *key,
                                 struct tm_slice *value);
 /* The string without escapes; half a surrogate pair becomes U+FFFD. */
 void tm_json_unescape(struct tm_buf *out, const struct tm_slice *string);

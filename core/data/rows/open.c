@@ -45,7 +45,7 @@ struct tm_stream *tm_rows_open(const struct tm_fs *fs, const char *path,
                                const struct tm_rows_pack *pack, bool is_lister, struct tm_err *err)
 {
   struct tm_stat st;
-  char first[6];
+  char first[TM_PACKING_BYTES];
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
   if (fd < 0)
     return NULL;

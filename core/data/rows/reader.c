@@ -20,7 +20,7 @@
 
 #define PIECE      ((size_t)1 << 20)
 #define SAMPLE     ((size_t)256 << 10) /* the first look at a file, for its header and types */
-#define SAMPLE_MAX ((size_t)64 << 20)
+#define SAMPLE_MAX ((size_t)256 << 20)
 #define LINES_MAX  ((int64_t)256 << 20) /* as far back a line is counted */
 
 struct tm_rows_reader {

@@ -5,11 +5,23 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "data/rows/scan_own.h"
 
-static void bytes_fields(struct tm_scan *s, const char *p, size_t n, struct tm_marks *out)
+#define MARKS_MIN 4096
+
+static void reserve(struct tm_marks *m);
+
+static size_t bytes_fields(struct tm_scan *s, const char *p, size_t n, size_t from,
+                           struct tm_marks *out)
 {
-  tm_scan_bytes_fields(s, p, n, 0, out);
+  size_t at = from;
+  while (at < n && out->cap - out->at_len >= TM_MARKS_FREE) {
+    size_t to = n - at > 64 ? at + 64 : n;
+    tm_scan_bytes_block(s, p, at, to, out);
+    at = to;
+  }
+  return at;
 }
 
 static const struct tm_scan_kernel bytes_kernel = { "bytes", tm_scan_bytes_rows,
@@ -59,7 +71,31 @@ void tm_scan_fields(struct tm_scan *s, const char *p, size_t n, struct tm_marks 
   tm_require(n < UINT32_MAX);
   out->at_len = out->rows_len = 0;
   s->state = TM_SCAN_FIELD;
-  s->kernel->fields(s, p, n, out);
+  for (size_t at = 0;;) {
+    reserve(out);
+    if (at == n)
+      return;
+    at = s->kernel->fields(s, p, n, at, out);
+  }
+}
+
+/* So much that a block fits, and one mark more; doubled, so that the marks of long fields take no memory. */
+static void reserve(struct tm_marks *m)
+{
+  if (m->cap - m->at_len > TM_MARKS_FREE)
+    return;
+  m->cap = m->cap == 0 ? MARKS_MIN : m->cap * 2;
+  uint32_t *all = tm_xrealloc(m->at == NULL ? NULL : m->at - 1, (m->cap + 1) * sizeof *all);
+  all[0] = UINT32_MAX;
+  m->at = all + 1;
+  m->rows = tm_xrealloc(m->rows, m->cap * sizeof *m->rows);
+}
+
+void tm_marks_release(struct tm_marks *m)
+{
+  free(m->at == NULL ? NULL : m->at - 1);
+  free(m->rows);
+  *m = (struct tm_marks) { 0 };
 }
 
 /* One byte of the machine. True when a field ends with it; s->rows counts when a row does. */
@@ -100,15 +136,15 @@ size_t tm_scan_bytes_lines(struct tm_scan *s, const char *p, size_t n, uint64_t 
   return at;
 }
 
-void tm_scan_bytes_fields(struct tm_scan *s, const char *p, size_t n, uint32_t from,
-                          struct tm_marks *out)
+void tm_scan_bytes_block(struct tm_scan *s, const char *p, size_t from, size_t to,
+                         struct tm_marks *out)
 {
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = from; i < to; i++) {
     s->saw_quote |= p[i] == '"';
     s->saw_high |= (unsigned char)p[i] >= 0x80;
     if (!step(s, p[i]))
       continue;
-    out->at[out->at_len++] = from + (uint32_t)i;
+    out->at[out->at_len++] = (uint32_t)i;
     if (p[i] == '\n')
       out->rows[out->rows_len++] = (uint32_t)out->at_len;
   }

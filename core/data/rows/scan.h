@@ -42,13 +42,15 @@ struct tm_scan {
   bool saw_high;     /* and a byte above 127 */
 };
 
-/* Where fields end: at[i] is the place of the separator or line break behind field i. rows[j] is the number of fields up to
- * and with the last one of row j. Both have room for n + 64. */
+/* Where fields end: at[i] is the place of the separator or line break behind field i; at[-1] + 1 is 0. rows[j] is the number
+ * of fields up to and with the last one of row j. Zero-initialised is empty and ready. There is always room for one more. */
 struct tm_marks {
   uint32_t *at;
   uint32_t *rows;
   size_t at_len, rows_len;
+  size_t cap; /* of both */
 };
+void tm_marks_release(struct tm_marks *m);
 
 /* False where this machine cannot do `kind`; *s is then as for TM_SCAN_BYTES. */
 bool tm_scan_init(struct tm_scan *s, const struct tm_dialect *d, enum tm_scan_kind kind);

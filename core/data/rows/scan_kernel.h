@@ -104,19 +104,20 @@ static inline void put_rows(struct tm_marks *out, const struct block *b)
   }
 }
 
-static void kernel_fields(struct tm_scan *s, const char *p, size_t n, struct tm_marks *out)
+static size_t kernel_fields(struct tm_scan *s, const char *p, size_t n, size_t from,
+                            struct tm_marks *out)
 {
-  size_t at = 0;
+  size_t at = from;
   uint64_t quotes = 0, high = 0;
   enum tm_scan_state state = s->state;
-  for (; n - at >= 64; at += 64) {
+  for (; n - at >= 64 && out->cap - out->at_len >= TM_MARKS_FREE; at += 64) {
     struct tm_masks m = classify(p + at, s->separator);
     struct block b;
     quotes |= m.quote;
     high |= m.high;
     if (!find_ends(s, state, m, &b)) {
       s->state = state;
-      tm_scan_bytes_fields(s, p + at, 64, (uint32_t)at, out);
+      tm_scan_bytes_block(s, p, at, at + 64, out);
       state = s->state;
       continue;
     }
@@ -128,7 +129,10 @@ static void kernel_fields(struct tm_scan *s, const char *p, size_t n, struct tm_
   s->state = state;
   s->saw_quote |= quotes != 0;
   s->saw_high |= high != 0;
-  tm_scan_bytes_fields(s, p + at, n - at, (uint32_t)at, out);
+  if (n - at >= 64 || out->cap - out->at_len < TM_MARKS_FREE)
+    return at;
+  tm_scan_bytes_block(s, p, at, n, out);
+  return n;
 }
 
 static const struct tm_scan_kernel kernel = { KERNEL_NAME, kernel_rows, kernel_lines,

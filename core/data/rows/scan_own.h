@@ -9,8 +9,11 @@ struct tm_scan_kernel {
   size_t (*rows)(struct tm_scan *s, const char *p, size_t n, uint64_t until);
   size_t (*lines)(struct tm_scan *s, const char *p, size_t n,
                   uint64_t until); /* every LF ends a row */
-  void (*fields)(struct tm_scan *s, const char *p, size_t n, struct tm_marks *out);
+  /* From place `from` of p on, as far as there is room for 64 more marks. Returns the place it came to. */
+  size_t (*fields)(struct tm_scan *s, const char *p, size_t n, size_t from, struct tm_marks *out);
 };
+
+#define TM_MARKS_FREE 64 /* marks that a block may make */
 
 /* NULL where the program was built for a machine without. */
 const struct tm_scan_kernel *tm_scan_kernel_sse2(void);
@@ -20,8 +23,8 @@ const struct tm_scan_kernel *tm_scan_kernel_avx2(
 /* Byte by byte: what the others give irregular blocks and ends to. */
 size_t tm_scan_bytes_rows(struct tm_scan *s, const char *p, size_t n, uint64_t until);
 size_t tm_scan_bytes_lines(struct tm_scan *s, const char *p, size_t n, uint64_t until);
-/* Adds to `out`; p[0] is at place `from`. */
-void tm_scan_bytes_fields(struct tm_scan *s, const char *p, size_t n, uint32_t from,
-                          struct tm_marks *out);
+/* At most 64 bytes, p[from .. to). */
+void tm_scan_bytes_block(struct tm_scan *s, const char *p, size_t from, size_t to,
+                         struct tm_marks *out);
 
 #endif

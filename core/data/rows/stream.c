@@ -6,24 +6,29 @@
 
 #include "base/mem.h"
 
+/* "BZh", a digit, and the mark of a block or of the end: the first four alone might be text. */
+static bool is_bzip2(const char *p, size_t n)
+{
+  return n >= 10 && memcmp(p, "BZh", 3) == 0 && p[3] >= '1' && p[3] <= '9' &&
+         (memcmp(p + 4, "1AY&SY", 6) == 0 || memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0);
+}
+
+static bool begins_with(const char *p, size_t n, const char *bytes, size_t bytes_len)
+{
+  return n >= bytes_len && memcmp(p, bytes, bytes_len) == 0;
+}
+
 enum tm_packing tm_stream_packing(const char *p, size_t n)
 {
-  static const struct {
-    const char *bytes;
-    size_t n;
-    enum tm_packing packing;
-  } known[] = {
-    { "\x1f\x8b\x08", 3, TM_PACKED_GZIP },
-    { "\x28\xb5\x2f\xfd", 4, TM_PACKED_OTHER },
-    { "\xfd"
-      "7zXZ",
-      5, TM_PACKED_OTHER },
-    { "BZh", 3, TM_PACKED_OTHER },
-    { "\x04\x22\x4d\x18", 4, TM_PACKED_OTHER },
-  };
-  for (size_t i = 0; i < TM_COUNT_OF(known); i++)
-    if (n > known[i].n && memcmp(p, known[i].bytes, known[i].n) == 0)
-      return known[i].packing;
+  if (begins_with(p, n, "\x1f\x8b\x08", 3))
+    return TM_PACKED_GZIP;
+  if (begins_with(p, n, "\x28\xb5\x2f\xfd", 4) ||
+      begins_with(p, n,
+                  "\xfd"
+                  "7zXZ\0",
+                  6) ||
+      begins_with(p, n, "\x04\x22\x4d\x18", 4) || is_bzip2(p, n))
+    return TM_PACKED_OTHER;
   return TM_PACKED_NOT;
 }
 

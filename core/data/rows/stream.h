@@ -23,7 +23,8 @@ struct tm_stream {
 
 enum tm_packing { TM_PACKED_NOT, TM_PACKED_GZIP, TM_PACKED_OTHER };
 
-/* By the first bytes of a file (up to 6 are looked at), not by its name: zstd, xz, bzip2 and lz4 are OTHER. */
+/* By the first bytes of a file, of which TM_PACKING_BYTES are enough, not by its name: zstd, xz, bzip2 and lz4 are OTHER. */
+#define TM_PACKING_BYTES 10
 enum tm_packing tm_stream_packing(const char *p, size_t n);
 
 /* A plain file. `fd` becomes the stream's; path is copied, for words. */

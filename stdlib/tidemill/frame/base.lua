@@ -99,7 +99,8 @@ local function refuse_ended()
 end
 M.refuse_ended = refuse_ended
 
---- The struct behind a column, which may be read now.
+--- The struct behind a column, which may be read now. It is asked for where it is used, and again after anything that
+--- allocates: a pointer keeps no column alive, nor does a local that is not used any more, in compiled code.
 local function handle(column)
   local h = cast(handle_p, column)
   if h.ended[0] ~= 0 then
@@ -253,7 +254,7 @@ function M.take(column, rows, n, may_lack)
   local from = handle(column).column
   local bytes = from.type == STRING and tonumber(ops.take_bytes(from, rows, n)) or nil
   local taken, h = M.new_column(from.type, n, bytes, may_lack or from.validity ~= nil)
-  local nulls = ops.take(from, rows, n, h.column)
+  local nulls = ops.take(handle(column).column, rows, n, h.column)
   if nulls == 0 then
     h.column.validity = nil
   end
@@ -380,9 +381,11 @@ function M.list(...)
   return { ... }
 end
 
+local never = ffi.new "int32_t[1]"
+
 --- A frame with copies of columns in C memory, which `owner` keeps until then.
 function M.read_frame(names, columns, len, owner)
-  local list, never = {}, ffi.new "int32_t[1]"
+  local list = {}
   columns = cast("const struct tm_column *", columns)
   for i in ipairs(names) do
     list[i] = M.join_columns { M.view_column(columns[i - 1], 0, len, owner, never) }

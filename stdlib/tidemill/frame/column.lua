@@ -57,9 +57,9 @@ local function check(column, what)
   return handle(column).column
 end
 
-local function summarize(v)
+local function summarize(column)
   local s = summary_of()
-  base.ops.summarize(v, s)
+  base.ops.summarize(handle(column).column, s)
   return s
 end
 
@@ -84,7 +84,7 @@ function methods.sum(column)
   if v.type == STRING or v.type == DATETIME then
     refuse_type(v, "sum")
   end
-  local s = summarize(v)
+  local s = summarize(column)
   return s.is_exact ~= 0 and exact(s.sum_i64) or s.sum
 end
 
@@ -93,8 +93,9 @@ local function divided(column, what, divide)
   if v.type == STRING then
     refuse_type(v, what)
   end
-  local s = summarize(v)
-  return divide(s, tonumber(s.count), v.type == DATETIME and 1e6 or 1)
+  local unit = v.type == DATETIME and 1e6 or 1
+  local s = summarize(column)
+  return divide(s, tonumber(s.count), unit)
 end
 
 --- The mean, nulls left out; nil of none. Of a datetime column a moment, in seconds.
@@ -131,7 +132,8 @@ end
 ---     assert(df.c.name:min() == "a")
 ---@return boolean|number|string|nil
 function methods.min(column)
-  return value_at(column, summarize(check(column, "min")).min_row)
+  check(column, "min")
+  return value_at(column, summarize(column).min_row)
 end
 
 --- The largest value, as min().
@@ -140,7 +142,8 @@ end
 ---     assert(df.c.name:max() == "b")
 ---@return boolean|number|string|nil
 function methods.max(column)
-  return value_at(column, summarize(check(column, "max")).max_row)
+  check(column, "max")
+  return value_at(column, summarize(column).max_row)
 end
 
 --- How many rows have a value.
@@ -149,7 +152,8 @@ end
 ---     assert(df.c.a:count() == 2 and #df.c.a == 3)
 ---@return integer
 function methods.count(column)
-  return tonumber(summarize(check(column, "count")).count)
+  check(column, "count")
+  return tonumber(summarize(column).count)
 end
 
 --- Whether row i, from 1, is null. Null is neither NaN nor "".
@@ -179,9 +183,9 @@ end
 ---@return integer n
 function methods.to_table(column, null)
   local n = tonumber(check(column, "to_table").len)
-  local h, values = cast(handle_p, column), {}
+  local values = {}
   for i = 1, n do
-    local v = read(h, i - 1)
+    local v = read(cast(handle_p, column), i - 1)
     if v == nil then
       v = null
     end
@@ -206,17 +210,17 @@ function methods.as_string(column, i)
   if v.type == STRING then
     return column
   end
-  local text, offsets = c.texts(column)
   local n = tonumber(v.len)
-  local made, h = base.new_column(STRING, n, #text, v.validity ~= nil)
+  local text, offsets = c.texts(column)
+  local made, h = base.new_column(STRING, n, #text, handle(column).column.validity ~= nil)
   local to, from = h.column, cast("const int64_t *", offsets)
   ffi.copy(to.bytes, text, #text)
   local off = to.is_wide ~= 0 and to.off64 or to.off32
   for row = 0, n do
     off[row] = from[row]
   end
-  if v.validity ~= nil then
-    ffi.copy(to.validity, v.validity, math.floor((n + 7) / 8))
+  if to.validity ~= nil then
+    ffi.copy(to.validity, handle(column).column.validity, math.floor((n + 7) / 8))
   end
   return made
 end

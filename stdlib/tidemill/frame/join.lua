@@ -56,15 +56,15 @@ end
 
 -- Pairs of rows: two lists and how many; `matched` marks rows of the right side.
 local function pairs_of(left, right, left_keys, right_keys, keep)
-  local a, b = select(2, columns_of(left, left_keys)), select(2, columns_of(right, right_keys))
   local size, n_keys = 16, #left_keys
   while size < 2 * right.len do
     size = size * 2
   end
   local slots, next_of = base.rows_of(size), base.rows_of(right.len)
-  ops.join_index(b, n_keys, right.len, next_of, slots, size)
+  ops.join_index(select(2, columns_of(right, right_keys)), n_keys, right.len, next_of, slots, size)
   local matched = ffi.new("uint8_t[?]", right.len)
   local function run(x, y)
+    local a, b = select(2, columns_of(left, left_keys)), select(2, columns_of(right, right_keys))
     return tonumber(ops.join(a, b, n_keys, left.len, next_of, slots, size, keep and 1 or 0, x, y, matched))
   end
   local n = run(nil, nil)

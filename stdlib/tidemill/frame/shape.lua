@@ -426,9 +426,9 @@ local function refuse_cast(from, kind)
 end
 
 local function cast_values(column, kind, name, invalid, one)
-  local list, n, h = {}, base.len(column), base.handle(column)
+  local list, n = {}, base.len(column)
   for i = 1, n do
-    local v = base.read(h, i - 1)
+    local v = base.read(base.handle(column), i - 1)
     if v ~= nil then
       local to = one(v)
       if to == nil and not invalid then
@@ -460,9 +460,9 @@ end
 
 --- A column of strings as values of another type.
 function M.parse_column(column, kind, name, invalid)
-  local from = base.handle(column).column
-  local n = tonumber(from.len)
+  local n = base.len(column)
   local parsed, h = base.new_column(kind, n, nil, true)
+  local from = base.handle(column).column
   if from.validity ~= nil then
     ffi.copy(h.column.validity, from.validity, math.floor((n + 7) / 8))
   end
