@@ -124,6 +124,7 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   call->range = a->range.is_group ? NULL : &a->range;
   call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + a->range.from + part.first;
   call->items = (uint32_t)a->frame.len;
+  tm_table_load_words(a->tables, &a->extras.faults);
   return 0;
 }
 
@@ -161,7 +162,8 @@ static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_r
   }
   tm_buf_clear(&a->payload);
   tm_buf_extend(&a->payload, TM_RESULT_HEAD); /* filled below, when the time is known */
-  if (a->extras.marks.len > 0 || a->extras.files.len > 0 || a->extras.columns.len > 0) {
+  if (a->extras.marks.len > 0 || a->extras.files.len > 0 || a->extras.columns.len > 0 ||
+      a->extras.faults.len > 0) {
     head->flags |= TM_RESULT_EXTRAS;
     tm_extras_encode(&a->payload, &a->extras);
   }

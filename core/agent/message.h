@@ -130,14 +130,18 @@ struct tm_extras {
   struct tm_buf files; /* of context:output_file(), each once: bytes32 name */
   struct tm_buf
       columns; /* of a returned data frame, in the order of its rows' fields: bytes32 name; empty: no frame */
+  struct tm_buf
+      faults; /* words: values of a table that did not fit, ragged rows; empty: there was none */
 };
 #define TM_OUTPUT_NAME_MAX 1000 /* bytes */
 void tm_extras_clear(struct tm_extras *e);
 void tm_extras_release(struct tm_extras *e);
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e);
 /* The bytes of each, in the reader's memory; what they hold is read with tm_read_ functions, and may be anything. */
-bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files,
-                    struct tm_reader *columns);
+struct tm_said {
+  struct tm_reader marks, files, columns, faults;
+};
+bool tm_extras_read(struct tm_reader *r, struct tm_said *out);
 /* Whether a file within a folder can have this name: not empty, not absolute, no part of it "", "." or "..", no line break. */
 bool tm_output_name_is_good(const char *name, size_t len);
 /* The folder for files of entry `seq` of a worker, to free(). */

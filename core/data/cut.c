@@ -466,7 +466,7 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
       return rc;
   }
   if (rc < 0)
-    return rc;
+    return rc == TM_EUSAGE ? place(d, err) : rc;
   tm_item_add(&out->bytes, &item);
   if (item.rows > 0 && item.rows < UINT32_MAX && d->table->ops.len == 0)
     out->items = (uint32_t)item.rows;

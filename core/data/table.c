@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "data/frame.h"
+#include "data/rows/value.h"
 
 int tm_table_type_of(const char *name)
 {
@@ -53,6 +54,14 @@ static int read_setting(struct tm_column_setting *s, const char *name, const str
   for (size_t i = 0; i < n; i++)
     if (formats->list.at[i]->type == TM_JSON_STRING)
       texts[s->formats_len++] = tm_xstrdup(formats->list.at[i]->string.at);
+  for (size_t i = 0; i < s->formats_len; i++) {
+    const char *bad = tm_value_bad_format(texts[i]);
+    if (bad)
+      return tm_err_set(err, TM_EUSAGE,
+                        "'set_column_types': column '%s': '%.2s' in the format '%s' is not known; "
+                        "accepted: %%Y %%y %%m %%b %%B %%d %%H %%I %%M %%S %%f %%p %%z %%%%",
+                        name, bad, texts[i]);
+  }
   if (s->type == 0 || s->formats_len < n)
     return tm_err_set(err, TM_EUSAGE, "the type of column '%s' cannot be read", name);
   return 0;

@@ -1,7 +1,7 @@
 /* table_cut.c - see table_cut.h.
  *
- *   file -> stream (rows/open.h) -> its first rows: the schema, once
- *                                -> borders (rows/borders.h): ranges
+ *   file -> its first rows: the schema, once
+ *        -> rows/ranges.h: ranges, its header compared -> what skip and take leave of them
  */
 #include "data/table_cut.h"
 
@@ -9,20 +9,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/rows/header.h"
 #include "data/rows/open.h"
+#include "data/rows/ranges.h"
 #include "data/table.h"
 
 struct tm_table_cut {
   struct tm_table_cut_options o;
-  struct tm_dialect dialect; /* for borders: of JSON lines one without quotes and header */
-  int64_t row, rows_end;     /* of the dataset: the next one; behind the last that is wanted */
-  uint32_t files;            /* that have begun */
-  struct tm_buf path;        /* of the file at hand */
+  struct tm_rows_pack pack;
+  int64_t row, rows_end; /* of the dataset: the next one; behind the last that is wanted */
+  uint32_t files;        /* that have begun */
+  struct tm_buf path;    /* of the file at hand */
   struct tm_item file;
-  struct tm_stream *stream;
-  struct tm_borders *borders;
-  bool has_ranges; /* of the file at hand */
+  struct tm_ranges *ranges;
+  bool is_open, has_ranges; /* of the file at hand: there may be more; there was one */
 };
 
 struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options)
@@ -36,28 +35,25 @@ struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options
     take = limit;
   c->rows_end = take < 0 || take > INT64_MAX - ops->skip ? INT64_MAX : ops->skip + take;
   c->o.with_rows |= ops->has_numbers || ops->skip > 0 || take >= 0;
-  c->dialect = rows->dialect;
-  if (rows->format == TM_ROWS_JSON_LINES) {
-    c->dialect.no_quotes = true;
-    c->dialect.multi_line = false;
-    c->dialect.header = TM_HEADER_NONE;
-  }
+  c->pack.index_dir = options->index_dir;
+  struct tm_ranges_options ranges = {
+    .fs = options->fs,
+    .rows = rows,
+    .pack = &c->pack,
+    .schema = options->schema,
+    .range_bytes = options->counts_rows ? 1 : options->size,
+    .range_rows = options->counts_rows ? options->size : 0,
+    .with_rows = c->o.with_rows,
+  };
+  c->ranges = tm_ranges_new(&ranges);
   return c;
-}
-
-static void close_file(struct tm_table_cut *c)
-{
-  tm_borders_free(c->borders);
-  tm_stream_close(c->stream);
-  c->borders = NULL;
-  c->stream = NULL;
 }
 
 void tm_table_cut_free(struct tm_table_cut *c)
 {
   if (!c)
     return;
-  close_file(c);
+  tm_ranges_free(c->ranges);
   tm_buf_release(&c->path);
   free(c);
 }
@@ -94,36 +90,35 @@ static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
   return 0;
 }
 
+static void set_file(struct tm_table_cut *c, const struct tm_item *file)
+{
+  tm_buf_clear(&c->path);
+  tm_buf_add(&c->path, file->path, file->path_len);
+  c->file = *file;
+  c->file.path = c->path.data;
+}
+
+/* From the first rows of the file at hand. */
 static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *out,
                        struct tm_err *err)
 {
   const struct tm_table *t = c->o.dataset->table;
   bool is_different = t->rows.dialect.header == TM_HEADER_DIFFERENT;
-  struct tm_rows_file file = { .path = tm_buf_str(&c->path),
-                               .stream = c->stream,
-                               .is_first = is_first };
-  return tm_rows_find_schema(&t->rows, &file, t->infers_types, t->settings,
-                             is_different ? 0 : t->settings_len, out, err);
-}
-
-static int open_file(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
-{
-  struct tm_rows_pack pack = { .index_dir = c->o.index_dir };
-  close_file(c);
-  tm_buf_clear(&c->path);
-  tm_buf_add(&c->path, file->path, file->path_len);
-  c->file = *file;
-  c->file.path = c->path.data;
-  c->stream = tm_rows_open(c->o.fs, c->path.data, &pack, true, err);
-  return c->stream ? 0 : err->code;
+  struct tm_rows_file file = { .path = c->path.data, .is_first = is_first };
+  file.stream = tm_rows_open(c->o.fs, c->path.data, &c->pack, true, err);
+  if (!file.stream)
+    return err->code;
+  int rc = tm_rows_find_schema(&t->rows, &file, t->infers_types, t->settings,
+                               is_different ? 0 : t->settings_len, out, err);
+  tm_stream_close(file.stream);
+  return rc;
 }
 
 int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
 {
   struct tm_schema found = { 0 };
-  int rc = open_file(c, file, err);
-  if (rc == 0)
-    rc = find_schema(c, true, &found, err);
+  set_file(c, file);
+  int rc = find_schema(c, true, &found, err);
   if (rc == 0)
     tm_schema_merge(c->o.schema, &found);
   tm_schema_release(&found);
@@ -143,27 +138,11 @@ int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
 
 /* Files -------------------------------------------------------------------------------------------------------- */
 
-static void open_borders(struct tm_table_cut *c)
-{
-  bool has_header = c->o.dataset->table->rows.format == TM_ROWS_DELIMITED &&
-                    tm_header_is_there(&c->dialect, c->files == 0);
-  struct tm_borders_options options = {
-    .dialect = &c->dialect,
-    .read = tm_stream_read,
-    .data = c->stream,
-    .size = c->stream->size,
-    .range_bytes = c->o.counts_rows ? 1 : c->o.size,
-    .range_rows = c->o.counts_rows ? c->o.size : 0,
-    .has_header = has_header,
-    .with_rows = c->o.with_rows,
-  };
-  c->borders = tm_borders_new(&options);
-}
-
 int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
 {
-  int rc = open_file(c, file, err);
-  if (rc == 0 && c->o.schema->len == 0) {
+  int rc = 0;
+  set_file(c, file);
+  if (c->o.schema->len == 0) {
     rc = find_schema(c, c->files == 0, c->o.schema, err);
     if (rc == 0 && c->o.schema->len > 0)
       rc = add_of_file(c, err);
@@ -171,9 +150,10 @@ int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struc
       rc = tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
   }
   if (rc == 0)
-    open_borders(c);
+    rc = tm_ranges_begin(c->ranges, c->path.data, c->files, err);
   c->file.file = c->files;
   c->has_ranges = false;
+  c->is_open = rc == 0;
   c->files += rc == 0;
   return rc;
 }
@@ -212,14 +192,14 @@ static void fill_item(struct tm_table_cut *c, const struct tm_range *range, stru
 
 int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err)
 {
-  struct tm_range range;
+  struct tm_range_item range;
   int rc = 0;
-  while (c->borders && !tm_table_cut_is_done(c) &&
-         (rc = tm_borders_next(c->borders, &range, err)) > 0) {
-    fill_item(c, &range, out);
+  while (c->is_open && !tm_table_cut_is_done(c) &&
+         (rc = tm_ranges_next(c->ranges, &range, err)) > 0) {
+    fill_item(c, &range.range, out);
     if (trim(c, out))
       return 1;
   }
-  close_file(c);
-  return rc < 0 ? tm_err_wrap(err, "'%s'", tm_buf_str(&c->path)) : 0;
+  c->is_open = false;
+  return rc;
 }

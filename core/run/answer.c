@@ -207,11 +207,6 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
                                                      " that are not marked as failed"));
 }
 
-/* What the script said beside the rows. Its memory is the frame's. */
-struct said {
-  struct tm_reader marks, files, columns;
-};
-
 /* The message of each marked item, by its number from 0; NULL: the bytes are none that a worker of ours sends. To free(). */
 static struct tm_reader *read_marks(struct tm_reader r, uint32_t items, uint32_t *marked)
 {
@@ -253,7 +248,7 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_he
 
 /* What the script said: marks become lines, files stay names. */
 static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
-                     const struct said *said, struct answer *a, struct tm_err *err)
+                     const struct tm_said *said, struct answer *a, struct tm_err *err)
 {
   struct tm_reader *messages = read_marks(said->marks, held->items, &a->marked);
   int rc = messages ? 0 : TM_EPROTOCOL;
@@ -293,7 +288,7 @@ static int read_rows(struct tm_good_try *g, const struct tm_worker *w, struct tm
 }
 
 /* The columns of a data frame: its rows come to be in the order of the output's. */
-static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct said *said,
+static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct tm_said *said,
                        struct tm_err *err)
 {
   struct tm_columns_rows rows = { .rows = g->rows,
@@ -320,7 +315,7 @@ static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct 
 }
 
 static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
-                     struct tm_reader *r, const struct said *said, struct answer *a,
+                     struct tm_reader *r, const struct tm_said *said, struct answer *a,
                      struct tm_err *err)
 {
   int rc = said ? read_said(g, w, held, said, a, err) : 0;
@@ -405,7 +400,7 @@ static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct 
 }
 
 static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_reader *r,
-                         const struct said *said, struct answer *a)
+                         const struct tm_said *said, struct answer *a)
 {
   struct tm_supervisor *s = w->s;
   struct tm_good_try g = { .rows = NULL };
@@ -428,6 +423,8 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
   s->running--;
   s->lost_nodes = 0;
   warn_surplus(s, held, a);
+  if (said)
+    tm_rows_warn(s, held, &said->faults);
   emit_attempt(w, held, a, held->items - g.outcome.succeeded);
   tm_hand_remove(&w->hand, held->seq);
 }
@@ -473,12 +470,12 @@ static void on_result(struct tm_worker *w, const struct tm_frame *f)
   struct tm_reader r;
   struct answer a = { .status = TM_RUN_DONE, .message = "", .stack = "", .where = "" };
   struct tm_held *held;
-  struct said said;
+  struct tm_said said; /* its memory is the frame's */
   bool has_said;
 
   tm_reader_init(&r, f->payload, f->length);
   has_said = tm_result_head_read(&r, &a.head) && (a.head.flags & TM_RESULT_EXTRAS);
-  if (r.bad || (has_said && !tm_extras_read(&r, &said.marks, &said.files, &said.columns))) {
+  if (r.bad || (has_said && !tm_extras_read(&r, &said))) {
     tm_answer_on_rubbish(w);
     return;
   }

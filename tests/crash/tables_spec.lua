@@ -1,5 +1,5 @@
 -- A job over the rows of a table, also grouped by a key, is killed at calls that change a file, or such a call fails;
--- it is resumed, and has the rows of an undisturbed one. Beside all else a table has schema.json on disk, and the groups.
+-- it is resumed, and has the rows of an undisturbed one. What a table has on disk: schema.json, and the groups.
 local job = require "support.job"
 
 local LONG = os.getenv "TM_LONG" ~= nil

@@ -271,6 +271,8 @@ describe("a table", function()
         "infer_column_types = false" },
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { set_column_types = { a = "flaot" } })]],
         "'set_column_types' is a table; accepted: a table of names and types" },
+      { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv",
+        { set_column_types = { day = tm.DataType.to_datetime "%d.%q" } })]], "'%q' in the format '%d.%q' is not known" },
     } do
       pipeline(t, case[1], case[2])
       local r = t:run { "run", "pipeline.lua", "--dry-run" }
@@ -278,6 +280,43 @@ describe("a table", function()
       assert.truthy(r.err:find(case[3], 1, true), r.err)
     end
     assert.is_nil(lfs.attributes(t.dir .. "/workspace", "mode"))
+  end)
+
+  it("has the same header in all its files, unless it says otherwise", function()
+    local t = job.case()
+    t:write("in/a.csv", "a,b\n1,2\n")
+    t:write("in/b.csv", "b,a\n3,4\n")
+    t:write("in/c.csv", "c\nx\n")
+    t:script [[function run(df)
+      local c = df.c
+      return { ("%s %s %s"):format(tostring(c.a[1]), tostring(c.b[1]), tostring(c.c[1])) }
+    end]]
+    pipeline(t, "")
+    local r = t:run { "run", "pipeline.lua", "--progress", "none" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("pipeline.lua:4: TabularDataset: '" .. t.dir .. "/in/b.csv': column 1 of the header", 1,
+      true), r.err)
+    pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = "all_files_different" })]])
+    t:expect_job(0)
+    assert.same({ "1 2 nil", "4 3 nil", "nil nil x" }, t:rows())
+  end)
+
+  it("says which values did not fit, once", function()
+    local t = job.case()
+    t:write("in/a.csv", "a\n1\n2\nx\n")
+    t:write("in/b.csv", "a\ny\nz\n")
+    t:script [[function run(df)
+      local rows = {}
+      for i = 1, #df do rows[i] = tostring(df.c.a[i]) end
+      return rows
+    end]]
+    pipeline(t, "process_count_per_node = 1", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv",
+      { set_column_types = { a = "long" } })]])
+    local r = t:expect_job(0)
+    assert.same({ "1", "2", "nil", "nil", "nil" }, t:rows())
+    assert.truthy(r.err:find("mini%-batch %d: values that do not fit[^\n]*%w.csv', line %d"), r.err)
+    local _, said = r.err:gsub("do not fit", "")
+    assert.equal(1, said, r.err)
   end)
 
   it("without a row, or with a column that is not there, ends the job", function()
