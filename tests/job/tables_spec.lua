@@ -272,7 +272,7 @@ describe("a table", function()
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { set_column_types = { a = "flaot" } })]],
         "'set_column_types' is a table; accepted: a table of names and types" },
       { "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv",
-        { set_column_types = { day = tm.DataType.to_datetime "%d.%q" } })]], "'%q' in the format '%d.%q' is not known" },
+        { set_column_types = { day = tm.DataType.to_datetime "%d.%q" } })]], "format '%d.%q' is not known" },
     } do
       pipeline(t, case[1], case[2])
       local r = t:run { "run", "pipeline.lua", "--dry-run" }
