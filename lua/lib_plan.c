@@ -8,9 +8,18 @@
  */
 #include "lib_plan.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/path.h"
 #include "data/dataset.h"
 #include "plan/params.h"
+#include "run/failed_source.h"
 #include "state.h"
+#include "store/workspace.h"
+#include "sys/fs.h"
 
 /* check(kind, fields): returns nothing, or raises. */
 static int plan_check(lua_State *L)
@@ -57,6 +66,49 @@ static int plan_where(lua_State *L)
   return 1;
 }
 
+/* The folder of the innermost line of the user's, else the current one; to free(), NULL with words. */
+static char *user_dir(lua_State *L, struct tm_err *err)
+{
+  struct tm_buf where = TM_BUF_NONE;
+  char *cwd = getcwd(NULL, 0), *dir = NULL;
+  if (!cwd) {
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+    return NULL;
+  }
+  if (tm_lua_user_line(L, &where)) {
+    char *file = tm_path_absolute(cwd, tm_buf_str(&where));
+    dir = tm_path_dir(file);
+    free(file);
+  }
+  tm_buf_release(&where);
+  if (!dir)
+    return cwd;
+  free(cwd);
+  return dir;
+}
+
+/* failed_items(job, step or nil) -> path of the list, or raises. */
+static int plan_failed_items(lua_State *L)
+{
+  const char *given = luaL_checkstring(L, 1), *step = luaL_optstring(L, 2, NULL);
+  struct tm_err err = TM_ERR_NONE;
+  char *dir = user_dir(L, &err);
+  char *path = dir ? tm_failed_source_find(tm_fs_real(), given, step, getenv(TM_WORKSPACE_VARIABLE),
+                                           dir, &err)
+                   : NULL;
+  char kept[4 * PATH_MAX] = "";
+  if (path)
+    snprintf(kept, sizeof(kept), "%s", path);
+  free(dir);
+  free(path);
+  if (!*kept) {
+    tm_params_place("Dataset.File.from_failed_items", NULL, &err);
+    return tm_lua_raise(L, &err);
+  }
+  lua_pushstring(L, kept);
+  return 1;
+}
+
 /* raise(message): an error at the innermost line of the user's. */
 static int plan_raise(lua_State *L)
 {
@@ -66,14 +118,13 @@ static int plan_raise(lua_State *L)
 }
 
 static const luaL_Reg plan_functions[] = {
-  { "check", plan_check }, { "check_dataset", plan_check_dataset },
-  { "where", plan_where }, { "raise", plan_raise },
-  { NULL, NULL },
+  { "check", plan_check }, { "check_dataset", plan_check_dataset }, { "where", plan_where },
+  { "raise", plan_raise }, { "failed_items", plan_failed_items },   { NULL, NULL },
 };
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 6);
   luaL_setfuncs(L, plan_functions, 0);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");

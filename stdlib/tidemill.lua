@@ -53,7 +53,7 @@ local function constructor(tag)
 end
 
 ---@class tidemill.FileDataset
----@field kind "files"|"manifest"
+---@field kind "files"|"manifest"|"failed"
 ---@field paths string[]
 ---@field name? string
 local FileDataset = {}
@@ -65,7 +65,7 @@ end
 
 local function with(self, key, value)
   local new = {}
-  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable" } do
+  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable", "input" } do
     new[k] = self[k]
   end
   new[key] = value
@@ -117,6 +117,26 @@ function File.from_manifest(path, options)
   return found
 end
 
+---@class tidemill.FromFailedItemsOptions
+---@field step? string of which step of the job; without it of its only one
+
+--- The items that failed in an earlier job, which has ended: its directory, its name or "latest" (the newest of the
+--- workspace, each time that the file is loaded: a job that is to be resumed wants a name); or the path of a
+--- `failed_items.jsonl`. `tidemill run --only-failed JOB` does it for all steps of a pipeline.
+---@param job string
+---@param options? tidemill.FromFailedItemsOptions
+---@return tidemill.FileDataset
+function File.from_failed_items(job, options)
+  options = options == nil and {} or options
+  plan.check("Dataset.File.from_failed_items", options)
+  if type(job) ~= "string" or job == "" then
+    plan.raise(("Dataset.File.from_failed_items: the job is a %s; accepted: the directory or name of a job, 'latest', "
+      .. "or the path of a failed_items.jsonl"):format(job == "" and "string without a letter" or type(job)))
+  end
+  local found = dataset { kind = "failed", paths = { plan.failed_items(job, options.step) } }
+  return found
+end
+
 M.Dataset = { File = File }
 
 ---@class tidemill.PipelineParameter
@@ -143,15 +163,21 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field output_action? "append_row"|"summary_only"
 ---@field append_row_file_name? string "parallel_run_step.txt"
 ---@field append_row_line_break? "error"|"escape" a line break in a string: an error (the default), or `\n`, `\r`, `\\`
----@field process_count_per_node? integer|string|tidemill.PipelineParameter workers; as many as there are cores
+---@field process_count_per_node? integer|string|tidemill.PipelineParameter workers; as many as there are cores,
+--- 1 where there is a GPU
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
 ---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
 ---@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
+---@field init_timeout? number seconds for loading the script and its init(); without it none
+---@field interruptible? "auto"|boolean a run() that passes its timeout is interrupted within Lua, and its worker lives
+--- on; "auto", the default: from the first such run() of the step on
+---@field interrupt_grace? number seconds that an interrupted run() has to end before its worker is killed; 2
 ---@field isolate_failures? boolean a mini-batch that has used up its tries is run in parts, until the bad items stand
 --- alone: the others' rows are kept, and `context.part` says which items a part has; false
 ---@field isolation_max_try? integer|string tries of parts for such a mini-batch; 100
 ---@field max_result_size? integer|string what one run() may return; "2GB"
 ---@field sync_interval? number seconds of work that a power cut may cost; 1
+---@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset, or -1
 ---@field environment? tidemill.Environment for the workers
 ---@field environment_variables? table<string, string|number|boolean> for the workers; before those of `environment`
 ---@field overwrite? boolean an output file that is there and is not this job's is replaced; false
@@ -176,7 +202,8 @@ M.OutputFileDatasetConfig = constructor "OutputFileDatasetConfig"
 ---@field arguments? (string|number|boolean|tidemill.PipelineParameter)[] for the entry script, but for the
 --- runner's own, which are taken out by exact name: --error_threshold, --allowed_failed_count,
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
---- --progress_update_timeout, --first_task_creation_timeout. What stands behind `--` is the script's.
+--- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is
+--- the script's.
 ---@field allow_reuse? boolean true
 
 --- An entry script run over one or more datasets.

@@ -12,7 +12,7 @@
  *      socket and page.
  *
  * Per mini-batch the agent reads the clock three times and the process's CPU time once; all else is memory.
- * Failures: failure.c. Large results: spill.c.
+ * Failures: failure.c. Large results: spill.c. Calls that are interrupted: interrupt.c.
  */
 #include "agent/agent.h"
 
@@ -27,6 +27,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "sys/alarm.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/page.h"
@@ -37,7 +38,7 @@
 #define WALL_EVERY_NS  TM_S       /* how often the distance of the two clocks is measured */
 
 /* Behind each hook. Keeps (5). No handler at its exit: what is in the buffers is its parent's. */
-static void end_forked(const struct tm_agent *a)
+void tm_agent_end_forked(const struct tm_agent *a)
 {
   static const char words[] = "tidemill: a process that the script forked has come back from its "
                               "hook; it is ended, the worker goes on\n";
@@ -64,7 +65,7 @@ static int64_t wall_of(struct tm_agent *a, int64_t now_ns)
   return now_ns + a->wall_offset_ns;
 }
 
-static int flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err)
+int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err)
 {
   a->written_ns = now_ns;
   return a->link.out.len > 0 ? tm_link_flush(&a->link, err) : 0;
@@ -204,8 +205,10 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, const struct
   }
   a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
+  a->call = head->seq;
   int code = a->script->run(a->script->data, call, &a->rows, &head->returned, &a->error);
-  end_forked(a);
+  a->call = 0;
+  tm_agent_end_forked(a);
   int64_t end_ns = tm_clock_mono_ns();
   tm_page_set(a->page, TM_PHASE_RETURN, end_ns, head->seq, in->index, in->try);
   head->run_ns = end_ns - begin_ns;
@@ -220,7 +223,8 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   if (!tm_mini_batch_head_read(&r, &h))
     return tm_err_set(err, TM_EPROTOCOL, "a mini-batch cannot be read");
   int64_t begin_ns = a->begin_ns = tm_clock_mono_ns();
-  if (begin_ns - a->written_ns >= WRITE_EVERY_NS && flush(a, begin_ns, err) < 0) /* keeps (3) */
+  if (begin_ns - a->written_ns >= WRITE_EVERY_NS &&
+      tm_agent_flush(a, begin_ns, err) < 0) /* keeps (3) */
     return err->code;
   if (!tm_page_begin(a->page, h.seq)) /* keeps (1) */
     return 0;
@@ -245,6 +249,7 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   a->cpu_ns = cpu_ns;
   answer(a, in, &head, code);
   tm_page_done(a->page, h.seq); /* keeps (2) */
+  tm_agent_settle_call(a, in, h.seq, code);
   return 0;
 }
 
@@ -271,29 +276,33 @@ static int start(struct tm_agent *a, struct tm_err *err)
   bool has_no_run = false;
   int64_t begin_ns = tm_clock_mono_ns();
   head.begin_wall_ns = wall_of(a, begin_ns);
+  if (a->setup.is_interruptible)
+    tm_agent_arm(a);
   tm_page_set(a->page, TM_PHASE_INIT, begin_ns, 0, 0, 0);
+  a->call = TM_PAGE_INIT;
   tm_script_error_clear(&a->error);
   a->error.status = TM_INIT_EXCEPTION;
   int code = a->script->load(a->script->data, &a->setup, &has_no_run, &a->error);
-  end_forked(a);
+  tm_agent_end_forked(a);
   if (code == 0 && !has_no_run) {
     send_plain(a, TM_FRAME_LOADED);
-    if (flush(a, begin_ns, err) < 0)
+    if (tm_agent_flush(a, begin_ns, err) < 0)
       return err->code;
     code = a->script->init(a->script->data, &a->error);
-    end_forked(a);
+    tm_agent_end_forked(a);
   }
+  a->call = 0;
   int64_t end_ns = tm_clock_mono_ns();
   a->cpu_ns = cpu_now_ns();
   if (code == 0 && !has_no_run) {
     send_plain(a, TM_FRAME_READY);
-    return flush(a, end_ns, err);
+    return tm_agent_flush(a, end_ns, err);
   }
   head.total_ns = end_ns - begin_ns;
   head.cpu_ns = a->cpu_ns;
   head.flags = has_no_run ? TM_FAILURE_NO_RUN : 0;
   tm_failure_send(a, TM_FRAME_INIT_FAILED, &nothing, &head);
-  if (flush(a, end_ns, err) < 0)
+  if (tm_agent_flush(a, end_ns, err) < 0)
     return err->code;
   return tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&a->error.message));
 }
@@ -301,17 +310,17 @@ static int start(struct tm_agent *a, struct tm_err *err)
 static int stop(struct tm_agent *a, struct tm_err *err)
 {
   int64_t now_ns = tm_clock_mono_ns();
-  if (flush(a, now_ns, err) < 0) /* before user code that may hang or die */
+  if (tm_agent_flush(a, now_ns, err) < 0) /* before user code that may hang or die */
     return err->code;
   tm_page_set(a->page, TM_PHASE_SHUTDOWN, now_ns, 0, 0, 0);
   tm_script_error_clear(&a->error);
   a->error.status = TM_RUN_EXCEPTION;
   int code = a->script->shutdown(a->script->data, &a->error);
-  end_forked(a);
+  tm_agent_end_forked(a);
   if (code < 0)
     tm_failure_log(a, "shutdown() failed");
   send_plain(a, TM_FRAME_BYE);
-  return flush(a, now_ns, err);
+  return tm_agent_flush(a, now_ns, err);
 }
 
 /* The next frame; waits with an empty outbox. Keeps (3). */
@@ -321,7 +330,7 @@ static int read_next(struct tm_agent *a, struct tm_frame *f, struct tm_err *err)
   int rc = tm_link_read(&a->link, f, false, &ended, err);
   if (rc == 0 && !ended) {
     int64_t now_ns = tm_clock_mono_ns();
-    if (flush(a, now_ns, err) < 0)
+    if (tm_agent_flush(a, now_ns, err) < 0)
       return err->code;
     tm_page_set(a->page, TM_PHASE_IDLE, now_ns, 0, 0, 0);
     rc = tm_link_read(&a->link, f, true, NULL, err);
@@ -343,9 +352,13 @@ static int serve(struct tm_agent *a, struct tm_err *err)
       break;
     if (f.type == TM_FRAME_STOP)
       return stop(a, err);
-    code = f.type == TM_FRAME_MINI_BATCH
-               ? run_mini_batch(a, &f, err)
-               : tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came", f.type);
+    code = 0;
+    if (f.type == TM_FRAME_ARM)
+      tm_agent_arm(a);
+    else if (f.type != TM_FRAME_MINI_BATCH)
+      code = tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came", f.type);
+    else if (!a->is_retired)
+      code = run_mini_batch(a, &f, err);
   }
   return code;
 }
@@ -380,6 +393,8 @@ int tm_agent_run(const struct tm_script *script)
     tm_buf_printf(&a.scratch, "tidemill: %s\n", err.text);
     tm_fd_append(STDERR_FILENO, a.scratch.data, a.scratch.len);
   }
+  if (a.is_armed)
+    tm_alarm_release();
   tm_page_unmap(a.page, sizeof *a.page);
   tm_link_release(&a.link);
   tm_self_release(&a.self);

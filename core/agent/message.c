@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/wire.h"
 
-#define SETUP_VERSION 3u
+#define SETUP_VERSION 4u
 
 const char *tm_status_name(enum tm_status s)
 {
@@ -41,11 +41,15 @@ void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
   tm_wire_add_str(out, s->error_file);
   tm_wire_add_str(out, s->spill_dir);
   tm_wire_add_str(out, s->staging_dir);
+  tm_wire_add_str(out, s->profile_file);
   tm_buf_add_u32(out, (uint32_t)s->logging_level);
   tm_buf_add_u32(out, (s->append_row ? 1u : 0) | (s->verify_items ? 2u : 0) |
-                          (s->escapes_line_breaks ? 4u : 0));
+                          (s->escapes_line_breaks ? 4u : 0) | (s->is_interruptible ? 8u : 0));
   tm_buf_add_u32(out, (unsigned char)s->separator);
   tm_buf_add_u64(out, (uint64_t)s->max_result_size);
+  tm_buf_add_u64(out, (uint64_t)s->memory_limit);
+  tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->init_timeout_ns);
 }
 
 int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err *err)
@@ -69,17 +73,22 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   out->error_file = tm_wire_read_str(&r);
   out->spill_dir = tm_wire_read_str(&r);
   out->staging_dir = tm_wire_read_str(&r);
+  out->profile_file = tm_wire_read_str(&r);
   uint32_t level = tm_read_u32(&r);
   uint32_t flags = tm_read_u32(&r);
   uint32_t separator = tm_read_u32(&r);
   out->max_result_size = (int64_t)tm_read_u64(&r);
   out->separator = (char)separator;
+  out->memory_limit = (int64_t)tm_read_u64(&r);
+  out->run_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->init_timeout_ns = (int64_t)tm_read_u64(&r);
   out->logging_level = (int)level;
   out->append_row = flags & 1;
   out->verify_items = flags & 2;
   out->escapes_line_breaks = flags & 4;
-  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 7 && separator < 128 &&
-      r.at == r.end && out->max_result_size >= 0)
+  out->is_interruptible = flags & 8;
+  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 15 && separator < 128 &&
+      r.at == r.end && out->max_result_size >= 0 && out->memory_limit >= 0)
     return 0;
   tm_setup_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of the worker cannot be read");
@@ -102,6 +111,7 @@ void tm_setup_release(struct tm_setup *s)
   free(s->error_file);
   free(s->spill_dir);
   free(s->staging_dir);
+  free(s->profile_file);
   *s = (struct tm_setup) { 0 };
 }
 

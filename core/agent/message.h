@@ -7,6 +7,8 @@
  *                                <-------     READY | INIT_FAILED
  *     MINI_BATCH ... (a window)  ------->       run()
  *                                <-------     RESULT | FAILED, one for each MINI_BATCH that it began
+ *     ARM                        ------->       calls can be interrupted from here on
+ *                                <-------     RETIRED: after an interruption it will begin nothing more, and waits to be killed
  *     STOP                       ------->       shutdown()
  *                                <-------     BYE, and it exits with 0
  *
@@ -28,12 +30,14 @@ enum tm_agent_frame {
   TM_FRAME_SETUP = 1,   /* struct tm_setup */
   TM_FRAME_MINI_BATCH,  /* struct tm_mini_batch_head, items */
   TM_FRAME_STOP,        /* - */
+  TM_FRAME_ARM,         /* - */
   TM_FRAME_READY = 33,  /* - */
   TM_FRAME_INIT_FAILED, /* struct tm_failure */
   TM_FRAME_RESULT,      /* struct tm_result_head, rows or spill */
   TM_FRAME_FAILED,      /* struct tm_failure */
   TM_FRAME_BYE,         /* - */
   TM_FRAME_LOADED,      /* -; the script defines run(), init() is next */
+  TM_FRAME_RETIRED,     /* words: why */
 };
 
 /* How a try ended: the Status column of processed_mini-batches.csv. */
@@ -69,13 +73,17 @@ struct tm_setup {
   char *logger_file;                     /* user/entry_script_log/<node>/<worker>.log.txt */
   char *error_file;                      /* user/error/<node>/<worker>.txt */
   char *spill_dir;                       /* where a large result goes */
-  char *staging_dir; /* where files of context:output_file() are made; "": in output_dir itself */
-  int logging_level; /* enum tm_level */
-  bool append_row;   /* rows are wanted; else only their number */
+  char *staging_dir;  /* where files of context:output_file() are made; "": in output_dir itself */
+  char *profile_file; /* where samples of where its time goes are written; "": it is not profiled */
+  int logging_level;  /* enum tm_level */
+  bool append_row;    /* rows are wanted; else only their number */
   bool escapes_line_breaks; /* of strings; else they are errors */
   char separator;           /* of the rows of data frames */
   bool verify_items;        /* size and mtime of each item are compared before run() */
+  bool is_interruptible;    /* from the start; else an ARM may come */
   int64_t max_result_size;  /* bytes */
+  int64_t memory_limit;     /* worker_memory_limit, bytes; 0: none */
+  int64_t run_timeout_ns, init_timeout_ns; /* for messages; 0: none */
 };
 
 void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s);

@@ -1,6 +1,6 @@
 /* cut.c - one input after the other, its items gathered until a mini-batch is full.
  *
- *   inputs[0] -> listing or lists of paths -> items -> mini-batch, mini-batch, ...   then inputs[1], ...
+ *   inputs[0] -> listing, list of paths or of failed items -> items -> mini-batch, mini-batch, ...   then inputs[1], ...
  *
  *  (1) A mini-batch holds items of one input: where an input ends, so does the mini-batch at hand.
  *  (2) The same definitions over the same files give the same mini-batches, byte for byte: a resumed job relies on it.
@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/files/failed.h"
 #include "data/files/glob.h"
 #include "data/files/listing.h"
 #include "data/files/paths.h"
@@ -36,6 +37,7 @@ struct tm_cut {
   size_t at;                  /* the input at hand; inputs_len at the end */
   struct tm_listing *listing; /* of the input at hand, when it is open; */
   struct tm_paths *list;      /* or this, of its path list_at */
+  struct tm_failed *failed;   /* or this */
   size_t list_at;
   uint64_t list_items, items;    /* of the list at hand; of all inputs */
   int64_t input_items;           /* of the input at hand */
@@ -65,6 +67,7 @@ void tm_cut_close(struct tm_cut *cut)
     return;
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
+  tm_failed_close(cut->failed);
   for (size_t i = 0; i < cut->empty.len; i++)
     free(cut->empty.at[i]);
   TM_ARRAY_RELEASE(&cut->empty);
@@ -222,6 +225,55 @@ static int next_of_lists(struct tm_cut *cut, const struct tm_dataset *d, struct 
   return 0;
 }
 
+/* What is not named is said; that nothing is there is a word for when there is no input. */
+static void end_failed(struct tm_cut *cut, const char *path, bool is_missing)
+{
+  int64_t unnamed = cut->failed ? tm_failed_unnamed(cut->failed) : 0;
+  char *words = NULL;
+  if (unnamed > 0)
+    words = tm_xprintf("'%s': of %lld failed items it is not known which ones they are (run() "
+                       "returned fewer elements than items); they are not read again",
+                       path, (long long)unnamed);
+  if (words && cut->on_warning && cut->items > 0)
+    cut->on_warning(cut->data, words);
+  if (is_missing)
+    *TM_ARRAY_ADD(&cut->empty) =
+        tm_xprintf("'%s' is not there: no item has failed, or it was removed", path);
+  else if (cut->input_items == 0)
+    *TM_ARRAY_ADD(&cut->empty) =
+        words ? tm_xstrdup(words) : tm_xprintf("'%s' names no failed items", path);
+  free(words);
+}
+
+static int next_of_failed(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
+                          struct tm_err *err)
+{
+  bool is_missing = false;
+  char *path = tm_path_absolute(d->base_dir, d->paths[0]);
+  int rc = 0;
+  if (cut->failed == NULL)
+    cut->failed = tm_failed_open(cut->fs, path, d->input, &is_missing, err);
+  if (cut->failed != NULL)
+    rc = tm_failed_next(cut->failed, out, err);
+  else if (!is_missing)
+    rc = err->code;
+  if (rc == 0)
+    end_failed(cut, path, is_missing);
+  free(path);
+  return rc;
+}
+
+static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
+                     struct tm_err *err)
+{
+  switch (d->kind) {
+  case TM_DATASET_FILES: return next_of_listing(cut, d, out, err);
+  case TM_DATASET_MANIFEST: return next_of_lists(cut, d, out, err);
+  case TM_DATASET_FAILED: return next_of_failed(cut, d, out, err);
+  }
+  return 0;
+}
+
 static bool is_at_limit(const struct tm_cut *cut, const struct tm_dataset *d)
 {
   return d->limit > 0 && cut->input_items == d->limit;
@@ -234,8 +286,10 @@ static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
     note_empty_paths(cut, d);
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
+  tm_failed_close(cut->failed);
   cut->listing = NULL;
   cut->list = NULL;
+  cut->failed = NULL;
   cut->list_items = 0;
   cut->input_items = 0;
   cut->list_at = 0;
@@ -253,9 +307,7 @@ int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *er
     struct tm_item item;
     if (cut->stop && tm_stop_is_set(cut->stop))
       return tm_err_set(err, -ECANCELED, "the listing was stopped");
-    int rc = is_at_limit(cut, d)           ? 0
-             : d->kind == TM_DATASET_FILES ? next_of_listing(cut, d, &item, err)
-                                           : next_of_lists(cut, d, &item, err);
+    int rc = is_at_limit(cut, d) ? 0 : next_item(cut, d, &item, err);
     if (rc < 0)
       return rc;
     if (rc > 0) {

@@ -15,7 +15,11 @@
 #include "base/text.h"
 
 static const char *const known_keys[] = { "kind",           "paths",         "base_dir", "name",
-                                          "null_separated", "on_unreadable", "limit" };
+                                          "null_separated", "on_unreadable", "input",    "limit" };
+
+static const char *const kind_names[] = {
+  [TM_DATASET_FILES] = "files", [TM_DATASET_MANIFEST] = "manifest", [TM_DATASET_FAILED] = "failed"
+};
 
 /* "pipeline.lua:4: FileDataset: " before the words. */
 static int place(const struct tm_json *v, struct tm_err *err)
@@ -39,9 +43,9 @@ static bool is_plain_string(const struct tm_json *v)
 static int check_keys(const struct tm_json *v, struct tm_err *err)
 {
   if (v->type != TM_JSON_OBJECT)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "is no dataset; accepted: what Dataset.File.from_files or from_manifest returns");
+    return tm_err_set(err, TM_EUSAGE,
+                      "is no dataset; accepted: what Dataset.File.from_files, from_manifest or "
+                      "from_failed_items returns");
   for (size_t i = 0; i < v->list.len; i++) {
     bool is_known = false;
     for (size_t j = 0; j < TM_COUNT_OF(known_keys); j++)
@@ -64,8 +68,10 @@ static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_er
     d->kind = TM_DATASET_FILES;
   else if (strcmp(kind, "manifest") == 0)
     d->kind = TM_DATASET_MANIFEST;
+  else if (strcmp(kind, "failed") == 0)
+    d->kind = TM_DATASET_FAILED;
   else
-    return refuse(err, "kind", "\"files\" or \"manifest\"");
+    return refuse(err, "kind", "\"files\", \"manifest\" or \"failed\"");
   return 0;
 }
 
@@ -80,6 +86,8 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
     return tm_err_set(err, TM_EUSAGE, "the list of paths is empty; accepted: one path or more");
   if (d->kind == TM_DATASET_MANIFEST && n != 1)
     return tm_err_set(err, TM_EUSAGE, "a manifest is one file; accepted: its path");
+  if (d->kind == TM_DATASET_FAILED && n != 1)
+    return tm_err_set(err, TM_EUSAGE, "failed items are listed in one file; accepted: its path");
   d->paths = tm_xcalloc(n, sizeof(*d->paths));
   for (size_t i = 0; i < n; i++) {
     const struct tm_json *path = paths->type == TM_JSON_ARRAY ? paths->list.at[i] : paths;
@@ -123,13 +131,17 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
     return refuse(err, "null_separated", "true or false");
   if (separated && d->kind != TM_DATASET_MANIFEST)
     return tm_err_set(err, TM_EUSAGE,
-                      "'null_separated' is for a manifest; from_files has no such option");
+                      "'null_separated' is for a manifest; nothing else has that option");
   const char *word = unreadable ? tm_json_str(v, "on_unreadable", "") : "error";
   if (strcmp(word, "error") != 0 && strcmp(word, "skip") != 0)
     return refuse(err, "on_unreadable", "\"error\" or \"skip\"");
   if (unreadable && d->kind != TM_DATASET_FILES)
     return tm_err_set(err, TM_EUSAGE,
-                      "'on_unreadable' is for from_files; a manifest has no such option");
+                      "'on_unreadable' is for from_files; a list has no such option");
+  const struct tm_json *input = tm_json_get(v, "input");
+  if (input && (input->type != TM_JSON_INT || input->integer < 0 || d->kind != TM_DATASET_FAILED))
+    return refuse(err, "input", "an integer from 0 on, for failed items");
+  d->input = input ? input->integer : -1;
   const struct tm_json *limit = tm_json_get(v, "limit");
   if (limit && (limit->type != TM_JSON_INT || limit->integer < 1))
     return refuse(err, "limit", "an integer from 1 on");
@@ -155,7 +167,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  tm_json_set(v, "kind", tm_json_new_string(d->kind == TM_DATASET_MANIFEST ? "manifest" : "files"));
+  tm_json_set(v, "kind", tm_json_new_string(kind_names[d->kind]));
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < d->paths_len; i++)
     tm_json_add(paths, tm_json_new_string(d->paths[i]));
@@ -164,8 +176,10 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "name", tm_json_new_string(d->name));
   if (d->kind == TM_DATASET_MANIFEST)
     tm_json_set(v, "null_separated", tm_json_new_bool(d->null_separated));
-  else
+  else if (d->kind == TM_DATASET_FILES)
     tm_json_set(v, "on_unreadable", tm_json_new_string(d->skip_unreadable ? "skip" : "error"));
+  if (d->input >= 0)
+    tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
   v->tag = tm_xstrdup("FileDataset");

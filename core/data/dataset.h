@@ -12,6 +12,7 @@
 enum tm_dataset_kind {
   TM_DATASET_FILES,    /* from_files: paths, folders and patterns */
   TM_DATASET_MANIFEST, /* from_manifest: a file of paths, one a line; the path "-" is standard input */
+  TM_DATASET_FAILED, /* from_failed_items: a failed_items.jsonl */
 };
 
 struct tm_dataset {
@@ -21,13 +22,14 @@ struct tm_dataset {
   size_t paths_len;
   char *base_dir;       /* absolute */
   bool null_separated;  /* of a manifest */
+  int64_t input;        /* of failed items: only those of the input of this number; negative: all */
   bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
   int64_t limit;        /* only so many of its first items; 0: all */
   char *where;          /* file:line of its definition, or NULL */
 };
 
-/* From the object that the Lua constructors make (tag "FileDataset"): keys kind ("files" | "manifest"), paths, base_dir,
- * name, null_separated, on_unreadable, limit. Unknown keys and wrong types are refused with `where`. To free. */
+/* From the object that the Lua constructors make (tag "FileDataset"): keys kind ("files" | "manifest" |
+ * "failed"), paths, base_dir, name, null_separated, on_unreadable, input, limit. Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 /* It is read from standard input: once, and never again. */

@@ -19,7 +19,7 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-static void note_once(struct tm_keeper *k, struct tm_err *err)
+void tm_keeper_note_log(struct tm_keeper *k, struct tm_err *err)
 {
   if (k->has_noted_log)
     return;
@@ -36,7 +36,7 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
   for (size_t i = 0; i < TM_COUNT_OF(folders); i++) {
     char *path = tm_xprintf("%s/%s/%s", step->s.logs_dir, folders[i], step->s.node_id);
     if (tm_fs_make_dirs(tm_fs_real(), path, 0777, &err) < 0)
-      note_once(k, &err);
+      tm_keeper_note_log(k, &err);
     free(path);
   }
   step->main_path = tm_xprintf("%s/sys/node/%s/_main.txt", step->s.logs_dir, step->s.node_id);
@@ -44,7 +44,7 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
       tm_fs_open(tm_fs_real(), step->main_path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
   if (step->main_fd < 0) {
     step->main_fd = -1;
-    note_once(k, &err);
+    tm_keeper_note_log(k, &err);
   }
 }
 
@@ -65,26 +65,22 @@ void tm_keeper_log(struct tm_keeper_step *step, enum tm_level level, const char 
   tm_buf_release(&line);
 }
 
-void tm_keeper_log_death(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *words)
+void tm_keeper_log_error(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *p,
+                         size_t n)
 {
   const struct tm_fs *fs = tm_fs_real();
   const struct tm_node_step *s = &w->step->s;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_buf line = TM_BUF_NONE;
   char *path = tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, s->node_id, w->name);
   int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
+  int rc = fd < 0 ? fd : tm_fd_append(fd, p, n);
+  if (fd >= 0 && rc < 0)
+    tm_err_system(&err, rc, "cannot write '%s'", path);
+  if (rc < 0)
+    tm_keeper_note_log(k, &err);
+  if (fd >= 0)
+    tm_fs_close(fs, fd);
   free(path);
-  if (fd < 0) {
-    note_once(k, &err);
-    return;
-  }
-  tm_time_log(&line, tm_clock_wall_ns());
-  tm_buf_printf(&line,
-                "|ERROR|%ld|%s|%s; what it printed is in user/stdout/%s/ and user/stderr/%s/\n",
-                (long)w->pid, w->name, words, s->node_id, s->node_id);
-  tm_fd_append(fd, line.data, line.len);
-  tm_fs_close(fs, fd);
-  tm_buf_release(&line);
 }
 
 int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker *w,
@@ -99,11 +95,11 @@ int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker
   char *link = tm_xprintf("%s/sys/node/%s/%s.%s.txt", s->logs_dir, s->node_id, w->name, stream);
   int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
   if (fd < 0)
-    note_once(k, &err);
+    tm_keeper_note_log(k, &err);
   int rc = fs->symlink(fs->self, target, link);
   if (rc < 0 && rc != -EEXIST) {
     tm_err_system(&err, rc, "cannot make the link '%s'", link);
-    note_once(k, &err);
+    tm_keeper_note_log(k, &err);
   }
   free(file);
   free(path);

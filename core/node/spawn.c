@@ -34,6 +34,11 @@ static void set_variable(char **all, size_t *len, char *entry)
   size_t i = 0;
   while (i < *len && !has_same_name(entry, all[i]))
     i++;
+  if (!strchr(entry, '=')) {
+    if (i < *len)
+      all[i] = all[--*len];
+    return;
+  }
   all[i] = entry;
   *len += i == *len;
 }
@@ -83,9 +88,9 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
   int fds[] = { -1, tm_keeper_log_open_output(k, w, "stdout"),
                 tm_keeper_log_open_output(k, w, "stderr"), channel, page };
   char *last[] = { tm_xprintf("TMPDIR=%s", w->temp_dir), tm_xprintf(TM_ENV_WORKER "=%s", w->marker),
-                   tm_xprintf(TM_ENV_KEEPER "=%ld", (long)getpid()) };
-  char **env =
-      tm_keeper_environment(environ, s->environment, s->environment_len, last, TM_COUNT_OF(last));
+                   tm_xprintf(TM_ENV_KEEPER "=%ld", (long)getpid()), tm_keeper_give_gpu(k, w) };
+  size_t last_len = TM_COUNT_OF(last) - (last[TM_COUNT_OF(last) - 1] == NULL);
+  char **env = tm_keeper_environment(environ, s->environment, s->environment_len, last, last_len);
   struct tm_spawn spawn = { .program = s->worker_argv[0],
                             .argv = s->worker_argv,
                             .env = env,
@@ -137,5 +142,6 @@ void tm_keeper_worker_free(struct tm_keeper_worker *w)
   free(w->name);
   free(w->marker);
   free(w->temp_dir);
+  free(w->gpu);
   free(w);
 }

@@ -17,6 +17,7 @@
 #include "plan/aliases.h"
 #include "plan/params.h"
 #include "sys/fs.h"
+#include "sys/gpus.h"
 #include "sys/process.h"
 
 static void add_setting(struct tm_json *settings, const char *name, struct tm_json *value,
@@ -52,7 +53,7 @@ static void add_default(struct tm_json *settings, const struct tm_field *f)
 {
   struct tm_json *otherwise = tm_params_default(f);
   if (!otherwise && strcmp(f->name, "process_count_per_node") == 0)
-    otherwise = tm_json_new_int(tm_process_cores());
+    otherwise = tm_json_new_int(tm_gpus_are_here() ? 1 : tm_process_cores());
   if (otherwise)
     add_setting(settings, f->name, otherwise, "default");
 }
@@ -99,6 +100,13 @@ static const char *text_setting(const struct tm_json *settings, const char *name
 static int64_t ns_setting(const struct tm_json *settings, const char *name)
 {
   return (int64_t)(tm_json_num(tm_json_get(settings, name), "value", 0) * (double)TM_S + 0.5);
+}
+
+static enum tm_interruptible interruptible_of(const char *word)
+{
+  if (strcmp(word, "auto") == 0)
+    return TM_INTERRUPTIBLE_AUTO;
+  return strcmp(word, "true") == 0 ? TM_INTERRUPTIBLE : TM_NOT_INTERRUPTIBLE;
 }
 
 static enum tm_level level_of(const char *word)
@@ -175,9 +183,14 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
   c->run_max_try = int_setting(settings, "run_max_try");
+  c->retry_delay_ns = setting(settings, "retry_delay") ? ns_setting(settings, "retry_delay") : -1;
   c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
   c->isolation_max_try = int_setting(settings, "isolation_max_try");
   c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
+  c->init_timeout_ns = ns_setting(settings, "init_timeout");
+  c->interruptible = interruptible_of(text_setting(settings, "interruptible"));
+  c->interrupt_grace_ns = ns_setting(settings, "interrupt_grace");
+  c->is_profiled = setting(settings, "profiling_module") != NULL;
   c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
   c->progress_timeout_ns = ns_setting(settings, "progress_update_timeout");
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
@@ -185,23 +198,22 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
 
 static bool ends_in(const char *name, const char *end)
 {
-  size_t n = strlen(name), m = strlen(end);
+  size_t n = name ? strlen(name) : 0, m = strlen(end);
   return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* How data frames are written, which the name of the file says unless settings do. */
-static void fill_form(struct tm_config *c, const struct tm_json *settings)
+void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_header)
 {
-  bool is_csv = ends_in(c->append_row_file_name, ".csv");
-  bool is_tsv = ends_in(c->append_row_file_name, ".tsv");
+  const char *name = text_setting(settings, "append_row_file_name");
+  bool is_csv = ends_in(name, ".csv"), is_tsv = ends_in(name, ".tsv");
   const char *separator = text_setting(settings, "append_row_separator");
   const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
   if (!header)
     header = tm_json_get(settings, "append_row_header");
-  c->append_row_separator = is_csv ? ',' : is_tsv ? '\t' : ' ';
+  *out = is_csv ? ',' : is_tsv ? '\t' : ' ';
   if (separator)
-    c->append_row_separator = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
-  c->append_row_header = tm_json_bool(header, "value", is_csv || is_tsv);
+    *out = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
+  *has_header = tm_json_bool(header, "value", is_csv || is_tsv);
 }
 
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
@@ -213,11 +225,14 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const ch
   c->output_action = is_summary ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
   c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
   c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
-  fill_form(c, settings);
+  tm_config_read_form(settings, &c->append_row_separator, &c->append_row_header);
   c->process_count_per_node = int_setting(settings, "process_count_per_node");
   c->logging_level = level_of(text_setting(settings, "logging_level"));
+  c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
   c->max_result_size = int_setting(settings, "max_result_size");
   c->sync_interval_ns = ns_setting(settings, "sync_interval");
+  c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");
+  c->hides_gpus = strcmp(text_setting(settings, "gpu_surplus"), "none") == 0;
   c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
   c->description = tm_xstrdup(text_setting(settings, "description"));
   c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));

@@ -9,6 +9,10 @@
 
 enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 
+/* worker_memory_limit at the least, bytes: what a worker and LuaJIT in it need to start is less than half of it. */
+#define TM_WORKER_MEMORY_MIN 33554432
+enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };
+
 struct tm_config {
   char *entry_script;      /* absolute */
   char *source_directory;  /* absolute, or NULL: the entry script alone is copied */
@@ -21,21 +25,34 @@ struct tm_config {
   bool append_row_header;         /* likewise */
   int64_t allowed_failed_count;   /* failed mini-batches to tolerate; -1 all */
   double allowed_failed_percent;  /* of all mini-batches; negative: all */
-  int64_t process_count_per_node; /* 0 never: the default is the number of cores */
+  int64_t process_count_per_node; /* 0 never: the default is the number of cores, or 1 with a GPU */
   enum tm_level logging_level;
   int64_t run_invocation_timeout_ns;
   int64_t run_max_try;
+  int64_t init_timeout_ns; /* 0: none */
+  enum tm_interruptible interruptible;
+  int64_t interrupt_grace_ns;
+  bool is_profiled;            /* profiling_module */
   bool isolate_failures;       /* what has used up its tries is run in parts */
   int64_t isolation_max_try;   /* parts of a mini-batch */
   int64_t load_timeout_ns;     /* task_overhead_timeout: before run() */
   int64_t progress_timeout_ns; /* progress_update_timeout */
   int64_t first_timeout_ns;    /* first_task_creation_timeout */
+  int64_t retry_delay_ns;      /* -1: not given */
+  int64_t worker_memory_limit; /* bytes; 0: none */
   int64_t max_result_size;     /* bytes */
   int64_t sync_interval_ns;
-  char **environment; /* "NAME=value"; NULL-ended; or NULL */
+  int64_t monitor_interval_ns; /* resource_monitor_interval; 0: off */
+  bool hides_gpus;             /* gpu_surplus = "none" */
+  char **environment;          /* "NAME=value"; NULL-ended; or NULL */
   bool overwrite;
   char *description; /* or NULL */
   char *resume_from; /* a job as it is called, or NULL */
 };
+
+/* How data frames are written, of the settings of a step, {name: {value, origin}}: as append_row_separator and
+ * append_row_header say, or append_row_dataframe_header among the arguments; else as the name of the file does. */
+struct tm_json;
+void tm_config_read_form(const struct tm_json *settings, char *separator, bool *has_header);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/aliases.h"
+#include "plan/config.h"
 
 #define REQUIRED   TM_FIELD_REQUIRED
 #define PARAMETER  TM_FIELD_PARAMETER
@@ -54,7 +55,7 @@ static const struct tm_field config_fields[] = {
     "the names of a data frame's columns are the first line; without it for *.csv and *.tsv "
     "alone" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
-    "workers on a node; without it as many as there are cores" },
+    "workers on a node; without it as many as there are cores, 1 where there is a GPU" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE,
     "{ variables, module_paths } for the workers; folders where require looks behind the script's "
     "own" },
@@ -64,6 +65,21 @@ static const struct tm_field config_fields[] = {
     PARAMETER | CHANGEABLE | ARGUMENT, "seconds for one run()" },
   { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE,
     "tries for a mini-batch" },
+  { "retry_delay", TM_FIELD_SECONDS, 0, 86400, NULL, NULL, CHANGEABLE,
+    "seconds before a failed try is repeated, doubled with each further one up to 60, a random "
+    "quarter of it at most taken off; without it none after errors and timeouts, 0.5 where the "
+    "worker was lost; 0: none" },
+  { "worker_memory_limit", TM_FIELD_SIZE, TM_WORKER_MEMORY_MIN, SIZE_MAX_GIVEN, NULL, NULL,
+    CHANGEABLE,
+    "memory of one worker; Lua gets 16 MB less, and beyond that run() fails with 'not enough "
+    "memory'; a worker with more resident is killed" },
+  { "init_timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, CHANGEABLE,
+    "seconds for loading the script and its init(); without it none" },
+  { "interruptible", TM_FIELD_CHOICE, 0, 0, "auto", "auto|true|false", CHANGEABLE,
+    "a run() that passes its timeout is interrupted within Lua and its worker lives on; auto: from "
+    "the first such run() of the step on" },
+  { "interrupt_grace", TM_FIELD_SECONDS, 0.001, 3600, "2", NULL, CHANGEABLE,
+    "seconds that an interrupted run() has to end, then its worker is killed" },
   { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
     "a mini-batch that has used up its tries is run in halves, again and again, until the bad "
     "items "
@@ -74,6 +90,8 @@ static const struct tm_field config_fields[] = {
     "what one run() may return" },
   { "sync_interval", TM_FIELD_SECONDS, 0.001, 3600, "1", NULL, CHANGEABLE,
     "seconds of work that a power cut may cost" },
+  { "gpu_surplus", TM_FIELD_CHOICE, 0, 0, "unset", "unset|none", CHANGEABLE,
+    "CUDA_VISIBLE_DEVICES of workers beyond the number of GPUs: unset, or -1, which is none" },
   { "environment_variables", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE,
     "variables for the workers; they go before those of environment" },
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
@@ -82,6 +100,9 @@ static const struct tm_field config_fields[] = {
 };
 
 static const struct tm_field argument_fields[] = {
+  { "profiling_module", TM_FIELD_CHOICE, 0, 0, NULL, "jit|cProfile|profile", CHANGEABLE | ARGUMENT,
+    "workers are profiled by sampling, whichever of the names is given: collapsed stacks in "
+    "logs/sys/node/<node>/<process>.profile" },
   { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds to load a mini-batch, before its run()" },
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
@@ -91,6 +112,9 @@ static const struct tm_field argument_fields[] = {
     "append_row_header, and before it" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds until the first mini-batch is created, then the step is Failed" },
+  { "resource_monitor_interval", TM_FIELD_SECONDS, 0, INT_MAX_GIVEN, "600", NULL,
+    CHANGEABLE | ARGUMENT,
+    "seconds between two looks at a node's resources, in logs/perf; 0: none" },
   { "resume_from", TM_FIELD_PATH, 0, 0, NULL, NULL, AT_FIRST | ARGUMENT,
     "a job, by its directory, its name or 'latest': a new job takes over what it has committed of "
     "the step of this name" },
@@ -142,6 +166,11 @@ static const struct tm_field from_manifest_fields[] = {
     "paths end in NUL, as find -print0 writes them" },
 };
 
+static const struct tm_field from_failed_items_fields[] = {
+  { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0,
+    "of which step of the job; without it of its only one" },
+};
+
 #define KIND(name, fields)                                                                         \
   {                                                                                                \
     name, fields, TM_COUNT_OF(fields)                                                              \
@@ -160,6 +189,7 @@ static const struct kind {
   KIND("OutputFileDatasetConfig", output_fields),
   KIND("Dataset.File.from_files", from_files_fields),
   KIND("Dataset.File.from_manifest", from_manifest_fields),
+  KIND("Dataset.File.from_failed_items", from_failed_items_fields),
 };
 /* clang-format on */
 

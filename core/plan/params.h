@@ -19,7 +19,7 @@ enum tm_field_type {
   TM_FIELD_SECONDS, /* number within min and max; digits in a string too */
   TM_FIELD_PERCENT, /* the same, of another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
-  TM_FIELD_CHOICE,  /* one of the words of `accepts`, which are separated by '|' */
+  TM_FIELD_CHOICE, /* one of the words of `accepts`, which are separated by '|'; true and false may be booleans */
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
   TM_FIELD_TEXT,
@@ -56,7 +56,7 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest"), in the order of the manual; of
+ * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);

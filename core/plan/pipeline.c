@@ -32,12 +32,18 @@ struct reader {
   const char *origin;      /* of what the definition says: "file" or "option" */
 };
 
+static void release_inputs(struct tm_step *s)
+{
+  for (size_t i = 0; i < s->inputs_len; i++)
+    tm_dataset_free(s->inputs[i]);
+  free(s->inputs);
+}
+
 static void step_free(struct tm_step *s)
 {
   if (!s)
     return;
-  for (size_t i = 0; i < s->inputs_len; i++)
-    tm_dataset_free(s->inputs[i]);
+  release_inputs(s);
   for (size_t i = 0; i < s->arguments_len; i++)
     free(s->arguments[i]);
   for (size_t i = 0; i < s->runner_arguments_len; i++)
@@ -46,7 +52,6 @@ static void step_free(struct tm_step *s)
     free(s->notes[i]);
   free(s->runner_arguments);
   free(s->notes);
-  free(s->inputs);
   free(s->arguments);
   free(s->name);
   free(s->where);
@@ -370,6 +375,23 @@ struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char
   return p;
 }
 
+void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len)
+{
+  struct tm_json *record = tm_json_set(s->effective, "inputs", tm_json_new(TM_JSON_ARRAY));
+  release_inputs(s);
+  s->inputs = inputs;
+  s->inputs_len = len;
+  for (size_t i = 0; i < len; i++)
+    tm_json_add(record, tm_dataset_to_json(inputs[i]));
+}
+
+void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at)
+{
+  step_free(p->steps[at]);
+  p->steps_len--;
+  memmove(&p->steps[at], &p->steps[at + 1], (p->steps_len - at) * sizeof(struct tm_step *));
+}
+
 void tm_pipeline_free(struct tm_pipeline *p)
 {
   if (!p)
@@ -380,6 +402,7 @@ void tm_pipeline_free(struct tm_pipeline *p)
   free(p->name);
   free(p->description);
   free(p->file);
+  free(p->only_failed);
   tm_json_free(p->params);
   free(p);
 }

@@ -39,6 +39,8 @@ struct tm_pipeline {
   struct tm_step **steps;
   size_t steps_len;
   struct tm_json *params; /* those given at this submission: name -> text */
+  char *
+      only_failed; /* the job whose failed items are the inputs, absolute; NULL: inputs are as defined */
 };
 
 /* A value given for a PipelineParameter: --param NAME=VALUE. */
@@ -55,6 +57,9 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
 struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
                                              struct tm_err *err);
 void tm_pipeline_free(struct tm_pipeline *p);
+/* Other inputs than those of the definition; the array and what is in it is taken over. */
+void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);
+void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at);
 /* Adds to the notes of a step. Within plan. */
 void tm_step_note(struct tm_step *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -152,8 +152,10 @@ static struct tm_json *choice_value(const struct tm_field *f, const struct tm_js
 {
   struct tm_buf word = TM_BUF_NONE;
   struct tm_json *v = NULL;
-  if (is_plain_string(given) &&
-      find_choice(f->accepts, given->string.at, f->flags & TM_FIELD_ANY_CASE, &word))
+  if (given->type == TM_JSON_BOOL && is_choice(f->accepts, given->boolean ? "true" : "false"))
+    v = tm_json_new_string(given->boolean ? "true" : "false");
+  else if (is_plain_string(given) &&
+           find_choice(f->accepts, given->string.at, f->flags & TM_FIELD_ANY_CASE, &word))
     v = tm_json_new_string(tm_buf_str(&word));
   tm_buf_release(&word);
   return v;
@@ -374,13 +376,19 @@ static void add_range(struct tm_buf *out, const struct tm_field *f, const char *
   tm_buf_add_str(out, unit);
 }
 
+static bool is_truth(const char *word, size_t n)
+{
+  return (n == 4 && strncmp(word, "true", n) == 0) || (n == 5 && strncmp(word, "false", n) == 0);
+}
+
 static void add_choices(struct tm_buf *out, const char *words)
 {
   for (const char *at = words; at;) {
     size_t n = strcspn(at, "|");
     const char *next = at[n] ? at + n + 1 : NULL;
     tm_buf_add_str(out, at == words ? "" : next ? ", " : " or ");
-    tm_buf_printf(out, "\"%.*s\"", (int)n, at);
+    const char *mark = is_truth(at, n) ? "" : "\"";
+    tm_buf_printf(out, "%s%.*s%s", mark, (int)n, at, mark);
     at = next;
   }
 }
@@ -392,7 +400,11 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_SECONDS: add_range(out, f, "a number", " seconds"); break;
   case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
   case TM_FIELD_SIZE:
-    tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
+    if (f->min > 1)
+      tm_buf_printf(out, "a size from %gMB on, as a number of bytes or as \"100MB\"",
+                    f->min / (1 << 20));
+    else
+      tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
     break;
   case TM_FIELD_CHOICE:
     add_choices(out, f->accepts);

@@ -32,6 +32,17 @@ void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *log
   tm_buf_release(&text);
 }
 
+void tm_errors_set_job(struct tm_errors *s, const char *job_dir, const char *step)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_add_str(&text, "tidemill replay ");
+  tm_text_shell(&text, job_dir);
+  if (step)
+    tm_buf_printf(&text, " --step %s", step);
+  free(s->replay);
+  s->replay = tm_buf_take(&text);
+}
+
 void tm_errors_release(struct tm_errors *s)
 {
   for (size_t i = 0; i < s->list.len; i++) {
@@ -41,12 +52,14 @@ void tm_errors_release(struct tm_errors *s)
     free(e->worker);
     free(e->log);
     free(e->item);
+    free(e->again);
   }
   TM_ARRAY_RELEASE(&s->list);
   tm_map_release(&s->known);
   tm_buf_release(&s->key);
   free(s->path);
   free(s->logs_dir);
+  free(s->replay);
   free(s->earlier);
   memset(s, 0, sizeof(*s));
 }
@@ -83,6 +96,8 @@ static void add_new(struct tm_errors *s, const struct tm_event *e, const char *m
   n->is_init = e->kind == TM_EVENT_INIT_FAILED;
   n->status = n->is_init ? TM_INIT_EXCEPTION : e->attempt->status;
   n->index = n->is_init ? 0 : e->attempt->index;
+  if (!n->is_init && s->replay)
+    n->again = tm_xprintf("%s --mini-batch %" PRIu64, s->replay, n->index);
   n->item = n->is_init ? tm_xstrdup("") : keep_item(e->attempt);
 }
 
@@ -169,6 +184,10 @@ void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent,
   }
   add_blanks(out, indent + 2);
   tm_buf_printf(out, "log: %s\n", e->log);
+  if (e->again) {
+    add_blanks(out, indent + 2);
+    tm_buf_printf(out, "again: %s\n", e->again);
+  }
 }
 
 static void add_summary(struct tm_buf *out, const struct tm_errors *s, int64_t wall_ns)

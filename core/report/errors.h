@@ -22,12 +22,14 @@ struct tm_error {
   enum tm_status status; /* of the try */
   uint64_t index;        /* of the first mini-batch */
   bool is_init;          /* of an init(): there is no mini-batch */
+  char *again;           /* the command that runs the first's mini-batch again; NULL: not known */
   int64_t count;
 };
 
 struct tm_errors {
   const struct tm_fs *fs;
   char *path, *logs_dir;
+  char *replay;                          /* the command, without the mini-batch; NULL: not known */
   struct TM_ARRAY(struct tm_error) list; /* in the order in which they came */
   struct tm_map known;                   /* place in the list + 1 */
   struct tm_buf key;                     /* scratch */
@@ -39,6 +41,8 @@ struct tm_errors {
 };
 
 void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *logs_dir);
+/* For the command that runs a mini-batch again; `step` is NULL where the job has no other. */
+void tm_errors_set_job(struct tm_errors *s, const char *job_dir, const char *step);
 void tm_errors_release(struct tm_errors *s); /* zeroed: a no-op */
 /* `e`: TRY_ENDED, whose try has failed, or INIT_FAILED. True when it is a new one. */
 bool tm_errors_add(struct tm_errors *s, const struct tm_event *e);
@@ -46,7 +50,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e);
  * Fails once; the job goes on. */
 int tm_errors_write(struct tm_errors *s, int64_t wall_ns, int64_t mono_ns, bool now,
                     struct tm_err *err);
-/* What the file says of one error: "3 times: <message>", and two lines about the first; each line begins with `indent`
+/* What the file says of one error: "3 times: <message>", and some lines about the first; each line begins with `indent`
  * blanks. `lines_max`: so many lines of the message, 0 all. */
 void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max);
 

@@ -78,6 +78,7 @@ struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct t
   note(s, tm_readme_write(fs, dir, &err), &err);
   tm_worker_logs_init(&s->workers, fs, dir);
   tm_errors_init(&s->errors, fs, dir);
+  tm_errors_set_job(&s->errors, e->job->dir, e->job->steps_len > 1 ? step->name : NULL);
   tm_progress_init(&s->progress, step->name);
   tm_progress_sample(&s->progress, &step->counts, e->mono_ns);
   s->begin_ns = s->logged_ns = e->mono_ns;

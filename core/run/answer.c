@@ -18,6 +18,8 @@
 #include "run/part.h"
 #include "sys/clock.h"
 
+#define LOST_RESULTS_MAX 3 /* of a part, that are not counted */
+
 struct answer { /* how a try ended */
   struct tm_result_head head;
   enum tm_status status;
@@ -133,10 +135,15 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
   struct tm_supervisor *s = w->s;
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
-  bool is_again = tm_queue_fail(&s->queue, &held->entry, w->id);
-  int64_t failed = is_again ? 0 : held->items;
+  bool is_again;
+  int64_t failed;
 
+  held->entry.due_ns = tm_vigil_retry_due(s, &held->entry, a->status);
+  is_again = tm_queue_fail(&s->queue, &held->entry, w->id);
+  failed = is_again ? 0 : held->items;
   tm_tally_add_failed_try(&s->tally, a->status);
+  if (a->status == TM_RUN_TIMEOUT)
+    tm_crew_arm_workers(s);
   if (!is_again && tm_isolate_is_wanted(s, held))
     failed = tm_isolate_failed(s, held, &t, a->no_halves);
   else if (!is_again)
@@ -156,8 +163,15 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
   a.head.total_ns = a.head.run_ns = ns;
   a.head.begin_wall_ns = ns > 0 ? tm_clock_wall_ns() - ns : 0;
   if (status == TM_RUN_TIMEOUT) {
-    text = tm_xprintf("run() took longer than run_invocation_timeout (%g s); its worker was killed",
-                      (double)w->s->o.step->config.run_invocation_timeout_ns / 1e9);
+    const struct tm_config *config = &w->s->o.step->config;
+    bool has_grace = config->interruptible != TM_NOT_INTERRUPTIBLE &&
+                     ns >= config->run_invocation_timeout_ns + config->interrupt_grace_ns;
+    text =
+        tm_xprintf("run() took longer than run_invocation_timeout (%g s); its worker was killed%s",
+                   (double)config->run_invocation_timeout_ns / 1e9,
+                   has_grace ? ", for it could not be interrupted: it was in a C function, or "
+                               "waited for a program"
+                             : "");
     a.message = text;
   } else if (status == TM_LOAD_TIMEOUT) {
     text = tm_xprintf("to load it took longer than task_overhead_timeout (%g s); its worker was "
@@ -353,6 +367,26 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
   return rc;
 }
 
+/* The result of a part was lost on its way, which says nothing of its items, and they have only this try: it is run again,
+ * uncounted, a few times. */
+static bool give_back(struct tm_worker *w, struct tm_held *held, const struct answer *a,
+                      const struct tm_err *err)
+{
+  struct tm_entry again = held->entry;
+
+  if (again.part == 0 || a->no_halves || again.lost_answers >= LOST_RESULTS_MAX)
+    return false;
+  again.lost_answers++;
+  tm_supervisor_say(w->s, TM_WARNING,
+                    "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32 " are run again: %s",
+                    again.index, tm_part_first(again.part) + 1,
+                    tm_part_first(again.part) + tm_part_count(again.part), err->text);
+  w->s->running--;
+  tm_hand_remove(&w->hand, held->seq);
+  tm_queue_put_back(&w->s->queue, &again);
+  return true;
+}
+
 /* It cannot count: the try has failed, and what it had made goes. Or the job has. */
 static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct tm_good_try *g,
                         struct answer *a, int rc, const struct tm_err *err)
@@ -363,6 +397,8 @@ static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct 
   }
   if (g->staging)
     tm_tree_remove(g->staging, NULL);
+  if (give_back(w, held, a, err))
+    return;
   a->marked = 0;
   if (g->spilled)
     tm_fs_real()->unlink(tm_fs_real()->self, g->spilled); /* refused before the commit saw it */
@@ -406,6 +442,7 @@ static void after_answer(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
 
+  w->has_worked = true;
   if (s->is_ending && w->state == TM_WORKER_READY && w->hand.len == 0 && s->node && !w->is_deaf)
     tm_crew_stop_worker(w);
   else if (tm_queue_has_waiting(&s->queue))
@@ -536,6 +573,7 @@ static bool may_come(const struct tm_worker *w, uint32_t type)
   case TM_FRAME_LOADED: return w->state == TM_WORKER_LOADING || w->state == TM_WORKER_STOPPING;
   case TM_FRAME_READY: return w->state == TM_WORKER_INIT || w->state == TM_WORKER_STOPPING;
   case TM_FRAME_INIT_FAILED: return w->state != TM_WORKER_READY;
+  case TM_FRAME_RETIRED: return w->state == TM_WORKER_READY || w->state == TM_WORKER_STOPPING;
   default: return true;
   }
 }
@@ -556,6 +594,7 @@ void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f)
   case TM_FRAME_INIT_FAILED: on_init_failed(w, f); break;
   case TM_FRAME_RESULT: on_result(w, f); break;
   case TM_FRAME_FAILED: on_failed(w, f); break;
+  case TM_FRAME_RETIRED: tm_answer_retired(w, f); break;
   case TM_FRAME_BYE: break; /* its end is the keeper's to say */
   default: tm_answer_on_rubbish(w); break;
   }

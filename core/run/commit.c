@@ -115,7 +115,7 @@ static bool may_add(const struct tm_commit *c, const struct tm_outcome *o)
          tm_check(tm_fates_get(&c->fates, o->index) == TM_FATE_OPEN);
 }
 
-static void drop_noted(struct tm_commit *c)
+void tm_commit_drop_notes(struct tm_commit *c)
 {
   tm_buf_clear(&c->noted);
   tm_buf_clear(&c->header);
@@ -151,7 +151,7 @@ void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const v
   if (c->code < 0)
     return;
   if (!may_add(c, o)) {
-    drop_noted(c);
+    tm_commit_drop_notes(c);
     return;
   }
   if (c->output.fd < 0)
@@ -198,7 +198,7 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
   if (rc == 0)
     add_record(c, TM_RECORD_COMMITTED, o, c->output.fd >= 0 ? hash : tm_hash64("", 0));
   else
-    drop_noted(c);
+    tm_commit_drop_notes(c);
   c->fs->unlink(
       c->fs->self,
       path); /* its rows are in the output, or it is worth nothing; open removes what stays */
@@ -215,7 +215,7 @@ void tm_commit_add_failed(struct tm_commit *c, const struct tm_outcome *o, const
   if (c->code < 0)
     return;
   if (!may_add(c, o)) {
-    drop_noted(c);
+    tm_commit_drop_notes(c);
     return;
   }
   tm_buf_add(&c->noted, lines, lines_len);

@@ -89,6 +89,8 @@ void tm_commit_note_header(struct tm_commit *c, const void *line, size_t len);
  * that something else has; nothing of this call was noted, the try has failed and the job goes on. */
 int tm_commit_note_files(struct tm_commit *c, const char *staging, const char *names, size_t len,
                          struct tm_err *err);
+/* Forgets what has been noted, failures and files, for the next add. */
+void tm_commit_drop_notes(struct tm_commit *c);
 
 size_t tm_commit_pending(const struct tm_commit *c); /* bytes that wait for a flush */
 /* Writes output, failures and files log, renames files, then writes journal records. */

@@ -15,9 +15,12 @@
 #include "base/check.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "run/isolation.h"
 #include "run/part.h"
 #include "run/stash.h"
+
+#define AGAIN_MAX 3
 
 /* A part that is not divided any more. */
 struct piece {
@@ -36,8 +39,9 @@ struct tm_isolate {
   uint32_t items, try; /* of the mini-batch; the last that was given out */
   struct tm_isolation search;
   int64_t untested; /* items */
+  int again;        /* good parts that were run again */
   struct tm_stash stash;
-  struct tm_map names; /* of output files */
+  struct tm_map names; /* of output files: the part that has each */
   struct TM_ARRAY(struct piece) pieces;
 };
 
@@ -118,35 +122,60 @@ static void set_why(struct piece *p, const struct tm_failed_try *why, const char
   p->why.log = tm_xstrdup(why->log);
 }
 
-/* A file that has gone, or a name that another mini-batch has got meanwhile: what this part returned cannot count. */
+/* A file that has gone, a name that another mini-batch has got meanwhile: what the part returned cannot count. It says nothing of
+ * its items: the part is run again, uncounted, a few times. */
+static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
+{
+  bool is_again = x->again < AGAIN_MAX;
+
+  tm_supervisor_say(
+      x->s, TM_WARNING,
+      "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32 ", which had succeeded, %s: %s",
+      x->index, tm_part_first(p->part) + 1, tm_part_first(p->part) + tm_part_count(p->part),
+      is_again ? "are run again" : "count as failed", err->text);
+  tm_tree_remove(p->staging, NULL);
+  if (!is_again)
+    return false;
+  x->again++;
+  x->search.open++;
+  tm_queue_add_part(&x->s->queue, x->index, p->part, ++x->try);
+  return true;
+}
+
 static void refuse_piece(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
 {
   struct tm_failed_try why = {
     .index = x->index, .try = p->outcome.try, .status = TM_RUN_EXCEPTION, .log = ""
   };
 
-  tm_supervisor_say(x->s, TM_WARNING,
-                    "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32
-                    ", which had succeeded, count as failed: %s",
-                    x->index, tm_part_first(p->part) + 1,
-                    tm_part_first(p->part) + tm_part_count(p->part), err->text);
   set_why(p, &why, err->text, strlen(err->text));
-  tm_tree_remove(p->staging, NULL);
 }
 
+/* 1: parts are run again, and nothing is noted. */
 static int note_files(struct tm_isolate *x, struct tm_err *err)
 {
+  size_t kept = 0;
+  int failed = 0;
+
   for (size_t i = 0; i < x->pieces.len; i++) {
-    struct piece *p = &x->pieces.at[i];
-    int rc = p->is_good && p->files.len > 0
-                 ? tm_commit_note_files(x->s->commit, p->staging, p->files.data, p->files.len, err)
+    struct piece p = x->pieces.at[i];
+    int rc = p.is_good && p.files.len > 0 && failed == 0
+                 ? tm_commit_note_files(x->s->commit, p.staging, p.files.data, p.files.len, err)
                  : 0;
+    if (rc == TM_EDAMAGE && run_again(x, &p, err)) {
+      release_piece(&p);
+      continue;
+    }
     if (rc == TM_EDAMAGE)
-      refuse_piece(x, p, err);
+      refuse_piece(x, &p, err);
     else if (rc < 0)
-      return rc;
+      failed = rc;
+    x->pieces.at[kept++] = p;
   }
-  return 0;
+  x->pieces.len = kept;
+  if (x->search.open > 0)
+    tm_commit_drop_notes(x->s->commit);
+  return failed < 0 ? failed : x->search.open > 0;
 }
 
 /* Lines for all that has failed, in the order of the items. */
@@ -216,9 +245,10 @@ static int add_rows(struct tm_isolate *x, const struct tm_outcome *o,
 static void say_end(const struct tm_isolate *x, const struct tm_outcome *o)
 {
   tm_supervisor_say(x->s, TM_INFO,
-                    "mini-batch %" PRIu64 ": %" PRIu32 " of its %" PRIu32
-                    " items have failed, which took %" PRId64 " tries of parts",
-                    x->index, o->items - o->succeeded, o->items, x->search.tries);
+                    "mini-batch %" PRIu64 ": of its %" PRIu32 " items %" PRIu32
+                    " failed, found in %" PRId64 " %s of parts",
+                    x->index, o->items, o->items - o->succeeded, x->search.tries,
+                    tm_text_counted(x->search.tries, "try", "tries"));
   if (x->untested > 0)
     tm_supervisor_say(x->s, TM_WARNING,
                       "mini-batch %" PRIu64 ": isolation_max_try (%" PRId64
@@ -227,7 +257,7 @@ static void say_end(const struct tm_isolate *x, const struct tm_outcome *o)
                       x->index, x->search.max_try, x->untested);
 }
 
-/* Keeps (2). */
+/* Keeps (2). 1: not yet. */
 static int commit_all(struct tm_isolate *x, struct tm_err *err)
 {
   struct tm_supervisor *s = x->s;
@@ -257,11 +287,14 @@ static int commit_all(struct tm_isolate *x, struct tm_err *err)
 static void finish(struct tm_isolate *x)
 {
   struct tm_err err = TM_ERR_NONE;
+  int rc;
 
   qsort(x->pieces.at, x->pieces.len, sizeof(*x->pieces.at), by_place); /* keeps (1) */
-  if (commit_all(x, &err) < 0)
+  rc = commit_all(x, &err);
+  if (rc < 0)
     tm_supervisor_fail(x->s, &err);
-  forget(x);
+  if (rc <= 0)
+    forget(x);
 }
 
 /* On the way. */
@@ -336,15 +369,18 @@ int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
 }
 
 /* Whether another part has one of the names. */
-static int check_names(struct tm_isolate *x, const struct tm_good_try *g, struct tm_err *err)
+static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good_try *g,
+                       struct tm_err *err)
 {
+  const uint64_t *owner;
   struct tm_reader r;
   size_t len = 0;
 
   tm_reader_init(&r, g->files, g->files_len);
   while (r.at < r.end && !r.bad) {
     const char *name = tm_read_bytes32(&r, &len);
-    if (name && tm_map_find(&x->names, name, len))
+    owner = name ? tm_map_find(&x->names, name, len) : NULL;
+    if (owner && *owner != part)
       return tm_err_set(err, TM_EDAMAGE,
                         "context:output_file(\"%.*s\"): another part of this mini-batch has that "
                         "name; put context.part.first in it where there is a context.part, or the "
@@ -355,7 +391,7 @@ static int check_names(struct tm_isolate *x, const struct tm_good_try *g, struct
   while (r.at < r.end && !r.bad) {
     const char *name = tm_read_bytes32(&r, &len);
     if (name)
-      *tm_map_add(&x->names, name, len, NULL) = 1;
+      *tm_map_add(&x->names, name, len, NULL) = part;
   }
   return 0;
 }
@@ -383,7 +419,7 @@ int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
 
   if (!tm_check(x))
     return 0;
-  if (g->files_len > 0 && (rc = check_names(x, g, err)) < 0) {
+  if (g->files_len > 0 && (rc = check_names(x, p.part, g, err)) < 0) {
     *no_halves = true;
     return rc;
   }

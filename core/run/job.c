@@ -349,6 +349,8 @@ static void on_tick(struct tm_timer *t)
 
   for (size_t i = 0; i < job->steps_len; i++)
     tm_supervisor_tick(job->steps[i]);
+  if (!job->is_ended)
+    tm_node_tick(job->node, tm_clock_mono_ns());
   emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }
 

@@ -1,6 +1,7 @@
 /* job_record.h - job.json and job_result.json: what a job was asked to do, and what came of it. Public, versioned formats.
  *
  *   job.json         {"version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted",
+ *                     "only_failed": directory of the job whose failed items are the inputs; else absent,
  *                     "params": {NAME: text, as given at the submission},
  *                     "steps": [{"name", "script", "definition": <tm_step.effective, and "snapshot_hash">}]}
  *   job_result.json  {"status", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},

@@ -177,6 +177,9 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                                       .failed_percent = config->allowed_failed_percent },
                 config->output_action == TM_APPEND_ROW);
   tm_pool_init(&s->pool, config->process_count_per_node);
+  tm_slots_init(&s->slots, config->process_count_per_node);
+  tm_init_rules_init(&s->init_rules, config->process_count_per_node,
+                     config->run_invocation_timeout_ns);
   tm_queue_init(&s->queue, config->run_max_try, is_over, s);
   if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0) {
     tm_supervisor_close(s);
@@ -338,7 +341,8 @@ static void open_handles(struct tm_supervisor *s)
   s->open++;
   open_timer(s, &s->flush_timer, on_flush);
   open_timer(s, &s->sync_timer, on_sync_time);
-  open_timer(s, &s->steal_timer, tm_crew_on_steal);
+  open_timer(s, &s->steal_timer, tm_steal_on_time);
+  open_timer(s, &s->due_timer, tm_vigil_on_due);
   tm_timer_start(&s->sync_timer, s->o.step->config.sync_interval_ns,
                  s->o.step->config.sync_interval_ns);
 }
@@ -416,6 +420,7 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
     tm_queue_close(&s->queue);
     tm_pool_close(&s->pool);
     tm_timer_stop(&s->steal_timer);
+    tm_timer_stop(&s->due_timer);
   }
   tm_crew_stop_all(s, kill);
   tm_supervisor_check_end(s);
@@ -491,15 +496,8 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
-  struct tm_err err = TM_ERR_NONE;
-
   refresh(s);
-  tm_crew_tick(s);
-  if (!s->is_ending &&
-      tm_patience_look(&s->patience, &s->tally.counts, tm_clock_mono_ns(), &err) < 0) {
-    s->cause = err;
-    tm_supervisor_end(s, TM_FAILED, true);
-  }
+  tm_vigil_tick(s);
 }
 
 /* Closing. */
@@ -507,6 +505,7 @@ void tm_supervisor_tick(struct tm_supervisor *s)
 static void free_now(struct tm_supervisor *s)
 {
   tm_queue_release(&s->queue);
+  tm_slots_release(&s->slots);
   TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
   tm_buf_release(&s->scratch);
@@ -542,5 +541,6 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_timer_close(&s->flush_timer);
   tm_timer_close(&s->sync_timer);
   tm_timer_close(&s->steal_timer);
+  tm_timer_close(&s->due_timer);
   tm_supervisor_closed_one(s);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 
@@ -43,7 +44,9 @@ struct tm_step_survey {
   bool is_listed;            /* total is final */
   int64_t succeeded, failed; /* mini-batches */
   int64_t items_total;       /* -1: not known before all are listed */
-  int64_t items_succeeded, items_failed;           /* of mini-batches that are over */
+  int64_t items_succeeded, items_failed; /* of mini-batches that are over */
+  int64_t try_errors, try_timeouts,
+      try_lost; /* tries of all sessions that failed, as far as the summary has them; -1: there is none */
   int64_t sessions;                                /* 0: not begun */
   int64_t begin_wall_ns;                           /* of the first session; 0: not begun */
   int64_t session_wall_ns;                         /* of the last one */
@@ -79,6 +82,10 @@ struct tm_json *tm_survey_to_json(const struct tm_survey *s);
 /* Whether a supervisor has the job, by its lock; its pid and host (to free()) where `owner` says so. Both may be NULL. */
 bool tm_survey_is_running(const char *dir, int64_t *pid, char **host);
 
+/* try_errors, try_timeouts and try_lost, out of logs/sys/job_report/process_summary.csv of the step in `dir`. While a job runs that file is
+ * up to ten seconds old. */
+void tm_survey_read_tries(struct tm_step_survey *s, const char *dir);
+
 /* The end of a manifest's file. */
 struct tm_manifest_extent {
   int64_t mini_batches;
@@ -88,5 +95,16 @@ struct tm_manifest_extent {
 /* Reads a piece at the end of it, more only when an entry is larger. A file that is missing or begins only has no
  * mini-batches. A negative code when it cannot be read. */
 int tm_manifest_look(struct tm_manifest_extent *out, const char *path, struct tm_err *err);
+
+/* One mini-batch out of it. */
+struct tm_manifest_found {
+  uint32_t dataset, items;
+  struct tm_buf bytes; /* the items (data/item.h) */
+};
+/* Walks the file from its beginning, and checks what it passes. TM_EUSAGE: there is no such mini-batch, and which there are;
+ * TM_EDAMAGE: it is behind what can be read. Release it in every case. */
+int tm_manifest_pick(struct tm_manifest_found *out, const char *path, uint64_t index,
+                     struct tm_err *err);
+void tm_manifest_found_release(struct tm_manifest_found *f);
 
 #endif

@@ -55,8 +55,10 @@ const struct tm_command *tm_command_find(const char *name); /* or NULL */
 extern const struct tm_command tm_command_run;
 extern const struct tm_command tm_command_map;
 extern const struct tm_command tm_command_try;
+extern const struct tm_command tm_command_replay;
 extern const struct tm_command tm_command_resume;
 extern const struct tm_command tm_command_status;
+extern const struct tm_command tm_command_logs;
 extern const struct tm_command tm_command_jobs;
 extern const struct tm_command tm_command_verify;
 extern const struct tm_command tm_command_help;

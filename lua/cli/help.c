@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "plan/params.h"
+#include "sys/gpus.h"
 
 struct help_options {
   bool man;
@@ -25,7 +26,7 @@ static const struct tm_option options[] = {
 
 static const char *const kinds[] = {
   "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
-  "Dataset.File.from_files", "Dataset.File.from_manifest", NULL,
+  "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items", "arguments", NULL,
 };
 
 static const char *const statuses[] = {
@@ -35,6 +36,8 @@ static const char *const statuses[] = {
 static const struct tm_help_variable variables[] = {
   { "TIDEMILL_WORKSPACE", "the workspace; without it the nearest folder .tidemill is, upwards from the pipeline file (for map and JOB: from the current directory)" },
   { "TMPDIR", "where the temporary folders of workers are made; without it /tmp" },
+  { TM_GPUS_VISIBLE, "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
+  { TM_GPUS_COUNT, "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },
   { "NO_COLOR", "when it is set, no colors on the terminal" },
 };
 /* clang-format on */
@@ -110,7 +113,10 @@ static void add_kind(struct tm_buf *out, const char *kind)
 {
   size_t n;
   const struct tm_field *fields = tm_params_fields(kind, &n);
-  tm_buf_printf(out, "%s\n", kind);
+  bool is_argument = strcmp(kind, "arguments") == 0;
+  tm_buf_printf(out, "%s%s\n", kind,
+                is_argument ? " of a step that are the runner's own, as \"--NAME\", \"VALUE\""
+                            : "");
   for (size_t i = 0; i < n; i++) {
     const struct tm_field *f = &fields[i];
     tm_buf_printf(out, "  %-24s %s", f->name, f->help);
@@ -142,6 +148,8 @@ static void add_field(struct tm_buf *out, const char *kind, const struct tm_fiel
                                              : "none");
   if (f->flags & TM_FIELD_PARAMETER)
     tm_buf_add_str(out, "  it may be a PipelineParameter, given anew at every submission\n");
+  if (strcmp(kind, "arguments") == 0)
+    tm_buf_printf(out, "  given as:   arguments = { \"--%s\", ... }; behind -- for map\n", f->name);
   if (strcmp(kind, "ParallelRunConfig") == 0)
     tm_buf_printf(out, "  on resume:  %s\n",
                   f->flags & TM_FIELD_CHANGEABLE

@@ -6,6 +6,7 @@
 
 #include "cli/execute.h"
 #include "cli/launch.h"
+#include "run/failed_source.h"
 #include "run/job_record.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
@@ -47,7 +48,7 @@ static int load(struct tm_launch *l, const struct tm_json *record, const char *d
                       dir, dir);
   for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
     tm_launch_add_param(l, params->keys[i], tm_json_str(params, params->keys[i], ""));
-  if (tm_launch_load(l, file, err) < 0)
+  if (tm_launch_load(l, file, err) < 0 || tm_failed_source_again(record, l->pipeline, err) < 0)
     return tm_err_wrap(err, "cannot go on with job '%s'", dir);
   return 0;
 }

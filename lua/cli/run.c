@@ -1,4 +1,5 @@
 /* run.c - `tidemill run`: a pipeline file, run as a new job, or gone on with. How it is run is launch.c. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,12 +7,15 @@
 #include "cli/dry.h"
 #include "cli/execute.h"
 #include "cli/launch.h"
+#include "run/failed_source.h"
+#include "run/job_dir.h"
+#include "run/job_record.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
 
 struct run_options {
   struct tm_launch_options launch;
-  const char *job_dir;
+  const char *job_dir, *only_failed;
   bool dry_run;
 };
 
@@ -32,6 +36,7 @@ static const struct tm_option options[] = {
   { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
   { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
+  { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "a new job over the items that failed in JOB alone, each step over those of the step of its name" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
@@ -43,9 +48,10 @@ static int run(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_run = {
   .name = "run",
   .run = run,
-  .usage = "PIPELINE.lua [--param NAME=VALUE]... [--job-dir DIR] [--resume [--keep-failed] "
-           "[--accept-changes] "
-           "[--verify-input]] [--dry-run] [--progress auto|bar|plain|none] [--json]",
+  .usage =
+      "PIPELINE.lua [--param NAME=VALUE]... [--job-dir DIR] [--resume [--keep-failed] "
+      "[--accept-changes] "
+      "[--verify-input]] [--only-failed JOB] [--dry-run] [--progress auto|bar|plain|none] [--json]",
   .summary = "runs a pipeline",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -64,6 +70,10 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   if (r->rest.len > 1)
     return tm_err_set(err, TM_EUSAGE, "one pipeline file is run at a time, '%s' is one too many",
                       r->rest.at[1]);
+  if (o->resume && r->o.only_failed)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--only-failed' starts a new job; --resume goes on with one, over the input "
+                      "that it was started with");
   if (o->resume && r->o.dry_run)
     return tm_dry_refuse_resume(err);
   return 0;
@@ -88,16 +98,50 @@ static char *choose_dir(struct run *r, struct tm_err *err)
   return dir;
 }
 
+/* 1: nothing has failed, and there is nothing to do. */
+static int take_failed(struct run *r, struct tm_err *err)
+{
+  struct tm_failed_source s;
+  int rc = tm_failed_source_open(&s, r->launch.cli->fs, r->o.only_failed,
+                                 getenv(TM_WORKSPACE_VARIABLE), r->launch.cwd, err);
+  if (rc == 0)
+    rc = tm_failed_source_apply(&s, r->launch.pipeline, err);
+  if (rc > 0)
+    tm_cli_say("nothing to do: no item failed in job '%s'", s.dir);
+  tm_failed_source_release(&s);
+  return rc < 0 ? tm_err_wrap(err, "--only-failed") : rc;
+}
+
+/* A job that was started with --only-failed goes on over the same input; one that cannot be read is refused when it is opened. */
+static int take_again(struct run *r, const char *dir, struct tm_err *err)
+{
+  struct tm_err ignored = TM_ERR_NONE;
+  struct tm_json *record =
+      tm_job_dir_look(dir, &ignored) == TM_JOB_DIR_JOB ? tm_job_record_load(dir, &ignored) : NULL;
+  int rc = record ? tm_failed_source_again(record, r->launch.pipeline, err) : 0;
+  tm_json_free(record);
+  return rc;
+}
+
 static int run_loaded(struct run *r, struct tm_err *err)
 {
   const struct tm_launch_options *o = &r->launch.o;
   char *dir;
-  if (tm_launch_check_resume(r->launch.pipeline, o->resume, o->keep_failed, o->accept_changes,
-                             o->verify_input, err) < 0)
-    return err->code;
+  int rc = tm_launch_check_resume(r->launch.pipeline, o->resume, o->keep_failed, o->accept_changes,
+                                  o->verify_input, err);
+  if (rc == 0 && r->o.only_failed)
+    rc = take_failed(r, err);
+  if (rc > 0 && o->json)
+    puts("{\"status\":\"Completed\",\"steps\":[]}");
+  if (rc != 0)
+    return rc < 0 ? rc : 0;
   if (r->o.dry_run)
     return tm_dry_run(r->launch.pipeline, r->launch.o.json, err);
   dir = choose_dir(r, err);
+  if (dir && r->launch.o.resume && take_again(r, dir, err) < 0) {
+    free(dir);
+    return err->code;
+  }
   return dir ? tm_launch_run(&r->launch, dir, err) : err->code;
 }
 

@@ -52,8 +52,8 @@ static void refuses(void **state)
   static const struct {
     const char *definition, *words;
   } cases[] = {
-    { "{'kind':'rows','paths':['/a']}",
-      "p.lua:4: FileDataset: 'kind' is of another kind; accepted: \"files\" or \"manifest\"" },
+    { "{'kind':'rows','paths':['/a']}", "p.lua:4: FileDataset: 'kind' is of another kind; "
+                                        "accepted: \"files\", \"manifest\" or \"failed\"" },
     { "{'kind':'files'}",
       "p.lua:4: FileDataset: the path is missing; accepted: a path or pattern, or a list of them" },
     { "{'kind':'files','paths':[]}",
@@ -71,11 +71,23 @@ static void refuses(void **state)
     { "{'kind':'manifest','paths':['/a','/b']}",
       "p.lua:4: FileDataset: a manifest is one file; accepted: its path" },
     { "{'kind':'files','paths':['/a'],'null_separated':true}",
-      "p.lua:4: FileDataset: 'null_separated' is for a manifest; from_files has no such option" },
+      "p.lua:4: FileDataset: 'null_separated' is for a manifest; nothing else has that option" },
     { "{'kind':'manifest','paths':['/a'],'on_unreadable':'skip'}",
-      "p.lua:4: FileDataset: 'on_unreadable' is for from_files; a manifest has no such option" },
-    { "[1]", "p.lua:4: FileDataset: is no dataset; accepted: what Dataset.File.from_files or "
-             "from_manifest returns" },
+      "p.lua:4: FileDataset: 'on_unreadable' is for from_files; a list has no such option" },
+    { "{'kind':'failed','paths':['/a','/b']}",
+      "p.lua:4: FileDataset: failed items are listed in one file; accepted: its path" },
+    { "{'kind':'failed','paths':['/a'],'input':-1}",
+      "p.lua:4: FileDataset: 'input' is of another kind; accepted: an integer from 0 on, for "
+      "failed "
+      "items" },
+    { "{'kind':'files','paths':['/a'],'input':0}",
+      "p.lua:4: FileDataset: 'input' is of another kind; accepted: an integer from 0 on, for "
+      "failed "
+      "items" },
+    { "{'kind':'failed','paths':['/a'],'on_unreadable':'skip'}",
+      "p.lua:4: FileDataset: 'on_unreadable' is for from_files; a list has no such option" },
+    { "[1]", "p.lua:4: FileDataset: is no dataset; accepted: what Dataset.File.from_files, "
+             "from_manifest or from_failed_items returns" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     struct tm_err err = TM_ERR_NONE;
@@ -85,6 +97,22 @@ static void refuses(void **state)
     assert_string_equal(err.text, cases[i].words);
     tm_json_free(v);
   }
+}
+
+static void failed_items_of_one_input_are_kept(void **state)
+{
+  struct tm_json *v =
+      tree("FileDataset", NULL,
+           "{'kind':'failed','paths':['/job/score/failed_items.jsonl'],'base_dir':'/','input':2}");
+  struct tm_dataset *d = tm_dataset_from_json(v, NULL);
+  assert_non_null(d);
+  assert_int_equal(d->kind, TM_DATASET_FAILED);
+  assert_int_equal(d->input, 2);
+  struct tm_json *back = tm_dataset_to_json(d);
+  assert_true(tm_json_is_equal(back, v));
+  tm_json_free(back);
+  tm_dataset_free(d);
+  tm_json_free(v);
 }
 
 static void a_limit_is_kept(void **state)
@@ -130,6 +158,7 @@ int main(void)
     cmocka_unit_test(keeps_what_it_was_given),
     cmocka_unit_test(a_manifest_is_one_path),
     cmocka_unit_test(refuses),
+    cmocka_unit_test(failed_items_of_one_input_are_kept),
     cmocka_unit_test(a_limit_is_kept),
     cmocka_unit_test(standard_input_is_a_manifest_named_dash),
   };

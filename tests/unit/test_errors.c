@@ -66,6 +66,27 @@ static void a_long_line_is_cut_where_lines_are(void **state)
   tm_errors_release(&s);
 }
 
+static void an_error_names_the_command_that_runs_it_again(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_buf text = TM_BUF_NONE;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  add(&s, f, TM_RUN_EXCEPTION, "without a job", "s.lua:3");
+  tm_errors_set_job(&s, "/a job", NULL);
+  add(&s, f, TM_RUN_EXCEPTION, "of one step", "s.lua:3");
+  tm_errors_set_job(&s, "/job", "score");
+  add(&s, f, TM_RUN_EXCEPTION, "of several", "s.lua:3");
+  tm_error_add_text(&text, &s.list.at[0], 0, 0);
+  assert_null(strstr(text.data, "again:"));
+  tm_error_add_text(&text, &s.list.at[1], 0, 0);
+  assert_has(text.data, "again: tidemill replay '/a job' --mini-batch ");
+  tm_error_add_text(&text, &s.list.at[2], 0, 0);
+  assert_has(text.data, "again: tidemill replay /job --step score --mini-batch ");
+  tm_buf_release(&text);
+  tm_errors_release(&s);
+}
+
 static void the_file_tells_the_first_of_each(void **state)
 {
   struct report_fixture *f = *state;
@@ -187,6 +208,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(deaths_that_differ_in_time_are_one, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(a_long_line_is_cut_where_lines_are, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(an_error_names_the_command_that_runs_it_again, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_file_tells_the_first_of_each, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(only_so_many_are_kept_apart, fixture_open, fixture_close),

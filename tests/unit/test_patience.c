@@ -68,12 +68,28 @@ static void test_time_in_which_nobody_looked_does_not_count(void **state)
   assert_true(wait(&p, &c, 3603, 2, &err) > 0);
 }
 
+static void test_each_part_that_is_tried_is_progress(void **state)
+{
+  struct tm_patience p;
+  struct tm_counts c = { .created = 1 };
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_patience_init(&p, 20 * TM_S, 5 * TM_S, 0);
+  assert_int_equal(wait(&p, &c, 0, 4, &err), 0);
+  c.parts = 1;
+  assert_int_equal(wait(&p, &c, 4, 4, &err), 0);
+  c.parts = 2;
+  assert_int_equal(wait(&p, &c, 8, 4, &err), 0);
+  assert_true(wait(&p, &c, 12, 4, &err) > 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_the_first_mini_batch_has_a_time_of_its_own),
     cmocka_unit_test(test_what_is_created_or_ends_starts_it_anew),
     cmocka_unit_test(test_time_in_which_nobody_looked_does_not_count),
+    cmocka_unit_test(test_each_part_that_is_tried_is_progress),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

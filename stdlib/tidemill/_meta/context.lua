@@ -1,7 +1,7 @@
 ---@meta tidemill.context
 -- The second argument of run(); lua/context.c. It is not required: run() is given it.
 
----@class tidemill.Part which items of the mini-batch these are, while bad ones are isolated
+---@class tidemill.Part which items of the mini-batch these are, from 1, while bad ones are isolated (isolate_failures)
 ---@field first integer
 ---@field last integer
 
@@ -9,7 +9,7 @@
 ---@field minibatch_index integer from 0
 ---@field try integer from 1
 ---@field dataset_name string name of the input, "" without one
----@field part? tidemill.Part
+---@field part? tidemill.Part nil: it is the whole mini-batch. What run() is given are these items alone, from 1 on
 local Context = {}
 
 --- Marks an item as failed. It counts as failed, whatever is returned, and stands in failed_items.jsonl with the
@@ -21,7 +21,8 @@ function Context:fail(i, message) end
 
 --- A path for a file of this mini-batch. The file gets its name in output_dir when the mini-batch is committed, and is
 --- left out when the try fails, whatever is killed and whenever. A name belongs to one mini-batch: put minibatch_index,
---- or the item's name, in it; the try of another one fails. The file is to be there when run() returns.
+--- or the item's name, in it; the try of another one fails. Parts of a mini-batch (`context.part`) need names of their
+--- own, too. The file is to be there when run() returns.
 ---@param name string name of a file, perhaps with folders before it; not absolute, without ".."
 ---@return string path absolute; its folder is there
 function Context:output_file(name) end

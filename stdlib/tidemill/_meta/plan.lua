@@ -18,6 +18,12 @@ function plan.check_dataset(fields) end
 ---@return string?
 function plan.where() end
 
+--- The path of the list of items that failed in a job; raises when there is no such job, or it is not over.
+---@param job string directory, name, "latest", or the path of a list
+---@param step? string
+---@return string
+function plan.failed_items(job, step) end
+
 --- Raises at that line.
 ---@param message string
 function plan.raise(message) end

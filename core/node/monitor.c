@@ -1,0 +1,157 @@
+/* monitor.c - when a node's resources are looked at (sampler.c), for a step.
+ *
+ *   a worker starts -> FIRST_NS, or the interval if that is shorter -> a sample -> the interval -> a sample -> ...
+ *   no worker lives -> nothing, until one starts
+ *
+ *  (1) A job that is over in less than FIRST_NS pays nothing.
+ *  (2) It must not cost a job anything: a file that cannot be written, or a machine without /proc, is said once, and
+ *      the monitor of the step is off.
+ *  (3) The list of all processes is made between other events, a piece at a time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "node/node_own.h"
+#include "node/sampler.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+
+#define FIRST_NS TM_S
+#define LEAST_NS (100 * TM_MS) /* between two samples, whatever was asked for */
+#define PIECE_NS TM_MS         /* between two pieces of a list */
+
+struct tm_keeper_monitor {
+  struct tm_keeper *k;
+  struct tm_keeper_step *step;
+  struct tm_timer timer;
+  struct tm_sampler *sampler; /* NULL: nothing has been started yet, or it is off */
+  int64_t interval_ns;
+  int64_t due_ns;  /* monotonic; the next sample */
+  bool is_waiting; /* the timer has been started */
+  bool is_off;
+};
+
+static void turn_off(struct tm_keeper_monitor *m, struct tm_err *err) /* keeps (2) */
+{
+  m->is_off = true;
+  tm_keeper_note_log(m->k, err);
+}
+
+/* A machine without /proc. */
+static void turn_off_at_once(struct tm_keeper_monitor *m, struct tm_err *err)
+{
+  m->is_off = true;
+  tm_err_wrap(err, "the resources of node %s are not looked at, and the job goes on without",
+              m->step->s.node_id);
+  tm_keeper_note(m->k, err->text);
+}
+
+/* The older of two names of one folder. */
+static void add_link(struct tm_keeper_monitor *m)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_err err = TM_ERR_NONE;
+  char *link = tm_xprintf("%s/sys/perf", m->step->s.logs_dir);
+  int rc = fs->symlink(fs->self, "../perf", link);
+  if (rc < 0 && rc != -EEXIST) {
+    tm_err_system(&err, rc, "cannot make the link '%s'", link);
+    tm_keeper_note_log(m->k, &err);
+  }
+  free(link);
+}
+
+static size_t take(struct tm_keeper_monitor *m, int64_t mono_ns, struct tm_err *err)
+{
+  struct TM_ARRAY(struct tm_sample_root) roots = { 0 };
+  size_t workers = 0;
+  *TM_ARRAY_ADD(&roots) =
+      (struct tm_sample_root) { .pid = m->k->parent, .name = "supervisor", .is_alone = true };
+  *TM_ARRAY_ADD(&roots) =
+      (struct tm_sample_root) { .pid = getpid(), .name = "keeper", .is_alone = true };
+  for (size_t i = 0; i < m->k->workers.len; i++) {
+    const struct tm_keeper_worker *w = m->k->workers.at[i];
+    if (w->step != m->step)
+      continue;
+    *TM_ARRAY_ADD(&roots) = (struct tm_sample_root) { .pid = w->pid, .name = w->name };
+    workers++;
+  }
+  if (workers > 0)
+    tm_sampler_take(m->sampler, roots.at, roots.len, tm_clock_wall_ns(), mono_ns, err);
+  TM_ARRAY_RELEASE(&roots);
+  return workers;
+}
+
+static void wait_until(struct tm_keeper_monitor *m, int64_t due_ns, int64_t now_ns)
+{
+  m->is_waiting = true;
+  tm_timer_start(&m->timer, due_ns > now_ns ? due_ns - now_ns : 0, 0);
+}
+
+static void on_time(struct tm_timer *t)
+{
+  struct tm_keeper_monitor *m = t->data;
+  struct tm_err err = TM_ERR_NONE;
+  int64_t now_ns = tm_clock_mono_ns();
+  bool has_workers = true;
+  m->is_waiting = false;
+  if (now_ns >= m->due_ns) {
+    has_workers = take(m, now_ns, &err) > 0;
+    add_link(m);
+    m->due_ns = now_ns + m->interval_ns;
+  } else {
+    tm_sampler_list(m->sampler, &err); /* keeps (3) */
+  }
+  if (err.code < 0)
+    turn_off(m, &err);
+  else if (tm_sampler_is_listing(m->sampler))
+    wait_until(m, now_ns + PIECE_NS, now_ns);
+  else if (has_workers)
+    wait_until(m, m->due_ns, now_ns);
+}
+
+void tm_keeper_monitor_open(struct tm_keeper *k, struct tm_keeper_step *step)
+{
+  if (step->s.monitor_ns <= 0)
+    return;
+  struct tm_keeper_monitor *m = step->monitor = TM_NEW(struct tm_keeper_monitor);
+  m->k = k;
+  m->step = step;
+  m->interval_ns = step->s.monitor_ns < LEAST_NS ? LEAST_NS : step->s.monitor_ns;
+  tm_timer_open(&m->timer, &k->loop, on_time, m);
+}
+
+void tm_keeper_monitor_begin(struct tm_keeper_step *step)
+{
+  struct tm_keeper_monitor *m = step->monitor;
+  struct tm_err err = TM_ERR_NONE;
+  if (!m || m->is_off || m->is_waiting)
+    return;
+  int64_t now_ns = tm_clock_mono_ns();
+  if (!m->sampler) {
+    char *dir = tm_xprintf("%s/perf/%s", step->s.logs_dir, step->s.node_id);
+    m->sampler = tm_sampler_new(dir, "/proc", &err);
+    m->due_ns = now_ns + (m->interval_ns < FIRST_NS ? m->interval_ns : FIRST_NS);
+    free(dir);
+  }
+  if (m->sampler)
+    wait_until(m, m->due_ns, now_ns);
+  else
+    turn_off_at_once(m, &err);
+}
+
+void tm_keeper_monitor_close(struct tm_keeper_step *step)
+{
+  if (step->monitor)
+    tm_timer_close(&step->monitor->timer);
+}
+
+void tm_keeper_monitor_free(struct tm_keeper_step *step)
+{
+  if (!step->monitor)
+    return;
+  tm_sampler_free(step->monitor->sampler);
+  free(step->monitor);
+  step->monitor = NULL;
+}

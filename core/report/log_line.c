@@ -1,0 +1,150 @@
+/* log_line.c - see log_line.h. */
+#include "report/log_line.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+
+#define MOMENT_LEN 19 /* "2026-01-31 23:59:58" */
+
+/* So many digits as a number, or -1. */
+static int digits(const char *s, size_t n)
+{
+  int value = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (s[i] < '0' || s[i] > '9')
+      return -1;
+    value = value * 10 + (s[i] - '0');
+  }
+  return value;
+}
+
+/* Days since the epoch, by the Gregorian calendar. */
+static int64_t days_of(int year, int month, int day)
+{
+  static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
+  int64_t y = year - 1;
+  bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  return y * 365 + y / 4 - y / 100 + y / 400 - 719162 + before[month - 1] + (month > 2 && is_leap) +
+         day - 1;
+}
+
+static int64_t read_fraction(const char *s, size_t len, size_t *used)
+{
+  int64_t ns = 0, unit = TM_S / 10;
+  for (*used = 0; *used < len && s[*used] >= '0' && s[*used] <= '9'; ++*used, unit /= 10)
+    ns += (s[*used] - '0') * unit;
+  return ns;
+}
+
+size_t tm_log_moment(const char *s, size_t len, int64_t *wall_ns)
+{
+  size_t used = 0;
+  if (len < MOMENT_LEN + 2 || s[4] != '-' || s[7] != '-' || (s[10] != ' ' && s[10] != 'T') ||
+      s[13] != ':' || s[16] != ':' || (s[19] != ',' && s[19] != '.'))
+    return 0;
+  int year = digits(s, 4), month = digits(s + 5, 2), day = digits(s + 8, 2);
+  int hour = digits(s + 11, 2), minute = digits(s + 14, 2), second = digits(s + 17, 2);
+  if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 ||
+      hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
+    return 0;
+  int64_t fraction_ns = read_fraction(s + 20, len - 20, &used);
+  if (used == 0)
+    return 0;
+  *wall_ns = ((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 * TM_S +
+             (int64_t)second * TM_S + fraction_ns;
+  return 20 + used + (20 + used < len && s[20 + used] == 'Z');
+}
+
+static bool read_level(const char *s, size_t len, enum tm_level *out)
+{
+  static const struct {
+    const char *name;
+    enum tm_level level;
+  } levels[] = {
+    { "DEBUG", TM_DEBUG }, { "INFO", TM_INFO }, { "WARNING", TM_WARNING }, { "ERROR", TM_ERROR }
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(levels); i++)
+    if (strlen(levels[i].name) == len && memcmp(levels[i].name, s, len) == 0) {
+      *out = levels[i].level;
+      return true;
+    }
+  return false;
+}
+
+bool tm_log_line_read(const char *line, size_t len, struct tm_log_line *out)
+{
+  const char *end = line + len, *fields[4];
+  size_t moment = tm_log_moment(line, len, &out->wall_ns);
+  if (moment == 0 || moment == len || line[moment] != '|')
+    return false;
+  const char *at = line + moment + 1;
+  for (size_t i = 0; i < 3; i++) { /* level, pid, process */
+    fields[i] = at;
+    if (!(at = memchr(at, '|', (size_t)(end - at))))
+      return false;
+    at++;
+  }
+  fields[3] = at;
+  out->process = fields[2];
+  out->process_len = (size_t)(fields[3] - fields[2] - 1);
+  out->message = at;
+  out->message_len = (size_t)(end - at);
+  return read_level(fields[0], (size_t)(fields[1] - fields[0] - 1), &out->level);
+}
+
+static bool is_of_word(char c)
+{
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool tm_log_has_word(const char *text, size_t len, const char *word)
+{
+  size_t n = strlen(word);
+  const char *end = text + len;
+  for (const char *at = text; n > 0 && (at = memmem(at, (size_t)(end - at), word, n)); at++)
+    if ((at == text || !is_of_word(at[-1])) && (at + n == end || !is_of_word(at[n])))
+      return true;
+  return false;
+}
+
+int64_t tm_log_mini_batch(const char *message, size_t len)
+{
+  static const char front[] = "mini-batch ";
+  size_t at = sizeof(front) - 1;
+  int64_t number = 0;
+  if (len <= at || memcmp(message, front, at) != 0)
+    return -1;
+  size_t first = at;
+  for (; at < len && message[at] >= '0' && message[at] <= '9' && at - first < 18; at++)
+    number = number * 10 + (message[at] - '0');
+  return at > first && at < len && (message[at] == ',' || message[at] == ':') ? number : -1;
+}
+
+/* The field at *at, unquoted in place; *at goes behind its separator, or to NULL. */
+static char *take_field(char **at)
+{
+  char *field = *at, *from = *at, *to = *at;
+  if (*from == '"') {
+    for (from++; *from && !(from[0] == '"' && from[1] != '"'); from++) {
+      from += *from == '"'; /* "" stands for one */
+      *to++ = *from;
+    }
+    from += *from == '"';
+  }
+  while (*from && *from != ',')
+    *to++ = *from++;
+  *at = *from ? from + 1 : NULL;
+  *to = '\0';
+  return field;
+}
+
+size_t tm_csv_split(char *row, size_t len, char **fields, size_t max)
+{
+  size_t n = 0;
+  row[len] = '\0';
+  for (char *at = row; at && n < max;)
+    fields[n++] = take_field(&at);
+  return n;
+}

@@ -1,0 +1,101 @@
+/* try_rows.c - see try_rows.h. The file may have many millions of rows: it is read in pieces, and only rows that begin with
+ * the number are taken apart.
+ */
+#include "report/try_rows.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "report/log_line.h"
+#include "sys/fs.h"
+
+#define PIECE   (256u << 10) /* bytes */
+#define COLUMNS 14
+
+struct reading {
+  char front[32]; /* "17," */
+  void (*on_row)(void *data, const struct tm_try_row *row);
+  void *data;
+  int64_t found;
+};
+
+static int64_t integer(const char *text)
+{
+  int64_t n = 0;
+  return tm_text_int(text, &n) ? n : 0;
+}
+
+static void take_row(struct reading *r, char *line, size_t len)
+{
+  char *f[COLUMNS];
+  struct tm_try_row row = { 0 };
+  double seconds = 0;
+  if (strncmp(line, r->front, strlen(r->front)) != 0 ||
+      tm_csv_split(line, len, f, COLUMNS) != COLUMNS)
+    return;
+  row = (struct tm_try_row) { .picked = integer(f[1]),
+                              .process = f[2],
+                              .began = f[3],
+                              .total = f[4],
+                              .succeeded = f[5],
+                              .failed = f[6],
+                              .elapsed = f[7],
+                              .run = f[9],
+                              .status = f[10],
+                              .category = f[11],
+                              .message = f[12],
+                              .detail = f[13] };
+  tm_log_moment(f[3], strlen(f[3]), &row.begin_wall_ns);
+  if (tm_text_number(f[7], &seconds) && seconds >= 0 && seconds < 1e9)
+    row.elapsed_ns = (int64_t)(seconds * (double)TM_S);
+  r->found++;
+  r->on_row(r->data, &row);
+}
+
+/* The whole lines of what is held; the rest stays. */
+static void take_lines(struct reading *r, struct tm_buf *text)
+{
+  size_t at = 0;
+  char *end;
+  while (at < text->len && (end = memchr(text->data + at, '\n', text->len - at))) {
+    size_t len = (size_t)(end - text->data) - at;
+    take_row(r, text->data + at, len);
+    at += len + 1;
+  }
+  tm_buf_remove_front(text, at);
+}
+
+int64_t tm_try_rows_read(const char *logs_dir, int64_t mini_batch,
+                         void (*on_row)(void *data, const struct tm_try_row *row), void *data,
+                         struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct reading r = { .on_row = on_row, .data = data };
+  struct tm_buf text = TM_BUF_NONE;
+  char *path = tm_path_join(logs_dir, "sys/job_report/processed_mini-batches.csv");
+  int fd = tm_fs_exists(fs, path) ? tm_fs_open(fs, path, O_RDONLY, 0, err) : 0;
+  int64_t got = fd < 0 ? fd : 0, at = 0;
+  snprintf(r.front, sizeof(r.front), "%" PRId64 ",", mini_batch);
+  while (fd > 0) {
+    size_t have = text.len;
+    got = tm_fs_read_at(fs, fd, path, tm_buf_extend(&text, PIECE), PIECE, at, err);
+    text.len = have + (got > 0 ? (size_t)got : 0);
+    if (got <= 0)
+      break;
+    at += got;
+    take_lines(&r, &text);
+  }
+  if (fd > 0)
+    tm_fs_close(fs, fd);
+  tm_buf_release(&text);
+  free(path);
+  return got < 0 ? got : r.found;
+}

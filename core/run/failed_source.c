@@ -1,0 +1,300 @@
+/* failed_source.c - see failed_source.h. */
+#include "run/failed_source.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/files/failed.h"
+#include "run/job_record.h"
+#include "run/survey.h"
+#include "store/jobs.h"
+
+/* Its list of failed items is written at its end. */
+static int check_is_over(struct tm_failed_source *s, struct tm_err *err)
+{
+  struct tm_err why = TM_ERR_NONE;
+  int64_t pid;
+
+  if (tm_survey_is_running(s->dir, &pid, NULL))
+    return tm_err_set(err, TM_EUSAGE,
+                      "job '%s' is still running (pid %" PRId64
+                      "); what failed in it is known when it has ended",
+                      s->dir, pid);
+  s->result = tm_job_result_load(s->dir, &why);
+  if (s->result)
+    return 0;
+  if (why.code < 0) {
+    *err = why;
+    return why.code;
+  }
+  return tm_err_set(err, TM_EUSAGE,
+                    "job '%s' was interrupted: what failed in it is known when it has ended; go on "
+                    "with it first: tidemill resume %s",
+                    s->dir, s->dir);
+}
+
+int tm_failed_source_open(struct tm_failed_source *s, const struct tm_fs *fs, const char *given,
+                          const char *named, const char *cwd, struct tm_err *err)
+{
+  memset(s, 0, sizeof(*s));
+  s->fs = fs;
+  s->dir = tm_jobs_find(fs, given, named, cwd, err);
+  if (!s->dir)
+    return err->code;
+  s->record = tm_job_record_load(s->dir, err);
+  return s->record ? check_is_over(s, err) : err->code;
+}
+
+void tm_failed_source_release(struct tm_failed_source *s)
+{
+  free(s->dir);
+  tm_json_free(s->record);
+  tm_json_free(s->result);
+}
+
+/* How many items of a step have failed, by the job's result. */
+static int64_t failed_items(const struct tm_failed_source *s, const char *step)
+{
+  const struct tm_json *found = tm_job_record_step(s->result, step);
+
+  return tm_json_int(tm_json_get(found, "items"), "failed", 0);
+}
+
+static int refuse_step(const struct tm_failed_source *s, const char *step, struct tm_err *err)
+{
+  const struct tm_json *steps = tm_json_get(s->record, "steps");
+  struct tm_buf names = TM_BUF_NONE;
+
+  for (size_t i = 0; i < steps->list.len; i++)
+    tm_buf_printf(&names, "%s'%s'", i ? ", " : "", tm_json_str(steps->list.at[i], "name", ""));
+  if (step)
+    tm_err_set(err, TM_EUSAGE, "job '%s' has no step '%s'; it has %s", s->dir, step,
+               tm_buf_str(&names));
+  else
+    tm_err_set(err, TM_EUSAGE, "job '%s' has several steps; name one of them: step = %s", s->dir,
+               tm_buf_str(&names));
+  tm_buf_release(&names);
+  return TM_EUSAGE;
+}
+
+static int check_steps(const struct tm_failed_source *s, struct tm_err *err)
+{
+  const struct tm_json *steps = tm_json_get(s->record, "steps");
+
+  if (steps && steps->type == TM_JSON_ARRAY && steps->list.len > 0)
+    return 0;
+  return tm_err_set(err, TM_EDAMAGE, "the record of job '%s' is damaged: it has no steps", s->dir);
+}
+
+/* A name is a folder of the job: what somebody has put into the record must not lead out of it. */
+static bool is_step_name(const char *name)
+{
+  return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+char *tm_failed_source_list(const struct tm_failed_source *s, const char *step, struct tm_err *err)
+{
+  if (check_steps(s, err) < 0)
+    return NULL;
+  const struct tm_json *steps = tm_json_get(s->record, "steps");
+  if (!step && steps->list.len == 1)
+    step = tm_json_str(steps->list.at[0], "name", "");
+  if (!step || !tm_job_record_step(s->record, step) || !is_step_name(step)) {
+    refuse_step(s, step, err);
+    return NULL;
+  }
+  char *path = tm_xprintf("%s/%s/failed_items.jsonl", s->dir, step);
+  if (failed_items(s, step) == 0 || tm_fs_exists(s->fs, path))
+    return path;
+  tm_err_set(err, TM_EDAMAGE,
+             "%" PRId64
+             " items of step '%s' have failed, but their list '%s' is not there any more",
+             failed_items(s, step), step, path);
+  free(path);
+  return NULL;
+}
+
+static bool is_file(const struct tm_fs *fs, const char *path)
+{
+  struct tm_stat st;
+
+  return fs->stat(fs->self, path, true, &st) == 0 && (st.mode & S_IFMT) == S_IFREG;
+}
+
+char *tm_failed_source_find(const struct tm_fs *fs, const char *given, const char *step,
+                            const char *named, const char *cwd, struct tm_err *err)
+{
+  char *path = tm_path_absolute(cwd, given);
+  struct tm_failed_source s;
+
+  if (is_file(fs, path) && !step)
+    return path;
+  if (is_file(fs, path)) {
+    tm_err_set(err, TM_EUSAGE, "'step' goes with a job; '%s' is the list of one step already",
+               path);
+    free(path);
+    return NULL;
+  }
+  free(path);
+  path = tm_failed_source_open(&s, fs, given, named, cwd, err) == 0
+             ? tm_failed_source_list(&s, step, err)
+             : NULL;
+  tm_failed_source_release(&s);
+  return path;
+}
+
+/* A pipeline over them. */
+
+struct counts {
+  struct TM_ARRAY(int64_t) of_input;
+  int64_t unnamed;
+};
+
+/* Reads the whole list: how many items of each of the inputs it names. */
+static int count_list(const struct tm_failed_source *s, const char *path, size_t inputs,
+                      struct counts *out, struct tm_err *err)
+{
+  struct tm_item item;
+  bool is_missing;
+  struct tm_failed *list = tm_failed_open(s->fs, path, TM_FAILED_ANY, &is_missing, err);
+  int rc = list ? 0 : is_missing ? 0 : err->code;
+
+  for (size_t i = 0; i < inputs; i++)
+    *TM_ARRAY_ADD(&out->of_input) = 0;
+  while (list && (rc = tm_failed_next(list, &item, err)) > 0) {
+    int64_t input = tm_failed_input(list);
+    if (input >= (int64_t)inputs) {
+      rc = tm_err_set(err, TM_EDAMAGE, "'%s' is damaged: it names input %" PRId64 " of %zu", path,
+                      input, inputs);
+      break;
+    }
+    out->of_input.at[input]++;
+  }
+  out->unnamed = list ? tm_failed_unnamed(list) : 0;
+  tm_failed_close(list);
+  return rc;
+}
+
+static struct tm_dataset *failed_input(const char *path, size_t number,
+                                       const struct tm_json *original, struct tm_err *err)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
+  const char *name = tm_json_str(original, "name", NULL);
+
+  tm_json_add(paths, tm_json_new_string(path));
+  tm_json_set(v, "kind", tm_json_new_string("failed"));
+  tm_json_set(v, "input", tm_json_new_int((int64_t)number));
+  tm_json_set(v, "base_dir", tm_json_new_string("/"));
+  if (name)
+    tm_json_set(v, "name", tm_json_new_string(name));
+  struct tm_dataset *d = tm_dataset_from_json(v, err);
+  tm_json_free(v);
+  return d;
+}
+
+static int set_inputs(struct tm_step *step, const char *path, const struct tm_json *originals,
+                      const struct counts *counts, struct tm_err *err)
+{
+  struct tm_dataset **inputs = tm_xcalloc(counts->of_input.len, sizeof(struct tm_dataset *));
+  size_t len = 0;
+
+  for (size_t i = 0; i < counts->of_input.len; i++) {
+    if (counts->of_input.at[i] == 0)
+      continue;
+    inputs[len] = failed_input(path, i, originals->list.at[i], err);
+    if (!inputs[len])
+      break;
+    len++;
+  }
+  tm_step_set_inputs(step, inputs, len);
+  return err->code < 0 ? err->code : 0;
+}
+
+/* 1: the step has failed items, and gets them; 0: it has none. */
+static int apply_step(const struct tm_failed_source *s, struct tm_step *step, struct tm_err *err)
+{
+  const struct tm_json *originals =
+      tm_json_get(tm_json_get(tm_job_record_step(s->record, step->name), "definition"), "inputs");
+  size_t inputs = originals && originals->type == TM_JSON_ARRAY ? originals->list.len : 0;
+  struct counts counts = { .unnamed = 0 };
+  int64_t named = 0;
+  char *path = tm_failed_source_list(s, step->name, err);
+  int rc = path ? count_list(s, path, inputs, &counts, err) : err->code;
+
+  for (size_t i = 0; i < counts.of_input.len; i++)
+    named += counts.of_input.at[i];
+  if (rc == 0 && named == 0 && counts.unnamed > 0)
+    rc = tm_err_set(err, TM_ENOINPUT,
+                    "step '%s': %" PRId64
+                    " items have failed, but it is not known which ones: run() returned fewer "
+                    "elements than items; mark them with context:fail(), or run all again",
+                    step->name, counts.unnamed);
+  if (rc == 0 && named > 0) {
+    rc = set_inputs(step, path, originals, &counts, err);
+    tm_step_note(step, "the input is what failed in job '%s': %" PRId64 " items", s->dir, named);
+    rc = rc < 0 ? rc : 1;
+  }
+  TM_ARRAY_RELEASE(&counts.of_input);
+  free(path);
+  return rc;
+}
+
+int tm_failed_source_apply(const struct tm_failed_source *s, struct tm_pipeline *p,
+                           struct tm_err *err)
+{
+  size_t known = 0, at = 0;
+
+  if (check_steps(s, err) < 0)
+    return err->code;
+  while (at < p->steps_len) {
+    bool is_known = tm_job_record_step(s->record, p->steps[at]->name) != NULL;
+    int rc = is_known ? apply_step(s, p->steps[at], err) : 0;
+    if (rc < 0)
+      return rc;
+    known += is_known;
+    if (rc > 0)
+      at++;
+    else
+      tm_pipeline_drop_step(p, at);
+  }
+  if (known == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "job '%s' has no step of this pipeline; steps are found by their names",
+                      s->dir);
+  p->only_failed = tm_xstrdup(s->dir);
+  return p->steps_len == 0;
+}
+
+static int give_again(struct tm_step *step, const struct tm_json *recorded, struct tm_err *err)
+{
+  const struct tm_json *inputs = tm_json_get(tm_json_get(recorded, "definition"), "inputs");
+  size_t n = inputs && inputs->type == TM_JSON_ARRAY ? inputs->list.len : 0, len = 0;
+  struct tm_dataset **given = tm_xcalloc(n + 1, sizeof(struct tm_dataset *));
+
+  while (len < n && (given[len] = tm_dataset_from_json(inputs->list.at[len], err)))
+    len++;
+  tm_step_set_inputs(step, given, len);
+  return len < n ? err->code : 0;
+}
+
+int tm_failed_source_again(const struct tm_json *record, struct tm_pipeline *p, struct tm_err *err)
+{
+  const char *dir = tm_json_str(record, "only_failed", NULL);
+  size_t at = 0;
+
+  if (!dir)
+    return 0;
+  while (at < p->steps_len) {
+    const struct tm_json *recorded = tm_job_record_step(record, p->steps[at]->name);
+    if (!recorded)
+      tm_pipeline_drop_step(p, at);
+    else if (give_again(p->steps[at++], recorded, err) < 0)
+      return err->code;
+  }
+  p->only_failed = tm_xstrdup(dir);
+  return 0;
+}

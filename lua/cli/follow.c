@@ -1,0 +1,123 @@
+/* follow.c - `tidemill logs --follow`: what is written to the logs of a job, as it comes.
+ *
+ *   a file grows, a file comes        -> its set is told, and what it has is shown at the end of the turn
+ *   the job's folder: a file changes  -> does somebody run it still? If nobody: the rest is shown, and that is the end
+ *
+ *  (1) Folders are watched before they are read, and the job is looked at after that: what happens in between is told.
+ *  (2) A job ends by letting go of its lock, however it ends. Where that cannot be told (another machine, a lock that a
+ *      forked child closes later) it is looked for every LOOK_NS, and so is what has come to the files.
+ */
+#include <string.h>
+
+#include "base/time.h"
+#include "cli/logs_show.h"
+#include "run/survey.h"
+#include "sys/loop.h"
+#include "sys/notify.h"
+
+#define LOOK_NS (2 * TM_S)
+
+struct follow {
+  struct tm_logs *l;
+  struct tm_loop loop;
+  struct tm_notify notify;
+  struct tm_timer timer;
+  struct tm_late late;
+  struct tm_err *err;
+  int rc;
+  bool has_ended;
+};
+
+static void on_folder(void *data, const char *path)
+{
+  struct follow *f = data;
+  struct tm_err err = TM_ERR_NONE;
+  if (tm_notify_add(&f->notify, path, &err) < 0 && f->rc == 0) {
+    *f->err = err;
+    f->rc = err.code;
+  }
+}
+
+static void look_at_all(struct follow *f)
+{
+  on_folder(f, f->l->dir);
+  for (size_t i = 0; i < f->l->steps.len; i++) {
+    char *dir = tm_xprintf("%s/%s", f->l->dir, f->l->steps.at[i].name);
+    on_folder(f, dir); /* where logs/ comes */
+    free(dir);
+    tm_log_set_look(f->l->steps.at[i].set);
+  }
+}
+
+static void end(struct follow *f)
+{
+  if (f->has_ended)
+    return;
+  f->has_ended = true;
+  tm_late_remove(&f->late);
+  tm_timer_close(&f->timer);
+  tm_notify_close(&f->notify);
+  tm_loop_stop(&f->loop);
+}
+
+static void show(struct follow *f)
+{
+  int rc = tm_logs_show(f->l);
+  if (f->rc == 0)
+    f->rc = rc;
+  if (f->rc != 0)
+    end(f);
+}
+
+/* At the end of a turn, so that what comes together is shown in the order of time. */
+static void on_late(struct tm_late *late)
+{
+  struct follow *f = late->data;
+  if (tm_survey_is_running(f->l->dir, NULL, NULL)) {
+    show(f);
+    return;
+  }
+  look_at_all(f); /* with what was written before it let go */
+  for (size_t i = 0; i < f->l->steps.len; i++)
+    tm_log_set_finish(f->l->steps.at[i].set);
+  show(f);
+  end(f);
+}
+
+static void on_change(void *data, const char *path)
+{
+  struct follow *f = data;
+  if (!path)
+    look_at_all(f);
+  for (size_t i = 0; path && i < f->l->steps.len; i++)
+    tm_log_set_touch(f->l->steps.at[i].set, path);
+  if (path && !strstr(path + strlen(f->l->dir), "/logs/")) /* of the job's folder, or a step's */
+    look_at_all(f);
+  tm_late_add(&f->loop, &f->late);
+}
+
+static void on_time(struct tm_timer *t) /* (2) */
+{
+  struct follow *f = t->data;
+  look_at_all(f);
+  tm_late_add(&f->loop, &f->late);
+}
+
+int tm_logs_follow(struct tm_logs *l, struct tm_err *err)
+{
+  struct follow f = { .l = l, .err = err, .late = { .on_late = on_late } };
+  f.late.data = &f;
+  int rc = tm_loop_init(&f.loop, err);
+  if (rc < 0)
+    return rc;
+  rc = tm_notify_open(&f.notify, &f.loop, on_change, &f, err);
+  if (rc >= 0) {
+    for (size_t i = 0; i < l->steps.len; i++)
+      l->steps.at[i].set = tm_log_set_new(l->steps.at[i].logs_dir, &l->choice, on_folder, &f);
+    tm_timer_open(&f.timer, &f.loop, on_time, &f);
+    tm_timer_start(&f.timer, 0, LOOK_NS); /* keeps (1) */
+    tm_loop_run(&f.loop);
+  }
+  tm_loop_release(&f.loop);
+  return rc < 0 ? rc : f.rc;
+}

@@ -1,0 +1,156 @@
+/* foreground.c - see foreground.h. */
+#include "cli/foreground.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "data/frame_text.h"
+#include "lua/script.h"
+#include "sys/alarm.h"
+
+int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err *err)
+{
+  const char *tmp = getenv("TMPDIR");
+  char *root = tm_xprintf("%s/tidemill-%s-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp", kind);
+  f->out_fd = -1;
+  if (!mkdtemp(root)) {
+    tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", root);
+    free(root);
+    return TM_EUSAGE;
+  }
+  f->root = root;
+  f->setup = (struct tm_setup) { .worker_name = (char *)"process000",
+                                 .node_id = (char *)"0",
+                                 .is_interruptible = true,
+                                 .output_dir = tm_path_join(root, "output"),
+                                 .log_dir = tm_path_join(root, "log"),
+                                 .temp_dir = tm_path_join(root, "temp"),
+                                 .logger_file = tm_path_join(root, "log/process000.log.txt") };
+  return tm_fs_make_dirs(tm_fs_real(), f->setup.temp_dir, 0700, err);
+}
+
+static void clear_error(struct tm_foreground *f)
+{
+  tm_buf_clear(&f->error.message);
+  tm_buf_clear(&f->error.stack);
+  tm_buf_clear(&f->error.where);
+}
+
+static int say_failure(const struct tm_foreground *f, const char *what)
+{
+  const struct tm_script_error *e = &f->error;
+  tm_cli_say("%s failed%s%s: %s%s%s", what, e->where.len > 0 ? " at " : "",
+             e->where.len > 0 ? e->where.data : "", e->message.len > 0 ? e->message.data : "",
+             e->stack.len > 0 ? "\n" : "", e->stack.len > 0 ? e->stack.data : "");
+  return TM_ESCRIPT;
+}
+
+static void on_ctrl_c(void *data)
+{
+  struct tm_foreground *f = data;
+  if (f->ctrl_cs++ > 0)
+    tm_alarm_surrender();
+  else
+    f->script.interrupt(f->script.data);
+}
+
+static int load(struct tm_foreground *f)
+{
+  bool has_no_run = false;
+  if (f->script.load(f->script.data, &f->setup, &has_no_run, &f->error) < 0)
+    return say_failure(f, "loading the script");
+  clear_error(f);
+  return f->script.init(f->script.data, &f->error) < 0 ? say_failure(f, "init()") : 0;
+}
+
+static bool write_rows(struct tm_foreground *f)
+{
+  struct tm_buf line = TM_BUF_NONE;
+  if (f->extras.columns.len > 0 && f->has_header)
+    tm_frame_add_header(&line, f->extras.columns.data, f->extras.columns.len, f->setup.separator);
+  bool is_good = tm_fd_append(f->out_fd, tm_buf_str(&line), line.len) == 0 &&
+                 tm_fd_append(f->out_fd, tm_buf_str(&f->rows), f->rows.len) == 0;
+  tm_buf_release(&line);
+  return is_good;
+}
+
+static int run(struct tm_foreground *f, const struct tm_run_call *given, const char *what)
+{
+  uint32_t returned = 0;
+  struct tm_run_call own = *given, *call = &own;
+  own.extras = &f->extras;
+  clear_error(f);
+  if (f->script.run(f->script.data, call, &f->rows, &returned, &f->error) < 0)
+    return say_failure(f, "run()");
+  if (!write_rows(f))
+    tm_cli_say("cannot write rows to standard output");
+  tm_cli_say("%s: %u %s, %u %s returned%s", what, call->items,
+             tm_text_counted(call->items, "item", "items"), returned,
+             tm_text_counted(returned, "element", "elements"),
+             returned < call->items   ? "; the missing ones count as failed items"
+             : returned > call->items ? "; more than one for an item"
+                                      : "");
+  return 0;
+}
+
+int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, const char *what,
+                      struct tm_err *err)
+{
+  setenv("TMPDIR", f->setup.temp_dir, 1); /* over what the definition may have set */
+  int rc = tm_lua_script_open(&f->script, err);
+  if (rc < 0)
+    return rc;
+  fflush(stdout);
+  f->out_fd = dup(STDOUT_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+  if (f->setup.is_interruptible) {
+    f->script.arm(f->script.data);
+    tm_alarm_catch(SIGINT, on_ctrl_c, f);
+  }
+  rc = load(f);
+  if (rc == 0)
+    rc = run(f, call, what);
+  if (rc == 0) {
+    clear_error(f);
+    if (f->script.shutdown(f->script.data, &f->error) < 0)
+      say_failure(f, "shutdown()"); /* fails nothing */
+  }
+  tm_alarm_release();
+  tm_lua_script_close(&f->script);
+  fflush(stdout);
+  close(f->out_fd);
+  return rc == 0 ? 0 : f->ctrl_cs > 0 ? 130 : 1;
+}
+
+static void leave_folders(struct tm_foreground *f)
+{
+  const char *const dirs[] = { f->setup.output_dir, f->setup.log_dir, f->root };
+  bool is_left = false;
+  tm_tree_remove(f->setup.temp_dir, NULL);
+  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++)
+    is_left = (rmdir(dirs[i]) < 0 && tm_fs_exists(tm_fs_real(), dirs[i])) || is_left;
+  if (is_left)
+    tm_cli_say("output_dir: %s, log_dir: %s", f->setup.output_dir, f->setup.log_dir);
+}
+
+void tm_foreground_close(struct tm_foreground *f)
+{
+  if (f->root)
+    leave_folders(f);
+  tm_buf_release(&f->error.message);
+  tm_buf_release(&f->error.stack);
+  tm_buf_release(&f->error.where);
+  tm_buf_release(&f->rows);
+  tm_extras_release(&f->extras);
+  free(f->setup.output_dir);
+  free(f->setup.log_dir);
+  free(f->setup.temp_dir);
+  free(f->setup.logger_file);
+  free(f->root);
+}

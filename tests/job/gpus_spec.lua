@@ -1,0 +1,109 @@
+-- GPUs: which device each worker finds in CUDA_VISIBLE_DEVICES. The devices are those that variables claim.
+local job = require "support.job"
+
+-- A row for each mini-batch: the worker, and its device. Number 3 ends the worker that has it the first time.
+local SCRIPT = [[
+local seen
+local function wait_for(n)
+  local fs, clock = require "tidemill.fs", os.time() + 60
+  while #fs.list(os.getenv "MARKS") < n do assert(os.time() < clock, "the others do not come") end
+end
+function init()
+  seen = os.getenv "CUDA_VISIBLE_DEVICES" or "none"
+  local file = assert(io.open(os.getenv "MARKS" .. "/" .. require "tidemill.entry_script"().agent_name, "w"))
+  file:write(seen)
+  file:close()
+  wait_for(tonumber(os.getenv "TOGETHER")) -- all workers are there before the first of them is done
+end
+function run(m, context)
+  if number_of(m[1]) == 3 and context.try == 1 and os.getenv "KILL" then
+    require "tidemill.process".run { "sh", "-c", "kill -9 $PPID" }
+  end
+  if number_of(m[1]) > 3 and os.getenv "KILL" then wait_for(3) end -- the next one has come
+  return { seen }
+end]]
+
+local function new_case(workers, config)
+  local t = job.case()
+  t:inputs(8)
+  t:script(SCRIPT)
+  t:write("marks/.keep", "")
+  os.remove(t.dir .. "/marks/.keep")
+  t:pipeline(("mini_batch_size = 1, process_count_per_node = %d, %s"):format(workers, config or ""))
+  return t
+end
+
+--- Runs it; what each worker had found, by its name. Variables: "NAME=value".
+local function found(t, together, variables)
+  local env = { "MARKS=" .. t.dir .. "/marks", "TOGETHER=" .. together }
+  for _, variable in ipairs(variables) do env[#env + 1] = variable end
+  t:expect_job(0, nil, { env = env })
+  local by_name = {}
+  for name in require "lfs".dir(t.dir .. "/marks") do
+    if name:find "^process" then by_name[name] = t:read("marks/" .. name) end
+  end
+  return by_name
+end
+
+describe("a worker on a node with GPUs", function()
+  after_each(job.check_end)
+
+  it("gets one device each, and none beyond their number", function()
+    local t = new_case(4)
+    assert.same({ process000 = "0", process001 = "1", process002 = "none", process003 = "none" },
+                found(t, 4, { "AZ_BATCHAI_GPU_COUNT_FOUND=2" }))
+    assert.is_truthy(t:log "sys/node/0/_main.txt":find "process001 started: pid %d+, GPU 1\n")
+  end)
+
+  it("gets the device of one that was killed", function()
+    local t = new_case(2, "run_max_try = 2")
+    local seen = found(t, 2, { "AZ_BATCHAI_GPU_COUNT_FOUND=2", "KILL=1" })
+    assert.equal("0", seen.process000)
+    assert.equal("1", seen.process001)
+    local died
+    for _, try in ipairs(t:tries()) do
+      if try.Status ~= "RUN_DONE" then died = try.Process end
+    end
+    assert.equal(seen[died], seen.process002)
+    assert.equal(8, #t:rows())
+  end)
+
+  it("has the entries of the node's own variable, in order", function()
+    local t = new_case(3, 'gpu_surplus = "none"')
+    assert.same({ process000 = "7", process001 = "GPU-abc", process002 = "-1" },
+                found(t, 3, { "CUDA_VISIBLE_DEVICES=7,GPU-abc", "AZ_BATCHAI_GPU_COUNT_FOUND=8" }))
+  end)
+
+  it("finds the variable as it is where all devices are hidden", function()
+    for _, value in ipairs { "", "-1" } do
+      local t = new_case(2)
+      assert.same({ process000 = value, process001 = value },
+                  found(t, 2, { "CUDA_VISIBLE_DEVICES=" .. value, "AZ_BATCHAI_GPU_COUNT_FOUND=2" }))
+    end
+  end)
+
+  it("has the entries that its step's own environment names", function()
+    local t = new_case(2, 'environment_variables = { CUDA_VISIBLE_DEVICES = "4,5" }')
+    assert.same({ process000 = "4", process001 = "5" }, found(t, 2, { "CUDA_VISIBLE_DEVICES=0" }))
+  end)
+
+  it("is the only one of its node unless a number is given", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline("mini_batch_size = 1")
+    t:expect_job(0, nil, { env = { "AZ_BATCHAI_GPU_COUNT_FOUND=2" } })
+    assert.is_truthy(t:log "70_driver_log.txt":find("setting process_count_per_node = 1 (default)", 1, true))
+  end)
+end)
+
+describe("gpu_surplus", function()
+  after_each(job.check_end)
+
+  it("is refused when it is neither word", function()
+    local t = new_case(1, 'gpu_surplus = "hidden"')
+    local r = t:run_job()
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("'gpu_surplus' is \"hidden\"", 1, true), r.err)
+  end)
+end)

@@ -1,0 +1,272 @@
+-- What failed in one job is the input of another: --only-failed, Dataset.File.from_failed_items.
+local job = require "support.job"
+local json = require "dkjson"
+local programs = require "support.programs"
+
+local SCRIPT = [[
+local fs = require "tidemill.fs"
+function run(m, context)
+  local rows = {}
+  for i, path in ipairs(m) do
+    if number_of(path) %% %d == 0 and not fs.exists "%s/mended" then
+      context:fail(i, "not yet")
+    else
+      rows[#rows + 1] = context.dataset_name .. " " .. name_of(path)
+    end
+  end
+  return rows
+end]]
+
+local function words(case, ...)
+  local list = { "run", "pipeline.lua", "--job-dir", case.dir .. "/again", "--progress", "none", "--json", ... }
+  return list
+end
+
+local function rows_of(t, step) return t:sorted_lines("again/" .. step .. "/output/parallel_run_step.txt") end
+
+describe("--only-failed", function()
+  after_each(job.check_end)
+
+  local function two_steps(third)
+    local t = job.case()
+    t:inputs(6, "a")
+    t:inputs(6, "b")
+    t:script(SCRIPT:format(3, t.dir), "one.lua")
+    t:script(SCRIPT:format(5, t.dir), "two.lua")
+    t:script("function run(m) return names_of(m) end", "three.lua")
+    t:write("pipeline.lua", ([[
+      local tm = require "tidemill"
+      local function step(name, script, inputs)
+        return tm.ParallelRunStep { name = name, inputs = inputs, parallel_run_config = tm.ParallelRunConfig {
+          entry_script = script, mini_batch_size = 4, process_count_per_node = 2 } }
+      end
+      local function files(dir) return tm.Dataset.File.from_files(dir .. "/*"):as_named_input(dir) end
+      return tm.Pipeline { name = "case", steps = {
+        step("one", "one.lua", { files "a", files "b" }), step("two", "two.lua", { files "b" }),
+        %s } }]]):format(third or 'step("three", "three.lua", files "a")'))
+    return t
+  end
+
+  it("runs what failed, step by step, input by input, and nothing else", function()
+    local t = two_steps()
+    t:expect_job(0)
+    t:write("mended", "")
+    local r = t:run(words(t, "--only-failed", t.job_dir))
+    t:expect(r, 0)
+    assert.equal(2, #r.result.steps)
+    assert.same({ "a 0003.txt", "a 0006.txt", "b 0003.txt", "b 0006.txt" }, rows_of(t, "one"))
+    assert.same({ "b 0005.txt" }, rows_of(t, "two"))
+    assert.is_false(t:has "again/three")
+    assert.is_truthy(t:read("again/one/logs/sys/master_role.txt"):find("what failed in job '" .. t.job_dir, 1, true))
+    -- and what failed in that one: nothing
+    r = t:run { "run", "pipeline.lua", "--only-failed", t.dir .. "/again", "--json" }
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find("nothing to do: no item failed in job", 1, true), r.err)
+    assert.same({ status = "Completed", steps = {} }, r.result)
+  end)
+
+  it("takes a job by its name, and the newest", function()
+    local t = two_steps()
+    local r = t:run { "run", "pipeline.lua", "--progress", "none", "--json" }
+    t:expect(r, 0)
+    t:write("mended", "")
+    t:expect(t:run(words(t, "--only-failed", "latest", "--dry-run")), 0)
+    assert.is_false(t:has "again")
+    t:expect(t:run(words(t, "--only-failed", r.result.job_dir:match "[^/]+$")), 0)
+    assert.same({ "b 0005.txt" }, rows_of(t, "two"))
+  end)
+
+  it("is resumed over the same input", function()
+    for _, how in ipairs { { "resume" }, { "run", "pipeline.lua", "--resume", "--job-dir" } } do
+      local t = two_steps()
+      t:expect_job(0)
+      t:write("mended", "")
+      t:script(([[local fs = require "tidemill.fs"
+      function run(m)
+        if not fs.exists "%s/go" then
+          fs.write("%s/waits", "")
+          require("tidemill.process").run { "sleep", "600" }
+        end
+        return names_of(m)
+      end]]):format(t.dir, t.dir), "two.lua")
+      local p = t:start(words(t, "--only-failed", t.job_dir))
+      t:wait_for("waits", nil, 60)
+      programs.kill(p.pid, programs.SIGKILL)
+      t:finish(p)
+      t:wait_for_none()
+      t:write("go", "")
+      local again = {}
+      for i, word in ipairs(how) do again[i] = word end
+      again[#again + 1] = t.dir .. "/again"
+      t:expect(t:run(again), 0)
+      assert.same({ "0005.txt" }, rows_of(t, "two"))
+      assert.equal(t.job_dir, json.decode(t:read "again/job.json").only_failed)
+      assert.is_false(t:has "again/three")
+      t:expect(t:run { "verify", t.dir .. "/again" }, 0)
+    end
+  end)
+
+  local function refused(t, status, ...)
+    local r = t:run(words(t, "--only-failed", ...))
+    t:expect(r, status)
+    assert.is_false(t:has "again")
+    return r.err
+  end
+
+  local function says(text, want) assert.is_truthy(text:find(want, 1, true), text) end
+
+  it("refuses what is no job, and says where it looked", function()
+    local t = two_steps()
+    says(refused(t, 2, t.dir .. "/nowhere"), "there is no job")
+    says(refused(t, 2, "latest"), "there is no job yet")
+    says(refused(t, 2, ""), "there is no job ''")
+    says(refused(t, 2, t.dir .. "/nowhere", "--resume"), "'--only-failed' starts a new job")
+  end)
+
+  it("refuses a job that runs, and one that was interrupted", function()
+    local t = two_steps()
+    t:script([[function run(m)
+      require("tidemill.process").run { "sleep", "600" }
+      return m
+    end]], "one.lua")
+    local p = t:start_job()
+    t:wait_for("job/one/logs/sys/node/0/_main.txt", "process000", 60)
+    says(refused(t, 2, t.job_dir), "is still running (pid " .. p.pid .. ")")
+    programs.kill(p.pid, programs.SIGKILL)
+    t:finish(p)
+    t:wait_for_none()
+    says(refused(t, 2, t.job_dir), "was interrupted: what failed in it is known when it has ended; go on with it "
+                                   .. "first: tidemill resume " .. t.job_dir)
+  end)
+
+  it("refuses a job of another pipeline, of another version, and a damaged one", function()
+    local t = two_steps()
+    t:expect_job(0)
+    local record, list = t:read "job/job.json", t:read "job/one/failed_items.jsonl"
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('step%("(%w+)"', 'step("no-%1"')))
+    says(refused(t, 2, t.job_dir), "has no step of this pipeline; steps are found by their names")
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub("no%-", "")))
+    t:write("job/one/failed_items.jsonl", list .. "rubbish\n")
+    says(refused(t, 2, t.job_dir), "failed_items.jsonl', line 5: ")
+    t:write("job/one/failed_items.jsonl", '{"item":"/a","input":7}\n')
+    says(refused(t, 3, t.job_dir), "is damaged: it names input 7 of 2")
+    os.remove(t.job_dir .. "/one/failed_items.jsonl")
+    says(refused(t, 3, t.job_dir), "4 items of step 'one' have failed, but their list")
+    t:write("job/one/failed_items.jsonl", list)
+    t:write("job/job.json", (record:gsub('"version": 1', '"version": 99')))
+    says(refused(t, 2, t.job_dir), "is of version 99; this tidemill reads version 1")
+    t:write("job/job.json", record:sub(1, -20))
+    says(refused(t, 3, t.job_dir), "is damaged")
+    t:write("job/job.json", '{"version": 1, "steps": 7}')
+    says(refused(t, 3, t.job_dir), "is damaged: it has no steps")
+  end)
+
+  it("says when it is not known which items failed", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script "function run(m) return { name_of(m[1]) } end"
+    t:pipeline "mini_batch_size = 3"
+    t:expect_job(0)
+    says(refused(t, 1, t.job_dir), "4 items have failed, but it is not known which ones")
+    t:script "function run(m, c) c:fail(1) return { name_of(m[2]) } end"
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", t.dir .. "/second" }, 0)
+    t:script "function run(m) return names_of(m) end"
+    local r = t:run(words(t, "--only-failed", t.dir .. "/second"))
+    t:expect(r, 0)
+    says(r.err, "of 2 failed items it is not known which ones they are")
+    assert.same({ "0001.txt", "0004.txt" }, rows_of(t, "score"))
+  end)
+
+  it("knows a lone item without an element, and names that are not UTF-8", function()
+    local t = job.case()
+    t:write("in/a\xfeb.txt", "")
+    t:write("in/c\nd.txt", "")
+    t:script "function run(m) return {} end"
+    t:pipeline "mini_batch_size = 1"
+    t:expect_job(1)
+    t:script "function run(m) return { #name_of(m[1]) .. (io.open(m[1]) and ' is there' or '') } end"
+    t:expect(t:run(words(t, "--only-failed", t.job_dir)), 0)
+    assert.same({ "7 is there", "7 is there" }, rows_of(t, "score"))
+  end)
+end)
+
+describe("Dataset.File.from_failed_items", function()
+  after_each(job.check_end)
+
+  local function failed_job()
+    local t = job.case()
+    t:inputs(6)
+    t:script(SCRIPT:format(2, t.dir))
+    t:pipeline ""
+    t:expect_job(0)
+    t:write("mended", "")
+    return t
+  end
+
+  local function with(t, call)
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub("File%.from_[^\n]-:as_named", function()
+      return "File.from_failed_items(" .. call .. "):as_named"
+    end)))
+  end
+
+  it("reads them by directory, relative to the pipeline file, by step, by name, and as a list", function()
+    local t = failed_job()
+    for i, call in ipairs { ("%q"):format(t.job_dir), '"job"', '"job", { step = "score" }',
+                            '"job/score/failed_items.jsonl"' } do
+      with(t, call)
+      t:expect(t:run({ "run", t.dir .. "/pipeline.lua", "--job-dir", t.dir .. "/by" .. i }, { cwd = "/" }), 0)
+      assert.same({ "in 0002.txt", "in 0004.txt", "in 0006.txt" },
+                  t:sorted_lines("by" .. i .. "/score/output/parallel_run_step.txt"))
+    end
+    with(t, '"by1"')
+    local r = t:run(words(t))
+    t:expect(r, 1)
+    assert.is_truthy(r.err:find("no input: .+ is not there: no item has failed"), r.err)
+  end)
+
+  it("reads the newest job of the workspace", function()
+    local t = failed_job()
+    os.remove(t.dir .. "/mended")
+    t:expect(t:run { "run", "pipeline.lua" }, 0)
+    t:write("mended", "")
+    with(t, '"latest"')
+    t:expect(t:run(words(t)), 0)
+    assert.same({ "in 0002.txt", "in 0004.txt", "in 0006.txt" }, rows_of(t, "score"))
+  end)
+
+  it("is refused at its line, with what is accepted", function()
+    local t = failed_job()
+    for call, want in pairs {
+      ['"nowhere"'] = "there is no job 'nowhere'",
+      ['"nowhere/failed_items.jsonl"'] = "there is no job 'nowhere/failed_items.jsonl'",
+      ['"job", { step = "other" }'] = "has no step 'other'; it has 'score'",
+      ['"job", { stap = "score" }'] = "unknown key 'stap'; did you mean 'step'?",
+      ['"job", { step = 7 }'] = "'step' is 7",
+      ['"job/score/failed_items.jsonl", { step = "score" }'] = "'step' goes with a job",
+      ["7"] = "the job is a number; accepted: ",
+      ["{}"] = "the job is a table; accepted: ",
+      ['""'] = "the job is a string without a letter",
+      [""] = "the job is a nil; accepted: ",
+    } do
+      with(t, call)
+      local r = t:run(words(t))
+      t:expect(r, 2)
+      assert.is_truthy(r.err:find(want, 1, true), r.err)
+      assert.is_truthy(r.err:find "pipeline%.lua:%d+: ", r.err)
+      assert.is_false(t:has "again")
+    end
+  end)
+
+  it("does not follow a list out of what it says: hostile lines are refused with their number", function()
+    local t = failed_job()
+    for _, line in ipairs { "[]", '{"item":"relative"}', '{"item":7}', '{"item":null,"count":-1}',
+                            '{"item":"/x\\u0000y"}', ("["):rep(200), '{"item":"/' .. ("x"):rep(20000) .. '"}' } do
+      t:write("list.jsonl", '{"item":"' .. t.dir .. '/in/0001.txt"}\n' .. line .. "\n")
+      with(t, '"list.jsonl"')
+      local r = t:run(words(t))
+      t:expect(r, 2)
+      assert.is_truthy(r.err:find("list.jsonl', line 2: ", 1, true), r.err)
+      os.execute("rm -r '" .. t.dir .. "/again'")
+    end
+  end)
+end)

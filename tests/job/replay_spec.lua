@@ -1,0 +1,256 @@
+-- `tidemill replay`: a mini-batch of a job once more, as it was run, and the job is as it was.
+local job = require "support.job"
+local programs = require "support.programs"
+local lfs = require "lfs"
+
+local SCRIPT = [[
+local EntryScript = require "tidemill.entry_script"
+local helper = require "helper"
+function run(m, context)
+  local e = EntryScript()
+  print("printed", context.minibatch_index)
+  e.logger:info("looked at %d", #m)
+  require "tidemill.fs".write("here.txt", "of mini-batch " .. context.minibatch_index)
+  require "tidemill.fs".write(e.output_dir .. "/more.txt", "in output_dir")
+  for _, path in ipairs(m) do
+    if number_of(path) == 5 and not os.getenv "GO" then helper.fail() end
+  end
+  local rows = names_of(m)
+  rows[1] = rows[1] .. " " .. table.concat(e.arguments, " ") .. " " .. tostring(context.dataset_name) .. " " ..
+    tostring(os.getenv "COLOUR")
+  return rows
+end]]
+local HELPER = 'local M = {}\nfunction M.fail() error "number five" end\nreturn M\n'
+
+local function new_case(config, step)
+  local t = job.case()
+  t:inputs(8)
+  t:script(SCRIPT, "src/score.lua")
+  t:write("src/helper.lua", HELPER)
+  t:pipeline('source_directory = "src", mini_batch_size = 2, run_max_try = 1, process_count_per_node = 1, ' ..
+    (config or ""), step or 'arguments = { "--depth", "3" }')
+  return t
+end
+
+--- Every path of a folder, with its kind, its mode, when it was changed, and what is in it.
+local function tree(folder, found)
+  found = found or {}
+  for name in lfs.dir(folder) do
+    local path = folder .. "/" .. name
+    if name ~= "." and name ~= ".." then
+      local a = lfs.symlinkattributes(path)
+      local text = a.mode == "link" and a.target or ""
+      if a.mode == "file" then
+        local file = assert(io.open(path, "rb"))
+        text = file:read "*a"
+        file:close()
+      end
+      found[path] = table.concat({ a.mode, a.permissions, a.modification, a.ino, text }, "|")
+      if a.mode == "directory" then tree(path, found) end
+    end
+  end
+  return found
+end
+
+--- Runs replay, which must end with `status`, say the words, and leave the job as it was.
+local function replay(t, index, status, words, more, o)
+  local before = tree(t.job_dir)
+  local argv = { "replay", t.job_dir, "--mini-batch", tostring(index) }
+  for _, word in ipairs(more or {}) do argv[#argv + 1] = word end
+  local r = t:run(argv, o)
+  t:expect(r, status)
+  for _, word in ipairs(words or {}) do
+    assert.is_truthy(r.err:find(word, 1, true), ("'%s' is missing in:\n%s"):format(word, r.err))
+  end
+  assert.same(before, tree(t.job_dir))
+  -- What it has made of folders stays where it was asked to, and is removed here.
+  for name in lfs.dir(t.dir .. "/tmp") do
+    if name:find "^tidemill%-replay" then assert.equal(0, os.execute("rm -r '" .. t.dir .. "/tmp/" .. name .. "'")) end
+  end
+  return r
+end
+
+describe("replay", function()
+  after_each(job.check_end)
+
+  it("runs a mini-batch again as it was run, with its rows on standard output", function()
+    local t = new_case()
+    t:expect_job(0)
+    local r = replay(t, 1, 0, { "step 'score' of job '" .. t.job_dir, "printed\t1",
+      "output_dir, log_dir and temp_dir are",
+      "mini-batch 1: 2 items, 2 elements returned", "/output, log_dir: ", "changed files in its folder",
+      "copy of its script, '" .. t.job_dir .. "/script/score', is not as it was when" })
+    assert.equal("0003.txt --depth 3 in nil\n0004.txt\n", r.out)
+  end)
+
+  it("shows an error with its stack, and the user's places", function()
+    local t = new_case()
+    t:expect_job(0)
+    t:write("src/helper.lua", "-- changed since\n") -- the job's copy is what is run
+    local r = replay(t, 2, 1, { "run() failed at " .. t.dir .. "/src/helper.lua:2: ", "number five", "stack traceback:",
+      "src/score.lua:11" })
+    assert.equal("", r.out)
+    t:write("src/helper.lua", HELPER)
+    r = replay(t, 2, 0, nil, nil, { env = { "GO=1" } })
+    assert.is_truthy(r.out:find "^0005.txt ")
+  end)
+
+  it("is what the end of a job and user/error.txt name", function()
+    local t = new_case()
+    local r = t:expect_job(0)
+    local line = "again: tidemill replay " .. t.job_dir .. " --mini-batch 2\n"
+    assert.is_truthy(r.err:find(line, 1, true), r.err)
+    assert.is_truthy(t:log "user/error.txt":find(line, 1, true))
+    replay(t, 2, 1, { "number five" })
+  end)
+
+  it("has the variables of the pipeline file while it says the same, else those of the terminal", function()
+    local t = new_case 'environment_variables = { COLOUR = "red" }'
+    t:expect_job(0)
+    assert.equal("0001.txt --depth 3 in red\n0002.txt\n", replay(t, 0, 0).out)
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub("red", "blue")))
+    assert.equal("0001.txt --depth 3 in nil\n0002.txt\n", replay(t, 0, 0, { "not set: COLOUR" }).out)
+    local r = replay(t, 0, 0, { "taken from here: COLOUR" }, nil, { env = { "COLOUR=green" } })
+    assert.equal("0001.txt --depth 3 in green\n0002.txt\n", r.out)
+    assert.is_nil((r.err .. r.out):find "blue")
+    os.remove(t:path "pipeline.lua")
+    replay(t, 0, 0, { "not set: COLOUR" })
+  end)
+
+  it("works on a job that was moved", function()
+    local t = new_case()
+    t:expect_job(0)
+    assert.is_true(os.rename(t.job_dir, t.dir .. "/elsewhere"))
+    t.job_dir = t.dir .. "/elsewhere"
+    assert.is_truthy(replay(t, 3, 0).out:find "^0007.txt ")
+  end)
+
+  it("works on a job of map, where its workers were", function()
+    local t = job.case()
+    t:inputs(3)
+    t:script [[function run(m) return { m[1]:match "[^/]+$" .. " " .. require "tidemill.fs".read "note" } end]]
+    t:write("note", "found")
+    t:expect(t:run { "map", "score.lua", "in", "-N", "1", "--job-dir", t.job_dir }, 0)
+    assert.equal("0002.txt found\n", replay(t, 1, 0).out)
+  end)
+
+  it("asks which step where there are several", function()
+    local t = new_case()
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local function step(name, size)
+        return tm.ParallelRunStep { name = name, inputs = { tm.Dataset.File.from_files "in/*" },
+          parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", source_directory = "src",
+            mini_batch_size = size, run_max_try = 1, process_count_per_node = 1 } }
+      end
+      return tm.Pipeline { name = "case", steps = { step("one", 1), step("two", 2) } }]])
+    local r = t:run_job()
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find("--step two --mini-batch 2", 1, true), r.err)
+    replay(t, 0, 2, { "'--step' says which: 'one', 'two'" })
+    replay(t, 0, 2, { "no step 'three'; accepted: 'one', 'two'" }, { "--step", "three" })
+    assert.is_truthy(replay(t, 7, 0, nil, { "--step", "one" }).out:find "^0008.txt ")
+    replay(t, 7, 2, { "there is no mini-batch 7; accepted: 0 to 3" }, { "--step", "two" })
+  end)
+end)
+
+describe("replay refuses", function()
+  after_each(job.check_end)
+
+  it("a number that is none, and a mini-batch that is not there", function()
+    local t = new_case()
+    t:expect_job(0)
+    for _, given in ipairs { "two", "-1", "1.5", "99999999999999999999" } do
+      replay(t, given, 2, { ("'--mini-batch' is \"%s\"; accepted: a number from 0 on"):format(given) })
+    end
+    replay(t, 4, 2, { "step 'score' of job ", "there is no mini-batch 4; accepted: 0 to 3" })
+    local r = t:run { "replay", t.job_dir }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("'--mini-batch' is missing", 1, true))
+    r = t:run { "replay", "--mini-batch", "1" }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("a job is missing", 1, true))
+    t:expect(t:run { "replay", t.dir .. "/nothing", "--mini-batch", "1" }, 2)
+  end)
+
+  it("a job that is running", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script 'function run(m) while not require "tidemill.fs".exists(os.getenv "GO") do end return m end'
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1"
+    local p = t:start_job(nil, { env = { "GO=" .. t.dir .. "/go" } })
+    t:wait_for("job/score/logs/sys/master_role.txt", "is ready")
+    local r = t:run { "replay", t.job_dir, "--mini-batch", "0" }
+    t:expect(r, 3)
+    assert.is_truthy(r.err:find("is running, by pid " .. p.pid, 1, true), r.err)
+    t:write("go", "")
+    t:expect(t:finish(p), 0)
+  end)
+
+  it("inputs that are gone, and says which have changed", function()
+    local t = new_case()
+    t:expect_job(0)
+    t:write("in/0007.txt", "longer than it was")
+    replay(t, 3, 0, { "1 of the 2 inputs has changed since the list was made" })
+    os.remove(t:path "in/0007.txt")
+    replay(t, 3, 2, { "1 of its 2 inputs is gone, the first is '" .. t.dir .. "/in/0007.txt'" })
+  end)
+
+  it("a job that is damaged or of another version", function()
+    local t = new_case()
+    t:expect_job(0)
+    local manifest = t:read "job/score/state/manifest"
+    t:write("job/score/state/manifest", manifest:sub(1, 70) .. "X" .. manifest:sub(72))
+    replay(t, 2, 3, { "mini-batch 2 cannot be read", "state/manifest' is torn or damaged at byte 16" })
+    t:write("job/score/state/manifest", manifest:sub(1, 8) .. "\9" .. manifest:sub(10))
+    replay(t, 2, 3, { "state/manifest" })
+    os.remove(t:path "job/score/state/manifest")
+    replay(t, 2, 3, { "state/manifest" })
+    t:write("job/score/state/manifest", manifest)
+
+    assert.is_true(os.rename(t.job_dir .. "/script/score", t.job_dir .. "/script/away"))
+    replay(t, 2, 3, { "copy of its script is gone", t.job_dir .. "/script/score" })
+    assert.is_true(os.rename(t.job_dir .. "/script/away", t.job_dir .. "/script/score"))
+    os.remove(t.job_dir .. "/script/score/score.lua")
+    replay(t, 2, 3, { t.job_dir .. "/script/score/score.lua" })
+    t:write("job/script/score/score.lua", t:read "src/score.lua")
+    replay(t, 2, 1)
+
+    local record = t:read "job/job.json"
+    t:write("job/job.json", (record:gsub('"version": 1', '"version": 2')))
+    replay(t, 2, 2, { "job.json' is of version 2; this tidemill reads version 1" })
+    t:write("job/job.json", record:sub(1, 200))
+    replay(t, 2, 3, { "job.json' is damaged" })
+    t:write("job/job.json", '{"version": 1, "steps": [{}]}')
+    replay(t, 2, 3, { "job.json' is damaged: a step has no name or settings" })
+    t:write("job/job.json", '{"version": 1}')
+    replay(t, 2, 3, { "job.json' is damaged: it has no list of steps" })
+  end)
+
+  it("a mini-batch that the job was killed before it listed", function()
+    local t = job.case()
+    t:script "function run(m) while true do end end"
+    t:pipeline("mini_batch_size = 1, process_count_per_node = 1")
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub('from_files%("in/%*"%)', 'from_manifest "list"')))
+    t:write("in/0001.txt", "")
+    t:write("list", t.dir .. "/in/0001.txt\n" .. t.dir .. "/in/none.txt\n")
+    local p = t:start_job()
+    t:wait_for("job/score/logs/sys/master_role.txt", "is ready")
+    p:kill(programs.SIGKILL)
+    t:finish(p)
+    t:wait_for_none()
+    replay(t, 5, 2, { "there is no mini-batch 5" })
+    t:script("function run(m) return names_of(m) end")
+  end)
+
+  it("nothing of an input that was never looked at: the script says what it finds", function()
+    local t = job.case()
+    t:script 'function run(m) local f = assert(io.open(m[1])) f:close() return names_of(m) end'
+    t:pipeline("mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1")
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub('from_files%("in/%*"%)', 'from_manifest "list"')))
+    t:inputs(1)
+    t:write("list", t.dir .. "/in/0001.txt\n" .. t.dir .. "/in/none.txt\n")
+    t:expect_job(0)
+    replay(t, 1, 1, { "input '" .. t.dir .. "/in/none.txt' is not there", "No such file or directory" })
+  end)
+end)

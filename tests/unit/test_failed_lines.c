@@ -1,0 +1,158 @@
+/* test_failed_lines.c - lines of the failures log, and the parts of a mini-batch that they are about. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "data/files/failed.h"
+#include "folder.h"
+#include "run/failed_lines.h"
+#include "run/manifest_file.h"
+#include "run/part.h"
+
+static const struct tm_failed_try why = { .index = 7,
+                                          .try = 3,
+                                          .dataset = 1,
+                                          .status = TM_RUN_EXCEPTION,
+                                          .message = "no \"luck\"",
+                                          .message_len = 9,
+                                          .log = "/job/log" };
+
+static struct tm_item item(const char *path)
+{
+  return (struct tm_item) { .path = path, .path_len = strlen(path), .size = -1 };
+}
+
+static void expect_short(uint32_t items, uint32_t marked, uint32_t returned, const char *want)
+{
+  struct tm_buf out = TM_BUF_NONE;
+
+  tm_failed_lines_short(&out, &why, items, marked, returned);
+  assert_string_equal(tm_buf_str(&out), want);
+  tm_buf_release(&out);
+}
+
+static void a_line_names_item_try_and_reason(void **state)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  struct tm_item good = item("/a b"), odd = item("/\xfe\n");
+
+  tm_failed_lines_item(&out, &why, &good);
+  assert_string_equal(out.data,
+                      "{\"mini_batch\":7,\"item\":\"/a b\",\"input\":1,\"try\":3,\"status\":"
+                      "\"RUN_EXCEPTION\",\"error\":\"no \\\"luck\\\"\",\"log\":\"/job/log\"}\n");
+  tm_buf_clear(&out);
+  tm_failed_lines_item(&out, &why, &odd);
+  assert_non_null(strstr(out.data, "\"item\":\"/\xef\xbf\xbd\\n\",\"item_hex\":\"2ffe0a\","));
+  tm_buf_release(&out);
+}
+
+static void missing_elements_are_one_line(void **state)
+{
+  expect_short(10, 0, 10, "");
+  expect_short(10, 2, 8, "");
+  expect_short(10, 0, 11, "");
+  expect_short(
+      10, 0, 8,
+      "{\"mini_batch\":7,\"item\":null,\"count\":2,\"input\":1,\"error\":\"run() returned 8 "
+      "elements for 10 items\"}\n");
+  expect_short(
+      10, 3, 5,
+      "{\"mini_batch\":7,\"item\":null,\"count\":2,\"input\":1,\"error\":\"run() returned 5 "
+      "elements for 10 items, of which 3 are marked as failed\"}\n");
+}
+
+static struct tm_manifest *list_of(struct folder *f, int items)
+{
+  struct tm_manifest *m;
+  struct tm_buf bytes = TM_BUF_NONE;
+  char path[16];
+
+  assert_int_equal(tm_manifest_open(&m, tm_fs_real(), folder_file(f, "list"), 0, NULL), 0);
+  assert_int_equal(tm_manifest_cut(m, NULL), 0);
+  for (int i = 0; i < items; i++) {
+    snprintf(path, sizeof(path), "/%d", i);
+    struct tm_item one = item(path);
+    tm_item_add(&bytes, &one);
+  }
+  assert_int_equal(tm_manifest_add(m, 0, (uint32_t)items, bytes.data, bytes.len, NULL), 0);
+  assert_int_equal(tm_manifest_flush(m, NULL), 0);
+  tm_buf_release(&bytes);
+  return m;
+}
+
+static void expect_part(struct tm_manifest *m, uint64_t part, uint32_t first, uint32_t count)
+{
+  struct tm_manifest_entry entry;
+  struct tm_reader r;
+  struct tm_item one;
+  char want[16];
+
+  assert_int_equal(tm_part_read(m, 0, part, &entry, NULL), 0);
+  assert_int_equal(entry.items, count);
+  tm_reader_init(&r, entry.bytes, entry.len);
+  for (uint32_t i = 0; i < count; i++) {
+    assert_true(tm_item_next(&r, &one));
+    snprintf(want, sizeof(want), "/%u", first + i);
+    assert_int_equal(one.path_len, strlen(want));
+    assert_memory_equal(one.path, want, one.path_len);
+  }
+  assert_false(tm_item_next(&r, &one));
+  assert_false(r.bad);
+}
+
+static void a_part_is_its_items_and_no_others(void **state)
+{
+  struct folder f;
+  struct tm_manifest_entry entry;
+  struct tm_err err = TM_ERR_NONE;
+
+  folder_init(&f);
+  struct tm_manifest *m = list_of(&f, 12);
+  expect_part(m, 0, 0, 12);
+  expect_part(m, tm_part(0, 12), 0, 12);
+  expect_part(m, tm_part(0, 1), 0, 1);
+  expect_part(m, tm_part(11, 1), 11, 1);
+  expect_part(m, tm_part(5, 4), 5, 4);
+  assert_int_equal(tm_part_read(m, 0, tm_part(12, 1), &entry, &err), TM_EDAMAGE);
+  assert_int_equal(tm_part_read(m, 0, tm_part(11, 2), &entry, &err), TM_EDAMAGE);
+  assert_int_equal(tm_part_read(m, 0, tm_part(UINT32_MAX, UINT32_MAX), &entry, &err), TM_EDAMAGE);
+  tm_manifest_close(m);
+  folder_release(&f);
+}
+
+/* What is written is what the reader takes back. */
+static void the_reader_of_lists_understands_the_lines(void **state)
+{
+  struct folder f;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_item odd = item("/\xfe\xff \"q\""), read;
+  bool is_missing;
+
+  folder_init(&f);
+  tm_failed_lines_item(&text, &why, &odd);
+  tm_failed_lines_short(&text, &why, 5, 1, 1);
+  assert_int_equal(
+      tm_fs_write_file(tm_fs_real(), folder_file(&f, "l"), text.data, text.len, 0600, NULL), 0);
+  struct tm_failed *list = tm_failed_open(tm_fs_real(), folder_file(&f, "l"), 1, &is_missing, NULL);
+  assert_int_equal(tm_failed_next(list, &read, NULL), 1);
+  assert_int_equal(read.path_len, odd.path_len);
+  assert_memory_equal(read.path, odd.path, odd.path_len);
+  assert_int_equal(tm_failed_next(list, &read, NULL), 0);
+  assert_int_equal(tm_failed_unnamed(list), 3);
+  tm_failed_close(list);
+  tm_buf_release(&text);
+  folder_release(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_line_names_item_try_and_reason),
+    cmocka_unit_test(missing_elements_are_one_line),
+    cmocka_unit_test(a_part_is_its_items_and_no_others),
+    cmocka_unit_test(the_reader_of_lists_understands_the_lines),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
