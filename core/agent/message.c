@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/wire.h"
 
-#define SETUP_VERSION 3u
+#define SETUP_VERSION 4u
 
 const char *tm_status_name(enum tm_status s)
 {

@@ -205,23 +205,22 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
 
 static bool ends_in(const char *name, const char *end)
 {
-  size_t n = strlen(name), m = strlen(end);
+  size_t n = name ? strlen(name) : 0, m = strlen(end);
   return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* How data frames are written, which the name of the file says unless settings do. */
-static void fill_form(struct tm_config *c, const struct tm_json *settings)
+void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_header)
 {
-  bool is_csv = ends_in(c->append_row_file_name, ".csv");
-  bool is_tsv = ends_in(c->append_row_file_name, ".tsv");
+  const char *name = text_setting(settings, "append_row_file_name");
+  bool is_csv = ends_in(name, ".csv"), is_tsv = ends_in(name, ".tsv");
   const char *separator = text_setting(settings, "append_row_separator");
   const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
   if (!header)
     header = tm_json_get(settings, "append_row_header");
-  c->append_row_separator = is_csv ? ',' : is_tsv ? '\t' : ' ';
+  *out = is_csv ? ',' : is_tsv ? '\t' : ' ';
   if (separator)
-    c->append_row_separator = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
-  c->append_row_header = tm_json_bool(header, "value", is_csv || is_tsv);
+    *out = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
+  *has_header = tm_json_bool(header, "value", is_csv || is_tsv);
 }
 
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
@@ -232,7 +231,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
   c->output_action = is_summary ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
   c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
   c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
-  fill_form(c, settings);
+  tm_config_read_form(settings, &c->append_row_separator, &c->append_row_header);
   c->process_count_per_node = int_setting(settings, "process_count_per_node");
   c->logging_level = level_of(text_setting(settings, "logging_level"));
   c->worker_memory_limit = int_setting(settings, "worker_memory_limit");

@@ -54,4 +54,9 @@ struct tm_config {
   char *resume_from; /* a job as it is called, or NULL */
 };
 
+/* How data frames are written, of the settings of a step, {name: {value, origin}}: as append_row_separator and
+ * append_row_header say, or append_row_dataframe_header among the arguments; else as the name of the file does. */
+struct tm_json;
+void tm_config_read_form(const struct tm_json *settings, char *separator, bool *has_header);
+
 #endif

@@ -300,7 +300,6 @@ static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct 
 
   if (!w->s->output_file)
     return 0;
-  tm_reader_init(&rows.names, NULL, 0);
   if (said)
     rows.names = said->columns;
   g->is_frame = rows.names.at < rows.names.end;

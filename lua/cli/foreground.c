@@ -68,11 +68,10 @@ static int load(struct tm_foreground *f)
   return f->script.init(f->script.data, &f->error) < 0 ? say_failure(f, "init()") : 0;
 }
 
-/* Below the header that a data frame has. */
 static bool write_rows(struct tm_foreground *f)
 {
   struct tm_buf line = TM_BUF_NONE;
-  if (f->has_header && f->extras.columns.len > 0)
+  if (f->extras.columns.len > 0 && f->has_header)
     tm_frame_add_header(&line, f->extras.columns.data, f->extras.columns.len, f->setup.separator);
   bool is_good = tm_fd_append(f->out_fd, tm_buf_str(&line), line.len) == 0 &&
                  tm_fd_append(f->out_fd, tm_buf_str(&f->rows), f->rows.len) == 0;
@@ -80,9 +79,11 @@ static bool write_rows(struct tm_foreground *f)
   return is_good;
 }
 
-static int run(struct tm_foreground *f, const struct tm_run_call *call, const char *what)
+static int run(struct tm_foreground *f, const struct tm_run_call *given, const char *what)
 {
   uint32_t returned = 0;
+  struct tm_run_call own = *given, *call = &own;
+  own.extras = &f->extras;
   clear_error(f);
   if (f->script.run(f->script.data, call, &f->rows, &returned, &f->error) < 0)
     return say_failure(f, "run()");

@@ -21,10 +21,10 @@ struct tm_foreground {
   struct tm_setup setup;
   struct tm_script script;
   struct tm_script_error error;
-  struct tm_buf rows;
+  bool has_header; /* the columns of a data frame are named above its rows */
   struct tm_extras extras;
-  bool has_header; /* a data frame has its columns before its rows; the caller's to set */
-  int out_fd;      /* standard output, as it was */
+  struct tm_buf rows;
+  int out_fd; /* standard output, as it was */
   volatile sig_atomic_t ctrl_cs;
 };
 

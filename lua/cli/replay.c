@@ -231,20 +231,6 @@ static void read_words(struct replay *r)
   }
 }
 
-/* How data frames are written: as by the job (core/plan/config.c), from what is on record. */
-static void set_form(struct replay *r)
-{
-  const char *name = text_setting(r, "append_row_file_name", "");
-  const char *given = text_setting(r, "append_row_separator", NULL);
-  size_t n = strlen(name);
-  bool is_csv = n > 4 && strcmp(name + n - 4, ".csv") == 0;
-  bool is_tsv = n > 4 && strcmp(name + n - 4, ".tsv") == 0;
-  char separator = is_csv ? ',' : is_tsv ? '\t' : ' ';
-  if (given)
-    separator = given[0] == '\\' && given[1] == 't' ? '\t' : given[0];
-  r->foreground.setup.separator = separator;
-}
-
 static void fill_setup(struct replay *r)
 {
   struct tm_setup *s = &r->foreground.setup;
@@ -263,7 +249,7 @@ static void fill_setup(struct replay *r)
                                                      : TM_INFO;
   s->append_row = strcmp(text_setting(r, "output_action", ""), "append_row") == 0;
   s->escapes_line_breaks = strcmp(text_setting(r, "append_row_line_break", ""), "escape") == 0;
-  set_form(r);
+  tm_config_read_form(r->settings, &s->separator, &r->foreground.has_header);
   s->max_result_size = tm_json_int(tm_json_get(r->settings, "max_result_size"), "value", 0);
 }
 

@@ -141,7 +141,6 @@ static int run_first(struct try *t, struct tm_err *err)
   struct tm_run_call call = {
     .try = 1, .dataset = "", .items = mb->items, .bytes = mb->bytes.data, .bytes_len = mb->bytes.len
   };
-  call.extras = &t->foreground.extras;
   struct tm_item range;
   tm_table_look_give(&t->look, &call, &range);
   return tm_foreground_run(&t->foreground, &call, "the first mini-batch", err);

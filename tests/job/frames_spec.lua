@@ -154,9 +154,11 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
           row[#row + 1] = fields[name == '"TEXT"' and '"text, long"' or name]
         end
         local line = table.concat(row, ",") .. "\n"
-        local at, last = text:find(line, 1, true)
+        local begin = "\n" .. line:sub(1, 12) -- a long text is looked for by its beginning
+        local at = text:find(begin, 1, true)
         assert.is_truthy(at, i)
-        assert.is_nil(text:find(line, last, true))
+        assert.is_true(text:sub(at + 1, at + #line) == line, i)
+        assert.is_nil(text:find(begin, at + 1, true))
         want.n[i] = #line
       end
       local sum = #header
