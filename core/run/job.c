@@ -271,6 +271,8 @@ static void on_tick(struct tm_timer *t)
   struct tm_job *job = t->data;
 
   tm_job_steps_tick(job);
+  if (!job->is_ended)
+    tm_node_tick(job->node, tm_clock_mono_ns());
   tm_job_emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }
 
@@ -434,6 +436,7 @@ int tm_exit_status_of(int code)
   case TM_ECHANGED:
   case TM_EVERSION: return 2;
   case TM_ENOINPUT:
+  case TM_EINPUT:
   case TM_ETHRESHOLD:
   case TM_ESCRIPT: return 1;
   default: return 3;

@@ -11,6 +11,7 @@
 #include "plan/bound.h"
 #include "run/lister.h"
 #include "run/manifest_file.h"
+#include "store/workspace.h"
 
 struct tm_recheck {
   struct tm_recheck_options o;
@@ -18,6 +19,7 @@ struct tm_recheck {
   struct tm_manifest *manifest;
   struct tm_lister *lister;
   struct tm_bound bound; /* of that step */
+  char *state_dir, *spill_dir, *schema_file, *index_dir; /* of the step at hand */
   int64_t compared;
 };
 
@@ -40,6 +42,11 @@ static void close_step(struct tm_recheck *r)
   tm_manifest_close(r->manifest);
   r->manifest = NULL;
   tm_bound_release(&r->bound);
+  free(r->state_dir);
+  free(r->spill_dir);
+  free(r->schema_file);
+  free(r->index_dir);
+  r->state_dir = r->spill_dir = r->schema_file = r->index_dir = NULL;
 }
 
 static void on_listed(void *data);
@@ -47,18 +54,24 @@ static void on_listed(void *data);
 static int open_step(struct tm_recheck *r, struct tm_err *err)
 {
   const struct tm_step *step = r->o.pipeline->steps[r->at];
-  struct tm_lister_options o = { .loop = r->o.loop,
-                                 .mini_batch_size = step->config.mini_batch_size,
-                                 .on_progress = on_listed,
-                                 .data = r };
+  struct tm_lister_options o = {
+    .loop = r->o.loop, .cut = tm_step_cut(step), .on_progress = on_listed, .data = r
+  };
   int rc = open_manifest(r, step, err);
 
   if (rc < 0)
     return rc;
+  r->state_dir = tm_xprintf("%s/%s/state", r->o.dir, step->name);
+  r->spill_dir = tm_xprintf("%s/%s/state/spill", r->o.dir, step->name);
+  r->schema_file = tm_xprintf("%s/%s/state/schema.json", r->o.dir, step->name);
+  r->index_dir = tm_workspace_index_dir(r->o.dir, step->name);
+  o.cut.spill_dir = r->spill_dir;
+  o.cut.schema_file = r->schema_file;
+  o.cut.groups_dir = r->state_dir;
+  o.cut.index_dir = r->index_dir;
   tm_manifest_relist(r->manifest);
   tm_bound_init(&r->bound, step, r->o.dir);
-  o.inputs = (const struct tm_dataset *const *)r->bound.inputs;
-  o.inputs_len = r->bound.inputs_len;
+  o.cut.inputs = (const struct tm_dataset *const *)r->bound.inputs;
   o.manifest = r->manifest;
   r->lister = tm_lister_start(&o, err);
   return r->lister ? 0 : err->code;

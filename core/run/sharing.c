@@ -1,5 +1,5 @@
 /* sharing.c - a step among others: the workers that it has of those of the job (share.h). See supervisor_own.h. */
-#include "run/isolate.h"
+#include "run/supervisor_own.h"
 
 static int64_t count_leaving(const struct tm_supervisor *s)
 {
@@ -18,9 +18,7 @@ void tm_supervisor_fill(struct tm_supervisor *s)
 
 void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
 {
-  const struct tm_counts *c = &s->tally.counts;
-  int64_t open = c->created - c->succeeded - c->failed + tm_isolate_open(s);
-  int64_t most = s->pool.process_count;
+  int64_t open = tm_crew_open(s), most = s->pool.process_count;
 
   *out = (struct tm_share) { .lives = s->pool.living, .leaves = count_leaving(s) };
   if (!s->is_ending) /* one at least, also while nothing is listed: it is needed soon */
@@ -41,6 +39,6 @@ void tm_supervisor_give_back(struct tm_supervisor *s)
   if (!found || s->is_ending)
     return;
   found->is_leaving = true;
-  tm_crew_ask_back(found, INT64_MAX);
+  tm_steal_ask_back(found, INT64_MAX);
   tm_crew_hand_out(s, found);
 }
