@@ -14,6 +14,11 @@ function run(m)
   return rows
 end]]
 
+local POLL = [[
+local ffi = require "ffi"
+ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+]]
+
 local function rows_of(t, step, name)
   return t:sorted_lines("job/" .. step .. "/output/" .. (name or "parallel_run_step.txt"))
 end
@@ -65,10 +70,13 @@ describe("an output as an input", function()
         end
         return m
       end]]
-    t:script("local from = ...\nfunction run(m) return { io.open(from .. '/' .. name_of(m[1])):read '*l' } end", "look.lua")
+    t:script([[
+      local from = ...
+      function run(m) return { io.open(from .. '/' .. name_of(m[1])):read '*l' } end]], "look.lua")
     t:script(ECHO, "echo.lua")
     steps.pipeline(t, [[
-      step("draw", "score.lua", files "in/*", { output = { output.rows, output.pictures }, arguments = { output.pictures } }),
+      step("draw", "score.lua", files "in/*",
+        { output = { output.rows, output.pictures }, arguments = { output.pictures } }),
       step("echo", "echo.lua", output.pictures),
       step("look", "look.lua", files "in/*", { arguments = { output.pictures, "--more" } }),
     ]])
@@ -82,23 +90,48 @@ describe("an output as an input", function()
   end)
 end)
 
+describe("an output as a table", function()
+  after_each(job.check_end)
+
+  it("is read by its rows", function()
+    local t = job.case()
+    t:inputs(3)
+    t:script [[
+      local frame = require "tidemill.frame"
+      function run(m) return frame.from_table { { "name", { name_of(m[1]) } }, { "n", { number_of(m[1]) } } } end]]
+    t:script("function run(df) local n = {} for row in df:rows() do n[#n + 1] = row.n * 10 end return n end", "sum.lua")
+    t:script("function run(df) local n = {} for row in df:rows() do n[#n + 1] = row.a end return n end", "lines.lua")
+    t:script([[function run(m) return { '{"a": ' .. number_of(m[1]) .. '}' } end]], "json.lua")
+    steps.pipeline(t, [[
+      step("table", "score.lua", files "in/*", { output = output.rows, config = { append_row_file_name = "rows.csv" } }),
+      step("sum", "sum.lua", output.rows:read_delimited_files():as_named_input "rows",
+        { config = { mini_batch_size = "1MB" } }),
+      step("json", "json.lua", files "in/*", { output = output.lines }),
+      step("lines", "lines.lua", output.lines:read_json_lines_files(), { config = { mini_batch_size = "1MB" } }),
+    ]])
+    t:expect_job(0)
+    assert.same({ "10", "20", "30" }, rows_of(t, "sum"))
+    assert.same({ "1", "2", "3" }, rows_of(t, "lines"))
+  end)
+end)
+
 describe("steps that do not wait for each other", function()
   after_each(job.check_end)
 
   it("run at the same time", function()
     local t = job.case()
     t:inputs(1)
-    t:script [[
+    t:script(POLL .. [[
       local mine, other = ...
       function run(m)
         io.open(os.getenv "HERE" .. "/" .. mine, "w"):close()
         local until_s = os.time() + 60
         while not io.open(os.getenv "HERE" .. "/" .. other) do
           assert(os.time() < until_s, "the other one does not run")
-          os.execute "sleep 0.01"
+          ffi.C.poll(nil, 0, 10)
         end
         return m
-      end]]
+      end]])
     steps.pipeline(t, [[
       step("left", "score.lua", files "in/*", { arguments = { "l", "r" }, config = { run_invocation_timeout = 120 } }),
       step("right", "score.lua", files "in/*", { arguments = { "r", "l" }, config = { run_invocation_timeout = 120 } }),
@@ -106,11 +139,11 @@ describe("steps that do not wait for each other", function()
     t:expect_job(0, { "--max-workers", "2" }, { env = { "HERE=" .. t.dir } })
   end)
 
-  local ALONE = [[
+  local ALONE = POLL .. [[
     function run(m)
       local lock = os.getenv "HERE" .. "/lock"
       assert(os.execute("mkdir " .. lock .. " 2>/dev/null") == 0, "another worker runs")
-      os.execute "sleep 0.01"
+      ffi.C.poll(nil, 0, 10)
       os.execute("rmdir " .. lock)
       return m
     end]]
@@ -133,12 +166,12 @@ describe("steps that do not wait for each other", function()
     local t = job.case()
     t:inputs(600)
     t:inputs(1, "one")
-    t:script [[
+    t:script(POLL .. [[
       local function exists() local f = io.open(os.getenv "HERE" .. "/ran") return f and f:close() end
       function run(m)
-        if not exists() then os.execute "sleep 0.05" end
+        if not exists() then ffi.C.poll(nil, 0, 50) end
         return { exists() and "after" or "before" }
-      end]]
+      end]])
     t:script("function run(m) return m end", "quick.lua")
     t:script("function run(m) io.open(os.getenv 'HERE' .. '/ran', 'w'):close() return m end", "mark.lua")
     steps.pipeline(t, [[
@@ -205,8 +238,8 @@ describe("a step that fails", function()
     t:expect(t:run { "verify", t.job_dir }, 0)
     local status = t:run { "status", t.job_dir }
     t:expect(status, 0)
-    assert.is_truthy(status.out:find("step 'last': Skipped\n  cause:        not run: step 'after-bad' is Skipped", 1, true),
-      status.out)
+    local words = "step 'last': Skipped\n  cause:        not run: step 'after-bad' is Skipped"
+    assert.is_truthy(status.out:find(words, 1, true), status.out)
   end)
 
   it("is gone on with: what is Completed is kept, and the rest is run", function()
@@ -288,7 +321,8 @@ describe("a destination", function()
     steps.pipeline(t, ([[
       step("one", "score.lua", files "in/*", { output = to, config = { run_max_try = 1, %s } }),
       step("two", "echo.lua", to),
-    ]]):format(config or ""), "local to = tm.OutputFileDatasetConfig { name = 'to', destination = 'out/here' }" .. fields)
+    ]]):format(config or ""),
+      "local to = tm.OutputFileDatasetConfig { name = 'to', destination = 'out/here' }" .. fields)
     return t, { env = { "HERE=" .. t.dir } }
   end
 
@@ -395,7 +429,8 @@ describe("a pipeline that cannot run", function()
   it("is refused for two steps of one name, and for a name of the job's own", function()
     refused([[ step("one", "score.lua", files "in/*"), step("one", "score.lua", files "in/*"), ]], "",
       "two steps are named 'one'")
-    refused([[ step("script", "score.lua", files "in/*"), ]], "", "'name' is 'script', which the job directory has")
+    refused([[ step("script", "score.lua", files "in/*"), ]], "",
+      "'name' is 'script', which the job directory has")
   end)
 end)
 
@@ -433,6 +468,7 @@ describe("tidemill graph", function()
     t:inputs(2)
     local r = t:run { "run", "pipeline.lua", "--dry-run" }
     t:expect(r, 0)
-    assert.is_truthy(r.out:find("step 'second': begins when 'first' is Completed; its mini-batches are known then", 1, true))
+    local words = "step 'second': begins when 'first' is Completed; its mini-batches are known then"
+    assert.is_truthy(r.out:find(words, 1, true), r.out)
   end)
 end)
