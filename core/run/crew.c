@@ -284,13 +284,17 @@ int64_t tm_crew_open(const struct tm_supervisor *s)
   return c->created - c->succeeded - c->failed + tm_isolate_open(s);
 }
 
+bool tm_crew_wants_worker(const struct tm_supervisor *s)
+{
+  return s->node && tm_pool_wants_worker(&s->pool, tm_crew_open(s)) &&
+         (!s->o.may_start || s->o.may_start(s->o.data, s));
+}
+
 static void start_workers(struct tm_supervisor *s)
 {
   int64_t slot;
 
-  while (s->node && tm_pool_wants_worker(&s->pool, tm_crew_open(s)) &&
-         (!s->o.may_start || s->o.may_start(s->o.data, s)) &&
-         (slot = tm_slots_take(&s->slots, tm_clock_mono_ns())) >= 0)
+  while (tm_crew_wants_worker(s) && (slot = tm_slots_take(&s->slots, tm_clock_mono_ns())) >= 0)
     start_worker(s, slot);
 }
 

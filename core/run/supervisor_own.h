@@ -102,6 +102,7 @@ void tm_supervisor_closed_one(struct tm_supervisor *s);
 void tm_crew_fill(
     struct tm_supervisor *s); /* starts workers that are wanted, hands out what waits */
 void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
+bool tm_crew_wants_worker(const struct tm_supervisor *s); /* and may have it: share.h */
 int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts, that wait or run */
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
