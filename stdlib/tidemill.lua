@@ -76,8 +76,8 @@ local function dataset(tag, methods, value)
   return freeze(tag, copy(value), more)
 end
 
-local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input", "options",
-               "ops" }
+local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input",
+               "options", "ops" }
 
 local function with(self, tag, methods, key, value)
   local new = {}

@@ -29,10 +29,10 @@ struct tm_dataset {
   char *step;          /* of the job, that writes it; NULL: it is there before the job */
   bool null_separated; /* of a manifest */
   int64_t input;       /* of failed items: only those of the input of this number; negative: all */
-  bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
-  char *partition_format;        /* partition.h, or NULL */
-  int64_t limit;                 /* only so many of its first items; 0: all */
-  char *where;                   /* file:line of its definition, or NULL */
+  bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  char *partition_format; /* partition.h, or NULL */
+  int64_t limit;          /* only so many of its first items; 0: all */
+  char *where;            /* file:line of its definition, or NULL */
   struct tm_json *options, *ops; /* of a table, as they were given; else NULL */
   struct tm_table *table;        /* what they say */
 };

@@ -18,7 +18,7 @@ struct tm_recheck {
   size_t at; /* the step at hand */
   struct tm_manifest *manifest;
   struct tm_lister *lister;
-  struct tm_bound bound; /* of that step */
+  struct tm_bound bound;                                 /* of that step */
   char *state_dir, *spill_dir, *schema_file, *index_dir; /* of the step at hand */
   int64_t compared;
 };
