@@ -103,7 +103,8 @@ describe("an output as a table", function()
     t:script("function run(df) local n = {} for row in df:rows() do n[#n + 1] = row.a end return n end", "lines.lua")
     t:script([[function run(m) return { '{"a": ' .. number_of(m[1]) .. '}' } end]], "json.lua")
     steps.pipeline(t, [[
-      step("table", "score.lua", files "in/*", { output = output.rows, config = { append_row_file_name = "rows.csv" } }),
+      step("table", "score.lua", files "in/*",
+        { output = output.rows, config = { append_row_file_name = "rows.csv" } }),
       step("sum", "sum.lua", output.rows:read_delimited_files():as_named_input "rows",
         { config = { mini_batch_size = "1MB" } }),
       step("json", "json.lua", files "in/*", { output = output.lines }),
@@ -416,7 +417,8 @@ describe("a pipeline that cannot run", function()
   end)
 
   it("is refused for an output that is not declared yet", function()
-    refused([[ step("one", "score.lua", { later }), ]], "local later", "'inputs' is an empty table; accepted: a FileDataset")
+    refused([[ step("one", "score.lua", { later }), ]], "local later",
+      "'inputs' is an empty table; accepted: a FileDataset")
   end)
 
   it("is refused for two steps that write one place", function()
