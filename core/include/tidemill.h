@@ -31,6 +31,7 @@
 #ifndef TIDEMILL_H
 #define TIDEMILL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -93,7 +94,7 @@ TM_API const char *tm_code_text(int code);
 
 /* Told of faults of the library's own; `is_fatal` when abort() follows. Before any other call, once for the process; without it
  * nothing is written. */
-TM_API void tidemill_set_on_fault(void (*on_fault)(const char *text, int is_fatal, void *data),
+TM_API void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal, void *data),
                                   void *data);
 
 struct tidemill_runtime;
@@ -149,7 +150,7 @@ TM_API int tidemill_runtime_turn(struct tidemill_runtime *rt, struct tm_err *err
 TM_API int tidemill_runtime_fd(const struct tidemill_runtime *rt);
 /* After how many milliseconds there is something to do though the descriptor says nothing; 0 at once, -1 never. To be asked
  * anew before each poll. */
-TM_API int tidemill_runtime_timeout(const struct tidemill_runtime *rt);
+TM_API int tidemill_runtime_timeout(struct tidemill_runtime *rt);
 /* From any thread, also from a signal handler: a wait that goes on, or the next one, ends with -EINTR. */
 TM_API void tidemill_runtime_wake(struct tidemill_runtime *rt);
 
@@ -224,30 +225,23 @@ TM_API const char *tidemill_state_name(enum tidemill_state state);
 
 /* Numbers of a job or step; those of earlier sessions are in them. */
 struct tidemill_counts {
-  size_t size;
-  int64_t created;     /* mini-batches */
-  int32_t all_created; /* 1: `created` is final */
-  int32_t reserved;
+  int64_t created;                              /* mini-batches */
+  bool all_created;                             /* `created` is final */
   int64_t succeeded, failed, running;           /* mini-batches */
   int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
 };
-#define TIDEMILL_COUNTS_INIT                                                                       \
-  {                                                                                                \
-    sizeof(struct tidemill_counts), 0, 0, 0, 0, 0, 0, 0, 0, 0                                      \
-  }
-
+/* A job's, in this order: STATE Running; the others as they come; STATE with its end, the last one. */
 enum tidemill_event_kind {
-  TIDEMILL_EVENT_STATE =
-      1, /* state, counts, text: the job is in this state; `text`: why it failed. The last event of a job */
-  TIDEMILL_EVENT_PROGRESS, /* counts: of all steps; at most about ten times a second, and when they have changed */
-  TIDEMILL_EVENT_STEP,       /* step, state, counts, text: a step has begun, or is over */
-  TIDEMILL_EVENT_MINI_BATCH, /* step, worker, mini_batch, ...: a try has ended */
-  TIDEMILL_EVENT_WORKER, /* step, worker, pid, worker_state, text: how it ended, or why its init() failed */
-  TIDEMILL_EVENT_LOG, /* level, text, step or NULL: a line of the job's log */
+  TIDEMILL_EVENT_STATE = 1, /* state, counts; text: why it failed */
+  TIDEMILL_EVENT_PROGRESS, /* counts, of all steps: when they have changed, about ten times a second */
+  TIDEMILL_EVENT_STEP,     /* step, state, counts, text: it has begun, or is over */
+  TIDEMILL_EVENT_MINI_BATCH, /* step, worker, mini_batch, outcome, ...: a try has ended */
+  TIDEMILL_EVENT_WORKER,     /* step, worker, pid, worker_state, text: how it ended */
+  TIDEMILL_EVENT_LOG,        /* level, text, step or NULL: a line of the job's log */
 };
 
 enum tidemill_outcome {
-  TIDEMILL_DONE = 1, /* committed */
+  TIDEMILL_DONE = 1, /* committed; a part: held until all of it is */
   TIDEMILL_GIVEN_UP, /* failed, and not tried again */
   TIDEMILL_RETRIED,  /* failed, and will be tried again */
 };
@@ -269,17 +263,19 @@ struct tidemill_event {
   enum tidemill_worker_state worker_state;
   uint32_t try_number; /* from 1 */
   struct tidemill_job *job;
-  int64_t wall_ns;        /* since the epoch */
-  const char *step;       /* its name, or NULL: of the job */
-  const char *worker;     /* "process000", or NULL */
-  int64_t pid;            /* of the worker */
-  const char *text;       /* MINI_BATCH: the error's words */
-  const char *stack;      /* of the script, with the error */
-  const char *where;      /* "score.lua:12": the innermost line of the script */
-  uint64_t mini_batch;    /* its number, from 0 */
+  int64_t wall_ns;     /* since the epoch */
+  const char *step;    /* its name, or NULL: of the job */
+  const char *worker;  /* "process000", or NULL */
+  int64_t pid;         /* of the worker */
+  const char *text;    /* MINI_BATCH and WORKER_FAILED: the error's words */
+  const char *stack;   /* of the script, with the error */
+  const char *where;   /* "score.lua:12": the innermost line of the script */
+  uint64_t mini_batch; /* its number, from 0 */
+  int64_t
+      part_first; /* while bad items are isolated: number of the part's first item, from 1; 0: all */
   const char *status;     /* of the try: "RUN_DONE", "RUN_EXCEPTION", "RUN_TIMEOUT", ... */
   const char *first_item; /* path of the first item, or of the file that it is in */
-  int64_t items, items_succeeded, items_failed; /* of the mini-batch */
+  int64_t items, items_succeeded, items_failed; /* of the mini-batch, or part */
   int64_t run_ns;                               /* how long run() took */
   struct tidemill_counts counts;
 };
@@ -287,9 +283,9 @@ struct tidemill_event {
 struct tidemill_job_options {
   size_t size;
   const char *dir; /* the job's directory; NULL: a new one in the workspace */
-  int32_t
-      resume; /* 1: goes on with the job in `dir`, else with this pipeline's newest that is not Completed */
-  int32_t keep_failed, accept_changes, verify_input; /* as of `tidemill run --resume` */
+  bool
+      resume; /* goes on with the job in `dir`, else with this pipeline's newest that is not Completed */
+  bool keep_failed, accept_changes, verify_input; /* as of `tidemill run --resume` */
   int64_t
       max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
   /* Called for each event. What it points to is valid until it returns. */
@@ -298,7 +294,7 @@ struct tidemill_job_options {
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
-    sizeof(struct tidemill_job_options), NULL, 0, 0, 0, 0, 0, NULL, NULL                           \
+    sizeof(struct tidemill_job_options), NULL, false, false, false, false, 0, NULL, NULL           \
   }
 
 /* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may
@@ -317,7 +313,7 @@ TM_API int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtim
 TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err);
 /* No more mini-batches are handed out, and the running ones may end; with `now` they are killed. The job is Canceled when its event
  * says so, and can be resumed. One that has ended: nothing is done. */
-TM_API void tidemill_job_cancel(struct tidemill_job *job, int now);
+TM_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
 
 TM_API enum tidemill_state tidemill_job_state(const struct tidemill_job *job);
 /* What `tidemill run` would exit with: 0 Completed, 1 Failed, 2 wrong definition, 3 system error, 130 Canceled; -1: it runs. */
@@ -326,7 +322,7 @@ TM_API const char *tidemill_job_name(const struct tidemill_job *job); /* of its 
 TM_API const char *tidemill_job_dir(const struct tidemill_job *job);  /* absolute */
 /* Why it Failed; "" otherwise. */
 TM_API const char *tidemill_job_cause(const struct tidemill_job *job);
-/* Of all steps. `out->size` is set by the caller (TIDEMILL_COUNTS_INIT). */
+/* Of all steps. */
 TM_API void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out);
 /* The result as one JSON object, as in job_result.json and of `tidemill run --json`; NULL while it runs, and when the inputs of a
  * Completed job were only compared. */
@@ -336,7 +332,6 @@ struct tidemill_step {
   size_t size;
   const char *name;
   enum tidemill_state state;
-  int32_t reserved;
   const char *output_dir;
   const char *output_file; /* the rows: now, or when it is Completed; NULL with summary_only */
   const char *logs_dir;
@@ -345,8 +340,10 @@ struct tidemill_step {
 };
 #define TIDEMILL_STEP_INIT                                                                         \
   {                                                                                                \
-    sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, 0, NULL, NULL, NULL, NULL,               \
-        TIDEMILL_COUNTS_INIT                                                                       \
+    sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL,                  \
+    {                                                                                              \
+      0, false, 0, 0, 0, 0, 0, 0                                                                   \
+    }                                                                                              \
   }
 
 TM_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
