@@ -15,7 +15,8 @@
 #include "base/text.h"
 
 static const char *const known_keys[] = { "kind",           "paths",         "base_dir", "name",
-                                          "null_separated", "on_unreadable", "input",    "limit" };
+                                          "null_separated", "on_unreadable", "input",    "limit",
+                                          "registered",     "version",       "workspace" };
 
 static const char *const kind_names[] = {
   [TM_DATASET_FILES] = "files", [TM_DATASET_MANIFEST] = "manifest", [TM_DATASET_FAILED] = "failed"
@@ -146,6 +147,11 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   if (limit && (limit->type != TM_JSON_INT || limit->integer < 1))
     return refuse(err, "limit", "an integer from 1 on");
   d->limit = limit ? limit->integer : 0;
+  if (tm_json_get(v, "registered")) { /* all three, or none */
+    d->registered = tm_xstrdup(tm_json_str(v, "registered", ""));
+    d->version = tm_json_int(v, "version", 0);
+    d->workspace = tm_xstrdup(tm_json_str(v, "workspace", NULL));
+  }
   d->name = name ? tm_xstrdup(name->string.at) : NULL;
   d->null_separated = separated && separated->boolean;
   d->skip_unreadable = strcmp(word, "skip") == 0;
@@ -182,6 +188,10 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
+  if (d->registered) { /* the workspace is where it was got from, and no part of what it is */
+    tm_json_set(v, "registered", tm_json_new_string(d->registered));
+    tm_json_set(v, "version", tm_json_new_int(d->version));
+  }
   v->tag = tm_xstrdup("FileDataset");
   v->where = tm_xstrdup(d->where);
   return v;
@@ -201,6 +211,8 @@ void tm_dataset_free(struct tm_dataset *d)
   free(d->paths);
   free(d->base_dir);
   free(d->name);
+  free(d->registered);
+  free(d->workspace);
   free(d->where);
   free(d);
 }

@@ -25,11 +25,14 @@ struct tm_dataset {
   int64_t input;        /* of failed items: only those of the input of this number; negative: all */
   bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
   int64_t limit;        /* only so many of its first items; 0: all */
+  char *registered;     /* the name that it was got by from the workspace's registry, or NULL */
+  int64_t version;      /* of that; 0: not registered */
+  char *workspace;      /* absolute; the registry's, or NULL */
   char *where;          /* file:line of its definition, or NULL */
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset"): keys kind ("files" | "manifest" |
- * "failed"), paths, base_dir, name, null_separated, on_unreadable, input, limit. Unknown keys and wrong types are refused with `where`. To free. */
+ * "failed"), paths, base_dir, name, null_separated, on_unreadable, input, limit, registered, version, workspace. Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 /* It is read from standard input: once, and never again. */
