@@ -3,6 +3,7 @@
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local plan = require "tidemill.plan"
+local workspace = require "tidemill.workspace"
 
 ---@class tidemill
 ---@field version string
@@ -45,10 +46,10 @@ local function freeze(tag, value, methods)
   })
 end
 
-local function constructor(tag)
+local function constructor(tag, methods)
   return function(fields)
     plan.check(tag, fields)
-    return freeze(tag, copy(fields))
+    return freeze(tag, copy(fields), methods)
   end
 end
 
@@ -56,16 +57,25 @@ end
 ---@field kind "files"|"manifest"|"failed"
 ---@field paths string[]
 ---@field name? string
+---@field registered? string the name that it is registered under, and `version`
+---@field version? integer
+---@field description? string of a registered one, and `tags`
+---@field tags? table<string, string>
 local FileDataset = {}
 
-local function dataset(value)
+local function dataset(value, more)
   plan.check_dataset(value)
-  return freeze("FileDataset", copy(value), FileDataset)
+  return freeze("FileDataset", copy(value), more and setmetatable(more, { __index = FileDataset }) or FileDataset)
 end
+
+local stored = workspace.make(freeze, function(_, definition, more)
+  return dataset(definition, more)
+end)
 
 local function with(self, key, value)
   local new = {}
-  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable", "input" } do
+  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable", "input", "base_dir", "limit",
+                        "registered", "version", "workspace" } do
     new[k] = self[k]
   end
   new[key] = value
@@ -85,20 +95,37 @@ function FileDataset:as_direct()
   return self
 end
 
+--- Registers the dataset under a name: its definition, and what its files are now. What the newest version is already
+--- makes no new one.
+---@param in_workspace tidemill.Workspace
+---@param name string
+---@param options? tidemill.RegisterOptions
+---@return tidemill.FileDataset registered
+function FileDataset:register(in_workspace, name, options)
+  return stored.register(self, in_workspace, name, options)
+end
+
+--- Forgets the name that it was got by, with all versions; the files stay.
+function FileDataset:unregister_all_versions()
+  stored.unregister_all_versions(self)
+end
+
 local File = {}
 
 ---@class tidemill.FromFilesOptions
 ---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
 
---- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file.
+--- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file;
+--- `from_files(datastore, path, options)`: against the datastore.
 ---@param path string|string[]
 ---@param options? tidemill.FromFilesOptions
 ---@return tidemill.FileDataset
-function File.from_files(path, options)
-  options = options == nil and {} or options
-  plan.check("Dataset.File.from_files", options)
-  local paths = type(path) == "string" and { path } or path
-  local found = dataset { kind = "files", paths = paths, on_unreadable = options.on_unreadable }
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: tidemill.FromFilesOptions): tidemill.FileDataset
+function File.from_files(path, options, ...)
+  local paths, given, base_dir = workspace.take_datastore("Dataset.File.from_files", path, options, ...)
+  given = given == nil and {} or given
+  plan.check("Dataset.File.from_files", given)
+  local found = dataset { kind = "files", paths = paths, on_unreadable = given.on_unreadable, base_dir = base_dir }
   return found
 end
 
@@ -137,7 +164,8 @@ function File.from_failed_items(job, options)
   return found
 end
 
-M.Dataset = { File = File }
+M.Dataset = { File = File, get_by_name = stored.get_by_name }
+M.Workspace, M.Datastore = stored.Workspace, stored.Datastore
 
 ---@class tidemill.PipelineParameter
 ---@field name string
@@ -185,10 +213,31 @@ M.ParallelRunConfig = constructor "ParallelRunConfig"
 
 ---@class tidemill.OutputFileDatasetConfig
 ---@field name string
+---@field register_as? string what register_on_complete() sets
+---@field description? string of that dataset
+---@field tags? table<string, string|number|boolean> of that dataset
+local OutputFileDatasetConfig = {}
+
+---@class tidemill.RegisterOnCompleteOptions
+---@field description? string
+---@field tags? table<string, string|number|boolean>
+
+--- The same output, registered as a dataset when the step is Completed: each time as a new version.
+---@param name string
+---@param options? tidemill.RegisterOnCompleteOptions
+---@return tidemill.OutputFileDatasetConfig
+function OutputFileDatasetConfig:register_on_complete(name, options)
+  local fields = copy(options == nil and {} or options)
+  if type(fields) ~= "table" or fields.name ~= nil then
+    plan.raise "register_on_complete: accepted: a name, and a table { description, tags }"
+  end
+  fields.name, fields.register_as = self.name, name
+  return M.OutputFileDatasetConfig(fields)
+end
 
 --- The output of a step.
 ---@type fun(fields: tidemill.OutputFileDatasetConfig): tidemill.OutputFileDatasetConfig
-M.OutputFileDatasetConfig = constructor "OutputFileDatasetConfig"
+M.OutputFileDatasetConfig = constructor("OutputFileDatasetConfig", OutputFileDatasetConfig)
 
 ---@class tidemill.ParallelRunStep
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'

@@ -55,7 +55,8 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items"), in the order of the manual; of
+ * "OutputFileDatasetConfig", "dataset:register", "Workspace", "Datastore.register_directory",
+ * "datastore:upload", "datastore:download", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);

@@ -35,7 +35,7 @@ enum column {
 
 /* Names. */
 
-static int check_name(const char *name, struct tm_err *err)
+int tm_registry_check_name(const char *name, struct tm_err *err)
 {
   size_t n = strlen(name);
   struct tm_buf said = TM_BUF_NONE;
@@ -347,7 +347,7 @@ int tm_registry_add(struct tm_registered *out, const char *workspace,
   struct tm_identity now = { 0 };
   int rc;
   *out = (struct tm_registered) { 0 };
-  if ((rc = check_name(r->name, err)) == 0 && (rc = check_bytes(r->dataset, err)) == 0 &&
+  if ((rc = tm_registry_check_name(r->name, err)) == 0 && (rc = check_bytes(r->dataset, err)) == 0 &&
       (rc = tm_identity_read(&now, r->fs, r->dataset, err)) == 0)
     rc = add_listed(out, workspace, r, &now, err);
   tm_identity_release(&now);

@@ -56,6 +56,8 @@ int tm_registry_compare(struct tm_buf *out, const struct tm_fs *fs, const struct
 /* The name of a dataset whose files are a job's: 1 and *name, to free(); 0: there is none. `job` is its directory, absolute. */
 int tm_registry_find_job(char **name, const char *workspace, const char *job, struct tm_err *err);
 
+/* Whether a dataset may have this name: 0, or TM_EUSAGE with what is accepted. */
+int tm_registry_check_name(const char *name, struct tm_err *err);
 /* "latest" or a number from 1 on: 0 for the newest. TM_EUSAGE. */
 int tm_registry_read_version(int64_t *out, const char *text, struct tm_err *err);
 void tm_registered_release(struct tm_registered *r); /* zeroed: a no-op */
