@@ -255,31 +255,14 @@ static int write_words(struct tm_db *db, int64_t id, const struct tm_registratio
   return rc;
 }
 
-static int refuse_taken(const struct tm_registration *r, const struct tm_registered *before,
-                        const char *definition, const struct tm_identity *now, struct tm_err *err)
-{
-  struct tm_buf why = TM_BUF_NONE;
-  struct tm_json *v = parse(definition);
-  if (tm_json_is_equal(tm_json_get(v, "definition"), before->definition))
-    tm_identity_compare(&why, &before->identity, now, r->dataset->base_dir);
-  tm_err_set(err, TM_EUSAGE,
-             "a dataset '%s' is registered already (version %" PRId64 "), %s%s; to register this one "
-             "as its next version: create_new_version, else choose another name",
-             r->name, before->version,
-             why.len > 0 ? "and its files have changed: " : "of another definition",
-             tm_buf_str(&why));
-  tm_json_free(v);
-  tm_buf_release(&why);
-  return TM_EUSAGE;
-}
-
-/* Whether the newest version is this. */
-static bool is_same(const struct tm_registered *before, const char *definition,
-                    const struct tm_identity *now)
+/* Whether the newest version is this. A definition whose files have changed meanwhile is a new version where that is asked
+ * for, else it is what it was: what has changed is said when it is used. */
+static bool is_same(const struct tm_registered *before, const struct tm_registration *r,
+                    const char *definition, const struct tm_identity *now)
 {
   struct tm_json *v = parse(definition);
   bool yes = tm_json_is_equal(tm_json_get(v, "definition"), before->definition) &&
-             tm_identity_is_equal(&before->identity, now);
+             (!r->create_new_version || tm_identity_is_equal(&before->identity, now));
   tm_json_free(v);
   return yes;
 }
@@ -301,12 +284,16 @@ static int add(struct tm_db *db, const struct tm_registration *r, const char *de
     id = find_row(before, db, r->name, 0, err);
   if (id < 0)
     return (int)id;
-  if (id > 0 && !r->source && is_same(before, definition, now)) {
+  if (id > 0 && !r->source && is_same(before, r, definition, now)) {
     rc = write_words(db, id, r, err);
     return rc;
   }
   if (id > 0 && !r->create_new_version)
-    return refuse_taken(r, before, definition, now, err);
+    return tm_err_set(err, TM_EUSAGE,
+                      "it is registered already, by another definition (version %" PRId64
+                      "); to register this one as its next version: create_new_version, else choose "
+                      "another name",
+                      before->version);
   rc = write_version(db, r, before, definition, now, err);
   return rc < 0 ? rc : 1;
 }

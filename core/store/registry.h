@@ -1,8 +1,8 @@
 /* registry.h - registered datasets: a name, and versions from 1 on. A version remembers the definition, and the files and
  * what they were (identity.h); it does not keep the files themselves.
  *
- * Registering what the newest version is already (the same definition, and files that are as they were) gives that version:
- * a pipeline file that registers is loaded again by each run and each resume. With a `source`, a word that nothing else has,
+ * Registering what the newest version is already gives that version, for a pipeline file that registers is loaded again by
+ * each run and each resume: the same definition, and with create_new_version files that are as they were. With a `source`, a word that nothing else has,
  * one version is made however often it is asked for.
  */
 #ifndef TM_STORE_REGISTRY_H
