@@ -495,10 +495,15 @@ int tm_registry_compare(struct tm_buf *out, const struct tm_fs *fs, const struct
   return rc < 0 ? tm_err_wrap(err, "dataset '%s' version %" PRId64, r->name, r->version) : rc;
 }
 
+/* Through links, where they lead somewhere. `dir` has been followed. */
 static bool is_within(const char *path, const char *dir)
 {
+  char *led = realpath(path, NULL);
+  const char *p = led ? led : path;
   size_t n = strlen(dir);
-  return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+  bool yes = strncmp(p, dir, n) == 0 && (p[n] == '/' || p[n] == '\0');
+  free(led);
+  return yes;
 }
 
 /* Its output, or a dataset that was defined over what is in its directory. */
@@ -506,7 +511,7 @@ static bool is_of_job(const struct tm_registered *r, const char *job)
 {
   const struct tm_json *paths = tm_json_get(r->definition, "paths");
   const char *base = tm_json_str(r->definition, "base_dir", "/");
-  bool yes = r->job && strcmp(r->job, job) == 0;
+  bool yes = r->job && is_within(r->job, job);
   for (size_t i = 0; paths && paths->type == TM_JSON_ARRAY && i < paths->list.len && !yes; i++) {
     char *path = tm_path_absolute(base, paths->list.at[i]->string.at);
     yes = is_within(path, job);
@@ -519,8 +524,10 @@ int tm_registry_find_job(char **name, const char *workspace, const char *job, st
 {
   struct tm_db *db = NULL;
   struct tm_query *q = NULL;
+  char *led = realpath(job, NULL);
   int rc = tm_db_open(&db, workspace, TM_DB_READ, err);
   *name = NULL;
+  job = led ? led : job;
   if (rc > 0 && !(q = tm_db_ask(db, err, "SELECT " COLUMNS " FROM version ORDER BY id", "")))
     rc = err->code;
   while (q && !*name && (rc = tm_query_next(q, err)) > 0) {
@@ -535,6 +542,7 @@ int tm_registry_find_job(char **name, const char *workspace, const char *job, st
   }
   tm_query_close(q);
   tm_db_close(db);
+  free(led);
   return rc < 0 ? rc : *name != NULL;
 }
 

@@ -1,2 +1,7 @@
 tm_unit_test(workspace)
 tm_unit_test(jobs)
+tm_unit_test(db)
+tm_unit_test(identity)
+tm_unit_test(registry)
+tm_unit_test(datastores)
+tm_unit_test(removal)
