@@ -121,7 +121,8 @@ static struct tm_dataset *read_dataset(lua_State *L, int at, struct tm_err *err)
 /* The options of register(), checked; NULL with words. */
 static struct tm_json *read_options(lua_State *L, int at, struct tm_err *err)
 {
-  struct tm_json *v = lua_isnoneornil(L, at) ? tm_json_new(TM_JSON_OBJECT) : tm_lua_to_json(L, at, err);
+  struct tm_json *v =
+      lua_isnoneornil(L, at) ? tm_json_new(TM_JSON_OBJECT) : tm_lua_to_json(L, at, err);
   if (v && tm_params_check("dataset:register", v, err) == 0)
     return v;
   tm_json_free(v);
@@ -142,7 +143,8 @@ static struct tm_json *register_dataset(const char *workspace, const char *name,
                                .dataset = d,
                                .description = tm_json_str(options, "description", NULL),
                                .tags = tags,
-                               .create_new_version = tm_json_bool(options, "create_new_version", false),
+                               .create_new_version =
+                                   tm_json_bool(options, "create_new_version", false),
                                .wall_ns = tm_clock_wall_ns() };
   if (tm_registry_add(&out, workspace, &r, err) >= 0)
     v = registered_tree(&out, workspace);

@@ -120,7 +120,7 @@ local File = {}
 ---@param path string|string[]
 ---@param options? tidemill.FromFilesOptions
 ---@return tidemill.FileDataset
----@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: tidemill.FromFilesOptions): tidemill.FileDataset
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
 function File.from_files(path, options, ...)
   local paths, given, base_dir = workspace.take_datastore("Dataset.File.from_files", path, options, ...)
   given = given == nil and {} or given

@@ -46,16 +46,13 @@ struct tm_job {
   struct tm_recheck *recheck;    /* while the inputs of that are compared */
   bool is_refused;               /* they are others: nothing has been done */
   struct TM_ARRAY(char *) notes; /* said when the job starts */
-  struct TM_ARRAY(char *) warnings; /* likewise */
   int64_t canceled_ns;           /* monotonic; 0: not */
   bool is_started, is_ended;
   int code;
   struct tm_err cause;
 };
 
-static void note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void note(struct tm_job *job, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void note(struct tm_job *job, const char *fmt, ...)
 {
   struct tm_buf text = TM_BUF_NONE;
   va_list ap;
@@ -241,13 +238,6 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
   return 0;
 }
 
-static void on_changed(void *data, const char *words)
-{
-  struct tm_job *job = data;
-
-  *TM_ARRAY_ADD(&job->warnings) = tm_xstrdup(words);
-}
-
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = tm_registering_check(job->o.fs, job->o.pipeline, err);
@@ -256,8 +246,6 @@ static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
     rc = open_definition(job, has_job, err);
   if (rc == 0)
     rc = remove_result(job, err);
-  if (rc == 0)
-    tm_registered_check(job->o.pipeline, job->o.fs, on_changed, job);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
     rc = open_step(job, i, err);
   return rc;
@@ -407,10 +395,9 @@ static void start(struct tm_job *job)
   emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
   for (size_t i = 0; i < job->notes.len; i++)
     emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
-  for (size_t i = 0; i < job->warnings.len; i++)
-    emit(job, TM_EVENT_MESSAGE, TM_WARNING, job->warnings.at[i]);
   if (job->earlier)
     return;
+  tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
   job->is_started = true;
   for (size_t i = 0; i < job->steps_len; i++)
     tm_supervisor_start(job->steps[i]);
@@ -511,20 +498,6 @@ static void fail_end(struct tm_job *job)
   emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
 }
 
-static void register_outputs(struct tm_job *job)
-{
-  for (size_t i = 0; i < job->steps_len && job->cause.code == 0; i++) {
-    char *said = NULL;
-
-    if (tm_registering_add(job->o.fs, job->o.pipeline, job->dir.path, job->o.pipeline->steps[i],
-                           job->step_views[i], &said, &job->cause) < 0)
-      fail_end(job);
-    if (said)
-      emit(job, TM_EVENT_MESSAGE, TM_INFO, said);
-    free(said);
-  }
-}
-
 static void end_job(struct tm_job *job)
 {
   struct tm_json *result;
@@ -534,7 +507,8 @@ static void end_job(struct tm_job *job)
   tm_node_close(job->node);
   job->node = NULL;
   judge(job);
-  register_outputs(job);
+  if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
+    fail_end(job);
   emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   result = tm_job_result_new(&job->view);
   if (tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) < 0 ||
@@ -594,9 +568,6 @@ static void free_now(struct tm_job *job)
   for (size_t i = 0; i < job->notes.len; i++)
     free(job->notes.at[i]);
   TM_ARRAY_RELEASE(&job->notes);
-  for (size_t i = 0; i < job->warnings.len; i++)
-    free(job->warnings.at[i]);
-  TM_ARRAY_RELEASE(&job->warnings);
   for (size_t i = 0; i < job->steps_len; i++)
     tm_snapshot_release(&job->snapshots[i]);
   free(job->snapshots);

@@ -60,46 +60,75 @@ static char *take_word(const struct tm_fs *fs, const struct tm_step_view *view, 
   return rc < 0 ? NULL : tm_buf_take(&text);
 }
 
-static int add(const struct tm_fs *fs, const char *workspace, const struct tm_registration *r,
-               char **said, struct tm_err *err)
+struct registering {
+  const struct tm_fs *fs;
+  const struct tm_job_view *job;
+  const struct tm_events *events;
+  char *workspace;
+};
+
+static void say(const struct registering *g, const char *words)
 {
-  struct tm_registered out;
-  int rc = tm_registry_add(&out, workspace, r, err);
-  if (rc >= 0)
-    *said = tm_xprintf("step '%s': its output is dataset '%s', version %" PRId64 "%s", r->step,
-                       out.name, out.version, rc == 0 ? ", as it was registered before" : "");
-  tm_registered_release(&out);
-  return rc < 0 ? rc : 1;
+  struct tm_event e = { .kind = TM_EVENT_MESSAGE,
+                        .level = TM_INFO,
+                        .text = words,
+                        .wall_ns = tm_clock_wall_ns(),
+                        .mono_ns = tm_clock_mono_ns(),
+                        .job = g->job };
+  tm_events_emit(g->events, &e);
 }
 
-int tm_registering_add(const struct tm_fs *fs, const struct tm_pipeline *p, const char *job_dir,
-                       const struct tm_step *step, const struct tm_step_view *view, char **said,
-                       struct tm_err *err)
+static int add(const struct registering *g, const struct tm_registration *r, struct tm_err *err)
 {
-  char *dir = (char *)view->output_dir, *word, *workspace = NULL;
+  struct tm_registered out;
+  int rc = tm_registry_add(&out, g->workspace, r, err);
+  if (rc >= 0) {
+    char *words =
+        tm_xprintf("step '%s': its output is dataset '%s', version %" PRId64 "%s", r->step,
+                   out.name, out.version, rc == 0 ? ", as it was registered before" : "");
+    say(g, words);
+    free(words);
+  }
+  tm_registered_release(&out);
+  return rc < 0 ? rc : 0;
+}
+
+static int add_output(const struct registering *g, const struct tm_step *step,
+                      const struct tm_step_view *view, struct tm_err *err)
+{
+  char *dir = (char *)view->output_dir, *word = take_word(g->fs, view, err);
   struct tm_dataset output = {
     .kind = TM_DATASET_FILES, .paths = &dir, .paths_len = 1, .base_dir = dir, .input = -1
   };
-  int rc;
-  if (!step->register_as || !p->file || view->verdict != TM_COMPLETED)
-    return 0;
-  if (!(word = take_word(fs, view, err)) || !(workspace = find_workspace(fs, p, err))) {
-    free(word);
-    return err->code;
-  }
-  rc = add(fs, workspace,
-           &(struct tm_registration) { .fs = fs,
-                                       .name = step->register_as,
-                                       .dataset = &output,
-                                       .description = step->output_description,
-                                       .tags = step->output_tags,
-                                       .create_new_version = true,
-                                       .source = word,
-                                       .job = job_dir,
-                                       .step = step->name,
-                                       .wall_ns = tm_clock_wall_ns() },
-           said, err);
+  struct tm_registration r = { .fs = g->fs,
+                               .name = step->register_as,
+                               .dataset = &output,
+                               .description = step->output_description,
+                               .tags = step->output_tags,
+                               .create_new_version = true,
+                               .source = word,
+                               .job = g->job->dir,
+                               .step = step->name,
+                               .wall_ns = tm_clock_wall_ns() };
+  int rc = word ? add(g, &r, err) : err->code;
   free(word);
-  free(workspace);
-  return rc < 0 ? tm_err_wrap(err, "step '%s' is Completed, but", step->name) : rc;
+  return rc < 0 ? tm_err_wrap(err, "step '%s' is Completed, but", step->name) : 0;
+}
+
+int tm_registering_add(const struct tm_job_view *job, const struct tm_fs *fs,
+                       const struct tm_pipeline *p, const struct tm_events *events,
+                       struct tm_err *err)
+{
+  struct registering g = { .fs = fs, .job = job, .events = events };
+  int rc = 0;
+  for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
+    if (!p->steps[i]->register_as || !p->file || job->steps[i]->verdict != TM_COMPLETED)
+      continue;
+    if (!g.workspace && !(g.workspace = find_workspace(fs, p, err)))
+      rc = err->code;
+    else
+      rc = add_output(&g, p->steps[i], job->steps[i], err);
+  }
+  free(g.workspace);
+  return rc;
 }

@@ -13,9 +13,9 @@
 
 /* Before anything starts: that the registry can be written. Nothing to register: 0. */
 int tm_registering_check(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err);
-/* The output of a step that is Completed. 1: `said` (to free()) has the words for it; 0: it was not asked for. */
-int tm_registering_add(const struct tm_fs *fs, const struct tm_pipeline *p, const char *job_dir,
-                       const struct tm_step *step, const struct tm_step_view *view, char **said,
+/* The outputs of the steps that are Completed; each is said to the listeners. */
+int tm_registering_add(const struct tm_job_view *job, const struct tm_fs *fs,
+                       const struct tm_pipeline *p, const struct tm_events *events,
                        struct tm_err *err);
 
 #endif

@@ -33,8 +33,8 @@ static int check_name(const char *name, struct tm_err *err)
 /* The name that is the default, to free(); NULL with words. */
 static char *read_default(struct tm_db *db, struct tm_err *err)
 {
-  struct tm_query *q = tm_db_ask(
-      db, err, "SELECT value FROM setting WHERE name = 'default_datastore'", "");
+  struct tm_query *q =
+      tm_db_ask(db, err, "SELECT value FROM setting WHERE name = 'default_datastore'", "");
   int rc = q ? tm_query_next(q, err) : err->code;
   const char *found = rc > 0 ? tm_query_str(q, 0) : NULL;
   char *name = rc < 0 ? NULL : tm_xstrdup(found ? found : TM_DATASTORE_FIRST);
@@ -48,17 +48,18 @@ int tm_datastore_list(struct tm_datastore_list *out, const char *workspace, stru
   struct tm_query *q = NULL;
   char *chosen = NULL;
   int rc = tm_db_open(&db, workspace, TM_DB_READ, err);
-  if (rc > 0 && (!(chosen = read_default(db, err)) ||
-                 !(q = tm_db_ask(db, err,
-                                 "SELECT name, path FROM datastore UNION ALL SELECT ?, ? ORDER BY name",
-                                 "ss", TM_DATASTORE_FIRST, ""))))
+  if (rc > 0 &&
+      (!(chosen = read_default(db, err)) ||
+       !(q = tm_db_ask(db, err,
+                       "SELECT name, path FROM datastore UNION ALL SELECT ?, ? ORDER BY name", "ss",
+                       TM_DATASTORE_FIRST, ""))))
     rc = err->code;
   while (q && (rc = tm_query_next(q, err)) > 0) {
     const char *name = tm_query_str(q, 0), *path = tm_query_str(q, 1);
-    *TM_ARRAY_ADD(out) = (struct tm_datastore) { .name = tm_xstrdup(name),
-                                                 .path = *path ? tm_xstrdup(path)
-                                                               : first_path(workspace),
-                                                 .is_default = strcmp(name, chosen) == 0 };
+    *TM_ARRAY_ADD(out) =
+        (struct tm_datastore) { .name = tm_xstrdup(name),
+                                .path = *path ? tm_xstrdup(path) : first_path(workspace),
+                                .is_default = strcmp(name, chosen) == 0 };
   }
   if (rc == 0 && !db)
     *TM_ARRAY_ADD(out) = (struct tm_datastore) { .name = tm_xstrdup(TM_DATASTORE_FIRST),
@@ -81,8 +82,8 @@ static int refuse_name(const struct tm_datastore_list *all, const char *workspac
   }
   nearest = tm_text_nearest(name, names, all->len);
   if (nearest)
-    tm_err_set(err, TM_EUSAGE, "no datastore '%s' is in the workspace '%s'; did you mean '%s'?", name,
-               workspace, nearest);
+    tm_err_set(err, TM_EUSAGE, "no datastore '%s' is in the workspace '%s'; did you mean '%s'?",
+               name, workspace, nearest);
   else
     tm_err_set(err, TM_EUSAGE, "no datastore '%s' is in the workspace '%s'; there are %s", name,
                workspace, known.data);
@@ -116,7 +117,8 @@ static int check_folder(const struct tm_fs *fs, const char *name, const char *pa
   struct tm_stat st;
   int rc = fs->stat(fs->self, path, true, &st);
   if (rc < 0)
-    return tm_err_set(err, TM_EUSAGE, "datastore '%s': cannot use '%s': %s; accepted: a directory "
+    return tm_err_set(err, TM_EUSAGE,
+                      "datastore '%s': cannot use '%s': %s; accepted: a directory "
                       "that is there",
                       name, path, tm_code_text(rc));
   if (!S_ISDIR(st.mode))
@@ -133,14 +135,15 @@ static int add(struct tm_db *db, const char *name, const char *path, bool overwr
   struct tm_query *q = tm_db_ask(db, err, "SELECT path FROM datastore WHERE name = ?", "s", name);
   int rc = q ? tm_query_next(q, err) : err->code;
   if (rc > 0 && strcmp(tm_query_str(q, 0), path) != 0 && !overwrite)
-    rc = tm_err_set(err, TM_EUSAGE,
-                    "a datastore '%s' is registered already, for '%s'; to give it another directory: "
-                    "overwrite, else choose another name",
-                    name, tm_query_str(q, 0));
+    rc = tm_err_set(
+        err, TM_EUSAGE,
+        "a datastore '%s' is registered already, for '%s'; to give it another directory: "
+        "overwrite, else choose another name",
+        name, tm_query_str(q, 0));
   tm_query_close(q);
   return rc < 0 ? rc
-                : tm_db_do(db, err, "INSERT OR REPLACE INTO datastore VALUES (?, ?, ?)", "ssi", name,
-                           path, wall_ns);
+                : tm_db_do(db, err, "INSERT OR REPLACE INTO datastore VALUES (?, ?, ?)", "ssi",
+                           name, path, wall_ns);
 }
 
 int tm_datastore_add(const struct tm_fs *fs, const char *workspace, const char *name,
@@ -204,9 +207,10 @@ int tm_datastore_set_default(const struct tm_fs *fs, const char *workspace, cons
   struct tm_datastore there;
   int rc = tm_datastore_find(&there, fs, workspace, name, err);
   tm_datastore_release(&there);
-  return rc < 0 ? rc
-                : change(workspace, name,
-                         "INSERT OR REPLACE INTO setting VALUES ('default_datastore', ?)", NULL, err);
+  return rc < 0
+             ? rc
+             : change(workspace, name,
+                      "INSERT OR REPLACE INTO setting VALUES ('default_datastore', ?)", NULL, err);
 }
 
 void tm_datastore_release(struct tm_datastore *d)

@@ -42,7 +42,8 @@ static const char schema[] =
     "CREATE TABLE version("
     " id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL,"
     " definition TEXT NOT NULL, description TEXT, tags TEXT, registered_ns INTEGER NOT NULL,"
-    " files INTEGER NOT NULL, bytes INTEGER NOT NULL, hash INTEGER NOT NULL, is_listed INTEGER NOT NULL,"
+    " files INTEGER NOT NULL, bytes INTEGER NOT NULL, hash INTEGER NOT NULL, is_listed INTEGER NOT "
+    "NULL,"
     " source TEXT UNIQUE, job TEXT, step TEXT, UNIQUE(name, version));"
     "CREATE TABLE file("
     " version_id INTEGER NOT NULL, at INTEGER NOT NULL, path BLOB NOT NULL, size INTEGER NOT NULL,"
@@ -51,16 +52,18 @@ static const char schema[] =
     " name TEXT PRIMARY KEY, path TEXT NOT NULL, registered_ns INTEGER NOT NULL);"
     "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT);"
     "CREATE TABLE job("
-    " dir TEXT PRIMARY KEY, result_ns INTEGER NOT NULL, result_size INTEGER NOT NULL, survey TEXT NOT NULL);";
+    " dir TEXT PRIMARY KEY, result_ns INTEGER NOT NULL, result_size INTEGER NOT NULL, survey TEXT "
+    "NOT NULL);";
 
 /* Words. */
 
 static int fail_damaged(struct tm_err *err, const char *path, const char *why)
 {
-  return tm_err_set(err, TM_EDAMAGE,
-                    "the database '%s' is damaged: %s; move it away to begin a new one: jobs stay as "
-                    "they are, datasets and datastores have to be registered again",
-                    path, why);
+  return tm_err_set(
+      err, TM_EDAMAGE,
+      "the database '%s' is damaged: %s; move it away to begin a new one: jobs stay as "
+      "they are, datasets and datastores have to be registered again",
+      path, why);
 }
 
 /* The errno behind a code of SQLite's. */
@@ -90,10 +93,11 @@ static int fail(struct tm_db *db, int code, struct tm_err *err)
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB: return fail_damaged(err, db->path, sqlite3_errmsg(db->handle));
   case SQLITE_READONLY:
-    return tm_err_set(err, -EROFS,
-                      "the database '%s' cannot be written: the file, its folder or the file system "
-                      "is read-only; name another workspace in TIDEMILL_WORKSPACE",
-                      db->path);
+    return tm_err_set(
+        err, -EROFS,
+        "the database '%s' cannot be written: the file, its folder or the file system "
+        "is read-only; name another workspace in TIDEMILL_WORKSPACE",
+        db->path);
   default:
     return tm_err_system(err, errno_of(db->handle, code), "cannot use the database '%s': %s",
                          db->path, sqlite3_errmsg(db->handle));
@@ -131,11 +135,12 @@ static int check_schema(struct tm_db *db, struct tm_err *err)
   if (id != APPLICATION_ID || version < 1)
     return fail_damaged(err, db->path, "it is a database of another program");
   if (version > VERSION)
-    return tm_err_set(err, TM_EVERSION,
-                      "the database '%s' is of version %d, made by a later tidemill; this one knows "
-                      "version %d: use that tidemill, or name another workspace in "
-                      "TIDEMILL_WORKSPACE",
-                      db->path, (int)version, VERSION);
+    return tm_err_set(
+        err, TM_EVERSION,
+        "the database '%s' is of version %d, made by a later tidemill; this one knows "
+        "version %d: use that tidemill, or name another workspace in "
+        "TIDEMILL_WORKSPACE",
+        db->path, (int)version, VERSION);
   return 1;
 }
 
@@ -172,7 +177,8 @@ static int set_up(struct tm_db *db, struct tm_err *err)
 
 static int open_handle(struct tm_db *db, const char *name, int flags, struct tm_err *err)
 {
-  int code = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX, NULL);
+  int code =
+      sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX, NULL);
   if (code != SQLITE_OK)
     return fail(db, code, err);
   sqlite3_extended_result_codes(db->handle, 1);

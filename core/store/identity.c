@@ -29,9 +29,9 @@ static void drop_list(struct tm_identity *id)
 void tm_identity_add(struct tm_identity *id, const char *path, size_t path_len, int64_t size,
                      int64_t mtime_ns)
 {
-  *TM_ARRAY_ADD(&id->list) = (struct tm_identity_file) {
-    .path = tm_xstrndup(path, path_len), .size = size, .mtime_ns = mtime_ns
-  };
+  *TM_ARRAY_ADD(&id->list) = (struct tm_identity_file) { .path = tm_xstrndup(path, path_len),
+                                                         .size = size,
+                                                         .mtime_ns = mtime_ns };
 }
 
 static void count(struct tm_identity *id, struct tm_buf *bytes, const struct tm_item *item)
@@ -97,9 +97,10 @@ int tm_identity_read(struct tm_identity *out, const struct tm_fs *fs, const stru
   bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED;
   *out = (struct tm_identity) { .is_listed = true };
   if (tm_dataset_is_stdin(d))
-    return tm_err_set(err, TM_EUSAGE,
-                      "a list on standard input is read once, and cannot be registered; write it to "
-                      "a file");
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "a list on standard input is read once, and cannot be registered; write it to "
+        "a file");
   return is_list ? read_list_file(out, fs, d, err) : read_files(out, fs, d, err);
 }
 

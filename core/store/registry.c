@@ -119,7 +119,8 @@ static struct tm_json *read_definition(const char *text, struct tm_err *err)
     found = tm_json_copy(definition);
     found->tag = tm_xstrdup(tm_json_str(v, "type", ""));
   } else {
-    tm_err_set(err, TM_EDAMAGE, "the definition of a registered dataset cannot be read: '%s'", text);
+    tm_err_set(err, TM_EDAMAGE, "the definition of a registered dataset cannot be read: '%s'",
+               text);
   }
   tm_json_free(v);
   return found;
@@ -274,10 +275,10 @@ static int add(struct tm_db *db, const struct tm_registration *r, const char *de
   int64_t id = 0;
   int rc;
   if (r->source)
-    id = take_first(before, db,
-                    tm_db_ask(db, err, "SELECT " COLUMNS " FROM version WHERE source = ?", "s",
-                              r->source),
-                    err);
+    id = take_first(
+        before, db,
+        tm_db_ask(db, err, "SELECT " COLUMNS " FROM version WHERE source = ?", "s", r->source),
+        err);
   if (id > 0)
     return 0;
   if (id == 0)
@@ -289,11 +290,12 @@ static int add(struct tm_db *db, const struct tm_registration *r, const char *de
     return rc;
   }
   if (id > 0 && !r->create_new_version)
-    return tm_err_set(err, TM_EUSAGE,
-                      "it is registered already, by another definition (version %" PRId64
-                      "); to register this one as its next version: create_new_version, else choose "
-                      "another name",
-                      before->version);
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "it is registered already, by another definition (version %" PRId64
+        "); to register this one as its next version: create_new_version, else choose "
+        "another name",
+        before->version);
   rc = write_version(db, r, before, definition, now, err);
   return rc < 0 ? rc : 1;
 }
@@ -302,7 +304,8 @@ static int add(struct tm_db *db, const struct tm_registration *r, const char *de
 static int read_back(struct tm_registered *out, struct tm_db *db, const struct tm_registration *r,
                      const struct tm_registered *before, bool is_new, struct tm_err *err)
 {
-  int64_t id = find_row(out, db, is_new ? r->name : before->name, is_new ? 0 : before->version, err);
+  int64_t id =
+      find_row(out, db, is_new ? r->name : before->name, is_new ? 0 : before->version, err);
   return id < 0 ? (int)id : 0;
 }
 
@@ -334,7 +337,8 @@ int tm_registry_add(struct tm_registered *out, const char *workspace,
   struct tm_identity now = { 0 };
   int rc;
   *out = (struct tm_registered) { 0 };
-  if ((rc = tm_registry_check_name(r->name, err)) == 0 && (rc = check_bytes(r->dataset, err)) == 0 &&
+  if ((rc = tm_registry_check_name(r->name, err)) == 0 &&
+      (rc = check_bytes(r->dataset, err)) == 0 &&
       (rc = tm_identity_read(&now, r->fs, r->dataset, err)) == 0)
     rc = add_listed(out, workspace, r, &now, err);
   tm_identity_release(&now);
@@ -356,7 +360,8 @@ static int refuse_name(struct tm_db *db, const char *workspace, const char *name
   tm_query_close(q);
   nearest = tm_text_nearest(name, (const char *const *)names.at, names.len);
   tm_err_set(err, TM_EUSAGE, "no dataset '%s' is registered in the workspace '%s'%s%s%s", name,
-             workspace, nearest ? "; did you mean '" : "; 'tidemill dataset list' lists those that are",
+             workspace,
+             nearest ? "; did you mean '" : "; 'tidemill dataset list' lists those that are",
              nearest ? nearest : "", nearest ? "'?" : "");
   for (size_t i = 0; i < names.len; i++)
     free(names.at[i]);
@@ -366,8 +371,9 @@ static int refuse_name(struct tm_db *db, const char *workspace, const char *name
 
 static int refuse_version(struct tm_db *db, const char *name, int64_t version, struct tm_err *err)
 {
-  struct tm_query *q = tm_db_ask(
-      db, err, "SELECT min(version), max(version), count(*) FROM version WHERE name = ?", "s", name);
+  struct tm_query *q =
+      tm_db_ask(db, err, "SELECT min(version), max(version), count(*) FROM version WHERE name = ?",
+                "s", name);
   struct tm_buf which = TM_BUF_NONE;
   int rc = q ? tm_query_next(q, err) : err->code;
   if (rc > 0) {
@@ -377,7 +383,8 @@ static int refuse_version(struct tm_db *db, const char *name, int64_t version, s
     else if (n == last - first + 1)
       tm_buf_printf(&which, "it has versions %" PRId64 " to %" PRId64, first, last);
     else
-      tm_buf_printf(&which, "it has %" PRId64 " versions from %" PRId64 " to %" PRId64, n, first, last);
+      tm_buf_printf(&which, "it has %" PRId64 " versions from %" PRId64 " to %" PRId64, n, first,
+                    last);
     rc = tm_err_set(err, TM_EUSAGE, "dataset '%s' has no version %" PRId64 "; %s", name, version,
                     which.data);
   }

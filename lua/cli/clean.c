@@ -67,7 +67,8 @@ const struct tm_command tm_command_clean = {
   .name = "clean",
   .run = clean,
   .usage = "[JOB]... [--status STATUS]... [--all] [--older-than AGE] [--dry-run] [--yes] [--json]",
-  .summary = "removes jobs of the workspace that are not Completed, or those named, with their output",
+  .summary =
+      "removes jobs of the workspace that are not Completed, or those named, with their output",
   .options = options,
   .options_len = TM_COUNT_OF(options),
 };
@@ -90,9 +91,9 @@ static int read_age(int64_t *out, const char *text, struct tm_err *err)
       *out = count * units[i].seconds * TM_S;
       return 0;
     }
-  return tm_err_set(err, TM_EUSAGE,
-                    "'--older-than %s' is no age; accepted: a number and s, m, h, d or w, as in 30d",
-                    text);
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "'--older-than %s' is no age; accepted: a number and s, m, h, d or w, as in 30d", text);
 }
 
 static int read_arguments(struct clean *c, int argc, char **argv, struct tm_err *err)

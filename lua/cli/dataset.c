@@ -31,7 +31,7 @@ struct action {
   size_t least, most; /* words behind it */
   const char *missing;
   int (*run)(struct dataset *d, struct tm_err *err);
-  const char *options; /* those that it takes, beside --json */
+  const char *options; /* those that it takes, beside --json: blanks around each */
 };
 
 static int list(struct dataset *d, struct tm_err *err);
@@ -41,10 +41,10 @@ static int unregister(struct dataset *d, struct tm_err *err);
 
 static const struct action actions[] = {
   { "list", 0, 1, "", list, "" },
-  { "show", 1, 1, "the name of a dataset", show, "version" },
+  { "show", 1, 1, "the name of a dataset", show, " version " },
   { "register", 2, SIZE_MAX, "a name, and a path or pattern, or several", add,
-    "create-new-version description tag manifest null-separated" },
-  { "unregister", 1, 1, "the name of a dataset", unregister, "version" },
+    " create-new-version description tag manifest null-separated " },
+  { "unregister", 1, 1, "the name of a dataset", unregister, " version " },
 };
 
 #define PLACE(field) offsetof(struct dataset_options, field)
@@ -65,9 +65,10 @@ static int run(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_dataset = {
   .name = "dataset",
   .run = run,
-  .usage = "list [NAME] | show NAME [--version N] | register NAME PATH... [--create-new-version] "
-           "[--description TEXT] [--tag NAME=VALUE]... [--manifest [--null-separated]] | unregister "
-           "NAME [--version N]  [--json]",
+  .usage =
+      "list [NAME] | show NAME [--version N] | register NAME PATH... [--create-new-version] "
+      "[--description TEXT] [--tag NAME=VALUE]... [--manifest [--null-separated]] | unregister "
+      "NAME [--version N]  [--json]",
   .summary = "lists, shows, registers and unregisters datasets of the workspace",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -79,8 +80,9 @@ static int find_action(const struct action **out, const struct dataset *d, struc
 {
   const char *names[TM_COUNT_OF(actions)], *nearest;
   if (d->rest.len == 0)
-    return tm_err_set(err, TM_EUSAGE, "what is to be done is missing: list, show, register or "
-                                      "unregister");
+    return tm_err_set(err, TM_EUSAGE,
+                      "what is to be done is missing: list, show, register or "
+                      "unregister");
   for (size_t i = 0; i < TM_COUNT_OF(actions); i++) {
     names[i] = actions[i].name;
     if (strcmp(names[i], d->rest.at[0]) == 0) {
@@ -97,7 +99,10 @@ static int find_action(const struct action **out, const struct dataset *d, struc
 
 static int check_option(const struct action *a, bool is_given, const char *name, struct tm_err *err)
 {
-  if (!is_given || strstr(a->options, name))
+  char *word = tm_xprintf(" %s ", name);
+  bool is_taken = strstr(a->options, word) != NULL;
+  free(word);
+  if (!is_given || is_taken)
     return 0;
   return tm_err_set(err, TM_EUSAGE, "'--%s' is no option of 'dataset %s'", name, a->name);
 }
@@ -198,8 +203,8 @@ static int list(struct dataset *d, struct tm_err *err)
   if (rc == 0 && all.len == 0)
     tm_cli_say("no dataset is registered in the workspace '%s' yet", d->workspace);
   if (all.len > 0 && !d->o.json)
-    tm_buf_printf(&text, "%-*s  %7s  %10s  %15s  %-19s  %s\n", (int)width, "name", "version", "files",
-                  "bytes", "registered (UTC)", "description");
+    tm_buf_printf(&text, "%-*s  %7s  %10s  %15s  %-19s  %s\n", (int)width, "name", "version",
+                  "files", "bytes", "registered (UTC)", "description");
   for (size_t i = 0; i < all.len && rc == 0; i++)
     if (d->o.json)
       add_json(&text, to_json(&all.at[i]));
@@ -227,8 +232,8 @@ static void add_paths(struct tm_buf *out, const struct tm_registered *r)
 
 static void add_registered(struct tm_buf *out, const struct tm_registered *r)
 {
-  tm_buf_printf(out, "%-13s%s\n%-13s%" PRId64 "\n%-13s%s\n", "name:", r->name, "version:", r->version,
-                "type:", r->definition->tag);
+  tm_buf_printf(out, "%-13s%s\n%-13s%" PRId64 "\n%-13s%s\n", "name:", r->name,
+                "version:", r->version, "type:", r->definition->tag);
   add_words(out, "description:", r->description);
   for (size_t i = 0; r->tags && r->tags->type == TM_JSON_OBJECT && i < r->tags->list.len; i++) {
     char *tag = tm_xprintf("%s=%s", r->tags->keys[i], tm_json_str(r->tags, r->tags->keys[i], ""));
@@ -314,7 +319,8 @@ static int say_added(const struct dataset *d, const struct tm_registered *r, boo
   } else {
     tm_buf_printf(&text, "%s version %" PRId64 "%s: ", r->name, r->version,
                   is_new ? "" : ", as it was registered before");
-    add_number(&text, "", r->identity.files, tm_text_counted(r->identity.files, " file, ", " files, "));
+    add_number(&text, "", r->identity.files,
+               tm_text_counted(r->identity.files, " file, ", " files, "));
     add_number(&text, "", r->identity.bytes, " bytes\n");
   }
   if (r->identity.files == 0)

@@ -182,165 +182,167 @@ local Workspace = {}
 
 local UNUSED = { "name", "auth", "subscription_id", "resource_group" }
 
---- All that the library makes of these; `freeze(tag, value, methods)` makes an object that does not change, and
---- `dataset(type, definition, more)` a dataset of what was stored.
----@param freeze fun(tag: string, value: table, methods: table): table
----@param dataset fun(type: string, definition: table, more: table): table
-function M.make(freeze, dataset)
-  local made = {}
+-- Of tidemill.lua, which is given what is made: no module requires the other twice.
+local freeze, dataset
+local made = {}
 
-  local function datastore(workspace, name)
-    local found = store.datastore(workspace.path, name)
-    return freeze("Datastore", { name = found.name, path = found.path, workspace = workspace }, Datastore)
-  end
-
-  local function registered(found)
-    return dataset(found.type, found.definition, { description = found.description, tags = found.tags })
-  end
-
-  --- The workspace's default datastore: a folder of its own, until another is set.
-  ---@return tidemill.Datastore
-  function Workspace:get_default_datastore()
-    return datastore(self)
-  end
-
-  --- Names the default datastore.
-  ---@param name string
-  function Workspace:set_default_datastore(name)
-    check_text("workspace:set_default_datastore", "the name", name)
-    store.set_default_datastore(self.path, name)
-  end
-
-  --- The names of its datastores.
-  ---@return string[]
-  function Workspace:list_datastores()
-    return store.datastores(self.path)
-  end
-
-  local function workspace(given)
-    local found = store.workspace(given).path
-    return freeze("Workspace", { path = found, name = path.basename(path.dirname(found)) }, Workspace)
-  end
-
-  ---@class tidemill.WorkspaceFields
-  ---@field path? string the folder; without it as for jobs: TIDEMILL_WORKSPACE, else the nearest `.tidemill` upwards
-  --- from the pipeline file, else a new one beside it
-  ---@field name? string accepted, and not used, as all that follows
-  ---@field auth? table never looked at
-  ---@field subscription_id? string
-  ---@field resource_group? string
-
-  ---@class tidemill.WorkspaceConstructor
-  ---@overload fun(fields: tidemill.WorkspaceFields): tidemill.Workspace
-  made.Workspace = setmetatable({
-    --- The workspace where jobs of this pipeline file live.
-    ---@param folder? string another one
-    ---@return tidemill.Workspace
-    from_config = function(folder)
-      if folder ~= nil then
-        check_text("Workspace.from_config", "the folder", folder)
-      end
-      return workspace(folder)
-    end,
-  }, {
-    __call = function(_, fields)
-      local known, unused = {}, {}
-      if type(fields) == "table" then
-        for k, v in pairs(fields) do
-          known[k] = k ~= "auth" and v or nil
-        end
-        for _, k in ipairs(UNUSED) do
-          unused[#unused + 1] = fields[k] ~= nil and "'" .. k .. "'" or nil
-        end
-      else
-        known = fields
-      end
-      plan.check("Workspace", known)
-      if #unused > 0 then
-        store.note(("Workspace: %s: accepted, and not used; a workspace is a folder here, its 'path'"):format(
-          table.concat(unused, ", ")))
-      end
-      return workspace(known.path)
-    end,
-  })
-
-  ---@class tidemill.RegisterDirectoryOptions
-  ---@field overwrite? boolean a datastore of that name gets another directory
-
-  ---@class tidemill.DatastoreConstructor
-  ---@overload fun(workspace: tidemill.Workspace, name: string): tidemill.Datastore
-  made.Datastore = setmetatable({
-    --- Gives a directory a name in the workspace.
-    ---@param in_workspace tidemill.Workspace
-    ---@param name string letters, digits and '_'
-    ---@param directory string which is there
-    ---@param options? tidemill.RegisterDirectoryOptions
-    ---@return tidemill.Datastore
-    register_directory = function(in_workspace, name, directory, options)
-      options = check_options("Datastore.register_directory", options)
-      check_workspace("Datastore.register_directory", in_workspace)
-      check_text("Datastore.register_directory", "the name", name)
-      check_text("Datastore.register_directory", "the directory", directory)
-      store.add_datastore(in_workspace.path, name, directory, options.overwrite == true)
-      return datastore(in_workspace, name)
-    end,
-    ---@param in_workspace tidemill.Workspace
-    ---@param name string
-    ---@return tidemill.Datastore
-    get = function(in_workspace, name)
-      return made.Datastore(in_workspace, name)
-    end,
-    ---@param in_workspace tidemill.Workspace
-    ---@return tidemill.Datastore
-    get_default = function(in_workspace)
-      check_workspace("Datastore.get_default", in_workspace)
-      return in_workspace:get_default_datastore()
-    end,
-  }, {
-    __call = function(_, in_workspace, name)
-      check_workspace("Datastore", in_workspace)
-      check_text("Datastore", "the name", name)
-      return datastore(in_workspace, name)
-    end,
-    __index = function(_, key)
-      plan.raise(("Datastore has no '%s'; a datastore is a directory here: Datastore.register_directory(workspace, "
-        .. "name, directory), Datastore.get, Datastore.get_default"):format(tostring(key)))
-    end,
-  })
-
-  --- A registered dataset, by its name.
-  ---@param in_workspace tidemill.Workspace
-  ---@param name string
-  ---@param version? integer|"latest"
-  ---@return tidemill.FileDataset
-  function made.get_by_name(in_workspace, name, version)
-    check_workspace("Dataset.get_by_name", in_workspace)
-    check_text("Dataset.get_by_name", "the name", name)
-    return registered(store.get(in_workspace.path, name, version ~= nil and tostring(version) or nil))
-  end
-
-  ---@class tidemill.RegisterOptions
-  ---@field create_new_version? boolean where the name is there for something else, this is its next version
-  ---@field description? string
-  ---@field tags? table<string, string|number|boolean>
-
-  -- dataset:register(workspace, name, options)
-  function made.register(self, in_workspace, name, options)
-    check_workspace("dataset:register", in_workspace)
-    check_text("dataset:register", "the name", name)
-    options = check_options("dataset:register", options)
-    return registered(store.register(in_workspace.path, name, self, options))
-  end
-
-  -- dataset:unregister_all_versions()
-  function made.unregister_all_versions(self)
-    if not self.registered then
-      plan.raise "dataset:unregister_all_versions: it is not registered"
-    end
-    store.unregister(self.workspace, self.registered)
-  end
-
-  return made
+local function datastore(workspace, name)
+  local found = store.datastore(workspace.path, name)
+  return freeze("Datastore", { name = found.name, path = found.path, workspace = workspace }, Datastore)
 end
 
+local function registered(found)
+  return dataset(found.type, found.definition, { description = found.description, tags = found.tags })
+end
+
+--- The workspace's default datastore: a folder of its own, until another is set.
+---@return tidemill.Datastore
+function Workspace:get_default_datastore()
+  return datastore(self)
+end
+
+--- Names the default datastore.
+---@param name string
+function Workspace:set_default_datastore(name)
+  check_text("workspace:set_default_datastore", "the name", name)
+  store.set_default_datastore(self.path, name)
+end
+
+--- The names of its datastores.
+---@return string[]
+function Workspace:list_datastores()
+  return store.datastores(self.path)
+end
+
+local function workspace(given)
+  local found = store.workspace(given).path
+  return freeze("Workspace", { path = found, name = path.basename(path.dirname(found)) }, Workspace)
+end
+
+---@class tidemill.WorkspaceFields
+---@field path? string the folder; without it as for jobs: TIDEMILL_WORKSPACE, else the nearest `.tidemill` upwards
+--- from the pipeline file, else a new one beside it
+---@field name? string accepted, and not used, as all that follows
+---@field auth? table never looked at
+---@field subscription_id? string
+---@field resource_group? string
+
+---@class tidemill.WorkspaceConstructor
+---@overload fun(fields: tidemill.WorkspaceFields): tidemill.Workspace
+made.Workspace = setmetatable({
+  --- The workspace where jobs of this pipeline file live.
+  ---@param folder? string another one
+  ---@return tidemill.Workspace
+  from_config = function(folder)
+    if folder ~= nil then
+      check_text("Workspace.from_config", "the folder", folder)
+    end
+    return workspace(folder)
+  end,
+}, {
+  __call = function(_, fields)
+    local known, unused = {}, {}
+    if type(fields) == "table" then
+      for k, v in pairs(fields) do
+        known[k] = k ~= "auth" and v or nil
+      end
+      for _, k in ipairs(UNUSED) do
+        unused[#unused + 1] = fields[k] ~= nil and "'" .. k .. "'" or nil
+      end
+    else
+      known = fields
+    end
+    plan.check("Workspace", known)
+    if #unused > 0 then
+      store.note(("Workspace: %s: accepted, and not used; a workspace is a folder here, its 'path'"):format(
+        table.concat(unused, ", ")))
+    end
+    return workspace(known.path)
+  end,
+})
+
+---@class tidemill.RegisterDirectoryOptions
+---@field overwrite? boolean a datastore of that name gets another directory
+
+---@class tidemill.DatastoreConstructor
+---@overload fun(workspace: tidemill.Workspace, name: string): tidemill.Datastore
+made.Datastore = setmetatable({
+  --- Gives a directory a name in the workspace.
+  ---@param in_workspace tidemill.Workspace
+  ---@param name string letters, digits and '_'
+  ---@param directory string which is there
+  ---@param options? tidemill.RegisterDirectoryOptions
+  ---@return tidemill.Datastore
+  register_directory = function(in_workspace, name, directory, options)
+    options = check_options("Datastore.register_directory", options)
+    check_workspace("Datastore.register_directory", in_workspace)
+    check_text("Datastore.register_directory", "the name", name)
+    check_text("Datastore.register_directory", "the directory", directory)
+    store.add_datastore(in_workspace.path, name, directory, options.overwrite == true)
+    return datastore(in_workspace, name)
+  end,
+  ---@param in_workspace tidemill.Workspace
+  ---@param name string
+  ---@return tidemill.Datastore
+  get = function(in_workspace, name)
+    return made.Datastore(in_workspace, name)
+  end,
+  ---@param in_workspace tidemill.Workspace
+  ---@return tidemill.Datastore
+  get_default = function(in_workspace)
+    check_workspace("Datastore.get_default", in_workspace)
+    return in_workspace:get_default_datastore()
+  end,
+}, {
+  __call = function(_, in_workspace, name)
+    check_workspace("Datastore", in_workspace)
+    check_text("Datastore", "the name", name)
+    return datastore(in_workspace, name)
+  end,
+  __index = function(_, key)
+    plan.raise(("Datastore has no '%s'; a datastore is a directory here: Datastore.register_directory(workspace, "
+      .. "name, directory), Datastore.get, Datastore.get_default"):format(tostring(key)))
+  end,
+})
+
+--- A registered dataset, by its name.
+---@param in_workspace tidemill.Workspace
+---@param name string
+---@param version? integer|"latest"
+---@return tidemill.FileDataset
+function made.get_by_name(in_workspace, name, version)
+  check_workspace("Dataset.get_by_name", in_workspace)
+  check_text("Dataset.get_by_name", "the name", name)
+  return registered(store.get(in_workspace.path, name, version ~= nil and tostring(version) or nil))
+end
+
+---@class tidemill.RegisterOptions
+---@field create_new_version? boolean where the name is there for something else, this is its next version
+---@field description? string
+---@field tags? table<string, string|number|boolean>
+
+-- dataset:register(workspace, name, options)
+function made.register(self, in_workspace, name, options)
+  check_workspace("dataset:register", in_workspace)
+  check_text("dataset:register", "the name", name)
+  options = check_options("dataset:register", options)
+  return registered(store.register(in_workspace.path, name, self, options))
+end
+
+-- dataset:unregister_all_versions()
+function made.unregister_all_versions(self)
+  if not self.registered then
+    plan.raise "dataset:unregister_all_versions: it is not registered"
+  end
+  store.unregister(self.workspace, self.registered)
+end
+
+--- All that the library makes of these; `of_objects(tag, value, methods)` makes an object that does not change,
+--- `of_datasets(type, definition, more)` a dataset of what was stored.
+---@param of_objects fun(tag: string, value: table, methods: table): table
+---@param of_datasets fun(type: string, definition: table, more: table): table
+function M.make(of_objects, of_datasets)
+  freeze, dataset = of_objects, of_datasets
+  return made
+end
 return M

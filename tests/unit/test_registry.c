@@ -79,7 +79,8 @@ static void a_source_makes_one_version(void **state)
   store_put(*state, "in/a", "aa", 100);
   assert_added(*state, "rows", "in", true, "one", 1, false);
   assert_added(*state, "rows", "in", true, "two", 2, true);
-  assert_added(*state, "rows", "in", true, "three", 3, true); /* nothing has changed: another step */
+  assert_added(*state, "rows", "in", true, "three", 3,
+               true); /* nothing has changed: another step */
   assert_added(*state, "rows", "in", true, "one", 1, false);
 }
 
@@ -201,16 +202,11 @@ static void the_dataset_of_a_job_is_found(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(the_same_is_one_version),
-    TEST(what_is_another_needs_to_be_asked_for),
-    TEST(a_source_makes_one_version),
-    TEST(versions_are_found_with_their_files),
-    TEST(what_is_not_there_is_said),
-    TEST(names_and_versions_are_checked),
-    TEST(changes_since_are_found),
-    TEST(lists_have_the_newest_or_all_of_a_name),
-    TEST(what_is_forgotten_is_gone),
-    TEST(the_dataset_of_a_job_is_found),
+    TEST(the_same_is_one_version),    TEST(what_is_another_needs_to_be_asked_for),
+    TEST(a_source_makes_one_version), TEST(versions_are_found_with_their_files),
+    TEST(what_is_not_there_is_said),  TEST(names_and_versions_are_checked),
+    TEST(changes_since_are_found),    TEST(lists_have_the_newest_or_all_of_a_name),
+    TEST(what_is_forgotten_is_gone),  TEST(the_dataset_of_a_job_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
