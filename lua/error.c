@@ -14,9 +14,11 @@
 #include "base/check.h"
 #include "base/text.h"
 
-#define STACK_HEAD 24   /* frames shown from the inside, ... */
-#define STACK_TAIL 8    /* ... and from the outside, where there are more */
-#define LEVELS_MAX 1000 /* looked at: an overflow has many thousands, and each costs a walk */
+#define STACK_HEAD 24  /* frames shown from the inside, ... */
+#define STACK_TAIL 8   /* ... and from the outside, where there are more */
+#define LEVELS_MAX 400 /* looked at: an overflow has many thousands, and each costs a walk */
+
+#define CALLERS_MAX 4 /* C functions that call each other, before one is taken for the user's */
 
 struct catcher {
   struct tm_lua_error *e; /* or NULL */
@@ -48,12 +50,14 @@ static bool is_shown(lua_State *L, int level, lua_Debug *f)
   if (strcmp(f->what, "C") != 0)
     return !is_ours(f);
   lua_Debug caller;
-  for (int up = level + 1; lua_getstack(L, up, &caller); up++) {
+  for (int up = level + 1; up <= level + CALLERS_MAX; up++) {
+    if (!lua_getstack(L, up, &caller))
+      return false;
     lua_getinfo(L, "S", &caller);
     if (strcmp(caller.what, "C") != 0)
       return !is_ours(&caller);
   }
-  return false;
+  return true;
 }
 
 static void add_frame(struct tm_buf *out, const lua_Debug *f)
@@ -73,18 +77,18 @@ static void add_frame(struct tm_buf *out, const lua_Debug *f)
     tm_buf_printf(out, " in function <%s:%d>", source_name(f), f->linedefined);
 }
 
-/* The frames that are shown, without the handler's; those between head and tail only as their number. */
-static void add_stack(lua_State *L, struct tm_buf *out)
+/* Those between head and tail only as their number. */
+void tm_lua_add_stack(lua_State *L, int first, struct tm_buf *out)
 {
   lua_Debug f;
   int shown = 0, level;
-  for (level = 1; level <= LEVELS_MAX && lua_getstack(L, level, &f); level++)
+  for (level = first; level <= LEVELS_MAX && lua_getstack(L, level, &f); level++)
     shown += is_shown(L, level, &f);
   if (shown == 0)
     return;
   tm_buf_add_str(out, "stack traceback:");
   int at = 0, end = level;
-  for (level = 1; level < end && lua_getstack(L, level, &f); level++) {
+  for (level = first; level < end && lua_getstack(L, level, &f); level++) {
     if (!is_shown(L, level, &f))
       continue;
     if (at < STACK_HEAD || at >= shown - STACK_TAIL)
@@ -220,7 +224,7 @@ static int on_error(lua_State *L)
   c->has_run = true;
   tm_lua_user_line(L, &c->e->where);
   add_message(L, 1, &c->e->message, tm_buf_str(&c->e->where));
-  add_stack(L, &c->e->stack);
+  tm_lua_add_stack(L, 1, &c->e->stack); /* without the handler's frame */
   return 1;
 }
 

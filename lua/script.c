@@ -13,8 +13,8 @@
  *
  * The hot path is script_run(): no look-up by name, no memory but the strings of the paths and the array.
  *
- * A run() that is stuck is ended from outside, by the keeper. The place for an end from inside is run_body(), around
- * its lua_call(): there the worker is in user code and nowhere else.
+ * A call that is stuck is interrupted (interrupt.h) within the tm_lua_pcall() of run(), of init() and of loading the file:
+ * what is between _enter() and _leave() there may raise anywhere already, and holds nothing.
  */
 #include "lua/script.h"
 
@@ -23,17 +23,22 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "lua/context.h"
+#include "lua/frame.h"
+#include "lua/interrupt.h"
 #include "lua/lib_entry_script.h"
+#include "lua/memory.h"
 #include "lua/place.h"
 #include "lua/rows.h"
+#include "lua/samples.h"
 #include "lua/state.h"
 #include "sys/fs.h"
 
 #define TM_SCRIPT_MAX ((size_t)64 << 20) /* bytes of a file */
 
-enum hook { HOOK_INIT, HOOK_RUN, HOOK_SHUTDOWN, HOOK_COUNT };
-static const char *const hook_names[HOOK_COUNT] = { "init", "run", "shutdown" };
+enum hook { HOOK_INIT, HOOK_RUN, HOOK_SHUTDOWN, HOOK_RECOVER, HOOK_COUNT };
+static const char *const hook_names[HOOK_COUNT] = { "init", "run", "shutdown", "recover" };
 
 struct script {
   lua_State *L;
@@ -41,8 +46,13 @@ struct script {
   const char
       *run_is; /* what the script calls `run` where that is no function: "string"; NULL otherwise */
   int run_body_ref;
+  int lease_ref; /* in the registry: of the frame that run() has, or of the last one; false before */
   const struct tm_setup *setup; /* the agent's; from load() on */
   struct tm_lua_context context;
+  struct tm_lua_memory memory;
+  struct tm_lua_profiler profiler;
+  struct tm_lua_interrupt interrupt;
+  struct tm_lua_samples samples;
 };
 
 /* What goes into run_body(), as light userdata. */
@@ -60,7 +70,18 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
 static int script_init(void *data, struct tm_script_error *error);
 static int script_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
                       uint32_t *returned, struct tm_script_error *error);
+static void script_arm(void *data);
+static void script_interrupt(void *data);
+static int script_recover(void *data, const char *reason, struct tm_script_error *error);
 static int script_shutdown(void *data, struct tm_script_error *error);
+
+static int open_guards(lua_State *L)
+{
+  struct script *s = lua_touserdata(L, 1);
+  tm_lua_profiler_open(s->L, &s->profiler);
+  tm_lua_interrupt_open(s->L, &s->interrupt, &s->profiler);
+  return 0;
+}
 
 int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
 {
@@ -68,6 +89,11 @@ int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
   for (int i = 0; i < HOOK_COUNT; i++)
     s->hooks[i] = LUA_NOREF;
   s->L = tm_lua_new(err);
+  if (s->L && lua_cpcall(s->L, open_guards, s) != 0) {
+    tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
+    tm_lua_free(s->L);
+    s->L = NULL;
+  }
   if (s->L == NULL) {
     free(s);
     *out = (struct tm_script) { 0 };
@@ -78,6 +104,9 @@ int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
     .load = script_load,
     .init = script_init,
     .run = script_run,
+    .arm = script_arm,
+    .interrupt = script_interrupt,
+    .recover = script_recover,
     .shutdown = script_shutdown,
   };
   return 0;
@@ -86,10 +115,14 @@ int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
 void tm_lua_script_close(struct tm_script *script)
 {
   struct script *s = script->data;
-  if (s != NULL)
+  if (s != NULL) {
+    tm_lua_profiler_close(&s->profiler);
+    tm_lua_samples_stop(&s->samples);
     tm_lua_context_release(&s->context);
-  if (s != NULL)
+    tm_lua_memory_release(&s->memory);
     tm_lua_free(s->L);
+    tm_lua_interrupt_release(&s->interrupt);
+  }
   free(s);
   *script = (struct tm_script) { 0 };
 }
@@ -101,6 +134,7 @@ static int give_error(struct script *s, struct tm_script_error *out, enum tm_sta
   struct tm_buf *const to[] = { &out->message, &out->stack, &out->where };
   const struct tm_buf *const from[] = { &e->message, &e->stack, &e->where };
   out->status = status;
+  tm_lua_memory_settle(&s->memory, &e->message);
   for (size_t i = 0; i < TM_COUNT_OF(to); i++)
     tm_lua_place_add(to[i], tm_buf_str(from[i]), from[i]->len, s->setup->script_dir,
                      s->setup->script_name);
@@ -113,6 +147,51 @@ static int give_words(struct tm_script_error *out, enum tm_status status, const 
   out->status = status;
   tm_buf_add_str(&out->message, err->text);
   return err->code;
+}
+
+/* ---- calls ---- */
+
+/* A call of the script's was interrupted: where it was then, whatever it has raised since. */
+static int give_interrupted(struct script *s, struct tm_script_error *out, enum tm_status status)
+{
+  bool is_init = status == TM_INIT_TIMEOUT;
+  int64_t timeout_ns = is_init ? s->setup->init_timeout_ns : s->setup->run_timeout_ns;
+  struct tm_lua_error e = { .stack = s->interrupt.stack, .where = s->interrupt.where };
+  tm_buf_printf(&e.message, "%s ", is_init ? "init()" : "run()");
+  if (timeout_ns > 0)
+    tm_buf_printf(&e.message, "took longer than %s (%g s) and ",
+                  is_init ? "init_timeout" : "run_invocation_timeout",
+                  (double)timeout_ns / (double)TM_S);
+  tm_buf_add_str(&e.message, "was interrupted");
+  s->interrupt.stack = s->interrupt.where = (struct tm_buf)TM_BUF_NONE;
+  return give_error(s, out, status, &e);
+}
+
+/* tm_lua_pcall() of a function that may be interrupted, for nothing. `timeout`: the status then. */
+static int call(struct script *s, int nargs, enum tm_status status, enum tm_status timeout,
+                struct tm_script_error *error)
+{
+  struct tm_lua_error e = { 0 };
+  tm_lua_interrupt_enter(&s->interrupt);
+  int code = tm_lua_pcall(s->L, nargs, 0, &e);
+  tm_lua_memory_set_on(&s->memory, false);
+  if (tm_lua_interrupt_leave(&s->interrupt)) {
+    tm_lua_error_release(&e);
+    return give_interrupted(s, error, timeout);
+  }
+  return code == 0 ? 0 : give_error(s, error, status, &e);
+}
+
+static void script_arm(void *data)
+{
+  struct script *s = data;
+  tm_lua_interrupt_arm(&s->interrupt);
+}
+
+static void script_interrupt(void *data)
+{
+  struct script *s = data;
+  tm_lua_interrupt_poke(&s->interrupt);
 }
 
 /* ---- load, init: the file, its hooks, its init() ---- */
@@ -182,8 +261,11 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   tm_lua_context_init(L, &s->context, setup);
   lua_pushcfunction(L, run_body);
   s->run_body_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushboolean(L, 0);
+  s->lease_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_remove(L, 1);
   give_environment(L); /* [environment, file] */
+  tm_lua_memory_set_on(&s->memory, true);
   luaL_checkstack(L, (int)setup->arguments_len, "too many arguments");
   for (size_t i = 0; i < setup->arguments_len; i++)
     lua_pushstring(L, setup->arguments[i]);
@@ -211,7 +293,6 @@ static int read_file(struct script *s, struct tm_script_error *error)
 
 static int load_script(struct script *s, struct tm_script_error *error)
 {
-  struct tm_lua_error e = { 0 };
   lua_pushcfunction(s->L, load_body);
   lua_pushlightuserdata(s->L, s);
   int code = read_file(s, error);
@@ -219,7 +300,7 @@ static int load_script(struct script *s, struct tm_script_error *error)
     lua_pop(s->L, 2); /* keeps (1) */
     return code;
   }
-  return tm_lua_pcall(s->L, 2, 0, &e) == 0 ? 0 : give_error(s, error, TM_INIT_EXCEPTION, &e);
+  return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
 /* The folders that a script may write to exist when init() is called. */
@@ -241,7 +322,11 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
   struct script *s = data;
   struct tm_err err;
   s->setup = setup;
+  tm_lua_memory_limit(&s->memory, s->L, setup->memory_limit);
   int code = make_folders(setup, error);
+  if (code == 0 && setup->profile_file && *setup->profile_file)
+    tm_lua_samples_start(&s->samples, &s->profiler, setup->profile_file, setup->script_dir,
+                         setup->script_name);
   if (code == 0)
     code = load_script(s, error);
   if (code < 0 || s->hooks[HOOK_RUN] != LUA_NOREF)
@@ -258,20 +343,29 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
   return give_words(error, TM_INIT_EXCEPTION, &err);
 }
 
-/* Calls a hook that takes nothing and whose values are not looked at. */
-static int call_hook(struct script *s, enum hook hook, enum tm_status status,
-                     struct tm_script_error *error)
+/* Beneath the protected call the limit of memory is on; the caller takes it off again. */
+static int hook_body(lua_State *L) /* (struct script *, function, arguments) */
 {
-  struct tm_lua_error e = { 0 };
-  if (s->hooks[hook] == LUA_NOREF)
-    return 0;
+  struct script *s = lua_touserdata(L, 1);
+  tm_lua_memory_set_on(&s->memory, true);
+  lua_call(L, lua_gettop(L) - 2, 0);
+  return 0;
+}
+
+static void push_hook(struct script *s, enum hook hook)
+{
+  lua_pushcfunction(s->L, hook_body);
+  lua_pushlightuserdata(s->L, s);
   lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[hook]);
-  return tm_lua_pcall(s->L, 0, 0, &e) == 0 ? 0 : give_error(s, error, status, &e);
 }
 
 static int script_init(void *data, struct tm_script_error *error)
 {
-  return call_hook(data, HOOK_INIT, TM_INIT_EXCEPTION, error);
+  struct script *s = data;
+  if (s->hooks[HOOK_INIT] == LUA_NOREF)
+    return 0;
+  push_hook(s, HOOK_INIT);
+  return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
 /* ---- run ---- */
@@ -288,21 +382,56 @@ static void push_mini_batch(lua_State *L, const struct tm_run_call *call)
   }
 }
 
+/* Pushes a data frame over memory that is not Lua's; what ends it is kept where script_run() finds it. */
+static void push_frame(lua_State *L, struct script *s, const struct tm_data_frame *frame)
+{
+  tm_lua_frame_push(L, frame); /* [lease, frame] */
+  lua_pushvalue(L, -2);
+  lua_rawseti(L, LUA_REGISTRYINDEX, s->lease_ref);
+  lua_remove(L, -2);
+}
+
+/* From here on a use of the frame that run() was given raises. */
+static void end_frame(struct script *s)
+{
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->lease_ref);
+  if (!lua_isboolean(s->L, -1))
+    tm_lua_frame_end(s->L, -1);
+  lua_pop(s->L, 1);
+}
+
+/* Rows of the first of the `n` values from 2 up. */
+static int add_returned(lua_State *L, struct run *run, int n)
+{
+  const struct tm_setup *setup = run->script->setup;
+  struct tm_buf *rows = setup->append_row ? run->rows : NULL;
+  struct tm_lua_frame_rows to = { .separator = setup->separator,
+                                  .escapes = setup->escapes_line_breaks,
+                                  .rows = rows,
+                                  .columns = rows && run->call->extras ? &run->call->extras->columns
+                                                                       : NULL };
+  if (n > 0 && lua_istable(L, 2))
+    return tm_lua_rows_add(L, 2, rows, setup->escapes_line_breaks, &run->returned, &run->err);
+  if (n > 0 && tm_lua_is_frame(L, 2))
+    return tm_lua_frame_rows(L, 2, &to, &run->returned, &run->err);
+  return tm_lua_rows_refuse(L, 2, n, &run->err);
+}
+
 static int run_body(lua_State *L) /* (struct run *) */
 {
   struct run *run = lua_touserdata(L, 1);
   struct script *s = run->script;
+  tm_lua_memory_set_on(&s->memory, true);
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
-  push_mini_batch(L, run->call);
+  if (run->call->frame)
+    push_frame(L, s, run->call->frame);
+  else
+    push_mini_batch(L, run->call);
   tm_lua_context_push(L, &s->context, run->call);
   lua_call(L, 2, LUA_MULTRET); /* [run, returned ...] */
   int n = lua_gettop(L) - 1;
   lua_settop(L, n < 2 ? n + 1 : 3); /* all that is looked at, however many there are */
-  struct tm_buf *rows = s->setup->append_row ? run->rows : NULL;
-  int code = n > 0 && lua_istable(L, 2) ? tm_lua_rows_add(L, 2, rows, s->setup->escapes_line_breaks,
-                                                          &run->returned, &run->err)
-                                        : tm_lua_rows_refuse(L, 2, n, &run->err);
-  run->is_wrong = code < 0;
+  run->is_wrong = add_returned(L, run, n) < 0;
   return 0;
 }
 
@@ -330,20 +459,52 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   run.is_wrong = false;
   lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->run_body_ref);
   lua_pushlightuserdata(s->L, &run);
+  tm_lua_interrupt_enter(&s->interrupt);
   int code = tm_lua_pcall(s->L, 1, 0, &e);
+  tm_lua_memory_set_on(&s->memory, false);
+  bool is_interrupted = tm_lua_interrupt_leave(&s->interrupt);
   s->context.call = NULL; /* keeps (3) */
+  if (call->frame)
+    end_frame(s);
   *returned = run.returned;
+  if (is_interrupted) {
+    rows->len = begin; /* keeps (2) */
+    tm_lua_error_release(&e);
+    return give_interrupted(s, error, TM_RUN_TIMEOUT);
+  }
   if (code == 0 && !run.is_wrong)
     return 0;
   rows->len = begin; /* keeps (2) */
   return code < 0 ? give_error(s, error, TM_RUN_EXCEPTION, &e) : give_wrong(s, &run.err, error);
 }
 
-/* ---- shutdown ---- */
+/* ---- recover, shutdown ---- */
+
+static int script_recover(void *data, const char *reason, struct tm_script_error *error)
+{
+  struct script *s = data;
+  struct tm_lua_error e = { 0 };
+  if (s->hooks[HOOK_RECOVER] == LUA_NOREF)
+    return 1;
+  push_hook(s, HOOK_RECOVER);
+  lua_pushstring(s->L, reason);
+  int code = tm_lua_pcall(s->L, 3, 0, &e);
+  tm_lua_memory_set_on(&s->memory, false);
+  return code == 0 ? 0 : give_error(s, error, TM_RUN_EXCEPTION, &e);
+}
 
 static int script_shutdown(void *data, struct tm_script_error *error)
 {
-  int code = call_hook(data, HOOK_SHUTDOWN, TM_RUN_EXCEPTION, error);
+  struct script *s = data;
+  struct tm_lua_error e = { 0 };
+  int code = 0;
+  if (s->hooks[HOOK_SHUTDOWN] != LUA_NOREF) {
+    push_hook(s, HOOK_SHUTDOWN);
+    code = tm_lua_pcall(s->L, 2, 0, &e);
+    tm_lua_memory_set_on(&s->memory, false);
+  }
+  if (code < 0)
+    give_error(s, error, TM_RUN_EXCEPTION, &e);
   fflush(stdout);
   return code;
 }

@@ -44,6 +44,9 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
 #define TM_LUA_NOTES "tidemill.notes" /* in the registry: a list of notes that it gave rise to */
 bool tm_lua_user_line(lua_State *L, struct tm_buf *out);
 
+/* Adds the stack from level `first` on, frames of ours left out; nothing where no frame is the user's. */
+void tm_lua_add_stack(lua_State *L, int first, struct tm_buf *out);
+
 /* Registers a C module: `require "tidemill.<name>"` calls `open`. Before user code runs. */
 void tm_lua_preload(lua_State *L, const char *name, lua_CFunction open);
 

@@ -12,7 +12,7 @@
  *      socket and page.
  *
  * Per mini-batch the agent reads the clock three times and the process's CPU time once; all else is memory.
- * Failures: failure.c. Large results: spill.c.
+ * Failures: failure.c. Large results: spill.c. Calls that are interrupted: interrupt.c.
  */
 #include "agent/agent.h"
 
@@ -27,6 +27,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "sys/alarm.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/page.h"
@@ -37,7 +38,7 @@
 #define WALL_EVERY_NS  TM_S       /* how often the distance of the two clocks is measured */
 
 /* Behind each hook. Keeps (5). No handler at its exit: what is in the buffers is its parent's. */
-static void end_forked(const struct tm_agent *a)
+void tm_agent_end_forked(const struct tm_agent *a)
 {
   static const char words[] = "tidemill: a process that the script forked has come back from its "
                               "hook; it is ended, the worker goes on\n";
@@ -64,7 +65,7 @@ static int64_t wall_of(struct tm_agent *a, int64_t now_ns)
   return now_ns + a->wall_offset_ns;
 }
 
-static int flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err)
+int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err)
 {
   a->written_ns = now_ns;
   return a->link.out.len > 0 ? tm_link_flush(&a->link, err) : 0;
@@ -78,54 +79,68 @@ static void send_plain(struct tm_agent *a, enum tm_agent_frame type)
 
 /* ---- one mini-batch ---- */
 
-/* The items are as many as the head says, and each can be handed to a script (data/item.h). */
-static bool has_good_items(const struct tm_run_call *call)
+/* The items are as many as the head says, and each can be handed to a script (data/item.h). Of rows only who reads them knows
+ * how many there are. */
+static bool has_good_items(const struct tm_run_call *call, bool *has_rows)
 {
   struct tm_reader r;
   struct tm_item item;
   uint32_t n = 0;
+  *has_rows = false;
   tm_reader_init(&r, call->bytes, call->bytes_len);
-  while (tm_item_next(&r, &item))
-    n++;
-  return !r.bad && r.at == r.end && n == call->items;
-}
-
-static bool is_unchanged(const struct tm_item *item, const char *path, struct tm_buf *why)
-{
-  const struct tm_fs *fs = tm_fs_real();
-  struct tm_stat st;
-  int rc = fs->stat(fs->self, path, true, &st);
-  if (rc == 0 && st.size == item->size && st.mtime_ns == item->mtime_ns)
-    return true;
-  tm_buf_printf(why, "input '%s' changed since it was listed: ", path);
-  if (rc < 0) {
-    tm_buf_add_str(why, tm_code_text(rc));
-  } else if (st.size != item->size) {
-    tm_buf_printf(why, "size %" PRId64 " -> %" PRId64, item->size, st.size);
-  } else {
-    tm_buf_add_str(why, "modified ");
-    tm_time_iso(why, item->mtime_ns);
-    tm_buf_add_str(why, " -> ");
-    tm_time_iso(why, st.mtime_ns);
-  }
-  return false;
+  for (; tm_item_next(&r, &item); n++)
+    *has_rows = *has_rows || item.is_rows;
+  return !r.bad && r.at == r.end && (*has_rows || n == call->items);
 }
 
 /* Compares what was looked at when it was listed; the items' bytes are good. */
-static bool has_same_items(struct tm_agent *a, const struct tm_run_call *call)
+static int check_items(const struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
+  int rc = 0;
   tm_reader_init(&r, call->bytes, call->bytes_len);
-  while (tm_item_next(&r, &item)) {
-    if (item.size < 0)
-      continue;
-    tm_buf_clear(&a->scratch);
-    tm_buf_add(&a->scratch, item.path, item.path_len);
-    if (!is_unchanged(&item, a->scratch.data, &a->error.message))
-      return false;
-  }
-  return true;
+  while (rc == 0 && tm_item_next(&r, &item))
+    rc = tm_item_check(tm_fs_real(), &item, err);
+  return rc;
+}
+
+/* The rows of a table, and what the script is told of them. */
+static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
+{
+  struct tm_reader r;
+  struct tm_rows_part part = { .first = (int64_t)(call->part >> 32),
+                               .count = (uint32_t)call->part };
+  if (!a->tables)
+    a->tables = tm_table_loader_new(tm_fs_real(), a->setup.tables, a->setup.schema_file,
+                                    *a->setup.index_dir ? a->setup.index_dir : NULL);
+  int rc = tm_table_load(a->tables, call->dataset_number, call->bytes, call->bytes_len, part,
+                         &a->frame, err);
+  if (rc < 0)
+    return rc;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  tm_item_next(&r, &a->range);
+  call->frame = &a->frame;
+  call->range = a->range.is_group ? NULL : &a->range;
+  call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + a->range.from + part.first;
+  call->items = (uint32_t)a->frame.len;
+  tm_table_load_words(a->tables, &a->extras.faults);
+  return 0;
+}
+
+/* All that comes before run(): reading rows, or looking whether files are what they were. */
+static int load(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
+                const struct tm_result_head *head, bool has_rows, int64_t *begin_ns)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (!has_rows && !a->setup.verify_items)
+    return 0;
+  tm_page_set(a->page, TM_PHASE_LOAD, *begin_ns, head->seq, in->index, in->try);
+  int rc = has_rows ? load_rows(a, call, &err) : check_items(call, &err);
+  if (rc < 0)
+    tm_buf_add_str(&a->error.message, err.text);
+  *begin_ns = tm_clock_mono_ns();
+  return rc;
 }
 
 /* Answers with the rows, or with the file they were spilled to. Negative: the try fails, with a->error. */
@@ -147,7 +162,8 @@ static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_r
   }
   tm_buf_clear(&a->payload);
   tm_buf_extend(&a->payload, TM_RESULT_HEAD); /* filled below, when the time is known */
-  if (a->extras.marks.len > 0 || a->extras.files.len > 0) {
+  if (a->extras.marks.len > 0 || a->extras.files.len > 0 || a->extras.columns.len > 0 ||
+      a->extras.faults.len > 0) {
     head->flags |= TM_RESULT_EXTRAS;
     tm_extras_encode(&a->payload, &a->extras);
   }
@@ -186,26 +202,29 @@ static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_resu
 }
 
 /* Checks, and calls run(). Fills what the head says of it. */
-static int run_items(struct tm_agent *a, const struct tm_frame *in, const struct tm_run_call *call,
+static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
                      struct tm_result_head *head)
 {
   int64_t begin_ns = a->begin_ns;
+  bool has_rows;
   a->error.status = TM_LOAD_EXCEPTION;
-  if (!has_good_items(call)) {
+  if (!has_good_items(call, &has_rows)) {
     tm_buf_add_str(&a->error.message,
                    "the items of the mini-batch cannot be read; the manifest may be damaged");
     return TM_EDAMAGE;
   }
-  if (a->setup.verify_items) {
-    tm_page_set(a->page, TM_PHASE_LOAD, begin_ns, head->seq, in->index, in->try);
-    if (!has_same_items(a, call))
-      return TM_ECHANGED;
-    begin_ns = tm_clock_mono_ns();
-  }
+  int rc = load(a, in, call, head, has_rows, &begin_ns);
+  if (rc < 0)
+    return rc;
+  head->items = call->items;
+  if (has_rows && call->items == 0) /* a filter has left nothing */
+    return 0;
   a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
+  a->call = head->seq;
   int code = a->script->run(a->script->data, call, &a->rows, &head->returned, &a->error);
-  end_forked(a);
+  a->call = 0;
+  tm_agent_end_forked(a);
   int64_t end_ns = tm_clock_mono_ns();
   tm_page_set(a->page, TM_PHASE_RETURN, end_ns, head->seq, in->index, in->try);
   head->run_ns = end_ns - begin_ns;
@@ -220,7 +239,8 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   if (!tm_mini_batch_head_read(&r, &h))
     return tm_err_set(err, TM_EPROTOCOL, "a mini-batch cannot be read");
   int64_t begin_ns = a->begin_ns = tm_clock_mono_ns();
-  if (begin_ns - a->written_ns >= WRITE_EVERY_NS && flush(a, begin_ns, err) < 0) /* keeps (3) */
+  if (begin_ns - a->written_ns >= WRITE_EVERY_NS &&
+      tm_agent_flush(a, begin_ns, err) < 0) /* keeps (3) */
     return err->code;
   if (!tm_page_begin(a->page, h.seq)) /* keeps (1) */
     return 0;
@@ -229,13 +249,17 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
                               .try = in->try,
                               .part = in->part,
                               .items = h.items,
+                              .dataset_number = h.dataset,
+                              .first_row = -1,
                               .extras = &a->extras,
                               .bytes = r.at,
                               .bytes_len = (size_t)(r.end - r.at),
                               .dataset = h.dataset < a->setup.datasets_len
                                              ? a->setup.datasets[h.dataset]
                                              : "" };
-  struct tm_result_head head = { .seq = h.seq, .begin_wall_ns = wall_of(a, begin_ns) };
+  struct tm_result_head head = { .seq = h.seq,
+                                 .begin_wall_ns = wall_of(a, begin_ns),
+                                 .items = TM_ITEMS_UNKNOWN };
   tm_buf_clear(&a->rows);
   tm_extras_clear(&a->extras);
   tm_script_error_clear(&a->error);
@@ -245,6 +269,7 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   a->cpu_ns = cpu_ns;
   answer(a, in, &head, code);
   tm_page_done(a->page, h.seq); /* keeps (2) */
+  tm_agent_settle_call(a, in, h.seq, code);
   return 0;
 }
 
@@ -271,29 +296,33 @@ static int start(struct tm_agent *a, struct tm_err *err)
   bool has_no_run = false;
   int64_t begin_ns = tm_clock_mono_ns();
   head.begin_wall_ns = wall_of(a, begin_ns);
+  if (a->setup.is_interruptible)
+    tm_agent_arm(a);
   tm_page_set(a->page, TM_PHASE_INIT, begin_ns, 0, 0, 0);
+  a->call = TM_PAGE_INIT;
   tm_script_error_clear(&a->error);
   a->error.status = TM_INIT_EXCEPTION;
   int code = a->script->load(a->script->data, &a->setup, &has_no_run, &a->error);
-  end_forked(a);
+  tm_agent_end_forked(a);
   if (code == 0 && !has_no_run) {
     send_plain(a, TM_FRAME_LOADED);
-    if (flush(a, begin_ns, err) < 0)
+    if (tm_agent_flush(a, begin_ns, err) < 0)
       return err->code;
     code = a->script->init(a->script->data, &a->error);
-    end_forked(a);
+    tm_agent_end_forked(a);
   }
+  a->call = 0;
   int64_t end_ns = tm_clock_mono_ns();
   a->cpu_ns = cpu_now_ns();
   if (code == 0 && !has_no_run) {
     send_plain(a, TM_FRAME_READY);
-    return flush(a, end_ns, err);
+    return tm_agent_flush(a, end_ns, err);
   }
   head.total_ns = end_ns - begin_ns;
   head.cpu_ns = a->cpu_ns;
   head.flags = has_no_run ? TM_FAILURE_NO_RUN : 0;
   tm_failure_send(a, TM_FRAME_INIT_FAILED, &nothing, &head);
-  if (flush(a, end_ns, err) < 0)
+  if (tm_agent_flush(a, end_ns, err) < 0)
     return err->code;
   return tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&a->error.message));
 }
@@ -301,17 +330,17 @@ static int start(struct tm_agent *a, struct tm_err *err)
 static int stop(struct tm_agent *a, struct tm_err *err)
 {
   int64_t now_ns = tm_clock_mono_ns();
-  if (flush(a, now_ns, err) < 0) /* before user code that may hang or die */
+  if (tm_agent_flush(a, now_ns, err) < 0) /* before user code that may hang or die */
     return err->code;
   tm_page_set(a->page, TM_PHASE_SHUTDOWN, now_ns, 0, 0, 0);
   tm_script_error_clear(&a->error);
   a->error.status = TM_RUN_EXCEPTION;
   int code = a->script->shutdown(a->script->data, &a->error);
-  end_forked(a);
+  tm_agent_end_forked(a);
   if (code < 0)
     tm_failure_log(a, "shutdown() failed");
   send_plain(a, TM_FRAME_BYE);
-  return flush(a, now_ns, err);
+  return tm_agent_flush(a, now_ns, err);
 }
 
 /* The next frame; waits with an empty outbox. Keeps (3). */
@@ -321,7 +350,7 @@ static int read_next(struct tm_agent *a, struct tm_frame *f, struct tm_err *err)
   int rc = tm_link_read(&a->link, f, false, &ended, err);
   if (rc == 0 && !ended) {
     int64_t now_ns = tm_clock_mono_ns();
-    if (flush(a, now_ns, err) < 0)
+    if (tm_agent_flush(a, now_ns, err) < 0)
       return err->code;
     tm_page_set(a->page, TM_PHASE_IDLE, now_ns, 0, 0, 0);
     rc = tm_link_read(&a->link, f, true, NULL, err);
@@ -343,9 +372,13 @@ static int serve(struct tm_agent *a, struct tm_err *err)
       break;
     if (f.type == TM_FRAME_STOP)
       return stop(a, err);
-    code = f.type == TM_FRAME_MINI_BATCH
-               ? run_mini_batch(a, &f, err)
-               : tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came", f.type);
+    code = 0;
+    if (f.type == TM_FRAME_ARM)
+      tm_agent_arm(a);
+    else if (f.type != TM_FRAME_MINI_BATCH)
+      code = tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came", f.type);
+    else if (!a->is_retired)
+      code = run_mini_batch(a, &f, err);
   }
   return code;
 }
@@ -380,10 +413,13 @@ int tm_agent_run(const struct tm_script *script)
     tm_buf_printf(&a.scratch, "tidemill: %s\n", err.text);
     tm_fd_append(STDERR_FILENO, a.scratch.data, a.scratch.len);
   }
+  if (a.is_armed)
+    tm_alarm_release();
   tm_page_unmap(a.page, sizeof *a.page);
   tm_link_release(&a.link);
   tm_self_release(&a.self);
   tm_setup_release(&a.setup);
+  tm_table_loader_free(a.tables);
   tm_agent_release_buffers(&a);
   return code < 0 ? 3 : 0;
 }

@@ -3,6 +3,7 @@
 #define TM_AGENT_AGENT_OWN_H
 
 #include "agent/script.h"
+#include "data/table_load.h"
 #include "node/page.h"
 #include "sys/self.h"
 
@@ -14,12 +15,19 @@ struct tm_agent {
   struct tm_script_error error;
   struct tm_buf rows, payload, scratch;
   struct tm_extras extras;
+  struct tm_table_loader *tables;       /* NULL until the first mini-batch of a table */
+  struct tm_data_frame frame;           /* the rows of the mini-batch in work */
+  struct tm_item range;                 /* where they are */
   int64_t begin_ns;                     /* monotonic; of the mini-batch in work */
   int64_t written_ns;                   /* monotonic; the last write of the outbox */
   int64_t wall_offset_ns, wall_read_ns; /* wall clock - monotonic, measured at wall_read_ns */
   int64_t cpu_ns;                       /* of this process, at the last reading */
   bool has_spill_dir;
-  struct tm_self self; /* a process that the script forks has all the rest too */
+  volatile uint64_t
+      call; /* that is being made, as on the page; 0: none. Read by a signal handler */
+  bool is_armed, is_retired; /* interrupt.c */
+  uint32_t unrecovered;      /* interruptions in a row without a recover() */
+  struct tm_self self;       /* a process that the script forks has all the rest too */
 };
 
 void tm_agent_release_buffers(struct tm_agent *a);
@@ -31,6 +39,15 @@ void tm_failure_send(struct tm_agent *a, enum tm_agent_frame type, const struct 
                      const struct tm_result_head *head);
 /* Only into the file; `what` failed. */
 void tm_failure_log(struct tm_agent *a, const char *what);
+
+/* interrupt.c. Calls can be interrupted from here on. */
+void tm_agent_arm(struct tm_agent *a);
+/* A run() has ended, with a->error when it is negative. Where it was interrupted, and has been answered: recover(). */
+void tm_agent_settle_call(struct tm_agent *a, const struct tm_frame *in, uint64_t seq, int code);
+
+/* agent.c */
+int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err);
+void tm_agent_end_forked(const struct tm_agent *a); /* behind each hook */
 
 /* extras.c. The files of entry `seq` are there, and on the disk; negative with a->error. */
 int tm_extras_settle(struct tm_agent *a, uint64_t seq);

@@ -67,6 +67,7 @@ static void begin_close(struct tm_keeper *k)
   tm_channel_close(&k->control);
   tm_timer_close(&k->timer);
   tm_timer_close(&k->lock_timer);
+  tm_timer_close(&k->memory_timer);
   for (size_t i = 0; i < k->steps.len; i++)
     tm_keeper_monitor_close(k->steps.at[i]);
   for (size_t i = 0; i < k->workers.len; i++)
@@ -202,19 +203,15 @@ static bool tell_started(struct tm_keeper *k, const struct tm_keeper_worker *w, 
   return rc >= 0;
 }
 
-static int start_worker(struct tm_keeper *k, const struct tm_frame *f, struct tm_err *err)
+static int start_worker(struct tm_keeper *k, struct tm_keeper_step *step, uint32_t number,
+                        const char *name, struct tm_err *err)
 {
   int fd = -1;
-  struct tm_keeper_step *step = find_step(k, f->index);
-  if (!step || !is_good_name(f) || find_worker(k, f->worker))
-    return tm_err_set(
-        err, TM_EPROTOCOL,
-        "a worker cannot be started: the request names no step, no good name, or a number "
-        "that is in use");
   struct tm_keeper_worker *w = TM_NEW(struct tm_keeper_worker);
   w->step = step;
-  w->number = f->worker;
-  w->name = tm_xstrndup(f->payload, f->length);
+  w->number = number;
+  w->name = tm_xstrdup(name);
+  w->frozen_due_ns = INT64_MAX;
   if (tm_keeper_spawn(k, w, &fd, err) < 0) {
     tm_keeper_log(step, TM_ERROR, "%s could not be started: %s", w->name, err->text);
     tm_keeper_worker_free(w);
@@ -224,17 +221,34 @@ static int start_worker(struct tm_keeper *k, const struct tm_frame *f, struct tm
   tm_keeper_log(step, TM_INFO, "%s started: pid %ld%s%s", w->name, (long)w->pid,
                 w->gpu ? ", GPU " : "", w->gpu ? w->gpu : "");
   tm_keeper_watch(k, w);
+  tm_keeper_memory_watch(k, w);
   tm_keeper_monitor_begin(step);
   if (!tell_started(k, w, fd))
     tm_keeper_step(k, w, TM_KEEPER_ON_KILL);
   return 0;
 }
 
-static void on_start(struct tm_keeper *k, const struct tm_frame *f)
+void tm_keeper_start(struct tm_keeper *k, uint64_t step, uint32_t number, const char *name)
 {
   struct tm_err err = TM_ERR_NONE;
-  if (start_worker(k, f, &err) < 0)
-    tm_keeper_send(k, TM_FRAME_START_FAILED, f->worker, err.text, strlen(err.text));
+  k->memory_kills = k->readings->kills(); /* those before are not this worker's */
+  if (start_worker(k, find_step(k, step), number, name, &err) < 0)
+    tm_keeper_send(k, TM_FRAME_START_FAILED, number, err.text, strlen(err.text));
+}
+
+static void on_start(struct tm_keeper *k, const struct tm_frame *f)
+{
+  static const char refused[] =
+      "a worker cannot be started: the request names no step, no good name, or a number "
+      "that is in use";
+  if (!find_step(k, f->index) || !is_good_name(f) || find_worker(k, f->worker)) {
+    tm_keeper_send(k, TM_FRAME_START_FAILED, f->worker, refused, sizeof refused - 1);
+    return;
+  }
+  char *name = tm_xstrndup(f->payload, f->length);
+  if (!tm_keeper_memory_hold(k, f->index, f->worker, name))
+    tm_keeper_start(k, f->index, f->worker, name);
+  free(name);
 }
 
 static void take_back(struct tm_keeper *k, struct tm_keeper_worker *w, const struct tm_frame *f)
@@ -262,8 +276,11 @@ static void on_hello(struct tm_keeper *k, const struct tm_frame *f)
 static void on_worker_frame(struct tm_keeper *k, const struct tm_frame *f)
 {
   struct tm_keeper_worker *w = find_worker(k, f->worker);
-  if (!w)
-    return; /* its ENDED is on the way */
+  if (!w) { /* its ENDED is on the way, or it waits to be started */
+    if (f->type == TM_FRAME_KILL)
+      tm_keeper_memory_drop(k, f->worker);
+    return;
+  }
   switch (f->type) {
   case TM_FRAME_TAKE_BACK: take_back(k, w, f); break;
   case TM_FRAME_STOPPING: tm_keeper_step(k, w, TM_KEEPER_ON_STOPPING); break;
@@ -287,6 +304,7 @@ static void on_frame(struct tm_channel *c, const struct tm_frame *f)
   switch (f->type) {
   case TM_FRAME_STEP: on_step(k, f); break;
   case TM_FRAME_START: on_start(k, f); break;
+  case TM_FRAME_PING: tm_keeper_send(k, TM_FRAME_PONG, 0, NULL, 0); break;
   case TM_FRAME_TAKE_BACK:
   case TM_FRAME_STOPPING:
   case TM_FRAME_KILL: on_worker_frame(k, f); break;
@@ -305,6 +323,7 @@ static int open_all(struct tm_keeper *k, struct tm_err *err)
 {
   tm_timer_open(&k->timer, &k->loop, tm_keeper_on_time, k);
   tm_timer_open(&k->lock_timer, &k->loop, on_lock_time, k);
+  tm_timer_open(&k->memory_timer, &k->loop, tm_keeper_memory_on_time, k);
   if (tm_signal_open(&k->on_child, &k->loop, SIGCHLD, on_child, k, err) < 0 ||
       tm_signal_open(&k->on_term, &k->loop, SIGTERM, on_term, k, err) < 0 ||
       tm_signal_open(&k->on_orphaned, &k->loop, SIGHUP, on_orphaned, k, err) < 0)
@@ -328,15 +347,37 @@ static void release(struct tm_keeper *k)
     free(step);
   }
   TM_ARRAY_RELEASE(&k->steps);
+  tm_keeper_memory_release(k);
   TM_ARRAY_RELEASE(&k->workers);
   if (k->lock_fd >= 0)
     tm_lock_release(k->lock_fd);
   tm_fs_close(tm_fs_real(), k->lock_fd);
 }
 
+static bool read_memory(struct tm_memory *out)
+{
+  return tm_memory_read(out, "/proc", "/sys/fs/cgroup");
+}
+
+static int64_t read_kills(void)
+{
+  return tm_memory_kills("/proc", "/sys/fs/cgroup");
+}
+
+static bool log_names(pid_t pid, int64_t since_ns)
+{
+  return tm_memory_log_names("/dev/kmsg", pid, since_ns);
+}
+
 int tm_keeper_run(void)
 {
-  struct tm_keeper k = { .lock_fd = -1, .parent = getppid() };
+  static const struct tm_keeper_readings readings = { read_memory, read_kills, log_names };
+  return tm_keeper_run_with(&readings);
+}
+
+int tm_keeper_run_with(const struct tm_keeper_readings *readings)
+{
+  struct tm_keeper k = { .lock_fd = -1, .parent = getppid(), .readings = readings };
   struct tm_err err = TM_ERR_NONE;
   const char *hello = tm_hello();
   int rc = tm_loop_init(&k.loop, &err);

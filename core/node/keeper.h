@@ -2,10 +2,20 @@
 #ifndef TM_NODE_KEEPER_H
 #define TM_NODE_KEEPER_H
 
+#include "sys/memory.h"
+
 #define TM_KEEPER_CONTROL_FD 3
+
+/* What the keeper reads of the machine; tests have readings of their own. */
+struct tm_keeper_readings {
+  bool (*memory)(struct tm_memory *out); /* false: not known */
+  int64_t (*kills)(void);                /* tm_memory_kills() */
+  bool (*log_names)(pid_t pid, int64_t since_ns);
+};
 
 /* Serves the control channel (descriptor 3) until it closes; then everything beneath it has been ended. Returns the exit
  * status of the process. Takes over the process: session, subreaper, SIGCHLD. */
 int tm_keeper_run(void);
+int tm_keeper_run_with(const struct tm_keeper_readings *readings);
 
 #endif

@@ -65,26 +65,22 @@ void tm_keeper_log(struct tm_keeper_step *step, enum tm_level level, const char 
   tm_buf_release(&line);
 }
 
-void tm_keeper_log_death(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *words)
+void tm_keeper_log_error(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *p,
+                         size_t n)
 {
   const struct tm_fs *fs = tm_fs_real();
   const struct tm_node_step *s = &w->step->s;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_buf line = TM_BUF_NONE;
   char *path = tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, s->node_id, w->name);
   int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
-  free(path);
-  if (fd < 0) {
+  int rc = fd < 0 ? fd : tm_fd_append(fd, p, n);
+  if (fd >= 0 && rc < 0)
+    tm_err_system(&err, rc, "cannot write '%s'", path);
+  if (rc < 0)
     tm_keeper_note_log(k, &err);
-    return;
-  }
-  tm_time_log(&line, tm_clock_wall_ns());
-  tm_buf_printf(&line,
-                "|ERROR|%ld|%s|%s; what it printed is in user/stdout/%s/ and user/stderr/%s/\n",
-                (long)w->pid, w->name, words, s->node_id, s->node_id);
-  tm_fd_append(fd, line.data, line.len);
-  tm_fs_close(fs, fd);
-  tm_buf_release(&line);
+  if (fd >= 0)
+    tm_fs_close(fs, fd);
+  free(path);
 }
 
 int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker *w,

@@ -9,6 +9,8 @@
  *                      <-------         TAKEN             u64 seq ... that had not begun
  *     STOPPING         ------->         the worker was told STOP: it has TM_STOP_NS to end
  *     KILL             ------->         ends the worker and what it started
+ *     PING             ------->
+ *                      <-------         PONG              it is awake
  *                      <-------         ENDED             struct tm_ended, once for each STARTED
  *                      <-------         NOTE              words, for the log
  *   (the control channel closes)        everything beneath it is killed, and it ends
@@ -35,20 +37,22 @@ enum tm_node_frame {
   TM_FRAME_TAKE_BACK,
   TM_FRAME_STOPPING,
   TM_FRAME_KILL,
+  TM_FRAME_PING,
   TM_FRAME_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_FRAME_START_FAILED, /* payload: words */
   TM_FRAME_TAKEN,        /* once for each TAKE_BACK to a worker that lives; may be empty */
   TM_FRAME_ENDED,
   TM_FRAME_NOTE,
+  TM_FRAME_PONG,
 };
-#define TM_STOP_NS (30 * INT64_C(1000000000))
+#define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 
 /* The text that both sides exchange first, and must find equal. */
 const char *tm_hello(void);
 
 /* What the keeper must know of a step. In the frame: the strings and lists in this order (node/wire.h: any bytes but NUL,
- * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64 monitor_ns, u32
- * hides_gpus. Strings are the struct's own after decoding. */
+ * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64 memory_limit, u64 init_timeout_ns, u64
+ * interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus. Strings are the struct's own after decoding. */
 struct tm_node_step {
   char *node_id;  /* "0" */
   char *job_dir;  /* node.lock lies there */
@@ -61,10 +65,13 @@ struct tm_node_step {
   char **
       environment; /* "NAME=value" on top of the keeper's own; NULL-ended. The keeper adds the TM_ENV_ ones */
   size_t environment_len;
-  int64_t run_timeout_ns;  /* of one run(); 0: none */
-  int64_t load_timeout_ns; /* of what precedes it; 0: none */
-  int64_t monitor_ns;      /* between two samples of the node's resources; 0: none are taken */
-  bool hides_gpus;         /* from workers for which there is no GPU */
+  int64_t run_timeout_ns;     /* of one run(); 0: none */
+  int64_t load_timeout_ns;    /* of what precedes it; 0: none */
+  int64_t memory_limit;       /* of one worker, resident, bytes; 0: none */
+  int64_t init_timeout_ns;    /* of loading the script and init(); 0: none */
+  int64_t interrupt_grace_ns; /* from the interruption of a call to the kill; 0: the kill at once */
+  int64_t monitor_ns;         /* between two samples of the node's resources; 0: none are taken */
+  bool hides_gpus;            /* from workers for which there is no GPU */
 };
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n,
@@ -76,13 +83,23 @@ void tm_node_step_release(struct tm_node_step *s);
 char *tm_job_mark(const char *job_dir);
 
 enum tm_end_cause {
-  TM_END_STOPPED,  /* it was told to stop, and exited with 0 */
-  TM_END_EXITED,   /* by itself: os.exit, an error of ours */
-  TM_END_SIGNAL,   /* killed, crashed */
-  TM_END_TIMEOUT,  /* killed by the keeper: run() passed its timeout */
+  TM_END_STOPPED, /* it was told to stop, and exited with 0 */
+  TM_END_EXITED,  /* by itself: os.exit, an error of ours */
+  TM_END_SIGNAL,  /* killed, crashed */
+  TM_END_TIMEOUT, /* killed by the keeper: run(), init() or what the phase says passed its timeout */
   TM_END_SHUTDOWN, /* killed by the keeper: shutdown() took too long */
-  TM_END_KILLED,   /* killed by the keeper: KILL */
+  TM_END_MEMORY,   /* killed by the keeper: it had more memory than its limit */
+  TM_END_FROZEN, /* killed by the keeper: somebody had stopped it (SIGSTOP), and it was not woken in time */
+  TM_END_KILLED, /* killed by the keeper: KILL */
 };
+
+/* Whether the kernel has killed it because memory had run out. */
+enum tm_memory_kill {
+  TM_KILL_OTHER,   /* nothing says so */
+  TM_KILL_COUNTED, /* inferred: the kernel counts such a kill since, of whom it does not say */
+  TM_KILL_LOGGED,  /* the kernel's log names it */
+};
+#define TM_LAST_LINE_MAX 200 /* bytes */
 
 struct tm_ended {
   enum tm_end_cause cause;
@@ -91,13 +108,19 @@ struct tm_ended {
   int32_t signal;
   int64_t lived_ns;
   int64_t max_rss_kb;
-  struct tm_page_view view; /* the last state of its page */
-  int64_t phase_ns;         /* how long it had been in that phase */
+  enum tm_memory_kill memory;
+  bool was_frozen;                      /* it was stopped (SIGSTOP) when it was killed */
+  int64_t rss_kb;                       /* cause MEMORY: what it had when it was killed */
+  int64_t memory_limit_kb;              /* and what it might have had */
+  char last_line[TM_LAST_LINE_MAX + 1]; /* the last line of its stderr, made harmless; "" */
+  struct tm_page_view view;             /* the last state of its page */
+  int64_t phase_ns;                     /* how long it had been in that phase */
   uint64_t words[TM_PAGE_WORDS];
 };
 void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e);
 int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err *err);
-/* "killed by signal 9 (Killed) in run() after 1.2 s"; one line. */
+/* "killed by signal 9 (Killed) in run() after 1.2 s; at most 12 MB resident; last on stderr: ..."; one line. What differs
+ * from one death to the next of the same kind stands behind " after ". */
 void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e);
 
 #endif

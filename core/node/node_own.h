@@ -6,6 +6,7 @@
 
 #include "base/level.h"
 #include "base/mem.h"
+#include "node/keeper.h"
 #include "node/message.h"
 #include "node/page.h"
 #include "sys/channel.h"
@@ -25,6 +26,12 @@ struct tm_keeper_step {
 
 enum tm_keeper_state { TM_KEEPER_LIVES, TM_KEEPER_STOPS, TM_KEEPER_KILLED, TM_KEEPER_STATES };
 
+/* The last interruption of one of its calls. */
+struct tm_keeper_interrupt {
+  uint64_t call;    /* as on the page; 0: none */
+  int64_t begun_ns; /* monotonic */
+};
+
 /* A worker, from its start until its end has been told. */
 struct tm_keeper_worker {
   struct tm_keeper_step *step;
@@ -38,8 +45,19 @@ struct tm_keeper_worker {
   enum tm_keeper_state state;
   enum tm_end_cause kill_cause; /* when KILLED */
   int64_t started_ns;           /* monotonic, as all here */
-  int64_t due_ns;               /* when to look at its page; INT64_MAX: never */
-  int64_t stop_due_ns;          /* when shutdown() is late; INT64_MAX: it was not told to stop */
+  struct tm_page_view view;     /* of its page, when it was looked at last */
+  struct tm_keeper_interrupt interrupt;
+  int64_t due_ns;        /* when to look at its page; INT64_MAX: never */
+  int64_t stop_due_ns;   /* when shutdown() is late; INT64_MAX: it was not told to stop */
+  int64_t frozen_due_ns; /* it is stopped (SIGSTOP), and is killed then; INT64_MAX: it is not */
+  int64_t rss_kb;        /* when it passed its memory limit */
+};
+
+/* A START that waits for memory. */
+struct tm_keeper_waiting {
+  uint64_t step;
+  uint32_t number;
+  char *name;
 };
 
 struct tm_keeper {
@@ -48,6 +66,11 @@ struct tm_keeper {
   struct tm_signal on_child, on_term, on_orphaned;
   struct tm_timer timer; /* armed to the earliest due_ns or stop_due_ns */
   struct tm_timer lock_timer;
+  struct tm_timer memory_timer; /* runs while there is a limit to watch, or somebody waits */
+  const struct tm_keeper_readings *readings;
+  struct TM_ARRAY(struct tm_keeper_waiting) waiting; /* in the order of their START */
+  int64_t memory_kills;                              /* of the kernel's, that are accounted for */
+  bool is_short;                                     /* of memory: nobody is started */
   struct TM_ARRAY(struct tm_keeper_step *) steps;
   struct TM_ARRAY(struct tm_keeper_worker *) workers;
   pid_t parent;
@@ -59,14 +82,18 @@ struct tm_keeper {
 void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n);
 void tm_keeper_note(struct tm_keeper *k, const char *text);
 
+/* Starts a worker, or tells why not. */
+void tm_keeper_start(struct tm_keeper *k, uint64_t step, uint32_t number, const char *name);
+
 /* log.c: the log folder of the node. What cannot be written is noted to the supervisor once, and passed over. */
 void tm_keeper_note_log(struct tm_keeper *k, struct tm_err *err); /* that one cannot be written */
 void tm_keeper_log_open(struct tm_keeper *k,
                         struct tm_keeper_step *step); /* makes the folders, opens _main.txt */
 void tm_keeper_log(struct tm_keeper_step *step, enum tm_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The end of a worker that did not come as it was asked to, as a line of user/error/<node>/<worker>.txt. */
-void tm_keeper_log_death(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *words);
+/* Lines to the end of user/error/<node>/<worker>.txt. */
+void tm_keeper_log_error(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *p,
+                         size_t n);
 /* A worker's "stdout" or "stderr", opened for appending, and linked into sys/node/: a descriptor, or -1. */
 int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker *w,
                               const char *stream);
@@ -80,6 +107,29 @@ void tm_keeper_worker_free(struct tm_keeper_worker *w); /* NULL is a no-op */
 char **tm_keeper_environment(char *const *own, char *const *more, size_t more_len,
                              char *const *last, size_t last_len);
 
+/* cause.c. What can be learned of an end beside its status: fills memory, was_frozen, rss_kb, memory_limit_kb, last_line of
+ * `ended`, whose cause and signal are set. */
+void tm_keeper_find_cause(struct tm_keeper *k, const struct tm_keeper_worker *w,
+                          struct tm_ended *ended);
+/* The whole of it into _main.txt, and into user/error/ unless it was asked to end. */
+void tm_keeper_log_end(struct tm_keeper *k, const struct tm_keeper_worker *w,
+                       const struct tm_ended *ended);
+/* Whether the kernel killed it, of what is known. Pure. */
+enum tm_memory_kill tm_keeper_memory_kill(enum tm_end_cause cause, int signal, bool is_logged,
+                                          int64_t new_kills);
+/* The last `lines` lines of a text. Pure. */
+const char *tm_keeper_last_lines(const char *text, size_t len, int lines);
+
+/* memory.c: limits of workers, and whether there is memory for another one. */
+void tm_keeper_memory_watch(struct tm_keeper *k, const struct tm_keeper_worker *w);
+void tm_keeper_memory_on_time(struct tm_timer *t);
+/* True: it must wait; it is started when there is memory, or when no worker is left. */
+bool tm_keeper_memory_hold(struct tm_keeper *k, uint64_t step, uint32_t number, const char *name);
+/* One that waits is not wanted any more: told as a start that failed. False: it does not wait. */
+bool tm_keeper_memory_drop(struct tm_keeper *k, uint32_t number);
+void tm_keeper_memory_release(struct tm_keeper *k);
+/* Whether memory is short: it is below a twentieth of the whole (64 MB to 1 GB), until there is half as much again. Pure. */
+bool tm_keeper_is_short(bool was_short, const struct tm_memory *m);
 /* gpus.c. The devices of the node, for a step. */
 void tm_keeper_find_gpus(struct tm_keeper_step *step);
 /* The device of a worker that is to be started, w->gpu, and the entry for its environment, to free(); NULL: as it is. */
@@ -102,6 +152,8 @@ enum tm_keeper_event {
   TM_KEEPER_ON_KILL,
   TM_KEEPER_ON_RUN_LATE,
   TM_KEEPER_ON_STOP_LATE,
+  TM_KEEPER_ON_FROZEN_LATE,
+  TM_KEEPER_ON_MEMORY,
   TM_KEEPER_ON_END,
   TM_KEEPER_EVENTS
 };
@@ -111,14 +163,25 @@ void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_kee
 void tm_keeper_on_time(struct tm_timer *t);
 /* Handles all ends that there are. False when no child is left. */
 bool tm_keeper_reap(struct tm_keeper *k);
-/* When to look at the page again: at or before `now_ns`, the run() or the loading that `view` shows has passed its timeout
- * (0: none). Pure. */
-int64_t tm_keeper_due(const struct tm_page_view *view, int64_t run_ns, int64_t load_ns,
+/* It was stopped, or woken. */
+void tm_keeper_on_stop(struct tm_keeper *k, struct tm_keeper_worker *w, bool is_stopped);
+/* When to look at the page again: at or before `now_ns`, the call that `view` shows has passed the timeout that the step has
+ * for it (0: none). Pure. */
+int64_t tm_keeper_due(const struct tm_page_view *view, const struct tm_node_step *s,
                       int64_t now_ns);
 /* Whether a process with the marker `found` descends from a worker with `marker`, perhaps through a keeper of its own. Pure. */
 bool tm_keeper_is_marked(const char *found, const char *marker);
 /* The cause of an end. Pure. */
 enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
                                   const struct tm_process_end *end, enum tm_phase phase);
+
+/* interrupt.c */
+enum tm_late_action { TM_LATE_KILL, TM_LATE_INTERRUPT, TM_LATE_AGAIN };
+/* What is to be done with the call that `view` shows, which is late. Pure. */
+enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,
+                                   const struct tm_page_view *view, bool can_interrupt,
+                                   int64_t grace_ns, int64_t now_ns);
+/* Its call is late: it is interrupted, or interrupted again, and due_ns says when to look. False: it is to be killed. */
+bool tm_keeper_interrupt(struct tm_keeper_worker *w);
 
 #endif

@@ -28,9 +28,8 @@ static enum tm_entry_state state_in(uint64_t word, uint64_t seq)
 
 const char *tm_phase_name(enum tm_phase phase)
 {
-  static const char *const names[] = {
-    "start", "init", "idle", "load", "run", "return", "shutdown"
-  };
+  static const char *const names[] = { "start", "init",   "idle",     "load",
+                                       "run",   "return", "shutdown", "recover" };
   return (unsigned)phase < sizeof names / sizeof *names ? names[phase] : "idle";
 }
 
@@ -85,7 +84,7 @@ void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
       i++) { /* a page that changes all the time is scribbled on: the last reading is good enough */
     uint64_t doing = atomic_load_explicit(&p->doing, memory_order_acquire);
     const struct tm_page_record *r = &p->records[doing >> 4 & 1];
-    out->phase = (doing & 15) <= TM_PHASE_SHUTDOWN ? (enum tm_phase)(doing & 15) : TM_PHASE_IDLE;
+    out->phase = (doing & 15) <= TM_PHASE_RECOVER ? (enum tm_phase)(doing & 15) : TM_PHASE_IDLE;
     out->since_ns = atomic_load_explicit(&r->since_ns, memory_order_relaxed);
     out->seq = atomic_load_explicit(&r->seq, memory_order_relaxed);
     out->index = atomic_load_explicit(&r->index, memory_order_relaxed);

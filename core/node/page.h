@@ -12,6 +12,10 @@
  * `doing` is a word (count << 4 | phase). The rest of what the worker is doing stands in records[count & 1]: the worker
  * fills the other record, then publishes it with the next `doing`; who reads takes `doing`, the record, and `doing` again,
  * until both are the same. So a worker that dies at any point leaves one whole record.
+ *
+ * Interruption: the worker says in `can_interrupt` that it handles the keeper's alarm; the keeper names in `interrupt` the
+ * call that is to be interrupted, then sends the alarm. An alarm that comes when that call has ended, and another one has
+ * begun, so hits nobody.
  */
 #ifndef TM_NODE_PAGE_H
 #define TM_NODE_PAGE_H
@@ -34,7 +38,8 @@ enum tm_phase {
   TM_PHASE_LOAD,
   TM_PHASE_RUN,
   TM_PHASE_RETURN,
-  TM_PHASE_SHUTDOWN
+  TM_PHASE_SHUTDOWN,
+  TM_PHASE_RECOVER /* after an interruption */
 };
 enum tm_entry_state { TM_ENTRY_QUEUED, TM_ENTRY_BEGUN, TM_ENTRY_DONE, TM_ENTRY_TAKEN };
 
@@ -50,7 +55,10 @@ struct tm_page {
   _Atomic uint64_t doing;
   struct tm_page_record records[2];
   _Atomic uint64_t words[TM_PAGE_WORDS];
+  _Atomic uint64_t can_interrupt; /* 1: the worker's, from then on */
+  _Atomic uint64_t interrupt;     /* the keeper's: seq of the entry, or TM_PAGE_INIT */
 };
+#define TM_PAGE_INIT UINT64_MAX /* in the place of a seq: init() */
 
 struct tm_page_view { /* one consistent reading */
   enum tm_phase phase;

@@ -1,13 +1,16 @@
 /* watch.c - deadlines and ends. What can happen to a worker stands in one table, [state][event] -> action.
  *
  *  (1) No polling: one timer, armed to the earliest moment at which some deadline can have passed. A worker in run()
- *      since s can be late at s + timeout; one that is not in run() can be late at now + timeout at the earliest.
+ *      since s can be late at s + timeout; one that is not in run() can be late at now + timeout at the earliest. The same
+ *      of init(), of loading a mini-batch, of recover().
  *  (2) An end is handled whole before the next one is asked for: the group is killed while the ended worker still holds
  *      its number, then it is reaped, told, and what it had is removed.
  *  (3) What has left the group by setsid() becomes our own child when its parent dies. It is known by its marker; what
  *      carries the marker of no living worker is killed, whenever a process beneath us has ended: only then something
  *      can have become our child. What has wiped its marker is left until the keeper ends.
  *  (4) A kill is sent once and its cause kept; a worker that had ended by itself before the kill came says so.
+ *  (5) One that somebody has stopped (SIGSTOP) does nothing until it is woken, whatever its page says: it has
+ *      run_invocation_timeout for that, wherever it was. SIGKILL needs nobody's waking.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,6 +26,7 @@
 #define CHILDREN_MAX                                                                               \
   1024 /* looked at in one turn; what is beyond is found when the next one has ended */
 #define MARKER_MAX 4096
+#define FROZEN_NS  (60 * TM_S) /* where there is no run_invocation_timeout */
 
 static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
 {
@@ -31,13 +35,22 @@ static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
   return since_ns < INT64_MAX - timeout_ns ? since_ns + timeout_ns : INT64_MAX;
 }
 
-int64_t tm_keeper_due(const struct tm_page_view *view, int64_t run_ns, int64_t load_ns,
-                      int64_t now_ns)
+int64_t tm_keeper_due(const struct tm_page_view *view, const struct tm_node_step *s, int64_t now_ns)
 {
-  int64_t since_ns = view->since_ns < now_ns ? view->since_ns : now_ns;
-  int64_t run_due_ns = due_of(view->phase == TM_PHASE_RUN ? since_ns : now_ns, run_ns);
-  int64_t load_due_ns = due_of(view->phase == TM_PHASE_LOAD ? since_ns : now_ns, load_ns);
-  return run_due_ns < load_due_ns ? run_due_ns : load_due_ns;
+  bool is_new = view->phase == TM_PHASE_START || view->phase == TM_PHASE_INIT;
+  const struct limit {
+    enum tm_phase phase;
+    int64_t ns;
+  } limits[] = { { TM_PHASE_RUN, s->run_timeout_ns },
+                 { TM_PHASE_LOAD, s->load_timeout_ns },
+                 { TM_PHASE_INIT, is_new ? s->init_timeout_ns : 0 },
+                 { TM_PHASE_RECOVER, s->interrupt_grace_ns > 0 ? TM_STOP_NS : 0 } };
+  int64_t since_ns = view->since_ns < now_ns ? view->since_ns : now_ns, first_ns = INT64_MAX;
+  for (size_t i = 0; i < TM_COUNT_OF(limits); i++) {
+    int64_t due_ns = due_of(view->phase == limits[i].phase ? since_ns : now_ns, limits[i].ns);
+    first_ns = due_ns < first_ns ? due_ns : first_ns;
+  }
+  return first_ns;
 }
 
 bool tm_keeper_is_marked(const char *found, const char *marker)
@@ -51,6 +64,8 @@ enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
 {
   if (w->state == TM_KEEPER_KILLED && end->signal == SIGKILL)
     return w->kill_cause; /* (4) */
+  if (end->signal == SIGALRM && w->interrupt.call != 0)
+    return TM_END_TIMEOUT; /* user code had taken the handler away */
   if (end->signal != 0)
     return TM_END_SIGNAL;
   /* The worker may have got STOP, and ended, before we are told that it was sent: the page says so too. */
@@ -69,6 +84,7 @@ static void arm(struct tm_keeper *k, int64_t now_ns) /* keeps (1) */
       continue;
     first_ns = w->due_ns < first_ns ? w->due_ns : first_ns;
     first_ns = w->stop_due_ns < first_ns ? w->stop_due_ns : first_ns;
+    first_ns = w->frozen_due_ns < first_ns ? w->frozen_due_ns : first_ns;
   }
   if (first_ns == INT64_MAX)
     tm_timer_stop(&k->timer);
@@ -76,17 +92,23 @@ static void arm(struct tm_keeper *k, int64_t now_ns) /* keeps (1) */
     tm_timer_start(&k->timer, first_ns > now_ns ? first_ns - now_ns : 0, 0);
 }
 
-static void look_at(struct tm_keeper *k, struct tm_keeper_worker *w, int64_t now_ns)
+static void look_at_page(struct tm_keeper *k, struct tm_keeper_worker *w, int64_t now_ns)
 {
-  struct tm_page_view view;
-  if (w->stop_due_ns <= now_ns)
-    tm_keeper_step(k, w, TM_KEEPER_ON_STOP_LATE);
   if (w->due_ns > now_ns || w->state == TM_KEEPER_KILLED)
     return;
-  tm_page_read(w->page, &view);
-  w->due_ns = tm_keeper_due(&view, w->step->s.run_timeout_ns, w->step->s.load_timeout_ns, now_ns);
+  tm_page_read(w->page, &w->view);
+  w->due_ns = tm_keeper_due(&w->view, &w->step->s, now_ns);
   if (w->due_ns <= now_ns)
     tm_keeper_step(k, w, TM_KEEPER_ON_RUN_LATE);
+}
+
+static void look_at(struct tm_keeper *k, struct tm_keeper_worker *w, int64_t now_ns)
+{
+  if (w->stop_due_ns <= now_ns)
+    tm_keeper_step(k, w, TM_KEEPER_ON_STOP_LATE);
+  look_at_page(k, w, now_ns);
+  if (w->frozen_due_ns <= now_ns) /* last: where it was late by its page, that is the cause */
+    tm_keeper_step(k, w, TM_KEEPER_ON_FROZEN_LATE);
 }
 
 void tm_keeper_on_time(struct tm_timer *t)
@@ -103,8 +125,17 @@ void tm_keeper_watch(struct tm_keeper *k, struct tm_keeper_worker *w)
 {
   int64_t now_ns = tm_clock_mono_ns();
   struct tm_page_view view = { .phase = TM_PHASE_START };
-  w->due_ns = tm_keeper_due(&view, w->step->s.run_timeout_ns, w->step->s.load_timeout_ns, now_ns);
-  w->stop_due_ns = INT64_MAX;
+  w->due_ns = tm_keeper_due(&view, &w->step->s, now_ns);
+  w->stop_due_ns = w->frozen_due_ns = INT64_MAX;
+  arm(k, now_ns);
+}
+
+void tm_keeper_on_stop(struct tm_keeper *k, struct tm_keeper_worker *w, bool is_stopped)
+{
+  int64_t now_ns = tm_clock_mono_ns(), timeout_ns = w->step->s.run_timeout_ns;
+  tm_keeper_log(w->step, TM_WARNING, "%s was %s", w->name,
+                is_stopped ? "stopped (SIGSTOP) by somebody" : "woken (SIGCONT)");
+  w->frozen_due_ns = is_stopped ? now_ns + (timeout_ns > 0 ? timeout_ns : FROZEN_NS) : INT64_MAX;
   arm(k, now_ns);
 }
 
@@ -141,7 +172,18 @@ static void end_late_stop(struct tm_keeper *k, struct tm_keeper_worker *w)
 
 static void end_late_run(struct tm_keeper *k, struct tm_keeper_worker *w)
 {
-  kill_worker(w, TM_END_TIMEOUT);
+  if (!tm_keeper_interrupt(w))
+    kill_worker(w, TM_END_TIMEOUT);
+}
+
+static void end_frozen(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  kill_worker(w, TM_END_FROZEN);
+}
+
+static void end_large(struct tm_keeper *k, struct tm_keeper_worker *w)
+{
+  kill_worker(w, TM_END_MEMORY);
 }
 
 static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
@@ -157,10 +199,12 @@ static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
 
 static void (*const actions[TM_KEEPER_STATES][TM_KEEPER_EVENTS])(struct tm_keeper *,
                                                                  struct tm_keeper_worker *) = {
-  /*                    STOPPING    KILL        RUN_LATE      STOP_LATE      END */
-  [TM_KEEPER_LIVES] = { begin_stop, end_killed, end_late_run, nothing, forget },
-  [TM_KEEPER_STOPS] = { nothing, end_killed, end_late_run, end_late_stop, forget },
-  [TM_KEEPER_KILLED] = { nothing, nothing, nothing, nothing, forget },
+  /*                    STOPPING    KILL        RUN_LATE      STOP_LATE      FROZEN_LATE MEMORY     END */
+  [TM_KEEPER_LIVES] = { begin_stop, end_killed, end_late_run, nothing, end_frozen, end_large,
+                        forget },
+  [TM_KEEPER_STOPS] = { nothing, end_killed, end_late_run, end_late_stop, end_frozen, end_large,
+                        forget },
+  [TM_KEEPER_KILLED] = { nothing, nothing, nothing, nothing, nothing, nothing, forget },
 };
 
 void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_keeper_event event)
@@ -172,21 +216,13 @@ void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_kee
 
 static void tell(struct tm_keeper *k, struct tm_keeper_worker *w, const struct tm_ended *ended)
 {
-  struct tm_buf bytes = TM_BUF_NONE, words = TM_BUF_NONE, lived = TM_BUF_NONE;
-  tm_ended_describe(&words, ended);
-  tm_time_duration(&lived, ended->lived_ns);
-  bool was_asked = ended->cause == TM_END_STOPPED || ended->cause == TM_END_KILLED;
-  tm_keeper_log(w->step, was_asked ? TM_INFO : TM_WARNING,
-                "%s ended: pid %u, %s; lived %s, at most %lld kB resident", w->name, ended->pid,
-                words.data, lived.data, (long long)ended->max_rss_kb);
-  if (!was_asked)
-    tm_keeper_log_death(k, w, words.data);
+  struct tm_buf bytes = TM_BUF_NONE;
+  tm_keeper_log_end(k, w, ended);
   tm_ended_encode(&bytes, ended);
   tm_keeper_send(k, TM_FRAME_ENDED, w->number, bytes.data,
-                 bytes.len); /* after the logs: they are named then */
+                 bytes.len);     /* after the logs: they are named then */
+  tm_channel_flush(&k->control); /* its successor need not wait for what we do next */
   tm_buf_release(&bytes);
-  tm_buf_release(&words);
-  tm_buf_release(&lived);
 }
 
 static void end_worker(struct tm_keeper *k, struct tm_keeper_worker *w,
@@ -204,6 +240,7 @@ static void end_worker(struct tm_keeper *k, struct tm_keeper_worker *w,
   ended.lived_ns = now_ns - w->started_ns;
   if (ended.view.since_ns > 0 && ended.view.since_ns < now_ns) /* else it was scribbled on */
     ended.phase_ns = now_ns - ended.view.since_ns;
+  tm_keeper_find_cause(k, w, &ended);
   tm_process_reap(w->pid, &ended.max_rss_kb);
   tell(k, w, &ended);
   tm_keeper_step(k, w, TM_KEEPER_ON_END);
@@ -239,10 +276,22 @@ static void sweep(struct tm_keeper *k)
       tm_process_kill(pids[i], SIGKILL);
 }
 
+static void look_for_stopped(struct tm_keeper *k) /* keeps (5) */
+{
+  pid_t pid;
+  bool is_stopped;
+  while (tm_process_next_stop(&pid, &is_stopped) > 0) {
+    struct tm_keeper_worker *w = find_pid(k, pid);
+    if (w && !k->is_closing)
+      tm_keeper_on_stop(k, w, is_stopped);
+  }
+}
+
 bool tm_keeper_reap(struct tm_keeper *k)
 {
   struct tm_process_end end;
   int rc;
+  look_for_stopped(k);
   while ((rc = tm_process_next_end(&end)) > 0) {
     struct tm_keeper_worker *w = find_pid(k, end.pid);
     if (w)

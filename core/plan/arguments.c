@@ -114,12 +114,26 @@ static double number(const struct tm_json *settings, const char *name)
   return tm_json_num(tm_json_get(settings, name), "value", 0);
 }
 
+/* All the delays between the tries of a mini-batch, at the longest; those that nobody asked for are short beside the other
+ * time-outs. */
+static double delays(const struct tm_json *settings)
+{
+  double delay_s = number(settings, "retry_delay"), more = number(settings, "run_max_try") - 1,
+         sum_s = 0, max_s = delay_s > 60 ? delay_s : 60;
+  for (; more > 0 && delay_s > 0 && delay_s < max_s; more--) {
+    sum_s += delay_s;
+    delay_s = 2 * delay_s < max_s ? 2 * delay_s : max_s;
+  }
+  return sum_s + more * delay_s;
+}
+
 /* As the original has it: long enough for a mini-batch that uses up its tries. */
 static double progress_default(const struct tm_json *settings)
 {
   double run_s = number(settings, "run_invocation_timeout");
   double tries_s =
-      number(settings, "run_max_try") * (run_s + number(settings, "task_overhead_timeout")) + 60;
+      number(settings, "run_max_try") * (run_s + number(settings, "task_overhead_timeout")) + 60 +
+      delays(settings);
   return 3 * run_s + 30 > tries_s ? 3 * run_s + 30 : tries_s;
 }
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "report/result.h"
 
 int tm_log_open(struct tm_log *l, const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
 {
@@ -67,6 +68,10 @@ static void add_end(struct tm_buf *text, const struct tm_step_view *s)
                 tm_text_counted(c->created, "mini-batch", "mini-batches"), c->succeeded, c->failed,
                 c->items, tm_text_counted(c->items, "item", "items"), c->items_succeeded,
                 c->items_failed);
+  if (c->errors + c->timeouts + c->lost > 0) {
+    tm_buf_add_str(text, "; failed tries: ");
+    tm_result_add_tries(text, c);
+  }
   if (*s->cause)
     tm_buf_printf(text, "; cause: %s", s->cause);
 }

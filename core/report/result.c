@@ -47,15 +47,21 @@ static void add_items(struct tm_buf *out, const struct tm_counts *c, int indent)
   add_number(out, c->items_failed, " failed\n");
 }
 
+void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *c)
+{
+  add_number(out, c->errors, " by an error, ");
+  add_number(out, c->timeouts, " by a timeout, ");
+  add_number(out, c->lost, " with their worker");
+}
+
 static void add_tries(struct tm_buf *out, const struct tm_counts *c, int indent)
 {
   if (c->errors + c->timeouts + c->lost == 0)
     return;
   add_label(out, indent, "failed tries:");
   tm_buf_add_char(out, ' ');
-  add_number(out, c->errors, " by an error, ");
-  add_number(out, c->timeouts, " by a timeout, ");
-  add_number(out, c->lost, " with their worker\n");
+  tm_result_add_tries(out, c);
+  tm_buf_add_char(out, '\n');
 }
 
 static void add_output(struct tm_buf *out, const struct tm_step_view *s, int indent)

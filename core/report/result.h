@@ -18,6 +18,9 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
 /* One line: where to start looking, for the files of the log folder. Nothing on a terminal, which names these places anyway. */
 void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
                          const struct tm_errors *errors);
+
+/* "2 by an error, 0 by a timeout, 1 with their worker": how many tries have failed, and how. */
+void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *counts);
 /* The first line about a job: "Completed: digits, 12.3 s". `elapsed_ns` < 0 is left out. */
 void tm_result_add_job(struct tm_buf *out, const struct tm_job_view *job, int64_t elapsed_ns);
 

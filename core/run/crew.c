@@ -14,16 +14,15 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "data/item.h"
+#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/part.h"
 #include "sys/clock.h"
 
-#define STEAL_NS         TM_HAND_LATE_NS /* what waits longer in a hand is taken back for an idle worker */
-#define MINI_BATCH_HEAD  16u             /* bytes before the items */
-#define LOST_ANSWERS_MAX 3               /* of a mini-batch, that are not counted */
-#define MUTE_NS          (2 * TM_S) /* from the end of a worker's socket to the news of its end */
-#define LOST_NODES_MAX   5          /* in a row, without a result between */
-#define JOB_NAME_MAX     100        /* bytes, in the name of temp_dir: a name ends at 255 */
+#define MINI_BATCH_HEAD  16u /* bytes before the items */
+#define LOST_ANSWERS_MAX 3   /* of a mini-batch, that are not counted */
+#define LOST_NODES_MAX   5   /* in a row, without a result between */
+#define JOB_NAME_MAX     100 /* bytes, in the name of temp_dir: a name ends at 255 */
 
 static struct tm_worker *find(struct tm_supervisor *s, uint32_t id)
 {
@@ -35,16 +34,22 @@ static struct tm_worker *find(struct tm_supervisor *s, uint32_t id)
 
 void tm_crew_event(struct tm_worker *w, enum tm_worker_event event)
 {
+  bool is_early = w->state < TM_WORKER_READY;
+
   w->state = tm_pool_step(&w->s->pool, w->state, event);
+  if (event == TM_WORKER_ON_READY || (event == TM_WORKER_ON_ENDED && is_early))
+    tm_init_rules_note(&w->s->init_rules, event == TM_WORKER_ON_READY);
 }
 
 /* Starting. */
 
-static void start_worker(struct tm_supervisor *s)
+static void start_worker(struct tm_supervisor *s, int64_t slot)
 {
   struct tm_worker *w = TM_NEW(struct tm_worker);
 
   w->s = s;
+  w->slot = slot;
+  w->started_ns = s->patience.awake.now_ns;
   w->number = s->next_number++;
   snprintf(w->name, sizeof(w->name), "process%03" PRId64, w->number);
   tm_hand_init(&w->hand);
@@ -69,12 +74,21 @@ static char *temp_base(const struct tm_supervisor *s)
                     (unsigned)getuid(), JOB_NAME_MAX, tm_path_base(s->o.job->dir), (uint32_t)hash);
 }
 
+static char *profile_file(const struct tm_worker *w)
+{
+  const struct tm_supervisor *s = w->s;
+
+  return s->o.step->config.is_profiled
+             ? tm_xprintf("%s/sys/node/%s/%s.profile", s->logs_dir, tm_node_id(s->node), w->name)
+             : tm_xstrdup("");
+}
+
 static void send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
   const struct tm_config *config = &step->config;
-  struct tm_buf text = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
   char *base = temp_base(s);
   char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
   struct tm_setup setup = { .worker_name = w->name,
@@ -88,6 +102,8 @@ static void send_setup(struct tm_worker *w)
                             .runner_arguments_len = step->runner_arguments_len,
                             .datasets = names,
                             .datasets_len = step->inputs_len,
+                            .schema_file = s->schema_file,
+                            .index_dir = s->index_dir,
                             .output_dir = s->output_dir,
                             .log_dir = in_logs(s, "entry_script_log", "", ""),
                             .temp_dir = tm_xprintf("%s-%s", base, w->name),
@@ -98,23 +114,34 @@ static void send_setup(struct tm_worker *w)
                             .logging_level = config->logging_level,
                             .append_row = config->output_action == TM_APPEND_ROW,
                             .escapes_line_breaks = config->escapes_line_breaks,
+                            .separator = config->append_row_separator,
                             .verify_items = s->o.is_resumed,
+                            .memory_limit = config->worker_memory_limit,
+                            .is_interruptible =
+                                s->arms_workers || config->interruptible == TM_INTERRUPTIBLE,
+                            .profile_file = profile_file(w),
+                            .run_timeout_ns = config->run_invocation_timeout_ns,
+                            .init_timeout_ns = config->init_timeout_ns,
                             .max_result_size = config->max_result_size };
   struct tm_frame f = { .type = TM_FRAME_SETUP, .fd = -1 };
 
   for (size_t i = 0; i < step->inputs_len; i++)
     names[i] = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
+  tm_table_loader_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
+  setup.tables = (char *)(uintptr_t)tm_buf_str(&tables);
   tm_setup_encode(&text, &setup);
   f.payload = text.data;
   f.length = (uint32_t)text.len;
   tm_channel_send(&w->channel, &f);
   tm_buf_release(&text);
+  tm_buf_release(&tables);
   free(names);
   free(base);
   free(setup.log_dir);
   free(setup.temp_dir);
   free(setup.logger_file);
   free(setup.error_file);
+  free(setup.profile_file);
 }
 
 static void on_channel_end(struct tm_channel *c, int code)
@@ -199,7 +226,8 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   if (entry.len > TM_FRAME_MAX - MINI_BATCH_HEAD)
     return tm_err_set(err, TM_ELIMIT,
                       "mini-batch %" PRIu64 ": its list of items is %zu bytes long, more than the "
-                      "%u that can be handed to a worker; make mini_batch_size smaller",
+                      "%u that can be handed to a worker; make mini_batch_size smaller, or choose "
+                      "partition_keys with more values",
                       e->index, entry.len, TM_FRAME_MAX - MINI_BATCH_HEAD);
   held = tm_hand_add(&w->hand);
   held->entry = *e;
@@ -245,63 +273,33 @@ void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w)
   }
 }
 
-/* Somebody is idle, and somebody else has what waits. */
-static bool should_steal(const struct tm_supervisor *s)
+int64_t tm_crew_open(const struct tm_supervisor *s)
 {
-  bool has_idle = false, has_waiting = false;
+  const struct tm_counts *c = &s->tally.counts;
 
-  for (size_t i = 0; i < s->workers.len; i++) {
-    const struct tm_worker *w = s->workers.at[i];
-    has_idle |= w->state == TM_WORKER_READY && w->hand.len == 0 && !w->is_deaf;
-    has_waiting |= w->hand.len > 1;
-  }
-  return has_idle && has_waiting && !s->is_ending;
+  return c->created - c->succeeded - c->failed + tm_isolate_open(s);
 }
 
-static void arm_steal(struct tm_supervisor *s)
+static void start_workers(struct tm_supervisor *s)
 {
-  if (s->is_steal_armed || !should_steal(s))
-    return;
-  s->is_steal_armed = true;
-  tm_timer_start(&s->steal_timer, STEAL_NS, 0);
+  int64_t slot;
+
+  while (s->node && tm_pool_wants_worker(&s->pool, tm_crew_open(s)) &&
+         (slot = tm_slots_take(&s->slots, tm_clock_mono_ns())) >= 0)
+    start_worker(s, slot);
 }
 
 void tm_crew_fill(struct tm_supervisor *s)
 {
-  const struct tm_counts *c = &s->tally.counts;
-
+  if (tm_queue_due(&s->queue) != INT64_MAX)
+    tm_queue_set_now(&s->queue, tm_clock_mono_ns());
   for (size_t i = 0; i < s->workers.len; i++)
     tm_crew_hand_out(s, s->workers.at[i]);
-  while (s->node &&
-         tm_pool_wants_worker(&s->pool, c->created - c->succeeded - c->failed + tm_isolate_open(s)))
-    start_worker(s);
+  start_workers(s);
   if (s->lister)
     tm_lister_set_hungry(s->lister, !tm_queue_has_waiting(&s->queue));
-  arm_steal(s);
-}
-
-/* Asks for what waits behind the first, and was handed out before. */
-static void ask_back(struct tm_worker *w, int64_t before_ns)
-{
-  uint64_t seqs[TM_PAGE_WORDS];
-  size_t n =
-      w->is_asked || w->state != TM_WORKER_READY ? 0 : tm_hand_waiting(&w->hand, before_ns, seqs);
-
-  if (n == 0 || !w->s->node)
-    return;
-  w->is_asked = true;
-  tm_node_take_back(w->s->node, w->id, seqs, n);
-}
-
-void tm_crew_on_steal(struct tm_timer *t)
-{
-  struct tm_supervisor *s = t->data;
-  int64_t before = tm_clock_mono_ns() - STEAL_NS;
-
-  s->is_steal_armed = false;
-  for (size_t i = 0; i < s->workers.len && should_steal(s); i++)
-    ask_back(s->workers.at[i], before);
-  arm_steal(s);
+  tm_steal_arm(s);
+  tm_vigil_arm(s);
 }
 
 static void put_back(struct tm_worker *w, struct tm_held *held)
@@ -329,7 +327,7 @@ static void on_taken(void *data, uint32_t id, const uint64_t *seqs, size_t n)
   if (s->is_ending && w->hand.len == 0 && w->state == TM_WORKER_READY)
     tm_crew_stop_worker(w);
   else if (s->is_ending)
-    ask_back(w, INT64_MAX); /* what was handed out after the last time it was asked */
+    tm_steal_ask_back(w, INT64_MAX); /* what was handed out after the last time it was asked */
   tm_crew_fill(s);
 }
 
@@ -351,18 +349,6 @@ void tm_crew_kill_worker(struct tm_worker *w)
     tm_node_kill(w->s->node, w->id);
 }
 
-void tm_crew_tick(struct tm_supervisor *s)
-{
-  int64_t now_ns = tm_clock_mono_ns();
-
-  for (size_t i = 0; i < s->workers.len; i++) {
-    struct tm_worker *w = s->workers.at[i];
-    if (w->mute_ns == 0 || now_ns - w->mute_ns < MUTE_NS || w->is_rubbish)
-      continue;
-    tm_answer_on_rubbish(w);
-  }
-}
-
 /* Those that have nothing in hand are told to stop. What waits behind a running one is taken back; what runs may end. A
  * worker that is not ready has nothing that could be lost. */
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill)
@@ -375,7 +361,7 @@ void tm_crew_stop_all(struct tm_supervisor *s, bool kill)
     } else if (w->state == TM_WORKER_READY && w->hand.len == 0) {
       tm_crew_stop_worker(w);
     } else {
-      ask_back(w, INT64_MAX);
+      tm_steal_ask_back(w, INT64_MAX);
     }
   }
 }
@@ -451,6 +437,8 @@ static void end_worker(struct tm_worker *w, const char *words, enum tm_level lev
   struct tm_event e = { .kind = TM_EVENT_WORKER_ENDED, .level = level, .text = words };
 
   note_init_failure(w, words);
+  tm_slots_give_back(&s->slots, w->slot, w->has_worked || w->state == TM_WORKER_STOPPING,
+                     tm_clock_mono_ns(), s->o.epoch + (uint64_t)w->number);
   tm_crew_event(w, TM_WORKER_ON_ENDED);
   tm_supervisor_emit(s, &e, w);
   remove_worker(w);
@@ -496,7 +484,7 @@ static void on_start_failed(void *data, uint32_t id, const char *text)
 
   if (!tm_check(w))
     return;
-  end_worker(w, text, TM_ERROR);
+  end_worker(w, text, w->state == TM_WORKER_STOPPING ? TM_INFO : TM_ERROR);
   tm_crew_fill(s);
   tm_supervisor_judge(s);
   tm_supervisor_check_end(s);
@@ -525,9 +513,13 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .environment = s->o.step->config.environment,
                                .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
                                .load_timeout_ns = s->o.step->config.load_timeout_ns,
+                               .memory_limit = s->o.step->config.worker_memory_limit,
+                               .init_timeout_ns = s->o.step->config.init_timeout_ns,
                                .monitor_ns = s->o.step->config.monitor_interval_ns,
                                .hides_gpus = s->o.step->config.hides_gpus };
 
+  if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
+    step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;
   while (step.environment && step.environment[environment_len])
     environment_len++;
   step.environment_len = environment_len;

@@ -351,6 +351,8 @@ static void on_tick(struct tm_timer *t)
 
   for (size_t i = 0; i < job->steps_len; i++)
     tm_supervisor_tick(job->steps[i]);
+  if (!job->is_ended)
+    tm_node_tick(job->node, tm_clock_mono_ns());
   emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }
 
@@ -489,7 +491,6 @@ static void judge(struct tm_job *job)
   }
 }
 
-/* The job cannot be said to have ended well. */
 static void fail_end(struct tm_job *job)
 {
   job->code = job->cause.code;
@@ -546,6 +547,7 @@ int tm_exit_status_of(int code)
   case TM_ECHANGED:
   case TM_EVERSION: return 2;
   case TM_ENOINPUT:
+  case TM_EINPUT:
   case TM_ETHRESHOLD:
   case TM_ESCRIPT: return 1;
   default: return 3;

@@ -20,11 +20,14 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "run/awake.h"
+#include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/process.h"
 
 #define KEEPER_END_NS (5 * TM_S)
 #define STRAYS_NS     (5 * TM_S)
+#define PING_NS       TM_S
 
 enum phase { ASKED, LIVES, GONE };
 
@@ -40,6 +43,9 @@ struct tm_node {
   char *job_dir; /* NULL before the first step */
   pid_t pid;
   bool is_lost, has_hello;
+  struct tm_awake awake;
+  int64_t patience_ns;         /* of silence */
+  int64_t heard_ns, pinged_ns; /* awake: the last frame of the keeper's; when it was asked last */
   void (*on_note)(void *data, const char *text);
   void (*on_lost)(void *data, const char *text);
   void *data;
@@ -94,6 +100,8 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, const c
   n->on_note = on_note;
   n->on_lost = on_lost;
   n->data = data;
+  n->patience_ns = TM_NODE_PATIENCE_NS;
+  tm_awake_init(&n->awake, tm_clock_mono_ns());
   if (tm_channel_open(&n->control, loop, pair[0], on_frame, on_end, n, err) < 0) {
     tm_process_wait(pid, 0, NULL);
     free(n->id);
@@ -123,6 +131,8 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
   *TM_ARRAY_ADD(&n->users) = *user;
   if (!n->job_dir)
     n->job_dir = tm_xstrdup(step->job_dir);
+  if (step->run_timeout_ns > n->patience_ns)
+    n->patience_ns = step->run_timeout_ns;
   tm_node_step_encode(&text, step);
   f.payload = text.data;
   f.length = (uint32_t)text.len;
@@ -183,6 +193,25 @@ static void lose(struct tm_node *n, const char *text)
     return;
   n->is_lost = true;
   n->on_lost(n->data, text);
+}
+
+void tm_node_tick(struct tm_node *n, int64_t mono_ns)
+{
+  int64_t now_ns;
+
+  if (!n || n->is_lost)
+    return;
+  now_ns = tm_awake_look(&n->awake, mono_ns);
+  if (now_ns - n->heard_ns >= n->patience_ns) {
+    char *text = tm_xprintf("its keeper has not answered for %g s: it may have been stopped "
+                            "(SIGSTOP); it is replaced",
+                            (double)n->patience_ns / 1e9);
+    lose(n, text);
+    free(text);
+  } else if (now_ns - n->pinged_ns >= PING_NS) {
+    n->pinged_ns = now_ns;
+    send_to(n, TM_FRAME_PING, 0);
+  }
 }
 
 static void on_taken(struct tm_node *n, const struct tm_node_user *user, const struct tm_frame *f)
@@ -288,7 +317,8 @@ static void on_frame(struct tm_channel *c, const struct tm_frame *f)
   struct tm_node *n = c->data;
   bool is_taken = false;
 
-  if (n->is_lost)
+  n->heard_ns = n->awake.now_ns;
+  if (n->is_lost || f->type == TM_FRAME_PONG)
     ;
   else if (f->type == TM_FRAME_HELLO)
     on_hello(n, f);
@@ -306,7 +336,11 @@ static void on_end(struct tm_channel *c, int code)
 {
   struct tm_node *n = c->data;
 
-  lose(n, code < 0 ? tm_code_text(code) : "its keeper has ended");
+  char *text = code < 0 ? tm_xprintf("its keeper cannot be heard: %s", tm_code_text(code))
+                        : tm_xstrdup("its keeper has ended");
+
+  lose(n, text);
+  free(text);
 }
 
 static void on_closed(struct tm_channel *c)

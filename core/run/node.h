@@ -38,6 +38,10 @@ uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name
 void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len);
 void tm_node_stopping(struct tm_node *n, uint32_t worker);
 void tm_node_kill(struct tm_node *n, uint32_t worker);
+/* About ten times a second: the keeper is asked whether it is awake. One that has not said anything for as long as a run() of
+ * its steps may take, and at least TM_NODE_PATIENCE_NS, is lost: it keeps nobody's deadlines any more. */
+void tm_node_tick(struct tm_node *n, int64_t mono_ns);
+#define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
 const char *tm_node_id(const struct tm_node *n);
 bool tm_node_is_lost(const struct tm_node *n);
 /* Closes the control channel, whereupon the keeper ends everything beneath it, waits for its end and reaps it; what a keeper

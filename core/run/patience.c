@@ -6,32 +6,29 @@
  */
 #include "run/patience.h"
 
-#include "base/time.h"
-
-#define GAP_MAX_NS TM_S
-
 void tm_patience_init(struct tm_patience *p, int64_t first_ns, int64_t update_ns, int64_t now_ns)
 {
-  *p = (struct tm_patience) { .first_ns = first_ns, .update_ns = update_ns, .looked_ns = now_ns };
+  *p = (struct tm_patience) { .first_ns = first_ns, .update_ns = update_ns };
+  tm_awake_init(&p->awake, now_ns);
 }
 
 int tm_patience_look(struct tm_patience *p, const struct tm_counts *c, int64_t now_ns,
                      struct tm_err *err)
 {
-  int64_t ended = c->succeeded + c->failed + c->parts, gap_ns = now_ns - p->looked_ns;
+  int64_t ended = c->succeeded + c->failed + c->parts;
+  int64_t awake_ns = tm_awake_look(&p->awake, now_ns), waited_ns;
 
-  p->looked_ns = now_ns;
-  p->waited_ns += gap_ns < GAP_MAX_NS ? gap_ns : GAP_MAX_NS;
   if (c->created != p->created || ended != p->ended) {
     p->created = c->created;
     p->ended = ended;
-    p->waited_ns = 0;
+    p->since_ns = awake_ns;
   }
-  if (c->created == 0 && p->waited_ns >= p->first_ns)
+  waited_ns = awake_ns - p->since_ns;
+  if (c->created == 0 && waited_ns >= p->first_ns)
     return tm_err_set(err, TM_ETHRESHOLD,
                       "no mini-batch was created within first_task_creation_timeout (%g s)",
                       (double)p->first_ns / 1e9);
-  if (c->created > 0 && p->waited_ns >= p->update_ns)
+  if (c->created > 0 && waited_ns >= p->update_ns)
     return tm_err_set(
         err, TM_ETHRESHOLD,
         "no mini-batch has ended or was created within progress_update_timeout (%g s)",

@@ -1,7 +1,6 @@
 /* patience.h - how long a step may go on without a mini-batch that is created or ends.
  *
- * It is told the time and the numbers, and keeps neither clock nor timer. Only time in which it was looked at counts: of a
- * longer gap between two looks (the supervisor was stopped, the machine was suspended) a second is taken.
+ * It is told the time and the numbers, and keeps neither clock nor timer. Only time awake counts (awake.h).
  *
  * Caller: init when the step starts; look about ten times a second.
  */
@@ -11,13 +10,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "run/awake.h"
 #include "run/events.h"
 
 struct tm_patience {
   int64_t first_ns;  /* first_task_creation_timeout */
   int64_t update_ns; /* progress_update_timeout */
-  int64_t looked_ns; /* monotonic */
-  int64_t waited_ns; /* since something was created or ended */
+  struct tm_awake awake;
+  int64_t since_ns; /* awake; when something was created or ended */
   int64_t created, ended;
 };
 

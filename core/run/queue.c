@@ -19,6 +19,7 @@ void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void
   memset(q, 0, sizeof(*q));
   tm_require(run_max_try >= 1);
   q->run_max_try = run_max_try;
+  q->later_due_ns = INT64_MAX;
   q->is_over = is_over;
   q->data = data;
 }
@@ -26,6 +27,7 @@ void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void
 void tm_queue_release(struct tm_queue *q)
 {
   TM_ARRAY_RELEASE(&q->back);
+  TM_ARRAY_RELEASE(&q->later);
 }
 
 void tm_queue_set_created(struct tm_queue *q, uint64_t created)
@@ -105,6 +107,13 @@ void tm_queue_put_back(struct tm_queue *q, const struct tm_entry *e)
   back_add(q, e);
 }
 
+static void later_add(struct tm_queue *q, const struct tm_entry *e)
+{
+  *TM_ARRAY_ADD(&q->later) = *e;
+  if (e->due_ns < q->later_due_ns)
+    q->later_due_ns = e->due_ns;
+}
+
 bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker)
 {
   struct tm_entry again = *e;
@@ -114,8 +123,33 @@ bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker
     return false;
   again.try++;
   again.avoid = worker;
-  back_add(q, &again);
+  if (again.due_ns > q->now_ns)
+    later_add(q, &again);
+  else
+    back_add(q, &again);
   return true;
+}
+
+void tm_queue_set_now(struct tm_queue *q, int64_t now_ns)
+{
+  q->now_ns = now_ns;
+  if (q->later_due_ns > now_ns)
+    return;
+  q->later_due_ns = INT64_MAX;
+  for (size_t i = q->later.len; i-- > 0;) {
+    struct tm_entry e = q->later.at[i];
+    if (e.due_ns > now_ns) {
+      q->later_due_ns = e.due_ns < q->later_due_ns ? e.due_ns : q->later_due_ns;
+      continue;
+    }
+    q->later.at[i] = q->later.at[--q->later.len];
+    back_add(q, &e);
+  }
+}
+
+int64_t tm_queue_due(const struct tm_queue *q)
+{
+  return q->later_due_ns;
 }
 
 void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try)

@@ -14,8 +14,10 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/job.h"
+#include "store/workspace.h"
 #include "sys/clock.h"
 
 #define FLUSH_BYTES (256 << 10)
@@ -79,6 +81,8 @@ static void set_view(struct tm_supervisor *s)
   s->state_dir = tm_path_join(s->dir, "state");
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
+  s->schema_file = tm_path_join(s->state_dir, "schema.json");
+  s->index_dir = tm_workspace_index_dir(s->o.job->dir, step->name);
   if (step->config.output_action == TM_APPEND_ROW)
     s->output_file = tm_path_join(s->output_dir, step->config.append_row_file_name);
   s->view = (struct tm_step_view) { .number = s->o.number,
@@ -149,6 +153,10 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   if (rc < 0)
     return rc;
   s->manifest = tm_commit_manifest(s->commit);
+  tm_columns_init(&s->columns, s->o.fs, s->state_dir, config->append_row_separator,
+                  config->append_row_header);
+  if ((rc = tm_columns_open(&s->columns, s->commit, err)) < 0)
+    return rc;
   tm_tally_add_earlier(&s->tally, found->committed, found->failed, found->items,
                        found->items_succeeded, found->returned);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
@@ -173,6 +181,9 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                                       .failed_percent = config->allowed_failed_percent },
                 config->output_action == TM_APPEND_ROW);
   tm_pool_init(&s->pool, config->process_count_per_node);
+  tm_slots_init(&s->slots, config->process_count_per_node);
+  tm_init_rules_init(&s->init_rules, config->process_count_per_node,
+                     config->run_invocation_timeout_ns);
   tm_queue_init(&s->queue, config->run_max_try, is_over, s);
   if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0) {
     tm_supervisor_close(s);
@@ -291,12 +302,15 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_lister_options o = { .loop = s->o.loop,
                                  .manifest = s->manifest,
-                                 .inputs = (const struct tm_dataset *const *)s->o.step->inputs,
-                                 .inputs_len = s->o.step->inputs_len,
-                                 .mini_batch_size = s->o.step->config.mini_batch_size,
+                                 .cut = tm_step_cut(s->o.step),
                                  .on_progress = on_listed,
                                  .data = s };
 
+  o.cut.spill_dir = s->spill_dir;
+  o.cut.schema_file = s->schema_file;
+  o.cut.groups_dir = s->state_dir;
+  o.cut.fs = s->o.fs;
+  o.cut.index_dir = s->index_dir;
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);
   s->tally.counts.all_created = false;
@@ -334,7 +348,8 @@ static void open_handles(struct tm_supervisor *s)
   s->open++;
   open_timer(s, &s->flush_timer, on_flush);
   open_timer(s, &s->sync_timer, on_sync_time);
-  open_timer(s, &s->steal_timer, tm_crew_on_steal);
+  open_timer(s, &s->steal_timer, tm_steal_on_time);
+  open_timer(s, &s->due_timer, tm_vigil_on_due);
   tm_timer_start(&s->sync_timer, s->o.step->config.sync_interval_ns,
                  s->o.step->config.sync_interval_ns);
 }
@@ -412,6 +427,7 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
     tm_queue_close(&s->queue);
     tm_pool_close(&s->pool);
     tm_timer_stop(&s->steal_timer);
+    tm_timer_stop(&s->due_timer);
   }
   tm_crew_stop_all(s, kill);
   tm_supervisor_check_end(s);
@@ -487,15 +503,8 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
-  struct tm_err err = TM_ERR_NONE;
-
   refresh(s);
-  tm_crew_tick(s);
-  if (!s->is_ending &&
-      tm_patience_look(&s->patience, &s->tally.counts, tm_clock_mono_ns(), &err) < 0) {
-    s->cause = err;
-    tm_supervisor_end(s, TM_FAILED, true);
-  }
+  tm_vigil_tick(s);
 }
 
 /* Closing. */
@@ -503,6 +512,7 @@ void tm_supervisor_tick(struct tm_supervisor *s)
 static void free_now(struct tm_supervisor *s)
 {
   tm_queue_release(&s->queue);
+  tm_slots_release(&s->slots);
   TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
   tm_buf_release(&s->scratch);
@@ -513,6 +523,9 @@ static void free_now(struct tm_supervisor *s)
   free(s->state_dir);
   free(s->spill_dir);
   free(s->staging_dir);
+  free(s->schema_file);
+  free(s->index_dir);
+  tm_table_loader_free(s->tables);
   free(s);
 }
 
@@ -532,10 +545,12 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
   (void)tm_syncer_stop(&s->syncer);
+  tm_columns_release(&s->columns);
   tm_commit_close(s->commit);
   tm_turn_close(&s->turn);
   tm_timer_close(&s->flush_timer);
   tm_timer_close(&s->sync_timer);
   tm_timer_close(&s->steal_timer);
+  tm_timer_close(&s->due_timer);
   tm_supervisor_closed_one(s);
 }

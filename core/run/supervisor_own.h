@@ -1,26 +1,34 @@
-/* supervisor_own.h - the inside of a supervisor, shared by its four files and nobody else:
+/* supervisor_own.h - the inside of a supervisor, shared by its files and nobody else:
  *
  *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
  *   crew.c        its workers: starting, hearing of their ends, taking back what waits behind a long one
+ *   interrupt.c   which workers can be interrupted, and those that retire
  *   answer.c      what workers say: results and failures, and what becomes of them
+ *   steal.c       what waits in one hand is taken back for another that is empty
+ *   vigil.c       what time brings: no progress, workers that do not get through init(), tries that wait for their time
  *   isolate.c     mini-batches that have used up their tries and are run in parts, until their bad items stand alone
  */
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
+#include "run/columns.h"
 #include "run/hand.h"
+#include "run/init_rules.h"
 #include "run/lister.h"
 #include "run/patience.h"
 #include "run/pool.h"
+#include "run/slots.h"
 #include "run/supervisor.h"
 #include "run/syncer.h"
 #include "run/tally.h"
 
 struct tm_worker {
   struct tm_supervisor *s;
-  uint32_t id;    /* on the node */
-  int64_t number; /* of its name */
-  char name[24];  /* process000 */
+  uint32_t id;        /* on the node */
+  int64_t number;     /* of its name */
+  int64_t slot;       /* its place (slots.h) */
+  int64_t started_ns; /* awake (awake.h); when it was asked for */
+  char name[24];      /* process000 */
   int64_t pid;
   enum tm_worker_state state;
   struct tm_channel channel;
@@ -30,36 +38,43 @@ struct tm_worker {
   bool is_rubbish; /* it sent what cannot be read, or closed its socket: nothing more is believed */
   int64_t mute_ns; /* monotonic; when its socket ended; 0: it has not */
   bool has_failed_init; /* it has said why */
+  bool has_worked;      /* it has answered for a mini-batch */
 };
 
 struct tm_supervisor {
   struct tm_supervisor_options o;
   struct tm_step_view view;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
-  char host[256]; /* this machine's name: the address of its node */
+  char *schema_file, *index_dir;  /* of tables */
+  struct tm_table_loader *tables; /* to count rows that no worker could count; NULL until then */
+  char host[256];                 /* this machine's name: the address of its node */
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */
+  struct tm_columns columns;    /* of the output, where run() returns data frames */
   struct tm_lister *lister;     /* NULL: the list is complete */
   struct tm_syncer syncer;
   struct tm_sync sync;
   struct tm_queue queue;
   struct tm_tally tally;
   struct tm_pool pool;
-  struct tm_patience patience;
+  struct tm_slots slots;
+  struct tm_init_rules init_rules;
+  struct tm_patience patience;                   /* and its clock of time awake */
   struct TM_ARRAY(struct tm_isolate *) isolates; /* isolate.h */
   struct tm_node *node;                          /* NULL: being replaced */
   uint32_t node_step;
   struct TM_ARRAY(struct tm_worker *) workers; /* all but GONE */
   int64_t next_number;
   struct tm_turn turn;
-  struct tm_timer flush_timer, sync_timer, steal_timer;
+  struct tm_timer flush_timer, sync_timer, steal_timer, due_timer;
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
   bool is_ending, is_ended, is_steal_armed, is_closing;
-  bool has_surplus_warning;
-  int64_t running; /* mini-batches in hands */
-  int lost_nodes;  /* in a row, without a result between */
+  bool has_surplus_warning, has_fault_warning;
+  bool arms_workers; /* their calls can be interrupted from here on */
+  int64_t running;   /* mini-batches in hands */
+  int lost_nodes;    /* in a row, without a result between */
   int code;
   struct tm_err cause; /* why it is Failed */
   struct tm_buf scratch;
@@ -80,22 +95,40 @@ void tm_supervisor_closed_one(struct tm_supervisor *s);
 void tm_crew_fill(
     struct tm_supervisor *s); /* starts workers that are wanted, hands out what waits */
 void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
+int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts, that wait or run */
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
 void tm_crew_kill_worker(struct tm_worker *w);
+/* A run() has timed out: with "auto" workers can be interrupted from here on, those that live and those to come. */
+void tm_crew_arm_workers(struct tm_supervisor *s);
 void tm_crew_lose_all(struct tm_supervisor *s);
 void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone, and nobody is told */
 void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node);
-void tm_crew_tick(struct tm_supervisor *s);
-void tm_crew_on_steal(struct tm_timer *t);
 void tm_crew_event(struct tm_worker *w, enum tm_worker_event event);
 
 /* answer.c */
 void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f);
+/* It begins nothing more, and says why; what it holds comes back when it has ended. */
+void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f);
 /* It cannot be talked to: it is killed. */
 void tm_answer_on_rubbish(struct tm_worker *w);
 /* A try that ended without an answer: its worker died or was killed. Counts it. */
 void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_status status,
                         const char *words, int64_t ns);
+
+/* steal.c */
+void tm_steal_arm(
+    struct tm_supervisor *s); /* looks in a while, when there is something to take back */
+void tm_steal_on_time(struct tm_timer *t);
+void tm_steal_ask_back(struct tm_worker *w,
+                       int64_t before_ns); /* what waits behind its first, handed out before */
+
+/* vigil.c */
+void tm_vigil_tick(struct tm_supervisor *s);
+void tm_vigil_on_due(struct tm_timer *t);
+void tm_vigil_arm(struct tm_supervisor *s); /* for the next try or place that is due */
+/* When the next try may come of one that has failed; monotonic, 0: at once. */
+int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_entry *e,
+                           enum tm_status status);
 
 #endif

@@ -262,6 +262,8 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
     step->total = extent.mini_batches;
     step->is_listed = extent.has_end;
     step->items_total = extent.items;
+    if (extent.items >= 0 && step->items_succeeded + step->items_failed > extent.items)
+      step->items_total = step->items_succeeded + step->items_failed; /* rows of tables */
   }
   if (result)
     take_result(step, result);
@@ -269,6 +271,7 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
     step->output = output_of(dir, record);
   read_errors(step, dir, result != NULL);
   find_error_file(step, dir);
+  tm_survey_read_tries(step, dir);
   if (step->begin_wall_ns > 0 && (s->begin_wall_ns == 0 || step->begin_wall_ns < s->begin_wall_ns))
     s->begin_wall_ns = step->begin_wall_ns;
   free(manifest);

@@ -44,7 +44,9 @@ struct tm_step_survey {
   bool is_listed;            /* total is final */
   int64_t succeeded, failed; /* mini-batches */
   int64_t items_total;       /* -1: not known before all are listed */
-  int64_t items_succeeded, items_failed;           /* of mini-batches that are over */
+  int64_t items_succeeded, items_failed; /* of mini-batches that are over */
+  int64_t try_errors, try_timeouts,
+      try_lost; /* tries of all sessions that failed, as far as the summary has them; -1: there is none */
   int64_t sessions;                                /* 0: not begun */
   int64_t begin_wall_ns;                           /* of the first session; 0: not begun */
   int64_t session_wall_ns;                         /* of the last one */
@@ -79,6 +81,10 @@ struct tm_json *tm_survey_to_json(const struct tm_survey *s);
 
 /* Whether a supervisor has the job, by its lock; its pid and host (to free()) where `owner` says so. Both may be NULL. */
 bool tm_survey_is_running(const char *dir, int64_t *pid, char **host);
+
+/* try_errors, try_timeouts and try_lost, out of logs/sys/job_report/process_summary.csv of the step in `dir`. While a job runs that file is
+ * up to ten seconds old. */
+void tm_survey_read_tries(struct tm_step_survey *s, const char *dir);
 
 /* The end of a manifest's file. */
 struct tm_manifest_extent {

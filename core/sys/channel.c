@@ -79,7 +79,7 @@ static void deliver(struct tm_channel *c)
   int rc = 0;
   while (c->is_open && !c->is_ended && (rc = tm_wire_next(&c->in, &c->in_at, &f)) > 0) {
     if (!give_fd(c, &f)) {
-      rc = TM_EPROTOCOL;
+      rc = c->has_lost_fd ? -EMFILE : TM_EPROTOCOL;
       break;
     }
     c->on_frame(c, &f);
@@ -99,11 +99,12 @@ static void read_some(struct tm_channel *c, size_t most)
     return;
   c->is_reading = true;
   while (c->is_open && !c->is_ended && total < most) { /* keeps (3) */
-    struct tm_wire_fds fds = { c->fd_in, c->fd_in_len, (int)TM_COUNT_OF(c->fd_in) };
+    struct tm_wire_fds fds = { c->fd_in, c->fd_in_len, (int)TM_COUNT_OF(c->fd_in), false };
     size_t room;
     char *p = tm_wire_room(&c->in, &c->in_at, &room);
     ssize_t got = tm_wire_read(c->fd, c->is_socket, p, room, false, &fds);
     c->fd_in_len = fds.len;
+    c->has_lost_fd |= fds.is_cut;
     if (got == -EAGAIN)
       break;
     /* The writing end of a pipe is ready to read when its reader is gone. */

@@ -68,6 +68,7 @@ struct tm_channel {
   struct TM_ARRAY(struct tm_fd_at) fd_out; /* duplicates that go with the outbox */
   struct tm_late late;                     /* flushes at the turn's end */
   bool is_socket, is_reading;
+  bool has_lost_fd; /* one came, and this process could not open it */
   void (*on_frame)(struct tm_channel *c, const struct tm_frame *f);
   /* Once: 0 end of file, or why; frames before it were delivered. */
   void (*on_end)(struct tm_channel *c, int code);
@@ -78,7 +79,7 @@ struct tm_channel {
 /* Takes the descriptor over (also when it fails), makes it non-blocking, and reads from the loop's
  * next turn on. The end is 0 also when the peer died with unread bytes, or in the middle of a
  * frame, which is then dropped; it is TM_EPROTOCOL when a frame is too long or its descriptor has
- * not come. From within on_frame everything may be called but tm_channel_drain() of the same
+ * not come, -EMFILE when that came and this process has too many. From within on_frame everything may be called but tm_channel_drain() of the same
  * channel; after tm_channel_close() no further frame is delivered. */
 int tm_channel_open(struct tm_channel *c, struct tm_loop *loop, int fd,
                     void (*on_frame)(struct tm_channel *, const struct tm_frame *),

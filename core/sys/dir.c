@@ -67,8 +67,11 @@ static int remove_names(DIR *dir, int depth, struct tm_err *err)
   return rc;
 }
 
+/* An empty one goes without a descriptor: there may be none left. */
 static int remove_folder(int at, const char *name, int depth, struct tm_err *err)
 {
+  if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+    return 0;
   int fd = depth > DEPTH_MAX ? (errno = ELOOP, -1)
                              : openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   DIR *dir = fd < 0 ? NULL : fdopendir(fd);

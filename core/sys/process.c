@@ -149,6 +149,21 @@ int tm_process_next_end(struct tm_process_end *out)
   return 1;
 }
 
+int tm_process_next_stop(pid_t *pid, bool *is_stopped)
+{
+  siginfo_t info;
+  int rc;
+  memset(&info, 0, sizeof info);
+  do
+    rc = waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG);
+  while (rc < 0 && errno == EINTR);
+  if (rc < 0)
+    return -errno;
+  *pid = info.si_pid;
+  *is_stopped = info.si_code == CLD_STOPPED;
+  return info.si_pid != 0;
+}
+
 void tm_process_reap(pid_t pid, int64_t *max_rss_kb)
 {
   struct rusage used;

@@ -43,6 +43,9 @@ struct tm_process_end {
 /* A child that has ended, not reaped yet: 1, 0 when none, negative when there is no child at all.
  * Returns the same one until tm_process_reap(). */
 int tm_process_next_end(struct tm_process_end *out);
+/* A child that was stopped (SIGSTOP and its like) or woken since the last call: 1 with which and whether it is stopped now, 0
+ * when none, negative when there is no child at all. SIGCHLD comes for both. */
+int tm_process_next_stop(pid_t *pid, bool *is_stopped);
 /* Reaps a child that has ended (one that lives is waited for); *max_rss_kb: the most memory it had
  * resident, or -1. May be NULL. */
 void tm_process_reap(pid_t pid, int64_t *max_rss_kb);

@@ -100,6 +100,8 @@ static ssize_t read_socket(int fd, void *p, size_t n, bool wait, struct tm_wire_
   ssize_t got = recvmsg(fd, &m, flags);
   if (got >= 0)
     take_fds(&m, fds);
+  if (got >= 0 && fds != NULL && (m.msg_flags & MSG_CTRUNC))
+    fds->is_cut = true;
   return got;
 }
 

@@ -16,6 +16,7 @@ bool tm_wire_is_socket(int fd);
 struct tm_wire_fds {
   int *at;
   int len, max;
+  bool is_cut; /* one came that could not be opened: there are too many */
 };
 /* Bytes read, 0 at the end of file (also when the peer died with unread bytes), or a negated
  * errno; EINTR is retried. `fds` NULL: descriptors are refused by the kernel. `wait` false:

@@ -9,7 +9,9 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "data/frame_text.h"
 #include "lua/script.h"
+#include "sys/alarm.h"
 
 int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err *err)
 {
@@ -24,6 +26,7 @@ int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err 
   f->root = root;
   f->setup = (struct tm_setup) { .worker_name = (char *)"process000",
                                  .node_id = (char *)"0",
+                                 .is_interruptible = true,
                                  .output_dir = tm_path_join(root, "output"),
                                  .log_dir = tm_path_join(root, "log"),
                                  .temp_dir = tm_path_join(root, "temp"),
@@ -47,6 +50,15 @@ static int say_failure(const struct tm_foreground *f, const char *what)
   return TM_ESCRIPT;
 }
 
+static void on_ctrl_c(void *data)
+{
+  struct tm_foreground *f = data;
+  if (f->ctrl_cs++ > 0)
+    tm_alarm_surrender();
+  else
+    f->script.interrupt(f->script.data);
+}
+
 static int load(struct tm_foreground *f)
 {
   bool has_no_run = false;
@@ -56,13 +68,26 @@ static int load(struct tm_foreground *f)
   return f->script.init(f->script.data, &f->error) < 0 ? say_failure(f, "init()") : 0;
 }
 
-static int run(struct tm_foreground *f, const struct tm_run_call *call, const char *what)
+static bool write_rows(struct tm_foreground *f)
+{
+  struct tm_buf line = TM_BUF_NONE;
+  if (f->extras.columns.len > 0 && f->has_header)
+    tm_frame_add_header(&line, f->extras.columns.data, f->extras.columns.len, f->setup.separator);
+  bool is_good = tm_fd_append(f->out_fd, tm_buf_str(&line), line.len) == 0 &&
+                 tm_fd_append(f->out_fd, tm_buf_str(&f->rows), f->rows.len) == 0;
+  tm_buf_release(&line);
+  return is_good;
+}
+
+static int run(struct tm_foreground *f, const struct tm_run_call *given, const char *what)
 {
   uint32_t returned = 0;
+  struct tm_run_call own = *given, *call = &own;
+  own.extras = &f->extras;
   clear_error(f);
   if (f->script.run(f->script.data, call, &f->rows, &returned, &f->error) < 0)
     return say_failure(f, "run()");
-  if (tm_fd_append(f->out_fd, tm_buf_str(&f->rows), f->rows.len) < 0)
+  if (!write_rows(f))
     tm_cli_say("cannot write rows to standard output");
   tm_cli_say("%s: %u %s, %u %s returned%s", what, call->items,
              tm_text_counted(call->items, "item", "items"), returned,
@@ -84,6 +109,10 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
   f->out_fd = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+  if (f->setup.is_interruptible) {
+    f->script.arm(f->script.data);
+    tm_alarm_catch(SIGINT, on_ctrl_c, f);
+  }
   rc = load(f);
   if (rc == 0)
     rc = run(f, call, what);
@@ -92,10 +121,11 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
     if (f->script.shutdown(f->script.data, &f->error) < 0)
       say_failure(f, "shutdown()"); /* fails nothing */
   }
+  tm_alarm_release();
   tm_lua_script_close(&f->script);
   fflush(stdout);
   close(f->out_fd);
-  return rc == 0 ? 0 : 1;
+  return rc == 0 ? 0 : f->ctrl_cs > 0 ? 130 : 1;
 }
 
 static void leave_folders(struct tm_foreground *f)
@@ -117,6 +147,7 @@ void tm_foreground_close(struct tm_foreground *f)
   tm_buf_release(&f->error.stack);
   tm_buf_release(&f->error.where);
   tm_buf_release(&f->rows);
+  tm_extras_release(&f->extras);
   free(f->setup.output_dir);
   free(f->setup.log_dir);
   free(f->setup.temp_dir);

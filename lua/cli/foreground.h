@@ -1,13 +1,16 @@
 /* foreground.h - one mini-batch in this process: what `try` and `replay` share.
  *
  * No job, no worker: one try without a timeout, in folders made for it. Rows go to standard output, what the script prints
- * goes to standard error, and so does an error with its stack.
+ * goes to standard error, and so does an error with its stack. Ctrl-C interrupts the script and shows where it was, unless
+ * setup.is_interruptible has been cleared; a second one ends the program.
  *
  * Caller: zero the struct; tm_foreground_open(); fill what of `setup` is not the folders'; tm_foreground_run();
  * tm_foreground_close() in every case.
  */
 #ifndef TM_CLI_FOREGROUND_H
 #define TM_CLI_FOREGROUND_H
+
+#include <signal.h>
 
 #include "agent/script.h"
 #include "base/err.h"
@@ -18,13 +21,16 @@ struct tm_foreground {
   struct tm_setup setup;
   struct tm_script script;
   struct tm_script_error error;
+  bool has_header; /* the columns of a data frame are named above its rows */
+  struct tm_extras extras;
   struct tm_buf rows;
   int out_fd; /* standard output, as it was */
+  volatile sig_atomic_t ctrl_cs;
 };
 
 /* Fresh folders below TMPDIR, or /tmp, whose name begins with "tidemill-<kind>-". */
 int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err *err);
-/* load, init(), run(), shutdown(), with temp_dir as TMPDIR. The exit status, 0 or 1; `what` is the mini-batch, for the words. Negative with words
+/* load, init(), run(), shutdown(), with temp_dir as TMPDIR. The exit status, 0, 1, or 130 after Ctrl-C; `what` is the mini-batch, for the words. Negative with words
  * when there is no Lua to run it in. */
 int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, const char *what,
                       struct tm_err *err);

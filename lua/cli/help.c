@@ -27,6 +27,7 @@ static const struct tm_option options[] = {
 static const char *const kinds[] = {
   "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
   "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
+  "Dataset.Tabular.from_delimited_files", "Dataset.Tabular.from_json_lines_files",
   "dataset:register", "Workspace", "Datastore.register_directory", "datastore:upload", "datastore:download", "arguments", NULL,
 };
 
@@ -114,7 +115,10 @@ static void add_kind(struct tm_buf *out, const char *kind)
 {
   size_t n;
   const struct tm_field *fields = tm_params_fields(kind, &n);
-  tm_buf_printf(out, "%s\n", kind);
+  bool is_argument = strcmp(kind, "arguments") == 0;
+  tm_buf_printf(out, "%s%s\n", kind,
+                is_argument ? " of a step that are the runner's own, as \"--NAME\", \"VALUE\""
+                            : "");
   for (size_t i = 0; i < n; i++) {
     const struct tm_field *f = &fields[i];
     tm_buf_printf(out, "  %-24s %s", f->name, f->help);
@@ -146,6 +150,8 @@ static void add_field(struct tm_buf *out, const char *kind, const struct tm_fiel
                                              : "none");
   if (f->flags & TM_FIELD_PARAMETER)
     tm_buf_add_str(out, "  it may be a PipelineParameter, given anew at every submission\n");
+  if (strcmp(kind, "arguments") == 0)
+    tm_buf_printf(out, "  given as:   arguments = { \"--%s\", ... }; behind -- for map\n", f->name);
   if (strcmp(kind, "ParallelRunConfig") == 0)
     tm_buf_printf(out, "  on resume:  %s\n",
                   f->flags & TM_FIELD_CHANGEABLE

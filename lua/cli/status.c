@@ -114,6 +114,16 @@ static void add_mini_batches(struct tm_buf *out, const struct tm_survey *s,
   add_number(out, step->items_failed, " failed\n");
 }
 
+static void add_tries(struct tm_buf *out, const struct tm_step_survey *step)
+{
+  if (step->try_errors + step->try_timeouts + step->try_lost <= 0)
+    return;
+  tm_buf_add_str(out, "  failed tries: ");
+  add_number(out, step->try_errors, " by an error, ");
+  add_number(out, step->try_timeouts, " by a timeout, ");
+  add_number(out, step->try_lost, " with their worker\n");
+}
+
 static void add_rate(struct tm_buf *out, const struct tm_survey *s,
                      const struct tm_step_survey *step)
 {
@@ -156,6 +166,7 @@ static void add_step(struct tm_buf *out, const struct tm_survey *s,
   if (step->cause && (!s->cause || strcmp(s->cause, step->cause) != 0))
     tm_buf_printf(out, "  cause:        %s\n", step->cause);
   add_mini_batches(out, s, step);
+  add_tries(out, step);
   add_rate(out, s, step);
   if (step->output)
     tm_buf_printf(out, "  output:       %s\n", step->output);

@@ -206,6 +206,6 @@ end]]
   end)
 
   it("of workers costs tries, no rows", function()
-    kill_others("worker", "run_max_try = 30", KILLS * 0.15, 3)
+    kill_others("worker", "run_max_try = 30, retry_delay = 0", KILLS * 0.15, 3)
   end)
 end)

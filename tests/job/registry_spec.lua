@@ -99,6 +99,22 @@ describe("a registered dataset", function()
     t:expect_job(0)
   end)
 
+  it("may be a table", function()
+    local t = case([[
+      local ws = tm.Workspace.from_config()
+      ws:get_default_datastore():upload("csv")
+      local rows = tm.Dataset.Tabular.from_delimited_files(ws:get_default_datastore(), "*.csv", { separator = ";" })
+      rows:filter("n", ">", 1):register(ws, "rows")
+      local got = tm.Dataset.get_by_name(ws, "rows"):as_named_input "rows"
+      assert(got.kind == "delimited" and got.version == 1)]], "got")
+    t:write("csv/a.csv", "n;s\n1;x\n2;y\n3;z\n")
+    t:script "function run(df) local t = {} for i, s in ipairs(df:to_table().s) do t[i] = s end return t end"
+    t:expect_job(0)
+    assert.same({ "y", "z" }, t:rows())
+    t:expect_job(0, { "--resume" })
+    assert.equal("TabularDataset", listed(t)[1].type)
+  end)
+
   it("is listed, shown, registered and unregistered on the command line", function()
     local t = case()
     has(dataset(t, "list").err, "there is no folder")

@@ -137,13 +137,14 @@ end
 
 local function last_line(text) return text:match "([^\n]*)\n?$" end
 
---- Starts the program: words, and { cwd, limit, stdin, env = { "NAME=value" }, before = { "words", "before" } }.
+--- Starts the program, or another: words, and { program, cwd, limit, stdin, env = { "NAME=value" },
+-- before = { "words", "before" } }.
 function Case:start(words, o)
   o = o or {}
   self.runs = self.runs + 1
   local argv = { "env", self.variable, "TIDEMILL_WORKSPACE=" .. self.dir .. "/workspace",
                  "TMPDIR=" .. self.dir .. "/tmp" }
-  for _, list in ipairs { o.env or {}, o.before or {}, { program }, words } do
+  for _, list in ipairs { o.env or {}, o.before or {}, { o.program or program }, words } do
     for _, word in ipairs(list) do argv[#argv + 1] = word end
   end
   local out, err = self.dir .. "/run" .. self.runs .. ".out", self.dir .. "/run" .. self.runs .. ".err"

@@ -55,6 +55,8 @@ struct rig {
   int begun;      /* the FIFO of /hang */
   char *argument; /* the scripts' first, or NULL */
   bool verify_items, no_rows;
+  bool is_interruptible;
+  int64_t grace_ns; /* interrupt_grace of steps */
   int64_t max_result_size;
 };
 
@@ -156,7 +158,7 @@ static inline void rig_open(struct rig *r, const char *hello)
   int pair[2];
   char *self = tm_process_program();
   char *argv[] = { self, (char *)"node", NULL };
-  *r = (struct rig) { .max_result_size = 1 << 30 };
+  *r = (struct rig) { .max_result_size = 1 << 30, .grace_ns = RIG_LIMIT };
   strcpy(r->dir, "/tmp/tidemill-rig-XXXXXX");
   assert_non_null(mkdtemp(r->dir));
   char *fifo = tm_xprintf("%s/begun", r->dir);
@@ -197,7 +199,8 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
                             .worker_argv_len = 2,
                             .environment = environment,
                             .environment_len = 1,
-                            .run_timeout_ns = timeout_ns };
+                            .run_timeout_ns = timeout_ns,
+                            .interrupt_grace_ns = r->grace_ns };
   tm_node_step_encode(&bytes, &s);
   rig_send(r, TM_FRAME_STEP, index, 0, bytes.data, bytes.len);
   tm_buf_release(&bytes);
@@ -243,6 +246,7 @@ static inline void rig_send_setup(struct rig *r, uint32_t worker)
                         .logging_level = TM_INFO,
                         .append_row = !r->no_rows,
                         .verify_items = r->verify_items,
+                        .is_interruptible = r->is_interruptible,
                         .max_result_size = r->max_result_size };
   tm_setup_encode(&bytes, &s);
   rig_say(r, worker, TM_FRAME_SETUP, 0, bytes.data, bytes.len);

@@ -4,9 +4,11 @@
  *   /big      one row of 2 MB            /daemon   starts a process in a session of its own that holds all descriptors
  *   /wiped    the same, without environment        /env   rows: TMPDIR, working directory, marker
  *   /none     returns no row, /nul       fails with a NUL in the message
+ *   /spin     runs until it is interrupted
  *   all else  a row for each item: its path
  *
- * What loading and the other hooks do is the script's first argument: no-run, bad-load, bad-init, bad-shutdown.
+ * What loading and the other hooks do is the script's first argument: no-run, bad-load, bad-init, bad-shutdown,
+ * recovers, bad-recover (without one of these two it has no recover()).
  */
 #ifndef TM_TESTS_RIG_SCRIPT_H
 #define TM_TESTS_RIG_SCRIPT_H
@@ -81,6 +83,32 @@ static inline long rig_daemon(bool wiped)
   return pid;
 }
 
+static volatile sig_atomic_t rig_is_interrupted;
+
+static inline void rig_arm(void *data)
+{
+}
+
+static inline void rig_interrupt(void *data)
+{
+  rig_is_interrupted = 1;
+}
+
+static inline int rig_recover(void *data, const char *reason, struct tm_script_error *e)
+{
+  if (strcmp(rig_mode, "bad-recover") == 0)
+    return rig_give(e, TM_RUN_EXCEPTION, "not put right");
+  return strcmp(rig_mode, "recovers") == 0 && strcmp(reason, "it was stuck") == 0 ? 0 : 1;
+}
+
+static inline int rig_spin(struct tm_script_error *e)
+{
+  while (!rig_is_interrupted)
+    ;
+  rig_is_interrupted = 0;
+  return rig_give(e, TM_RUN_TIMEOUT, "it was stuck");
+}
+
 static inline void rig_act(const char *path, struct tm_buf *rows)
 {
   if (strcmp(path, "/exit") == 0)
@@ -117,6 +145,8 @@ static inline int rig_run(void *data, const struct tm_run_call *call, struct tm_
       tm_buf_add_char(rows, '\n');
     }
   }
+  if (strcmp(path, "/spin") == 0)
+    return rig_spin(e);
   if (strcmp(path, "/fail") == 0)
     return rig_give(e, TM_RUN_EXCEPTION, "it failed\nfor a reason");
   if (strcmp(path, "/nul") == 0) {
@@ -133,9 +163,13 @@ static inline int rig_shutdown(void *data, struct tm_script_error *e)
 
 static inline int rig_worker(void)
 {
-  struct tm_script script = {
-    .load = rig_load, .init = rig_init, .run = rig_run, .shutdown = rig_shutdown
-  };
+  struct tm_script script = { .load = rig_load,
+                              .init = rig_init,
+                              .run = rig_run,
+                              .arm = rig_arm,
+                              .interrupt = rig_interrupt,
+                              .recover = rig_recover,
+                              .shutdown = rig_shutdown };
   return tm_agent_run(&script);
 }
 

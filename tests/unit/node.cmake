@@ -1,4 +1,6 @@
+tm_unit_test(cause)
 tm_unit_test(keeper)
+tm_unit_test(keeper_memory)
 tm_unit_test(keeper_gpus)
 tm_unit_test(keeper_watch)
 tm_unit_test(node_message)

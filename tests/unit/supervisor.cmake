@@ -1,6 +1,7 @@
 tm_unit_test(queue)
 tm_unit_test(tally)
 tm_unit_test(pool)
+tm_unit_test(slots)
 tm_unit_test(hand)
 tm_unit_test(job_dir)
 tm_unit_test(takeover)

@@ -30,6 +30,10 @@ static void make_setup(struct tm_buf *out)
                         .spill_dir = NULL,
                         .logging_level = TM_WARNING,
                         .append_row = true,
+                        .profile_file = (char *)"/p",
+                        .is_interruptible = true,
+                        .run_timeout_ns = 60,
+                        .init_timeout_ns = 70,
                         .max_result_size = 1 << 20 };
   tm_setup_encode(out, &s);
 }
@@ -50,6 +54,10 @@ static void settings_come_out_as_they_went_in(void **state)
   assert_int_equal(s.logging_level, TM_WARNING);
   assert_true(s.append_row);
   assert_false(s.verify_items);
+  assert_true(s.is_interruptible);
+  assert_string_equal(s.profile_file, "/p");
+  assert_int_equal(s.run_timeout_ns, 60);
+  assert_int_equal(s.init_timeout_ns, 70);
   assert_int_equal(s.max_result_size, 1 << 20);
   tm_setup_release(&s);
   for (size_t n = 0; n < b.len; n++)

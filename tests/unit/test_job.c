@@ -225,7 +225,7 @@ static void run_one_that_holds(int before)
       last = &j.seen.at[i];
       assert_int_equal(last->try, 1);
       was_taken_back |= last->picked > 1;
-      assert_true(last->picked < 60); /* not handed to the one that holds, again and again */
+      assert_true(last->picked < 20); /* not handed to the one that holds, again and again */
     }
   assert_int_equal(last->index, before);
   assert_int_equal(last->picked, 1);

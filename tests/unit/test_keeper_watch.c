@@ -14,36 +14,78 @@
 #include "node/node_own.h"
 #include "sys/clock.h"
 
+/* With these limits of a step. */
+static int64_t due(const struct tm_page_view *v, int64_t run_ns, int64_t load_ns, int64_t now_ns)
+{
+  struct tm_node_step s = { .run_timeout_ns = run_ns, .load_timeout_ns = load_ns };
+  return tm_keeper_due(v, &s, now_ns);
+}
+
 static void a_run_is_late_at_its_timeout(void **state)
 {
   struct tm_page_view v = { .phase = TM_PHASE_RUN, .since_ns = 100 };
-  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 150);
-  assert_int_equal(tm_keeper_due(&v, 50, 0, 150), 150); /* due: late */
-  v.since_ns = 500;                                     /* not yet: the page was scribbled on */
-  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 170);
+  assert_int_equal(due(&v, 50, 0, 120), 150);
+  assert_int_equal(due(&v, 50, 0, 150), 150); /* due: late */
+  v.since_ns = 500;                           /* not yet: the page was scribbled on */
+  assert_int_equal(due(&v, 50, 0, 120), 170);
   v.since_ns = INT64_MIN;
-  assert_true(tm_keeper_due(&v, 50, 0, 120) < 120);
+  assert_true(due(&v, 50, 0, 120) < 120);
+}
+
+static void init_and_recover_have_their_limits(void **state)
+{
+  struct tm_page_view v = { .phase = TM_PHASE_INIT, .since_ns = 100 };
+  struct tm_node_step s = { .init_timeout_ns = 30 };
+  assert_int_equal(tm_keeper_due(&v, &s, 120), 130);
+  v.phase = TM_PHASE_START; /* it may be in init() now */
+  assert_int_equal(tm_keeper_due(&v, &s, 120), 150);
+  v.phase = TM_PHASE_IDLE; /* init() does not come again */
+  assert_int_equal(tm_keeper_due(&v, &s, 120), INT64_MAX);
+  v.phase = TM_PHASE_RECOVER; /* only after an interruption */
+  assert_int_equal(tm_keeper_due(&v, &s, 120), INT64_MAX);
+  s.interrupt_grace_ns = 1;
+  assert_int_equal(tm_keeper_due(&v, &s, 120), 100 + TM_STOP_NS);
+}
+
+static void what_is_late_is_interrupted_then_killed(void **state)
+{
+  struct tm_page_view v = { .phase = TM_PHASE_RUN, .seq = 7 };
+  struct tm_keeper_interrupt i = { 0 };
+  assert_int_equal(tm_keeper_late(&i, &v, false, 50, 120), TM_LATE_KILL);
+  assert_int_equal(tm_keeper_late(&i, &v, true, 0, 120), TM_LATE_KILL);
+  assert_int_equal(tm_keeper_late(&i, &v, true, 50, 120), TM_LATE_INTERRUPT);
+  i = (struct tm_keeper_interrupt) { .call = 7, .begun_ns = 120 };
+  assert_int_equal(tm_keeper_late(&i, &v, true, 50, 169), TM_LATE_AGAIN);
+  assert_int_equal(tm_keeper_late(&i, &v, true, 50, 170), TM_LATE_KILL);
+  v.seq = 8; /* another one: it has its own grace */
+  assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_INTERRUPT);
+  v.phase = TM_PHASE_INIT;
+  assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_INTERRUPT);
+  v.phase = TM_PHASE_LOAD; /* no code of the script's */
+  assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_KILL);
+  v.phase = TM_PHASE_RECOVER;
+  assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_KILL);
 }
 
 static void what_does_not_run_is_looked_at_after_a_timeout(void **state)
 {
   struct tm_page_view v = { .phase = TM_PHASE_IDLE, .since_ns = 100 };
-  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 170);
+  assert_int_equal(due(&v, 50, 0, 120), 170);
   v.phase = TM_PHASE_INIT;
-  assert_int_equal(tm_keeper_due(&v, 50, 0, 1000), 1050);
-  assert_int_equal(tm_keeper_due(&v, 0, 0, 1000), INT64_MAX);
-  assert_int_equal(tm_keeper_due(&v, INT64_MAX - 10, 0, 1000), INT64_MAX);
+  assert_int_equal(due(&v, 50, 0, 1000), 1050);
+  assert_int_equal(due(&v, 0, 0, 1000), INT64_MAX);
+  assert_int_equal(due(&v, INT64_MAX - 10, 0, 1000), INT64_MAX);
 }
 
 static void loading_has_a_timeout_of_its_own(void **state)
 {
   struct tm_page_view v = { .phase = TM_PHASE_LOAD, .since_ns = 100 };
-  assert_int_equal(tm_keeper_due(&v, 0, 50, 120), 150);
-  assert_int_equal(tm_keeper_due(&v, 500, 50, 160), 150); /* late */
-  assert_int_equal(tm_keeper_due(&v, 20, 500, 120), 140); /* it may run by then */
+  assert_int_equal(due(&v, 0, 50, 120), 150);
+  assert_int_equal(due(&v, 500, 50, 160), 150); /* late */
+  assert_int_equal(due(&v, 20, 500, 120), 140); /* it may run by then */
   v.phase = TM_PHASE_RUN;
-  assert_int_equal(tm_keeper_due(&v, 50, 10, 120), 130); /* looked at, and not late */
-  assert_int_equal(tm_keeper_due(&v, 50, 0, 120), 150);
+  assert_int_equal(due(&v, 50, 10, 120), 130); /* looked at, and not late */
+  assert_int_equal(due(&v, 50, 0, 120), 150);
 }
 
 static void a_marker_is_known_also_within_another(void **state)
@@ -65,6 +107,11 @@ static void the_cause_is_what_happened_first(void **state)
   assert_int_equal(tm_keeper_cause(&w, &crashed, TM_PHASE_RUN), TM_END_SIGNAL);
   assert_int_equal(tm_keeper_cause(&w, &good, TM_PHASE_RUN), TM_END_EXITED);
   w.state = TM_KEEPER_LIVES;
+  struct tm_process_end alarm = { .signal = SIGALRM };
+  assert_int_equal(tm_keeper_cause(&w, &alarm, TM_PHASE_RUN), TM_END_SIGNAL);
+  w.interrupt.call = 3; /* the alarm was ours */
+  assert_int_equal(tm_keeper_cause(&w, &alarm, TM_PHASE_RUN), TM_END_TIMEOUT);
+  w.interrupt.call = 0;
   assert_int_equal(tm_keeper_cause(&w, &killed, TM_PHASE_RUN), TM_END_SIGNAL);
   assert_int_equal(tm_keeper_cause(&w, &good, TM_PHASE_RUN), TM_END_EXITED);
   assert_int_equal(tm_keeper_cause(&w, &good, TM_PHASE_SHUTDOWN), TM_END_STOPPED);
@@ -105,6 +152,7 @@ static void one_open(struct one *o)
   tm_timer_open(&o->k.timer, &o->k.loop, tm_keeper_on_time, &o->k);
   o->w = (struct tm_keeper_worker) { .step = &o->step,
                                      .page = &o->page,
+                                     .name = (char *)"process000",
                                      .pid = tm_process_start(&spawn, NULL) };
   free(self);
   assert_true(o->w.pid > 0);
@@ -154,6 +202,34 @@ static void a_run_is_killed_at_its_deadline_and_not_before(void **state)
   one_close(&o, TM_END_TIMEOUT);
 }
 
+static void one_that_is_stopped_is_killed_after_a_timeout_wherever_it_is(void **state)
+{
+  struct one o;
+  one_open(&o);
+  tm_keeper_on_stop(&o.k, &o.w, true);
+  assert_in_range(o.w.frozen_due_ns, tm_clock_mono_ns() + 50 * TM_S,
+                  tm_clock_mono_ns() + 60 * TM_S);
+  tm_keeper_on_stop(&o.k, &o.w, false); /* woken */
+  assert_true(o.w.frozen_due_ns == INT64_MAX);
+  tm_keeper_on_stop(&o.k, &o.w, true);
+  tm_keeper_on_time(&o.k.timer);
+  assert_int_equal(o.w.state, TM_KEEPER_LIVES); /* it has its time */
+  o.w.frozen_due_ns = tm_clock_mono_ns();
+  tm_keeper_on_time(&o.k.timer);
+  one_close(&o, TM_END_FROZEN);
+}
+
+static void a_late_run_of_one_that_is_stopped_is_a_late_run(void **state)
+{
+  struct one o;
+  one_open(&o);
+  int64_t now = tm_clock_mono_ns();
+  tm_page_set(&o.page, TM_PHASE_RUN, now - 61 * TM_S, 2, 2, 1);
+  o.w.due_ns = o.w.frozen_due_ns = now;
+  tm_keeper_on_time(&o.k.timer);
+  one_close(&o, TM_END_TIMEOUT);
+}
+
 static void a_second_kill_changes_nothing(void **state)
 {
   struct one o;
@@ -162,6 +238,8 @@ static void a_second_kill_changes_nothing(void **state)
   tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_RUN_LATE);
   tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_STOPPING);
   tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_STOP_LATE);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_FROZEN_LATE);
+  tm_keeper_step(&o.k, &o.w, TM_KEEPER_ON_MEMORY);
   one_close(&o, TM_END_KILLED);
 }
 
@@ -171,11 +249,15 @@ int main(int argc, char **argv)
     cmocka_unit_test(a_run_is_late_at_its_timeout),
     cmocka_unit_test(what_does_not_run_is_looked_at_after_a_timeout),
     cmocka_unit_test(loading_has_a_timeout_of_its_own),
+    cmocka_unit_test(init_and_recover_have_their_limits),
+    cmocka_unit_test(what_is_late_is_interrupted_then_killed),
     cmocka_unit_test(a_marker_is_known_also_within_another),
     cmocka_unit_test(the_cause_is_what_happened_first),
     cmocka_unit_test(a_later_variable_replaces_an_earlier_one),
     cmocka_unit_test(a_late_shutdown_is_killed),
     cmocka_unit_test(a_run_is_killed_at_its_deadline_and_not_before),
+    cmocka_unit_test(one_that_is_stopped_is_killed_after_a_timeout_wherever_it_is),
+    cmocka_unit_test(a_late_run_of_one_that_is_stopped_is_a_late_run),
     cmocka_unit_test(a_second_kill_changes_nothing),
   };
   while (argc > 1) /* the process that does nothing */

@@ -114,6 +114,11 @@ static void make_ended(struct tm_ended *e)
     .signal = 9,
     .lived_ns = 5 * TM_S,
     .max_rss_kb = 1 << 20,
+    .memory = TM_KILL_LOGGED,
+    .was_frozen = true,
+    .rss_kb = 300 << 10,
+    .memory_limit_kb = 256 << 10,
+    .last_line = "the end",
     .phase_ns = 1200 * TM_MS,
     .view = { .phase = TM_PHASE_RUN, .since_ns = 99, .seq = 7, .index = UINT64_MAX, .try = 2 }
   };
@@ -134,6 +139,11 @@ static void an_end_comes_out_as_it_went_in(void **state)
   assert_int_equal(d.signal, 9);
   assert_int_equal(d.lived_ns, e.lived_ns);
   assert_int_equal(d.max_rss_kb, e.max_rss_kb);
+  assert_int_equal(d.memory, TM_KILL_LOGGED);
+  assert_true(d.was_frozen);
+  assert_int_equal(d.rss_kb, 300 << 10);
+  assert_int_equal(d.memory_limit_kb, 256 << 10);
+  assert_string_equal(d.last_line, "the end");
   assert_int_equal(d.view.phase, TM_PHASE_RUN);
   assert_int_equal(d.view.seq, 7);
   assert_int_equal(d.view.index, UINT64_MAX);
@@ -155,6 +165,9 @@ static void expect_words(enum tm_end_cause cause, enum tm_phase phase, const cha
   e.cause = cause;
   e.exit_status = 3;
   e.view.phase = phase;
+  e.memory = TM_KILL_OTHER;
+  e.was_frozen = false;
+  e.last_line[0] = '\0';
   tm_ended_describe(&b, &e);
   assert_string_equal(tm_buf_str(&b), words);
   tm_buf_release(&b);
@@ -162,15 +175,49 @@ static void expect_words(enum tm_end_cause cause, enum tm_phase phase, const cha
 
 static void an_end_is_described_in_one_line(void **state)
 {
-  expect_words(TM_END_SIGNAL, TM_PHASE_RUN, "killed by signal 9 (Killed) in run() after 1.20 s");
-  expect_words(TM_END_EXITED, TM_PHASE_INIT, "exited with status 3 in init() after 1.20 s");
-  expect_words(TM_END_TIMEOUT, TM_PHASE_RUN,
-               "killed for passing run_invocation_timeout in run() after 1.20 s");
+  expect_words(TM_END_SIGNAL, TM_PHASE_RUN,
+               "killed by signal 9 (Killed) in run() after 1.20 s; at most 1024 MB resident");
+  expect_words(TM_END_EXITED, TM_PHASE_INIT,
+               "exited with status 3 in init() after 1.20 s; at most 1024 MB resident");
+  expect_words(
+      TM_END_TIMEOUT, TM_PHASE_RUN,
+      "killed for passing run_invocation_timeout in run() after 1.20 s; at most 1024 MB resident");
   expect_words(TM_END_SHUTDOWN, TM_PHASE_SHUTDOWN,
-               "killed for not ending in time when told to stop, in shutdown() after 1.20 s");
+               "killed for not ending in time when told to stop, in shutdown() after 1.20 s; at "
+               "most 1024 MB resident");
   expect_words(TM_END_KILLED, TM_PHASE_IDLE,
                "killed by the supervisor between two mini-batches after 1.20 s");
   expect_words(TM_END_STOPPED, TM_PHASE_SHUTDOWN, "stopped");
+}
+
+static void what_is_known_of_a_death_stands_behind_what_tells_it_from_others(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_ended e;
+  make_ended(&e);
+  tm_ended_describe(&b, &e);
+  assert_string_equal(
+      tm_buf_str(&b),
+      "killed by signal 9 (Killed), by the kernel because memory had run out, in run() "
+      "after 1.20 s; at most 1024 MB resident; somebody had stopped it (SIGSTOP); last "
+      "on stderr: the end");
+  tm_buf_clear(&b);
+  e.memory = TM_KILL_COUNTED;
+  e.was_frozen = false;
+  e.last_line[0] = '\0';
+  tm_ended_describe(&b, &e);
+  assert_string_equal(
+      tm_buf_str(&b),
+      "killed by signal 9 (Killed), probably by the kernel because memory had run out "
+      "(inferred: it counts such a kill), in run() after 1.20 s; at most 1024 MB "
+      "resident");
+  tm_buf_clear(&b);
+  e.cause = TM_END_MEMORY;
+  tm_ended_describe(&b, &e);
+  assert_string_equal(tm_buf_str(&b),
+                      "killed for passing worker_memory_limit in run() after 1.20 s; it had 300 MB "
+                      "resident, and worker_memory_limit is 256 MB");
+  tm_buf_release(&b);
 }
 
 static void a_mark_tells_one_job_from_another(void **state)
@@ -207,6 +254,7 @@ int main(void)
     cmocka_unit_test(a_string_with_nul_is_refused),
     cmocka_unit_test(an_end_comes_out_as_it_went_in),
     cmocka_unit_test(an_end_is_described_in_one_line),
+    cmocka_unit_test(what_is_known_of_a_death_stands_behind_what_tells_it_from_others),
     cmocka_unit_test(a_mark_tells_one_job_from_another),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,9 @@ static void values_have_one_form(void **state)
     { "max_result_size", "'10MB'", "10485760" },
     { "max_result_size", "4096", "4096" },
     { "output_action", "'summary_only'", "\"summary_only\"" },
+    { "interruptible", "true", "\"true\"" },
+    { "interruptible", "'false'", "\"false\"" },
+    { "interruptible", "'auto'", "\"auto\"" },
     { "environment_variables", "{'A':1,'B':true,'C':'x','D':0.5}",
       "{\"A\":\"1\",\"B\":\"true\",\"C\":\"x\",\"D\":\"0.5\"}" },
     { "environment_variables", "[]", "{}" },
@@ -99,6 +102,8 @@ static void refuses(void **state)
     { "ParallelRunConfig", "{'entry_script':'a','run_invocation_timeout':259201}",
       "p.lua:12: ParallelRunConfig: 'run_invocation_timeout' is 259201; accepted: a number from "
       "0.001 to 259200 seconds" },
+    { "ParallelRunConfig", "{'entry_script':'a','interruptible':1}",
+      "p.lua:12: ParallelRunConfig: 'interruptible' is 1; accepted: \"auto\", true or false" },
     { "ParallelRunConfig", "{'entry_script':'a','sync_interval':'1 s'}",
       "p.lua:12: ParallelRunConfig: 'sync_interval' is \"1 s\"; accepted: a number from 0.001 to "
       "3600 seconds" },

@@ -156,6 +156,49 @@ static void test_closed_hands_out_nothing(void **state)
   tm_queue_release(&f.q);
 }
 
+static void test_what_failed_waits_for_its_time_and_holds_up_nobody(void **state)
+{
+  struct fixture f = with(2, 3);
+  struct tm_entry e = take(&f, 0, false);
+
+  assert_true(tm_queue_due(&f.q) == INT64_MAX);
+  tm_queue_set_now(&f.q, 100);
+  e.due_ns = 150;
+  assert_true(tm_queue_fail(&f.q, &e, 0));
+  assert_int_equal(tm_queue_due(&f.q), 150);
+  assert_int_equal(take(&f, 0, false).index, 1); /* what is behind it goes first */
+  assert_false(tm_queue_has_waiting(&f.q));
+  tm_queue_set_now(&f.q, 149);
+  assert_true(has_none(&f, 0, false));
+  tm_queue_set_now(&f.q, 150);
+  assert_true(tm_queue_due(&f.q) == INT64_MAX);
+  assert_true(tm_queue_has_waiting(&f.q));
+  e = take(&f, 0, false);
+  assert_int_equal(e.index, 0);
+  assert_int_equal(e.try, 2);
+  tm_queue_release(&f.q);
+}
+
+static void test_the_first_that_is_due_is_known(void **state)
+{
+  struct fixture f = with(3, 3);
+  static const int64_t due[] = { 30, 10, 20 };
+
+  for (int i = 0; i < 3; i++) {
+    struct tm_entry e = take(&f, 0, false);
+    e.due_ns = due[i];
+    assert_true(tm_queue_fail(&f.q, &e, 0));
+  }
+  assert_int_equal(tm_queue_due(&f.q), 10);
+  tm_queue_set_now(&f.q, 10);
+  assert_int_equal(tm_queue_due(&f.q), 20);
+  assert_int_equal(take(&f, 1, true).index, 1);
+  tm_queue_set_now(&f.q, 1000);
+  assert_int_equal(take(&f, 1, true).index, 0); /* the lowest number first */
+  assert_int_equal(take(&f, 1, true).index, 2);
+  tm_queue_release(&f.q);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -166,6 +209,8 @@ int main(void)
     cmocka_unit_test(test_a_failed_one_goes_to_another_worker_where_there_is_one),
     cmocka_unit_test(test_parts_come_largest_first_and_have_one_try),
     cmocka_unit_test(test_closed_hands_out_nothing),
+    cmocka_unit_test(test_what_failed_waits_for_its_time_and_holds_up_nobody),
+    cmocka_unit_test(test_the_first_that_is_due_is_known),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

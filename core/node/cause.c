@@ -1,0 +1,170 @@
+/* cause.c - why a worker has ended, as far as it can be known: its status, who killed it, memory, its last words.
+ *
+ *   killed by us            the table of watch.c knows why
+ *   SIGKILL by another      the kernel's log, where it may be read, names whom it killed for want of memory. Else its count of
+ *                           such kills: when that has grown since the last one was accounted for, one is taken to be this
+ *                           worker. That is a guess, and said to be one.
+ *   everything else         signal or status speak for themselves; the last lines of stderr often say more
+ *
+ * One line goes to the supervisor, and so to the terminal; the whole into _main.txt and user/error/.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "node/node_own.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+
+#define TAIL_MAX   4096 /* bytes of stderr that are looked at */
+#define TAIL_LINES 10
+
+enum tm_memory_kill tm_keeper_memory_kill(enum tm_end_cause cause, int signal, bool is_logged,
+                                          int64_t new_kills)
+{
+  if (cause != TM_END_SIGNAL || signal != SIGKILL)
+    return TM_KILL_OTHER;
+  if (is_logged)
+    return TM_KILL_LOGGED;
+  return new_kills > 0 ? TM_KILL_COUNTED : TM_KILL_OTHER;
+}
+
+const char *tm_keeper_last_lines(const char *text, size_t len, int lines)
+{
+  size_t at = len;
+  while (at > 0 && text[at - 1] == '\n')
+    at--;
+  while (at > 0 && (text[at - 1] != '\n' || --lines > 0))
+    at--;
+  return text + at;
+}
+
+/* The end of its stderr; of what an earlier worker of the same name wrote nothing: names are not used twice. */
+static void read_tail(const struct tm_keeper_worker *w, struct tm_buf *out)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  const struct tm_node_step *s = &w->step->s;
+  struct tm_stat st;
+  char *path = tm_xprintf("%s/user/stderr/%s/%s.stderr.txt", s->logs_dir, s->node_id, w->name);
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
+  if (fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && st.size > 0) {
+    int64_t from = st.size > TAIL_MAX ? st.size - TAIL_MAX : 0;
+    size_t n = (size_t)(st.size - from);
+    int64_t got = tm_fs_read_at(fs, fd, path, tm_buf_extend(out, n), n, from, NULL);
+    out->len = got > 0 ? (size_t)got : 0;
+  }
+  if (fd >= 0)
+    tm_fs_close(fs, fd);
+  free(path);
+}
+
+static void find_last_line(const struct tm_keeper_worker *w, struct tm_ended *ended)
+{
+  struct tm_buf tail = TM_BUF_NONE, line = TM_BUF_NONE;
+  read_tail(w, &tail);
+  if (tail.len > 0) {
+    const char *at = tm_keeper_last_lines(tail.data, tail.len, 1);
+    size_t n = (size_t)(tail.data + tail.len - at);
+    while (n > 0 && at[n - 1] == '\n')
+      n--;
+    tm_text_one_line(&line, at, n, TM_LAST_LINE_MAX - 3);
+    snprintf(ended->last_line, sizeof ended->last_line, "%s", tm_buf_str(&line));
+  }
+  tm_buf_release(&tail);
+  tm_buf_release(&line);
+}
+
+static enum tm_memory_kill find_memory_kill(struct tm_keeper *k, const struct tm_keeper_worker *w,
+                                            const struct tm_ended *ended)
+{
+  if (ended->cause != TM_END_SIGNAL || ended->signal != SIGKILL || k->readings == NULL)
+    return TM_KILL_OTHER;
+  int64_t new_kills = k->readings->kills() - k->memory_kills;
+  bool is_logged = k->readings->log_names(w->pid, w->started_ns);
+  if (new_kills > 0)
+    k->memory_kills++; /* this one is accounted for */
+  return tm_keeper_memory_kill(ended->cause, ended->signal, is_logged, new_kills);
+}
+
+void tm_keeper_find_cause(struct tm_keeper *k, const struct tm_keeper_worker *w,
+                          struct tm_ended *ended)
+{
+  ended->was_frozen = w->frozen_due_ns != INT64_MAX;
+  ended->rss_kb = w->rss_kb;
+  ended->memory_limit_kb = w->step->s.memory_limit / 1024;
+  ended->memory = find_memory_kill(k, w, ended);
+  if (ended->cause != TM_END_STOPPED && ended->cause != TM_END_KILLED)
+    find_last_line(w, ended);
+}
+
+/* ---- the logs ---- */
+
+static void add_mini_batch(struct tm_buf *out, const struct tm_page_view *v)
+{
+  if (v->phase != TM_PHASE_LOAD && v->phase != TM_PHASE_RUN && v->phase != TM_PHASE_RETURN)
+    return;
+  tm_buf_printf(out, "; mini-batch %" PRIu64 ", try %" PRIu32, v->index, v->try);
+  if (v->item > 0)
+    tm_buf_printf(out, ", item %" PRIu32, v->item);
+}
+
+static void add_tail(struct tm_buf *out, const struct tm_keeper_worker *w)
+{
+  struct tm_buf tail = TM_BUF_NONE;
+  read_tail(w, &tail);
+  if (tail.len > 0) {
+    const char *end = tail.data + tail.len;
+    tm_buf_add_str(out, "the last lines of its stderr:\n");
+    for (const char *at = tm_keeper_last_lines(tail.data, tail.len, TAIL_LINES); at < end;) {
+      const char *stop = memchr(at, '\n', (size_t)(end - at));
+      stop = stop ? stop : end;
+      tm_buf_add_char(out, '\t');
+      tm_text_one_line(out, at, (size_t)(stop - at), 0);
+      tm_buf_add_char(out, '\n');
+      at = stop + 1;
+    }
+  }
+  tm_buf_release(&tail);
+}
+
+static void log_death(struct tm_keeper *k, const struct tm_keeper_worker *w, const char *what,
+                      const struct tm_buf *tail)
+{
+  const struct tm_node_step *s = &w->step->s;
+  struct tm_buf text = TM_BUF_NONE;
+  tm_time_log(&text, tm_clock_wall_ns());
+  tm_buf_printf(&text,
+                "|ERROR|%ld|%s|%s; what it printed is in user/stdout/%s/ and user/stderr/%s/\n",
+                (long)w->pid, w->name, what, s->node_id, s->node_id);
+  tm_buf_add(&text, tail->data, tail->len);
+  tm_keeper_log_error(k, w, text.data, text.len);
+  tm_buf_release(&text);
+}
+
+void tm_keeper_log_end(struct tm_keeper *k, const struct tm_keeper_worker *w,
+                       const struct tm_ended *ended)
+{
+  struct tm_buf what = TM_BUF_NONE, tail = TM_BUF_NONE;
+  bool was_asked = ended->cause == TM_END_STOPPED || ended->cause == TM_END_KILLED;
+  tm_ended_describe(&what, ended);
+  if (!was_asked) {
+    add_mini_batch(&what, &ended->view);
+    add_tail(&tail, w);
+  }
+  tm_buf_add_str(&what, "; lived ");
+  tm_time_duration(&what, ended->lived_ns);
+  tm_buf_printf(&what, ", at most %lld kB resident", (long long)ended->max_rss_kb);
+  tm_keeper_log(w->step, was_asked ? TM_INFO : TM_WARNING, "%s ended: pid %u, %s%s%.*s", w->name,
+                ended->pid, tm_buf_str(&what), tail.len > 0 ? "\n" : "",
+                tail.len > 0 ? (int)tail.len - 1 : 0, tm_buf_str(&tail));
+  if (!was_asked)
+    log_death(k, w, tm_buf_str(&what), &tail);
+  tm_buf_release(&what);
+  tm_buf_release(&tail);
+}

@@ -1,0 +1,67 @@
+/* interrupt.c - a call that has passed its timeout in a worker that can be interrupted.
+ *
+ *   late --> INTERRUPT: the call is named on the page, an alarm is sent --> AGAIN, and again --> KILL, after the grace
+ *                          `--> the call has ended: the page shows another phase, and nothing more is done
+ *
+ * Why again: the worker's handler may have come at a moment at which it cannot take hold (agent/interrupt.c), and user code
+ * may have swallowed the error. A worker that cannot be interrupted is killed at once.
+ */
+#include "base/time.h"
+#include "node/node_own.h"
+#include "sys/alarm.h"
+#include "sys/clock.h"
+
+#define SOON_NS  (5 * TM_MS)  /* between two alarms, ... */
+#define LATER_NS (50 * TM_MS) /* ... when as much has gone by */
+
+static uint64_t call_of(const struct tm_page_view *view)
+{
+  switch (view->phase) {
+  case TM_PHASE_RUN: return view->seq;
+  case TM_PHASE_INIT: return TM_PAGE_INIT;
+  default: return 0;
+  }
+}
+
+enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,
+                                   const struct tm_page_view *view, bool can_interrupt,
+                                   int64_t grace_ns, int64_t now_ns)
+{
+  uint64_t call = call_of(view);
+  if (!can_interrupt || grace_ns <= 0 || call == 0)
+    return TM_LATE_KILL;
+  if (i->call != call)
+    return TM_LATE_INTERRUPT;
+  return now_ns - i->begun_ns >= grace_ns ? TM_LATE_KILL : TM_LATE_AGAIN;
+}
+
+static void begin(struct tm_keeper_worker *w, int64_t now_ns)
+{
+  w->interrupt = (struct tm_keeper_interrupt) { .call = call_of(&w->view), .begun_ns = now_ns };
+  atomic_store(&w->page->interrupt, w->interrupt.call);
+  if (w->view.phase == TM_PHASE_INIT)
+    tm_keeper_log(w->step, TM_WARNING, "%s: init() passed init_timeout and is interrupted",
+                  w->name);
+  else
+    tm_keeper_log(w->step, TM_WARNING,
+                  "%s: run() of mini-batch %llu, try %u, passed run_invocation_timeout and is "
+                  "interrupted",
+                  w->name, (unsigned long long)w->view.index, w->view.try);
+}
+
+bool tm_keeper_interrupt(struct tm_keeper_worker *w)
+{
+  int64_t now_ns = tm_clock_mono_ns(), grace_ns = w->step->s.interrupt_grace_ns;
+  bool can_interrupt = atomic_load(&w->page->can_interrupt) == 1;
+  enum tm_late_action action =
+      tm_keeper_late(&w->interrupt, &w->view, can_interrupt, grace_ns, now_ns);
+  if (action == TM_LATE_KILL)
+    return false;
+  if (action == TM_LATE_INTERRUPT)
+    begin(w, now_ns);
+  tm_alarm_send(w->pid);
+  int64_t again_ns = now_ns + (now_ns - w->interrupt.begun_ns < LATER_NS ? SOON_NS : LATER_NS);
+  int64_t last_ns = w->interrupt.begun_ns + grace_ns;
+  w->due_ns = again_ns < last_ns ? again_ns : last_ns;
+  return true;
+}

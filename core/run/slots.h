@@ -1,0 +1,41 @@
+/* slots.h - the places of workers, and when each may be filled again.
+ *
+ * Pure; time is an argument. A step has process_count places; a worker takes one and gives it back when it has ended. What
+ * matters of a worker is whether it had worked: answered for a mini-batch. The place of one that had is free at once. Where
+ * one after the other ends without that, the first is replaced at once, the next after TM_SLOT_FIRST_NS, and so on, doubled
+ * up to TM_SLOT_MAX_NS: a place whose workers die at once costs some starts a second, not hundreds. It goes on all the same: a
+ * mini-batch that keeps killing its workers must come to its end.
+ */
+#ifndef TM_RUN_SLOTS_H
+#define TM_RUN_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+#define TM_SLOT_FIRST_NS (10 * INT64_C(1000000))
+#define TM_SLOT_MAX_NS   (160 * INT64_C(1000000))
+
+struct tm_slot {
+  bool is_taken;
+  int64_t idle_ends; /* workers in a row that had not worked */
+  int64_t due_ns;    /* not before; monotonic */
+};
+
+struct tm_slots {
+  int64_t count;
+  struct TM_ARRAY(struct tm_slot) list; /* those that were ever taken */
+};
+
+void tm_slots_init(struct tm_slots *s, int64_t count);
+void tm_slots_release(struct tm_slots *s);
+/* A free place whose time has come, or -1. */
+int64_t tm_slots_take(struct tm_slots *s, int64_t now_ns);
+void tm_slots_give_back(struct tm_slots *s, int64_t slot, bool has_worked, int64_t now_ns,
+                        uint64_t seed);
+/* When a place that is free may be filled; INT64_MAX: all are taken. */
+int64_t tm_slots_due(const struct tm_slots *s);
+
+#endif

@@ -1,0 +1,100 @@
+/* vigil.c - what time brings to a step: see supervisor_own.h.
+ *
+ * Ten times a second: whether there is progress (patience.h), whether workers get through init() (init_rules.h), whether one
+ * has lost its socket. Both rules go by time awake: while the supervisor is stopped nobody's time runs out. And at the moment
+ * when something is due: a try that waited, a place whose next worker had to wait.
+ */
+#include "base/time.h"
+#include "run/backoff.h"
+#include "run/supervisor_own.h"
+#include "sys/clock.h"
+
+#define MUTE_NS (2 * TM_S) /* from the end of a worker's socket to the news of its end */
+
+static void look_at_mute(struct tm_supervisor *s)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_worker *w = s->workers.at[i];
+    if (w->mute_ns == 0 || now_ns - w->mute_ns < MUTE_NS || w->is_rubbish)
+      continue;
+    tm_answer_on_rubbish(w);
+  }
+}
+
+/* One that was not started yet, or was told to end, is none that could get through. */
+static struct tm_init_look init_look(const struct tm_supervisor *s)
+{
+  struct tm_init_look look = { .age_ns = s->patience.awake.now_ns, .shortest_ns = INT64_MAX };
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    const struct tm_worker *w = s->workers.at[i];
+    bool is_in_init = w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT;
+    int64_t since_ns = look.age_ns - w->started_ns;
+    look.living += is_in_init || w->state == TM_WORKER_READY;
+    look.in_init += is_in_init;
+    if (is_in_init && since_ns < look.shortest_ns)
+      look.shortest_ns = since_ns;
+  }
+  return look;
+}
+
+static int judge_time(struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_init_look look;
+  struct tm_err last = s->cause; /* of an init() that failed, where one did */
+  int rc = tm_patience_look(&s->patience, &s->tally.counts, tm_clock_mono_ns(), err);
+
+  if (rc < 0)
+    return rc;
+  look = init_look(s);
+  rc = tm_init_rules_look(&s->init_rules, &look, err);
+  if (rc < 0 && s->init_rules.failures > 0 && last.code < 0) {
+    struct tm_err rule = *err;
+    tm_err_set(err, rule.code, "%s; the last: %s", rule.text, last.text);
+  }
+  return rc;
+}
+
+void tm_vigil_tick(struct tm_supervisor *s)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  look_at_mute(s);
+  if (s->is_ending || judge_time(s, &err) == 0)
+    return;
+  s->cause = err;
+  tm_supervisor_end(s, TM_FAILED, true);
+}
+
+void tm_vigil_on_due(struct tm_timer *t)
+{
+  struct tm_supervisor *s = t->data;
+
+  if (!s->is_ending)
+    tm_crew_fill(s);
+}
+
+void tm_vigil_arm(struct tm_supervisor *s)
+{
+  int64_t due_ns = tm_queue_due(&s->queue), now_ns;
+
+  if (s->node && tm_pool_wants_worker(&s->pool, tm_crew_open(s))) {
+    int64_t slot_ns = tm_slots_due(&s->slots);
+    due_ns = slot_ns < due_ns ? slot_ns : due_ns;
+  }
+  if (due_ns == INT64_MAX || s->is_ending)
+    return;
+  now_ns = tm_clock_mono_ns();
+  tm_timer_start(&s->due_timer, due_ns > now_ns ? due_ns - now_ns : 0, 0);
+}
+
+int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_entry *e,
+                           enum tm_status status)
+{
+  uint64_t seed = s->o.epoch ^ (e->index << 16) ^ e->try;
+  int64_t delay_ns = tm_backoff_retry(s->o.step->config.retry_delay_ns, status, e->try, seed);
+
+  return delay_ns > 0 ? tm_clock_mono_ns() + delay_ns : 0;
+}

@@ -1,0 +1,29 @@
+/* alarm.h - two signals that are handled by one thread alone, whichever thread they reach: an alarm, and the ticks of a
+ * profiler (SIGPROF).
+ *
+ * For a program, never for a library in a host: dispositions belong to the process. The thread that calls tm_alarm_catch()
+ * or tm_tick_hush() first is the one.
+ */
+#ifndef TM_SYS_ALARM_H
+#define TM_SYS_ALARM_H
+
+#include <sys/types.h>
+
+/* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. One a
+ * process: catching again replaces what was caught. System calls go on by themselves. */
+void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data);
+/* What was caught has its default again. */
+void tm_alarm_release(void);
+/* The same from within on_alarm, and the signal is sent once more: a second Ctrl-C ends the program. */
+void tm_alarm_surrender(void);
+/* SIGALRM for the main thread of another process. */
+void tm_alarm_send(pid_t pid);
+
+/* SIGPROF does nothing: one that comes late, after a profiler has been stopped, must not end the process. */
+void tm_tick_hush(void);
+/* What handles SIGPROF now is called on this thread only from here on; ticks that reach another thread are passed on. */
+void tm_tick_wrap(void);
+/* SIGPROF for this thread; its handler has run when this returns. Async-signal-safe. */
+void tm_tick_raise(void);
+
+#endif

@@ -1,0 +1,116 @@
+/* interrupt.c - see interrupt.h.
+ *
+ * A debug hook is only seen by the interpreter. Compiled code looks at nothing, unless the profiler runs in line mode: then it
+ * looks at a flag in every line, and goes back to the interpreter when a tick has set it. So the profiler is started with a
+ * clock that never ticks, and to interrupt is: set the hook, and make one tick.
+ *
+ *   _poke(): lua_sethook(raise, every instruction) + SIGPROF --> trace ends --> interpreter --> hook --> error
+ *
+ *  (1) The hook stays until _leave(): a pcall in user code catches an error, and the next instruction raises again.
+ *  (2) A hook that is set while the profiler's function runs is overwritten when that returns; so is one that comes while a
+ *      script's own hook runs. Who pokes, pokes again.
+ *  (3) A hook of the script's is kept by the first poke, and put back by _leave().
+ *  (4) Nothing is raised outside of user code: the flag is_in_user is the last to be set and the first to be cleared, on the
+ *      thread on which the handler runs.
+ */
+#include "lua/interrupt.h"
+
+#include <lauxlib.h>
+#include <stdatomic.h>
+
+#include "lua/state.h"
+#include "sys/alarm.h"
+
+static const char key = 0; /* its address names the struct in the registry */
+
+static struct tm_lua_interrupt *find(lua_State *L)
+{
+  struct tm_lua_interrupt *i;
+  lua_pushlightuserdata(L, (void *)&key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  i = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return i;
+}
+
+/* Where it is. Who resumed a coroutine is not known but for the outermost: that is where the main thread is. */
+static void take_place(struct tm_lua_interrupt *i, lua_State *L)
+{
+  tm_buf_clear(&i->stack);
+  tm_buf_clear(&i->where);
+  tm_lua_user_line(L, &i->where);
+  tm_lua_add_stack(L, 0, &i->stack);
+  if (L == i->L)
+    return;
+  tm_buf_add_str(&i->stack, "\nin a coroutine; outside of it:\n");
+  tm_lua_add_stack(i->L, 0, &i->stack);
+}
+
+static void raise_error(lua_State *L, lua_Debug *ar) /* the hook */
+{
+  struct tm_lua_interrupt *i = find(L);
+  if (!i->is_in_user)
+    return;
+  if (!i->has_raised)
+    take_place(i, L);
+  i->has_raised = true;
+  lua_pushliteral(L, "interrupted: it took too long");
+  lua_error(L);
+}
+
+void tm_lua_interrupt_open(lua_State *L, struct tm_lua_interrupt *i, struct tm_lua_profiler *p)
+{
+  i->L = L;
+  i->profiler = p;
+  lua_pushlightuserdata(L, (void *)&key);
+  lua_pushlightuserdata(L, i);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+void tm_lua_interrupt_release(struct tm_lua_interrupt *i)
+{
+  tm_buf_release(&i->stack);
+  tm_buf_release(&i->where);
+}
+
+void tm_lua_interrupt_arm(struct tm_lua_interrupt *i)
+{
+  tm_lua_profiler_check_lines(i->profiler);
+}
+
+void tm_lua_interrupt_enter(struct tm_lua_interrupt *i)
+{
+  i->has_raised = false;
+  i->is_hooked = 0;
+  atomic_signal_fence(memory_order_seq_cst);
+  i->is_in_user = 1; /* keeps (4) */
+}
+
+bool tm_lua_interrupt_leave(struct tm_lua_interrupt *i)
+{
+  i->is_in_user = 0; /* keeps (4) */
+  atomic_signal_fence(memory_order_seq_cst);
+  if (i->is_hooked) {
+    i->is_hooked = 0;
+    lua_sethook(i->L, i->hook, i->mask, i->count); /* keeps (3) */
+    i->profiler->is_muted = 0;
+  }
+  return i->has_raised;
+}
+
+void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
+{
+  if (!i->is_in_user)
+    return;
+  if (!i->is_hooked) {
+    i->hook = lua_gethook(i->L);
+    i->mask = lua_gethookmask(i->L);
+    i->count = lua_gethookcount(i->L);
+    i->is_hooked = 1;
+    i->profiler->is_muted = 1;
+  }
+  /* None first: where an earlier one came in the middle of a change of LuaJIT's, that is whole again after two. */
+  lua_sethook(i->L, NULL, 0, 0);
+  lua_sethook(i->L, raise_error, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+  tm_tick_raise();
+}

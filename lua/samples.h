@@ -1,0 +1,20 @@
+/* samples.h - where the time of a worker goes: samples of its Lua stack in a file (agent/profile.h). */
+#ifndef TM_LUA_SAMPLES_H
+#define TM_LUA_SAMPLES_H
+
+#include "agent/profile.h"
+#include "lua/profiler.h"
+
+struct tm_lua_samples {
+  struct tm_profile file;
+  char *script_dir,
+      *user_dir; /* with '/': where the copy of the script is, and where the user's is; left out of names */
+  struct tm_buf stack;
+};
+
+/* A sample each 10 ms of CPU time from here on. A file that cannot be written is said once, on stderr. */
+void tm_lua_samples_start(struct tm_lua_samples *s, struct tm_lua_profiler *p, const char *path,
+                          const char *script_dir, const char *script_name);
+void tm_lua_samples_stop(struct tm_lua_samples *s); /* after the profiler; a zeroed one is none */
+
+#endif

@@ -1,0 +1,179 @@
+-- What a machine does to a job: no descriptors left, logs that vanish or whose disk is full, a wall clock that jumps,
+-- one job directory under two names. Nothing hangs, what can go on goes on, and what cannot says why.
+local job = require "support.job"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+local CLOCKS = assert(os.getenv "TIDEMILL_CLOCKS", "TIDEMILL_CLOCKS is not set: the program with clocks of its own")
+local FAULTS = assert(os.getenv "TIDEMILL_FAULTS", "TIDEMILL_FAULTS is not set: the program over files that fail")
+local PARTIAL = "job/score/output/parallel_run_step.txt.partial"
+local WAIT_FOR_GO = [[
+local ffi = require "ffi"
+ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+function run(m)
+  local until_s = os.clock() + 0.001 -- long enough for the rows before it to be written
+  repeat until os.clock() > until_s
+  while number_of(m[1]) > 5 and not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
+  return names_of(m)
+end]]
+
+local function echo_case(n, config)
+  local t = job.case()
+  t:inputs(n)
+  t:script "function run(m) return names_of(m) end"
+  t:pipeline("mini_batch_size = 1, " .. (config or "process_count_per_node = 2"))
+  return t
+end
+
+--- A job of 12 mini-batches that has written its first five rows and waits.
+local function waiting_case()
+  local t = job.case()
+  t:inputs(12)
+  t:script(WAIT_FOR_GO)
+  t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+  t.options = { env = { "GO=" .. t:path "go" } }
+  t.program = t:start_job(nil, t.options)
+  t:wait_for(PARTIAL, "0005.txt")
+  return t
+end
+
+local function remove_tree(path)
+  if lfs.symlinkattributes(path, "mode") ~= "directory" then return os.remove(path) end
+  for name in lfs.dir(path) do
+    if name ~= "." and name ~= ".." then remove_tree(path .. "/" .. name) end
+  end
+  lfs.rmdir(path)
+end
+
+local function count_of(text, pattern) return select(2, text:gsub(pattern, "")) end
+
+--- Words to put before the program's: it runs with a file system of its own mounted, which ends with it. Nil where that
+-- is not allowed.
+local function with_mount(t, mount)
+  local words = { "unshare", "-m", "sh", "-c", mount .. ' && exec "$@"', "sh" }
+  local probe = programs.start({ "unshare", "-m", "sh", "-c", mount },
+                               { stdout = "/dev/null", stderr = t:path "probe" })
+  return probe:wait(20) == 0 and words or nil
+end
+
+describe("a process that may open no more files", function()
+  after_each(job.check_end)
+
+  --- `pid` keeps what it has open, and opens nothing more.
+  local function starve(t, pid)
+    local p = programs.start({ "prlimit", "--pid", tostring(pid), "--nofile=3:3" },
+                             { stdout = "/dev/null", stderr = t:path "prlimit" })
+    assert.equal(0, p:wait(20))
+  end
+
+  it("as a keeper starts no worker, and the others go on", function()
+    local t = waiting_case()
+    starve(t, t:processes_of "node"[1])
+    programs.kill(t:processes_of "worker"[1], programs.SIGKILL) -- in its place another one would be started
+    t:wait_for("job/score/logs/sys/node/0/_main.txt", "could not be started: [^\n]*too many open files")
+    t:write("go", "")
+    t:expect(t:finish(t.program, 60), 0)
+    assert.same(job.names(12), t:rows())
+  end)
+
+  it("as a supervisor ends the job, says why, and it can be resumed", function()
+    local t = waiting_case()
+    starve(t, t.program.pid)
+    t:write("go", "")
+    local r = t:finish(t.program, 60)
+    t:expect(r, 3)
+    assert.is_truthy(r.err:find "too many open files", r.err)
+    t:expect_job(0, { "--resume" }, t.options)
+    assert.same(job.names(12), t:rows())
+  end)
+end)
+
+describe("a log", function()
+  after_each(job.check_end)
+
+  it("whose folder is deleted while the job runs costs the job nothing", function()
+    local t = waiting_case()
+    remove_tree(t.step_dir .. "/logs")
+    t:write("go", "")
+    local r = t:finish(t.program, 60)
+    t:expect(r, 0)
+    assert.same(job.names(12), t:rows())
+    for line in r.err:gmatch "[^\n]*goes on without it" do
+      assert.equal(1, count_of(r.err, (line:gsub("%p", "%%%0"))), line)
+    end
+  end)
+
+  it("that cannot be written for an error of the disk is said once, and the job goes on", function()
+    local t = echo_case(30)
+    t:expect_job(0, nil, { program = FAULTS, env = { "TM_FAULTS=record:" .. t:path "calls" } })
+    local calls = {}
+    for number, name, path in t:read("calls"):gmatch "(%d+) %S+ (%S+) (%S+)\n" do
+      if name == "pwrite" and path:find "/logs/" then calls[#calls + 1] = tonumber(number) end
+    end
+    assert.is_true(#calls >= 3)
+    local hit = 0
+    for i = 1, #calls do
+      local u = echo_case(30)
+      local r = u:run_job(nil, { program = FAULTS, env = { ("TM_FAULTS=fail@%d:EIO"):format(calls[i]) } })
+      if r.err:find "/logs/[^\n]*i/o error" then -- calls of threads vary: another file may have been hit
+        hit = hit + 1
+        u:expect(r, 0)
+        assert.same(job.names(30), u:rows())
+        assert.equal(1, count_of(r.err, "i/o error[^\n]*the job goes on without it"), r.err)
+      end
+    end
+    assert.is_true(hit > 0)
+  end)
+
+  it("whose disk is full is said once, and the output is written all the same", function()
+    local t = job.case()
+    t:inputs(1500)
+    t:script [[function run(m)
+      if not os.getenv "GO" then error "not yet" end
+      return names_of(m)
+    end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_max_try = 1, error_threshold = 0"
+    t:expect_job(1)
+    local before = with_mount(t, "mount -t tmpfs -o size=64k none " .. t.step_dir .. "/logs")
+    if not before then return pending "needs the right to mount" end
+    local r = t:expect_job(0, { "--resume" }, { before = before, env = { "GO=1" }, limit = 60 })
+    assert.equal(1500, #t:rows())
+    assert.is_truthy(r.err:find "no space left on device[^\n]*the job goes on without it", r.err)
+    for line in r.err:gmatch "[^\n]*goes on without it" do
+      assert.equal(1, count_of(r.err, (line:gsub("%p", "%%%0"))), line)
+    end
+  end)
+end)
+
+describe("a wall clock that jumps by days", function()
+  after_each(job.check_end)
+
+  it("holds up nothing, and nobody is late for it", function()
+    local t = echo_case(200, "process_count_per_node = 2, run_max_try = 1, run_invocation_timeout = 20")
+    local r = t:expect_job(0, nil, { program = CLOCKS, env = { "TM_CLOCK_JUMPS=1" }, limit = 60 })
+    assert.same(job.names(200), t:rows())
+    assert.same({ RUN_DONE = 200 }, t:statuses())
+    assert.equal("Completed", r.result.status)
+  end)
+end)
+
+describe("a job directory that is mounted a second time", function()
+  after_each(job.check_end)
+
+  it("is in use under both names", function()
+    local t = waiting_case()
+    lfs.mkdir(t:path "other")
+    local before = with_mount(t, ("mount --bind %s %s"):format(t.job_dir, t:path "other"))
+    if before then
+      local second = t:start({ "run", "pipeline.lua", "--resume", "--job-dir", t:path "other", "--progress", "none" },
+                             { before = before, env = t.options.env })
+      local r = t:finish(second, 60)
+      assert.equal(3, r.status, r.err)
+      assert.is_truthy(r.err:find "in use", r.err)
+    end
+    t:write("go", "")
+    t:expect(t:finish(t.program, 60), 0)
+    assert.same(job.names(12), t:rows())
+    if not before then pending "needs the right to mount" end
+  end)
+end)

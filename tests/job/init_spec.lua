@@ -1,0 +1,63 @@
+-- When a job is given up because its workers do not get through init(): the second and the third rule, over a monotonic
+-- clock that goes ten times as fast (tests/programs/tidemill_clocks.c). The first rule: failing_spec.lua.
+local job = require "support.job"
+
+local CLOCKS = assert(os.getenv "TIDEMILL_CLOCKS", "TIDEMILL_CLOCKS is not set: the program with clocks of its own")
+local FAST = { env = { "TM_CLOCK_SPEED=10" }, program = CLOCKS, limit = 120 }
+
+local function expect_words(r, words)
+  for _, pattern in ipairs(words) do
+    assert.is_truthy(r.err:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, r.err))
+  end
+end
+
+--- A worker that waits for `go` in init(), if at all: 20 ms between two looks.
+local WAIT = [[
+local ffi = require "ffi"
+ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+]]
+
+describe("init()", function()
+  after_each(job.check_end)
+
+  it("that has failed twice for each worker in two minutes, and never ended well, ends the job", function()
+    local t = job.case()
+    t:inputs(8)
+    t:script(WAIT .. [[
+      function init()
+        for _ = 1, 150 do ffi.C.poll(nil, 0, 20) end
+        error "the model server does not answer"
+      end
+      function run(m) return names_of(m) end]])
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    local r = t:expect_job(1, nil, FAST)
+    expect_words(r, { "init%(%) has failed %d+ times in [%d.]+ s, and has not ended well once",
+                      "the model server does not answer" })
+  end)
+
+  it("in which every living worker has been for too long ends the job", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script(WAIT .. [[
+      function init() while true do ffi.C.poll(nil, 0, 20) end end
+      function run(m) return names_of(m) end]])
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 1"
+    local r = t:expect_job(1, nil, FAST)
+    expect_words(r, { "every living worker %(there are 2%) has been in init%(%) for more than 33 s" })
+  end)
+
+  it("of one may take as long as it likes while another works", function()
+    local t = job.case()
+    t:inputs(300)
+    t:script(WAIT .. [[
+      function init()
+        local first = io.open(os.getenv "MARK") == nil
+        io.open(os.getenv "MARK", "w"):close()
+        while not first do ffi.C.poll(nil, 0, 20) end
+      end
+      function run(m) ffi.C.poll(nil, 0, 20) return names_of(m) end]])
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 3, run_max_try = 50"
+    t:expect_job(0, nil, { env = { "TM_CLOCK_SPEED=10", "MARK=" .. t:path "mark" }, program = CLOCKS, limit = 120 })
+    assert.same(job.names(300), t:rows())
+  end)
+end)
