@@ -50,10 +50,7 @@ static const char schema[] =
     " mtime_ns INTEGER NOT NULL, PRIMARY KEY(version_id, at)) WITHOUT ROWID;"
     "CREATE TABLE datastore("
     " name TEXT PRIMARY KEY, path TEXT NOT NULL, registered_ns INTEGER NOT NULL);"
-    "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT);"
-    "CREATE TABLE job("
-    " dir TEXT PRIMARY KEY, result_ns INTEGER NOT NULL, result_size INTEGER NOT NULL, survey TEXT "
-    "NOT NULL);";
+    "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT);";
 
 /* Words. */
 

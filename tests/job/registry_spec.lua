@@ -108,7 +108,7 @@ describe("a registered dataset", function()
       local got = tm.Dataset.get_by_name(ws, "rows"):as_named_input "rows"
       assert(got.kind == "delimited" and got.version == 1)]], "got")
     t:write("csv/a.csv", "n;s\n1;x\n2;y\n3;z\n")
-    t:script "function run(df) local t = {} for i, s in ipairs(df:to_table().s) do t[i] = s end return t end"
+    t:script [[function run(df) return df:column("s"):to_table() end]]
     t:expect_job(0)
     assert.same({ "y", "z" }, t:rows())
     t:expect_job(0, { "--resume" })
