@@ -155,9 +155,10 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
 }
 
 void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_status status,
-                        const char *words, int64_t ns)
+                        const char *words, const struct tm_ended *ended)
 {
   struct answer a = { .status = status, .message = words, .stack = "", .where = "" };
+  int64_t ns = ended->phase_ns;
   char *text = NULL;
 
   a.head.total_ns = a.head.run_ns = ns;
@@ -174,8 +175,8 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
                              : "");
     a.message = text;
   } else if (status == TM_LOAD_TIMEOUT) {
-    text = tm_xprintf("to load it took longer than task_overhead_timeout (%g s); its worker was "
-                      "killed",
+    text = tm_xprintf("to %s took longer than task_overhead_timeout (%g s); its worker was killed",
+                      ended->view.phase == TM_PHASE_LOAD ? "load it" : "write its result",
                       (double)w->s->o.step->config.load_timeout_ns / 1e9);
     a.message = text;
   }
@@ -493,20 +494,23 @@ static void on_init_failed(struct tm_worker *w, const struct tm_frame *f)
   struct tm_supervisor *s = w->s;
   struct tm_failure failure;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_event e = { .kind = TM_EVENT_INIT_FAILED };
 
   if (tm_failure_decode(&failure, f->payload, f->length, &err) < 0) {
     tm_answer_on_rubbish(w);
     return;
   }
   w->has_failed_init = true;
-  e.message = failure.message;
-  e.stack = failure.stack;
-  e.script_where = failure.where;
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s%s%s", failure.where, *failure.where ? ": " : "",
                failure.message);
-  tm_supervisor_emit(s, &e, w);
+  tm_crew_emit_init_failure(w, &(struct tm_attempt) { .status = failure.status,
+                                                      .begin_wall_ns = failure.head.begin_wall_ns,
+                                                      .total_ns = failure.head.total_ns,
+                                                      .cpu_ns = failure.head.cpu_ns,
+                                                      .message = failure.message,
+                                                      .stack = failure.stack,
+                                                      .script_where = failure.where });
+  tm_vigil_note_init(s, w->name, failure.where);
   if ((failure.head.flags & TM_FAILURE_NO_RUN) && !s->is_ending)
     refuse_without_run(s, &failure);
   tm_failure_release(&failure);
