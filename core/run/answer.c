@@ -92,23 +92,25 @@ static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t,
   return rc;
 }
 
-/* Items that no element stands for, and no mark: which ones is not known, unless there is only one. */
-static void add_short_return(struct tm_buf *out, const struct tm_worker *w,
-                             const struct tm_held *held, const struct answer *a)
+/* Items that no element stands for, and no mark: which ones is not known, unless it is all. */
+static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
+                            const struct tm_held *held, const struct answer *a, struct tm_err *err)
 {
+  struct tm_manifest_entry entry;
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
+  int rc = 0;
 
-  if (held->items == 1 && a->marked == 0 && a->head.returned == 0) {
+  if (a->marked > 0 || a->head.returned > 0) {
+    tm_failed_lines_short(out, &t, held->items, a->marked, a->head.returned);
+  } else if ((rc = tm_part_read(w->s->manifest, held->entry.index, held->entry.part, &entry,
+                                err)) == 0) {
     t.message = "run() returned no element for it";
     t.message_len = strlen(t.message);
-    tm_failed_lines_item(out, &t,
-                         &(struct tm_item) { .path = tm_buf_str(&held->first_item),
-                                             .path_len = held->first_item.len });
-  } else {
-    tm_failed_lines_short(out, &t, held->items, a->marked, a->head.returned);
+    tm_failed_lines_all(out, &t, &entry);
   }
   free(log);
+  return rc;
 }
 
 /* Ends of tries. */
@@ -307,8 +309,8 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
     rc = read_rows(g, w, r, a);
   if (rc == TM_EPROTOCOL)
     return tm_err_set(err, rc, "a result of %s cannot be read", w->name);
-  if (a->head.returned < held->items - a->marked)
-    add_short_return(&g->lines, w, held, a);
+  if (rc == 0 && a->head.returned < held->items - a->marked)
+    rc = add_short_return(&g->lines, w, held, a, err);
   g->outcome = (struct tm_outcome) { .index = held->entry.index,
                                      .try = held->entry.try,
                                      .items = held->items,
