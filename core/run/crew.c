@@ -331,7 +331,8 @@ void tm_crew_stop_worker(struct tm_worker *w)
 
   tm_crew_event(w, TM_WORKER_ON_STOP);
   tm_channel_send(&w->channel, &f);
-  tm_node_stopping(w->s->node, w->id);
+  if (w->s->node) /* else it is being lost with its node, and the last result was among what it left */
+    tm_node_stopping(w->s->node, w->id);
 }
 
 void tm_crew_kill_worker(struct tm_worker *w)
