@@ -77,7 +77,8 @@ static void on_late(void *data)
   tm_fd_append(STDERR_FILENO, f->words, strlen(f->words));
 }
 
-static void begin_call(struct tm_foreground *f, const char *what, const char *name, int64_t limit_ns)
+static void begin_call(struct tm_foreground *f, const char *what, const char *name,
+                       int64_t limit_ns)
 {
   if (limit_ns <= 0 || !f->setup.is_interruptible)
     return;

@@ -26,11 +26,11 @@ struct tm_foreground {
   struct tm_buf rows;
   int out_fd; /* standard output, as it was */
   volatile sig_atomic_t ctrl_cs;
-  int64_t grace_ns;  /* from the interruption to the words about it; interrupt_grace */
-  int64_t begun_ns;  /* monotonic; of the call that has a timeout */
-  int64_t limit_ns;  /* of it; 0: none */
+  int64_t grace_ns; /* from the interruption to the words about it; interrupt_grace */
+  int64_t begun_ns; /* monotonic; of the call that has a timeout */
+  int64_t limit_ns; /* of it; 0: none */
   bool has_said_so; /* that it cannot be interrupted */
-  char words[300];   /* of that: nothing is put together in a signal handler */
+  char words[300];  /* of that: nothing is put together in a signal handler */
 };
 
 /* Fresh folders below TMPDIR, or /tmp, whose name begins with "tidemill-<kind>-". */
