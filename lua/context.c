@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/key.h"
 #include "sys/fs.h"
 
 #define MARK_MAX       4000u       /* bytes of a message that are kept */
@@ -200,6 +201,60 @@ static void set_part(lua_State *L, struct tm_lua_context *c, int fields, uint64_
   c->part = part;
 }
 
+/* Of rows: the file they are of, and the number of the first in it. */
+static void set_range(lua_State *L, struct tm_lua_context *c, int fields,
+                      const struct tm_run_call *call)
+{
+  if (call->range == NULL && !c->has_range)
+    return;
+  c->has_range = call->range != NULL;
+  if (call->range != NULL)
+    lua_pushlstring(L, call->range->path, call->range->path_len);
+  else
+    lua_pushnil(L);
+  lua_setfield(L, fields, "source");
+  if (call->range != NULL && call->first_row >= 0)
+    lua_pushnumber(L, (lua_Number)call->first_row);
+  else
+    lua_pushnil(L);
+  lua_setfield(L, fields, "global_row_index_lower_bound");
+}
+
+static void push_key_value(lua_State *L, const struct tm_key *key)
+{
+  switch (key->type) {
+  case TM_KEY_NULL: lua_pushnil(L); break;
+  case TM_KEY_BOOL: lua_pushboolean(L, key->integer != 0); break;
+  case TM_KEY_LONG: lua_pushnumber(L, (lua_Number)key->integer); break;
+  case TM_KEY_DOUBLE: lua_pushnumber(L, key->number); break;
+  case TM_KEY_DATETIME: lua_pushnumber(L, (lua_Number)key->integer / 1e6); break;
+  case TM_KEY_STRING: lua_pushlstring(L, key->string.at, key->string.len); break;
+  }
+}
+
+/* A new table for each mini-batch: the script may keep it. */
+static void set_keys(lua_State *L, struct tm_lua_context *c, int fields,
+                     const struct tm_run_call *call)
+{
+  struct tm_reader r;
+  struct tm_key key;
+  bool has_keys = tm_keys_find(call->bytes, call->bytes_len, &r);
+  if (!has_keys && !c->has_keys)
+    return;
+  c->has_keys = has_keys;
+  if (has_keys) {
+    lua_createtable(L, 0, 2);
+    while (tm_key_next(&r, &key)) {
+      lua_pushlstring(L, key.name, key.name_len);
+      push_key_value(L, &key);
+      lua_rawset(L, -3);
+    }
+  } else {
+    lua_pushnil(L);
+  }
+  lua_setfield(L, fields, "partition_key_value");
+}
+
 void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call)
 {
   lua_rawgeti(L, LUA_REGISTRYINDEX, c->handle_ref);
@@ -218,5 +273,7 @@ void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm
     set_dataset(L, c, fields, call->dataset);
   if (call->part != c->part)
     set_part(L, c, fields, call->part);
+  set_range(L, c, fields, call);
+  set_keys(L, c, fields, call);
   lua_pop(L, 1);
 }

@@ -8,6 +8,8 @@
  *
  *   context:fail(i, message)  item i of mini_batch has failed, for this reason: it never counts as succeeded
  *   context:output_file(name) a path for a file that gets this name in output_dir when the mini-batch is committed
+ *   source, global_row_index_lower_bound   of rows of one file: its path; the number of the first in it, from 0, where known
+ *   partition_key_value  with partition keys: a new table of their values by name; a datetime in seconds
  *
  * One table a state, filled anew for each call: a script that wants a field later keeps the field. It cannot be
  * written to.
@@ -23,6 +25,8 @@ struct tm_lua_context {
   int handle_ref, fields_ref; /* in the registry */
   uint32_t try;               /* what stands in the fields now */
   uint64_t part;
+  bool has_keys;       /* partition_key_value is set */
+  bool has_range;      /* source is set */
   const char *dataset; /* Lua's own string, held by the fields */
   const struct tm_setup *setup;
   const struct tm_run_call *call; /* whose run() it is now; NULL between two */

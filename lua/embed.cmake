@@ -1,4 +1,4 @@
-# Writes OUT, a C file with the text of each Lua file of SOURCES (separated by '|', each "module=path"),
+# Writes OUT, a C file with the text of each Lua file (or C header, for ffi.cdef) of SOURCES (separated by '|', each "module=path"),
 # in the order of their names, so that the same tree gives the same bytes. Run with cmake -P.
 string(REPLACE "|" ";" sources "${SOURCES}")
 list(SORT sources)
@@ -11,9 +11,16 @@ foreach(source ${sources})
   set(module "${CMAKE_MATCH_1}")
   set(path "${CMAKE_MATCH_2}")
   file(READ "${path}" hex HEX)
+  if(path MATCHES "\\.h$") # as a piece of Lua that returns its text: return [==[ ... ]==]
+    string(PREPEND hex "72657475726e205b3d3d5b0a")
+    string(APPEND hex "5d3d3d5d")
+  endif()
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")
   get_filename_component(file "${path}" NAME)
+  if(path MATCHES "/stdlib/tidemill/(.+)$") # also of folders in it
+    set(file "${CMAKE_MATCH_1}")
+  endif()
   string(APPEND texts "static const unsigned char text_${n}[] = {\n${bytes}0 };\n")
   string(APPEND rows "  { \"${module}\", \"=tidemill/${file}\", (const char *)text_${n}, sizeof(text_${n}) - 1 },\n")
   math(EXPR n "${n} + 1")

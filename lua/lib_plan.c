@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "data/dataset.h"
+#include "plan/datasets.h"
 #include "plan/params.h"
 #include "run/failed_source.h"
 #include "state.h"
@@ -39,13 +39,9 @@ static int plan_check_dataset(lua_State *L)
   luaL_checktype(L, 1, LUA_TTABLE);
   struct tm_err err = TM_ERR_NONE;
   struct tm_json *v = tm_lua_to_json(L, 1, &err);
-  struct tm_dataset *d = NULL;
-  if (v && v->type == TM_JSON_OBJECT)
-    tm_json_set(v, "base_dir", tm_json_new_string("/"));
-  if (v)
-    d = tm_dataset_from_json(v, &err);
-  else
-    tm_params_place("FileDataset", NULL, &err);
+  struct tm_dataset *d = v ? tm_plan_dataset(v, "/", &err) : NULL;
+  if (!v)
+    tm_params_place("Dataset", NULL, &err);
   tm_json_free(v);
   tm_dataset_free(d);
   return err.code < 0 ? tm_lua_raise(L, &err) : 0;

@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "lua/context.h"
+#include "lua/frame.h"
 #include "lua/interrupt.h"
 #include "lua/lib_entry_script.h"
 #include "lua/memory.h"
@@ -45,6 +46,7 @@ struct script {
   const char
       *run_is; /* what the script calls `run` where that is no function: "string"; NULL otherwise */
   int run_body_ref;
+  int lease_ref; /* in the registry: of the frame that run() has, or of the last one; false before */
   const struct tm_setup *setup; /* the agent's; from load() on */
   struct tm_lua_context context;
   struct tm_lua_memory memory;
@@ -259,6 +261,8 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   tm_lua_context_init(L, &s->context, setup);
   lua_pushcfunction(L, run_body);
   s->run_body_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushboolean(L, 0);
+  s->lease_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_remove(L, 1);
   give_environment(L); /* [environment, file] */
   tm_lua_memory_set_on(&s->memory, true);
@@ -378,22 +382,56 @@ static void push_mini_batch(lua_State *L, const struct tm_run_call *call)
   }
 }
 
+/* Pushes a data frame over memory that is not Lua's; what ends it is kept where script_run() finds it. */
+static void push_frame(lua_State *L, struct script *s, const struct tm_data_frame *frame)
+{
+  tm_lua_frame_push(L, frame); /* [lease, frame] */
+  lua_pushvalue(L, -2);
+  lua_rawseti(L, LUA_REGISTRYINDEX, s->lease_ref);
+  lua_remove(L, -2);
+}
+
+/* From here on a use of the frame that run() was given raises. */
+static void end_frame(struct script *s)
+{
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->lease_ref);
+  if (!lua_isboolean(s->L, -1))
+    tm_lua_frame_end(s->L, -1);
+  lua_pop(s->L, 1);
+}
+
+/* Rows of the first of the `n` values from 2 up. */
+static int add_returned(lua_State *L, struct run *run, int n)
+{
+  const struct tm_setup *setup = run->script->setup;
+  struct tm_buf *rows = setup->append_row ? run->rows : NULL;
+  struct tm_lua_frame_rows to = { .separator = setup->separator,
+                                  .escapes = setup->escapes_line_breaks,
+                                  .rows = rows,
+                                  .columns = rows && run->call->extras ? &run->call->extras->columns
+                                                                       : NULL };
+  if (n > 0 && lua_istable(L, 2))
+    return tm_lua_rows_add(L, 2, rows, setup->escapes_line_breaks, &run->returned, &run->err);
+  if (n > 0 && tm_lua_is_frame(L, 2))
+    return tm_lua_frame_rows(L, 2, &to, &run->returned, &run->err);
+  return tm_lua_rows_refuse(L, 2, n, &run->err);
+}
+
 static int run_body(lua_State *L) /* (struct run *) */
 {
   struct run *run = lua_touserdata(L, 1);
   struct script *s = run->script;
   tm_lua_memory_set_on(&s->memory, true);
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
-  push_mini_batch(L, run->call);
+  if (run->call->frame)
+    push_frame(L, s, run->call->frame);
+  else
+    push_mini_batch(L, run->call);
   tm_lua_context_push(L, &s->context, run->call);
   lua_call(L, 2, LUA_MULTRET); /* [run, returned ...] */
   int n = lua_gettop(L) - 1;
   lua_settop(L, n < 2 ? n + 1 : 3); /* all that is looked at, however many there are */
-  struct tm_buf *rows = s->setup->append_row ? run->rows : NULL;
-  int code = n > 0 && lua_istable(L, 2) ? tm_lua_rows_add(L, 2, rows, s->setup->escapes_line_breaks,
-                                                          &run->returned, &run->err)
-                                        : tm_lua_rows_refuse(L, 2, n, &run->err);
-  run->is_wrong = code < 0;
+  run->is_wrong = add_returned(L, run, n) < 0;
   return 0;
 }
 
@@ -426,6 +464,8 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   tm_lua_memory_set_on(&s->memory, false);
   bool is_interrupted = tm_lua_interrupt_leave(&s->interrupt);
   s->context.call = NULL; /* keeps (3) */
+  if (call->frame)
+    end_frame(s);
   *returned = run.returned;
   if (is_interrupted) {
     rows->len = begin; /* keeps (2) */

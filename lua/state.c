@@ -6,6 +6,7 @@
 #include "state.h"
 
 #include "base/check.h"
+#include "frame.h"
 #include "lib_plan.h"
 #include "runtime.h"
 #include "libs.h"
@@ -75,6 +76,7 @@ static int open_all(lua_State *L)
   tm_lua_preload(L, "path", tm_lua_open_path);
   tm_lua_preload(L, "fs", tm_lua_open_fs);
   tm_lua_preload(L, "json_c", tm_lua_open_json_c);
+  tm_lua_preload(L, "frame_c", tm_lua_open_frame_c);
   tm_lua_preload(L, "process_c", tm_lua_open_process_c);
   const struct tm_lua_source *boot = add_sources(L); /* [labels] */
   tm_require(boot != NULL);

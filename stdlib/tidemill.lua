@@ -56,27 +56,42 @@ end
 ---@field kind "files"|"manifest"|"failed"
 ---@field paths string[]
 ---@field name? string
+---@field partition_format? string
+---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
 local FileDataset = {}
 
-local function dataset(value)
-  plan.check_dataset(value)
-  return freeze("FileDataset", copy(value), FileDataset)
+-- What plan has checked: a key begins behind '{' and ends before ':' or '}'.
+local function keys_of(partition_format)
+  local keys = {}
+  for key in (partition_format or ""):gmatch "{([^:}]*)" do
+    keys[#keys + 1] = key
+  end
+  return keys
 end
 
-local function with(self, key, value)
+local function dataset(tag, methods, value)
+  plan.check_dataset(value)
+  local more = setmetatable({ partition_keys = keys_of(value.partition_format) }, { __index = methods })
+  return freeze(tag, copy(value), more)
+end
+
+local KEYS = { "kind", "paths", "name", "null_separated", "on_unreadable", "partition_format", "input", "options",
+               "ops" }
+
+local function with(self, tag, methods, key, value)
   local new = {}
-  for _, k in ipairs { "kind", "paths", "name", "null_separated", "on_unreadable", "input" } do
+  for _, k in ipairs(KEYS) do
     new[k] = self[k]
   end
   new[key] = value
-  return dataset(new)
+  return dataset(tag, methods, new)
 end
 
 --- The same files under a name, which the entry script finds in `context.dataset_name`.
 ---@param name string
 ---@return tidemill.FileDataset
 function FileDataset:as_named_input(name)
-  return with(self, "name", name)
+  return with(self, "FileDataset", FileDataset, "name", name)
 end
 
 --- The files at their own paths, which is the default.
@@ -89,6 +104,8 @@ local File = {}
 
 ---@class tidemill.FromFilesOptions
 ---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
+---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; `{name}` is a
+--- string, `{name:...}` a datetime of the fields yyyy MM dd HH mm ss. A path that does not fit ends the job.
 
 --- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file.
 ---@param path string|string[]
@@ -98,12 +115,15 @@ function File.from_files(path, options)
   options = options == nil and {} or options
   plan.check("Dataset.File.from_files", options)
   local paths = type(path) == "string" and { path } or path
-  local found = dataset { kind = "files", paths = paths, on_unreadable = options.on_unreadable }
+  local found = dataset("FileDataset", FileDataset, {
+    kind = "files", paths = paths, on_unreadable = options.on_unreadable, partition_format = options.partition_format,
+  })
   return found
 end
 
 ---@class tidemill.FromManifestOptions
 ---@field null_separated? boolean paths end in NUL, as `find -print0` writes them; else in a line break
+---@field partition_format? string as of from_files
 
 --- The files that a list names, one path a line. It is read as the job goes on.
 ---@param path string
@@ -113,7 +133,10 @@ function File.from_manifest(path, options)
   options = options == nil and {} or options
   plan.check("Dataset.File.from_manifest", options)
   local paths = type(path) == "string" and { path } or path
-  local found = dataset { kind = "manifest", paths = paths, null_separated = options.null_separated }
+  local found = dataset("FileDataset", FileDataset, {
+    kind = "manifest", paths = paths, null_separated = options.null_separated,
+    partition_format = options.partition_format,
+  })
   return found
 end
 
@@ -133,11 +156,186 @@ function File.from_failed_items(job, options)
     plan.raise(("Dataset.File.from_failed_items: the job is a %s; accepted: the directory or name of a job, 'latest', "
       .. "or the path of a failed_items.jsonl"):format(job == "" and "string without a letter" or type(job)))
   end
-  local found = dataset { kind = "failed", paths = { plan.failed_items(job, options.step) } }
+  local found = dataset("FileDataset", FileDataset, {
+    kind = "failed", paths = { plan.failed_items(job, options.step) },
+  })
   return found
 end
 
-M.Dataset = { File = File }
+---@class tidemill.TabularDataset
+---@field kind "delimited"|"json_lines"
+---@field paths string[]
+---@field name? string
+---@field partition_format? string
+---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
+---@field options table
+local TabularDataset = {}
+
+--- The same rows under a name, which the entry script finds in `context.dataset_name`.
+---@param name string
+---@return tidemill.TabularDataset
+function TabularDataset:as_named_input(name)
+  return with(self, "TabularDataset", TabularDataset, "name", name)
+end
+
+--- The rows out of the files at their own paths, which is the default and the only way.
+---@return tidemill.TabularDataset
+function TabularDataset:as_direct()
+  return self
+end
+
+local function with_op(self, op)
+  local ops = {}
+  for i, known in ipairs(self.ops or {}) do
+    ops[i] = known
+  end
+  ops[#ops + 1] = op
+  return with(self, "TabularDataset", TabularDataset, "ops", ops)
+end
+
+local function names_of(first, ...)
+  return type(first) == "table" and first or { first, ... }
+end
+
+--- Only these columns, in this order. The rows are read in the workers, and so is all that follows done there.
+---@param ... string|string[]
+---@return tidemill.TabularDataset
+function TabularDataset:keep_columns(...)
+  return with_op(self, { op = "keep", columns = names_of(...) })
+end
+
+--- All columns but these.
+---@param ... string|string[]
+---@return tidemill.TabularDataset
+function TabularDataset:drop_columns(...)
+  return with_op(self, { op = "drop", columns = names_of(...) })
+end
+
+--- The rows for which it holds; a null never does. A datetime is compared with ISO 8601 text, or with seconds since the
+--- epoch.
+---@param column string
+---@param sign "=="|"~="|"<"|"<="|">"|">="
+---@param value string|number|boolean
+---@return tidemill.TabularDataset
+function TabularDataset:filter(column, sign, value)
+  return with_op(self, { op = "filter", column = column, is = sign, value = value })
+end
+
+--- The first rows of the dataset, file after file; an empty line of a file counts. Before what looks at rows.
+---@param count integer
+---@return tidemill.TabularDataset
+function TabularDataset:take(count)
+  return with_op(self, { op = "take", count = count })
+end
+
+--- Without the first rows of the dataset. Before what looks at rows.
+---@param count integer
+---@return tidemill.TabularDataset
+function TabularDataset:skip(count)
+  return with_op(self, { op = "skip", count = count })
+end
+
+--- Each row with this probability: always the same ones for a seed, however the dataset is cut.
+---@param probability number 0 to 1
+---@param seed? integer 0
+---@return tidemill.TabularDataset
+function TabularDataset:take_sample(probability, seed)
+  return with_op(self, { op = "sample", probability = probability, seed = seed })
+end
+
+--- Two datasets: about this share of the rows, and all others.
+---@param fraction number 0 to 1
+---@param seed? integer 0
+---@return tidemill.TabularDataset drawn
+---@return tidemill.TabularDataset others
+function TabularDataset:random_split(fraction, seed)
+  return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
+    with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
+end
+
+-- What says where files are stands beside what says how they are read.
+local function table_dataset(kind, constructor_name, path, options)
+  options = options == nil and {} or options
+  plan.check(constructor_name, options)
+  local rest = {}
+  for key, value in pairs(options) do
+    if key ~= "partition_format" and key ~= "on_unreadable" then
+      rest[key] = value
+    end
+  end
+  return dataset("TabularDataset", TabularDataset, {
+    kind = kind, paths = type(path) == "string" and { path } or path, partition_format = options.partition_format,
+    on_unreadable = options.on_unreadable, options = rest,
+  })
+end
+
+local Tabular = {}
+
+---@class tidemill.TableOptions
+---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
+---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; they are columns
+--- of the data frame, too
+---@field validate? boolean true: the first rows are looked at before the first run(); false only where types are not
+--- inferred
+---@field include_path? boolean a column Path with the path of each row's file; false
+---@field set_column_types? table<string, tidemill.ColumnType> types of columns, which go over those that are inferred
+---@field on_misfit? "null"|"error" a value that does not fit its column's type is null and counted (the default), or
+--- fails the try
+---@field encoding? "utf8"|"utf8bom"|"latin1"|"iso88591"|"windows1252"|"ascii"|"utf16" of the files; "utf8"
+
+---@alias tidemill.ColumnType "bool"|"long"|"double"|"string"|"datetime"|{ type: "datetime", formats: string[] }
+
+---@class tidemill.FromDelimitedFilesOptions: tidemill.TableOptions
+---@field separator? string one character; ","
+---@field header? boolean|"all_files_same"|"from_first_file"|"none"|"all_files_different" true, "all_files_same":
+--- each file begins with the same header (the default); "from_first_file": only the first one has a header; false,
+--- "none": the columns are Column1, Column2, ...; "all_files_different": each file has its own, columns go by names
+---@field infer_column_types? boolean types from the first 200 rows of the first file (the default); else all are
+--- strings
+---@field support_multi_line? boolean a line break within quotes belongs to the field; false: each line break ends a row
+---@field empty_as_string? boolean an empty field of a string column is "", not null; false
+---@field on_ragged? "null"|"drop"|"error" a row with too few or too many fields: missing ones are null and surplus
+--- ones left out (the default), the row is left out, or the try fails
+
+--- The rows of files as CSV: files, folders (recursively) and patterns; packed ones (.gz) are read as what they hold. A
+--- mini-batch is a data frame of about `mini_batch_size` bytes of a file.
+---@param path string|string[]
+---@param options? tidemill.FromDelimitedFilesOptions
+---@return tidemill.TabularDataset
+function Tabular.from_delimited_files(path, options)
+  local found = table_dataset("delimited", "Dataset.Tabular.from_delimited_files", path, options)
+  return found
+end
+
+---@class tidemill.FromJsonLinesFilesOptions: tidemill.TableOptions
+---@field invalid_lines? "error"|"drop" a line that is no JSON object fails the try (the default), or is left out
+
+--- The rows of files with a JSON object on each line. The columns are the keys of the first 200 objects.
+---@param path string|string[]
+---@param options? tidemill.FromJsonLinesFilesOptions
+---@return tidemill.TabularDataset
+function Tabular.from_json_lines_files(path, options)
+  local found = table_dataset("json_lines", "Dataset.Tabular.from_json_lines_files", path, options)
+  return found
+end
+
+M.Dataset = { File = File, Tabular = Tabular }
+
+--- Types of columns, as `set_column_types` takes them.
+M.DataType = {}
+---@return tidemill.ColumnType
+function M.DataType.to_bool() return "bool" end
+---@return tidemill.ColumnType
+function M.DataType.to_long() return "long" end
+---@return tidemill.ColumnType
+function M.DataType.to_float() return "double" end
+---@return tidemill.ColumnType
+function M.DataType.to_string() return "string" end
+---@param formats? string|string[] tried in turn: "%d.%m.%Y %H:%M"; without them ISO 8601
+---@return tidemill.ColumnType
+function M.DataType.to_datetime(formats)
+  return { type = "datetime", formats = type(formats) == "string" and { formats } or formats }
+end
 
 ---@class tidemill.PipelineParameter
 ---@field name string
@@ -156,7 +354,10 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@class tidemill.ParallelRunConfig
 ---@field entry_script string the Lua file with init() and run(mini_batch)
 ---@field source_directory? string everything that the script needs; copied at submission
----@field mini_batch_size? integer|string|tidemill.PipelineParameter files for one run(); 10
+---@field mini_batch_size? integer|string|tidemill.PipelineParameter files for one run(), 10; of tables bytes of their
+--- files, 1048576, "1MB" (the default), or "500rows"
+---@field partition_keys? string|string[] columns of the inputs' partition_format: the files with the same values of
+--- them are one mini-batch, and context.partition_key_value holds the values; not with mini_batch_size
 ---@field error_threshold? integer failed items to tolerate over the whole input; -1, the default, tolerates all
 ---@field allowed_failed_count? integer failed mini-batches to tolerate; without it all
 ---@field allowed_failed_percent? number the same in percent, judged once all mini-batches are created
@@ -197,7 +398,8 @@ M.OutputFileDatasetConfig = constructor "OutputFileDatasetConfig"
 ---@class tidemill.ParallelRunStep
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'
 ---@field parallel_run_config tidemill.ParallelRunConfig
----@field inputs tidemill.FileDataset|tidemill.FileDataset[]
+---@field inputs tidemill.FileDataset|tidemill.TabularDataset|(tidemill.FileDataset|tidemill.TabularDataset)[] of one
+--- type
 ---@field output? tidemill.OutputFileDatasetConfig
 ---@field arguments? (string|number|boolean|tidemill.PipelineParameter)[] for the entry script, but for the
 --- runner's own, which are taken out by exact name: --error_threshold, --allowed_failed_count,

@@ -79,54 +79,68 @@ static void send_plain(struct tm_agent *a, enum tm_agent_frame type)
 
 /* ---- one mini-batch ---- */
 
-/* The items are as many as the head says, and each can be handed to a script (data/item.h). */
-static bool has_good_items(const struct tm_run_call *call)
+/* The items are as many as the head says, and each can be handed to a script (data/item.h). Of rows only who reads them knows
+ * how many there are. */
+static bool has_good_items(const struct tm_run_call *call, bool *has_rows)
 {
   struct tm_reader r;
   struct tm_item item;
   uint32_t n = 0;
+  *has_rows = false;
   tm_reader_init(&r, call->bytes, call->bytes_len);
-  while (tm_item_next(&r, &item))
-    n++;
-  return !r.bad && r.at == r.end && n == call->items;
-}
-
-static bool is_unchanged(const struct tm_item *item, const char *path, struct tm_buf *why)
-{
-  const struct tm_fs *fs = tm_fs_real();
-  struct tm_stat st;
-  int rc = fs->stat(fs->self, path, true, &st);
-  if (rc == 0 && st.size == item->size && st.mtime_ns == item->mtime_ns)
-    return true;
-  tm_buf_printf(why, "input '%s' changed since it was listed: ", path);
-  if (rc < 0) {
-    tm_buf_add_str(why, tm_code_text(rc));
-  } else if (st.size != item->size) {
-    tm_buf_printf(why, "size %" PRId64 " -> %" PRId64, item->size, st.size);
-  } else {
-    tm_buf_add_str(why, "modified ");
-    tm_time_iso(why, item->mtime_ns);
-    tm_buf_add_str(why, " -> ");
-    tm_time_iso(why, st.mtime_ns);
-  }
-  return false;
+  for (; tm_item_next(&r, &item); n++)
+    *has_rows = *has_rows || item.is_rows;
+  return !r.bad && r.at == r.end && (*has_rows || n == call->items);
 }
 
 /* Compares what was looked at when it was listed; the items' bytes are good. */
-static bool has_same_items(struct tm_agent *a, const struct tm_run_call *call)
+static int check_items(const struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
+  int rc = 0;
   tm_reader_init(&r, call->bytes, call->bytes_len);
-  while (tm_item_next(&r, &item)) {
-    if (item.size < 0)
-      continue;
-    tm_buf_clear(&a->scratch);
-    tm_buf_add(&a->scratch, item.path, item.path_len);
-    if (!is_unchanged(&item, a->scratch.data, &a->error.message))
-      return false;
-  }
-  return true;
+  while (rc == 0 && tm_item_next(&r, &item))
+    rc = tm_item_check(tm_fs_real(), &item, err);
+  return rc;
+}
+
+/* The rows of a table, and what the script is told of them. */
+static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
+{
+  struct tm_reader r;
+  struct tm_rows_part part = { .first = (int64_t)(call->part >> 32),
+                               .count = (uint32_t)call->part };
+  if (!a->tables)
+    a->tables = tm_table_loader_new(tm_fs_real(), a->setup.tables, a->setup.schema_file,
+                                    *a->setup.index_dir ? a->setup.index_dir : NULL);
+  int rc = tm_table_load(a->tables, call->dataset_number, call->bytes, call->bytes_len, part,
+                         &a->frame, err);
+  if (rc < 0)
+    return rc;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  tm_item_next(&r, &a->range);
+  call->frame = &a->frame;
+  call->range = a->range.is_group ? NULL : &a->range;
+  call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + a->range.from + part.first;
+  call->items = (uint32_t)a->frame.len;
+  tm_table_load_words(a->tables, &a->extras.faults);
+  return 0;
+}
+
+/* All that comes before run(): reading rows, or looking whether files are what they were. */
+static int load(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
+                const struct tm_result_head *head, bool has_rows, int64_t *begin_ns)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (!has_rows && !a->setup.verify_items)
+    return 0;
+  tm_page_set(a->page, TM_PHASE_LOAD, *begin_ns, head->seq, in->index, in->try);
+  int rc = has_rows ? load_rows(a, call, &err) : check_items(call, &err);
+  if (rc < 0)
+    tm_buf_add_str(&a->error.message, err.text);
+  *begin_ns = tm_clock_mono_ns();
+  return rc;
 }
 
 /* Answers with the rows, or with the file they were spilled to. Negative: the try fails, with a->error. */
@@ -148,7 +162,8 @@ static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_r
   }
   tm_buf_clear(&a->payload);
   tm_buf_extend(&a->payload, TM_RESULT_HEAD); /* filled below, when the time is known */
-  if (a->extras.marks.len > 0 || a->extras.files.len > 0) {
+  if (a->extras.marks.len > 0 || a->extras.files.len > 0 || a->extras.columns.len > 0 ||
+      a->extras.faults.len > 0) {
     head->flags |= TM_RESULT_EXTRAS;
     tm_extras_encode(&a->payload, &a->extras);
   }
@@ -187,22 +202,23 @@ static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_resu
 }
 
 /* Checks, and calls run(). Fills what the head says of it. */
-static int run_items(struct tm_agent *a, const struct tm_frame *in, const struct tm_run_call *call,
+static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
                      struct tm_result_head *head)
 {
   int64_t begin_ns = a->begin_ns;
+  bool has_rows;
   a->error.status = TM_LOAD_EXCEPTION;
-  if (!has_good_items(call)) {
+  if (!has_good_items(call, &has_rows)) {
     tm_buf_add_str(&a->error.message,
                    "the items of the mini-batch cannot be read; the manifest may be damaged");
     return TM_EDAMAGE;
   }
-  if (a->setup.verify_items) {
-    tm_page_set(a->page, TM_PHASE_LOAD, begin_ns, head->seq, in->index, in->try);
-    if (!has_same_items(a, call))
-      return TM_ECHANGED;
-    begin_ns = tm_clock_mono_ns();
-  }
+  int rc = load(a, in, call, head, has_rows, &begin_ns);
+  if (rc < 0)
+    return rc;
+  head->items = call->items;
+  if (has_rows && call->items == 0) /* a filter has left nothing */
+    return 0;
   a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
   a->call = head->seq;
@@ -233,13 +249,17 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
                               .try = in->try,
                               .part = in->part,
                               .items = h.items,
+                              .dataset_number = h.dataset,
+                              .first_row = -1,
                               .extras = &a->extras,
                               .bytes = r.at,
                               .bytes_len = (size_t)(r.end - r.at),
                               .dataset = h.dataset < a->setup.datasets_len
                                              ? a->setup.datasets[h.dataset]
                                              : "" };
-  struct tm_result_head head = { .seq = h.seq, .begin_wall_ns = wall_of(a, begin_ns) };
+  struct tm_result_head head = { .seq = h.seq,
+                                 .begin_wall_ns = wall_of(a, begin_ns),
+                                 .items = TM_ITEMS_UNKNOWN };
   tm_buf_clear(&a->rows);
   tm_extras_clear(&a->extras);
   tm_script_error_clear(&a->error);
@@ -399,6 +419,7 @@ int tm_agent_run(const struct tm_script *script)
   tm_link_release(&a.link);
   tm_self_release(&a.self);
   tm_setup_release(&a.setup);
+  tm_table_loader_free(a.tables);
   tm_agent_release_buffers(&a);
   return code < 0 ? 3 : 0;
 }

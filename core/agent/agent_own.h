@@ -3,6 +3,7 @@
 #define TM_AGENT_AGENT_OWN_H
 
 #include "agent/script.h"
+#include "data/table_load.h"
 #include "node/page.h"
 #include "sys/self.h"
 
@@ -14,6 +15,9 @@ struct tm_agent {
   struct tm_script_error error;
   struct tm_buf rows, payload, scratch;
   struct tm_extras extras;
+  struct tm_table_loader *tables;       /* NULL until the first mini-batch of a table */
+  struct tm_data_frame frame;           /* the rows of the mini-batch in work */
+  struct tm_item range;                 /* where they are */
   int64_t begin_ns;                     /* monotonic; of the mini-batch in work */
   int64_t written_ns;                   /* monotonic; the last write of the outbox */
   int64_t wall_offset_ns, wall_read_ns; /* wall clock - monotonic, measured at wall_read_ns */

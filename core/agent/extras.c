@@ -19,29 +19,35 @@ void tm_extras_clear(struct tm_extras *e)
 {
   tm_buf_clear(&e->marks);
   tm_buf_clear(&e->files);
+  tm_buf_clear(&e->columns);
+  tm_buf_clear(&e->faults);
 }
 
 void tm_extras_release(struct tm_extras *e)
 {
   tm_buf_release(&e->marks);
   tm_buf_release(&e->files);
+  tm_buf_release(&e->columns);
+  tm_buf_release(&e->faults);
 }
 
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e)
 {
   tm_buf_add_bytes32(out, tm_buf_str(&e->marks), e->marks.len);
   tm_buf_add_bytes32(out, tm_buf_str(&e->files), e->files.len);
+  tm_buf_add_bytes32(out, tm_buf_str(&e->columns), e->columns.len);
+  tm_buf_add_bytes32(out, tm_buf_str(&e->faults), e->faults.len);
 }
 
-bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files)
+bool tm_extras_read(struct tm_reader *r, struct tm_said *out)
 {
-  size_t marks_len = 0, files_len = 0;
-  const char *m = tm_read_bytes32(r, &marks_len), *f = tm_read_bytes32(r, &files_len);
-  if (r->bad)
-    return false;
-  tm_reader_init(marks, m, marks_len);
-  tm_reader_init(files, f, files_len);
-  return true;
+  struct tm_reader *const to[] = { &out->marks, &out->files, &out->columns, &out->faults };
+  for (size_t i = 0; i < TM_COUNT_OF(to); i++) {
+    size_t len = 0;
+    const char *bytes = tm_read_bytes32(r, &len);
+    tm_reader_init(to[i], bytes, bytes ? len : 0);
+  }
+  return !r->bad;
 }
 
 bool tm_output_name_is_good(const char *name, size_t len)

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/wire.h"
 
-#define SETUP_VERSION 3u
+#define SETUP_VERSION 4u
 
 const char *tm_status_name(enum tm_status s)
 {
@@ -34,6 +34,9 @@ void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
   tm_wire_add_list(out, s->arguments, s->arguments_len);
   tm_wire_add_list(out, s->runner_arguments, s->runner_arguments_len);
   tm_wire_add_list(out, s->datasets, s->datasets_len);
+  tm_wire_add_str(out, s->tables);
+  tm_wire_add_str(out, s->schema_file);
+  tm_wire_add_str(out, s->index_dir);
   tm_wire_add_str(out, s->output_dir);
   tm_wire_add_str(out, s->log_dir);
   tm_wire_add_str(out, s->temp_dir);
@@ -45,6 +48,7 @@ void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
   tm_buf_add_u32(out, (uint32_t)s->logging_level);
   tm_buf_add_u32(out, (s->append_row ? 1u : 0) | (s->verify_items ? 2u : 0) |
                           (s->escapes_line_breaks ? 4u : 0) | (s->is_interruptible ? 8u : 0));
+  tm_buf_add_u32(out, (unsigned char)s->separator);
   tm_buf_add_u64(out, (uint64_t)s->max_result_size);
   tm_buf_add_u64(out, (uint64_t)s->memory_limit);
   tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
@@ -65,6 +69,9 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   tm_wire_read_list(&r, &out->arguments, &out->arguments_len);
   tm_wire_read_list(&r, &out->runner_arguments, &out->runner_arguments_len);
   tm_wire_read_list(&r, &out->datasets, &out->datasets_len);
+  out->tables = tm_wire_read_str(&r);
+  out->schema_file = tm_wire_read_str(&r);
+  out->index_dir = tm_wire_read_str(&r);
   out->output_dir = tm_wire_read_str(&r);
   out->log_dir = tm_wire_read_str(&r);
   out->temp_dir = tm_wire_read_str(&r);
@@ -75,7 +82,9 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   out->profile_file = tm_wire_read_str(&r);
   uint32_t level = tm_read_u32(&r);
   uint32_t flags = tm_read_u32(&r);
+  uint32_t separator = tm_read_u32(&r);
   out->max_result_size = (int64_t)tm_read_u64(&r);
+  out->separator = (char)separator;
   out->memory_limit = (int64_t)tm_read_u64(&r);
   out->run_timeout_ns = (int64_t)tm_read_u64(&r);
   out->init_timeout_ns = (int64_t)tm_read_u64(&r);
@@ -84,8 +93,8 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   out->verify_items = flags & 2;
   out->escapes_line_breaks = flags & 4;
   out->is_interruptible = flags & 8;
-  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 15 && r.at == r.end &&
-      out->max_result_size >= 0 && out->memory_limit >= 0)
+  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 15 && separator < 128 &&
+      r.at == r.end && out->max_result_size >= 0 && out->memory_limit >= 0)
     return 0;
   tm_setup_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of the worker cannot be read");
@@ -101,6 +110,9 @@ void tm_setup_release(struct tm_setup *s)
   tm_wire_release_list(s->arguments, s->arguments_len);
   tm_wire_release_list(s->runner_arguments, s->runner_arguments_len);
   tm_wire_release_list(s->datasets, s->datasets_len);
+  free(s->tables);
+  free(s->schema_file);
+  free(s->index_dir);
   free(s->output_dir);
   free(s->log_dir);
   free(s->temp_dir);
@@ -137,6 +149,7 @@ void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head
   tm_put_u32(out + 40, h->returned);
   tm_put_u32(out + 44, h->is_spilled);
   tm_put_u32(out + 48, h->flags);
+  tm_put_u32(out + 52, h->items);
 }
 
 bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h)
@@ -149,6 +162,7 @@ bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h)
   h->returned = tm_read_u32(r);
   h->is_spilled = tm_read_u32(r);
   h->flags = tm_read_u32(r);
+  h->items = tm_read_u32(r);
   if (h->is_spilled > 1)
     r->bad = true;
   return !r->bad;

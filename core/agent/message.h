@@ -69,6 +69,10 @@ struct tm_setup {
   size_t runner_arguments_len;
   char **datasets; /* names of the inputs, by number; "" without one */
   size_t datasets_len;
+  char
+      *tables; /* definitions of the inputs that are tables (data/table_load.h), "" where none is */
+  char *schema_file;                     /* their schemas */
+  char *index_dir;                       /* indexes of packed files, or "" */
   char *output_dir, *log_dir, *temp_dir; /* log_dir: user/entry_script_log/<node>/ */
   char *logger_file;                     /* user/entry_script_log/<node>/<worker>.log.txt */
   char *error_file;                      /* user/error/<node>/<worker>.txt */
@@ -78,6 +82,7 @@ struct tm_setup {
   int logging_level;  /* enum tm_level */
   bool append_row;    /* rows are wanted; else only their number */
   bool escapes_line_breaks; /* of strings; else they are errors */
+  char separator;           /* of the rows of data frames */
   bool verify_items;        /* size and mtime of each item are compared before run() */
   bool is_interruptible;    /* from the start; else an ARM may come */
   int64_t max_result_size;  /* bytes */
@@ -98,10 +103,11 @@ struct tm_mini_batch_head { /* 16 bytes on the wire, then the items (data/item.h
 void tm_mini_batch_head_encode(char out[16], const struct tm_mini_batch_head *h);
 bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h);
 
-#define TM_RESULT_HEAD    52
+#define TM_RESULT_HEAD    56
+#define TM_ITEMS_UNKNOWN  UINT32_MAX
 #define TM_FAILURE_NO_RUN 1u /* INIT_FAILED: the script was loaded and defines no run() */
 #define TM_RESULT_EXTRAS  2u /* RESULT: struct tm_extras follows the head */
-struct tm_result_head {      /* 52 bytes on the wire */
+struct tm_result_head {      /* 56 bytes on the wire */
   uint64_t seq;
   int64_t begin_wall_ns; /* when the worker took it up */
   int64_t total_ns;      /* from there to the encoded result */
@@ -111,22 +117,31 @@ struct tm_result_head {      /* 52 bytes on the wire */
   uint32_t
       is_spilled; /* 1: bytes32 name of a file in spill_dir, u64 length, u64 xxh3 follow, else the rows */
   uint32_t flags; /* TM_FAILURE_NO_RUN, TM_RESULT_EXTRAS, or 0 */
+  uint32_t
+      items; /* that run() was given; TM_ITEMS_UNKNOWN when it was not called: rows of a table that was not read */
 };
 void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head *h);
 bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h);
 #define TM_SPILL_ABOVE (1u << 20) /* bytes of rows */
 
-/* What a script says of a mini-batch beside what it returns. On the wire: bytes32 marks, bytes32 files. */
+/* What a script says of a mini-batch beside the rows. On the wire: bytes32 each, in this order. */
 struct tm_extras {
   struct tm_buf marks; /* failed items, each once: u32 number from 1, bytes32 message */
   struct tm_buf files; /* of context:output_file(), each once: bytes32 name */
+  struct tm_buf
+      columns; /* of a returned data frame, in the order of its rows' fields: bytes32 name; empty: no frame */
+  struct tm_buf
+      faults; /* words: values of a table that did not fit, ragged rows; empty: there was none */
 };
 #define TM_OUTPUT_NAME_MAX 1000 /* bytes */
 void tm_extras_clear(struct tm_extras *e);
 void tm_extras_release(struct tm_extras *e);
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e);
-/* The bytes of both, in the reader's memory; what they hold is read with tm_read_ functions, and may be anything. */
-bool tm_extras_read(struct tm_reader *r, struct tm_reader *marks, struct tm_reader *files);
+/* The bytes of each, in the reader's memory; what they hold is read with tm_read_ functions, and may be anything. */
+struct tm_said {
+  struct tm_reader marks, files, columns, faults;
+};
+bool tm_extras_read(struct tm_reader *r, struct tm_said *out);
 /* Whether a file within a folder can have this name: not empty, not absolute, no part of it "", "." or "..", no line break. */
 bool tm_output_name_is_good(const char *name, size_t len);
 /* The folder for files of entry `seq` of a worker, to free(). */

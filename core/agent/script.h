@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agent/message.h"
+#include "data/frame.h"
 #include "data/item.h"
 
 struct tm_run_call {
@@ -14,8 +15,13 @@ struct tm_run_call {
   uint32_t try;
   uint64_t part;
   const char *dataset; /* name of the input, or "" */
+  uint32_t dataset_number;
   uint32_t items;
-  const char *bytes; /* the items, data/item.h; checked already */
+  const struct tm_data_frame
+      *frame; /* the rows, of a table; its memory lasts until run() has returned. Else NULL */
+  const struct tm_item *range; /* where they are, when they are of one file; else NULL */
+  int64_t first_row;           /* number of the first in its file, from 0; -1: not known */
+  const char *bytes;           /* the items, data/item.h; checked already */
   size_t bytes_len;
   struct tm_extras *extras; /* empty before; filled beside the rows. NULL: nobody asks */
 };

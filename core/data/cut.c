@@ -1,6 +1,7 @@
 /* cut.c - one input after the other, its items gathered until a mini-batch is full.
  *
  *   inputs[0] -> listing, list of paths or of failed items -> items -> mini-batch, mini-batch, ...   then inputs[1], ...
+ *                                                                 \-> groups, with partition keys
  *
  *  (1) A mini-batch holds items of one input: where an input ends, so does the mini-batch at hand.
  *  (2) The same definitions over the same files give the same mini-batches, byte for byte: a resumed job relies on it.
@@ -15,49 +16,54 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/files/failed.h"
 #include "data/files/glob.h"
+#include "data/files/groups.h"
 #include "data/files/listing.h"
 #include "data/files/paths.h"
 #include "data/item.h"
+#include "data/table.h"
+#include "data/table_cut.h"
+#include "data/table_groups.h"
+#include "data/table_load.h"
 #include "sys/fs.h"
 
-#define NAMED_MAX 5 /* paths that a message names one by one */
+#define GROUPED_SIZE (1 << 20) /* bytes of a table that are read at once to be grouped */
+#define NAMED_MAX    5         /* paths that a message names one by one */
 
 struct tm_cut {
   const struct tm_fs *fs;
-  const struct tm_dataset *const *inputs;
-  size_t inputs_len;
+  struct tm_cut_options o;
   uint64_t mini_batch_size;
-  const struct tm_stop *stop; /* or NULL */
-  void (*on_warning)(void *data, const char *text);
-  void *data;
   size_t at;                  /* the input at hand; inputs_len at the end */
   struct tm_listing *listing; /* of the input at hand, when it is open; */
   struct tm_paths *list;      /* or this, of its path list_at */
   struct tm_failed *failed;   /* or this */
   size_t list_at;
+  struct tm_partition *partition; /* of the input at hand, where it has one */
+  struct tm_table_cut *table;     /* of the input at hand, where it is one */
+  struct tm_table_groups
+      *table_groups;             /* of its rows, with partition keys, when all have been read */
+  struct tm_groups *groups;      /* of the input at hand, when all of it has been listed */
+  bool has_begun;                /* with the input at hand */
+  uint64_t ranges;               /* of rows, in all inputs */
   uint64_t list_items, items;    /* of the list at hand; of all inputs */
   int64_t input_items;           /* of the input at hand */
   struct TM_ARRAY(char *) empty; /* words, one for each input with paths that matched nothing */
 };
 
-struct tm_cut *tm_cut_open(const struct tm_dataset *const *inputs, size_t inputs_len,
-                           int64_t mini_batch_size, const struct tm_stop *stop,
-                           void (*on_warning)(void *data, const char *text), void *data)
+struct tm_cut *tm_cut_open(const struct tm_cut_options *options)
 {
   struct tm_cut *cut = TM_NEW(struct tm_cut);
+  int64_t size = options->mini_batch_size;
+  tm_require(options->partition_keys_len == 0 || options->spill_dir);
   cut->fs = tm_fs_real();
-  cut->inputs = inputs;
-  cut->inputs_len = inputs_len;
-  cut->mini_batch_size = mini_batch_size < 1            ? 1
-                         : mini_batch_size > UINT32_MAX ? UINT32_MAX
-                                                        : (uint64_t)mini_batch_size;
-  cut->on_warning = on_warning;
-  cut->stop = stop;
-  cut->data = data;
+  cut->o = *options;
+  cut->o.fs = options->fs ? options->fs : tm_fs_real();
+  cut->mini_batch_size = size < 1 ? 1 : size > UINT32_MAX ? UINT32_MAX : (uint64_t)size;
   return cut;
 }
 
@@ -67,6 +73,10 @@ void tm_cut_close(struct tm_cut *cut)
     return;
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
+  tm_groups_free(cut->groups);
+  tm_table_cut_free(cut->table);
+  tm_table_groups_close(cut->table_groups);
+  tm_partition_free(cut->partition);
   tm_failed_close(cut->failed);
   for (size_t i = 0; i < cut->empty.len; i++)
     free(cut->empty.at[i]);
@@ -140,6 +150,9 @@ int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
   struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < cut->empty.len; i++)
     tm_buf_printf(&text, "%s%s", i > 0 ? "; " : "", cut->empty.at[i]);
+  if (text.len == 0 && cut->items > 0)
+    tm_buf_printf(&text, "there is no row in %llu file%s", (unsigned long long)cut->items,
+                  cut->items == 1 ? "" : "s");
   if (text.len == 0)
     tm_buf_add_str(&text, "the inputs name no paths");
   int rc = tm_err_set(err, TM_ENOINPUT, "no input: %s", tm_buf_str(&text));
@@ -149,8 +162,8 @@ int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
 
 static void warn_of_empty(const struct tm_cut *cut) /* keeps (3) */
 {
-  for (size_t i = 0; i < cut->empty.len && cut->items > 0 && cut->on_warning != NULL; i++)
-    cut->on_warning(cut->data, cut->empty.at[i]);
+  for (size_t i = 0; i < cut->empty.len && cut->items > 0 && cut->o.on_warning != NULL; i++)
+    cut->o.on_warning(cut->o.data, cut->empty.at[i]);
 }
 
 /* Items --------------------------------------------------------------------------------------------------------- */
@@ -165,8 +178,8 @@ static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struc
       .paths = (const char *const *)d->paths,
       .paths_len = d->paths_len,
       .skip_unreadable = d->skip_unreadable,
-      .on_warning = cut->on_warning,
-      .data = cut->data,
+      .on_warning = cut->o.on_warning,
+      .data = cut->o.data,
     };
     cut->listing = tm_listing_open(&options);
   }
@@ -192,7 +205,7 @@ static int open_list(struct tm_cut *cut, const struct tm_dataset *d, struct tm_e
 {
   const char *path = d->paths[cut->list_at];
   struct tm_err why = TM_ERR_NONE;
-  cut->list = tm_paths_open(cut->fs, d->base_dir, path, d->null_separated, cut->stop, &why);
+  cut->list = tm_paths_open(cut->fs, d->base_dir, path, d->null_separated, cut->o.stop, &why);
   if (cut->list != NULL)
     return 1;
   if (why.code != -ENOENT) {
@@ -234,8 +247,8 @@ static void end_failed(struct tm_cut *cut, const char *path, bool is_missing)
     words = tm_xprintf("'%s': of %lld failed items it is not known which ones they are (run() "
                        "returned fewer elements than items); they are not read again",
                        path, (long long)unnamed);
-  if (words && cut->on_warning && cut->items > 0)
-    cut->on_warning(cut->data, words);
+  if (words && cut->o.on_warning && cut->items > 0)
+    cut->o.on_warning(cut->o.data, words);
   if (is_missing)
     *TM_ARRAY_ADD(&cut->empty) =
         tm_xprintf("'%s' is not there: no item has failed, or it was removed", path);
@@ -263,10 +276,12 @@ static int next_of_failed(struct tm_cut *cut, const struct tm_dataset *d, struct
   return rc;
 }
 
-static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
-                     struct tm_err *err)
+static int next_of_source(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
+                          struct tm_err *err)
 {
   switch (d->kind) {
+  case TM_DATASET_DELIMITED:
+  case TM_DATASET_JSON_LINES:
   case TM_DATASET_FILES: return next_of_listing(cut, d, out, err);
   case TM_DATASET_MANIFEST: return next_of_lists(cut, d, out, err);
   case TM_DATASET_FAILED: return next_of_failed(cut, d, out, err);
@@ -276,7 +291,7 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
 
 static bool is_at_limit(const struct tm_cut *cut, const struct tm_dataset *d)
 {
-  return d->limit > 0 && cut->input_items == d->limit;
+  return d->limit > 0 && cut->input_items == d->limit && !tm_dataset_is_table(d);
 }
 
 /* Behind a limit nobody knows which paths would have named something. */
@@ -287,41 +302,273 @@ static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
   tm_failed_close(cut->failed);
+  tm_groups_free(cut->groups);
+  tm_table_cut_free(cut->table);
+  tm_table_groups_close(cut->table_groups);
+  tm_partition_free(cut->partition);
+  cut->table = NULL;
+  cut->table_groups = NULL;
   cut->listing = NULL;
   cut->list = NULL;
   cut->failed = NULL;
+  cut->groups = NULL;
+  cut->partition = NULL;
   cut->list_items = 0;
   cut->input_items = 0;
   cut->list_at = 0;
+  cut->has_begun = false;
   cut->at++;
-  if (cut->at == cut->inputs_len)
+  if (cut->at == cut->o.inputs_len)
     warn_of_empty(cut);
+}
+
+/* The next item of the input at hand: 1, 0 at its end. */
+static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
+                     struct tm_err *err)
+{
+  if (cut->o.stop && tm_stop_is_set(cut->o.stop))
+    return tm_err_set(err, -ECANCELED, "the listing was stopped");
+  int rc = is_at_limit(cut, d) ? 0 : next_of_source(cut, d, out, err);
+  if (rc > 0) {
+    cut->items++;
+    cut->input_items++;
+  }
+  return rc;
+}
+
+static int place(const struct tm_dataset *d, struct tm_err *err)
+{
+  return d->where ? tm_err_wrap(err, "%s: %s", d->where, tm_dataset_tag(d)) : err->code;
+}
+
+/* A path says what its format promises, also where nobody asks for the values. */
+static int check_path(struct tm_cut *cut, const struct tm_dataset *d, const struct tm_item *item,
+                      struct tm_err *err)
+{
+  struct tm_key values[TM_PARTITION_KEYS_MAX];
+  int rc = cut->partition
+               ? tm_partition_match(cut->partition, item->path, item->path_len, values, err)
+               : 0;
+  return rc < 0 ? place(d, err) : 0;
+}
+
+/* As many as the size says. 1; 0: the input has none left. */
+static int next_by_size(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
+                        struct tm_err *err)
+{
+  struct tm_item item;
+  while (out->items < cut->mini_batch_size) {
+    int rc = next_item(cut, d, &item, err);
+    if (rc == 0) {
+      end_input(cut, d);
+      return out->items > 0; /* keeps (1) */
+    }
+    if (rc < 0 || (rc = check_path(cut, d, &item, err)) < 0)
+      return rc;
+    tm_item_add(&out->bytes, &item);
+    out->items++;
+  }
+  return 1;
+}
+
+static int group_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_item item;
+  int rc;
+  cut->groups = tm_groups_new(cut->o.fs, cut->o.spill_dir, cut->partition, cut->o.partition_keys,
+                              cut->o.partition_keys_len);
+  while ((rc = next_item(cut, d, &item, err)) > 0)
+    if ((rc = tm_groups_add(cut->groups, &item, err)) < 0)
+      return rc == TM_EINPUT ? place(d, err) : rc;
+  return rc;
+}
+
+/* All items with the next values of the keys. 1; 0: the input has none left. */
+static int next_by_keys(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
+                        struct tm_err *err)
+{
+  int rc = cut->groups ? 0 : group_all(cut, d, err);
+  if (rc == 0)
+    rc = tm_groups_next(cut->groups, &out->items, &out->bytes, err);
+  if (rc == 0)
+    end_input(cut, d);
+  return rc;
+}
+
+static void list_again(struct tm_cut *cut)
+{
+  tm_listing_close(cut->listing);
+  cut->listing = NULL;
+  cut->items -= (uint64_t)cut->input_items;
+  cut->input_items = 0;
+}
+
+/* All files of the input once, for the columns of each; then it is listed again. */
+static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_item file;
+  int rc;
+  while ((rc = next_item(cut, d, &file, err)) > 0)
+    if ((rc = tm_table_cut_look(cut->table, &file, err)) < 0)
+      return rc;
+  list_again(cut);
+  return rc < 0 ? rc : tm_table_cut_end_look(cut->table, err);
+}
+
+static int keep_schemas(const struct tm_cut *cut, struct tm_err *err)
+{
+  return cut->o.schema_file ? tm_schemas_write(cut->o.schemas, cut->o.fs, cut->o.schema_file, err)
+                            : 0;
+}
+
+static int begin_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_schema *schema = &cut->o.schemas->at[cut->at];
+  struct tm_table_cut_options options = { .fs = cut->fs,
+                                          .dataset = d,
+                                          .partition = cut->partition,
+                                          .schema = schema,
+                                          .index_dir = cut->o.index_dir,
+                                          .size = cut->o.partition_keys_len > 0
+                                                      ? GROUPED_SIZE
+                                                      : cut->o.mini_batch_size,
+                                          .counts_rows = cut->o.counts_rows };
+  cut->table = tm_table_cut_new(&options);
+  if (d->table->rows.dialect.header != TM_HEADER_DIFFERENT || schema->len > 0)
+    return 0;
+  int rc = look_at_all(cut, d, err);
+  return rc < 0 ? rc : keep_schemas(cut, err);
+}
+
+/* A file of a table; the first that has rows has the schema, too. */
+static int begin_file(struct tm_cut *cut, const struct tm_dataset *d, const struct tm_item *file,
+                      struct tm_err *err)
+{
+  const struct tm_schema *schema = &cut->o.schemas->at[cut->at];
+  bool had_schema = schema->len > 0;
+  int rc = check_path(cut, d, file, err);
+  if (rc == 0 && (rc = tm_table_cut_begin(cut->table, file, err)) < 0)
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
+  return rc == 0 && !had_schema && schema->len > 0 ? keep_schemas(cut, err) : rc;
+}
+
+/* The next range of rows. 1; 0: the input has none left. */
+static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
+                         struct tm_err *err)
+{
+  struct tm_item item;
+  int rc;
+  while ((rc = tm_table_cut_next(cut->table, &item, err)) == 0) {
+    rc = tm_table_cut_is_done(cut->table) ? 0 : next_item(cut, d, &item, err);
+    if (rc == 0 && !cut->table_groups)
+      end_input(cut, d);
+    if (rc <= 0 || (rc = begin_file(cut, d, &item, err)) < 0)
+      return rc;
+  }
+  if (rc < 0)
+    return rc == TM_EUSAGE ? place(d, err) : rc;
+  tm_item_add(&out->bytes, &item);
+  if (item.rows > 0 && item.rows < UINT32_MAX && d->table->ops.len == 0)
+    out->items = (uint32_t)item.rows;
+  cut->ranges++;
+  return 1;
+}
+
+/* All ranges of the table as frames, whose rows are grouped. */
+static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_table_loader *loader,
+                     struct tm_err *err)
+{
+  struct tm_mini_batch mb = { .items = 0 };
+  struct tm_data_frame frame;
+  struct tm_rows_part all = { 0, 0 };
+  size_t at = cut->at, columns = 0;
+  int rc;
+  while ((rc = next_of_table(cut, d, &mb, err)) > 0) {
+    if (columns != cut->o.schemas->at[at].len) { /* found by now */
+      columns = cut->o.schemas->at[at].len;
+      rc = tm_table_loader_use(loader, cut->o.schemas, err);
+    }
+    if (rc >= 0)
+      rc = tm_table_load(loader, (uint32_t)at, mb.bytes.data, mb.bytes.len, all, &frame, err);
+    if (rc >= 0 && frame.len > 0 && (rc = tm_table_groups_add(cut->table_groups, &frame, err)) < 0)
+      rc = rc == TM_EUSAGE ? place(d, err) : rc;
+    if (rc < 0)
+      break;
+    tm_buf_clear(&mb.bytes);
+  }
+  tm_buf_release(&mb.bytes);
+  return rc;
+}
+
+static int group_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_buf tables = TM_BUF_NONE;
+  tm_table_loader_tables(&tables, cut->o.inputs, cut->o.inputs_len);
+  struct tm_table_loader *loader =
+      tm_table_loader_new(cut->fs, tm_buf_str(&tables), NULL, cut->o.index_dir);
+  int rc = read_rows(cut, d, loader, err);
+  tm_table_loader_free(loader);
+  tm_buf_release(&tables);
+  return rc < 0 ? rc : tm_table_groups_finish(cut->table_groups, err);
+}
+
+/* The rows of the table in groups: those that an earlier session has made, or new ones. */
+static int begin_groups(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_item file;
+  char *path = tm_xprintf("%s/groups-%zu", cut->o.groups_dir ? cut->o.groups_dir : cut->o.spill_dir,
+                          cut->at);
+  int rc;
+  cut->table_groups = tm_table_groups_new(cut->o.fs, path, cut->o.spill_dir, cut->o.partition_keys,
+                                          cut->o.partition_keys_len);
+  free(path);
+  while ((rc = next_item(cut, d, &file, err)) > 0)
+    tm_table_groups_note(cut->table_groups, &file);
+  if (rc < 0 || (rc = tm_table_groups_open(cut->table_groups, err)) != 0)
+    return rc < 0 ? rc : 0;
+  list_again(cut);
+  return group_rows(cut, d, err);
+}
+
+static int next_group_of_table(struct tm_cut *cut, const struct tm_dataset *d,
+                               struct tm_mini_batch *out, struct tm_err *err)
+{
+  int rc = cut->table_groups ? 0 : begin_groups(cut, d, err);
+  if (rc == 0)
+    rc = tm_table_groups_next(cut->table_groups, &out->items, &out->bytes, err);
+  cut->ranges += rc > 0;
+  if (rc == 0)
+    end_input(cut, d);
+  return rc;
+}
+
+static int begin_input(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
+{
+  int rc = 0;
+  if (cut->has_begun)
+    return 0;
+  cut->has_begun = true;
+  if (d->partition_format && !(cut->partition = tm_partition_new(d->partition_format, err)))
+    return place(d, err);
+  if (tm_dataset_is_table(d) && (rc = begin_table(cut, d, err)) < 0)
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
+  return rc;
 }
 
 int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *err)
 {
+  int rc = 0;
   tm_buf_clear(&out->bytes);
   out->items = 0;
-  while (cut->at < cut->inputs_len) {
-    const struct tm_dataset *d = cut->inputs[cut->at];
-    struct tm_item item;
-    if (cut->stop && tm_stop_is_set(cut->stop))
-      return tm_err_set(err, -ECANCELED, "the listing was stopped");
-    int rc = is_at_limit(cut, d) ? 0 : next_item(cut, d, &item, err);
-    if (rc < 0)
-      return rc;
-    if (rc > 0) {
-      out->dataset = (uint32_t)cut->at;
-      tm_item_add(&out->bytes, &item);
-      cut->items++;
-      cut->input_items++;
-      if (++out->items == cut->mini_batch_size)
-        return 1;
-      continue;
-    }
-    end_input(cut, d);
-    if (out->items > 0) /* keeps (1) */
-      return 1;
+  while (cut->at < cut->o.inputs_len && rc == 0) {
+    const struct tm_dataset *d = cut->o.inputs[cut->at];
+    out->dataset = (uint32_t)cut->at;
+    rc = begin_input(cut, d, err);
+    if (rc == 0)
+      rc = cut->table && cut->o.partition_keys_len > 0 ? next_group_of_table(cut, d, out, err)
+           : cut->table                                ? next_of_table(cut, d, out, err)
+           : cut->o.partition_keys_len > 0             ? next_by_keys(cut, d, out, err)
+                                                       : next_by_size(cut, d, out, err);
   }
-  return 0;
+  return rc;
 }

@@ -1,5 +1,5 @@
 /* cut.h - the datasets of a step, cut into mini-batches: a stream, in the defined order, with memory for one mini-batch
- * and one folder per level.
+ * and one folder per level. With partition keys the first mini-batch of an input comes when all of it has been listed.
  *
  * Inputs come one after the other and are never mixed in a mini-batch. Used by one thread (the lister); blocking.
  */
@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "data/dataset.h"
+#include "data/schemas.h"
 #include "sys/stop.h"
 
 struct tm_cut;
@@ -21,13 +22,38 @@ struct tm_mini_batch {
   struct tm_buf bytes; /* the items, item.h; the caller's, reused from call to call */
 };
 
-/* stop: ends tm_cut_next() with -ECANCELED when it is raised, also while that waits; the caller's, or NULL.
- * on_warning: a loop of links, an unreadable folder that is skipped, ...; called from within tm_cut_next(). */
-struct tm_cut *tm_cut_open(const struct tm_dataset *const *inputs, size_t inputs_len,
-                           int64_t mini_batch_size, const struct tm_stop *stop,
-                           void (*on_warning)(void *data, const char *text), void *data);
-/* 1: `out` holds the next one. 0: the end. Negative: an unreadable folder, a manifest that is missing, ... A pattern or
- * path that matches nothing is no error here: *_found tells at the end. */
+/* What it leads to is the caller's, until close. */
+struct tm_cut_options {
+  const struct tm_fs *fs; /* for what is written; NULL: the machine's */
+  const struct tm_dataset *const *inputs;
+  size_t inputs_len;
+  int64_t mini_batch_size; /* files; of tables bytes or, with counts_rows, rows */
+  bool counts_rows;
+
+  /* Instead of a size: each combination of their values is one mini-batch. Every input has them. */
+  char *const *partition_keys;
+  size_t partition_keys_len;
+  const char *
+      spill_dir; /* where files may be made while items are grouped; not NULL with partition_keys */
+
+  /* For tables. */
+  struct tm_schemas
+      *schemas; /* one for each input, filled as they are found; NULL where none is a table */
+  const char *
+      groups_dir; /* where the rows are kept that partition_keys have grouped; NULL: in spill_dir */
+  const char *schema_file; /* where they are kept; or NULL */
+  const char *index_dir;   /* for indexes of packed files; or NULL */
+
+  const struct tm_stop
+      *stop; /* raised: tm_cut_next() ends with -ECANCELED, also while it waits; or NULL */
+  void (*on_warning)(void *data, const char *text); /* from within tm_cut_next(); or NULL */
+  void *data;
+};
+
+struct tm_cut *tm_cut_open(const struct tm_cut_options *options);
+/* 1: `out` holds the next one. 0: the end. Negative: an unreadable folder, a manifest that is missing, a path that does not
+ * fit the partition format (TM_EINPUT), ... A pattern or path that matches nothing is no error here: *_no_input tells at the
+ * end. */
 int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *err);
 void tm_cut_close(struct tm_cut *cut);
 /* After the end without any item: the words of "no input", with the patterns and where they were looked for. */

@@ -1,4 +1,4 @@
-/* dataset.c - the definition of a FileDataset, from the tree that a constructor made and back.
+/* dataset.c - the definition of a dataset, from the tree that a constructor made and back.
  *
  * Only the definition is checked here: which keys there are and what they hold. Whether a path exists is found out when
  * the files are listed, by whoever lists them: a definition may be written on one machine and run on another.
@@ -13,20 +13,35 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "data/files/partition.h"
+#include "data/table.h"
 
-static const char *const known_keys[] = { "kind",           "paths",         "base_dir", "name",
-                                          "null_separated", "on_unreadable", "input",    "limit" };
-
+static const char *const known_keys[] = { "kind",
+                                          "paths",
+                                          "base_dir",
+                                          "name",
+                                          "null_separated",
+                                          "input",
+                                          "on_unreadable",
+                                          "limit",
+                                          "partition_format",
+                                          "options",
+                                          "ops" };
 static const char *const kind_names[] = {
-  [TM_DATASET_FILES] = "files", [TM_DATASET_MANIFEST] = "manifest", [TM_DATASET_FAILED] = "failed"
+  [TM_DATASET_FILES] = "files",           [TM_DATASET_MANIFEST] = "manifest",
+  [TM_DATASET_FAILED] = "failed",         [TM_DATASET_DELIMITED] = "delimited",
+  [TM_DATASET_JSON_LINES] = "json_lines",
 };
 
 /* "pipeline.lua:4: FileDataset: " before the words. */
 static int place(const struct tm_json *v, struct tm_err *err)
 {
+  const char *kind = tm_json_str(v, "kind", "");
+  bool is_table = strcmp(kind, "delimited") == 0 || strcmp(kind, "json_lines") == 0;
+  const char *tag = v->tag ? v->tag : is_table ? "TabularDataset" : "FileDataset";
   if (v->where)
-    return tm_err_wrap(err, "%s: FileDataset", v->where);
-  return tm_err_wrap(err, "FileDataset");
+    return tm_err_wrap(err, "%s: %s", v->where, tag);
+  return tm_err_wrap(err, "%s", tag);
 }
 
 static int refuse(struct tm_err *err, const char *key, const char *accepted)
@@ -64,15 +79,13 @@ static int check_keys(const struct tm_json *v, struct tm_err *err)
 static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const char *kind = tm_json_str(v, "kind", "");
-  if (strcmp(kind, "files") == 0)
-    d->kind = TM_DATASET_FILES;
-  else if (strcmp(kind, "manifest") == 0)
-    d->kind = TM_DATASET_MANIFEST;
-  else if (strcmp(kind, "failed") == 0)
-    d->kind = TM_DATASET_FAILED;
-  else
-    return refuse(err, "kind", "\"files\", \"manifest\" or \"failed\"");
-  return 0;
+  for (size_t i = 0; i < TM_COUNT_OF(kind_names); i++)
+    if (strcmp(kind, kind_names[i]) == 0) {
+      d->kind = (enum tm_dataset_kind)i;
+      return 0;
+    }
+  return refuse(err, "kind",
+                "\"files\", \"manifest\", \"failed\", \"delimited\" or \"json_lines\"");
 }
 
 static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -135,7 +148,7 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   const char *word = unreadable ? tm_json_str(v, "on_unreadable", "") : "error";
   if (strcmp(word, "error") != 0 && strcmp(word, "skip") != 0)
     return refuse(err, "on_unreadable", "\"error\" or \"skip\"");
-  if (unreadable && d->kind != TM_DATASET_FILES)
+  if (unreadable && (d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED))
     return tm_err_set(err, TM_EUSAGE,
                       "'on_unreadable' is for from_files; a list has no such option");
   const struct tm_json *input = tm_json_get(v, "input");
@@ -152,12 +165,41 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   return 0;
 }
 
+static int read_table(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *options = tm_json_get(v, "options"), *ops = tm_json_get(v, "ops");
+  if (!tm_dataset_is_table(d))
+    return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are of a table") : 0;
+  d->ops = ops ? tm_json_copy(ops) : NULL;
+  d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
+  d->table =
+      tm_table_from_json(d->kind == TM_DATASET_DELIMITED ? TM_ROWS_DELIMITED : TM_ROWS_JSON_LINES,
+                         d->options, ops, err);
+  return d->table ? 0 : TM_EUSAGE;
+}
+
+static int read_partition_format(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *format = tm_json_get(v, "partition_format");
+  if (!format)
+    return 0;
+  if (!is_plain_string(format))
+    return refuse(err, "partition_format", "a string as \"{store}/{date:yyyy/MM/dd}/*.csv\"");
+  struct tm_partition *p = tm_partition_new(format->string.at, err);
+  if (!p)
+    return tm_err_wrap(err, "'partition_format' is \"%s\"", format->string.at);
+  tm_partition_free(p);
+  d->partition_format = tm_xstrdup(format->string.at);
+  return 0;
+}
+
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err)
 {
   struct tm_dataset *d = TM_NEW(struct tm_dataset);
   d->where = tm_xstrdup(v->where);
   if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
-      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0)
+      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 &&
+      read_partition_format(d, v, err) == 0 && read_table(d, v, err) == 0)
     return d;
   place(v, err);
   tm_dataset_free(d);
@@ -178,13 +220,29 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "null_separated", tm_json_new_bool(d->null_separated));
   else if (d->kind == TM_DATASET_FILES)
     tm_json_set(v, "on_unreadable", tm_json_new_string(d->skip_unreadable ? "skip" : "error"));
+  if (d->partition_format)
+    tm_json_set(v, "partition_format", tm_json_new_string(d->partition_format));
   if (d->input >= 0)
     tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
-  v->tag = tm_xstrdup("FileDataset");
+  if (d->options)
+    tm_json_set(v, "options", tm_json_copy(d->options));
+  if (d->ops)
+    tm_json_set(v, "ops", tm_json_copy(d->ops));
+  v->tag = tm_xstrdup(tm_dataset_tag(d));
   v->where = tm_xstrdup(d->where);
   return v;
+}
+
+bool tm_dataset_is_table(const struct tm_dataset *d)
+{
+  return d->kind == TM_DATASET_DELIMITED || d->kind == TM_DATASET_JSON_LINES;
+}
+
+const char *tm_dataset_tag(const struct tm_dataset *d)
+{
+  return tm_dataset_is_table(d) ? "TabularDataset" : "FileDataset";
 }
 
 bool tm_dataset_is_stdin(const struct tm_dataset *d)
@@ -200,6 +258,10 @@ void tm_dataset_free(struct tm_dataset *d)
     free(d->paths[i]);
   free(d->paths);
   free(d->base_dir);
+  free(d->partition_format);
+  tm_json_free(d->options);
+  tm_json_free(d->ops);
+  tm_table_free(d->table);
   free(d->name);
   free(d->where);
   free(d);

@@ -1,4 +1,5 @@
-/* dataset.h - the definition of a FileDataset: where its files are. Nothing is looked at before it is listed. */
+/* dataset.h - the definition of a dataset: where its files are, and of a table how its rows are written. Nothing is looked at
+ * before it is listed. */
 #ifndef TM_DATA_DATASET_H
 #define TM_DATA_DATASET_H
 
@@ -9,10 +10,14 @@
 #include "base/err.h"
 #include "base/json.h"
 
+struct tm_table;
+
 enum tm_dataset_kind {
   TM_DATASET_FILES,    /* from_files: paths, folders and patterns */
   TM_DATASET_MANIFEST, /* from_manifest: a file of paths, one a line; the path "-" is standard input */
-  TM_DATASET_FAILED, /* from_failed_items: a failed_items.jsonl */
+  TM_DATASET_FAILED,     /* from_failed_items: a failed_items.jsonl */
+  TM_DATASET_DELIMITED,  /* Tabular.from_delimited_files: paths, folders and patterns */
+  TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
 };
 
 struct tm_dataset {
@@ -24,14 +29,21 @@ struct tm_dataset {
   bool null_separated;  /* of a manifest */
   int64_t input;        /* of failed items: only those of the input of this number; negative: all */
   bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
-  int64_t limit;        /* only so many of its first items; 0: all */
-  char *where;          /* file:line of its definition, or NULL */
+  char *partition_format;        /* partition.h, or NULL */
+  int64_t limit;                 /* only so many of its first items; 0: all */
+  char *where;                   /* file:line of its definition, or NULL */
+  struct tm_json *options, *ops; /* of a table, as they were given; else NULL */
+  struct tm_table *table;        /* what they say */
 };
 
-/* From the object that the Lua constructors make (tag "FileDataset"): keys kind ("files" | "manifest" |
- * "failed"), paths, base_dir, name, null_separated, on_unreadable, input, limit. Unknown keys and wrong types are refused with `where`. To free. */
+/* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
+ * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, and of a table
+ * options (table.h) and ops (table_ops.h). Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
+bool tm_dataset_is_table(const struct tm_dataset *d);
+/* "FileDataset", "TabularDataset" */
+const char *tm_dataset_tag(const struct tm_dataset *d);
 /* It is read from standard input: once, and never again. */
 bool tm_dataset_is_stdin(const struct tm_dataset *d);
 void tm_dataset_free(struct tm_dataset *d);

@@ -1,35 +1,88 @@
 /* item.c - items as bytes, field by field, little-endian.
  *
  * The layout is part of the manifest's public format and of the frames to workers: it changes with their versions only.
- * Reading trusts nothing: a length that goes past the end, an empty path, a NUL in a path or a size below -1 makes the
- * reader bad and ends it, and the path that is handed out points into the bytes, never beyond them.
+ * Reading trusts nothing: a length that goes past the end, an empty path, a NUL in a path, a size below -1 or a range that
+ * ends before it begins makes the reader bad and ends it, and the path that is handed out points into the bytes, never
+ * beyond them.
  */
 #include "data/item.h"
 
 #include "base/check.h"
+#include "data/key.h"
 
-#define ITEM_HEAD 20 /* bytes before the path */
+#define FILE_HEAD 20 /* bytes before the path */
+#define ROWS_HEAD 72
+#define PATH_MOST 0xffffffu /* bytes */
 
 void tm_item_add(struct tm_buf *out, const struct tm_item *item)
 {
-  tm_require(item->path_len > 0 && item->path_len <= UINT32_MAX);
-  char *p = tm_buf_extend(out, ITEM_HEAD + item->path_len);
-  tm_put_u32(p, (uint32_t)item->path_len);
+  size_t head = item->is_rows ? ROWS_HEAD : FILE_HEAD;
+  uint32_t kind = item->is_group ? TM_ITEM_GROUP : item->is_rows ? TM_ITEM_ROWS : TM_ITEM_FILE;
+  tm_require(item->path_len > 0 && item->path_len <= PATH_MOST);
+  char *p = tm_buf_extend(out, head + item->path_len);
+  tm_put_u32(p, kind << 24 | (uint32_t)item->path_len);
   tm_put_u64(p + 4, (uint64_t)item->size);
   tm_put_u64(p + 12, (uint64_t)item->mtime_ns);
-  memcpy(p + ITEM_HEAD, item->path, item->path_len);
+  if (item->is_rows) {
+    tm_put_u64(p + 20, (uint64_t)item->begin);
+    tm_put_u64(p + 28, (uint64_t)item->end);
+    tm_put_u64(p + 36, (uint64_t)item->first_row);
+    tm_put_u64(p + 44, (uint64_t)item->rows);
+    tm_put_u32(p + 52, item->file);
+    tm_put_u64(p + 56, (uint64_t)item->number);
+    tm_put_u64(p + 64, (uint64_t)item->from);
+  }
+  memcpy(p + head, item->path, item->path_len);
+}
+
+static bool has_good_range(const struct tm_item *item)
+{
+  return item->begin >= 0 && item->end >= item->begin && item->first_row >= -1 &&
+         item->rows >= -1 && item->number >= -1 && item->from >= 0;
+}
+
+/* The keys in front must be readable to their end. */
+static void pass_keys(struct tm_reader *r, uint32_t len)
+{
+  struct tm_reader keys;
+  struct tm_key key;
+  const char *at = tm_read_raw(r, len);
+  if (at == NULL)
+    return;
+  tm_reader_init(&keys, at, len);
+  while (tm_key_next(&keys, &key))
+    ;
+  r->bad = keys.bad;
 }
 
 bool tm_item_next(struct tm_reader *r, struct tm_item *out)
 {
   if (r->bad || r->at == r->end)
     return false;
-  out->path_len = tm_read_u32(r);
+  uint32_t head = tm_read_u32(r);
+  while (head >> 24 == TM_ITEM_KEYS) {
+    pass_keys(r, head & PATH_MOST);
+    if (r->bad || r->at == r->end)
+      return false;
+    head = tm_read_u32(r);
+  }
+  *out = (struct tm_item) { .path_len = head & PATH_MOST, .first_row = -1, .rows = -1 };
+  out->is_group = head >> 24 == TM_ITEM_GROUP;
+  out->is_rows = head >> 24 == TM_ITEM_ROWS || out->is_group;
   out->size = (int64_t)tm_read_u64(r);
   out->mtime_ns = (int64_t)tm_read_u64(r);
+  if (out->is_rows) {
+    out->begin = (int64_t)tm_read_u64(r);
+    out->end = (int64_t)tm_read_u64(r);
+    out->first_row = (int64_t)tm_read_u64(r);
+    out->rows = (int64_t)tm_read_u64(r);
+    out->file = tm_read_u32(r);
+    out->number = (int64_t)tm_read_u64(r);
+    out->from = (int64_t)tm_read_u64(r);
+  }
   out->path = tm_read_raw(r, out->path_len);
-  if (out->path == NULL || out->path_len == 0 || out->size < -1 ||
-      memchr(out->path, '\0', out->path_len) != NULL)
+  if (head >> 24 > TM_ITEM_GROUP || out->path == NULL || out->path_len == 0 || out->size < -1 ||
+      !has_good_range(out) || memchr(out->path, '\0', out->path_len) != NULL)
     r->bad = true;
   return !r->bad;
 }

@@ -33,7 +33,8 @@ TM_API const char *tm_version(void);
   XX(ENOINPUT, -10008, "no input")                                                                 \
   XX(ETHRESHOLD, -10009, "a threshold was exceeded")                                               \
   XX(ENODE, -10010, "a node was lost")                                                             \
-  XX(ELIMIT, -10011, "a limit was exceeded")
+  XX(ELIMIT, -10011, "a limit was exceeded")                                                       \
+  XX(EINPUT, -10012, "the input is not as it is defined")
 
 enum tm_code {
 #define XX(name, code, text) TM_##name = code,

@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "plan/aliases.h"
+#include "plan/cutting.h"
 #include "plan/params.h"
 #include "sys/fs.h"
 #include "sys/gpus.h"
@@ -49,17 +50,23 @@ static int add_given(struct tm_json *settings, const struct tm_field *f,
   return 0;
 }
 
-static void add_default(struct tm_json *settings, const struct tm_field *f)
+static void add_default(struct tm_json *settings, const struct tm_field *f,
+                        const struct tm_json *config, const struct tm_step *step)
 {
-  struct tm_json *otherwise = tm_params_default(f);
-  if (!otherwise && strcmp(f->name, "process_count_per_node") == 0)
+  struct tm_json *otherwise = NULL;
+  if (f->type == TM_FIELD_AMOUNT)
+    otherwise = tm_cutting_default(config, step);
+  else if (strcmp(f->name, "process_count_per_node") == 0)
     otherwise = tm_json_new_int(tm_gpus_are_here() ? 1 : tm_process_cores());
+  else
+    otherwise = tm_params_default(f);
   if (otherwise)
     add_setting(settings, f->name, otherwise, "default");
 }
 
-struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_values *params,
-                                 const char *origin, struct tm_err *err)
+struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_step *step,
+                                 const struct tm_values *params, const char *origin,
+                                 struct tm_err *err)
 {
   struct tm_json *settings = tm_json_new(TM_JSON_OBJECT);
   size_t n;
@@ -69,7 +76,7 @@ struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_v
     const struct tm_alias *alias = given ? NULL : tm_alias_find(config, fields[i].name, &given);
     int rc = given ? add_given(settings, &fields[i], alias, given, params, origin, err) : 1;
     if (rc > 0)
-      add_default(settings, &fields[i]);
+      add_default(settings, &fields[i], config, step);
     if (rc < 0) {
       tm_params_place("ParallelRunConfig", config, err);
       tm_json_free(settings);
@@ -78,7 +85,7 @@ struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_v
   }
   fields = tm_params_fields("arguments", &n);
   for (size_t i = 0; i < n; i++)
-    add_default(settings, &fields[i]);
+    add_default(settings, &fields[i], config, step);
   return settings;
 }
 
@@ -196,15 +203,35 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
 }
 
-int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
-                   struct tm_err *err)
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = name ? strlen(name) : 0, m = strlen(end);
+  return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_header)
+{
+  const char *name = text_setting(settings, "append_row_file_name");
+  bool is_csv = ends_in(name, ".csv"), is_tsv = ends_in(name, ".tsv");
+  const char *separator = text_setting(settings, "append_row_separator");
+  const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
+  if (!header)
+    header = tm_json_get(settings, "append_row_header");
+  *out = is_csv ? ',' : is_tsv ? '\t' : ' ';
+  if (separator)
+    *out = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
+  *has_header = tm_json_bool(header, "value", is_csv || is_tsv);
+}
+
+int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
+                   const char *base_dir, struct tm_err *err)
 {
   fill_limits(c, settings);
-  c->mini_batch_size = int_setting(settings, "mini_batch_size");
   bool is_summary = strcmp(text_setting(settings, "output_action"), "summary_only") == 0;
   c->output_action = is_summary ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
   c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
   c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
+  tm_config_read_form(settings, &c->append_row_separator, &c->append_row_header);
   c->process_count_per_node = int_setting(settings, "process_count_per_node");
   c->logging_level = level_of(text_setting(settings, "logging_level"));
   c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
@@ -215,7 +242,9 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const ch
   c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
   c->description = tm_xstrdup(text_setting(settings, "description"));
   c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));
-  int rc = fill_environment(c, settings, base_dir, err);
+  int rc = tm_cutting_fill(c, settings, step, err);
+  if (rc == 0)
+    rc = fill_environment(c, settings, base_dir, err);
   return rc < 0 ? rc : fill_paths(c, settings, base_dir, err);
 }
 
@@ -257,6 +286,7 @@ void tm_config_release(struct tm_config *c)
   free(c->entry_script);
   free(c->source_directory);
   free(c->append_row_file_name);
+  tm_cutting_release(c);
   for (char **variable = c->environment; variable && *variable; variable++)
     free(*variable);
   free(c->environment);

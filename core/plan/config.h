@@ -3,6 +3,7 @@
 #define TM_PLAN_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/level.h"
@@ -16,11 +17,16 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
 struct tm_config {
   char *entry_script;      /* absolute */
   char *source_directory;  /* absolute, or NULL: the entry script alone is copied */
-  int64_t mini_batch_size; /* items */
+  int64_t mini_batch_size; /* files; of tables bytes, or rows; 0 with partition_keys */
+  bool counts_rows;
+  char **partition_keys; /* or NULL */
+  size_t partition_keys_len;
   int64_t error_threshold; /* failed items to tolerate; -1 all */
   enum tm_output_action output_action;
   char *append_row_file_name;
   bool escapes_line_breaks;       /* of a returned string; else they are errors */
+  char append_row_separator;      /* of data frames */
+  bool append_row_header;         /* likewise */
   int64_t allowed_failed_count;   /* failed mini-batches to tolerate; -1 all */
   double allowed_failed_percent;  /* of all mini-batches; negative: all */
   int64_t process_count_per_node; /* 0 never: the default is the number of cores, or 1 with a GPU */
@@ -47,5 +53,10 @@ struct tm_config {
   char *description; /* or NULL */
   char *resume_from; /* a job as it is called, or NULL */
 };
+
+/* How data frames are written, of the settings of a step, {name: {value, origin}}: as append_row_separator and
+ * append_row_header say, or append_row_dataframe_header among the arguments; else as the name of the file does. */
+struct tm_json;
+void tm_config_read_form(const struct tm_json *settings, char *separator, bool *has_header);
 
 #endif

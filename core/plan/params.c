@@ -33,8 +33,11 @@ static const struct tm_field config_fields[] = {
   { "source_directory", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
     "the folder with all that the script needs, copied at submission; without it the entry script "
     "alone is" },
-  { "mini_batch_size", TM_FIELD_INT, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
-    "files handed to one run()" },
+  { "mini_batch_size", TM_FIELD_AMOUNT, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
+    "files handed to one run(); of tables bytes of their files, \"1MB\" when not given, or rows" },
+  { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
+    "columns: each distinct combination of their values is one mini-batch; not with "
+    "mini_batch_size" },
   { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL, CHANGEABLE | ARGUMENT,
     "failed items to tolerate over the whole input; -1 tolerates all" },
   { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL, CHANGEABLE | ARGUMENT,
@@ -46,8 +49,14 @@ static const struct tm_field config_fields[] = {
   { "append_row_file_name", TM_FIELD_FILE_NAME, 0, 0, "parallel_run_step.txt", NULL, 0,
     "the file of append_row, in the output folder" },
   { "append_row_line_break", TM_FIELD_CHOICE, 0, 0, "error", "error|escape", 0,
-    "a line break in a returned string: an error, or written as \\n or \\r with every backslash "
-    "doubled" },
+    "a line break in a returned string: an error (in a data frame it stays, in quotes), or written "
+    "as \\n or \\r with every backslash doubled" },
+  { "append_row_separator", TM_FIELD_SEPARATOR, 0, 0, NULL, NULL, 0,
+    "between the fields of a returned data frame; without it a comma for *.csv, a tab for *.tsv, "
+    "else a blank" },
+  { "append_row_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, 0,
+    "the names of a data frame's columns are the first line; without it for *.csv and *.tsv "
+    "alone" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "workers on a node; without it as many as there are cores, 1 where there is a GPU" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE,
@@ -102,6 +111,8 @@ static const struct tm_field argument_fields[] = {
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
     "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
     "worked out of the other timeouts" },
+  { "append_row_dataframe_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, ARGUMENT,
+    "append_row_header, and before it" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
     "seconds until the first mini-batch is created, then the step is Failed" },
   { "resource_monitor_interval", TM_FIELD_SECONDS, 0, INT_MAX_GIVEN, "600", NULL,
@@ -122,8 +133,8 @@ static const struct tm_field step_fields[] = {
   { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED, "unique in the pipeline" },
   { "parallel_run_config", TM_FIELD_OBJECT, 0, 0, NULL, "ParallelRunConfig", REQUIRED,
     "how it is run" },
-  { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset", REQUIRED | TM_FIELD_OR_ONE,
-    "datasets, one after the other, never mixed in a mini-batch" },
+  { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|TabularDataset",
+    REQUIRED | TM_FIELD_OR_ONE, "datasets, one after the other, never mixed in a mini-batch" },
   { "output", TM_FIELD_OBJECT, 0, 0, NULL, "OutputFileDatasetConfig", 0, "the name of the output" },
   { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
     "for the script: strings, numbers, booleans, PipelineParameters; some are the runner's" },
@@ -148,14 +159,83 @@ static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
 };
 
+#define PARTITION_FORMAT                                                                           \
+  {                                                                                                \
+    "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
+        "columns in the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                  \
+  }
+
 static const struct tm_field from_files_fields[] = {
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,
     "an unreadable folder ends the job, or is left out" },
+  PARTITION_FORMAT,
 };
 
 static const struct tm_field from_manifest_fields[] = {
   { "null_separated", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "paths end in NUL, as find -print0 writes them" },
+  PARTITION_FORMAT,
+};
+
+#define TABLE_FIELDS                                                                               \
+  { "on_unreadable", TM_FIELD_CHOICE, 0, 0,                                                        \
+    "error",         "error|skip",    0, "an unreadable folder ends the job, or is left out" },    \
+      PARTITION_FORMAT,                                                                            \
+      { "validate",                                                                                \
+        TM_FIELD_BOOL,                                                                             \
+        0,                                                                                         \
+        0,                                                                                         \
+        "true",                                                                                    \
+        NULL,                                                                                      \
+        0,                                                                                         \
+        "the first rows are looked at before the first run(); false only where types are not "     \
+        "inferred" },                                                                              \
+      { "include_path", TM_FIELD_BOOL, 0, 0,                                                       \
+        "false",        NULL,          0, "a column Path with the path of each row's file" },      \
+      { "set_column_types",                                                                        \
+        TM_FIELD_TYPES,                                                                            \
+        0,                                                                                         \
+        0,                                                                                         \
+        NULL,                                                                                      \
+        NULL,                                                                                      \
+        0,                                                                                         \
+        "types of columns by name, which go over those that are inferred" },                       \
+      { "on_misfit",                                                                               \
+        TM_FIELD_CHOICE,                                                                           \
+        0,                                                                                         \
+        0,                                                                                         \
+        "null",                                                                                    \
+        "null|error",                                                                              \
+        0,                                                                                         \
+        "a value that does not fit its column's type is null and counted, or fails the try" },     \
+  {                                                                                                \
+    "encoding", TM_FIELD_CHOICE, 0, 0, "utf8",                                                     \
+        "utf8|utf8bom|latin1|iso88591|windows1252|ascii|utf16", 0, "of the files"                  \
+  }
+
+static const struct tm_field from_delimited_files_fields[] = {
+  { "separator", TM_FIELD_TEXT, 0, 0, ",", NULL, 0,
+    "between fields: one character, \"\\t\" for a tab" },
+  { "header", TM_FIELD_CHOICE, 0, 0, "true",
+    "true|all_files_same|from_first_file|false|none|all_files_different", 0,
+    "which files begin with the names of their columns: all, the same ones; the first; none "
+    "(Column1, Column2, ...); all, different ones" },
+  { "infer_column_types", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
+    "from the first 200 rows of the first file; else all are strings" },
+  { "support_multi_line", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "a line break within quotes belongs to the field; else every line break ends a row" },
+  { "empty_as_string", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "an empty field of a string column is \"\", not null" },
+  { "on_ragged", TM_FIELD_CHOICE, 0, 0, "null", "null|drop|error", 0,
+    "a row with too few or too many fields: missing ones are null and surplus ones left out, the "
+    "row is left out, or the try fails" },
+  TABLE_FIELDS,
+};
+
+static const struct tm_field from_json_lines_files_fields[] = {
+  { "invalid_lines", TM_FIELD_CHOICE, 0, 0, "error", "error|drop", 0,
+    "a line that is no JSON object fails the try, or is left out and counted" },
+  TABLE_FIELDS,
 };
 
 static const struct tm_field from_failed_items_fields[] = {
@@ -181,6 +261,8 @@ static const struct kind {
   KIND("OutputFileDatasetConfig", output_fields),
   KIND("Dataset.File.from_files", from_files_fields),
   KIND("Dataset.File.from_manifest", from_manifest_fields),
+  KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
+  KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
   KIND("Dataset.File.from_failed_items", from_failed_items_fields),
 };
 /* clang-format on */

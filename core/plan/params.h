@@ -19,19 +19,23 @@ enum tm_field_type {
   TM_FIELD_SECONDS, /* number within min and max; digits in a string too */
   TM_FIELD_PERCENT, /* the same, of another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
+  TM_FIELD_AMOUNT,  /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
   TM_FIELD_CHOICE, /* one of the words of `accepts`, which are separated by '|'; true and false may be booleans */
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
   TM_FIELD_TEXT,
+  TM_FIELD_SEPARATOR, /* of delimited rows: one character of ASCII; "\\t" in two is a tab */
   TM_FIELD_BOOL,
   TM_FIELD_NAME,        /* of a step or pipeline: 3 to 32 of a-z 0-9 - */
   TM_FIELD_WORD,        /* of a parameter, dataset or output: letters, digits, '-', '_', '.' */
   TM_FIELD_VARIABLES,   /* names with values */
   TM_FIELD_ENVIRONMENT, /* { variables = VARIABLES, module_paths = list of paths } */
   TM_FIELD_SCALAR,      /* a string, a number or a boolean */
-  TM_FIELD_LIST,        /* any list */
-  TM_FIELD_OBJECT,      /* an object that the constructor `accepts` made */
-  TM_FIELD_OBJECTS,     /* a list of one or more of them */
+  TM_FIELD_NAMES,  /* a list of one or more strings, no two equal; one stands for a list of one */
+  TM_FIELD_TYPES,  /* names of columns with their types; in one form { name = { type, formats } } */
+  TM_FIELD_LIST,   /* any list */
+  TM_FIELD_OBJECT, /* an object that the constructor `accepts` made */
+  TM_FIELD_OBJECTS, /* a list of one or more of them */
 };
 
 enum {
@@ -55,7 +59,9 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items"), in the order of the manual; of
+ * "OutputFileDatasetConfig", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
+ * "Dataset.Tabular.from_delimited_files",
+ * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);
@@ -68,7 +74,7 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
 int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
                           struct tm_err *err);
 
-/* The value in its one form, to be freed: INT and SIZE an integer, SECONDS and PERCENT a number, VARIABLES an object of
+/* The value in its one form, to be freed: INT and SIZE an integer, AMOUNT an integer or the text, NAMES a list, SECONDS and PERCENT a number, VARIABLES an object of
  * strings, ENVIRONMENT {variables, module_paths}, both always there, a CHOICE in any case the word of the table, else a copy. NULL: it is not accepted; the words are "'run_max_try' is 0; accepted: an integer from 1 on". */
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
                                 struct tm_err *err);

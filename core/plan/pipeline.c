@@ -21,6 +21,8 @@
 #include "base/path.h"
 #include "plan/aliases.h"
 #include "plan/arguments.h"
+#include "plan/cutting.h"
+#include "plan/datasets.h"
 #include "plan/params.h"
 #include "plan/settings.h"
 
@@ -62,6 +64,16 @@ static void step_free(struct tm_step *s)
   free(s);
 }
 
+struct tm_cut_options tm_step_cut(const struct tm_step *s)
+{
+  return (struct tm_cut_options) { .inputs = (const struct tm_dataset *const *)s->inputs,
+                                   .inputs_len = s->inputs_len,
+                                   .mini_batch_size = s->config.mini_batch_size,
+                                   .counts_rows = s->config.counts_rows,
+                                   .partition_keys = s->config.partition_keys,
+                                   .partition_keys_len = s->config.partition_keys_len };
+}
+
 void tm_step_note(struct tm_step *s, const char *fmt, ...)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -78,16 +90,14 @@ static bool is_tagged(const struct tm_json *v, const char *tag)
   return v && v->tag && strcmp(v->tag, tag) == 0;
 }
 
-/* Against the pipeline file's folder, unless the definition has a folder of its own. */
-static struct tm_dataset *read_dataset(const struct tm_json *v, const char *base_dir,
-                                       struct tm_err *err)
+/* Which element of a list they are is told from 1. */
+static int refuse_mixed(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
-  struct tm_json *copy = tm_json_copy(v);
-  if (copy->type == TM_JSON_OBJECT && !tm_json_get(copy, "base_dir"))
-    tm_json_set(copy, "base_dir", tm_json_new_string(base_dir));
-  struct tm_dataset *d = tm_dataset_from_json(copy, err);
-  tm_json_free(copy);
-  return d;
+  size_t i = s->inputs_len;
+  tm_err_set(err, TM_EUSAGE,
+             "'inputs[%zu]' is a %s and 'inputs[1]' a %s; accepted: datasets of one type", i,
+             tm_dataset_tag(s->inputs[i - 1]), tm_dataset_tag(s->inputs[0]));
+  return tm_params_place("ParallelRunStep", v, err);
 }
 
 /* A script knows its inputs by their names (context.dataset_name). */
@@ -120,12 +130,14 @@ static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct 
   s->inputs = tm_xcalloc(inputs->list.len, sizeof(struct tm_dataset *));
   int rc = 0;
   for (size_t i = 0; i < inputs->list.len && rc == 0; i++) {
-    struct tm_dataset *d = read_dataset(inputs->list.at[i], r->base_dir, err);
+    struct tm_dataset *d = tm_plan_dataset(inputs->list.at[i], r->base_dir, err);
     if (!d) {
       rc = TM_EUSAGE;
       break;
     }
     s->inputs[s->inputs_len++] = d;
+    if (tm_dataset_is_table(d) != tm_dataset_is_table(s->inputs[0]))
+      rc = refuse_mixed(s, v, err);
     tm_json_add(record, tm_dataset_to_json(d));
   }
   tm_json_free(inputs);
@@ -195,7 +207,7 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   const struct tm_json *config = tm_json_get(v, "parallel_run_config");
   if (tm_params_check("ParallelRunConfig", config, err) < 0)
     return TM_EUSAGE;
-  struct tm_json *settings = tm_settings_make(config, r->values, r->origin, err);
+  struct tm_json *settings = tm_settings_make(config, s, r->values, r->origin, err);
   if (!settings)
     return TM_EUSAGE;
   tm_aliases_note(config, s);
@@ -203,7 +215,9 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
     tm_json_free(settings);
     return tm_params_place("ParallelRunStep", v, err);
   }
-  int rc = tm_config_fill(&s->config, settings, r->base_dir, err);
+  int rc = tm_config_fill(&s->config, settings, s, r->base_dir, err);
+  if (rc == 0)
+    rc = tm_cutting_check(s, err);
   if (rc < 0 && !r->working_dir)
     tm_params_place("ParallelRunConfig", config, err);
   if (rc == 0)
@@ -250,9 +264,8 @@ static struct tm_step *read_step(const struct tm_json *v, const struct reader *r
   s->effective = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(s->effective, "name", tm_json_new_string(s->name));
   struct tm_json *taken = tm_json_new(TM_JSON_OBJECT);
-  bool is_read = read_arguments(s, v, r, taken, err) == 0 &&
-                 read_config(s, v, r, taken, err) == 0 && read_inputs(s, v, r, err) == 0 &&
-                 read_output(s, v, err) == 0;
+  bool is_read = read_arguments(s, v, r, taken, err) == 0 && read_inputs(s, v, r, err) == 0 &&
+                 read_config(s, v, r, taken, err) == 0 && read_output(s, v, err) == 0;
   tm_json_free(taken);
   if (!is_read) {
     step_free(s);

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "data/cut.h"
 #include "data/dataset.h"
 #include "plan/config.h"
 
@@ -57,6 +58,8 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
 struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
                                              struct tm_err *err);
 void tm_pipeline_free(struct tm_pipeline *p);
+/* How the step's inputs are cut; they and its config must live as long. The rest of the options is the caller's to fill. */
+struct tm_cut_options tm_step_cut(const struct tm_step *s);
 /* Other inputs than those of the definition; the array and what is in it is taken over. */
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);
 void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at);

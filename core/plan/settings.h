@@ -24,10 +24,11 @@ void tm_values_release(struct tm_values *p);
 /* The value for the PipelineParameter `parameter`; memory of `p`. */
 const struct tm_json *tm_values_find(const struct tm_values *p, const struct tm_json *parameter);
 
-/* {name: {value, origin}} for every parameter that has a value; to be freed. `origin` is that of what `config` gives. NULL
- * and words with the place. */
-struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_values *params,
-                                 const char *origin, struct tm_err *err);
+/* {name: {value, origin}} for every parameter that has a value; to be freed. `origin` is that of what `config` gives; some
+ * defaults depend on the inputs of the step. NULL and words with the place. */
+struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_step *step,
+                                 const struct tm_values *params, const char *origin,
+                                 struct tm_err *err);
 /* The variables of both settings as one object, to be freed; either may be NULL. */
 struct tm_json *tm_environment_variables(const struct tm_json *environment,
                                          const struct tm_json *variables);
@@ -36,8 +37,8 @@ int tm_environment_add_paths(struct tm_json *out, const struct tm_json *environm
                              const char *base_dir, struct tm_err *err);
 /* Fills `c` (zeroed before), also partly on failure: release it. Paths are made absolute against base_dir and looked at.
  * Words without a place. */
-int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
-                   struct tm_err *err);
+int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
+                   const char *base_dir, struct tm_err *err);
 void tm_config_release(struct tm_config *c);
 /* A copy that may be shown and kept: absolute paths; of environment variables the names and one hash. To be freed. */
 struct tm_json *tm_settings_public(const struct tm_json *settings, const struct tm_config *c);

@@ -10,15 +10,22 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/frame.h"
+#include "data/table.h"
 
 static bool is_plain_string(const struct tm_json *v)
 {
   return v->type == TM_JSON_STRING && strlen(v->string.at) == v->string.len;
 }
 
-static bool is_tagged(const struct tm_json *v, const char *tag)
+/* `tags`: one, or several with '|' between. */
+static bool is_tagged(const struct tm_json *v, const char *tags)
 {
-  return v->tag && strcmp(v->tag, tag) == 0;
+  size_t n = v->tag ? strlen(v->tag) : 0;
+  for (const char *at = tags; n > 0 && at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+    if (strcspn(at, "|") == n && strncmp(at, v->tag, n) == 0)
+      return true;
+  return false;
 }
 
 static bool is_within(const struct tm_field *f, double v)
@@ -58,6 +65,31 @@ static struct tm_json *size_value(const struct tm_field *f, const struct tm_json
   return is_within(f, (double)v) ? tm_json_new_int(v) : NULL;
 }
 
+/* "500rows", "500 rows": the number, or 0. */
+static int64_t rows_of(const char *s)
+{
+  size_t n = strspn(s, "0123456789"), blank = s[n] == ' ';
+  int64_t v = 0;
+  if (n == 0 || strcmp(s + n + blank, "rows") != 0)
+    return 0;
+  char *digits = tm_xstrndup(s, n);
+  bool is_read = tm_text_int(digits, &v);
+  free(digits);
+  return is_read ? v : 0;
+}
+
+static struct tm_json *amount_value(const struct tm_field *f, const struct tm_json *given)
+{
+  int64_t v;
+  struct tm_json *number = integer_value(f, given);
+  if (number || !is_plain_string(given))
+    return number;
+  bool is_size = tm_text_size(given->string.at, &v) && !tm_text_int(given->string.at, &v);
+  if (!is_size)
+    v = rows_of(given->string.at);
+  return is_within(f, (double)v) ? tm_json_copy(given) : NULL;
+}
+
 /* In `out` the word as the table has it; false: it is none of them. */
 static bool find_choice(const char *words, const char *given, bool any_case, struct tm_buf *out)
 {
@@ -90,6 +122,12 @@ static bool is_file_name(const char *s)
 {
   return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && strlen(s) <= 200 &&
          !strpbrk(s, "\n\r\t");
+}
+
+static bool is_separator(const char *s)
+{
+  return strcmp(s, "\\t") == 0 ||
+         (s[0] && !s[1] && (unsigned char)s[0] < 128 && !strchr("\"\n\r", s[0]));
 }
 
 static bool is_between(char c, char first, char last)
@@ -128,6 +166,7 @@ static bool is_text_accepted(const struct tm_field *f, const char *s)
   switch (f->type) {
   case TM_FIELD_PATH: return *s != 0;
   case TM_FIELD_FILE_NAME: return is_file_name(s);
+  case TM_FIELD_SEPARATOR: return is_separator(s);
   case TM_FIELD_NAME: return is_name(s);
   case TM_FIELD_WORD: return is_word(s);
   default: return true;
@@ -249,6 +288,68 @@ static struct tm_json *environment_value(const struct tm_json *given)
   return NULL;
 }
 
+static bool has_string(const struct tm_json *list, const char *s)
+{
+  for (size_t i = 0; i < list->list.len; i++)
+    if (strcmp(list->list.at[i]->string.at, s) == 0)
+      return true;
+  return false;
+}
+
+static struct tm_json *names_value(const struct tm_json *given)
+{
+  struct tm_json *out = tm_json_new(TM_JSON_ARRAY);
+  bool is_one = is_plain_string(given);
+  bool is_good = is_one || (given->type == TM_JSON_ARRAY && !given->tag && given->list.len > 0);
+  for (size_t i = 0; is_good && i < (is_one ? 1 : given->list.len); i++) {
+    const struct tm_json *name = is_one ? given : given->list.at[i];
+    is_good = is_plain_string(name) && *name->string.at && !has_string(out, name->string.at);
+    if (is_good)
+      tm_json_add(out, tm_json_copy(name));
+  }
+  if (is_good)
+    return out;
+  tm_json_free(out);
+  return NULL;
+}
+
+/* "long", or { type = "datetime", formats = { "%d.%m.%Y" } }; NULL: it is neither. */
+static struct tm_json *type_value(const struct tm_json *given)
+{
+  const struct tm_json *type = given->type == TM_JSON_STRING ? given : tm_json_get(given, "type"),
+                       *formats = tm_json_get(given, "formats");
+  bool is_good = type && is_plain_string(type) && tm_table_type_of(type->string.at) != 0 &&
+                 (given == type || given->list.len == (size_t)1 + (formats != NULL));
+  struct tm_json *list = formats ? names_value(formats) : NULL;
+  if (!is_good || (formats && (!list || tm_table_type_of(type->string.at) != TM_COLUMN_DATETIME))) {
+    tm_json_free(list);
+    return NULL;
+  }
+  struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
+  const char *name = tm_column_type_name(tm_table_type_of(type->string.at));
+  tm_json_set(out, "type", tm_json_new_string(name));
+  if (list)
+    tm_json_set(out, "formats", list);
+  return out;
+}
+
+static struct tm_json *types_value(const struct tm_json *given)
+{
+  struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
+  bool is_good = !given->tag && (given->type == TM_JSON_OBJECT ||
+                                 (given->type == TM_JSON_ARRAY && given->list.len == 0));
+  for (size_t i = 0; is_good && i < given->list.len; i++) {
+    struct tm_json *type = type_value(given->list.at[i]);
+    is_good = type != NULL;
+    if (type)
+      tm_json_set(out, given->keys[i], type);
+  }
+  if (is_good)
+    return out;
+  tm_json_free(out);
+  return NULL;
+}
+
 static struct tm_json *list_value(const struct tm_json *given)
 {
   return given->type == TM_JSON_ARRAY && !given->tag ? tm_json_copy(given) : NULL;
@@ -277,9 +378,11 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_SECONDS:
   case TM_FIELD_PERCENT: return seconds_value(f, given);
   case TM_FIELD_SIZE: return size_value(f, given);
+  case TM_FIELD_AMOUNT: return amount_value(f, given);
   case TM_FIELD_CHOICE: return choice_value(f, given);
   case TM_FIELD_PATH:
   case TM_FIELD_FILE_NAME:
+  case TM_FIELD_SEPARATOR:
   case TM_FIELD_TEXT:
   case TM_FIELD_NAME:
   case TM_FIELD_WORD: return text_value(f, given);
@@ -287,6 +390,8 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_VARIABLES: return variables_value(given);
   case TM_FIELD_ENVIRONMENT: return environment_value(given);
   case TM_FIELD_SCALAR: return scalar_value(given);
+  case TM_FIELD_NAMES: return names_value(given);
+  case TM_FIELD_TYPES: return types_value(given);
   case TM_FIELD_LIST: return list_value(given);
   case TM_FIELD_OBJECT: return is_tagged(given, f->accepts) ? tm_json_copy(given) : NULL;
   case TM_FIELD_OBJECTS: return objects_value(f, given);
@@ -312,7 +417,7 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
 static const char *not_built(const struct tm_field *f, const struct tm_json *given)
 {
   bool is_output =
-      strcmp(f->accepts, "FileDataset") == 0 &&
+      strncmp(f->accepts, "FileDataset", 11) == 0 &&
       (is_tagged(given, "ParallelRunStep") || is_tagged(given, "OutputFileDatasetConfig"));
   return is_output ? " (the output of a step as an input is not built yet)" : "";
 }
@@ -398,12 +503,19 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
     else
       tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
     break;
+  case TM_FIELD_AMOUNT:
+    add_range(out, f, "an integer", "");
+    tm_buf_add_str(out, "; for tables a size as \"10MB\" or \"500rows\"");
+    break;
   case TM_FIELD_CHOICE:
     add_choices(out, f->accepts);
     tm_buf_add_str(out, f->flags & TM_FIELD_ANY_CASE ? ", in any case" : "");
     break;
   case TM_FIELD_PATH: tm_buf_add_str(out, "a path"); break;
   case TM_FIELD_FILE_NAME: tm_buf_add_str(out, "a file name, without a folder"); break;
+  case TM_FIELD_SEPARATOR:
+    tm_buf_add_str(out, "one character, none of '\"' and line breaks");
+    break;
   case TM_FIELD_TEXT: tm_buf_add_str(out, "a string"); break;
   case TM_FIELD_BOOL: tm_buf_add_str(out, "true or false"); break;
   case TM_FIELD_NAME:
@@ -418,13 +530,20 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
                         "numbers or booleans, and folders (without ';' and '?')");
     break;
   case TM_FIELD_SCALAR: tm_buf_add_str(out, "a string, a number or a boolean"); break;
+  case TM_FIELD_NAMES:
+    tm_buf_add_str(out, "a list of one or more different names, not empty");
+    break;
+  case TM_FIELD_TYPES:
+    tm_buf_add_str(out, "a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
+                        "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }");
+    break;
   case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
   case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
   case TM_FIELD_OBJECTS:
-    tm_buf_printf(out,
-                  f->flags & TM_FIELD_OR_ONE ? "a %s, or a list of one or more"
-                                             : "a list of one or more %s",
-                  f->accepts);
+    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? "a " : "a list of one or more ");
+    for (const char *at = f->accepts; *at; at++)
+      tm_buf_add_str(out, *at == '|' ? " or " : (char[]) { *at, 0 });
+    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? ", or a list of one or more" : "");
     break;
   }
 }

@@ -16,6 +16,7 @@
 #include "data/item.h"
 #include "run/isolate.h"
 #include "run/part.h"
+#include "run/row_items.h"
 #include "sys/clock.h"
 
 #define LOST_RESULTS_MAX 3 /* of a part, that are not counted */
@@ -142,6 +143,8 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
 
   held->entry.due_ns = tm_vigil_retry_due(s, &held->entry, a->status);
   is_again = tm_queue_fail(&s->queue, &held->entry, w->id);
+  if (!is_again)
+    tm_rows_count(s, held);
   failed = is_again ? 0 : held->items;
   tm_tally_add_failed_try(&s->tally, a->status);
   if (a->status == TM_RUN_TIMEOUT)
@@ -207,11 +210,6 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
                                                      " that are not marked as failed"));
 }
 
-/* What the script said beside the rows. Its memory is the frame's. */
-struct said {
-  struct tm_reader marks, files;
-};
-
 /* The message of each marked item, by its number from 0; NULL: the bytes are none that a worker of ours sends. To free(). */
 static struct tm_reader *read_marks(struct tm_reader r, uint32_t items, uint32_t *marked)
 {
@@ -240,27 +238,20 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_he
                      const struct answer *a, const struct tm_reader *messages, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
-  struct tm_reader r;
-  struct tm_item item;
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
-  int rc = tm_part_read(w->s->manifest, held->entry.index, held->entry.part, &entry, err);
+  uint64_t part = held->entry.part;
+  int rc = tm_part_read(w->s->manifest, held->entry.index, part, &entry, err);
 
-  tm_reader_init(&r, rc == 0 ? entry.bytes : NULL, rc == 0 ? entry.len : 0);
-  for (uint32_t i = 0; rc == 0 && i < held->items && tm_item_next(&r, &item); i++) {
-    if (!messages[i].at)
-      continue;
-    t.message = messages[i].at;
-    t.message_len = (size_t)(messages[i].end - messages[i].at);
-    tm_failed_lines_item(out, &t, &item);
-  }
+  if (rc == 0)
+    tm_failed_lines_marks(out, &t, &entry, part ? tm_part_first(part) : 0, messages, held->items);
   free(log);
   return rc;
 }
 
 /* What the script said: marks become lines, files stay names. */
 static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
-                     const struct said *said, struct answer *a, struct tm_err *err)
+                     const struct tm_said *said, struct answer *a, struct tm_err *err)
 {
   struct tm_reader *messages = read_marks(said->marks, held->items, &a->marked);
   int rc = messages ? 0 : TM_EPROTOCOL;
@@ -299,14 +290,42 @@ static int read_rows(struct tm_good_try *g, const struct tm_worker *w, struct tm
   return 0;
 }
 
+/* The columns of a data frame: its rows come to be in the order of the output's. */
+static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct tm_said *said,
+                       struct tm_err *err)
+{
+  struct tm_columns_rows rows = { .rows = g->rows,
+                                  .rows_len = g->rows_len,
+                                  .spilled = g->spilled,
+                                  .length = g->length,
+                                  .hash = g->hash };
+  int rc;
+
+  if (!w->s->output_file)
+    return 0;
+  if (said)
+    rows.names = said->columns;
+  g->is_frame = rows.names.at < rows.names.end;
+  rc = tm_columns_fit(&w->s->columns, &rows, &g->own, err);
+  if (rc <= 0)
+    return rc;
+  free(g->spilled);
+  g->spilled = NULL;
+  g->rows = tm_buf_str(&g->own);
+  g->rows_len = g->own.len;
+  return 0;
+}
+
 static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
-                     struct tm_reader *r, const struct said *said, struct answer *a,
+                     struct tm_reader *r, const struct tm_said *said, struct answer *a,
                      struct tm_err *err)
 {
   int rc = said ? read_said(g, w, held, said, a, err) : 0;
 
   if (rc == 0)
     rc = read_rows(g, w, r, a);
+  if (rc == 0)
+    rc = fit_columns(g, w, said, err);
   if (rc == TM_EPROTOCOL)
     return tm_err_set(err, rc, "a result of %s cannot be read", w->name);
   if (rc == 0 && a->head.returned < held->items - a->marked)
@@ -331,10 +350,14 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
     return rc;
   if (g->lines.len > 0)
     tm_commit_note_failures(s->commit, g->lines.data, g->lines.len);
-  if (g->spilled)
-    return tm_commit_add_spilled(s->commit, &g->outcome, g->spilled, g->length, g->hash, err);
-  tm_commit_add_done(s->commit, &g->outcome, g->rows, g->rows_len);
-  return 0;
+  rc = tm_columns_begin_add(&s->columns, s->commit, g->outcome.index, g->is_frame, err);
+  if (rc == 0 && g->spilled)
+    rc = tm_commit_add_spilled(s->commit, &g->outcome, g->spilled, g->length, g->hash, err);
+  else if (rc == 0)
+    tm_commit_add_done(s->commit, &g->outcome, g->rows, g->rows_len);
+  if (rc == 0)
+    tm_columns_end_add(&s->columns, s->commit, g->is_frame);
+  return rc;
 }
 
 /* The result of a part was lost on its way, which says nothing of its items, and they have only this try: it is run again,
@@ -361,7 +384,7 @@ static bool give_back(struct tm_worker *w, struct tm_held *held, const struct an
 static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct tm_good_try *g,
                         struct answer *a, int rc, const struct tm_err *err)
 {
-  if (rc != TM_EDAMAGE && rc != TM_EPROTOCOL) {
+  if (rc != TM_EDAMAGE && rc != TM_EPROTOCOL && rc != TM_ESCRIPT) {
     tm_supervisor_fail(w->s, err);
     return;
   }
@@ -370,13 +393,16 @@ static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct 
   if (give_back(w, held, a, err))
     return;
   a->marked = 0;
-  a->status = TM_RUN_EXCEPTION;
+  if (g->spilled)
+    tm_fs_real()->unlink(tm_fs_real()->self, g->spilled); /* refused before the commit saw it */
+  a->status = rc == TM_ESCRIPT ? TM_RUN_WRONG_RETURN : TM_RUN_EXCEPTION;
+  a->no_halves = a->no_halves || rc == TM_ESCRIPT;
   a->message = err->text;
   end_failed_try(w, held, a);
 }
 
 static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_reader *r,
-                         const struct said *said, struct answer *a)
+                         const struct tm_said *said, struct answer *a)
 {
   struct tm_supervisor *s = w->s;
   struct tm_good_try g = { .rows = NULL };
@@ -390,6 +416,7 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
   if (rc < 0)
     refuse_good(w, held, &g, a, rc, &err);
   tm_buf_release(&g.lines);
+  tm_buf_release(&g.own);
   free(g.staging);
   free(g.spilled);
   if (rc < 0)
@@ -398,6 +425,8 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
   s->running--;
   s->lost_nodes = 0;
   warn_surplus(s, held, a);
+  if (said)
+    tm_rows_warn(s, held, &said->faults);
   emit_attempt(w, held, a, held->items - g.outcome.succeeded);
   tm_hand_remove(&w->hand, held->seq);
 }
@@ -443,18 +472,19 @@ static void on_result(struct tm_worker *w, const struct tm_frame *f)
   struct tm_reader r;
   struct answer a = { .status = TM_RUN_DONE, .message = "", .stack = "", .where = "" };
   struct tm_held *held;
-  struct said said;
+  struct tm_said said; /* its memory is the frame's */
   bool has_said;
 
   tm_reader_init(&r, f->payload, f->length);
   has_said = tm_result_head_read(&r, &a.head) && (a.head.flags & TM_RESULT_EXTRAS);
-  if (r.bad || (has_said && !tm_extras_read(&r, &said.marks, &said.files))) {
+  if (r.bad || (has_said && !tm_extras_read(&r, &said))) {
     tm_answer_on_rubbish(w);
     return;
   }
   held = find_held(w, &a.head);
   if (!held || w->s->code != 0)
     return;
+  tm_rows_learn(w->s, held, &a.head);
   end_good_try(w, held, &r, has_said ? &said : NULL, &a);
   after_answer(w);
 }
@@ -476,6 +506,7 @@ static void on_failed(struct tm_worker *w, const struct tm_frame *f)
                         .message = failure.message,
                         .stack = failure.stack,
                         .where = failure.where };
+    tm_rows_learn(w->s, held, &a.head);
     end_failed_try(w, held, &a);
     after_answer(w);
   }

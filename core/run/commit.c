@@ -118,6 +118,7 @@ static bool may_add(const struct tm_commit *c, const struct tm_outcome *o)
 void tm_commit_drop_notes(struct tm_commit *c)
 {
   tm_buf_clear(&c->noted);
+  tm_buf_clear(&c->header);
   tm_files_drop(&c->files);
 }
 
@@ -155,9 +156,32 @@ void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const v
   }
   if (c->output.fd < 0)
     rows_len = 0;
+  if (c->header.len > 0) { /* once in a job */
+    tm_buf_add(&c->header, rows_len > 0 ? rows : "", rows_len);
+    rows = c->header.data;
+    rows_len = c->header.len;
+  }
   if (rows_len > 0)
     tm_output_add(&c->output, rows, rows_len); /* keeps (1) */
   add_record(c, TM_RECORD_COMMITTED, o, tm_hash64(rows_len > 0 ? rows : "", rows_len));
+  tm_buf_clear(&c->header);
+}
+
+/* The header, and behind it the bytes of the file; `hash` becomes that of both. */
+static int copy_with_header(struct tm_commit *c, const char *path, int64_t length, uint64_t *hash,
+                            struct tm_err *err)
+{
+  int64_t begin = c->output.end;
+  if (c->header.len == 0)
+    return tm_output_copy(&c->output, path, length, *hash, err);
+  tm_output_add(&c->output, c->header.data, c->header.len);
+  int rc = tm_output_copy(&c->output, path, length, *hash, err);
+  if (rc == TM_EDAMAGE)
+    tm_output_take_back(&c->output, begin);
+  if (rc == 0)
+    rc = tm_output_hash(&c->output, begin, c->output.end, hash, err);
+  tm_buf_clear(&c->header);
+  return rc;
 }
 
 int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const char *path,
@@ -170,7 +194,7 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
   if (rc == 0 && c->output.fd >= 0)
     rc = length > INT64_MAX
              ? tm_err_set(&words, TM_EDAMAGE, "the result in '%s' has no length", path)
-             : tm_output_copy(&c->output, path, (int64_t)length, hash, &words);
+             : copy_with_header(c, path, (int64_t)length, &hash, &words);
   if (rc == 0)
     add_record(c, TM_RECORD_COMMITTED, o, c->output.fd >= 0 ? hash : tm_hash64("", 0));
   else
@@ -202,6 +226,13 @@ void tm_commit_add_failed(struct tm_commit *c, const struct tm_outcome *o, const
 void tm_commit_note_failures(struct tm_commit *c, const void *lines, size_t lines_len)
 {
   tm_buf_add(&c->noted, lines, lines_len);
+}
+
+void tm_commit_note_header(struct tm_commit *c, const void *line, size_t len)
+{
+  tm_buf_clear(&c->header);
+  if (c->output.fd >= 0)
+    tm_buf_add(&c->header, line, len);
 }
 
 int tm_commit_note_files(struct tm_commit *c, const char *staging, const char *names, size_t len,

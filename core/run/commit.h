@@ -81,6 +81,9 @@ void tm_commit_add_failed(struct tm_commit *c, const struct tm_outcome *o, const
                           size_t lines_len);
 /* Lines that belong to the next add (items without a returned element). A refused spilled result takes them with it. */
 void tm_commit_note_failures(struct tm_commit *c, const void *lines, size_t lines_len);
+/* A line that belongs in front of the rows of the next add_done or add_spilled, in their record. A refused result takes it with
+ * it. Not with summary_only. */
+void tm_commit_note_header(struct tm_commit *c, const void *line, size_t len);
 /* Files that belong to the next add_done or add_spilled, beside those of earlier calls, and go the same way: `names` (bytes32 each) below the folder
  * `staging`, which is removed when they have got their places in output_dir. TM_EDAMAGE: a file that is not there, or a name
  * that something else has; nothing of this call was noted, the try has failed and the job goes on. */

@@ -226,6 +226,7 @@ void tm_commit_close(struct tm_commit *c)
   tm_output_close(&c->output);
   tm_fates_release(&c->fates);
   tm_buf_release(&c->noted);
+  tm_buf_release(&c->header);
   free(c->partial);
   free(c->final);
   free(c->owner_file);

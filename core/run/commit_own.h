@@ -27,7 +27,8 @@ struct tm_commit {
   struct tm_journal journal;
   struct tm_manifest *manifest;
   struct tm_fates fates;
-  struct tm_buf noted; /* failure lines of the next add */
+  struct tm_buf noted;  /* failure lines of the next add */
+  struct tm_buf header; /* its header line */
   int64_t recorded_output, recorded_failures,
       recorded_files; /* ends that the last written record covers, bytes */
   /* Records: written, known to the sync under way, covered by a sync record. */

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "data/item.h"
+#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/part.h"
 #include "sys/clock.h"
@@ -87,7 +88,7 @@ static void send_setup(struct tm_worker *w)
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
   const struct tm_config *config = &step->config;
-  struct tm_buf text = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
   char *base = temp_base(s);
   char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
   struct tm_setup setup = { .worker_name = w->name,
@@ -101,6 +102,8 @@ static void send_setup(struct tm_worker *w)
                             .runner_arguments_len = step->runner_arguments_len,
                             .datasets = names,
                             .datasets_len = step->inputs_len,
+                            .schema_file = s->schema_file,
+                            .index_dir = s->index_dir,
                             .output_dir = s->output_dir,
                             .log_dir = in_logs(s, "entry_script_log", "", ""),
                             .temp_dir = tm_xprintf("%s-%s", base, w->name),
@@ -111,6 +114,7 @@ static void send_setup(struct tm_worker *w)
                             .logging_level = config->logging_level,
                             .append_row = config->output_action == TM_APPEND_ROW,
                             .escapes_line_breaks = config->escapes_line_breaks,
+                            .separator = config->append_row_separator,
                             .verify_items = s->o.is_resumed,
                             .memory_limit = config->worker_memory_limit,
                             .is_interruptible =
@@ -123,11 +127,14 @@ static void send_setup(struct tm_worker *w)
 
   for (size_t i = 0; i < step->inputs_len; i++)
     names[i] = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
+  tm_table_loader_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
+  setup.tables = (char *)(uintptr_t)tm_buf_str(&tables);
   tm_setup_encode(&text, &setup);
   f.payload = text.data;
   f.length = (uint32_t)text.len;
   tm_channel_send(&w->channel, &f);
   tm_buf_release(&text);
+  tm_buf_release(&tables);
   free(names);
   free(base);
   free(setup.log_dir);
@@ -219,7 +226,8 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   if (entry.len > TM_FRAME_MAX - MINI_BATCH_HEAD)
     return tm_err_set(err, TM_ELIMIT,
                       "mini-batch %" PRIu64 ": its list of items is %zu bytes long, more than the "
-                      "%u that can be handed to a worker; make mini_batch_size smaller",
+                      "%u that can be handed to a worker; make mini_batch_size smaller, or choose "
+                      "partition_keys with more values",
                       e->index, entry.len, TM_FRAME_MAX - MINI_BATCH_HEAD);
   held = tm_hand_add(&w->hand);
   held->entry = *e;

@@ -32,12 +32,73 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
       tm_buf_printf(out, "%02x", (unsigned char)item->path[i]);
     tm_buf_add_char(out, '"');
   }
+  if (item->is_rows)
+    tm_buf_printf(out, ",\"begin\":%" PRId64 ",\"end\":%" PRId64, item->begin, item->end);
+  if (item->is_rows && item->first_row >= 0)
+    tm_buf_printf(out, ",\"row\":%" PRId64, item->first_row);
+  if (item->is_rows && t->number > 0)
+    tm_buf_printf(out, ",\"number\":%" PRIu32, t->number);
+  if (item->is_rows && item->rows >= 0)
+    tm_buf_printf(out, ",\"rows\":%" PRId64, item->rows);
   tm_buf_printf(out, ",\"input\":%" PRIu32 ",\"try\":%" PRIu32, t->dataset, t->try);
   const char *status = tm_status_name(t->status);
   add_string(out, "status", status, strlen(status));
   add_string(out, "error", t->message, t->message_len);
   add_string(out, "log", t->log, strlen(t->log));
   tm_buf_add_str(out, "}\n");
+}
+
+/* Rows of a range: one line for all of them. */
+static void add_rows(struct tm_buf *out, const struct tm_failed_try *t, struct tm_item item,
+                     uint32_t first, uint32_t count)
+{
+  struct tm_failed_try rows = *t;
+
+  rows.number = first + 1;
+  item.first_row = item.first_row < 0 ? -1 : item.first_row + first;
+  item.rows = count;
+  tm_failed_lines_item(out, &rows, &item);
+}
+
+void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
+                          const struct tm_manifest_entry *entry, uint32_t first, uint32_t count)
+{
+  struct tm_reader r;
+  struct tm_item item;
+
+  tm_reader_init(&r, entry->bytes, entry->len);
+  for (uint32_t i = 0; count > 0 && tm_item_next(&r, &item); i++) {
+    if (item.is_rows) {
+      add_rows(out, t, item, first, count);
+      return;
+    }
+    if (i >= first) {
+      tm_failed_lines_item(out, t, &item);
+      count--;
+    }
+  }
+}
+
+void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
+                           const struct tm_manifest_entry *entry, uint32_t first,
+                           const struct tm_reader *messages, uint32_t items)
+{
+  struct tm_failed_try mark = *t;
+  struct tm_reader r;
+  struct tm_item item = { .is_rows = false };
+
+  tm_reader_init(&r, entry->bytes, entry->len);
+  for (uint32_t i = 0; i < items; i++) {
+    bool has_item = item.is_rows || tm_item_next(&r, &item); /* one range for all rows */
+    if (!has_item || !messages[i].at)
+      continue;
+    mark.message = messages[i].at;
+    mark.message_len = (size_t)(messages[i].end - messages[i].at);
+    if (item.is_rows)
+      add_rows(out, &mark, item, first + i, 1);
+    else
+      tm_failed_lines_item(out, &mark, &item);
+  }
 }
 
 void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,

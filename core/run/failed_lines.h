@@ -21,9 +21,19 @@ struct tm_failed_try {
   const char *message; /* any bytes */
   size_t message_len;
   const char *log; /* the file with the whole */
+  uint32_t
+      number; /* of a table: of the first row that is meant, in its mini-batch, from 1; 0: all of it */
 };
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item);
+/* A line for each item with a message: messages[i] is of item i of the `items` that the entry's bytes hold, which are those of a
+ * part that begins with item `first`, or of all. */
+void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
+                           const struct tm_manifest_entry *entry, uint32_t first,
+                           const struct tm_reader *messages, uint32_t items);
+/* A line for each of these items, counted from 0; for rows of one range a line for all of them. */
+void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
+                          const struct tm_manifest_entry *entry, uint32_t first, uint32_t count);
 /* One for each item of the entry. */
 void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,
                          const struct tm_manifest_entry *entry);

@@ -25,7 +25,7 @@
 /* A part that is not divided any more. */
 struct piece {
   uint64_t part;
-  bool is_good;
+  bool is_good, is_frame;
   struct tm_outcome outcome; /* good: */
   struct tm_stash_range rows;
   struct tm_buf lines, files;
@@ -182,23 +182,17 @@ static int note_files(struct tm_isolate *x, struct tm_err *err)
 static int add_lines(const struct tm_isolate *x, struct tm_buf *out, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
-  struct tm_reader r;
-  struct tm_item item;
   int rc = tm_manifest_read(x->s->manifest, x->index, &entry, err);
 
-  if (rc < 0)
-    return rc;
-  tm_reader_init(&r, entry.bytes, entry.len);
-  for (size_t i = 0; i < x->pieces.len; i++) {
+  for (size_t i = 0; rc == 0 && i < x->pieces.len; i++) {
     struct piece *p = &x->pieces.at[i];
     p->why.dataset = entry.dataset;
     if (p->is_good)
       tm_buf_add(out, tm_buf_str(&p->lines), p->lines.len);
-    for (uint32_t k = 0; k < tm_part_count(p->part) && tm_item_next(&r, &item); k++)
-      if (!p->is_good)
-        tm_failed_lines_item(out, &p->why, &item);
+    else
+      tm_failed_lines_part(out, &p->why, &entry, tm_part_first(p->part), tm_part_count(p->part));
   }
-  return 0;
+  return rc;
 }
 
 /* What is to be committed: the sums of the good pieces, and their rows. Returns the number of good pieces. */
@@ -223,13 +217,21 @@ static int add_rows(struct tm_isolate *x, const struct tm_outcome *o,
                     const struct tm_stash_range *ranges, size_t n, struct tm_err *err)
 {
   struct tm_joined joined;
+  struct tm_columns *columns = &x->s->columns;
+  bool is_frame = false;
   int rc = tm_stash_join(&x->stash, ranges, n, &joined, err);
 
+  for (size_t i = 0; i < x->pieces.len; i++)
+    is_frame = is_frame || (x->pieces.at[i].is_good && x->pieces.at[i].is_frame);
+  if (rc == 0)
+    rc = tm_columns_begin_add(columns, x->s->commit, x->index, is_frame, err);
   if (rc == 0 && joined.path)
     rc =
         tm_commit_add_spilled(x->s->commit, o, joined.path, (uint64_t)joined.len, joined.hash, err);
   else if (rc == 0)
     tm_commit_add_done(x->s->commit, o, joined.rows.data, joined.rows.len);
+  if (rc == 0)
+    tm_columns_end_add(columns, x->s->commit, is_frame);
   tm_buf_release(&joined.rows);
   return rc;
 }
@@ -404,7 +406,9 @@ int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err)
 {
   struct tm_isolate *x = find(s, held->entry.index);
-  struct piece p = { .part = held->entry.part, .is_good = true, .outcome = g->outcome };
+  struct piece p = {
+    .part = held->entry.part, .is_good = true, .is_frame = g->is_frame, .outcome = g->outcome
+  };
   int rc;
 
   if (!tm_check(x))

@@ -20,7 +20,9 @@ struct tm_good_try {
   uint64_t length, hash;
   char *staging; /* the folder of its output files, or NULL */
   const char *files;
-  size_t files_len; /* their names, bytes32 each */
+  size_t files_len;  /* their names, bytes32 each */
+  bool is_frame;     /* the rows are a data frame's, and as the output's columns are */
+  struct tm_buf own; /* the rows, where they had to be put in another order */
 };
 
 /* Whether a failed try, of a mini-batch that has no further one or of a part, is the business of tm_isolate_failed(). */

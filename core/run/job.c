@@ -538,6 +538,7 @@ int tm_exit_status_of(int code)
   case TM_ECHANGED:
   case TM_EVERSION: return 2;
   case TM_ENOINPUT:
+  case TM_EINPUT:
   case TM_ETHRESHOLD:
   case TM_ESCRIPT: return 1;
   default: return 3;

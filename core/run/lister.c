@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "sys/clock.h"
+#include "sys/fs.h"
 #include "sys/stop.h"
 #include "sys/threads.h"
 
@@ -26,7 +27,8 @@ struct tm_lister {
   struct tm_wake wake;
   atomic_bool is_hungry;
   struct tm_stop stop;
-  struct tm_mutex mutex; /* for what follows */
+  struct tm_schemas schemas; /* of the inputs that are tables */
+  struct tm_mutex mutex;     /* for what follows */
   int state;
   struct tm_err err;
   struct TM_ARRAY(char *) warnings;
@@ -96,9 +98,12 @@ static void run(void *data)
 {
   struct tm_lister *l = data;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_cut *cut =
-      tm_cut_open(l->o.inputs, l->o.inputs_len, l->o.mini_batch_size, &l->stop, on_warning, l);
-  int rc = list(l, cut, &err);
+  struct tm_cut *cut = tm_cut_open(&l->o.cut);
+  int rc = l->o.cut.schema_file
+               ? tm_schemas_read(&l->schemas, tm_fs_real(), l->o.cut.schema_file, &err)
+               : 0;
+
+  rc = rc < 0 ? rc : list(l, cut, &err);
 
   if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0) {
     rc = tm_cut_no_input(cut, &err); /* no end record: who resumes the job lists again */
@@ -132,6 +137,7 @@ static void on_closed(struct tm_wake *w)
     free(l->warnings.at[i]);
   TM_ARRAY_RELEASE(&l->warnings);
   tm_mutex_release(&l->mutex);
+  tm_schemas_release(&l->schemas);
   free(l);
 }
 
@@ -146,6 +152,11 @@ struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struc
   l->stop.on_wait = on_wait;
   l->stop.data = l;
   l->o = *options;
+  l->o.cut.stop = &l->stop;
+  l->o.cut.schemas = &l->schemas;
+  tm_schemas_init(&l->schemas, l->o.cut.inputs_len);
+  l->o.cut.on_warning = on_warning;
+  l->o.cut.data = l;
   tm_mutex_init(&l->mutex);
   tm_wake_open(&l->wake, options->loop, on_wake, l);
   l->wake.on_closed = on_closed;

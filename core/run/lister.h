@@ -15,9 +15,8 @@ struct tm_lister;
 struct tm_lister_options {
   struct tm_loop *loop;
   struct tm_manifest *manifest;
-  const struct tm_dataset *const *inputs; /* must live until stop */
-  size_t inputs_len;
-  int64_t mini_batch_size;
+  struct tm_cut_options
+      cut; /* what it leads to must live until stop; `stop` and the warnings are the lister's */
   void (*on_progress)(void *data); /* entries can be read, warnings can be taken, or it has ended */
   void *data;
 };

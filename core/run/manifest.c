@@ -18,10 +18,44 @@
 
 #include "base/check.h"
 #include "data/item.h"
+#include "data/key.h"
 #include "run/manifest_file.h"
 
 #define LONG_READ  (256u << 10)
 #define SHORT_READ (16u << 10) /* bytes, for one entry out of order */
+
+/* Partition keys, where one of them has some. */
+static bool has_other_keys(const char *old, size_t old_len, const char *new, size_t new_len)
+{
+  struct tm_reader was = { 0 }, is = { 0 };
+  bool had = tm_keys_find(old, old_len, &was), has = tm_keys_find(new, new_len, &is);
+  size_t n = (size_t)(was.end - was.at), m = (size_t)(is.end - is.at);
+  return had != has || (had && (n != m || memcmp(was.at, is.at, n) != 0));
+}
+
+static void describe_keys(struct tm_buf *out, const char *bytes, size_t len)
+{
+  struct tm_reader r;
+  if (tm_keys_find(bytes, len, &r))
+    tm_keys_describe(out, r);
+  else
+    tm_buf_add_str(out, "without keys");
+}
+
+static int report_keys(uint64_t index, const char *old, size_t old_len, const char *new,
+                       size_t new_len, struct tm_err *err)
+{
+  struct tm_buf was = TM_BUF_NONE, is = TM_BUF_NONE;
+  describe_keys(&was, old, old_len);
+  describe_keys(&is, new, new_len);
+  tm_err_set(err, TM_ECHANGED,
+             "the input has changed: mini-batch %llu was that of %s and is now "
+             "that of %s",
+             (unsigned long long)index, tm_buf_str(&was), tm_buf_str(&is));
+  tm_buf_release(&was);
+  tm_buf_release(&is);
+  return TM_ECHANGED;
+}
 
 /* The first item of the two lists that is not the same in both. */
 static int report_items(uint64_t index, const char *old, size_t old_len, const char *new,
@@ -29,6 +63,8 @@ static int report_items(uint64_t index, const char *old, size_t old_len, const c
 {
   struct tm_reader was, is;
   struct tm_item a = { 0 }, b = { 0 };
+  if (has_other_keys(old, old_len, new, new_len))
+    return report_keys(index, old, old_len, new, new_len, err);
   tm_reader_init(&was, old, old_len);
   tm_reader_init(&is, new, new_len);
   for (;;) {

@@ -22,12 +22,12 @@
 enum {
   TM_MANIFEST_ENTRY = 0x69626d74, /* "tmbi" */
   TM_MANIFEST_END = 0x65626d74,   /* "tmbe" */
-  TM_MANIFEST_VERSION = 1,
-  TM_MANIFEST_FILE_HEAD = 16, /* bytes */
-  TM_MANIFEST_HEAD = 40,      /* bytes, of an entry */
-  TM_MANIFEST_BLOCK = 1024,   /* entries for each of which together one offset is kept */
-  TM_MANIFEST_LEAF = 1024,    /* offsets */
-  TM_MANIFEST_LEAVES = 16384, /* 17e9 entries */
+  TM_MANIFEST_VERSION = 2,        /* 2: items have kinds */
+  TM_MANIFEST_FILE_HEAD = 16,     /* bytes */
+  TM_MANIFEST_HEAD = 40,          /* bytes, of an entry */
+  TM_MANIFEST_BLOCK = 1024,       /* entries for each of which together one offset is kept */
+  TM_MANIFEST_LEAF = 1024,        /* offsets */
+  TM_MANIFEST_LEAVES = 16384,     /* 17e9 entries */
 };
 
 struct tm_manifest_head {

@@ -170,11 +170,16 @@ int tm_output_cut(struct tm_output *o, int64_t end, struct tm_err *err)
   return 0;
 }
 
-int tm_output_has(const struct tm_output *o, int64_t from, int64_t to, uint64_t hash,
-                  struct tm_err *err)
+void tm_output_take_back(struct tm_output *o, int64_t end)
 {
-  if (from < 0 || to < from || to > o->written)
-    return 0;
+  tm_require(end <= o->end && o->pending.len == 0);
+  o->end = o->written = end;
+}
+
+/* 1; 0 where the file is shorter; or a negative code. */
+static int hash_bytes(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
+                      struct tm_err *err)
+{
   size_t most = to - from < (int64_t)PIECE ? (size_t)(to - from) : PIECE;
   struct tm_hash *sum = tm_hash_new();
   char *piece = tm_xmalloc(most + 1);
@@ -190,9 +195,27 @@ int tm_output_has(const struct tm_output *o, int64_t from, int64_t to, uint64_t 
       tm_hash_add(sum, piece, want);
     from += (int64_t)want;
   }
-  if (rc > 0)
-    rc = tm_hash_end(sum) == hash;
+  *hash = tm_hash_end(sum);
   free(piece);
   tm_hash_free(sum);
   return rc;
+}
+
+int tm_output_hash(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
+                   struct tm_err *err)
+{
+  int rc = hash_bytes(o, from, to, hash, err);
+  if (rc == 0)
+    return tm_err_set(err, -EIO, "'%s' has become shorter while it was written", o->path);
+  return rc < 0 ? rc : 0;
+}
+
+int tm_output_has(const struct tm_output *o, int64_t from, int64_t to, uint64_t hash,
+                  struct tm_err *err)
+{
+  uint64_t found = 0;
+  if (from < 0 || to < from || to > o->written)
+    return 0;
+  int rc = hash_bytes(o, from, to, &found, err);
+  return rc > 0 ? found == hash : rc;
 }

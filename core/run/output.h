@@ -39,6 +39,11 @@ int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64
                    struct tm_err *err);
 /* Whether the path still names the file that is open, as long as it was written: 0, or -EIO and words. */
 int tm_output_check_name(struct tm_output *o, struct tm_err *err);
+/* What was added behind `end` does not count any more; nothing is pending, the file stays as it is. */
+void tm_output_take_back(struct tm_output *o, int64_t end);
+/* The hash of the bytes from .. to, which have been written. */
+int tm_output_hash(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
+                   struct tm_err *err);
 /* Takes away what lies behind `end`; nothing is pending. */
 int tm_output_cut(struct tm_output *o, int64_t end, struct tm_err *err);
 /* Whether the bytes from .. to are there and have `hash`. A negative code when they cannot be read. */

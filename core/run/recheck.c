@@ -10,12 +10,14 @@
 #include "base/mem.h"
 #include "run/lister.h"
 #include "run/manifest_file.h"
+#include "store/workspace.h"
 
 struct tm_recheck {
   struct tm_recheck_options o;
   size_t at; /* the step at hand */
   struct tm_manifest *manifest;
   struct tm_lister *lister;
+  char *state_dir, *spill_dir, *schema_file, *index_dir; /* of the step at hand */
   int64_t compared;
 };
 
@@ -37,6 +39,11 @@ static void close_step(struct tm_recheck *r)
   r->lister = NULL;
   tm_manifest_close(r->manifest);
   r->manifest = NULL;
+  free(r->state_dir);
+  free(r->spill_dir);
+  free(r->schema_file);
+  free(r->index_dir);
+  r->state_dir = r->spill_dir = r->schema_file = r->index_dir = NULL;
 }
 
 static void on_listed(void *data);
@@ -44,16 +51,21 @@ static void on_listed(void *data);
 static int open_step(struct tm_recheck *r, struct tm_err *err)
 {
   const struct tm_step *step = r->o.pipeline->steps[r->at];
-  struct tm_lister_options o = { .loop = r->o.loop,
-                                 .inputs = (const struct tm_dataset *const *)step->inputs,
-                                 .inputs_len = step->inputs_len,
-                                 .mini_batch_size = step->config.mini_batch_size,
-                                 .on_progress = on_listed,
-                                 .data = r };
+  struct tm_lister_options o = {
+    .loop = r->o.loop, .cut = tm_step_cut(step), .on_progress = on_listed, .data = r
+  };
   int rc = open_manifest(r, step, err);
 
   if (rc < 0)
     return rc;
+  r->state_dir = tm_xprintf("%s/%s/state", r->o.dir, step->name);
+  r->spill_dir = tm_xprintf("%s/%s/state/spill", r->o.dir, step->name);
+  r->schema_file = tm_xprintf("%s/%s/state/schema.json", r->o.dir, step->name);
+  r->index_dir = tm_workspace_index_dir(r->o.dir, step->name);
+  o.cut.spill_dir = r->spill_dir;
+  o.cut.schema_file = r->schema_file;
+  o.cut.groups_dir = r->state_dir;
+  o.cut.index_dir = r->index_dir;
   tm_manifest_relist(r->manifest);
   o.manifest = r->manifest;
   r->lister = tm_lister_start(&o, err);

@@ -14,8 +14,10 @@
 #include "base/check.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/job.h"
+#include "store/workspace.h"
 #include "sys/clock.h"
 
 #define FLUSH_BYTES (256 << 10)
@@ -79,6 +81,8 @@ static void set_view(struct tm_supervisor *s)
   s->state_dir = tm_path_join(s->dir, "state");
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
+  s->schema_file = tm_path_join(s->state_dir, "schema.json");
+  s->index_dir = tm_workspace_index_dir(s->o.job->dir, step->name);
   if (step->config.output_action == TM_APPEND_ROW)
     s->output_file = tm_path_join(s->output_dir, step->config.append_row_file_name);
   s->view = (struct tm_step_view) { .number = s->o.number,
@@ -149,6 +153,10 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   if (rc < 0)
     return rc;
   s->manifest = tm_commit_manifest(s->commit);
+  tm_columns_init(&s->columns, s->o.fs, s->state_dir, config->append_row_separator,
+                  config->append_row_header);
+  if ((rc = tm_columns_open(&s->columns, s->commit, err)) < 0)
+    return rc;
   tm_tally_add_earlier(&s->tally, found->committed, found->failed, found->items,
                        found->items_succeeded, found->returned);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
@@ -294,12 +302,15 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_lister_options o = { .loop = s->o.loop,
                                  .manifest = s->manifest,
-                                 .inputs = (const struct tm_dataset *const *)s->o.step->inputs,
-                                 .inputs_len = s->o.step->inputs_len,
-                                 .mini_batch_size = s->o.step->config.mini_batch_size,
+                                 .cut = tm_step_cut(s->o.step),
                                  .on_progress = on_listed,
                                  .data = s };
 
+  o.cut.spill_dir = s->spill_dir;
+  o.cut.schema_file = s->schema_file;
+  o.cut.groups_dir = s->state_dir;
+  o.cut.fs = s->o.fs;
+  o.cut.index_dir = s->index_dir;
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);
   s->tally.counts.all_created = false;
@@ -513,6 +524,9 @@ static void free_now(struct tm_supervisor *s)
   free(s->state_dir);
   free(s->spill_dir);
   free(s->staging_dir);
+  free(s->schema_file);
+  free(s->index_dir);
+  tm_table_loader_free(s->tables);
   free(s);
 }
 
@@ -532,6 +546,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
   (void)tm_syncer_stop(&s->syncer);
+  tm_columns_release(&s->columns);
   tm_commit_close(s->commit);
   tm_turn_close(&s->turn);
   tm_timer_close(&s->flush_timer);

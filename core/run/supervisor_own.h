@@ -11,6 +11,7 @@
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
+#include "run/columns.h"
 #include "run/hand.h"
 #include "run/init_rules.h"
 #include "run/lister.h"
@@ -44,10 +45,13 @@ struct tm_supervisor {
   struct tm_supervisor_options o;
   struct tm_step_view view;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
-  char host[256]; /* this machine's name: the address of its node */
+  char *schema_file, *index_dir;  /* of tables */
+  struct tm_table_loader *tables; /* to count rows that no worker could count; NULL until then */
+  char host[256];                 /* this machine's name: the address of its node */
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */
+  struct tm_columns columns;    /* of the output, where run() returns data frames */
   struct tm_lister *lister;     /* NULL: the list is complete */
   struct tm_syncer syncer;
   struct tm_sync sync;
@@ -67,7 +71,7 @@ struct tm_supervisor {
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
   bool is_ending, is_ended, is_steal_armed, is_closing;
-  bool has_surplus_warning;
+  bool has_surplus_warning, has_fault_warning;
   bool arms_workers; /* their calls can be interrupted from here on */
   int64_t running;   /* mini-batches in hands */
   int lost_nodes;    /* in a row, without a result between */

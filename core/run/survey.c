@@ -262,6 +262,8 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
     step->total = extent.mini_batches;
     step->is_listed = extent.has_end;
     step->items_total = extent.items;
+    if (extent.items >= 0 && step->items_succeeded + step->items_failed > extent.items)
+      step->items_total = step->items_succeeded + step->items_failed; /* rows of tables */
   }
   if (result)
     take_result(step, result);

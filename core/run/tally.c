@@ -15,6 +15,13 @@ void tm_tally_init(struct tm_tally *t, const struct tm_limits *limits, bool appe
   t->verdict = TM_RUNNING;
 }
 
+/* Of a table only who reads the rows knows how many there are. */
+static void raise_created(struct tm_tally *t)
+{
+  if (t->counts.items > t->counts.items_created)
+    t->counts.items_created = t->counts.items;
+}
+
 void tm_tally_add_earlier(struct tm_tally *t, int64_t succeeded, int64_t failed, int64_t items,
                           int64_t items_succeeded, int64_t returned)
 {
@@ -25,6 +32,7 @@ void tm_tally_add_earlier(struct tm_tally *t, int64_t succeeded, int64_t failed,
   t->counts.items_succeeded += items_succeeded;
   t->counts.items_failed += items - items_succeeded;
   t->counts.returned += returned;
+  raise_created(t);
 }
 
 void tm_tally_set_created(struct tm_tally *t, int64_t mini_batches, int64_t items, bool all)
@@ -32,6 +40,7 @@ void tm_tally_set_created(struct tm_tally *t, int64_t mini_batches, int64_t item
   t->counts.created = mini_batches;
   t->counts.items_created = items;
   t->counts.all_created = all;
+  raise_created(t);
 }
 
 int64_t tm_tally_succeeded(int64_t items, int64_t marked, int64_t returned)
@@ -50,6 +59,7 @@ void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t marked, int64_
   t->counts.items_succeeded += succeeded;
   t->counts.items_failed += items - succeeded;
   t->counts.returned += returned;
+  raise_created(t);
 }
 
 void tm_tally_add_failed(struct tm_tally *t, int64_t items)
@@ -57,6 +67,7 @@ void tm_tally_add_failed(struct tm_tally *t, int64_t items)
   t->counts.failed++;
   t->counts.items += items;
   t->counts.items_failed += items;
+  raise_created(t);
 }
 
 void tm_tally_add_part(struct tm_tally *t)

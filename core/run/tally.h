@@ -34,6 +34,7 @@ void tm_tally_init(struct tm_tally *t, const struct tm_limits *limits, bool appe
 /* What earlier sessions of the job have left; before anything else. */
 void tm_tally_add_earlier(struct tm_tally *t, int64_t succeeded, int64_t failed, int64_t items,
                           int64_t items_succeeded, int64_t returned);
+/* `items`: those that are known of; where more have ended, these count. */
 void tm_tally_set_created(struct tm_tally *t, int64_t mini_batches, int64_t items, bool all);
 /* How many items of a mini-batch succeeded: as many as there are elements, but those that are marked. */
 int64_t tm_tally_succeeded(int64_t items, int64_t marked, int64_t returned);

@@ -216,3 +216,14 @@ char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
   free(jobs);
   return path;
 }
+
+char *tm_workspace_index_dir(const char *job_dir, const char *step)
+{
+  char *jobs = tm_path_dir(job_dir), *workspace = tm_path_dir(jobs);
+  bool is_in_workspace = strcmp(tm_path_base(jobs), "jobs") == 0;
+  char *dir = is_in_workspace ? tm_path_join(workspace, "index")
+                              : tm_xprintf("%s/%s/state/index", job_dir, step);
+  free(jobs);
+  free(workspace);
+  return dir;
+}

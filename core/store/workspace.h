@@ -34,4 +34,8 @@ char *tm_workspace_new_job(const struct tm_fs *fs, const char *workspace, const 
 char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
                                  const char *pipeline);
 
+/* Where indexes of packed files are kept for later jobs: <workspace>/index for a job that lives in a workspace, else
+ * <step>/state/index. To free. */
+char *tm_workspace_index_dir(const char *job_dir, const char *step);
+
 #endif

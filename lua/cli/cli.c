@@ -69,6 +69,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_run,
   &tm_command_map,
   &tm_command_try,
+  &tm_command_head,
   &tm_command_replay,
   &tm_command_resume,
   &tm_command_status,

@@ -55,6 +55,7 @@ const struct tm_command *tm_command_find(const char *name); /* or NULL */
 extern const struct tm_command tm_command_run;
 extern const struct tm_command tm_command_map;
 extern const struct tm_command tm_command_try;
+extern const struct tm_command tm_command_head;
 extern const struct tm_command tm_command_replay;
 extern const struct tm_command tm_command_resume;
 extern const struct tm_command tm_command_status;

@@ -23,10 +23,13 @@ static const char *value_name(const struct tm_field *f)
   switch (f->type) {
   case TM_FIELD_INT: return "N";
   case TM_FIELD_SECONDS: return "SECONDS";
-  case TM_FIELD_SIZE: return "SIZE";
+  case TM_FIELD_SIZE:
+  case TM_FIELD_AMOUNT: return "SIZE";
+  case TM_FIELD_NAMES: return "NAME,...";
   case TM_FIELD_CHOICE: return f->accepts;
   case TM_FIELD_PATH: return "PATH";
   case TM_FIELD_FILE_NAME: return "NAME";
+  case TM_FIELD_SEPARATOR: return "CHARACTER";
   case TM_FIELD_BOOL: return "true|false";
   case TM_FIELD_VARIABLES: return "NAME=VALUE";
   default: return "TEXT";
@@ -126,12 +129,29 @@ static struct tm_json *variables_of(const struct tm_words *words, struct tm_err 
   return v;
 }
 
+/* NAME,NAME, as often as given. */
+static struct tm_json *names_of(const struct tm_words *words)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_ARRAY);
+  for (size_t i = 0; i < words->len; i++)
+    for (const char *at = words->at[i];; at++) {
+      size_t n = strcspn(at, ",");
+      tm_json_add(v, tm_json_new_bytes(at, n));
+      at += n;
+      if (!*at)
+        break;
+    }
+  return v;
+}
+
 static struct tm_json *given_value(const struct tm_field *f, const struct tm_words *words,
                                    const char *cwd, struct tm_err *err)
 {
   const char *last = words->at[words->len - 1];
   if (f->type == TM_FIELD_VARIABLES)
     return variables_of(words, err);
+  if (f->type == TM_FIELD_NAMES)
+    return names_of(words);
   if (f->type != TM_FIELD_PATH || !*last)
     return tm_json_new_string(last);
   char *path = tm_path_absolute(cwd, last);

@@ -7,13 +7,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/table_look.h"
 #include "data/cut.h"
 #include "data/item.h"
+#include "data/key.h"
+#include "sys/fs.h"
 
 #define VALUE_MAX 200 /* bytes of a setting that are shown */
 
@@ -21,17 +25,25 @@ struct piece {
   uint64_t index;
   uint32_t items, dataset;
   char *from, *to; /* first and last item */
+  bool is_rows;
+  int64_t begin, end; /* of rows: bytes of the file */
+  char *keys;         /* "store=north, date=2026-01-31", or NULL */
 };
 
 struct cutting {
   int64_t mini_batches, items;
+  bool has_rows; /* of which nobody knows how many there are */
   struct piece first, last;
+  struct tm_buf table; /* columns and first rows, where it is one */
 };
+
+#define ROWS_SHOWN 5
 
 static void piece_release(struct piece *p)
 {
   free(p->from);
   free(p->to);
+  free(p->keys);
   memset(p, 0, sizeof(*p));
 }
 
@@ -43,10 +55,18 @@ static void note_piece(struct piece *p, uint64_t index, const struct tm_mini_bat
   p->index = index;
   p->items = mb->items;
   p->dataset = mb->dataset;
+  if (tm_keys_find(mb->bytes.data, mb->bytes.len, &r)) {
+    struct tm_buf keys = TM_BUF_NONE;
+    tm_keys_describe(&keys, r);
+    p->keys = tm_buf_take(&keys);
+  }
   tm_reader_init(&r, mb->bytes.data, mb->bytes.len);
   while (tm_item_next(&r, &item)) {
     free(p->to);
     p->to = tm_xstrndup(item.path, item.path_len);
+    p->is_rows = item.is_rows;
+    p->begin = item.begin;
+    p->end = item.end;
     if (!p->from)
       p->from = tm_xstrdup(p->to);
   }
@@ -57,15 +77,26 @@ static void on_warning(void *data, const char *text)
   tm_cli_say("warning: %s", text);
 }
 
-static int cut_all(struct cutting *c, const struct tm_step *step, struct tm_err *err)
+static int cut_all(struct cutting *c, const struct tm_step *step, const char *spill_dir,
+                   struct tm_err *err)
 {
   struct tm_mini_batch mb = { 0 };
-  struct tm_cut *cut = tm_cut_open((const struct tm_dataset *const *)step->inputs, step->inputs_len,
-                                   step->config.mini_batch_size, NULL, on_warning, NULL);
+  struct tm_cut_options options = tm_step_cut(step);
+  options.spill_dir = spill_dir;
+  options.on_warning = on_warning;
+  struct tm_table_look look;
+  tm_table_look_init(&look, step);
+  tm_table_look_cut_options(&look, &options);
+  struct tm_cut *cut = tm_cut_open(&options);
   int rc;
   while ((rc = tm_cut_next(cut, &mb, err)) > 0) {
-    if (c->mini_batches == 0)
+    if (c->mini_batches == 0) {
       note_piece(&c->first, 0, &mb);
+      if ((rc = tm_table_look_load(&look, &mb, err)) < 0)
+        break;
+      tm_table_look_add(&c->table, &look, ROWS_SHOWN, "  ");
+    }
+    c->has_rows |= look.is_table && mb.items == 0;
     note_piece(&c->last, (uint64_t)c->mini_batches++, &mb);
     c->items += mb.items;
   }
@@ -73,7 +104,25 @@ static int cut_all(struct cutting *c, const struct tm_step *step, struct tm_err 
     rc = tm_cut_no_input(cut, err);
   tm_buf_release(&mb.bytes);
   tm_cut_close(cut);
+  tm_table_look_release(&look);
   return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
+}
+
+/* Items are grouped in a folder of its own, which is empty again by then. */
+static int cut_step(struct cutting *c, const struct tm_step *step, struct tm_err *err)
+{
+  const char *tmp = getenv("TMPDIR");
+  char *dir = tm_xprintf("%s/tidemill-dry-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+  bool has_keys = step->config.partition_keys_len > 0;
+  int rc = 0;
+  if (has_keys && !mkdtemp(dir))
+    rc = tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", dir);
+  if (rc == 0)
+    rc = cut_all(c, step, dir, err);
+  if (has_keys)
+    tm_tree_remove(dir, NULL);
+  free(dir);
+  return rc;
 }
 
 /* As JSON. */
@@ -82,7 +131,14 @@ static struct tm_json *piece_to_json(const struct piece *p)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(v, "index", tm_json_new_int((int64_t)p->index));
-  tm_json_set(v, "items", tm_json_new_int(p->items));
+  tm_json_set(v, "items",
+              p->is_rows && p->items == 0 ? tm_json_new(TM_JSON_NULL) : tm_json_new_int(p->items));
+  if (p->is_rows) {
+    tm_json_set(v, "begin", tm_json_new_int(p->begin));
+    tm_json_set(v, "end", tm_json_new_int(p->end));
+  }
+  if (p->keys)
+    tm_json_set(v, "keys", tm_json_new_string(p->keys));
   tm_json_set(v, "from", tm_json_new_string(p->from));
   tm_json_set(v, "to", tm_json_new_string(p->to));
   return v;
@@ -93,7 +149,9 @@ static struct tm_json *step_to_json(const struct tm_step *step, const struct cut
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(v, "name", tm_json_new_string(step->name));
   tm_json_set(v, "mini_batches", tm_json_new_int(c->mini_batches));
-  tm_json_set(v, "items", tm_json_new_int(c->items));
+  tm_json_set(v, "items", c->has_rows ? tm_json_new(TM_JSON_NULL) : tm_json_new_int(c->items));
+  if (c->table.len > 0)
+    tm_json_set(v, "table", tm_json_new_string(tm_buf_str(&c->table)));
   tm_json_set(v, "first", piece_to_json(&c->first));
   tm_json_set(v, "last", piece_to_json(&c->last));
   tm_json_set(v, "settings", tm_json_copy(tm_json_get(step->effective, "settings")));
@@ -104,10 +162,17 @@ static struct tm_json *step_to_json(const struct tm_step *step, const struct cut
 
 static void add_piece(struct tm_buf *out, const char *label, const struct piece *p)
 {
-  tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", %" PRIu32 " %s: ", label, p->index, p->items,
-                tm_text_counted(p->items, "item", "items"));
+  tm_buf_printf(out, "  %s mini-batch %" PRIu64 ", ", label, p->index);
+  if (p->is_rows && p->items == 0)
+    tm_buf_add_str(out, "rows: ");
+  else
+    tm_buf_printf(out, "%" PRIu32 " %s: ", p->items, tm_text_counted(p->items, "item", "items"));
+  if (p->keys)
+    tm_buf_printf(out, "%s: ", p->keys);
   tm_text_one_line(out, p->from, strlen(p->from), 0);
-  if (p->items > 1) {
+  if (p->is_rows)
+    tm_buf_printf(out, ", bytes %" PRId64 " to %" PRId64, p->begin, p->end);
+  else if (p->items > 1) {
     tm_buf_add_str(out, " ... ");
     tm_text_one_line(out, p->to, strlen(p->to), 0);
   }
@@ -133,8 +198,13 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   tm_buf_printf(out, "step '%s': ", step->name);
   tm_text_grouped(out, c->mini_batches);
   tm_buf_add_str(out, tm_text_counted(c->mini_batches, " mini-batch, ", " mini-batches, "));
-  tm_text_grouped(out, c->items);
-  tm_buf_add_str(out, tm_text_counted(c->items, " item\n", " items\n"));
+  if (c->has_rows) {
+    tm_buf_add_str(out, "rows, which are counted when they are read\n");
+  } else {
+    tm_text_grouped(out, c->items);
+    tm_buf_add_str(out, tm_text_counted(c->items, " item\n", " items\n"));
+  }
+  tm_buf_add(out, tm_buf_str(&c->table), c->table.len);
   add_piece(out, "first:", &c->first);
   if (c->mini_batches > 1)
     add_piece(out, "last: ", &c->last);
@@ -168,12 +238,13 @@ int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err
   add_pipeline(&text, pipeline);
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
-    if ((rc = cut_all(&c, pipeline->steps[i], err)) == 0) {
+    if ((rc = cut_step(&c, pipeline->steps[i], err)) == 0) {
       tm_json_add(steps, step_to_json(pipeline->steps[i], &c));
       add_step(&text, pipeline->steps[i], &c);
     }
     piece_release(&c.first);
     piece_release(&c.last);
+    tm_buf_release(&c.table);
   }
   tm_buf_add_str(&text, "nothing has been run, nothing has been made\n");
   if (json) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
+#include "data/frame_text.h"
 #include "lua/script.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"
@@ -114,16 +115,29 @@ static int load(struct tm_foreground *f)
   return rc < 0 ? say_failure(f, "init()") : 0;
 }
 
-static int run(struct tm_foreground *f, const struct tm_run_call *call, const char *what)
+static bool write_rows(struct tm_foreground *f)
+{
+  struct tm_buf line = TM_BUF_NONE;
+  if (f->extras.columns.len > 0 && f->has_header)
+    tm_frame_add_header(&line, f->extras.columns.data, f->extras.columns.len, f->setup.separator);
+  bool is_good = tm_fd_append(f->out_fd, tm_buf_str(&line), line.len) == 0 &&
+                 tm_fd_append(f->out_fd, tm_buf_str(&f->rows), f->rows.len) == 0;
+  tm_buf_release(&line);
+  return is_good;
+}
+
+static int run(struct tm_foreground *f, const struct tm_run_call *given, const char *what)
 {
   uint32_t returned = 0;
+  struct tm_run_call own = *given, *call = &own;
+  own.extras = &f->extras;
   clear_error(f);
   begin_call(f, "run()", "run_invocation_timeout", f->setup.run_timeout_ns);
   int rc = f->script.run(f->script.data, call, &f->rows, &returned, &f->error);
   end_call(f);
   if (rc < 0)
     return say_failure(f, "run()");
-  if (tm_fd_append(f->out_fd, tm_buf_str(&f->rows), f->rows.len) < 0)
+  if (!write_rows(f))
     tm_cli_say("cannot write rows to standard output");
   tm_cli_say("%s: %u %s, %u %s returned%s", what, call->items,
              tm_text_counted(call->items, "item", "items"), returned,
@@ -184,6 +198,7 @@ void tm_foreground_close(struct tm_foreground *f)
   tm_buf_release(&f->error.stack);
   tm_buf_release(&f->error.where);
   tm_buf_release(&f->rows);
+  tm_extras_release(&f->extras);
   free(f->setup.output_dir);
   free(f->setup.log_dir);
   free(f->setup.temp_dir);

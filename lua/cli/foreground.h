@@ -23,6 +23,8 @@ struct tm_foreground {
   struct tm_setup setup;
   struct tm_script script;
   struct tm_script_error error;
+  bool has_header; /* the columns of a data frame are named above its rows */
+  struct tm_extras extras;
   struct tm_buf rows;
   int out_fd; /* standard output, as it was */
   volatile sig_atomic_t ctrl_cs;

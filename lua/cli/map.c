@@ -30,7 +30,7 @@
 
 struct map_options {
   struct tm_one_step_options step;
-  const char *output, *job_dir, *progress;
+  const char *job_dir, *progress;
   bool overwrite, resume, keep_failed, accept_changes, verify_input, dry_run, json;
 };
 
@@ -54,9 +54,11 @@ struct map {
 #define PLACE(field) offsetof(struct map_options, field)
 /* clang-format off */
 static const struct tm_option own[] = {
+  { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
+  { "partition-format", TM_OPTION_VALUE, PLACE(step.partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
   { "limit", TM_OPTION_VALUE, PLACE(step.limit), "N", NULL, "only the first N items" },
-  { "output", TM_OPTION_VALUE, PLACE(output), "FILE|-", NULL, "puts the output at FILE when the job is Completed; -: rows to standard output, also to a terminal" },
+  { "output", TM_OPTION_VALUE, PLACE(step.output), "FILE|-", NULL, "puts the output at FILE when the job is Completed; -: rows to standard output, also to a terminal" },
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "with --output: a FILE that is there is replaced" },
   { "job-dir", TM_OPTION_VALUE, PLACE(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, PLACE(resume), NULL, NULL, "goes on with the job in DIR, else with the newest of this script that is not Completed" },
@@ -117,19 +119,20 @@ static int check_resume(const struct map *m, struct tm_err *err)
 static int choose_output(struct map *m, struct tm_err *err)
 {
   const struct tm_config *config = &m->step.pipeline->steps[0]->config;
-  bool is_file = m->o.output && strcmp(m->o.output, "-") != 0;
+  bool is_file = m->o.step.output && strcmp(m->o.step.output, "-") != 0;
   if (m->o.overwrite && !is_file)
     return tm_err_set(err, TM_EUSAGE, "'--overwrite' goes with --output FILE");
-  if (m->o.output && config->output_action == TM_SUMMARY_ONLY)
+  if (m->o.step.output && config->output_action == TM_SUMMARY_ONLY)
     return tm_err_set(err, TM_EUSAGE,
                       "'--output' goes with --output-action append_row: summary_only has no rows");
-  if (m->o.output && !*m->o.output)
+  if (m->o.step.output && !*m->o.step.output)
     return tm_err_set(err, TM_EUSAGE, "'--output' is \"\"; accepted: a file, or '-'");
   if (is_file) {
-    m->deliver = tm_path_absolute(m->step.cwd, m->o.output);
+    m->deliver = tm_path_absolute(m->step.cwd, m->o.step.output);
     return tm_deliver_check(m->cli->fs, m->deliver, m->o.overwrite, err);
   }
-  m->has_rows = config->output_action == TM_APPEND_ROW && (m->o.output || !isatty(STDOUT_FILENO));
+  m->has_rows =
+      config->output_action == TM_APPEND_ROW && (m->o.step.output || !isatty(STDOUT_FILENO));
   return 0;
 }
 

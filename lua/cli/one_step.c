@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +73,9 @@ static int check_words(struct tm_one_step *s, const struct tm_one_step_options *
   if (s->has_stdin && s->words.len > 2)
     return tm_err_set(err, TM_EUSAGE,
                       "'-' stands alone: paths come from standard input or are arguments");
+  if (given->has_rows && s->has_stdin)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--rows' goes with files, folders and patterns: '-' is a list of files");
   if (given->is_null_separated && !s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'-0' goes with '-': NUL between the paths of standard input");
@@ -101,8 +105,40 @@ static struct tm_json *tagged(const char *tag)
   return v;
 }
 
-static struct tm_json *dataset_of(const struct tm_one_step *s,
-                                  const struct tm_one_step_options *given, int64_t limit)
+static bool has_ending(const char *path, size_t n, const char *end)
+{
+  size_t m = strlen(end);
+  return n > m && strncasecmp(path + n - m, end, m) == 0;
+}
+
+/* Without what says how it is packed. */
+static size_t unpacked_len(const char *path)
+{
+  static const char *const packings[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4" };
+  size_t n = strlen(path);
+  for (size_t i = 0; i < TM_COUNT_OF(packings); i++)
+    if (has_ending(path, n, packings[i]))
+      return n - strlen(packings[i]);
+  return n;
+}
+
+struct tm_json *tm_one_step_table(const char *const *paths, size_t n)
+{
+  struct tm_json *v = tagged("TabularDataset");
+  size_t len = unpacked_len(paths[0]);
+  bool is_json = has_ending(paths[0], len, ".jsonl") || has_ending(paths[0], len, ".ndjson");
+  struct tm_json *list = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
+  struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
+  tm_json_set(v, "kind", tm_json_new_string(is_json ? "json_lines" : "delimited"));
+  for (size_t i = 0; i < n; i++)
+    tm_json_add(list, tm_json_new_string(paths[i]));
+  if (has_ending(paths[0], len, ".tsv"))
+    tm_json_set(options, "separator", tm_json_new_string("\\t"));
+  return v;
+}
+
+static struct tm_json *files_of(const struct tm_one_step *s,
+                                const struct tm_one_step_options *given)
 {
   struct tm_json *v = tagged("FileDataset");
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
@@ -111,6 +147,17 @@ static struct tm_json *dataset_of(const struct tm_one_step *s,
     tm_json_add(paths, tm_json_new_string(s->words.at[i]));
   if (s->has_stdin)
     tm_json_set(v, "null_separated", tm_json_new_bool(given->is_null_separated));
+  return v;
+}
+
+static struct tm_json *dataset_of(const struct tm_one_step *s,
+                                  const struct tm_one_step_options *given, int64_t limit)
+{
+  struct tm_json *v =
+      given->has_rows ? tm_one_step_table((const char *const *)s->words.at + 1, s->words.len - 1)
+                      : files_of(s, given);
+  if (given->partition_format)
+    tm_json_set(v, "partition_format", tm_json_new_string(given->partition_format));
   if (limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(limit));
   return v;
@@ -133,6 +180,20 @@ static struct tm_json *tree_of(const struct tm_one_step *s, struct tm_json *conf
   return pipeline;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* The file in the job is named as the one that was asked for where that says of which kind it is. */
+static void name_output(struct tm_json *config, const char *output)
+{
+  if (output && (ends_in(output, ".csv") || ends_in(output, ".tsv")) &&
+      !tm_json_get(config, "append_row_file_name"))
+    tm_json_set(config, "append_row_file_name", tm_json_new_string(tm_path_base(output)));
+}
+
 static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options *given,
                          const char *entry, struct tm_err *err)
 {
@@ -144,6 +205,7 @@ static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options
   if (!config)
     return err->code;
   tm_json_set(config, "entry_script", tm_json_new_string(entry));
+  name_output(config, given->output);
   struct tm_json *tree = tree_of(s, config, dataset_of(s, given, limit));
   s->pipeline = tm_pipeline_from_options(tree, s->cwd, err);
   tm_json_free(tree);

@@ -23,6 +23,7 @@
 #include "cli/cli.h"
 #include "cli/execute.h"
 #include "cli/foreground.h"
+#include "cli/table_look.h"
 #include "data/item.h"
 #include "plan/pipeline.h"
 #include "plan/snapshot.h"
@@ -65,6 +66,7 @@ struct replay {
   struct TM_ARRAY(char *) arguments, runner_arguments, datasets, owned;
   struct tm_pipeline *pipeline; /* NULL: not needed, or not to be had */
   struct tm_foreground foreground;
+  struct tm_table_look look;
 };
 
 static const struct tm_json *setting(const struct tm_json *settings, const char *name)
@@ -258,6 +260,7 @@ static void fill_setup(struct replay *r, bool has_timeouts)
                                                      : TM_INFO;
   s->append_row = strcmp(text_setting(r, "output_action", ""), "append_row") == 0;
   s->escapes_line_breaks = strcmp(text_setting(r, "append_row_line_break", ""), "escape") == 0;
+  tm_config_read_form(r->settings, &s->separator, &r->foreground.has_header);
   s->max_result_size = tm_json_int(tm_json_get(r->settings, "max_result_size"), "value", 0);
   s->memory_limit = tm_json_int(tm_json_get(r->settings, "worker_memory_limit"), "value", 0);
   r->foreground.grace_ns = ns_setting(r, "interrupt_grace");
@@ -362,6 +365,19 @@ static void set_variables(struct replay *r)
 
 /* ---- */
 
+/* Of a table: the rows, read as a worker of the job reads them. */
+static int give_rows(struct replay *r, struct tm_run_call *call, struct tm_item *range,
+                     struct tm_err *err)
+{
+  struct tm_mini_batch mb = { .dataset = r->found.dataset, .bytes = r->found.bytes };
+  tm_table_look_open_job(&r->look, tm_json_get(r->definition, "inputs"), r->dir, r->step_name,
+                         &mb.bytes);
+  int rc = tm_table_look_load(&r->look, &mb, err);
+  if (rc >= 0)
+    tm_table_look_give(&r->look, call, range);
+  return rc;
+}
+
 static int run_it(struct replay *r, struct tm_err *err)
 {
   struct tm_run_call call = { .index = (uint64_t)r->index,
@@ -374,11 +390,13 @@ static int run_it(struct replay *r, struct tm_err *err)
                               .bytes = tm_buf_str(&r->found.bytes),
                               .bytes_len = r->found.bytes.len };
   char what[64];
+  struct tm_item range;
   const char *dir = tm_json_str(r->definition, "working_dir", r->copy.dir);
   if (chdir(dir) < 0)
     return tm_err_set(err, TM_EUSAGE, "the working directory '%s' of the job is gone", dir);
   snprintf(what, sizeof(what), "mini-batch %" PRId64, r->index);
-  return tm_foreground_run(&r->foreground, &call, what, err);
+  int rc = give_rows(r, &call, &range, err);
+  return rc < 0 ? rc : tm_foreground_run(&r->foreground, &call, what, err);
 }
 
 /* The script may have written to its own folder, which is its current directory. */
@@ -412,6 +430,7 @@ static void release(struct replay *r)
 {
   leave_script(r);
   tm_foreground_close(&r->foreground);
+  tm_table_look_release(&r->look);
   tm_snapshot_release(&r->copy);
   tm_manifest_found_release(&r->found);
   TM_ARRAY_RELEASE(&r->arguments);

@@ -17,7 +17,10 @@
 #include "cli/execute.h"
 #include "cli/foreground.h"
 #include "cli/one_step.h"
+#include "cli/table_look.h"
 #include "data/cut.h"
+
+#define ROWS_SHOWN 5
 
 struct
 try {
@@ -25,6 +28,7 @@ try {
   struct tm_config_options options;
   struct tm_one_step step;
   struct tm_mini_batch mini_batch;
+  struct tm_table_look look;
   char *script_dir;
   struct tm_foreground foreground;
 };
@@ -33,6 +37,8 @@ try {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
+  { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
+  { "partition-format", TM_OPTION_VALUE, PLACE(partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "limit", TM_OPTION_VALUE, PLACE(limit), "N", NULL, "only the first N items" },
 };
 /* clang-format on */
@@ -72,16 +78,33 @@ static void on_warning(void *data, const char *text)
   tm_cli_say("%s", text);
 }
 
+/* What run() will be given. */
+static void say_table(const struct try *t)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_table_look_add(&text, &t->look, ROWS_SHOWN, "");
+  fputs(tm_buf_str(&text), stderr);
+  tm_buf_release(&text);
+}
+
 /* The first mini-batch of the input. */
 static int cut(struct try *t, struct tm_err *err)
 {
   const struct tm_step *step = t->step.pipeline->steps[0];
-  struct tm_cut *cut = tm_cut_open((const struct tm_dataset *const *)step->inputs, step->inputs_len,
-                                   step->config.mini_batch_size, NULL, on_warning, NULL);
+  struct tm_cut_options options = tm_step_cut(step);
+  options.spill_dir = t->foreground.setup.temp_dir;
+  options.on_warning = on_warning;
+  tm_table_look_init(&t->look, step);
+  tm_table_look_cut_options(&t->look, &options);
+  struct tm_cut *cut = tm_cut_open(&options);
   int rc = tm_cut_next(cut, &t->mini_batch, err);
   if (rc == 0)
     rc = tm_cut_no_input(cut, err);
   tm_cut_close(cut);
+  if (rc > 0)
+    rc = tm_table_look_load(&t->look, &t->mini_batch, err);
+  if (rc >= 0 && t->look.is_table)
+    say_table(t);
   return rc;
 }
 
@@ -104,6 +127,8 @@ static int set_up(struct try *t, struct tm_err *err)
   setup->is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
   setup->append_row = config->output_action == TM_APPEND_ROW;
   setup->escapes_line_breaks = config->escapes_line_breaks;
+  setup->separator = config->append_row_separator;
+  t->foreground.has_header = config->append_row_header;
   setup->max_result_size = config->max_result_size;
   for (char **variable = config->environment; variable && *variable; variable++)
     putenv(*variable);
@@ -116,6 +141,8 @@ static int run_first(struct try *t, struct tm_err *err)
   struct tm_run_call call = {
     .try = 1, .dataset = "", .items = mb->items, .bytes = mb->bytes.data, .bytes_len = mb->bytes.len
   };
+  struct tm_item range;
+  tm_table_look_give(&t->look, &call, &range);
   return tm_foreground_run(&t->foreground, &call, "the first mini-batch", err);
 }
 
@@ -125,6 +152,7 @@ static void release(struct try *t)
   tm_config_words_release(&t->o.config);
   tm_config_options_release(&t->options);
   tm_buf_release(&t->mini_batch.bytes);
+  tm_table_look_release(&t->look);
   free(t->script_dir);
 }
 
@@ -136,7 +164,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   tm_config_options_init(&t.options, own, TM_COUNT_OF(own), PLACE(config));
   rc = tm_one_step_read(&t.step, &t.options, argc, argv, &t.o, &t.o, &err);
   bool is_usage = rc == TM_EUSAGE;
-  if (rc >= 0 && (rc = cut(&t, &err)) >= 0 && (rc = set_up(&t, &err)) >= 0) {
+  if (rc >= 0 && (rc = set_up(&t, &err)) >= 0 && (rc = cut(&t, &err)) >= 0) {
     tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed",
                t.foreground.root);
     rc = run_first(&t, &err);

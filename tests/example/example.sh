@@ -63,6 +63,22 @@ checksums)
   cd "$root/examples/checksums/files"
   sha256sum -c "$rows"
   ;;
+iris)
+  run_example iris score-flowers kinds.csv
+  as_promised iris
+  ;;
+csv_to_csv)
+  run_example csv_to_csv convert orders.csv
+  as_promised csv_to_csv
+  ;;
+logs_gz)
+  run_example logs_gz slow slow.txt
+  as_promised logs_gz
+  ;;
+groups)
+  run_example groups total parallel_run_step.txt
+  as_promised groups
+  ;;
 *)
   echo "no example '$2'" >&2
   exit 2

@@ -64,7 +64,7 @@ static void add_items(struct tm_buf *out, uint64_t i)
   char path[64];
   for (uint64_t k = 0; k <= i % 3; k++) {
     int len = snprintf(path, sizeof(path), "/in/%d-%d.pgm", (int)i, (int)k);
-    struct tm_item item = { path, (size_t)len, (int64_t)(i * 100 + k), 0 };
+    struct tm_item item = { .path = path, .path_len = (size_t)len, .size = (int64_t)(i * 100 + k) };
     tm_item_add(out, &item);
   }
 }

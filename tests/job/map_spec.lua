@@ -136,7 +136,7 @@ describe("map", function()
     refused({ "map", "score.lua", "in", "-N", "x" }, [['--mini-batch-size' is "x"]])
     refused({ "map", "score.lua", "in", "--run-max-tries", "2" }, "did you mean '--run-max-try'?")
     refused({ "map", "score.lua", "in", "-n", "2" }, "unknown option '-n'; with one dash there are -0, -N, -j")
-    refused({ "map", "score.lua", "in", "-N" }, "option '-N' needs a value: -N N")
+    refused({ "map", "score.lua", "in", "-N" }, "option '-N' needs a value: -N SIZE")
     refused({ "map", "score.lua", "in", "--limit", "0" }, [['--limit' is "0"; accepted: an integer from 1]])
     refused({ "map", "score.lua", "in", "-" }, "'-' stands alone")
     refused({ "map", "score.lua", "in", "-0" }, "'-0' goes with '-'")
@@ -177,7 +177,7 @@ describe("map", function()
     local t = job.case()
     local r = t:run { "help", "map" }
     t:expect(r, 0)
-    for _, name in ipairs { "-0 ", "-N N ", "-j N ", "--limit N", "--output FILE|-", "--run-max-try N",
+    for _, name in ipairs { "-0 ", "-N SIZE ", "-j N ", "--limit N", "--output FILE|-", "--run-max-try N",
                             "--sync-interval SECONDS", "--logging-level WARNING|INFO|DEBUG", "Exit status 141" } do
       assert.truthy(r.out:find(name, 1, true), name)
     end

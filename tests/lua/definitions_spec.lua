@@ -41,9 +41,9 @@ describe("ParallelRunConfig", function()
 
   it("refuses a parameter that is not built yet as an unknown key", function()
     local words = refused(function()
-      local _ = Config { entry_script = "score.lua", partition_keys = { "a" } }
+      local _ = Config { entry_script = "score.lua", node_count = 2 }
     end)
-    assert.is_truthy(words:find("unknown key 'partition_keys'", 1, true))
+    assert.is_truthy(words:find("unknown key 'node_count'", 1, true))
   end)
 
   for _, case in ipairs {
@@ -59,7 +59,8 @@ describe("ParallelRunConfig", function()
     { "append_row_file_name", "a/b", "'append_row_file_name' is \"a/b\"; accepted: a file name, without a folder" },
     { "max_result_size", "2 potatoes",
       "'max_result_size' is \"2 potatoes\"; accepted: a number of bytes from 1 on, or a size as \"10MB\"" },
-    { "mini_batch_size", {}, "'mini_batch_size' is an empty table; accepted: an integer from 1 on" },
+    { "mini_batch_size", {}, "'mini_batch_size' is an empty table; accepted: an integer from 1 on; "
+      .. "for tables a size as \"10MB\" or \"500rows\"" },
     { "entry_script", print, "'entry_script' is a function" },
     { "environment_variables", { ["A=B"] = "secret" }, "'environment_variables' is a table that does not fit; "
       .. "accepted: a table of names (without '=') and strings, numbers or booleans" },
@@ -117,7 +118,7 @@ describe("PipelineParameter", function()
       local _ = config { mini_batch_size = Parameter { name = "size", default_value = 0 } }
     end)
     assert.equal("ParallelRunConfig: default_value of PipelineParameter 'size': 'mini_batch_size' is 0; "
-      .. "accepted: an integer from 1 on", words)
+      .. "accepted: an integer from 1 on; for tables a size as \"10MB\" or \"500rows\"", words)
   end)
 
   it("may not stand for others", function()
@@ -203,7 +204,7 @@ describe("ParallelRunStep and Pipeline", function()
       local _ = step { name = "second", inputs = { first } }
     end)
     assert.equal("ParallelRunStep: 'inputs[1]' is a ParallelRunStep "
-      .. "(the output of a step as an input is not built yet); accepted: a FileDataset, "
+      .. "(the output of a step as an input is not built yet); accepted: a FileDataset or TabularDataset, "
       .. "or a list of one or more", words)
   end)
 

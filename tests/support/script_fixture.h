@@ -124,7 +124,7 @@ static inline int fixture_run(struct fixture *f, uint32_t items)
   for (uint32_t i = 1; i <= items; i++) {
     char path[32];
     snprintf(path, sizeof path, "/in/%u", i);
-    struct tm_item item = { path, strlen(path), -1, 0 };
+    struct tm_item item = { .path = path, .path_len = strlen(path), .size = -1 };
     tm_item_add(&f->items, &item);
   }
   f->call.items = items;

@@ -77,7 +77,11 @@ static void cut_up(struct cut_up *out, int64_t size, struct input *a, struct inp
   const struct tm_dataset *inputs[] = { &a->d, b == NULL ? NULL : &b->d };
   struct tm_mini_batch mini_batch = { .items = 0 };
   memset(out, 0, sizeof(*out));
-  struct tm_cut *cut = tm_cut_open(inputs, b == NULL ? 1 : 2, size, NULL, on_warning, out);
+  struct tm_cut *cut = tm_cut_open(&(struct tm_cut_options) { .inputs = inputs,
+                                                              .inputs_len = b == NULL ? 1 : 2,
+                                                              .mini_batch_size = size,
+                                                              .on_warning = on_warning,
+                                                              .data = out });
   while ((out->rc = tm_cut_next(cut, &mini_batch, &out->err)) > 0)
     note_mini_batch(out, &mini_batch);
   if (out->rc == 0) {

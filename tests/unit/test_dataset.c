@@ -52,8 +52,10 @@ static void refuses(void **state)
   static const struct {
     const char *definition, *words;
   } cases[] = {
-    { "{'kind':'rows','paths':['/a']}", "p.lua:4: FileDataset: 'kind' is of another kind; "
-                                        "accepted: \"files\", \"manifest\" or \"failed\"" },
+    { "{'kind':'rows','paths':['/a']}",
+      "p.lua:4: FileDataset: 'kind' is of another kind; "
+      "accepted: \"files\", \"manifest\", \"failed\", \"delimited\" "
+      "or \"json_lines\"" },
     { "{'kind':'files'}",
       "p.lua:4: FileDataset: the path is missing; accepted: a path or pattern, or a list of them" },
     { "{'kind':'files','paths':[]}",

@@ -51,6 +51,41 @@ static void layout_is_the_documented_one(void **state)
   tm_buf_release(&b);
 }
 
+static void ranges_of_rows_come_back(void **state)
+{
+  struct tm_item in = { .path = "/d.csv",
+                        .path_len = 6,
+                        .size = 900,
+                        .mtime_ns = 5,
+                        .is_rows = true,
+                        .begin = 20,
+                        .end = 400,
+                        .first_row = -1,
+                        .rows = 7,
+                        .file = 3,
+                        .number = 100,
+                        .from = 2 };
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  struct tm_item out;
+  for (int group = 0; group < 2; group++) {
+    in.is_group = group;
+    tm_buf_clear(&b);
+    tm_item_add(&b, &in);
+    tm_reader_init(&r, b.data, b.len);
+    assert_true(tm_item_next(&r, &out));
+    assert_true(out.is_rows && out.is_group == (group == 1) && out.begin == 20 && out.end == 400);
+    assert_true(out.first_row == -1 && out.rows == 7 && out.file == 3 && out.number == 100 &&
+                out.from == 2 && out.size == 900 && out.path_len == 6);
+    assert_true(r.at == r.end && !r.bad);
+  }
+  tm_put_u64(b.data + 28, 19); /* it ends before it begins */
+  tm_reader_init(&r, b.data, b.len);
+  assert_false(tm_item_next(&r, &out));
+  assert_true(r.bad);
+  tm_buf_release(&b);
+}
+
 static bool is_refused(const void *p, size_t n)
 {
   struct tm_reader r;
@@ -108,6 +143,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(items_come_back_in_order),
     cmocka_unit_test(layout_is_the_documented_one),
+    cmocka_unit_test(ranges_of_rows_come_back),
     cmocka_unit_test(every_cut_is_refused),
     cmocka_unit_test(impossible_items_are_refused),
     cmocka_unit_test(an_empty_path_is_our_own_fault),

@@ -28,7 +28,7 @@ static void items_of(struct tm_buf *out, uint64_t i, const char *dir)
   tm_buf_clear(out);
   for (uint64_t k = 0; k <= i % 4; k++) {
     int len = snprintf(path, sizeof(path), "%s/%d-%d", dir, (int)i, (int)k);
-    struct tm_item item = { path, (size_t)len, -1, 0 };
+    struct tm_item item = { .path = path, .path_len = (size_t)len, .size = -1 };
     tm_item_add(out, &item);
   }
 }

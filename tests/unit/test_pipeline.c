@@ -173,7 +173,7 @@ static void parameters_get_their_values(void **state)
 
   refused(&w, "size", "0",
           "p.lua:5: ParallelRunConfig: parameter 'size': 'mini_batch_size' is 0; accepted: an "
-          "integer from 1 on");
+          "integer from 1 on; for tables a size as \"10MB\" or \"500rows\"");
   refused(&w, "size", "many", "parameter 'size' is \"many\"; accepted: a number, as its default 4");
   refused(&w, "sizes", "5", "the pipeline has no parameter 'sizes'; did you mean 'size'?");
   refused(&w, "workers", "5", "the pipeline has no parameter 'workers'; it has: 'size'");
@@ -237,7 +237,7 @@ static void what_is_not_built_is_refused(void **state)
   refused(&w, NULL, NULL,
           "p.lua:9: ParallelRunStep: 'inputs' is a OutputFileDatasetConfig (the output of a step "
           "as an input is "
-          "not built yet); accepted: a FileDataset, or a list of one or more");
+          "not built yet); accepted: a FileDataset or TabularDataset, or a list of one or more");
   teardown(&w);
 }
 

@@ -77,7 +77,7 @@ static void start_worker(const char *source)
 static void send_mini_batch(uint64_t seq)
 {
   struct tm_mini_batch_head head = { .seq = seq, .dataset = 0, .items = 1 };
-  struct tm_item item = { "/in/1", 5, -1, 0 };
+  struct tm_item item = { .path = "/in/1", .path_len = 5, .size = -1 };
   struct tm_buf bytes = TM_BUF_NONE;
   tm_mini_batch_head_encode(tm_buf_extend(&bytes, 16), &head);
   tm_item_add(&bytes, &item);

@@ -164,6 +164,10 @@ static int read_item(struct tm_failed *f, const struct tm_json *v, struct tm_err
   }
   if (!item || item->type != TM_JSON_STRING)
     return refuse(f, err, "'item' is missing, or no string");
+  if (tm_json_get(v, "begin"))
+    return refuse(f, err,
+                  "these are rows of a table, which cannot be an input of files: resume the "
+                  "job, which gives failed mini-batches fresh tries");
   if (!hex)
     tm_buf_add(&f->item, item->string.at, item->string.len);
   else if (hex->type != TM_JSON_STRING || !add_hex(&f->item, hex->string.at, hex->string.len))

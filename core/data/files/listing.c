@@ -145,10 +145,10 @@ static int look(struct tm_listing *l, int type, bool is_guess, struct tm_stat *s
 
 static int give_file(struct tm_listing *l, const struct tm_stat *st, struct tm_item *out)
 {
-  out->path = tm_buf_str(&l->path);
-  out->path_len = l->path.len;
-  out->size = st->size;
-  out->mtime_ns = st->mtime_ns;
+  *out = (struct tm_item) { .path = tm_buf_str(&l->path),
+                            .path_len = l->path.len,
+                            .size = st->size,
+                            .mtime_ns = st->mtime_ns };
   l->counts[l->path_at]++;
   return 1;
 }

@@ -9,6 +9,10 @@
 ---@field minibatch_index integer from 0
 ---@field try integer from 1
 ---@field dataset_name string name of the input, "" without one
+---@field source? string of rows of one file: its path
+---@field global_row_index_lower_bound? integer number of the first row in that file, from 0, where it is known
+---@field partition_key_value? table<string, string|number> with partition_keys: the values that the items have in
+--- common, by name; a datetime in seconds since the epoch, UTC. A null is missing.
 ---@field part? tidemill.Part nil: it is the whole mini-batch. What run() is given are these items alone, from 1 on
 local Context = {}
 

@@ -1,0 +1,215 @@
+/* frame_text.c - values as text, and fields in quotes where a reader would take them for something else.
+ */
+#include "data/frame_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "data/frame.h"
+
+static void add_double(struct tm_buf *out, double v)
+{
+  if (isnan(v))
+    tm_buf_add_str(out, "nan");
+  else if (isinf(v))
+    tm_buf_add_str(out, v > 0 ? "inf" : "-inf");
+  else
+    tm_json_write_number(out, v);
+}
+
+/* The date of a day, counted from 1970-01-01, in the calendar of today carried on both ways. */
+static void add_date(struct tm_buf *out, int64_t days)
+{
+  int64_t z = days + 719468; /* from 0000-03-01, so that a leap day is the last of its year */
+  int64_t era = (z >= 0 ? z : z - 146096) / 146097;
+  int64_t day_of_era = z - era * 146097;
+  int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  int64_t month_from_march = (5 * day_of_year + 2) / 153;
+  int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+  int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
+  int64_t year = era * 400 + year_of_era + (month <= 2);
+  tm_buf_printf(out, "%04" PRId64 "-%02d-%02d", year, (int)month, (int)day);
+}
+
+static void add_datetime(struct tm_buf *out, int64_t us)
+{
+  int64_t per_day = INT64_C(86400000000), days = us / per_day, rest = us % per_day;
+  if (rest < 0) {
+    rest += per_day;
+    days--;
+  }
+  int seconds = (int)(rest / 1000000), fraction = (int)(rest % 1000000), digits = 6;
+  add_date(out, days);
+  tm_buf_printf(out, "T%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  for (; fraction > 0 && fraction % 10 == 0; fraction /= 10)
+    digits--;
+  if (fraction > 0)
+    tm_buf_printf(out, ".%0*d", digits, fraction);
+  tm_buf_add_char(out, 'Z');
+}
+
+void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row)
+{
+  size_t n;
+  const char *s;
+  if (tm_column_is_null(c, row))
+    return;
+  switch (c->type) {
+  case TM_COLUMN_BOOL: tm_buf_add_str(out, c->b8[row] ? "true" : "false"); break;
+  case TM_COLUMN_LONG: tm_buf_add_int(out, c->i64[row]); break;
+  case TM_COLUMN_DOUBLE: add_double(out, c->f64[row]); break;
+  case TM_COLUMN_STRING:
+    s = tm_column_string(c, row, &n);
+    tm_buf_add(out, s, n);
+    break;
+  case TM_COLUMN_DATETIME: add_datetime(out, c->i64[row]); break;
+  }
+}
+
+static bool is_plain(const char *s, size_t n, char separator)
+{
+  if (n == 0 || s[0] == ' ' || s[n - 1] == ' ' || s[0] == '\t' || s[n - 1] == '\t')
+    return false;
+  for (size_t i = 0; i < n; i++)
+    if (s[i] == separator || s[i] == '"' || s[i] == '\n' || s[i] == '\r')
+      return false;
+  return true;
+}
+
+void tm_frame_add_field(struct tm_buf *out, const char *s, size_t n, char separator)
+{
+  if (is_plain(s, n, separator)) {
+    tm_buf_add(out, s, n);
+    return;
+  }
+  tm_buf_add_char(out, '"');
+  for (size_t i = 0; i < n; i++) {
+    if (s[i] == '"')
+      tm_buf_add_char(out, '"');
+    tm_buf_add_char(out, s[i]);
+  }
+  tm_buf_add_char(out, '"');
+}
+
+void tm_frame_add_header(struct tm_buf *out, const char *names, size_t names_len, char separator)
+{
+  struct tm_reader r;
+  size_t begin = out->len;
+  tm_reader_init(&r, names, names_len);
+  while (r.at < r.end && !r.bad) {
+    size_t n = 0;
+    const char *name = tm_read_bytes32(&r, &n);
+    if (out->len > begin)
+      tm_buf_add_char(out, separator);
+    tm_frame_add_field(out, n > 0 ? name : "", n, separator);
+  }
+  tm_buf_add_char(out, '\n');
+}
+
+static bool has_line_break(const char *s, size_t n)
+{
+  return n > 0 && (memchr(s, '\n', n) != NULL || memchr(s, '\r', n) != NULL);
+}
+
+static void add_escaped(struct tm_buf *out, const char *s, size_t n, char separator)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < n; i++) {
+    if (s[i] == '\n' || s[i] == '\r' || s[i] == '\\')
+      tm_buf_add_char(&text, '\\');
+    tm_buf_add_char(&text, s[i] == '\n' ? 'n' : s[i] == '\r' ? 'r' : s[i]);
+  }
+  tm_frame_add_field(out, tm_buf_str(&text), text.len, separator);
+  tm_buf_release(&text);
+}
+
+static void add_string(struct tm_buf *out, const char *s, size_t n, char separator, bool escapes)
+{
+  if (escapes && (has_line_break(s, n) || (n > 0 && memchr(s, '\\', n) != NULL)))
+    add_escaped(out, s, n, separator);
+  else
+    tm_frame_add_field(out, s, n, separator);
+}
+
+/* Numbers and the like hold no quote and no blank, but perhaps an unusual separator. */
+static void add_other(struct tm_buf *out, const struct tm_column *c, int64_t row, char separator)
+{
+  size_t begin = out->len;
+  tm_frame_add_value(out, c, row);
+  if (out->len == begin || memchr(out->data + begin, separator, out->len - begin) == NULL)
+    return;
+  char *text = tm_xstrndup(out->data + begin, out->len - begin);
+  out->len = begin;
+  tm_frame_add_field(out, text, strlen(text), separator);
+  free(text);
+}
+
+static void add_cell(struct tm_buf *out, const struct tm_column *c, int64_t row, char separator,
+                     bool escapes)
+{
+  size_t n;
+  if (c->type != TM_COLUMN_STRING || tm_column_is_null(c, row)) {
+    add_other(out, c, row, separator);
+    return;
+  }
+  const char *s = tm_column_string(c, row, &n);
+  add_string(out, s, n, separator, escapes);
+}
+
+void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns, size_t n,
+                       int64_t len, char separator, bool escapes)
+{
+  for (int64_t row = 0; row < len; row++) {
+    for (size_t i = 0; i < n; i++) {
+      if (i > 0)
+        tm_buf_add_char(out, separator);
+      add_cell(out, columns[i], row, separator, escapes);
+    }
+    tm_buf_add_char(out, '\n');
+  }
+}
+
+/* The bytes of the field at p, of which there are n: up to a separator or line break that is not in quotes. */
+static size_t field_len(const char *p, size_t n, char separator)
+{
+  bool is_quoted = false;
+  for (size_t i = 0; i < n; i++) {
+    if (p[i] == '"')
+      is_quoted = !is_quoted; /* a doubled one twice */
+    else if (!is_quoted && (p[i] == separator || p[i] == '\n'))
+      return i;
+  }
+  return n;
+}
+
+void tm_frame_reorder_rows(struct tm_buf *out, const char *rows, size_t rows_len, char separator,
+                           const size_t *from, size_t n)
+{
+  struct piece {
+    const char *at;
+    size_t len;
+  } *fields = tm_xcalloc(n + 1, sizeof *fields);
+  const char *p = rows, *end = rows + rows_len;
+  while (p < end) {
+    for (size_t i = 0; i < n; i++) {
+      fields[i] = (struct piece) { p, field_len(p, (size_t)(end - p), separator) };
+      p += fields[i].len;
+      p +=
+          p <
+          end; /* what ended it; a row with too few fields, which a worker of ours does not send, ends at the end */
+    }
+    for (size_t i = 0; i < n; i++) {
+      if (i > 0)
+        tm_buf_add_char(out, separator);
+      if (fields[from[i]].len > 0)
+        tm_buf_add(out, fields[from[i]].at, fields[from[i]].len);
+    }
+    tm_buf_add_char(out, '\n');
+  }
+  free(fields);
+}

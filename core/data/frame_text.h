@@ -1,0 +1,34 @@
+/* frame_text.h - values of a data frame as text: fields, and delimited rows.
+ *
+ *   null      nothing                             bool      true, false
+ *   long      digits                              double    as rows of numbers are: 0.1, 1e+300, nan, inf, -inf
+ *   string    its bytes                           datetime  2026-01-31T23:59:58Z, with .5 or .123456 where it has a fraction
+ *
+ * In a delimited row a field is in double quotes, doubled inside, when it holds the separator, a quote or a line break,
+ * begins or ends with a blank, or is a string of no bytes: that is how it differs from null.
+ */
+#ifndef TM_DATA_FRAME_TEXT_H
+#define TM_DATA_FRAME_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "data/column.h"
+
+void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row);
+/* One field of a header or row, quoted where needed. */
+void tm_frame_add_field(struct tm_buf *out, const char *s, size_t n, char separator);
+/* Names (bytes32 each, which are good), separated, and '\n'. */
+void tm_frame_add_header(struct tm_buf *out, const char *names, size_t names_len, char separator);
+/* `len` rows of n columns, each with '\n'. `escapes`: a line break, and a backslash, in a string is written as \n, \r
+ * and \\; else it stays, in quotes. */
+void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns, size_t n,
+                       int64_t len, char separator, bool escapes);
+
+/* The same rows with fields in another order: field i becomes what was field from[i]; there are n of them. */
+void tm_frame_reorder_rows(struct tm_buf *out, const char *rows, size_t rows_len, char separator,
+                           const size_t *from, size_t n);
+
+#endif

@@ -1,0 +1,254 @@
+/* borders.c - a window that goes over the file, and a scan in it.
+ *
+ *    window  [ bytes of the file, from window.at                   ]   UTF-16: narrowed to one byte a unit, `unit` is 2
+ *
+ * A range ends behind the first row end at or behind its begin + range_bytes. Probing, the window jumps there: what
+ * is before the place it looks at is any text whatever, and the scan of lines needs to know nothing of it.
+ */
+#include "data/rows/borders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/rows/header.h"
+#include "data/rows/scan.h"
+#include "data/rows/text.h"
+
+#define WINDOW     ((size_t)256 << 10)
+#define PROBE      ((size_t)16 << 10) /* the first look for a border */
+#define HEADER_MAX ((size_t)64 << 20)
+#define TAIL       4096 /* a last range so short is looked at: is there a row in it? */
+
+struct tm_borders {
+  struct tm_borders_options o;
+  struct tm_scan scan;
+  bool is_probing, has_begun, has_ended;
+  bool big_endian;
+  bool has_text; /* the range at hand: more than line breaks; */
+  bool is_open;  /* its last row has no line break */
+  size_t unit;   /* bytes of a character: 1 or 2 */
+  int64_t begin; /* of the next range */
+  int64_t size;  /* -1 until the end was seen */
+  struct tm_buf raw, text, header;
+  int64_t at; /* of raw */
+};
+
+struct tm_borders *tm_borders_new(const struct tm_borders_options *options)
+{
+  struct tm_borders *b = TM_NEW(struct tm_borders);
+  bool is_plain = options->dialect->no_quotes || !options->dialect->multi_line;
+  b->o = *options;
+  b->size = options->size;
+  b->is_probing = is_plain && options->range_rows == 0 && !options->with_rows && options->size >= 0;
+  b->unit = options->dialect->encoding == TM_ENCODING_UTF16 ? 2 : 1;
+  tm_scan_init(&b->scan, options->dialect, TM_SCAN_BEST);
+  return b;
+}
+
+void tm_borders_free(struct tm_borders *b)
+{
+  if (b == NULL)
+    return;
+  tm_buf_release(&b->raw);
+  tm_buf_release(&b->text);
+  tm_buf_release(&b->header);
+  free(b);
+}
+
+const char *tm_borders_header(const struct tm_borders *b, size_t *n)
+{
+  *n = b->header.len;
+  return tm_buf_str(&b->header);
+}
+
+int64_t tm_borders_size(const struct tm_borders *b)
+{
+  return b->size;
+}
+
+/* The window at `at`, of up to n bytes: its text is what is scanned. Returns the bytes of the text. */
+static int64_t look(struct tm_borders *b, int64_t at, size_t n, struct tm_err *err)
+{
+  tm_buf_clear(&b->raw);
+  tm_buf_clear(&b->text);
+  int64_t got = b->o.read(b->o.data, tm_buf_extend(&b->raw, n), n, at, err);
+  if (got < 0)
+    return got;
+  b->raw.len = (size_t)got;
+  b->at = at;
+  if ((size_t)got < n)
+    b->size = at + got;
+  if (b->unit == 2)
+    tm_utf16_narrow(tm_buf_extend(&b->text, (size_t)got / 2), b->raw.data, (size_t)got & ~(size_t)1,
+                    b->big_endian);
+  return got / (int64_t)b->unit;
+}
+
+static const char *text_of(const struct tm_borders *b)
+{
+  return b->unit == 2 ? tm_buf_str(&b->text) : tm_buf_str(&b->raw);
+}
+
+static size_t text_len(const struct tm_borders *b)
+{
+  return b->unit == 2 ? b->text.len : b->raw.len;
+}
+
+/* Text of line breaks alone. */
+static bool is_empty(const char *p, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (p[i] != '\n' && p[i] != '\r')
+      return false;
+  return true;
+}
+
+static void keep_header(struct tm_borders *b, const char *p, size_t n)
+{
+  struct tm_utf16 u = { .big_endian = b->big_endian };
+  size_t bad = 0;
+  if (b->unit == 2)
+    tm_utf16_add(&u, &b->header, p, n, &bad);
+  else
+    tm_buf_add(&b->header, p, n);
+}
+
+/* Where the first row of values begins; the header is kept. */
+static int begin(struct tm_borders *b, struct tm_err *err)
+{
+  size_t n = WINDOW;
+  for (;; n *= 2) {
+    if (look(b, 0, n, err) < 0)
+      return err->code;
+    size_t mark = tm_header_mark(b->o.dialect->encoding, b->raw.data, b->raw.len, &b->big_endian);
+    if (b->big_endian)
+      tm_utf16_narrow(b->text.data, b->raw.data, b->raw.len & ~(size_t)1, true);
+    const char *text = text_of(b) + mark / b->unit;
+    size_t len = text_len(b) - mark / b->unit, empty = tm_header_empty(text, len);
+    b->begin = (int64_t)mark;
+    if (!b->o.has_header)
+      return 0;
+    struct tm_scan scan;
+    tm_scan_init(&scan, b->o.dialect, TM_SCAN_BEST);
+    size_t row = tm_scan_rows(&scan, text + empty, len - empty, 1);
+    if (scan.rows == 1 || b->raw.len < n) {
+      b->begin += (int64_t)((empty + row) * b->unit);
+      keep_header(b, b->raw.data + mark + empty * b->unit, row * b->unit);
+      return 0;
+    }
+    if (n >= HEADER_MAX)
+      return tm_err_set(err, TM_EDAMAGE,
+                        "a header of more than %zu MB; is there a quote in it that is not closed?",
+                        HEADER_MAX >> 20);
+  }
+}
+
+/* The window holds what is at `at`. Returns the text from there on; n is 0 at the end of the file. */
+static const char *text_at(struct tm_borders *b, int64_t at, size_t want, size_t *n,
+                           struct tm_err *err)
+{
+  int64_t end = b->at + (int64_t)(text_len(b) * b->unit);
+  if (at < b->at || at >= end) {
+    if (look(b, at, want, err) < 0)
+      return NULL;
+  }
+  size_t from = (size_t)(at - b->at) / b->unit;
+  *n = text_len(b) - from;
+  return text_of(b) + from;
+}
+
+/* Goes over the file from `*at`, until `until` row ends are behind it or `stop` is reached. 1: there; 0: at the end of
+ * the file. */
+static int go(struct tm_borders *b, int64_t *at, int64_t stop, uint64_t until, size_t want,
+              struct tm_err *err)
+{
+  while (*at < stop && b->scan.rows < until) {
+    size_t n;
+    const char *p = text_at(b, *at, want, &n, err);
+    if (p == NULL)
+      return err->code;
+    if (n == 0)
+      return 0;
+    if (stop - *at < (int64_t)(n * b->unit))
+      n = (size_t)(stop - *at + (int64_t)b->unit - 1) / b->unit;
+    n = tm_scan_rows(&b->scan, p, n, until);
+    *at += (int64_t)(n * b->unit);
+    b->has_text = b->has_text || !is_empty(p, n);
+    b->is_open = p[n - 1] != '\n' || b->scan.state == TM_SCAN_QUOTED;
+    want = WINDOW;
+  }
+  return 1;
+}
+
+/* The end of the range that begins at `begin`. 1, or 0 where the file ends. */
+static int find_end(struct tm_borders *b, int64_t *at, struct tm_err *err)
+{
+  int64_t far = b->o.range_bytes > INT64_MAX / 2 ? INT64_MAX / 2 : b->o.range_bytes;
+  int rc = 1;
+  *at = b->begin;
+  if (b->o.range_rows > 0)
+    return go(b, at, INT64_MAX, b->scan.rows + (uint64_t)b->o.range_rows, WINDOW, err);
+  /* The row end may be the last character before the place. */
+  far = b->begin + (far > (int64_t)b->unit ? (far - 1) / (int64_t)b->unit * (int64_t)b->unit : 0);
+  if (b->is_probing && far >= b->o.size) {
+    *at = b->o.size;
+    return 0;
+  }
+  if (b->is_probing)
+    *at = far;
+  else
+    rc = go(b, at, far, UINT64_MAX, WINDOW, err);
+  return rc <= 0 ? rc : go(b, at, INT64_MAX, b->scan.rows + 1, b->is_probing ? PROBE : WINDOW, err);
+}
+
+/* Whether a row begins in the range; an odd last byte of UTF-16 is none. */
+static int has_row(struct tm_borders *b, const struct tm_range *range, struct tm_err *err)
+{
+  size_t n, len = (size_t)(range->end - range->begin) / b->unit;
+  if (!b->is_probing)
+    return b->has_text;
+  if (len == 0 || range->end - range->begin > TAIL)
+    return len != 0;
+  if (range->end > b->at + (int64_t)b->raw.len && look(b, range->begin, TAIL, err) < 0)
+    return err->code;
+  const char *p = text_at(b, range->begin, TAIL, &n, err);
+  if (p == NULL)
+    return err->code;
+  return !is_empty(p, len < n ? len : n);
+}
+
+static int next_range(struct tm_borders *b, struct tm_range *out, struct tm_err *err)
+{
+  uint64_t before = b->scan.rows;
+  bool is_counted = !b->is_probing;
+  int64_t end;
+  b->has_text = b->is_open = false;
+  int rc = find_end(b, &end, err);
+  if (rc < 0)
+    return rc;
+  if (rc == 0) {
+    b->has_ended = true;
+    b->size = b->size > end ? b->size : end;
+    b->scan.rows += b->is_open;
+    end = b->size;
+  }
+  *out = (struct tm_range) { b->begin, end, is_counted ? (int64_t)before : -1,
+                             is_counted ? (int64_t)(b->scan.rows - before) : -1 };
+  b->begin = end;
+  return has_row(b, out, err);
+}
+
+int tm_borders_next(struct tm_borders *b, struct tm_range *out, struct tm_err *err)
+{
+  int rc = 0;
+  if (!b->has_begun) {
+    rc = begin(b, err);
+    if (rc < 0)
+      return rc;
+    b->has_begun = true;
+  }
+  while (rc == 0 && !b->has_ended)
+    rc = next_range(b, out, err);
+  return rc;
+}

@@ -1,0 +1,51 @@
+/* delimited_own.h - what delimited.c (rows) and delimited_columns.c (values) share. */
+#ifndef TM_DATA_ROWS_DELIMITED_OWN_H
+#define TM_DATA_ROWS_DELIMITED_OWN_H
+
+#include "base/buf.h"
+#include "data/rows/delimited.h"
+
+struct row {
+  uint32_t first; /* field, counted in the piece */
+  uint32_t count; /* fields that it has */
+};
+
+/* A part of the text that the caches hold: all of its rows, of which each column is made in turn. */
+struct piece {
+  const char *text;
+  size_t len;
+  int64_t at;           /* byte of the file where it begins */
+  const uint32_t *ends; /* ends[-1] + 1 is 0 */
+  const struct row *rows;
+  size_t rows_len;
+  bool has_quotes; /* somewhere */
+  bool has_high;   /* bytes above 127 that must be looked at, text by text */
+};
+
+struct tm_delimited {
+  const struct tm_dialect *dialect;
+  const struct tm_schema *schema;
+  struct tm_delimited_source source;
+  struct tm_scan scan;
+  struct tm_marks marks;
+  struct row *rows;
+  size_t rows_cap;
+  int32_t *plain_fields; /* for sources without fields */
+  size_t plain_fields_len;
+  struct tm_frame_builder builder;
+  struct tm_row_counts counts;
+  struct tm_fault fault; /* that ended the reading */
+  struct tm_buf unquoted, converted;
+};
+
+/* The values of field `field` of every row of the piece, for column `column`. */
+int tm_delimited_add_column(struct tm_delimited *d, const struct piece *p, size_t column,
+                            uint32_t field, struct tm_err *err);
+/* Null in every row, or the value that the column has for the whole file. */
+int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t column,
+                          struct tm_err *err);
+/* Counts a fault; where it is an error, that. The place is in bytes of the piece's text. */
+int tm_delimited_note(struct tm_delimited *d, const struct piece *p, size_t at, bool is_error,
+                      struct tm_fault *fault, struct tm_err *err);
+
+#endif

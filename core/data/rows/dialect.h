@@ -1,0 +1,65 @@
+/* dialect.h - how a delimited file is written, and what is done about rows and values that are not as they should be.
+ *
+ * The table in README.md of this folder says what each deviation is taken for. Everything here is plain data: nothing
+ * points elsewhere, so that a dialect may be copied.
+ */
+#ifndef TM_DATA_ROWS_DIALECT_H
+#define TM_DATA_ROWS_DIALECT_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum tm_encoding {
+  TM_ENCODING_UTF8, /* with or without a byte order mark */
+  TM_ENCODING_LATIN1,
+  TM_ENCODING_WINDOWS1252,
+  TM_ENCODING_ASCII,
+  TM_ENCODING_UTF16, /* the byte order mark says which; little-endian without one */
+};
+
+enum tm_header_mode {
+  TM_HEADER_ALL_SAME,   /* every file begins with the header of the first */
+  TM_HEADER_FIRST_FILE, /* only the first file has one */
+  TM_HEADER_NONE,       /* Column1, Column2, ... */
+  TM_HEADER_DIFFERENT,  /* every file has its own; columns go by their names */
+};
+
+/* What is done about a row with fewer or more fields than there are columns. */
+enum tm_ragged {
+  TM_RAGGED_NULL,  /* missing fields are null, surplus ones are left out; counted */
+  TM_RAGGED_DROP,  /* the row is left out; counted */
+  TM_RAGGED_ERROR, /* the reading ends, with words */
+};
+
+/* What is done about a value that does not fit the type of its column. */
+enum tm_misfit {
+  TM_MISFIT_NULL, /* it is null, and counted */
+  TM_MISFIT_ERROR,
+};
+
+struct tm_dialect {
+  char separator;  /* one byte of ASCII, no '"', CR, LF or NUL */
+  bool no_quotes;  /* '"' is a character as any other */
+  bool multi_line; /* line breaks inside quotes belong to the field; else every one ends a row */
+  bool empty_as_string; /* an empty field of a string column is "", not null */
+  enum tm_encoding encoding;
+  enum tm_header_mode header;
+  enum tm_ragged ragged;
+  enum tm_misfit misfit;
+};
+
+/* ',', quotes, UTF-8, all files with the same header, null for what does not fit. */
+void tm_dialect_init(struct tm_dialect *d);
+
+/* As a definition names them: "utf8", "utf8bom", "latin1", "iso88591", "windows1252", "ascii", "utf16"; "true",
+ * "all_files_same", "from_first_file", "false", "none", "all_files_different"; "null", "drop", "error"; "null", "error".
+ * 0, or TM_EUSAGE and words that list what is accepted. */
+int tm_encoding_parse(const char *name, enum tm_encoding *out, struct tm_err *err);
+int tm_header_mode_parse(const char *name, enum tm_header_mode *out, struct tm_err *err);
+int tm_ragged_parse(const char *name, enum tm_ragged *out, struct tm_err *err);
+int tm_misfit_parse(const char *name, enum tm_misfit *out, struct tm_err *err);
+/* A separator as written: one character, or "\t" spelled out. */
+int tm_separator_parse(const char *text, char *out, struct tm_err *err);
+
+#endif

@@ -1,0 +1,264 @@
+/* gzip.c - decoding from anywhere.
+ *
+ *   file -> input (64 KB) -> inflate -> the caller's memory
+ *                              |
+ *                              +-> check points, at borders of blocks
+ *
+ *  (1) `out` is the place in the contents of the next byte that inflate gives.
+ *  (2) A point is in the index before any byte behind it is handed out: who learns of a range finds the point before it.
+ *  (3) Decoding that began at a point has no check sum of its member; from the next member on there is one again.
+ */
+#include "data/rows/gzip.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/check.h"
+
+#define INPUT ((size_t)64 << 10)
+#define SKIP  ((size_t)64 << 10)
+
+enum phase { MEMBER, RAW, BETWEEN, ENDED };
+
+struct gzip_stream {
+  struct tm_stream stream;
+  const struct tm_fs *fs;
+  int fd;
+  char *path;
+  int64_t file_size;
+  struct tm_gzip_options o;
+  z_stream z;
+  bool has_z;
+  enum phase phase;
+  int64_t in;         /* place in the file behind the input */
+  int64_t out;        /* keeps (1) */
+  int64_t last_point; /* in the contents: of the last one that was written */
+  char *input, *skipped, *window;
+};
+
+static int damaged(struct gzip_stream *g, const char *what, struct tm_err *err)
+{
+  int64_t at = g->in - (int64_t)g->z.avail_in;
+  return tm_err_set(err, TM_EDAMAGE,
+                    "'%s': %s at byte %" PRId64 " of %" PRId64 " (after %" PRId64
+                    " bytes of contents)",
+                    g->path, what, at, g->file_size, g->out);
+}
+
+/* Begins anew at this place of the file. */
+static void begin_at(struct gzip_stream *g, int64_t in, int64_t out, enum phase phase)
+{
+  int bits = phase == RAW ? -15 : 31;
+  int rc = g->has_z ? inflateReset2(&g->z, bits) : inflateInit2(&g->z, bits);
+  tm_require(rc == Z_OK);
+  g->has_z = true;
+  g->z.avail_in = 0;
+  g->in = in;
+  g->out = out;
+  g->phase = phase;
+}
+
+/* Input, where there is none left. 0: the file has ended. */
+static int fill(struct gzip_stream *g, struct tm_err *err)
+{
+  if (g->z.avail_in > 0)
+    return 1;
+  int64_t got = tm_fs_read_at(g->fs, g->fd, g->path, g->input, INPUT, g->in, err);
+  if (got < 0)
+    return (int)got;
+  g->in += got;
+  g->z.next_in = (Bytef *)g->input;
+  g->z.avail_in = (uInt)got;
+  return got > 0;
+}
+
+static void give_up_index(struct gzip_stream *g, const struct tm_err *err)
+{
+  g->o.is_writer = false;
+  if (g->o.on_warning == NULL)
+    return;
+  char *text =
+      tm_xprintf("the index of '%s' cannot be written, workers read it from its beginning: %s",
+                 g->path, err->text);
+  g->o.on_warning(g->o.data, text);
+  free(text);
+}
+
+static void add_record(struct gzip_stream *g, struct tm_gzip_record *r)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (tm_gzip_index_add(g->o.index, r, g->window, &err) < 0)
+    give_up_index(g, &err);
+  g->last_point = r->out;
+}
+
+/* At the border of a block, which is not the last of its member. */
+static void add_point(struct gzip_stream *g)
+{
+  uInt n = TM_GZIP_WINDOW;
+  bool is_border = (g->z.data_type & 128) != 0 && (g->z.data_type & 64) == 0;
+  if (!g->o.is_writer || !is_border || g->out - g->last_point < g->o.spacing)
+    return;
+  if (inflateGetDictionary(&g->z, (Bytef *)g->window, &n) != Z_OK)
+    return;
+  struct tm_gzip_record r = {
+    .kind = TM_GZIP_POINT,
+    .out = g->out,
+    .in = g->in - (int64_t)g->z.avail_in,
+    .bits = (uint32_t)(g->z.data_type & 7),
+    .window = n,
+  };
+  add_record(g, &r);
+}
+
+static void end_contents(struct gzip_stream *g)
+{
+  struct tm_gzip_record r = { .kind = TM_GZIP_END, .out = g->out, .in = g->file_size };
+  g->phase = ENDED;
+  if (g->o.is_writer)
+    add_record(g, &r);
+  g->o.is_writer = false;
+}
+
+/* Behind a member: the end, zeros up to the end, or another member. */
+static int go_between(struct gzip_stream *g, struct tm_err *err)
+{
+  for (;;) {
+    int rc = fill(g, err);
+    if (rc < 0)
+      return rc;
+    if (rc == 0) {
+      end_contents(g);
+      return 0;
+    }
+    if (*g->z.next_in != 0)
+      break;
+    g->z.next_in++;
+    g->z.avail_in--;
+  }
+  if (*g->z.next_in != 0x1f)
+    return damaged(g, "there are bytes that belong to no gzip member", err);
+  tm_require(inflateReset2(&g->z, 31) == Z_OK);
+  g->phase = MEMBER;
+  return 0;
+}
+
+/* The check sum and length behind data that were decoded raw. */
+static int skip_trailer(struct gzip_stream *g, struct tm_err *err)
+{
+  for (int left = 8; left > 0; left--) {
+    int rc = fill(g, err);
+    if (rc < 0)
+      return rc;
+    if (rc == 0)
+      return damaged(g, "the file ends too early", err);
+    g->z.next_in++;
+    g->z.avail_in--;
+  }
+  return 0;
+}
+
+/* Decodes into p[0 .. n): some of it, up to the next border of a block. */
+static int64_t decode(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
+{
+  int rc = fill(g, err);
+  if (rc < 0)
+    return rc;
+  if (rc == 0)
+    return damaged(g, "the file ends too early", err);
+  uInt room = n < (1u << 30) ? (uInt)n : 1u << 30;
+  g->z.next_out = (Bytef *)p;
+  g->z.avail_out = room;
+  rc = inflate(&g->z, g->o.is_writer ? Z_BLOCK : Z_NO_FLUSH);
+  int64_t got = (int64_t)(room - g->z.avail_out);
+  g->out += got;
+  if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
+    return damaged(g, g->z.msg != NULL ? g->z.msg : "data that cannot be decoded", err);
+  if (rc != Z_STREAM_END) {
+    add_point(g); /* keeps (2) */
+    return got;
+  }
+  rc = g->phase == RAW ? skip_trailer(g, err) : 0;
+  g->phase = BETWEEN;
+  return rc < 0 ? rc : got;
+}
+
+static int64_t read_on(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
+{
+  size_t done = 0;
+  while (done < n && g->phase != ENDED) {
+    int64_t got = g->phase == BETWEEN ? go_between(g, err) : decode(g, p + done, n - done, err);
+    if (got < 0)
+      return got;
+    done += (size_t)got;
+  }
+  return (int64_t)done;
+}
+
+/* From the best point for this place. Who writes the index goes over all of the file in order, if need be from its
+ * beginning again: points that are there are not written twice. */
+static void jump(struct gzip_stream *g, int64_t at)
+{
+  struct tm_gzip_record r = { .out = 0 };
+  bool has_point = !g->o.is_writer && g->o.index != NULL && tm_gzip_index_find(g->o.index, at, &r);
+  bool is_ahead = g->has_z && g->out <= at;
+  unsigned char byte = 0;
+  if (is_ahead && (!has_point || r.out <= g->out))
+    return;
+  if (!has_point || !tm_gzip_index_window(g->o.index, &r, g->window) ||
+      (r.bits > 0 && tm_fs_read_at(g->fs, g->fd, g->path, &byte, 1, r.in - 1, NULL) != 1)) {
+    begin_at(g, 0, 0, MEMBER);
+    return;
+  }
+  begin_at(g, r.in, r.out, RAW);
+  if (r.bits > 0)
+    inflatePrime(&g->z, (int)r.bits, byte >> (8 - r.bits));
+  if (r.window > 0)
+    inflateSetDictionary(&g->z, (Bytef *)g->window, r.window);
+}
+
+static int64_t gzip_read(struct tm_stream *s, void *p, size_t n, int64_t at, struct tm_err *err)
+{
+  struct gzip_stream *g = (struct gzip_stream *)s;
+  if (!g->has_z || at != g->out)
+    jump(g, at);
+  while (g->out < at) {
+    size_t skip = at - g->out < (int64_t)SKIP ? (size_t)(at - g->out) : SKIP;
+    int64_t got = read_on(g, g->skipped, skip, err);
+    if (got < (int64_t)skip)
+      return got < 0 ? got : 0;
+  }
+  return read_on(g, p, n, err);
+}
+
+static void gzip_close(struct tm_stream *s)
+{
+  struct gzip_stream *g = (struct gzip_stream *)s;
+  if (g->has_z)
+    inflateEnd(&g->z);
+  tm_gzip_index_close(g->o.index);
+  tm_fs_close(g->fs, g->fd);
+  free(g->input);
+  free(g->skipped);
+  free(g->window);
+  free(g->path);
+  free(g);
+}
+
+struct tm_stream *tm_gzip_open(const struct tm_fs *fs, int fd, const char *path, int64_t size,
+                               const struct tm_gzip_options *options)
+{
+  struct gzip_stream *g = TM_NEW(struct gzip_stream);
+  g->stream = (struct tm_stream) { gzip_read, gzip_close, -1 };
+  g->fs = fs;
+  g->fd = fd;
+  g->path = tm_xstrdup(path);
+  g->file_size = size;
+  g->o = *options;
+  g->input = tm_xmalloc(INPUT);
+  g->skipped = tm_xmalloc(SKIP);
+  g->window = tm_xmalloc(TM_GZIP_WINDOW);
+  return &g->stream;
+}

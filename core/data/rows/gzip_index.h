@@ -1,0 +1,87 @@
+/* gzip_index.h - places in a gzip file from where it can be read: its check points, in a file beside the job's state.
+ *
+ * Public format, version 1, little-endian. A head of 64 bytes, then records that follow each other:
+ *
+ *   head     0 "TMGZIX1\n"   8 version u32   12 zero u32   16 size of the gzip file i64   24 its mtime i64 (ns)
+ *            32 hash of its path u64   40 spacing i64   48 zero u64   56 check u64, of bytes 0 to 55
+ *   record   0 kind u32 (1 a point, 2 the end)   4 bytes that follow u32   8 place in the contents i64
+ *            16 place in the gzip file i64   24 bits u32   28 window u32   32 check of what follows u64
+ *            40 check u64, of bytes 0 to 39, seeded by the record's place in this file
+ *   point    behind it: the window, the contents before the place (up to 32 KB), deflated
+ *   end      the length of the contents and of the gzip file, whose check sums were right
+ *
+ * Decoding goes on at byte `in` of the gzip file with its bit `bits` bits before that byte's end (0: at its beginning). A
+ * file that is being written, or was left half written, is good up to its last whole record.
+ *
+ * The bytes are hostile when they are read. Whatever they are, nothing worse comes of it than a file that cannot be read, or
+ * contents that are wrong where somebody forged the check sums.
+ */
+#ifndef TM_DATA_ROWS_GZIP_INDEX_H
+#define TM_DATA_ROWS_GZIP_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "sys/fs.h"
+
+#define TM_GZIP_HEAD   64
+#define TM_GZIP_RECORD 48
+#define TM_GZIP_WINDOW 32768 /* bytes of contents that a back reference may reach */
+
+enum tm_gzip_kind { TM_GZIP_POINT = 1, TM_GZIP_END = 2 };
+
+struct tm_gzip_record {
+  enum tm_gzip_kind kind;
+  int64_t out, in; /* places in the contents and in the gzip file */
+  uint32_t bits;   /* 0 to 7 */
+  uint32_t window; /* bytes of the window */
+  uint32_t packed; /* bytes of it that follow, deflated */
+  uint64_t check;  /* of these */
+  int64_t at;      /* place of the record in the index; not in its bytes */
+};
+
+/* What an index is of. */
+struct tm_gzip_key {
+  const char *path;
+  int64_t size, mtime_ns;
+  int64_t spacing; /* that it was made with; 0 in a key that is looked for: any */
+};
+
+void tm_gzip_head_encode(char *out, const struct tm_gzip_key *key);
+/* TM_EDAMAGE: no index, or another version. *is_same is false when it is of another file, or of this one
+ * as it was before. */
+int tm_gzip_head_decode(const char *p, const struct tm_gzip_key *key, bool *is_same,
+                        int64_t *spacing);
+void tm_gzip_record_encode(char *out, const struct tm_gzip_record *r);
+/* `at`: the record's place. TM_EDAMAGE when it is none, or says what cannot be. */
+int tm_gzip_record_decode(struct tm_gzip_record *r, const char *p, int64_t at);
+
+/* Reading and writing ------------------------------------------------------------------------------------------------ */
+
+struct tm_gzip_index;
+
+/* The name of the index of a file, in `dir`; to free(). */
+char *tm_gzip_index_path(const char *dir, const char *path);
+/* What is there already; a record that is added later is found too. NULL without words where there is none for this file. */
+struct tm_gzip_index *tm_gzip_index_open(const struct tm_fs *fs, const char *dir,
+                                         const struct tm_gzip_key *key);
+/* A new one, under its name from the beginning; what had the name stays as it was for those who read it. */
+struct tm_gzip_index *tm_gzip_index_make(const struct tm_fs *fs, const char *dir,
+                                         const struct tm_gzip_key *key, struct tm_err *err);
+void tm_gzip_index_close(struct tm_gzip_index *x); /* NULL is a no-op */
+
+/* Behind the last one. `window` has r->window bytes; the fields packed, check and at are filled in. */
+int tm_gzip_index_add(struct tm_gzip_index *x, struct tm_gzip_record *r, const char *window,
+                      struct tm_err *err);
+/* The last point at or before this place of the contents; false: there is none. */
+bool tm_gzip_index_find(struct tm_gzip_index *x, int64_t out, struct tm_gzip_record *r);
+/* The window of a point: TM_GZIP_WINDOW bytes of room. False: it is damaged. */
+bool tm_gzip_index_window(struct tm_gzip_index *x, const struct tm_gzip_record *r, char *window);
+/* The length of the contents, or -1: the index has no end yet. */
+int64_t tm_gzip_index_size(struct tm_gzip_index *x);
+
+#endif

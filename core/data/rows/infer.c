@@ -1,0 +1,135 @@
+/* infer.c - what all texts of a column can be. */
+#include "data/rows/infer.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "base/mem.h"
+#include "data/frame.h"
+#include "data/rows/delimited.h"
+#include "data/rows/value.h"
+
+#define BIT(type) (1u << (type))
+#define ALL                                                                                        \
+  (BIT(TM_COLUMN_BOOL) | BIT(TM_COLUMN_LONG) | BIT(TM_COLUMN_DOUBLE) | BIT(TM_COLUMN_DATETIME) |   \
+   BIT(TM_COLUMN_STRING))
+
+static bool is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+static bool is_word(const char *p, size_t n)
+{
+  uint8_t b;
+  return n > 1 && tm_value_bool(p, n, &b);
+}
+
+/* Digits alone, which are more or less than a number. */
+static bool is_code(const char *p, size_t n)
+{
+  int64_t x;
+  size_t i = n > 0 && (p[0] == '-' || p[0] == '+');
+  bool has_zero = n - i > 1 && p[i] == '0' && is_digit(p[i + 1]);
+  if (has_zero)
+    return true;
+  while (i < n && is_digit(p[i]))
+    i++;
+  return i == n && !tm_value_long(p, n, &x);
+}
+
+unsigned tm_infer_text(const char *p, size_t n)
+{
+  unsigned set = BIT(TM_COLUMN_STRING);
+  int64_t i;
+  double x;
+  if (is_word(p, n))
+    return set | BIT(TM_COLUMN_BOOL);
+  if (tm_value_datetime(p, n, &i))
+    return set | BIT(TM_COLUMN_DATETIME);
+  if (is_code(p, n) || !tm_value_double(p, n, &x))
+    return set;
+  set |= BIT(TM_COLUMN_DOUBLE);
+  return tm_value_long(p, n, &i) ? set | BIT(TM_COLUMN_LONG) : set;
+}
+
+enum tm_column_type tm_infer_of_set(unsigned set)
+{
+  static const enum tm_column_type order[] = { TM_COLUMN_BOOL, TM_COLUMN_LONG, TM_COLUMN_DOUBLE,
+                                               TM_COLUMN_DATETIME };
+  for (size_t i = 0; i < TM_COUNT_OF(order); i++)
+    if ((set & BIT(order[i])) != 0)
+      return order[i];
+  return TM_COLUMN_STRING;
+}
+
+static enum tm_column_type type_of(const struct tm_column *c)
+{
+  unsigned set = ALL;
+  bool has_value = false;
+  for (int64_t row = 0; row < c->len; row++) {
+    size_t n;
+    const char *p = tm_column_string(c, row, &n);
+    if (tm_column_is_null(c, row))
+      continue;
+    has_value = true;
+    set &= tm_infer_text(p, n);
+  }
+  return has_value ? tm_infer_of_set(set) : TM_COLUMN_STRING;
+}
+
+void tm_infer_types(const struct tm_dialect *d, const char *p, size_t n, bool is_whole,
+                    struct tm_schema *schema)
+{
+  struct tm_scan scan;
+  struct tm_arena arena = { 0 };
+  struct tm_dialect lenient = *d;
+  struct tm_data_frame frame;
+  struct tm_err err = TM_ERR_NONE;
+  lenient.ragged = TM_RAGGED_NULL;
+  lenient.misfit = TM_MISFIT_NULL;
+  lenient.empty_as_string = false;
+  tm_scan_init(&scan, d, TM_SCAN_BEST);
+  size_t len = tm_scan_rows(&scan, p, n, TM_INFER_ROWS);
+  struct tm_delimited *reader = tm_delimited_new(&lenient, schema, TM_SCAN_BEST);
+  tm_delimited_begin(reader, &arena, &(struct tm_delimited_source) { .at = 0 });
+  tm_delimited_add(reader, p, len, is_whole || scan.rows == TM_INFER_ROWS, &err);
+  tm_delimited_end(reader, &frame);
+  for (size_t i = 0; i < frame.n; i++)
+    if (!schema->columns[i].of_file)
+      schema->columns[i].type = type_of(&frame.columns[i]);
+  tm_delimited_free(reader);
+  tm_arena_release(&arena);
+}
+
+static int refuse(const struct tm_schema *schema, const char *name, struct tm_err *err)
+{
+  const char **names = tm_xcalloc(schema->len, sizeof *names);
+  for (size_t i = 0; i < schema->len; i++)
+    names[i] = schema->columns[i].name;
+  const char *near = tm_text_nearest(name, names, schema->len);
+  free(names);
+  return tm_err_set(err, TM_EUSAGE, "set_column_types: there is no column '%s'%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+int tm_infer_set(struct tm_schema *schema, const struct tm_column_setting *settings, size_t len,
+                 struct tm_err *err)
+{
+  for (size_t i = 0; i < len; i++) {
+    const struct tm_column_setting *s = &settings[i];
+    long at = tm_schema_find(schema, s->name, strlen(s->name));
+    if (at < 0)
+      return refuse(schema, s->name, err);
+    for (size_t k = 0; k < s->formats_len; k++) {
+      const char *bad = tm_value_bad_format(s->formats[k]);
+      if (bad != NULL)
+        return tm_err_set(err, TM_EUSAGE,
+                          "set_column_types, column '%s': '%%%c' in the format '%s' is not known; "
+                          "it is one of %%Y %%y %%m %%b %%B %%d %%H %%I %%M %%S %%f %%p %%z %%%%",
+                          s->name, *bad, s->formats[k]);
+    }
+    tm_schema_set_type(&schema->columns[at], s->type, s->formats, s->formats_len);
+  }
+  return 0;
+}

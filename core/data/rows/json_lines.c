@@ -1,0 +1,383 @@
+/* json_lines.c - one line at a time: all of its values as slices, then each column's value.
+ *
+ *  (1) A line adds a value to every column, or to none: nothing is added before the whole line has been read.
+ *  (2) Keys mostly come in the order of the line before: key i is first looked for where key i of that line was.
+ */
+#include "data/rows/json_lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "data/rows/infer.h"
+#include "data/rows/json_scan.h"
+#include "data/rows/text.h"
+#include "data/rows/value.h"
+
+#define KEYS_KEPT 256
+
+struct tm_json_lines {
+  struct tm_json_lines_options options;
+  const struct tm_schema *schema;
+  struct tm_map columns; /* by name */
+  size_t *name_lens;
+  int32_t order[KEYS_KEPT]; /* keeps (2): column of key i, -1: none */
+  struct tm_slice *values;  /* of the line at hand, by column */
+  const char *const *of_file;
+  int64_t at;
+  struct tm_frame_builder builder;
+  struct tm_row_counts counts;
+  struct tm_fault fault;
+  struct tm_buf text, key;
+};
+
+struct tm_json_lines *tm_json_lines_new(const struct tm_json_lines_options *options,
+                                        const struct tm_schema *schema)
+{
+  struct tm_json_lines *j = TM_NEW(struct tm_json_lines);
+  j->options = *options;
+  j->schema = schema;
+  j->values = tm_xcalloc(schema->len, sizeof *j->values);
+  j->name_lens = tm_xcalloc(schema->len, sizeof *j->name_lens);
+  for (size_t i = 0; i < schema->len; i++) {
+    j->name_lens[i] = strlen(schema->columns[i].name);
+    if (!schema->columns[i].of_file)
+      *tm_map_add(&j->columns, schema->columns[i].name, j->name_lens[i], NULL) = i;
+  }
+  memset(j->order, 0xff, sizeof j->order);
+  return j;
+}
+
+void tm_json_lines_free(struct tm_json_lines *j)
+{
+  if (j == NULL)
+    return;
+  tm_map_release(&j->columns);
+  free(j->values);
+  free(j->name_lens);
+  tm_buf_release(&j->text);
+  tm_buf_release(&j->key);
+  free(j);
+}
+
+void tm_json_lines_begin(struct tm_json_lines *j, struct tm_arena *arena, int64_t at,
+                         const char *const *values)
+{
+  size_t n = j->schema->len;
+  const char **names = tm_xcalloc(n, sizeof *names);
+  enum tm_column_type *types = tm_xcalloc(n, sizeof *types);
+  for (size_t i = 0; i < n; i++) {
+    names[i] = j->schema->columns[i].name;
+    types[i] = j->schema->columns[i].type;
+  }
+  tm_frame_builder_init(&j->builder, arena, names, types, n);
+  free(names);
+  free(types);
+  j->at = at;
+  j->of_file = values;
+  j->counts = (struct tm_row_counts) { 0 };
+  j->fault = (struct tm_fault) { 0 };
+}
+
+void tm_json_lines_end(struct tm_json_lines *j, struct tm_data_frame *out)
+{
+  tm_frame_builder_end(&j->builder, out);
+}
+
+const struct tm_row_counts *tm_json_lines_counts(const struct tm_json_lines *j)
+{
+  return &j->counts;
+}
+
+const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j)
+{
+  return &j->fault;
+}
+
+/* `p` is of the line, which begins at place j->at of the file. */
+static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, const char *p,
+                size_t n, bool is_error, struct tm_err *err)
+{
+  struct tm_fault fault = { .kind = kind, .at = j->at, .column = column };
+  if (is_error || j->counts.first.kind == TM_FAULT_NONE)
+    tm_fault_set_text(&fault, p, n);
+  tm_fault_note(&j->counts, &fault);
+  if (!is_error)
+    return 0;
+  j->fault = fault;
+  struct tm_buf words = TM_BUF_NONE;
+  tm_fault_words(&words, &fault, j->schema);
+  int rc = tm_err_set(err, TM_EDAMAGE, "%s", tm_buf_str(&words));
+  tm_buf_release(&words);
+  return rc;
+}
+
+/* Bytes of the file that this text takes: of two each for a unit of UTF-16, of one each for a character. */
+static int64_t size_in_file(const struct tm_json_lines *j, const char *p, size_t n)
+{
+  if (j->options.encoding == TM_ENCODING_UTF8)
+    return (int64_t)n;
+  return tm_utf16_size(p, n) / (j->options.encoding == TM_ENCODING_UTF16 ? 1 : 2);
+}
+
+/* Lines -------------------------------------------------------------------------------------------------------------- */
+
+static int32_t find_column(struct tm_json_lines *j, size_t i, const struct tm_slice *key)
+{
+  const char *name = key->p;
+  size_t n = key->n;
+  int32_t guess = i < KEYS_KEPT ? j->order[i] : -1;
+  if (key->has_escapes) {
+    tm_buf_clear(&j->key);
+    tm_json_unescape(&j->key, key);
+    name = tm_buf_str(&j->key);
+    n = j->key.len;
+  }
+  if (guess >= 0 && j->name_lens[guess] == n &&
+      memcmp(j->schema->columns[guess].name, name, n) == 0)
+    return guess;
+  const uint64_t *at = tm_map_find(&j->columns, name, n);
+  guess = at == NULL ? -1 : (int32_t)*at;
+  if (i < KEYS_KEPT)
+    j->order[i] = guess;
+  return guess;
+}
+
+/* All values of the line. False: it is no object. */
+static bool read_line(struct tm_json_lines *j, const char *p, const char *end)
+{
+  struct tm_slice key, value;
+  p = tm_json_scan_blanks(p, end);
+  memset(j->values, 0, j->schema->len * sizeof *j->values);
+  for (size_t i = 0;; i++) {
+    p = tm_json_scan_member(p, end, i == 0, &key, &value);
+    if (p == NULL)
+      return false;
+    if (key.kind == TM_SLICE_NONE)
+      return tm_json_scan_blanks(p, end) == end;
+    int32_t column = find_column(j, i, &key);
+    if (column >= 0)
+      j->values[column] = value;
+  }
+}
+
+/* A string's bytes without escapes, valid until the next call. */
+static void plain(struct tm_json_lines *j, struct tm_slice *v)
+{
+  if (v->kind != TM_SLICE_STRING || !v->has_escapes)
+    return;
+  tm_buf_clear(&j->text);
+  tm_json_unescape(&j->text, v);
+  v->p = tm_buf_str(&j->text);
+  v->n = j->text.len;
+  v->has_escapes = false;
+}
+
+/* Integers, also written with a point or an exponent. */
+static bool read_long(const struct tm_slice *v, int64_t *out)
+{
+  double x;
+  if (v->kind != TM_SLICE_NUMBER)
+    return false;
+  if (tm_value_long(v->p, v->n, out))
+    return true;
+  if (!tm_value_double(v->p, v->n, &x) || x != floor(x) || fabs(x) > 9007199254740992.0)
+    return false;
+  *out = (int64_t)x;
+  return true;
+}
+
+static bool read_moment(const struct tm_schema_column *c, const struct tm_slice *v, int64_t *out)
+{
+  double x;
+  if (v->kind == TM_SLICE_NUMBER) {
+    if (!tm_value_double(v->p, v->n, &x) || fabs(x) > 2.6e11)
+      return false;
+    *out = llround(x * 1e6);
+    return true;
+  }
+  if (v->kind != TM_SLICE_STRING)
+    return false;
+  for (size_t i = 0; i < c->formats_len; i++)
+    if (tm_value_datetime_by(c->formats[i], v->p, v->n, out))
+      return true;
+  return c->formats_len == 0 && tm_value_datetime(v->p, v->n, out);
+}
+
+static bool store(struct tm_column_builder *b, const struct tm_schema_column *c,
+                  const struct tm_slice *v)
+{
+  switch (b->type) {
+  case TM_COLUMN_BOOL:
+    if (v->kind != TM_SLICE_TRUE && v->kind != TM_SLICE_FALSE)
+      return false;
+    b->b8[b->len] = v->kind == TM_SLICE_TRUE;
+    break;
+  case TM_COLUMN_LONG:
+    if (!read_long(v, &b->i64[b->len]))
+      return false;
+    break;
+  case TM_COLUMN_DOUBLE:
+    if (v->kind != TM_SLICE_NUMBER || !tm_value_double(v->p, v->n, &b->f64[b->len]))
+      return false;
+    break;
+  case TM_COLUMN_DATETIME:
+    if (!read_moment(c, v, &b->i64[b->len]))
+      return false;
+    break;
+  default: tm_builder_add_string(b, v->p, v->n); return true;
+  }
+  b->len++;
+  return true;
+}
+
+static int add_value(struct tm_json_lines *j, size_t column, struct tm_slice *v, struct tm_err *err)
+{
+  struct tm_column_builder *b = &j->builder.columns[column];
+  if (b->len == b->cap)
+    tm_builder_reserve(b, 1);
+  if (v->kind == TM_SLICE_NONE || v->kind == TM_SLICE_NULL) {
+    tm_builder_add_null(b);
+    return 0;
+  }
+  plain(j, v);
+  if (store(b, &j->schema->columns[column], v))
+    return 0;
+  tm_builder_add_null(b);
+  return note(j, TM_FAULT_VALUE, (long)column, v->p, v->n, j->options.misfit == TM_MISFIT_ERROR,
+              err);
+}
+
+/* The value that the column has in all rows of the file, as text. */
+static int add_of_file(struct tm_json_lines *j, size_t column, struct tm_err *err)
+{
+  const char *text = j->of_file == NULL ? NULL : j->of_file[column];
+  enum tm_column_type type = j->schema->columns[column].type;
+  struct tm_slice v = { .kind = text == NULL ? TM_SLICE_NULL : TM_SLICE_STRING,
+                        .p = text,
+                        .n = text == NULL ? 0 : strlen(text) };
+  uint8_t b;
+  if (text != NULL && (type == TM_COLUMN_LONG || type == TM_COLUMN_DOUBLE))
+    v.kind = TM_SLICE_NUMBER;
+  if (text != NULL && type == TM_COLUMN_BOOL && tm_value_bool(text, v.n, &b))
+    v.kind = b ? TM_SLICE_TRUE : TM_SLICE_FALSE;
+  return add_value(j, column, &v, err);
+}
+
+static int add_line(struct tm_json_lines *j, const char *p, size_t n, struct tm_err *err)
+{
+  int rc = 0;
+  if (tm_json_scan_blanks(p, p + n) == p + n) {
+    j->counts.empty_lines++;
+    return 0;
+  }
+  if (!read_line(j, p, p + n)) {
+    j->counts.dropped += j->options.drop_invalid;
+    return note(j, TM_FAULT_LINE, -1, p, n, !j->options.drop_invalid, err);
+  }
+  for (size_t i = 0; i < j->schema->len && rc == 0; i++) /* keeps (1) */
+    rc = j->schema->columns[i].of_file ? add_of_file(j, i, err)
+                                       : add_value(j, i, &j->values[i], err);
+  j->counts.rows++;
+  return rc;
+}
+
+int64_t tm_json_lines_add(struct tm_json_lines *j, const char *p, size_t n, bool is_last,
+                          struct tm_err *err)
+{
+  size_t at = 0;
+  while (at < n) {
+    const char *line = memchr(p + at, '\n', n - at);
+    if (line == NULL && !is_last)
+      break;
+    size_t len = line == NULL ? n - at : (size_t)(line - p) - at;
+    int rc = add_line(j, p + at, len, err);
+    if (rc < 0)
+      return rc;
+    len += line != NULL;
+    j->at += size_in_file(j, p + at, len);
+    at += len;
+  }
+  return (int64_t)at;
+}
+
+/* Types -------------------------------------------------------------------------------------------------------------- */
+
+#define BIT(type) (1u << (type))
+
+static unsigned types_of(const struct tm_slice *v)
+{
+  int64_t i;
+  double x;
+  switch (v->kind) {
+  case TM_SLICE_TRUE:
+  case TM_SLICE_FALSE: return BIT(TM_COLUMN_BOOL) | BIT(TM_COLUMN_STRING);
+  case TM_SLICE_NUMBER:
+    if (tm_value_long(v->p, v->n, &i))
+      return BIT(TM_COLUMN_LONG) | BIT(TM_COLUMN_DOUBLE) | BIT(TM_COLUMN_STRING);
+    return tm_value_double(v->p, v->n, &x) ? BIT(TM_COLUMN_DOUBLE) | BIT(TM_COLUMN_STRING)
+                                           : BIT(TM_COLUMN_STRING);
+  case TM_SLICE_STRING:
+    return tm_value_datetime(v->p, v->n, &i) ? BIT(TM_COLUMN_DATETIME) | BIT(TM_COLUMN_STRING)
+                                             : BIT(TM_COLUMN_STRING);
+  default: return BIT(TM_COLUMN_STRING);
+  }
+}
+
+struct keys {
+  struct tm_schema *schema;
+  struct TM_ARRAY(unsigned) sets; /* 0: nulls alone so far */
+};
+
+static void infer_key(struct keys *k, const struct tm_slice *key, const struct tm_slice *value)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  tm_json_unescape(&name, key);
+  size_t n = strnlen(tm_buf_str(&name), name.len);
+  long at = tm_schema_find(k->schema, tm_buf_str(&name), n);
+  if (n == name.len && n > 0) {
+    if (at < 0) {
+      tm_schema_add(k->schema, name.data, n);
+      *TM_ARRAY_ADD(&k->sets) = 0;
+      at = (long)k->schema->len - 1;
+    }
+    unsigned set = k->sets.at[at], types = types_of(value);
+    if (value->kind != TM_SLICE_NULL)
+      k->sets.at[at] = set == 0 ? types : set & types;
+  }
+  tm_buf_release(&name);
+}
+
+static bool infer_line(struct keys *k, const char *p, const char *end)
+{
+  struct tm_slice key, value, all;
+  p = tm_json_scan_blanks(p, end);
+  const char *behind = p < end && *p == '{' ? tm_json_scan(p, end, &all) : NULL;
+  if (behind == NULL || tm_json_scan_blanks(behind, end) != end)
+    return false;
+  for (bool is_first = true;; is_first = false) {
+    p = tm_json_scan_member(p, end, is_first, &key, &value);
+    if (p == NULL || key.kind == TM_SLICE_NONE)
+      return true;
+    infer_key(k, &key, &value);
+  }
+}
+
+void tm_json_lines_infer(const char *p, size_t n, bool is_whole, struct tm_schema *schema)
+{
+  struct keys k = { .schema = schema };
+  size_t at = 0;
+  for (int rows = 0; at < n && rows < TM_INFER_ROWS;) {
+    const char *line = memchr(p + at, '\n', n - at);
+    if (line == NULL && !is_whole)
+      break;
+    const char *end = line == NULL ? p + n : line;
+    rows += infer_line(&k, p + at, end);
+    at = (size_t)(end - p) + 1;
+  }
+  for (size_t i = 0; i < schema->len; i++)
+    schema->columns[i].type = k.sets.at[i] == 0 ? TM_COLUMN_STRING : tm_infer_of_set(k.sets.at[i]);
+  TM_ARRAY_RELEASE(&k.sets);
+}

@@ -1,0 +1,53 @@
+/* json_lines.h - lines of JSON objects to the columns of a frame. Pure: bytes in, a frame out.
+ *
+ * A key is the column of that name. A key that a line has not, or whose value is null, is null; a key that is no column is
+ * left out. Line breaks are LF or CR LF; empty lines are no rows. Values go to columns so:
+ *
+ *   column     takes
+ *   bool       true, false
+ *   long       integers within 64 bits, also written as 3.0 or 3e2
+ *   double     numbers
+ *   string     strings; any other value as its JSON text
+ *   datetime   strings in ISO 8601 or the column's formats; numbers: seconds since the epoch
+ *
+ * Anything else does not fit: null and counted, or an error, as for delimited text. Of equal keys the last counts.
+ * A line that is no JSON object is dropped and counted, or an error.
+ *
+ * The steps are those of delimited.h.
+ */
+#ifndef TM_DATA_ROWS_JSON_LINES_H
+#define TM_DATA_ROWS_JSON_LINES_H
+
+#include "data/arena.h"
+#include "data/frame.h"
+#include "data/rows/dialect.h"
+#include "data/rows/fault.h"
+#include "data/rows/schema.h"
+
+struct tm_json_lines_options {
+  bool drop_invalid; /* invalid_lines = "drop" */
+  enum tm_misfit misfit;
+  enum tm_encoding
+      encoding; /* that the file has; the text is given as UTF-8. For places in messages */
+};
+
+struct tm_json_lines;
+
+/* The schema is the caller's, and must outlive it. */
+struct tm_json_lines *tm_json_lines_new(const struct tm_json_lines_options *options,
+                                        const struct tm_schema *schema);
+void tm_json_lines_free(struct tm_json_lines *j);
+/* values: by column of the schema, for those that are of_file; the caller's until _end; or NULL. */
+void tm_json_lines_begin(struct tm_json_lines *j, struct tm_arena *arena, int64_t at,
+                         const char *const *values);
+int64_t tm_json_lines_add(struct tm_json_lines *j, const char *p, size_t n, bool is_last,
+                          struct tm_err *err);
+void tm_json_lines_end(struct tm_json_lines *j, struct tm_data_frame *out);
+const struct tm_row_counts *tm_json_lines_counts(const struct tm_json_lines *j);
+const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j);
+
+/* The columns that the first 200 objects of p[0 .. n) have, in the order in which their keys are first seen; lines that are
+ * no objects are passed over. `schema` is empty. A column of objects, arrays or values of different types is string. */
+void tm_json_lines_infer(const char *p, size_t n, bool is_whole, struct tm_schema *schema);
+
+#endif

@@ -1,0 +1,44 @@
+/* json_scan.h - JSON values as slices of their text: checked in full, not made into anything.
+ *
+ * For lines of many objects, where base/json.h would build a tree of each to take ten values out of it. Strict: RFC 8259,
+ * UTF-8 included, as deep as 100. Pure.
+ */
+#ifndef TM_DATA_ROWS_JSON_SCAN_H
+#define TM_DATA_ROWS_JSON_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+#define TM_JSON_SCAN_DEPTH 100
+
+enum tm_slice_kind {
+  TM_SLICE_NONE,
+  TM_SLICE_NULL,
+  TM_SLICE_TRUE,
+  TM_SLICE_FALSE,
+  TM_SLICE_NUMBER,
+  TM_SLICE_STRING, /* between its quotes */
+  TM_SLICE_ARRAY,
+  TM_SLICE_OBJECT
+};
+
+struct tm_slice {
+  enum tm_slice_kind kind;
+  bool has_escapes; /* of a string: there is a '\' in it */
+  const char *p;
+  size_t n;
+};
+
+/* The value at `p`. Returns the place behind it, or NULL: there is none, it is cut off, or too deep. */
+const char *tm_json_scan(const char *p, const char *end, struct tm_slice *out);
+const char *tm_json_scan_blanks(const char *p, const char *end);
+/* The next member of an object: the first from its '{', the others from where the last call ended. NULL: it is no object. At
+ * the end of the object key->kind is NONE. */
+const char *tm_json_scan_member(const char *p, const char *end, bool is_first, struct tm_slice *key,
+                                struct tm_slice *value);
+/* The string without escapes; half a surrogate pair becomes U+FFFD. */
+void tm_json_unescape(struct tm_buf *out, const struct tm_slice *string);
+
+#endif

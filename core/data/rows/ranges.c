@@ -1,0 +1,106 @@
+/* ranges.c - a stream and its borders, for the file at hand. */
+#include "data/rows/ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/rows/header.h"
+
+struct tm_ranges {
+  struct tm_ranges_options o;
+  struct tm_dialect dialect; /* of the borders: lines of JSON have no quotes and no header */
+  char *path;
+  uint32_t number;
+  struct tm_stat stat;
+  struct tm_stream *stream;
+  struct tm_borders *borders;
+  bool is_checked; /* the header of the file at hand */
+};
+
+struct tm_ranges *tm_ranges_new(const struct tm_ranges_options *options)
+{
+  struct tm_ranges *r = TM_NEW(struct tm_ranges);
+  r->o = *options;
+  r->dialect = options->rows->dialect;
+  if (options->rows->format == TM_ROWS_JSON_LINES) {
+    r->dialect.no_quotes = true;
+    r->dialect.header = TM_HEADER_NONE;
+  }
+  return r;
+}
+
+static void end_file(struct tm_ranges *r)
+{
+  tm_borders_free(r->borders);
+  tm_stream_close(r->stream);
+  free(r->path);
+  r->borders = NULL;
+  r->stream = NULL;
+  r->path = NULL;
+}
+
+void tm_ranges_free(struct tm_ranges *r)
+{
+  if (r == NULL)
+    return;
+  end_file(r);
+  free(r);
+}
+
+int tm_ranges_begin(struct tm_ranges *r, const char *path, uint32_t number, struct tm_err *err)
+{
+  end_file(r);
+  r->path = tm_xstrdup(path);
+  r->number = number;
+  r->is_checked = false;
+  r->stream = tm_rows_open(r->o.fs, path, r->o.pack, true, err);
+  if (r->stream == NULL)
+    return err->code;
+  int rc = r->o.fs->stat(r->o.fs->self, path, true, &r->stat);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot read '%s'", path);
+  struct tm_borders_options o = {
+    .dialect = &r->dialect,
+    .read = tm_stream_read,
+    .data = r->stream,
+    .size = r->stream->size,
+    .range_bytes = r->o.range_bytes,
+    .range_rows = r->o.range_rows,
+    .has_header = tm_header_is_there(&r->dialect, number == 0),
+    .with_rows = r->o.with_rows,
+  };
+  r->borders = tm_borders_new(&o);
+  return 0;
+}
+
+static int check_header(struct tm_ranges *r, struct tm_err *err)
+{
+  struct tm_schema names = { 0 };
+  size_t n;
+  const char *p = tm_borders_header(r->borders, &n);
+  int rc = 0;
+  if (!r->is_checked && r->o.schema != NULL && n > 0 && r->dialect.header == TM_HEADER_ALL_SAME) {
+    tm_header_read(&r->dialect, p, n, true, true, &names);
+    rc = tm_header_check(&names, r->o.schema, err);
+  }
+  r->is_checked = true;
+  tm_schema_release(&names);
+  return rc;
+}
+
+int tm_ranges_next(struct tm_ranges *r, struct tm_range_item *out, struct tm_err *err)
+{
+  int rc = tm_borders_next(r->borders, &out->range, err);
+  if (rc < 0) /* words of a read name the file */
+    return strstr(err->text, r->path) != NULL ? rc : tm_err_wrap(err, "'%s'", r->path);
+  int header = check_header(r, err);
+  if (header < 0)
+    return tm_err_wrap(err, "'%s'", r->path);
+  out->path = r->path;
+  out->path_len = strlen(r->path);
+  out->size = r->stat.size;
+  out->mtime_ns = r->stat.mtime_ns;
+  out->file = r->number;
+  return rc;
+}

@@ -1,0 +1,328 @@
+/* reader.c - bytes of a range through the parser of its format.
+ *
+ *    stream -> piece (1 MB, behind what the last one left) -> [UTF-16 to UTF-8] -> parser -> frame
+ *
+ *  (1) What the parser has not taken stands in front of the next piece. When a piece is not enough for one row, the next one
+ *      is twice as large.
+ */
+#include "data/rows/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/rows/delimited.h"
+#include "data/rows/header.h"
+#include "data/rows/infer.h"
+#include "data/rows/json_lines.h"
+#include "data/rows/text.h"
+
+#define PIECE      ((size_t)1 << 20)
+#define SAMPLE     ((size_t)256 << 10) /* the first look at a file, for its header and types */
+#define SAMPLE_MAX ((size_t)256 << 20)
+#define LINES_MAX  ((int64_t)256 << 20) /* as far back a line is counted */
+
+struct tm_rows_reader {
+  struct tm_rows_options options;
+  const struct tm_schema *schema;
+  struct tm_delimited *delimited; /* one of the two */
+  struct tm_json_lines *json;
+  char *head_path;    /* the file that these are of: */
+  bool is_big_endian; /* UTF-16 */
+  int32_t *fields;    /* where files have headers of their own, or NULL */
+  size_t fields_len;
+  struct tm_buf raw, text; /* UTF-16 as it is; UTF-8 */
+};
+
+struct tm_rows_reader *tm_rows_reader_new(const struct tm_rows_options *options,
+                                          const struct tm_schema *schema)
+{
+  struct tm_rows_reader *r = TM_NEW(struct tm_rows_reader);
+  struct tm_json_lines_options json = { options->drop_invalid, options->dialect.misfit,
+                                        options->dialect.encoding };
+  r->options = *options;
+  r->schema = schema;
+  if (options->format == TM_ROWS_JSON_LINES)
+    r->json = tm_json_lines_new(&json, schema);
+  else
+    r->delimited = tm_delimited_new(&r->options.dialect, schema, TM_SCAN_BEST);
+  return r;
+}
+
+void tm_rows_reader_free(struct tm_rows_reader *r)
+{
+  if (r == NULL)
+    return;
+  tm_delimited_free(r->delimited);
+  tm_json_lines_free(r->json);
+  free(r->head_path);
+  free(r->fields);
+  tm_buf_release(&r->raw);
+  tm_buf_release(&r->text);
+  free(r);
+}
+
+const struct tm_row_counts *tm_rows_reader_counts(const struct tm_rows_reader *r)
+{
+  return r->json != NULL ? tm_json_lines_counts(r->json) : tm_delimited_counts(r->delimited);
+}
+
+/* The beginning of a file -------------------------------------------------------------------------------------------- */
+
+struct head {
+  struct tm_buf text; /* UTF-8, behind the byte order mark */
+  int64_t mark;       /* bytes of that */
+  bool is_whole, big_endian;
+};
+
+static void convert(struct tm_buf *out, const char *p, size_t n, bool big_endian, bool is_last)
+{
+  struct tm_utf16 u = { .big_endian = big_endian };
+  size_t bad = 0;
+  tm_utf16_add(&u, out, p, n, &bad);
+  if (is_last)
+    tm_utf16_end(&u, out, &bad);
+}
+
+static int read_head(const struct tm_rows_options *o, struct tm_stream *s, size_t n,
+                     struct head *out, struct tm_err *err)
+{
+  struct tm_buf raw = TM_BUF_NONE;
+  int64_t got = s->read(s, tm_buf_extend(&raw, n), n, 0, err);
+  if (got >= 0) {
+    size_t len = (size_t)got,
+           mark = tm_header_mark(o->dialect.encoding, raw.data, len, &out->big_endian);
+    out->mark = (int64_t)mark;
+    out->is_whole = len < n;
+    tm_buf_clear(&out->text);
+    if (o->dialect.encoding == TM_ENCODING_UTF16)
+      convert(&out->text, raw.data + mark, len - mark, out->big_endian, out->is_whole);
+    else if (o->format == TM_ROWS_JSON_LINES && o->dialect.encoding != TM_ENCODING_UTF8)
+      tm_rows_add_utf8(&out->text, o->dialect.encoding, raw.data + mark, len - mark);
+    else
+      tm_buf_add(&out->text, raw.data + mark, len - mark);
+  }
+  tm_buf_release(&raw);
+  return got < 0 ? (int)got : 0;
+}
+
+/* The header, with as much of the file as it takes. Returns its bytes in head->text. */
+static int64_t read_header(const struct tm_rows_options *o, const struct tm_rows_file *file,
+                           struct head *head, struct tm_schema *names, struct tm_err *err)
+{
+  for (size_t n = SAMPLE;; n *= 4) {
+    int rc = read_head(o, file->stream, n, head, err);
+    if (rc < 0)
+      return rc;
+    size_t len =
+        tm_header_read(&o->dialect, tm_buf_str(&head->text), head->text.len, head->is_whole,
+                       tm_header_is_there(&o->dialect, file->is_first), names);
+    if (names->len > 0 || head->is_whole)
+      return (int64_t)len;
+    if (n >= SAMPLE_MAX)
+      return tm_err_set(
+          err, TM_EDAMAGE,
+          "'%s': the first row has more than %zu MB; is there a quote in it that is not "
+          "closed?",
+          file->path, SAMPLE_MAX >> 20);
+  }
+}
+
+/* What is known of a file is kept until another one is read. */
+static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                        struct tm_err *err)
+{
+  struct head head = { .mark = 0 };
+  struct tm_schema names = { 0 };
+  bool has_own = r->json == NULL && r->options.dialect.header == TM_HEADER_DIFFERENT;
+  bool is_utf16 = r->options.dialect.encoding == TM_ENCODING_UTF16;
+  if ((!has_own && !is_utf16) || (r->head_path != NULL && strcmp(r->head_path, file->path) == 0))
+    return 0;
+  int64_t rc = has_own ? read_header(&r->options, file, &head, &names, err)
+                       : read_head(&r->options, file->stream, 4, &head, err);
+  if (rc >= 0) {
+    free(r->head_path);
+    free(r->fields);
+    r->head_path = tm_xstrdup(file->path);
+    r->is_big_endian = head.big_endian;
+    r->fields = has_own ? tm_xcalloc(names.len + 1, sizeof *r->fields) : NULL;
+    r->fields_len = names.len;
+    if (has_own)
+      tm_header_map(&names, r->schema, r->fields);
+  }
+  tm_schema_release(&names);
+  tm_buf_release(&head.text);
+  return rc < 0 ? (int)rc : 0;
+}
+
+int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_file *file,
+                        bool infer, const struct tm_column_setting *settings, size_t settings_len,
+                        struct tm_schema *out, struct tm_err *err)
+{
+  struct head head = { .mark = 0 };
+  int64_t rc = 0;
+  if (o->format == TM_ROWS_DELIMITED) {
+    rc = read_header(o, file, &head, out, err);
+    if (rc >= 0 && infer)
+      tm_infer_types(&o->dialect, tm_buf_str(&head.text) + rc, head.text.len - (size_t)rc,
+                     head.is_whole, out);
+  } else {
+    rc = read_head(o, file->stream, SAMPLE, &head, err);
+    for (size_t n = SAMPLE * 4; rc >= 0 && !head.is_whole && n <= SAMPLE_MAX &&
+                                memchr(tm_buf_str(&head.text), '\n', head.text.len) == NULL;
+         n *= 4)
+      rc = read_head(o, file->stream, n, &head, err);
+    if (rc >= 0)
+      tm_json_lines_infer(tm_buf_str(&head.text), head.text.len, head.is_whole, out);
+  }
+  tm_buf_release(&head.text);
+  if (rc >= 0 && out->len > 0)
+    rc = tm_infer_set(out, settings, settings_len, err);
+  return rc < 0 ? (int)rc : 0;
+}
+
+/* Words -------------------------------------------------------------------------------------------------------------- */
+
+/* The number of the line that has the byte at `at`, or 0: too far, or it cannot be read. */
+static int64_t line_of(struct tm_rows_reader *r, const struct tm_rows_file *file, int64_t at)
+{
+  struct tm_dialect plain = { .no_quotes = true };
+  struct tm_scan scan;
+  struct tm_buf raw = TM_BUF_NONE, text = TM_BUF_NONE;
+  bool is_utf16 = r->options.dialect.encoding == TM_ENCODING_UTF16;
+  int64_t done = 0, got = 1;
+  tm_scan_init(&scan, &plain, TM_SCAN_BEST);
+  while (done < at && at <= LINES_MAX && got > 0) {
+    size_t n = at - done < (int64_t)PIECE ? (size_t)(at - done) : PIECE;
+    tm_buf_clear(&raw);
+    tm_buf_clear(&text);
+    got = file->stream->read(file->stream, tm_buf_extend(&raw, n), n, done, NULL);
+    size_t len = got > 0 ? (size_t)got : 0;
+    if (is_utf16)
+      tm_utf16_narrow(tm_buf_extend(&text, len / 2), raw.data, len & ~(size_t)1, r->is_big_endian);
+    tm_scan_rows(&scan, is_utf16 ? tm_buf_str(&text) : raw.data, is_utf16 ? text.len : len,
+                 UINT64_MAX);
+    done += (int64_t)len;
+  }
+  tm_buf_release(&raw);
+  tm_buf_release(&text);
+  return done == at && at <= LINES_MAX ? (int64_t)scan.rows + 1 : 0;
+}
+
+static void add_place(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                      const struct tm_fault *fault, struct tm_buf *out)
+{
+  int64_t line = line_of(r, file, fault->at);
+  tm_buf_printf(out, "'%s', ", file->path);
+  if (line > 0)
+    tm_buf_printf(out, "line %" PRId64 " (byte %" PRId64 "), ", line, fault->at);
+  else
+    tm_buf_printf(out, "byte %" PRId64 ", ", fault->at);
+}
+
+void tm_rows_reader_words(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                          struct tm_buf *out)
+{
+  const struct tm_row_counts *counts = tm_rows_reader_counts(r);
+  if (counts->first.kind == TM_FAULT_NONE)
+    return;
+  tm_row_counts_words(out, counts);
+  tm_buf_add_str(out, "; the first: ");
+  add_place(r, file, &counts->first, out);
+  tm_fault_words(out, &counts->first, r->schema);
+}
+
+static int wrap(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_err *err)
+{
+  struct tm_buf place = TM_BUF_NONE;
+  const struct tm_fault *fault =
+      r->json != NULL ? tm_json_lines_fault(r->json) : tm_delimited_fault(r->delimited);
+  add_place(r, file, fault, &place);
+  place.data[place.len - 2] = '\0'; /* the ", " at its end */
+  tm_err_wrap(err, "%s", place.data);
+  tm_buf_release(&place);
+  return err->code;
+}
+
+/* Ranges ------------------------------------------------------------------------------------------------------------- */
+
+static void begin(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                  const struct tm_range *range, struct tm_arena *arena)
+{
+  struct tm_delimited_source source = {
+    .at = range->begin, .fields = r->fields, .fields_len = r->fields_len, .values = file->values
+  };
+  if (r->json != NULL)
+    tm_json_lines_begin(r->json, arena, range->begin, file->values);
+  else
+    tm_delimited_begin(r->delimited, arena, &source);
+}
+
+static int parse(struct tm_rows_reader *r, const struct tm_rows_file *file, bool is_last,
+                 struct tm_err *err)
+{
+  const char *p = tm_buf_str(&r->text);
+  int64_t got = r->json != NULL ? tm_json_lines_add(r->json, p, r->text.len, is_last, err)
+                                : tm_delimited_add(r->delimited, p, r->text.len, is_last, err);
+  if (got < 0)
+    return wrap(r, file, err);
+  tm_buf_remove_front(&r->text, (size_t)got);
+  return 0;
+}
+
+/* The next bytes of the range, behind what is left (as UTF-8). */
+static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_utf16 *u,
+                      size_t n, int64_t at, bool is_last, struct tm_err *err)
+{
+  struct tm_stream *s = file->stream;
+  enum tm_encoding encoding = r->options.dialect.encoding;
+  bool is_as_it_is =
+      encoding == TM_ENCODING_UTF8 || (r->json == NULL && encoding != TM_ENCODING_UTF16);
+  struct tm_buf *to = is_as_it_is ? &r->text : &r->raw;
+  size_t bad = 0;
+  tm_buf_clear(&r->raw);
+  int64_t got = s->read(s, tm_buf_extend(to, n), n, at, err);
+  if (got < 0)
+    return (int)got;
+  if (got < (int64_t)n)
+    return tm_err_set(err, TM_EDAMAGE,
+                      "'%s' ends at byte %" PRId64 "; it was longer when it was listed", file->path,
+                      at + got);
+  if (!is_as_it_is && encoding != TM_ENCODING_UTF16)
+    tm_rows_add_utf8(&r->text, encoding, r->raw.data, n);
+  if (encoding != TM_ENCODING_UTF16)
+    return 0;
+  tm_utf16_add(u, &r->text, r->raw.data, n, &bad);
+  if (is_last)
+    tm_utf16_end(u, &r->text, &bad);
+  return 0;
+}
+
+int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                        const struct tm_range *range, struct tm_arena *arena,
+                        struct tm_data_frame *out, struct tm_err *err)
+{
+  int rc = look_at_head(r, file, err);
+  if (rc < 0)
+    return rc;
+  struct tm_utf16 u = { .big_endian = r->is_big_endian };
+  begin(r, file, range, arena);
+  tm_buf_clear(&r->text);
+  for (int64_t at = range->begin; at < range->end;) {
+    size_t piece = r->text.len > PIECE ? r->text.len & ~(size_t)1 : PIECE; /* keeps (1) */
+    bool is_last = range->end - at <= (int64_t)piece;
+    size_t n = is_last ? (size_t)(range->end - at) : piece;
+    rc = read_piece(r, file, &u, n, at, is_last, err);
+    if (rc == 0)
+      rc = parse(r, file, is_last, err);
+    if (rc < 0)
+      return rc;
+    at += (int64_t)n;
+  }
+  if (r->json != NULL)
+    tm_json_lines_end(r->json, out);
+  else
+    tm_delimited_end(r->delimited, out);
+  return 0;
+}

@@ -1,0 +1,66 @@
+/* scan.h - where rows and fields of delimited text end, at memory speed.
+ *
+ * The text is a machine of four states, which are the same as those of the readers people know (the csv module of Python
+ * among them):
+ *
+ *    FIELD   a field begins here         '"' -> QUOTED         separator, LF -> FIELD   else -> PLAIN
+ *    PLAIN   in a field without quotes                         separator, LF -> FIELD   ('"' is a character)
+ *    QUOTED  in a quoted field           '"' -> CLOSED                                  (LF too, with multi_line)
+ *    CLOSED  behind the second quote     '"' -> QUOTED ("")    separator, LF -> FIELD   else -> PLAIN
+ *
+ * So a quote counts only at the beginning of a field. 64 bytes at a time are done by quote parity; a block in which
+ * parity and the machine could differ (a quote within a field, a line break within quotes where those end the row) is
+ * walked byte by byte. All kernels give the same answers on every input.
+ *
+ * Pure: bytes in, places out. A scan goes on from call to call; any cut of the text gives the same.
+ */
+#ifndef TM_DATA_ROWS_SCAN_H
+#define TM_DATA_ROWS_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/rows/dialect.h"
+
+enum tm_scan_state { TM_SCAN_FIELD, TM_SCAN_PLAIN, TM_SCAN_QUOTED, TM_SCAN_CLOSED };
+
+/* What the processor does it with. BEST is the fastest one that this machine has. */
+enum tm_scan_kind { TM_SCAN_BEST, TM_SCAN_BYTES, TM_SCAN_SSE2, TM_SCAN_AVX2 };
+
+struct tm_scan_kernel;
+
+struct tm_scan {
+  const struct tm_scan_kernel *kernel;
+  char separator;
+  bool has_quotes;
+  bool multi_line;
+  enum tm_scan_state state;
+  uint64_t rows;     /* row ends so far */
+  uint64_t unclosed; /* rows that ended inside quotes (only without multi_line) */
+  bool saw_quote;    /* by _fields: there was a '"'; */
+  bool saw_high;     /* and a byte above 127 */
+};
+
+/* Where fields end: at[i] is the place of the separator or line break behind field i; at[-1] + 1 is 0. rows[j] is the number
+ * of fields up to and with the last one of row j. Zero-initialised is empty and ready. There is always room for one more. */
+struct tm_marks {
+  uint32_t *at;
+  uint32_t *rows;
+  size_t at_len, rows_len;
+  size_t cap; /* of both */
+};
+void tm_marks_release(struct tm_marks *m);
+
+/* False where this machine cannot do `kind`; *s is then as for TM_SCAN_BYTES. */
+bool tm_scan_init(struct tm_scan *s, const struct tm_dialect *d, enum tm_scan_kind kind);
+const char *tm_scan_name(const struct tm_scan *s); /* "avx2", "sse2", "bytes" */
+
+/* Goes over up to n bytes, and stops right behind the line break that ends row number `until` (counted from 1, as s->rows
+ * is). Returns how many bytes it went over; n when that row does not end in them. */
+size_t tm_scan_rows(struct tm_scan *s, const char *p, size_t n, uint64_t until);
+
+/* The fields of p[0 .. n), n < 4 GB, which begins with a row; marks are counted from p and replaced. */
+void tm_scan_fields(struct tm_scan *s, const char *p, size_t n, struct tm_marks *out);
+
+#endif

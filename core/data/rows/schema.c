@@ -1,0 +1,191 @@
+/* schema.c - the list of columns. Names are looked up one by one: tables have tens of columns, seldom thousands, and it
+ * is done once per file. */
+#include "data/rows/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/frame.h"
+#include "data/rows/value.h"
+
+static void release_formats(struct tm_schema_column *c)
+{
+  for (size_t i = 0; i < c->formats_len; i++)
+    free(c->formats[i]);
+  free(c->formats);
+  c->formats = NULL;
+  c->formats_len = 0;
+}
+
+void tm_schema_release(struct tm_schema *s)
+{
+  for (size_t i = 0; i < s->len; i++) {
+    release_formats(&s->columns[i]);
+    free(s->columns[i].name);
+  }
+  free(s->columns);
+  *s = (struct tm_schema) { 0 };
+}
+
+long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len)
+{
+  for (size_t i = 0; i < s->len; i++)
+    if (strlen(s->columns[i].name) == name_len && memcmp(s->columns[i].name, name, name_len) == 0)
+      return (long)i;
+  return -1;
+}
+
+/* To free(). A name ends at a NUL. */
+static char *free_name(const struct tm_schema *s, const char *name, size_t name_len)
+{
+  char *base = name_len > 0 && name[0] != '\0' ? tm_xstrndup(name, strnlen(name, name_len))
+                                               : tm_xprintf("Column%zu", s->len + 1);
+  char *tried = tm_xstrdup(base);
+  for (unsigned n = 2; tm_schema_find(s, tried, strlen(tried)) >= 0; n++) {
+    free(tried);
+    tried = tm_xprintf("%s_%u", base, n);
+  }
+  free(base);
+  return tried;
+}
+
+struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len)
+{
+  char *unique = free_name(s, name, name_len);
+  tm_array_reserve((void **)&s->columns, s->len + 1, &s->cap, sizeof *s->columns);
+  struct tm_schema_column *c = &s->columns[s->len++];
+  *c = (struct tm_schema_column) { .name = unique, .type = TM_COLUMN_STRING };
+  return c;
+}
+
+void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
+                        const char *const *formats, size_t formats_len)
+{
+  release_formats(c);
+  c->type = type;
+  c->formats = formats_len > 0 ? tm_xcalloc(formats_len, sizeof *c->formats) : NULL;
+  c->formats_len = formats_len;
+  for (size_t i = 0; i < formats_len; i++)
+    c->formats[i] = tm_xstrdup(formats[i]);
+}
+
+static struct tm_schema_column *add_copy(struct tm_schema *to, const struct tm_schema_column *c)
+{
+  struct tm_schema_column *added = tm_schema_add(to, c->name, strlen(c->name));
+  tm_schema_set_type(added, c->type, (const char *const *)c->formats, c->formats_len);
+  added->of_file = c->of_file;
+  return added;
+}
+
+void tm_schema_copy(struct tm_schema *to, const struct tm_schema *from)
+{
+  for (size_t i = 0; i < from->len; i++)
+    add_copy(to, &from->columns[i]);
+}
+
+static bool has_same_formats(const struct tm_schema_column *a, const struct tm_schema_column *b)
+{
+  if (a->formats_len != b->formats_len)
+    return false;
+  for (size_t i = 0; i < a->formats_len; i++)
+    if (strcmp(a->formats[i], b->formats[i]) != 0)
+      return false;
+  return true;
+}
+
+bool tm_schema_is_equal(const struct tm_schema *a, const struct tm_schema *b)
+{
+  if (a->len != b->len)
+    return false;
+  for (size_t i = 0; i < a->len; i++) {
+    const struct tm_schema_column *x = &a->columns[i], *y = &b->columns[i];
+    if (strcmp(x->name, y->name) != 0 || x->type != y->type || x->of_file != y->of_file ||
+        !has_same_formats(x, y))
+      return false;
+  }
+  return true;
+}
+
+static bool is_number(enum tm_column_type type)
+{
+  return type == TM_COLUMN_LONG || type == TM_COLUMN_DOUBLE;
+}
+
+void tm_schema_merge(struct tm_schema *s, const struct tm_schema *more)
+{
+  for (size_t i = 0; i < more->len; i++) {
+    const struct tm_schema_column *c = &more->columns[i];
+    long at = tm_schema_find(s, c->name, strlen(c->name));
+    if (at < 0) {
+      add_copy(s, c);
+      continue;
+    }
+    struct tm_schema_column *old = &s->columns[at];
+    if (old->type != c->type || !has_same_formats(old, c))
+      tm_schema_set_type(
+          old, is_number(old->type) && is_number(c->type) ? TM_COLUMN_DOUBLE : TM_COLUMN_STRING,
+          NULL, 0);
+  }
+}
+
+struct tm_json *tm_schema_to_json(const struct tm_schema *s)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *list = tm_json_set(v, "columns", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; i < s->len; i++) {
+    const struct tm_schema_column *c = &s->columns[i];
+    struct tm_json *o = tm_json_add(list, tm_json_new(TM_JSON_OBJECT));
+    tm_json_set(o, "name", tm_json_new_string(c->name));
+    tm_json_set(o, "type", tm_json_new_string(tm_column_type_name(c->type)));
+    if (c->of_file)
+      tm_json_set(o, "of_file", tm_json_new_bool(true));
+    if (c->formats_len == 0)
+      continue;
+    struct tm_json *formats = tm_json_set(o, "formats", tm_json_new(TM_JSON_ARRAY));
+    for (size_t k = 0; k < c->formats_len; k++)
+      tm_json_add(formats, tm_json_new_string(c->formats[k]));
+  }
+  return v;
+}
+
+static bool read_formats(struct tm_schema_column *c, const struct tm_json *formats)
+{
+  if (formats == NULL)
+    return true;
+  if (formats->type != TM_JSON_ARRAY || c->type != TM_COLUMN_DATETIME)
+    return false;
+  c->formats = formats->list.len > 0 ? tm_xcalloc(formats->list.len, sizeof *c->formats) : NULL;
+  for (size_t i = 0; i < formats->list.len; i++) {
+    const struct tm_json *f = formats->list.at[i];
+    if (f->type != TM_JSON_STRING || tm_value_bad_format(f->string.at) != NULL)
+      return false;
+    c->formats[c->formats_len++] = tm_xstrdup(f->string.at);
+  }
+  return true;
+}
+
+static bool read_column(struct tm_schema *s, const struct tm_json *o)
+{
+  const char *name = tm_json_str(o, "name", "");
+  int type = tm_column_type_of(tm_json_str(o, "type", ""));
+  if (name[0] == '\0' || type == 0 || tm_schema_find(s, name, strlen(name)) >= 0)
+    return false;
+  struct tm_schema_column *c = tm_schema_add(s, name, strlen(name));
+  c->type = (enum tm_column_type)type;
+  c->of_file = tm_json_bool(o, "of_file", false);
+  return read_formats(c, tm_json_get(o, "formats"));
+}
+
+int tm_schema_from_json(struct tm_schema *s, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *list = tm_json_get(v, "columns");
+  bool ok = list != NULL && list->type == TM_JSON_ARRAY;
+  size_t i = 0;
+  while (ok && i < list->list.len)
+    ok = read_column(s, list->list.at[i++]);
+  if (ok)
+    return 0;
+  tm_schema_release(s);
+  return tm_err_set(err, TM_EDAMAGE, "a list of columns is damaged: column %zu", i);
+}

@@ -1,0 +1,52 @@
+/* schema.h - the columns that the rows of a dataset have: names, types, and where their values come from.
+ *
+ * It is found once per job, from the first rows of the first file, and kept as JSON (state/schema.json) for all workers:
+ *
+ *   {"columns": [{"name": "price", "type": "double"}, {"name": "day", "type": "datetime", "formats": ["%d.%m.%Y"]},
+ *                {"name": "Path", "type": "string", "of_file": true}]}
+ */
+#ifndef TM_DATA_ROWS_SCHEMA_H
+#define TM_DATA_ROWS_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "data/column.h"
+
+struct tm_schema_column {
+  char *name;
+  enum tm_column_type type;
+  char **formats; /* of a datetime, tried in turn; none: ISO 8601 */
+  size_t formats_len;
+  bool
+      of_file; /* the value is not in the rows but the same for all of a file: its path, or a part of it */
+};
+
+struct tm_schema {
+  struct tm_schema_column *columns; /* no two of one name */
+  size_t len, cap;
+};
+
+void tm_schema_release(struct tm_schema *s);                             /* usable again */
+void tm_schema_copy(struct tm_schema *to, const struct tm_schema *from); /* `to` is empty */
+bool tm_schema_is_equal(const struct tm_schema *a, const struct tm_schema *b);
+
+/* Adds a column with the name or, where that is taken, with the name and "_2", "_3", ... behind it; a name that is "" is
+ * "Column<n>", n its number from 1. Its type is string. Valid until the next add. */
+struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len);
+/* The number of the column with exactly this name, or -1. */
+long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len);
+/* Replaces type and formats; `formats` are copied. */
+void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
+                        const char *const *formats, size_t formats_len);
+/* Adds what `more` has and `s` has not, by name. Where both have a column, types that differ become string, or double
+ * for long and double. For files with headers of their own. */
+void tm_schema_merge(struct tm_schema *s, const struct tm_schema *more);
+
+struct tm_json *tm_schema_to_json(const struct tm_schema *s); /* to free */
+/* Into an empty schema. The text may be hostile: TM_EDAMAGE, and nothing is to be released. */
+int tm_schema_from_json(struct tm_schema *s, const struct tm_json *v, struct tm_err *err);
+
+#endif

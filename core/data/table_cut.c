@@ -1,0 +1,205 @@
+/* table_cut.c - see table_cut.h.
+ *
+ *   file -> its first rows: the schema, once
+ *        -> rows/ranges.h: ranges, its header compared -> what skip and take leave of them
+ */
+#include "data/table_cut.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/rows/open.h"
+#include "data/rows/ranges.h"
+#include "data/table.h"
+
+struct tm_table_cut {
+  struct tm_table_cut_options o;
+  struct tm_rows_pack pack;
+  int64_t row, rows_end; /* of the dataset: the next one; behind the last that is wanted */
+  uint32_t files;        /* that have begun */
+  struct tm_buf path;    /* of the file at hand */
+  struct tm_item file;
+  struct tm_ranges *ranges;
+  bool is_open, has_ranges; /* of the file at hand: there may be more; there was one */
+};
+
+struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options)
+{
+  struct tm_table_cut *c = TM_NEW(struct tm_table_cut);
+  const struct tm_rows_options *rows = &options->dataset->table->rows;
+  const struct tm_table_ops *ops = &options->dataset->table->ops;
+  int64_t take = ops->take, limit = options->dataset->limit;
+  c->o = *options;
+  if (limit > 0 && (take < 0 || limit < take))
+    take = limit;
+  c->rows_end = take < 0 || take > INT64_MAX - ops->skip ? INT64_MAX : ops->skip + take;
+  c->o.with_rows |= ops->has_numbers || ops->skip > 0 || take >= 0;
+  c->pack.index_dir = options->index_dir;
+  struct tm_ranges_options ranges = {
+    .fs = options->fs,
+    .rows = rows,
+    .pack = &c->pack,
+    .schema = options->schema,
+    .range_bytes = options->counts_rows ? 1 : options->size,
+    .range_rows = options->counts_rows ? options->size : 0,
+    .with_rows = c->o.with_rows,
+  };
+  c->ranges = tm_ranges_new(&ranges);
+  return c;
+}
+
+void tm_table_cut_free(struct tm_table_cut *c)
+{
+  if (!c)
+    return;
+  tm_ranges_free(c->ranges);
+  tm_buf_release(&c->path);
+  free(c);
+}
+
+/* The schema --------------------------------------------------------------------------------------------------- */
+
+static int add_own(struct tm_schema *s, const char *name, enum tm_column_type type,
+                   struct tm_err *err)
+{
+  if (tm_schema_find(s, name, strlen(name)) >= 0)
+    return tm_err_set(err, TM_EINPUT,
+                      "column '%s' is in the files and in partition_format; give the key another "
+                      "name",
+                      name);
+  struct tm_schema_column *column = tm_schema_add(s, name, strlen(name));
+  tm_schema_set_type(column, type, NULL, 0);
+  column->of_file = true;
+  return 0;
+}
+
+/* The columns whose values are the same for all of a file, behind those of the rows. */
+static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
+{
+  const struct tm_partition *p = c->o.partition;
+  struct tm_schema *s = c->o.schema;
+  for (size_t i = 0; p && i < tm_partition_len(p); i++) {
+    enum tm_column_type type =
+        tm_partition_type(p, i) == TM_KEY_DATETIME ? TM_COLUMN_DATETIME : TM_COLUMN_STRING;
+    if (add_own(s, tm_partition_key(p, i), type, err) < 0)
+      return err->code;
+  }
+  if (c->o.dataset->table->has_path)
+    tm_schema_add(s, "Path", 4)->of_file = true;
+  return 0;
+}
+
+static void set_file(struct tm_table_cut *c, const struct tm_item *file)
+{
+  tm_buf_clear(&c->path);
+  tm_buf_add(&c->path, file->path, file->path_len);
+  c->file = *file;
+  c->file.path = c->path.data;
+}
+
+/* From the first rows of the file at hand. */
+static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *out,
+                       struct tm_err *err)
+{
+  const struct tm_table *t = c->o.dataset->table;
+  bool is_different = t->rows.dialect.header == TM_HEADER_DIFFERENT;
+  struct tm_rows_file file = { .path = c->path.data, .is_first = is_first };
+  file.stream = tm_rows_open(c->o.fs, c->path.data, &c->pack, true, err);
+  if (!file.stream)
+    return err->code;
+  int rc = tm_rows_find_schema(&t->rows, &file, t->infers_types, t->settings,
+                               is_different ? 0 : t->settings_len, out, err);
+  tm_stream_close(file.stream);
+  return rc;
+}
+
+int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
+{
+  struct tm_schema found = { 0 };
+  set_file(c, file);
+  int rc = find_schema(c, true, &found, err);
+  if (rc == 0)
+    tm_schema_merge(c->o.schema, &found);
+  tm_schema_release(&found);
+  return rc;
+}
+
+int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
+{
+  const struct tm_table *t = c->o.dataset->table;
+  if (c->o.schema->len == 0)
+    return 0;
+  int rc = tm_infer_set(c->o.schema, t->settings, t->settings_len, err);
+  if (rc >= 0)
+    rc = add_of_file(c, err);
+  return rc < 0 ? rc : tm_table_ops_check(&t->ops, c->o.schema, err);
+}
+
+/* Files -------------------------------------------------------------------------------------------------------- */
+
+int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
+{
+  int rc = 0;
+  set_file(c, file);
+  if (c->o.schema->len == 0) {
+    rc = find_schema(c, c->files == 0, c->o.schema, err);
+    if (rc == 0 && c->o.schema->len > 0)
+      rc = add_of_file(c, err);
+    if (rc == 0 && c->o.schema->len > 0)
+      rc = tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
+  }
+  if (rc == 0)
+    rc = tm_ranges_begin(c->ranges, c->path.data, c->files, err);
+  c->file.file = c->files;
+  c->has_ranges = false;
+  c->is_open = rc == 0;
+  c->files += rc == 0;
+  return rc;
+}
+
+bool tm_table_cut_is_done(const struct tm_table_cut *c)
+{
+  return c->row >= c->rows_end;
+}
+
+/* What skip and take leave of a range whose rows are counted; false: nothing. */
+static bool trim(struct tm_table_cut *c, struct tm_item *out)
+{
+  int64_t begin = c->row, skip = c->o.dataset->table->ops.skip;
+  if (out->rows < 0)
+    return true;
+  c->row += out->rows;
+  int64_t from = skip > begin ? skip - begin : 0;
+  int64_t end = c->rows_end < c->row ? c->rows_end - begin : out->rows;
+  out->number = begin + from;
+  out->from = from;
+  out->rows = end - from;
+  return end > from;
+}
+
+static void fill_item(struct tm_table_cut *c, const struct tm_range *range, struct tm_item *out)
+{
+  *out = c->file;
+  out->is_rows = true;
+  out->begin = range->begin;
+  out->end = range->end;
+  out->first_row = c->has_ranges ? range->first_row : 0;
+  out->rows = range->rows;
+  out->number = -1;
+  c->has_ranges = true;
+}
+
+int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err)
+{
+  struct tm_range_item range;
+  int rc = 0;
+  while (c->is_open && !tm_table_cut_is_done(c) &&
+         (rc = tm_ranges_next(c->ranges, &range, err)) > 0) {
+    fill_item(c, &range.range, out);
+    if (trim(c, out))
+      return 1;
+  }
+  c->is_open = false;
+  return rc;
+}

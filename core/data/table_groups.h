@@ -1,0 +1,47 @@
+/* table_groups.h - the rows of a table by the values of partition keys: each combination that there is makes one mini-batch.
+ *
+ * All rows are read once, sorted by their keys (sorter.h) and written to a file of the job, group after group. A mini-batch is a
+ * range of that file. It gets its name when it is complete: who goes on with a job that was killed either finds all of it or
+ * begins anew; one that is there is used as long as the files of the table are what they were.
+ *
+ *   head     0 "tm-rows" NUL   8 version u32   12 hash of the listing u64
+ *            20 bytes32: the columns, as JSON (rows/schema.h)
+ *   group    keys (key.h)   rows u64   bytes u64   then so many bytes: rows, each column's value behind a byte that is 0 for null:
+ *            bool u8; long, double, datetime 8 bytes; string bytes32
+ *
+ * Steps: open() after all files have been hashed; where it says that there is none, add() the frames of all ranges and
+ * finish(); then next() until 0; close.
+ */
+#ifndef TM_DATA_TABLE_GROUPS_H
+#define TM_DATA_TABLE_GROUPS_H
+
+#include "data/frame.h"
+#include "data/item.h"
+#include "data/rows/schema.h"
+#include "sys/fs.h"
+
+struct tm_table_groups;
+
+/* path: of the file. spill_dir: for sorting. keys: n names, the caller's. */
+struct tm_table_groups *tm_table_groups_new(const struct tm_fs *fs, const char *path,
+                                            const char *spill_dir, char *const *keys, size_t n);
+void tm_table_groups_close(struct tm_table_groups *g); /* NULL: a no-op */
+/* A file of the table, as it is listed: part of the hash. */
+void tm_table_groups_note(struct tm_table_groups *g, const struct tm_item *file);
+/* 1: a complete file is there. 0: there is none. TM_ECHANGED: there is one, of other files. TM_EDAMAGE, TM_EVERSION. */
+int tm_table_groups_open(struct tm_table_groups *g, struct tm_err *err);
+/* Rows. TM_EUSAGE: a key that is no column. */
+int tm_table_groups_add(struct tm_table_groups *g, const struct tm_data_frame *f,
+                        struct tm_err *err);
+/* Writes the file. */
+int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err);
+/* 1: the next group: its keys and its range added to `bytes`. 0: the end. */
+int tm_table_groups_next(struct tm_table_groups *g, uint32_t *items, struct tm_buf *bytes,
+                         struct tm_err *err);
+
+/* The rows of a range of such a file as a frame in the arena. Hostile bytes: TM_EDAMAGE. */
+struct tm_arena;
+int tm_table_groups_load(const struct tm_fs *fs, const struct tm_item *item, struct tm_arena *arena,
+                         struct tm_data_frame *out, struct tm_err *err);
+
+#endif

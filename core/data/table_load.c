@@ -1,0 +1,403 @@
+/* table_load.c - see table_load.h.
+ *
+ *   mini-batch -> range -> stream of its file (kept while the next range is of the same) -> reader of its input -> frame
+ *                                                                                           in the arena
+ */
+#include "data/table_load.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "data/files/partition.h"
+#include "data/item.h"
+#include "data/rows/open.h"
+#include "data/rows/reader.h"
+#include "data/rows/scan.h"
+#include "data/table.h"
+#include "data/table_groups.h"
+
+#define COUNT_PIECE ((int64_t)1 << 20) /* bytes */
+
+struct input {
+  struct tm_dataset *dataset; /* NULL: no table */
+  struct tm_partition *partition;
+  struct tm_rows_reader *reader;
+};
+
+struct tm_table_loader {
+  const struct tm_fs *fs;
+  char *tables, *schema_file, *index_dir;
+  bool is_open;
+  struct tm_schemas schemas;
+  struct input *inputs;
+  size_t len;
+  struct tm_arena arena;
+  struct tm_buf path; /* of the stream */
+  struct tm_stream *stream;
+  struct tm_item item; /* that was loaded last */
+  struct input *last;  /* and its input */
+  const char **values; /* of the columns that are of files; in the arena */
+};
+
+struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *tables,
+                                            const char *schema_file, const char *index_dir)
+{
+  struct tm_table_loader *l = TM_NEW(struct tm_table_loader);
+  l->fs = fs;
+  l->tables = tm_xstrdup(tables);
+  l->schema_file = tm_xstrdup(schema_file);
+  l->index_dir = tm_xstrdup(index_dir);
+  return l;
+}
+
+void tm_table_loader_free(struct tm_table_loader *l)
+{
+  if (!l)
+    return;
+  for (size_t i = 0; i < l->len; i++) {
+    tm_rows_reader_free(l->inputs[i].reader);
+    tm_partition_free(l->inputs[i].partition);
+    tm_dataset_free(l->inputs[i].dataset);
+  }
+  free(l->inputs);
+  tm_schemas_release(&l->schemas);
+  tm_stream_close(l->stream);
+  tm_arena_release(&l->arena);
+  tm_buf_release(&l->path);
+  free(l->tables);
+  free(l->schema_file);
+  free(l->index_dir);
+  free(l);
+}
+
+void tm_table_loader_tables(struct tm_buf *out, const struct tm_dataset *const *inputs, size_t n)
+{
+  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+  bool has_table = false;
+  for (size_t i = 0; i < n; i++) {
+    bool is_table = tm_dataset_is_table(inputs[i]);
+    tm_json_add(list, is_table ? tm_dataset_to_json(inputs[i]) : tm_json_new(TM_JSON_NULL));
+    has_table = has_table || is_table;
+  }
+  if (has_table)
+    tm_json_write(out, list, (struct tm_json_style) { 0 });
+  tm_json_free(list);
+}
+
+/* Opening ------------------------------------------------------------------------------------------------------ */
+
+static int open_input(struct tm_table_loader *l, size_t i, const struct tm_json *v,
+                      struct tm_err *err)
+{
+  struct input *in = &l->inputs[i];
+  if (v->type == TM_JSON_NULL)
+    return 0;
+  in->dataset = tm_dataset_from_json(v, err);
+  if (!in->dataset)
+    return err->code;
+  if (in->dataset->partition_format) {
+    in->partition = tm_partition_new(in->dataset->partition_format, err);
+    if (!in->partition)
+      return err->code;
+  }
+  return 0;
+}
+
+static int open_all(struct tm_table_loader *l, struct tm_err *err)
+{
+  struct tm_json *v = tm_json_parse(l->tables, strlen(l->tables), err);
+  int rc = v && v->type == TM_JSON_ARRAY
+               ? 0
+               : tm_err_set(err, TM_EPROTOCOL, "the definitions of the tables cannot be read");
+  if (rc == 0) {
+    l->len = v->list.len;
+    l->inputs = tm_xcalloc(l->len, sizeof(*l->inputs));
+    tm_schemas_init(&l->schemas, l->len);
+  }
+  for (size_t i = 0; rc == 0 && i < l->len; i++)
+    rc = open_input(l, i, v->list.at[i], err);
+  tm_json_free(v);
+  l->is_open = rc == 0;
+  return rc;
+}
+
+static void drop_readers(struct tm_table_loader *l)
+{
+  for (size_t i = 0; i < l->len; i++) {
+    tm_rows_reader_free(l->inputs[i].reader);
+    l->inputs[i].reader = NULL;
+  }
+}
+
+int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
+                        struct tm_err *err)
+{
+  int rc = l->is_open ? 0 : open_all(l, err);
+  if (rc < 0)
+    return rc;
+  drop_readers(l); /* they hold their schemas */
+  tm_schemas_release(&l->schemas);
+  tm_schemas_copy(&l->schemas, schemas);
+  return 0;
+}
+
+/* The reader of an input; its schema may have been found after those of others. */
+static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input **out,
+                       struct tm_err *err)
+{
+  int rc = l->is_open ? 0 : open_all(l, err);
+  if (rc < 0)
+    return rc;
+  if (dataset >= l->len || !l->inputs[dataset].dataset || !l->inputs[dataset].dataset->table)
+    return tm_err_set(err, TM_EPROTOCOL, "input %" PRIu32 " is no table", dataset + 1);
+  *out = &l->inputs[dataset];
+  if ((*out)->reader)
+    return 0;
+  if (l->schemas.at[dataset].len == 0) {
+    drop_readers(l);
+    rc = l->schema_file ? tm_schemas_read(&l->schemas, l->fs, l->schema_file, err) : 0;
+  }
+  if (rc == 0 && l->schemas.at[dataset].len == 0)
+    rc = tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
+                    l->schema_file ? l->schema_file : "the job", dataset + 1);
+  if (rc == 0)
+    (*out)->reader = tm_rows_reader_new(&(*out)->dataset->table->rows, &l->schemas.at[dataset]);
+  return rc;
+}
+
+/* Files -------------------------------------------------------------------------------------------------------- */
+
+static int tell_change(const struct tm_item *item, const char *path, const struct tm_stat *st,
+                       int rc, struct tm_err *err)
+{
+  struct tm_buf why = TM_BUF_NONE;
+  if (rc < 0) {
+    tm_buf_add_str(&why, tm_code_text(rc));
+  } else if (st->size != item->size) {
+    tm_buf_printf(&why, "size %" PRId64 " -> %" PRId64, item->size, st->size);
+  } else {
+    tm_buf_add_str(&why, "modified ");
+    tm_time_iso(&why, item->mtime_ns);
+    tm_buf_add_str(&why, " -> ");
+    tm_time_iso(&why, st->mtime_ns);
+  }
+  tm_err_set(err, TM_ECHANGED, "input '%s' changed since it was listed: %s", path,
+             tm_buf_str(&why));
+  tm_buf_release(&why);
+  return TM_ECHANGED;
+}
+
+int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, struct tm_err *err)
+{
+  struct tm_stat st = { 0 };
+  if (item->size < 0)
+    return 0;
+  char *path = tm_xstrndup(item->path, item->path_len);
+  int rc = fs->stat(fs->self, path, true, &st);
+  bool is_same = rc == 0 && st.size == item->size && st.mtime_ns == item->mtime_ns;
+  rc = is_same ? 0 : tell_change(item, path, &st, rc, err);
+  free(path);
+  return rc;
+}
+
+static bool is_at_hand(const struct tm_table_loader *l, const struct tm_item *item)
+{
+  return l->stream && l->path.len == item->path_len &&
+         memcmp(l->path.data, item->path, item->path_len) == 0 && l->item.size == item->size &&
+         l->item.mtime_ns == item->mtime_ns;
+}
+
+static int open_stream(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
+{
+  struct tm_rows_pack pack = { .index_dir = l->index_dir };
+  int rc = tm_item_check(l->fs, item, err);
+  if (rc < 0 || is_at_hand(l, item))
+    return rc;
+  tm_stream_close(l->stream);
+  tm_buf_clear(&l->path);
+  tm_buf_add(&l->path, item->path, item->path_len);
+  l->stream = tm_rows_open(l->fs, l->path.data, &pack, false, err);
+  return l->stream ? 0 : err->code;
+}
+
+/* Values of columns -------------------------------------------------------------------------------------------- */
+
+static const char *keep_text(struct tm_arena *arena, const char *p, size_t n)
+{
+  char *to = tm_arena_take(arena, n + 1);
+  memcpy(to, p, n);
+  to[n] = 0;
+  return to;
+}
+
+static int add_key_values(struct tm_table_loader *l, const struct input *in,
+                          const struct tm_schema *s, struct tm_err *err)
+{
+  struct tm_key keys[TM_PARTITION_KEYS_MAX];
+  struct tm_buf text = TM_BUF_NONE;
+  int rc = tm_partition_match(in->partition, l->path.data, l->path.len, keys, err);
+  for (size_t i = 0; rc == 0 && i < tm_partition_len(in->partition); i++) {
+    long column = tm_schema_find(s, keys[i].name, keys[i].name_len);
+    tm_buf_clear(&text);
+    if (keys[i].type == TM_KEY_STRING)
+      tm_buf_add(&text, keys[i].string.at, keys[i].string.len);
+    else
+      tm_key_describe(&text, &keys[i]);
+    if (column >= 0 && s->columns[column].of_file)
+      l->values[column] = keep_text(&l->arena, tm_buf_str(&text), text.len);
+  }
+  tm_buf_release(&text);
+  return rc;
+}
+
+/* Of the columns that are of files, for the file at hand. */
+static int find_values(struct tm_table_loader *l, const struct input *in, const struct tm_schema *s,
+                       struct tm_err *err)
+{
+  size_t bytes = (s->len + 1) * sizeof(*l->values);
+  l->values = tm_arena_take(&l->arena, bytes);
+  memset(l->values, 0, bytes);
+  if (in->partition && add_key_values(l, in, s, err) < 0)
+    return err->code;
+  if (in->dataset->table->has_path)
+    for (size_t i = 0; i < s->len; i++) /* the last one of file: its name may have a number */
+      if (s->columns[i].of_file && !l->values[i])
+        l->values[i] = keep_text(&l->arena, l->path.data, l->path.len);
+  return 0;
+}
+
+/* Loading ------------------------------------------------------------------------------------------------------ */
+
+/* Rows of the frame one behind the other. */
+static void take_rows(struct tm_table_loader *l, struct tm_data_frame *f, int64_t first,
+                      int64_t count)
+{
+  int32_t *rows = tm_arena_take(&l->arena, (size_t)count * sizeof(*rows) + 1);
+  for (int64_t i = 0; i < count; i++)
+    rows[i] = (int32_t)(first + i);
+  tm_frame_take(&l->arena, f, rows, count);
+}
+
+/* Those that skip and take leave of it. */
+static void take_window(struct tm_table_loader *l, const struct tm_item *item,
+                        struct tm_data_frame *f)
+{
+  int64_t first = item->from < f->len ? item->from : f->len, count = f->len - first;
+  if (item->rows >= 0 && item->rows < count)
+    count = item->rows;
+  if (count < f->len)
+    take_rows(l, f, first, count);
+}
+
+static int load_range(struct tm_table_loader *l, struct input *in, const struct tm_item *item,
+                      struct tm_data_frame *out, struct tm_err *err)
+{
+  const struct tm_schema *s = &l->schemas.at[in - l->inputs];
+  tm_arena_clear(&l->arena);
+  l->last = NULL;
+  if (item->is_group)
+    return tm_table_groups_load(l->fs, item, &l->arena, out, err);
+  int rc = open_stream(l, item, err);
+  l->item = *item;
+  l->last = in;
+  if (rc == 0)
+    rc = find_values(l, in, s, err);
+  if (rc < 0)
+    return rc;
+  struct tm_rows_file file = {
+    .path = l->path.data, .stream = l->stream, .is_first = item->file == 0, .values = l->values
+  };
+  struct tm_range range = {
+    .begin = item->begin, .end = item->end, .first_row = item->first_row, .rows = item->rows
+  };
+  rc = tm_rows_reader_read(in->reader, &file, &range, &l->arena, out, err);
+  if (rc < 0)
+    return rc;
+  take_window(l, item, out);
+  return tm_table_ops_apply(&in->dataset->table->ops, &l->arena, out, item->number, err);
+}
+
+int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
+                  struct tm_rows_part part, struct tm_data_frame *out, struct tm_err *err)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  struct input *in = NULL;
+  int rc = find_reader(l, dataset, &in, err);
+  tm_reader_init(&r, bytes, len);
+  if (rc == 0 && (!tm_item_next(&r, &item) || !item.is_rows || r.at != r.end))
+    rc = tm_err_set(err, TM_EDAMAGE,
+                    "the mini-batch is no range of rows; the manifest may be damaged");
+  if (rc == 0)
+    rc = load_range(l, in, &item, out, err);
+  if (rc < 0 || part.count == 0)
+    return rc;
+  if (part.first < 0 || part.count > out->len - part.first)
+    return tm_err_set(err, TM_EDAMAGE,
+                      "the mini-batch has %" PRId64 " rows, none from %" PRId64 " to %" PRId64,
+                      out->len, part.first + 1, part.first + part.count);
+  take_rows(l, out, part.first, part.count);
+  return 0;
+}
+
+void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out)
+{
+  if (!l->last || !l->last->reader || !l->stream)
+    return;
+  struct tm_rows_file file = {
+    .path = l->path.data, .stream = l->stream, .is_first = l->item.file == 0, .values = NULL
+  };
+  tm_rows_reader_words(l->last->reader, &file, out);
+}
+
+/* Row ends in the range, and a last row without one; lines that are empty count. Of UTF-16 no more is known than that there is a
+ * row. */
+static int64_t count_ends(struct tm_table_loader *l, const struct input *in,
+                          const struct tm_item *item, struct tm_err *err)
+{
+  const struct tm_rows_options *rows = &in->dataset->table->rows;
+  struct tm_dialect dialect = rows->dialect;
+  struct tm_scan scan;
+  struct tm_buf piece = TM_BUF_NONE;
+  int64_t at = item->begin, got = 1;
+  char last = '\n';
+  if (rows->dialect.encoding == TM_ENCODING_UTF16)
+    return 1;
+  dialect.no_quotes = dialect.no_quotes || rows->format == TM_ROWS_JSON_LINES;
+  tm_scan_init(&scan, &dialect, TM_SCAN_BEST);
+  while (at < item->end && got > 0) {
+    size_t n = item->end - at < COUNT_PIECE ? (size_t)(item->end - at) : (size_t)COUNT_PIECE;
+    tm_buf_clear(&piece);
+    got = l->stream->read(l->stream, tm_buf_extend(&piece, n), n, at, err);
+    if (got > 0) {
+      tm_scan_rows(&scan, piece.data, (size_t)got, UINT64_MAX);
+      last = piece.data[got - 1];
+      at += got;
+    }
+  }
+  tm_buf_release(&piece);
+  return got < 0 ? got : (int64_t)scan.rows + (last != '\n');
+}
+
+int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
+                       struct tm_err *err)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  struct tm_data_frame frame;
+  struct tm_err other = TM_ERR_NONE;
+  tm_reader_init(&r, bytes, len);
+  bool has_item = tm_item_next(&r, &item) && item.is_rows;
+  if (has_item && item.rows >= 0 && l->is_open && dataset < l->len && l->inputs[dataset].dataset &&
+      l->inputs[dataset].dataset->table->ops.len == 0)
+    return item.rows;
+  int rc = tm_table_load(l, dataset, bytes, len, (struct tm_rows_part) { 0, 0 }, &frame, err);
+  if (rc == 0)
+    return frame.len;
+  bool can_read = has_item && l->is_open && dataset < l->len && l->inputs[dataset].dataset &&
+                  open_stream(l, &item, &other) == 0;
+  return can_read ? count_ends(l, &l->inputs[dataset], &item, err) : rc;
+}

@@ -1,0 +1,45 @@
+/* table_load.h - the mini-batches of tables as data frames: what a worker does with them before run().
+ *
+ * Nothing is read before the first load: the schema is on record when the first mini-batch is. A frame lives until the next
+ * load. Used by one thread.
+ */
+#ifndef TM_DATA_TABLE_LOAD_H
+#define TM_DATA_TABLE_LOAD_H
+
+#include "data/dataset.h"
+#include "data/frame.h"
+#include "data/item.h"
+#include "data/rows/fault.h"
+#include "data/schemas.h"
+#include "sys/fs.h"
+
+struct tm_table_loader;
+
+/* The definitions as JSON (tm_table_loader_tables()), and the files of the job; all copied. schema_file, index_dir: or NULL. */
+struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *tables,
+                                            const char *schema_file, const char *index_dir);
+void tm_table_loader_free(struct tm_table_loader *l); /* NULL: a no-op */
+/* These schemas instead of a file; copied. */
+int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
+                        struct tm_err *err);
+/* Adds the definitions of all inputs, as _new() takes them; nothing when there is no table among them. */
+void tm_table_loader_tables(struct tm_buf *out, const struct tm_dataset *const *inputs, size_t n);
+
+/* Which rows of a mini-batch, counted from 0; count 0: all. */
+struct tm_rows_part {
+  int64_t first, count;
+};
+/* The mini-batch `bytes` (item.h) of input number `dataset`. TM_ECHANGED: a file has another size or time than when it was
+ * listed; TM_EDAMAGE, TM_EUSAGE, ... with words that name file, line and column. */
+int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
+                  struct tm_rows_part part, struct tm_data_frame *out, struct tm_err *err);
+/* What was not as it should be in the last load, with the first place; nothing when all was. */
+void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out);
+/* How many rows the mini-batch has: also where nobody has loaded it. Negative: it cannot be told. */
+int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
+                       struct tm_err *err);
+
+/* "input 'x' changed since it was listed: size 3 -> 4": TM_ECHANGED; 0 when it is as it was, or was not looked at. */
+int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, struct tm_err *err);
+
+#endif

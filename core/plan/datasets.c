@@ -1,0 +1,51 @@
+/* datasets.c - see datasets.h. */
+#include "plan/datasets.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/params.h"
+
+/* The constructor whose options they are; NULL: of no table. */
+static const char *constructor_of(const struct tm_json *v)
+{
+  const char *kind = tm_json_str(v, "kind", "");
+  if (strcmp(kind, "delimited") == 0)
+    return "Dataset.Tabular.from_delimited_files";
+  return strcmp(kind, "json_lines") == 0 ? "Dataset.Tabular.from_json_lines_files" : NULL;
+}
+
+/* Each option in its one form, in the order of the manual. */
+static int settle(struct tm_json *v, const char *kind, struct tm_err *err)
+{
+  struct tm_json *given = tm_json_get(v, "options"), *out;
+  size_t n;
+  const struct tm_field *fields = tm_params_fields(kind, &n);
+  if (!given)
+    return 0;
+  given->where = given->where ? given->where : tm_xstrdup(v->where);
+  if (tm_params_check(kind, given, err) < 0)
+    return TM_EUSAGE;
+  out = tm_json_new(TM_JSON_OBJECT);
+  for (size_t i = 0; i < n; i++) {
+    const struct tm_json *option = tm_json_get(given, fields[i].name);
+    if (option)
+      tm_json_set(out, fields[i].name, tm_params_value(&fields[i], option, err));
+  }
+  tm_json_set(v, "options", out);
+  return 0;
+}
+
+struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir,
+                                   struct tm_err *err)
+{
+  struct tm_json *copy = tm_json_copy(v);
+  struct tm_dataset *d = NULL;
+  const char *kind = constructor_of(copy);
+  if (copy->type == TM_JSON_OBJECT && !tm_json_get(copy, "base_dir"))
+    tm_json_set(copy, "base_dir", tm_json_new_string(base_dir));
+  if (!kind || settle(copy, kind, err) == 0)
+    d = tm_dataset_from_json(copy, err);
+  tm_json_free(copy);
+  return d;
+}

@@ -1,0 +1,15 @@
+/* datasets.h - datasets of a definition: the options of a table settled by the table of parameters, the rest by data/dataset.c.
+ * Within plan, and for the binding, which checks a dataset where it is defined.
+ */
+#ifndef TM_PLAN_DATASETS_H
+#define TM_PLAN_DATASETS_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "data/dataset.h"
+
+/* `v` as a constructor made it; base_dir for relative paths, unless it has one of its own. NULL and words with the place. */
+struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir,
+                                   struct tm_err *err);
+
+#endif

@@ -1,0 +1,5 @@
+-- One mini-batch is one city: all of its rows, wherever they stand in the file.
+function run(df, context)
+  local row = ("%s: %g in %d sales"):format(context.partition_key_value.city, df.c.amount:sum(), #df)
+  return { row }
+end

@@ -1,0 +1,12 @@
+local tidemill = require "tidemill"
+
+local flowers = tidemill.Dataset.Tabular.from_delimited_files("flowers.csv")
+local config = tidemill.ParallelRunConfig {
+  entry_script = "score.lua",
+  mini_batch_size = "500rows",
+  append_row_file_name = "kinds.csv",
+}
+local score = tidemill.ParallelRunStep {
+  name = "score-flowers", parallel_run_config = config, inputs = flowers:take(8):as_named_input("flowers"),
+}
+return tidemill.Pipeline { name = "iris", steps = { score } }

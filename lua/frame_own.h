@@ -1,0 +1,13 @@
+/* frame_own.h - what frame.c and frame_read.c share. */
+#ifndef TM_LUA_FRAME_OWN_H
+#define TM_LUA_FRAME_OWN_H
+
+#include <lauxlib.h>
+
+#include "lua/frame_ffi.h"
+
+/* The column at `at`, whose memory may be read; raises. */
+struct tm_column_handle *tm_lua_check_column(lua_State *L, int at);
+extern const luaL_Reg tm_lua_frame_read_functions[];
+
+#endif

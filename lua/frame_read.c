@@ -1,0 +1,209 @@
+/* frame_read.c - tidemill.frame_c: text to columns. A delimited file as a whole, through the reader of datasets
+ * (core/data/rows), and a column of strings as values of another type.
+ *
+ * What is read is built in an arena, which Lua copies out of and releases at once: what stays is the collector's to see.
+ */
+#include <inttypes.h>
+#include <lauxlib.h>
+#include <string.h>
+
+#include "data/rows/delimited.h"
+#include "data/rows/header.h"
+#include "data/rows/infer.h"
+#include "data/rows/text.h"
+#include "data/rows/value.h"
+#include "lua/frame.h"
+#include "lua/frame_own.h"
+#include "lua/state.h"
+#include "sys/whole_file.h"
+
+#define FILE_MAX ((size_t)16 << 30) /* bytes */
+#define TM_READ  "tidemill.frame.read"
+
+/* All that a reading holds: freed by the collector when a call raises, else by done(). */
+struct reading {
+  struct tm_buf file, text; /* as it is; as UTF-8, where it was UTF-16 */
+  struct tm_dialect dialect;
+  struct tm_schema schema;
+  struct tm_delimited *delimited;
+  struct tm_arena arena;
+  struct tm_data_frame frame;
+};
+
+static int reading_done(lua_State *L)
+{
+  struct reading *r = luaL_checkudata(L, 1, TM_READ);
+  tm_buf_release(&r->file);
+  tm_buf_release(&r->text);
+  tm_delimited_free(r->delimited);
+  r->delimited = NULL;
+  tm_schema_release(&r->schema);
+  tm_arena_release(&r->arena);
+  return 0;
+}
+
+static struct reading *push_reading(lua_State *L)
+{
+  struct reading *r = lua_newuserdata(L, sizeof *r);
+  *r = (struct reading) { 0 };
+  if (luaL_newmetatable(L, TM_READ)) {
+    lua_pushcfunction(L, reading_done);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  return r;
+}
+
+static bool flag(lua_State *L, int options, const char *name, bool otherwise)
+{
+  lua_getfield(L, options, name);
+  bool is_set = lua_isnil(L, -1) ? otherwise : lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return is_set;
+}
+
+/* The options as a dialect; they are checked but for what a dialect's own readers check. */
+static int read_dialect(lua_State *L, int options, struct tm_dialect *d, struct tm_err *err)
+{
+  int rc = 0;
+  tm_dialect_init(d);
+  d->multi_line = flag(L, options, "support_multi_line", true);
+  d->empty_as_string = flag(L, options, "empty_as_string", false);
+  d->misfit = TM_MISFIT_ERROR;
+  lua_getfield(L, options, "separator");
+  if (lua_isstring(L, -1))
+    rc = tm_separator_parse(lua_tostring(L, -1), &d->separator, err);
+  lua_getfield(L, options, "encoding");
+  if (rc == 0 && lua_isstring(L, -1))
+    rc = tm_encoding_parse(lua_tostring(L, -1), &d->encoding, err);
+  lua_getfield(L, options, "invalid");
+  if (rc == 0 && lua_isstring(L, -1))
+    rc = tm_misfit_parse(lua_tostring(L, -1), &d->misfit, err);
+  lua_pop(L, 3);
+  return rc;
+}
+
+/* The text behind the byte order mark. */
+static const char *find_text(struct reading *r, size_t *n)
+{
+  struct tm_utf16 utf16 = { 0 };
+  size_t bad = 0, mark = tm_header_mark(r->dialect.encoding, tm_buf_str(&r->file), r->file.len,
+                                        &utf16.big_endian);
+  *n = r->file.len - mark;
+  if (r->dialect.encoding != TM_ENCODING_UTF16)
+    return tm_buf_str(&r->file) + mark;
+  tm_utf16_add(&utf16, &r->text, tm_buf_str(&r->file) + mark, *n, &bad);
+  tm_utf16_end(&utf16, &r->text, &bad);
+  *n = r->text.len;
+  return tm_buf_str(&r->text);
+}
+
+/* {name = number of a type} */
+static int set_types(lua_State *L, int types, struct tm_schema *schema, struct tm_err *err)
+{
+  lua_pushnil(L);
+  while (lua_next(L, types)) {
+    struct tm_column_setting setting = { .name = lua_tostring(L, -2),
+                                         .type = (enum tm_column_type)lua_tointeger(L, -1) };
+    int rc = tm_infer_set(schema, &setting, 1, err);
+    lua_pop(L, 1);
+    if (rc < 0)
+      return rc;
+  }
+  return 0;
+}
+
+static int64_t row_of(const char *text, size_t n, int64_t at)
+{
+  int64_t line = 1;
+  for (size_t i = 0; i < n && (int64_t)i < at; i++)
+    line += text[i] == '\n';
+  return line;
+}
+
+static int read_rows(lua_State *L, struct reading *r, int options, int types, struct tm_err *err)
+{
+  size_t n;
+  const char *text = find_text(r, &n);
+  bool has_header = flag(L, options, "header", true);
+  size_t header = tm_header_read(&r->dialect, text, n, true, has_header, &r->schema);
+  if (flag(L, options, "infer_column_types", true))
+    tm_infer_types(&r->dialect, text + header, n - header, true, &r->schema);
+  int rc = set_types(L, types, &r->schema, err);
+  if (rc < 0)
+    return rc;
+  struct tm_delimited_source source = { .at = (int64_t)header };
+  r->delimited = tm_delimited_new(&r->dialect, &r->schema, TM_SCAN_BEST);
+  tm_delimited_begin(r->delimited, &r->arena, &source);
+  if (tm_delimited_add(r->delimited, text + header, n - header, true, err) < 0)
+    return tm_err_wrap(err, "line %" PRId64, row_of(text, n, tm_delimited_fault(r->delimited)->at));
+  tm_delimited_end(r->delimited, &r->frame);
+  return 0;
+}
+
+/* read(path, options, types) -> reading, names, columns, len, or nil, message, code. Close the reading with done(). */
+static int frame_read(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  const char *path = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  struct reading *r = push_reading(L);
+  int rc = read_dialect(L, 2, &r->dialect, &err);
+  if (rc == 0)
+    rc = tm_file_read(path, FILE_MAX, &r->file, &err);
+  if (rc == 0 && (rc = read_rows(L, r, 2, 3, &err)) < 0)
+    tm_err_wrap(&err, "cannot read '%s'", path);
+  if (rc < 0)
+    return tm_lua_push_err(L, &err);
+  lua_createtable(L, (int)r->frame.n, 0);
+  for (size_t i = 0; i < r->frame.n; i++) {
+    lua_pushstring(L, r->frame.names[i]);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_pushlightuserdata(L, (void *)r->frame.columns);
+  lua_pushnumber(L, (lua_Number)r->frame.len);
+  return 4;
+}
+
+/* ---- strings as values ---- */
+
+static bool parse_value(const char *s, size_t n, struct tm_column *to, int64_t row)
+{
+  switch (to->type) {
+  case TM_COLUMN_BOOL: return tm_value_bool(s, n, &to->b8[row]);
+  case TM_COLUMN_LONG: return tm_value_long(s, n, &to->i64[row]);
+  case TM_COLUMN_DOUBLE: return tm_value_double(s, n, &to->f64[row]);
+  case TM_COLUMN_DATETIME: return tm_value_datetime(s, n, &to->i64[row]);
+  default: return false;
+  }
+}
+
+/* parse(from, to, invalid): the strings of a column as values of another, which is as long and has validity bits, those of
+ * `from`. -1, or the first row that is none; with `invalid` such a row is null. */
+static int frame_parse(lua_State *L)
+{
+  const struct tm_column *from = &tm_lua_check_column(L, 1)->column;
+  struct tm_column *to = &tm_lua_check_column(L, 2)->column;
+  bool invalid = lua_toboolean(L, 3);
+  int64_t bad = -1;
+  for (int64_t i = 0; i < from->len && bad < 0; i++) {
+    size_t n;
+    const char *s = tm_column_string(from, i, &n);
+    if (tm_column_is_null(from, i) || parse_value(s, n, to, i))
+      continue;
+    if (invalid)
+      to->validity[i >> 3] &= (uint8_t) ~(1u << (i & 7));
+    else
+      bad = i;
+  }
+  lua_pushnumber(L, (lua_Number)bad);
+  return 1;
+}
+
+const luaL_Reg tm_lua_frame_read_functions[] = {
+  { "read", frame_read },
+  { "done", reading_done },
+  { "parse", frame_parse },
+  { NULL, NULL },
+};

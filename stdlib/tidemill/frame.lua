@@ -1,0 +1,355 @@
+-- frame.lua - data frames: rows in columns of one type each, in C memory.
+--
+--   local frame = require "tidemill.frame"
+--   local df = frame.from_table { { "city", { "Ulm", "Bonn", "Ulm" } }, { "price", { 3.5, 2, nil } } }
+--   print(#df, df.c.price:mean())                                   -- 3  2.75
+--   for row in df:rows() do print(row.city, row.price) end
+--   print(df:group_by("city"):agg { total = { "sum", "price" } })
+--
+-- A frame does not change: every method returns a new one, which shares columns. Rows are counted from 1; a null is nil
+-- in Lua, and neither NaN nor "". Lists are given as one table or as arguments. What is wrong raises at the caller's
+-- line; what may fail outside, a file, returns nil, a message and a code.
+--
+-- The pieces: frame/base.lua (memory), column, values (Lua values to columns), rows, shape, group, join, text.
+local base = require "tidemill.frame.base"
+local c = require "tidemill.frame_c"
+local group = require "tidemill.frame.group"
+local join = require "tidemill.frame.join"
+local rows = require "tidemill.frame.rows"
+local shape = require "tidemill.frame.shape"
+local text = require "tidemill.frame.text"
+local values = require "tidemill.frame.values"
+require "tidemill.frame.column"
+
+local refuse = base.refuse
+
+---@class tidemill.frame
+local M = {}
+
+--- Stands for null in lists of values, also at their end, where nil is nothing. It is json.null.
+---@type lightuserdata
+M.null = require("tidemill.json").null
+
+--- Rows in columns. `#df` is the number of rows.
+---@class tidemill.DataFrame
+---@field columns string[] the names, in order; a list of the caller's own
+---@field types table<string, string> the type of each column by its name
+---@field c table<string, tidemill.Column> the columns by name: df.c.price
+---@operator len: integer
+local methods = {}
+
+--- A column by its name, as df.c[name].
+---
+---     local df = frame.from_table { price = { 1, 2 } }
+---     assert(df:column("price")[2] == 2)
+---@param name string
+---@return tidemill.Column
+function methods.column(df, name)
+  local state = base.state(df, "column")
+  return state.columns[base.place(state, name, "column")]
+end
+
+--- One row after the other: `for row in df:rows() do ... row.price ... end`. The row is one cursor that moves: it is
+--- valid until the next step, row:copy() is a table to keep. A step allocates nothing. (A column named "copy" is
+--- reached as a field of the row, and row:copy() is not there then.)
+---
+---     local df = frame.from_table { a = { 1, 2, 3 } }
+---     local sum = 0
+---     for row in df:rows() do
+---       sum = sum + row.a
+---     end
+---     assert(sum == 6)
+---@return fun(row: tidemill.Row): tidemill.Row?
+---@return tidemill.Row
+function methods.rows(df)
+  return rows.step, rows.cursor(base.state(df, "rows"))
+end
+
+--- The same with the number of the row.
+---
+---     local df = frame.from_table { a = { "x", "y" } }
+---     for i, row in df:irows() do
+---       assert(row.a == df.c.a[i])
+---     end
+---@return fun(row: tidemill.Row): integer?, tidemill.Row?
+---@return tidemill.Row
+function methods.irows(df)
+  return rows.numbered_step, rows.cursor(base.state(df, "irows"))
+end
+
+--- The rows as a list of plain tables. Nulls are left out.
+---
+---     local df = frame.from_table { a = { 1, 2 } }
+---     assert(df:to_table()[2].a == 2)
+---@return table<string, any>[]
+function methods.to_table(df)
+  local list = {}
+  for i, row in methods.irows(df) do
+    local copy = {}
+    for name, h in pairs(rawget(row, 1)) do
+      copy[name] = base.read(h, i - 1)
+    end
+    list[i] = copy
+  end
+  return list
+end
+
+for _, piece in ipairs { shape, group, join, text } do
+  for name, method in pairs(piece) do
+    methods[name] = method
+  end
+end
+-- what the pieces offer each other
+for _, name in ipairs {
+  "take_rows", "from_rows", "cast_column", "parse_column", "median_of", "concat", "read_json_lines",
+} do
+  methods[name] = nil
+end
+
+local meta = base.frame_meta
+
+function meta.__len(df)
+  return base.state(df, "#").len
+end
+
+local fields = {
+  c = function(state) return state.c end,
+  columns = function(state) return { unpack(state.names) } end,
+  types = function(state)
+    local types = {}
+    for i, name in ipairs(state.names) do
+      types[name] = base.type_name(state.columns[i])
+    end
+    return types
+  end,
+}
+
+function meta.__index(df, key)
+  if key == "c" then
+    return base.state(df, "c").c
+  end
+  local method = methods[key]
+  if method then
+    return method
+  end
+  local state, field = base.state(df, tostring(key)), fields[key]
+  if field then
+    return field(state)
+  end
+  for _, name in ipairs(state.names) do
+    if name == key then
+      refuse("a data frame has no '%s'; its column is df.c.%s", name, name)
+    end
+  end
+  local names = { "c", "columns", "types" }
+  for name in pairs(methods) do
+    names[#names + 1] = name
+  end
+  refuse("a data frame has no '%s'%s", tostring(key), base.hint(key, names))
+end
+
+function meta.__newindex()
+  refuse("a data frame does not change; df:with_column(name, values) makes one with another column")
+end
+
+-- ---- making one ----
+
+local function types_of(types, what)
+  if types ~= nil and type(types) ~= "table" then
+    refuse("%s: types are a %s; accepted: a table {column = type}", what, type(types))
+  end
+  local kinds = {}
+  for name, type_name in pairs(types or {}) do
+    kinds[name] = base.type_of(type_name, ("%s: column '%s'"):format(what, tostring(name)))
+  end
+  return kinds
+end
+
+-- {{name, values}, ...} as it is, {name = values} by name.
+local function pairs_of(given)
+  if type(given) ~= "table" then
+    refuse("from_table: a %s was given; accepted: {name = {...}} or {{name, {...}}, ...}", type(given))
+  end
+  local list, seen = {}, {}
+  for i, pair in ipairs(given) do
+    list[i] = type(pair) == "table" and { pair[1], pair[2] } or { nil, pair }
+  end
+  for name, list_of in pairs(given) do
+    if type(name) ~= "number" or name > #given then
+      list[#list + 1] = { name, list_of }
+    end
+  end
+  for _, pair in ipairs(list) do
+    if type(pair[1]) ~= "string" then
+      refuse("from_table: %s is no name of a column; accepted: {name = {...}} or {{name, {...}}, ...}",
+        values.shown(pair[1]))
+    elseif seen[pair[1]] then
+      refuse("from_table: there are two columns '%s'", pair[1])
+    elseif type(pair[2]) ~= "table" and not base.is_column(pair[2]) then
+      refuse("from_table: the values of column '%s' are %s; accepted: a list", pair[1], values.shown(pair[2]))
+    end
+    seen[pair[1]] = true
+  end
+  if #given == 0 then
+    table.sort(list, function(a, b) return a[1] < b[1] end)
+  end
+  return list
+end
+
+local function check_keys(list, name)
+  for key in pairs(list) do
+    if type(key) ~= "number" or key % 1 ~= 0 or key < 1 or key > base.ROWS_MAX then
+      refuse("from_table: the values of column '%s' have the key '%s'; accepted: 1, 2, 3, ...", name, tostring(key))
+    end
+  end
+  return table.maxn(list)
+end
+
+--- A frame of lists of values, one for each column: {name = {...}}, columns by name, or {{name, {...}}, ...}, columns
+--- as they stand. nil and frame.null are null; shorter lists end in nulls. A column of another frame serves as well. A
+--- type is what the values fit: whole numbers are long; `types` says otherwise.
+---
+---     local df = frame.from_table { id = { 1, 2 }, name = { "a", nil } }
+---     assert(#df == 2 and df.types.id == "long" and df.c.name[2] == nil)
+---     local typed = frame.from_table({ { "x", { 1, 2 } }, { "at", { 0 } } }, { x = "double", at = "datetime" })
+---     assert(typed.types.x == "double" and typed.columns[1] == "x")
+---@param given table
+---@param types? table<string, string>
+---@return tidemill.DataFrame
+function M.from_table(given, types)
+  local list, kinds, n = pairs_of(given), types_of(types, "from_table"), 0
+  local names, columns = {}, {}
+  for i, pair in ipairs(list) do
+    names[i] = pair[1]
+    n = math.max(n, base.is_column(pair[2]) and #pair[2] or check_keys(pair[2], pair[1]))
+  end
+  local state = { names = names }
+  for name in pairs(kinds) do
+    base.place(state, name, "from_table")
+  end
+  for i, pair in ipairs(list) do
+    local name, from = pair[1], pair[2]
+    if base.is_column(from) then
+      if #from ~= n then
+        refuse("from_table: column '%s' has %d rows; another has %d", name, #from, n)
+      end
+      columns[i] = kinds[name] and shape.cast_column(from, kinds[name], name, false) or from
+    else
+      columns[i] = values.column(from, n, kinds[name], "from_table", name)
+    end
+  end
+  return base.new_frame(names, columns)
+end
+
+--- A frame of rows, tables {column = value}. Columns stand by name, or as `columns` has them: then rows may be lists,
+--- too, and what is not named there is refused.
+---
+---     local df = frame.from_rows { { a = 1, b = "x" }, { a = 2 } }
+---     assert(#df == 2 and df.c.b[2] == nil)
+---     assert(frame.from_rows({ { 1, "x" } }, { "n", "s" }).c.s[1] == "x")
+---@param list table[]
+---@param columns? string[]
+---@return tidemill.DataFrame
+function M.from_rows(list, columns)
+  if type(list) ~= "table" then
+    refuse("from_rows: a %s was given; accepted: a list of tables", type(list))
+  end
+  local named = {}
+  for i, row in ipairs(list) do
+    if type(row) ~= "table" then
+      refuse("from_rows: row %d is %s; accepted: a table", i, values.shown(row))
+    end
+    named[i] = columns and {} or row
+    for place, name in ipairs(columns or {}) do
+      local v = row[name]
+      if v == nil then
+        v = row[place]
+      end
+      named[i][name] = v
+    end
+    for key in pairs(columns and row or {}) do
+      if type(key) == "number" and not columns[key] or type(key) ~= "number" and named[i][key] == nil then
+        refuse("from_rows: row %d has '%s'; columns: %s", i, tostring(key), table.concat(columns, ", "))
+      end
+    end
+  end
+  local df = shape.from_rows(named, #named, columns or {}, "from_rows")
+  for _, name in ipairs(columns or {}) do
+    if not rawget(df.c, name) then -- null in every row
+      df = df:with_column(name, nil, "string")
+    end
+  end
+  return columns and df:select(columns) or df
+end
+
+--- The rows of all frames, one after the other. They have the same columns, in any order; a long column and a double
+--- one make a double.
+---
+---     local a, b = frame.from_table { x = { 1 } }, frame.from_table { x = { 2, 3 } }
+---     assert(frame.concat({ a, b }).c.x[3] == 3)
+---@param ... tidemill.DataFrame|tidemill.DataFrame[]
+---@return tidemill.DataFrame
+function M.concat(...)
+  return join.concat(base.list(...))
+end
+
+local read_options = {
+  separator = "string", header = "boolean", encoding = "string", support_multi_line = "boolean",
+  infer_column_types = "boolean", set_column_types = "table", empty_as_string = "boolean", invalid = "string",
+}
+
+--- Reads a delimited file whole. Types are found from the first 200 rows; a later value that does not fit is an error
+--- that names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field.
+---
+---     fs.write(path, 'id,name\n1,"a, b"\n2,\n')
+---     local df = frame.read_csv(path)
+---     assert(df.types.id == "long" and df.c.name[1] == "a, b" and df.c.name[2] == nil)
+---     assert(frame.read_csv(path, { set_column_types = { id = "string" } }).c.id[2] == "2")
+---@param path string
+---@param options? {separator?: string, header?: boolean, encoding?: string, support_multi_line?: boolean, \
+---  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?: boolean, invalid?:
+--- string}
+---@return tidemill.DataFrame? df
+---@return string? message
+---@return string? code
+function M.read_csv(path, options)
+  if type(path) ~= "string" or path:find("\0", 1, true) then
+    refuse("read_csv: a %s was given; accepted: a path", type(path))
+  end
+  options = base.options("read_csv", options, read_options)
+  local reading, names, columns, len = c.read(path, options, types_of(options.set_column_types, "read_csv"))
+  if not reading then
+    return nil, names, columns
+  end
+  local df = base.read_frame(names, columns, len, reading)
+  c.done(reading)
+  return df
+end
+
+--- The rows of a file with a JSON object a line; columns by name, null where a row has none.
+---
+---     fs.write(path, '{"a":1}\n{"a":2,"b":"x"}\n')
+---     local df = frame.read_json_lines(path)
+---     assert(#df == 2 and df.c.b[1] == nil and df.c.a[2] == 2)
+---@param path string
+---@return tidemill.DataFrame? df
+---@return string? message
+---@return string? code
+function M.read_json_lines(path)
+  local list, n, code = text.read_json_lines(path)
+  if not list then
+    return nil, n, code
+  end
+  return shape.from_rows(list, n, {}, "read_json_lines")
+end
+
+--- Whether a value is a data frame.
+---
+---     assert(frame.is_frame(frame.from_table { a = { 1 } }) and not frame.is_frame {})
+---@param value any
+---@return boolean
+function M.is_frame(value)
+  return base.is_frame(value)
+end
+
+return M

@@ -1,0 +1,414 @@
+-- base.lua - what columns and frames are made of: a userdata each, and what belongs to it.
+--
+-- A column is a userdata that holds a struct tm_column_handle (lua/frame_ffi.h), which leads to its memory. A frame is
+-- a userdata without bytes; what it is stands in a table, its state: {names, columns, len}. Userdata, since `#` asks no
+-- metatable of a plain table. Neither is ever written to once it is made, so frames share columns.
+--
+--   * A cast from a userdata to a pointer costs nothing in compiled code, and one metatable serves all columns: a loop
+-- over
+--     one column is compiled once and fits the next.
+--   * `states` is weak on both sides: a state is kept by its frame, as the environment of the userdata.
+--   * Memory of columns that are made here is ffi.new()'s, so the collector sees how much there is.
+local bit = require "bit"
+local c = require "tidemill.frame_c"
+local ffi = require "ffi"
+local plan = require "tidemill.plan"
+
+local band, rshift = bit.band, bit.rshift
+local cast, string_of = ffi.cast, ffi.string
+
+for _, header in ipairs { "column", "column_ops", "frame_ffi" } do
+  local text = require("tidemill.frame." .. header .. "_h"):gsub("\n%s*#[^\n]*", "\n")
+  ffi.cdef(text)
+end
+
+local M = {}
+
+---@type table the functions of core/data/column_ops.h
+local ops = cast("const struct tm_column_ops *", c.ops)
+assert(tonumber(ops.size_of_column) == ffi.sizeof "struct tm_column", "column.h is read differently by C and by Lua")
+M.ops = ops
+
+local BOOL, LONG, DOUBLE, STRING, DATETIME = 1, 2, 3, 4, 5
+M.BOOL, M.LONG, M.DOUBLE, M.STRING, M.DATETIME = BOOL, LONG, DOUBLE, STRING, DATETIME
+
+M.type_names = { "bool", "long", "double", "string", "datetime" }
+M.type_numbers = { bool = BOOL, long = LONG, double = DOUBLE, string = STRING, datetime = DATETIME }
+M.ROWS_MAX = 2 ^ 31 - 2
+
+--- Raises at the innermost line of the script's.
+function M.refuse(...)
+  plan.raise(string.format(...))
+end
+local refuse = M.refuse
+
+--- "; did you mean 'x'?" or ""
+function M.hint(given, names)
+  local nearest = c.nearest(tostring(given), names)
+  return nearest and ("; did you mean '%s'?"):format(nearest) or ""
+end
+
+--- The number of a type's name; raises for another.
+function M.type_of(name, what)
+  local number = M.type_numbers[name]
+  if not number then
+    refuse("%s: '%s' is no type; accepted: %s%s", what, tostring(name), table.concat(M.type_names, ", "),
+      M.hint(name, M.type_names))
+  end
+  return number
+end
+
+--- Looks at a table of options; `kinds` is {name = type}, a type being what type() says, or "any".
+function M.options(what, options, kinds)
+  if options == nil then
+    return {}
+  end
+  if type(options) ~= "table" then
+    refuse("%s: options are a %s; accepted: a table", what, type(options))
+  end
+  local names = {}
+  for name in pairs(kinds) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for name, value in pairs(options) do
+    local kind = kinds[name]
+    if not kind then
+      refuse("%s: unknown option '%s'; accepted: %s%s", what, tostring(name), table.concat(names, ", "),
+        M.hint(name, names))
+    elseif kind ~= "any" and type(value) ~= kind then
+      refuse("%s: option '%s' is a %s; accepted: a %s", what, name, type(value), kind)
+    end
+  end
+  return options
+end
+
+-- ---- columns ----
+
+local handle_p = ffi.typeof "struct tm_column_handle *"
+local int64 = ffi.typeof "int64_t"
+local column_meta = { __metatable = "column of a data frame" }
+M.column_meta = column_meta
+
+function M.is_column(v)
+  return type(v) == "userdata" and debug.getmetatable(v) == column_meta
+end
+
+local function refuse_ended()
+  refuse("this data frame was given to run() and ended when run() returned; keep df:copy() instead")
+end
+M.refuse_ended = refuse_ended
+
+--- The struct behind a column, which may be read now. It is asked for where it is used, and again after anything that
+--- allocates: a pointer keeps no column alive, nor does a local that is not used any more, in compiled code.
+local function handle(column)
+  local h = cast(handle_p, column)
+  if h.ended[0] ~= 0 then
+    refuse_ended()
+  end
+  return h
+end
+M.handle = handle
+
+local has_said = false
+local function say_large()
+  has_said = true
+  io.stderr:write("a long beyond 2^53 is read as a 64-bit integer: it prints with LL behind it and finds nothing as a ",
+    "key of a table; column:as_string() gives its digits (said once)\n")
+end
+
+--- The value of row `i`, from 0, of a handle; nil for null. What every reader of rows goes through.
+local function read(h, i)
+  if h.ended[0] ~= 0 then
+    refuse_ended()
+  end
+  local v = h.column
+  local validity = v.validity
+  if validity ~= nil and band(rshift(validity[rshift(i, 3)], band(i, 7)), 1) == 0 then
+    return nil
+  end
+  local kind = v.type
+  if kind == DOUBLE then
+    return v.f64[i]
+  elseif kind == LONG then
+    local x = v.i64[i]
+    if x > 9007199254740992LL or x < -9007199254740992LL then
+      if not has_said then
+        say_large()
+      end
+      return x
+    end
+    return tonumber(x)
+  elseif kind == STRING then
+    if v.is_wide ~= 0 then
+      local from = v.off64[i]
+      return string_of(v.bytes + from, v.off64[i + 1] - from)
+    end
+    local from = v.off32[i]
+    return string_of(v.bytes + from, v.off32[i + 1] - from)
+  elseif kind == BOOL then
+    return v.b8[i] ~= 0
+  end
+  return tonumber(v.i64[i]) / 1e6
+end
+M.read = read
+
+-- The collector does about two bytes of work for each byte of an allocation, but at most 2 KB for one: columns would be
+-- made faster than they are collected. So it is told how much is really made.
+local owed = 0
+local function charge(bytes)
+  owed = owed + bytes
+  if owed >= 65536 then
+    collectgarbage("step", math.min(owed / 1024, 2 ^ 30))
+    owed = 0
+  end
+end
+
+--- Memory for `n` of a C type, all zero.
+function M.new_array(array_type, n)
+  local array = array_type(n)
+  charge(ffi.sizeof(array))
+  return array
+end
+local new_array = M.new_array
+
+local array_types = {
+  [BOOL] = ffi.typeof "uint8_t[?]",
+  [LONG] = ffi.typeof "int64_t[?]",
+  [DOUBLE] = ffi.typeof "double[?]",
+  [STRING] = ffi.typeof "int32_t[?]",
+  [DATETIME] = ffi.typeof "int64_t[?]",
+}
+local fields = { [BOOL] = "b8", [LONG] = "i64", [DOUBLE] = "f64", [STRING] = "off32", [DATETIME] = "i64" }
+local bytes_of = ffi.typeof "uint8_t[?]"
+local chars_of = ffi.typeof "char[?]"
+local offsets_of = ffi.typeof "int64_t[?]"
+
+--- A new column of `n` rows, all zero: the userdata and its handle. `bytes`: room for those of strings. `bits`: with
+--- validity bits, all of them 1 ("null": all 0).
+function M.new_column(kind, n, bytes, bits)
+  if n > M.ROWS_MAX then
+    refuse("a data frame has at most 2^31 - 2 rows; %.0f are too many", n)
+  end
+  local keep = {}
+  local column = c.new_column(keep)
+  local h = cast(handle_p, column)
+  local v = h.column
+  v.type, v.len = kind, n
+  if kind == STRING then
+    bytes = bytes or 0
+    if bytes > 0x7fffffff then
+      keep.data = new_array(offsets_of, n + 1)
+      v.off64, v.is_wide = keep.data, 1
+    else
+      keep.data = new_array(array_types[kind], n + 1)
+      v.off32 = keep.data
+    end
+    keep.bytes = new_array(chars_of, bytes + 1)
+    v.bytes = keep.bytes
+  else
+    keep.data = new_array(array_types[kind], n)
+    v[fields[kind]] = keep.data
+  end
+  if bits then
+    local size = math.floor((n + 7) / 8)
+    keep.validity = new_array(bytes_of, size)
+    ffi.fill(keep.validity, size, bits == "null" and 0 or 0xff)
+    v.validity = keep.validity
+  end
+  return column, h
+end
+
+--- A column over the memory of another, or of C's, from row `first` (from 0) on. `owner` is kept alive by it.
+function M.view_column(v, first, n, owner, ended)
+  local keep = { owner = owner }
+  local column = c.new_column(keep)
+  local h = cast(handle_p, column)
+  local to = h.column
+  to.type, to.len, to.is_wide, to.bytes = v.type, n, v.is_wide, v.bytes
+  if v.type == STRING then
+    if v.is_wide ~= 0 then
+      to.off64 = v.off64 + first
+    else
+      to.off32 = v.off32 + first
+    end
+  else
+    local field = fields[v.type]
+    to[field] = v[field] + first
+  end
+  if v.validity ~= nil then
+    if first % 8 == 0 then
+      to.validity = v.validity + first / 8
+    elseif n > 0 then
+      keep.validity = bytes_of(math.floor((n + 7) / 8))
+      ops.copy_bits(v.validity, first, n, keep.validity)
+      to.validity = keep.validity
+    end
+  end
+  h.ended = ended
+  return column
+end
+
+--- Rows of a column by their numbers from 0, -1 for null; `may_lack` where there is a -1.
+function M.take(column, rows, n, may_lack)
+  local from = handle(column).column
+  local bytes = from.type == STRING and tonumber(ops.take_bytes(from, rows, n)) or nil
+  local taken, h = M.new_column(from.type, n, bytes, may_lack or from.validity ~= nil)
+  local nulls = ops.take(handle(column).column, rows, n, h.column)
+  if nulls == 0 then
+    h.column.validity = nil
+  end
+  return taken
+end
+
+--- A column with the rows of `parts` one after the other. All are of one type, or long and double.
+function M.join_columns(parts)
+  local n, bytes, has_nulls, kind = 0, 0, false, nil
+  for _, part in ipairs(parts) do
+    local v = handle(part).column
+    n = n + tonumber(v.len)
+    has_nulls = has_nulls or v.validity ~= nil
+    kind = kind == DOUBLE and DOUBLE or v.type
+    if v.type == STRING and v.len > 0 then
+      local off = v.is_wide ~= 0 and v.off64 or v.off32
+      bytes = bytes + tonumber(off[v.len] - off[0])
+    end
+  end
+  local joined, h = M.new_column(kind, n, bytes, has_nulls)
+  local at, byte_at, nulls = 0, 0, 0
+  for _, part in ipairs(parts) do
+    local v = handle(part).column
+    nulls = nulls + tonumber(ops.append(v, h.column, at, byte_at))
+    if v.type == STRING and v.len > 0 then
+      local off = v.is_wide ~= 0 and v.off64 or v.off32
+      byte_at = byte_at + tonumber(off[v.len] - off[0])
+    end
+    at = at + tonumber(v.len)
+  end
+  if nulls == 0 then
+    h.column.validity = nil
+  end
+  return joined
+end
+
+--- Room for the numbers of rows.
+local numbers_of = ffi.typeof "int32_t[?]"
+function M.rows_of(n)
+  return new_array(numbers_of, n)
+end
+
+function M.is_int64(v)
+  return type(v) == "cdata" and ffi.istype(int64, v)
+end
+
+function M.type_name(column)
+  return M.type_names[handle(column).column.type]
+end
+
+function M.len(column)
+  return tonumber(handle(column).column.len)
+end
+
+-- ---- frames ----
+
+local states = setmetatable({}, { __mode = "kv" })
+local frame_meta = { __metatable = "data frame" }
+M.frame_meta = frame_meta
+
+local names_meta = {}
+function names_meta.__index(columns, name)
+  local names = {}
+  for known in pairs(columns) do
+    names[#names + 1] = known
+  end
+  table.sort(names)
+  refuse("no column '%s'; columns: %s%s", tostring(name), table.concat(names, ", "), M.hint(name, names))
+end
+function names_meta.__newindex()
+  refuse("a data frame does not change; df:with_column(name, values) makes one with another column")
+end
+
+--- A frame of these columns, a list; `names` as long, all different. With no columns, `len` is 0.
+function M.new_frame(names, columns)
+  local by_name = {}
+  for i, name in ipairs(names) do
+    by_name[name] = columns[i]
+  end
+  local state = {
+    names = names,
+    columns = columns,
+    len = columns[1] and M.len(columns[1]) or 0,
+    c = setmetatable(by_name, names_meta),
+  }
+  local frame = c.new_frame(state)
+  states[frame] = state
+  return frame
+end
+
+function M.is_frame(v)
+  return states[v] ~= nil
+end
+
+--- The state of a frame that may be read now; `what` is the method that asks.
+function M.state(frame, what)
+  local state = states[frame]
+  if not state then
+    refuse("%s: a %s was given; accepted: a data frame (methods are called with ':')", what, type(frame))
+  end
+  if state.ended and state.ended[0] ~= 0 then
+    refuse_ended()
+  end
+  return state
+end
+
+--- The place of a column in the lists; raises for a name that is none.
+function M.place(state, name, what)
+  for i, known in ipairs(state.names) do
+    if known == name then
+      return i
+    end
+  end
+  refuse("%s: no column '%s'; columns: %s%s", what, tostring(name), table.concat(state.names, ", "),
+    M.hint(name, state.names))
+end
+
+--- A list that is given as one table or as arguments.
+function M.list(...)
+  local first = ...
+  if select("#", ...) == 1 and type(first) == "table" then
+    return first
+  end
+  return { ... }
+end
+
+local never = ffi.new "int32_t[1]"
+
+--- A frame with copies of columns in C memory, which `owner` keeps until then.
+function M.read_frame(names, columns, len, owner)
+  local list = {}
+  columns = cast("const struct tm_column *", columns)
+  for i in ipairs(names) do
+    list[i] = M.join_columns { M.view_column(columns[i - 1], 0, len, owner, never) }
+  end
+  return M.new_frame(names, list)
+end
+
+--- Frame over columns in C memory, for the time of a lease (lua/frame.c).
+local function wrap(names, columns, lease, len)
+  local ended = cast("const int32_t *", lease)
+  local list = {}
+  columns = cast("const struct tm_column *", columns)
+  if len > M.ROWS_MAX then
+    refuse("a data frame has at most 2^31 - 2 rows; %.0f are too many", len)
+  end
+  for i in ipairs(names) do
+    list[i] = M.view_column(columns[i - 1], 0, len, lease, ended)
+  end
+  local frame = M.new_frame(names, list)
+  states[frame].ended, states[frame].lease = ended, lease
+  return frame
+end
+
+c.setup(frame_meta, column_meta, wrap)
+
+return M

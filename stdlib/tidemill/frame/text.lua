@@ -1,0 +1,197 @@
+-- text.lua - data frames as text: on a terminal, in delimited files, as JSON lines.
+local base = require "tidemill.frame.base"
+local c = require "tidemill.frame_c"
+local fs = require "tidemill.fs"
+local json = require "tidemill.json"
+
+local STRING, BOOL = base.STRING, base.BOOL
+local refuse = base.refuse
+
+---@class tidemill.DataFrame
+local M = {}
+
+-- ---- on a terminal ----
+
+local ROWS_SHOWN, HEAD, TAIL, CELL, WIDTH = 20, 10, 5, 32, 100
+
+local function width_of(text)
+  return #text:gsub("[\128-\191]", "")
+end
+
+-- One line, at most CELL characters.
+local function cell(column, i)
+  if column:is_null(i) then
+    return "null"
+  end
+  local text = c.text(column, i - 1):gsub("%c", function(control)
+    return control == "\n" and "\\n" or control == "\t" and "\\t" or ("\\x%02x"):format(control:byte())
+  end)
+  if width_of(text) <= CELL then
+    return text
+  end
+  local kept = {}
+  for char in text:gmatch "[%z\1-\127\192-\255][\128-\191]*" do
+    kept[#kept + 1] = char
+    if #kept == CELL - 3 then
+      break
+    end
+  end
+  return table.concat(kept) .. "..."
+end
+
+local function rows_shown(len)
+  local list = {}
+  for i = 1, len <= ROWS_SHOWN and len or HEAD do
+    list[i] = i
+  end
+  for i = len - TAIL + 1, len > ROWS_SHOWN and len or len - TAIL do
+    list[#list + 1] = i
+  end
+  return list
+end
+
+local function shown_column(state, place, list)
+  local column, cells = state.columns[place], {}
+  local kind = base.handle(column).column.type
+  cells[1], cells[2] = state.names[place], base.type_names[kind]
+  for _, i in ipairs(list) do
+    cells[#cells + 1] = cell(column, i)
+  end
+  local widest = 0
+  for _, text in ipairs(cells) do
+    widest = math.max(widest, width_of(text))
+  end
+  for i, text in ipairs(cells) do
+    local blanks = (" "):rep(widest - width_of(text))
+    cells[i] = (kind == STRING or kind == BOOL) and text .. blanks or blanks .. text
+  end
+  return cells, widest
+end
+
+local function lines_of(state)
+  local list, width, lines, shown = rows_shown(state.len), 0, {}, 0
+  for place = 1, #state.names do
+    local cells, widest = shown_column(state, place, list)
+    if place > 1 and width + widest + 2 > WIDTH then
+      break
+    end
+    width, shown = width + widest + 2, place
+    for i, text in ipairs(cells) do
+      lines[i] = (lines[i] and lines[i] .. "  " or "") .. text
+    end
+  end
+  return lines, shown
+end
+
+--- The frame as a table for people: names, types and values, the first and the last rows where there are many.
+base.frame_meta.__tostring = function(df)
+  local state = base.state(df, "tostring")
+  local lines, shown = lines_of(state)
+  local text = { ("data frame of %d rows, %d columns"):format(state.len, #state.names) }
+  for i, line in ipairs(lines) do
+    text[#text + 1] = (line:gsub("%s+$", ""))
+    if state.len > ROWS_SHOWN and i == HEAD + 2 then
+      text[#text + 1] = ("... %d more"):format(state.len - HEAD - TAIL)
+    end
+  end
+  if shown < #state.names then
+    text[#text + 1] = ("and %d more columns: %s"):format(#state.names - shown,
+      table.concat(state.names, ", ", shown + 1))
+  end
+  return table.concat(text, "\n")
+end
+
+-- ---- delimited ----
+
+local function delimited_options(what, options)
+  options = base.options(what, options, { separator = "string", header = "boolean" })
+  local separator = options.separator or ","
+  if #separator ~= 1 or separator:find '["\r\n%z]' then
+    refuse("%s: option 'separator' is %q; accepted: one character, none of '\"' and line breaks", what, separator)
+  end
+  return separator, options.header ~= false
+end
+
+--- Writes a delimited file, whole or not at all. Fields are quoted where needed; null is an empty field, "" one in
+--- quotes.
+---
+---     local df = frame.from_table { { "a", { 1, 2 } }, { "b", { "x", "y, z" } } }
+---     assert(df:write_csv(path))
+---     assert(fs.read(path) == 'a,b\n1,x\n2,"y, z"\n')
+---@param path string
+---@param options? {separator?: string, header?: boolean} ",", true
+---@return true? ok
+---@return string? message
+---@return string? code
+function M.write_csv(df, path, options)
+  local state = base.state(df, "write_csv")
+  if type(path) ~= "string" or path:find("\0", 1, true) then
+    refuse("write_csv: a %s was given; accepted: a path", type(path))
+  end
+  local separator, header = delimited_options("write_csv", options)
+  return c.write(state.columns, state.names, separator, header, path)
+end
+
+--- The same as a string.
+---
+---     local df = frame.from_table { a = { 1, 2 } }
+---     assert(df:to_csv() == "a\n1\n2\n")
+---@param options? {separator?: string, header?: boolean}
+---@return string
+function M.to_csv(df, options)
+  local state = base.state(df, "to_csv")
+  local separator, header = delimited_options("to_csv", options)
+  return c.delimited(state.columns, state.names, separator, header)
+end
+
+-- ---- JSON lines ----
+
+--- Writes a JSON object a line for each row, whole or not at all; null is null. A double that is no number is null too.
+---
+---     local df = frame.from_table { a = { 1, nil }, b = { "x", "y" } }
+---     assert(df:write_json_lines(path))
+---     assert(fs.read(path) == '{"a":1,"b":"x"}\n{"a":null,"b":"y"}\n')
+---@param path string
+---@return true? ok
+---@return string? message
+---@return string? code
+function M.write_json_lines(df, path)
+  local state = base.state(df, "write_json_lines")
+  local lines = {}
+  for i = 1, state.len do
+    local values = {}
+    for place, name in ipairs(state.names) do
+      local v = state.columns[place][i]
+      values[name] = v == nil and json.null or v
+    end
+    local text, message, code = json.encode(json.object(values))
+    if not text then
+      return nil, ("row %d: %s"):format(i, message), code
+    end
+    lines[i] = text .. "\n"
+  end
+  return fs.write(path, table.concat(lines), { sync = false })
+end
+
+--- Rows of a file with a JSON object a line.
+function M.read_json_lines(path)
+  local text, message, code = fs.read(path)
+  if not text then
+    return nil, message, code
+  end
+  local list, number = {}, 0
+  for line in text:gmatch "[^\n]+" do
+    number = number + 1
+    local values
+    values, message, code = json.decode(line)
+    if values == nil then
+      return nil, ("'%s', line %d: %s"):format(path, number, message), code
+    elseif type(values) ~= "table" or (#values > 0 and next(values) ~= nil) then
+      return nil, ("'%s', line %d is no JSON object"):format(path, number), "TM_EDAMAGE"
+    end
+    list[number] = values
+  end
+  return list, number
+end
+
+return M

@@ -1,0 +1,71 @@
+-- A job over the rows of a table, also grouped by a key, is killed at calls that change a file, or such a call fails;
+-- it is resumed, and has the rows of an undisturbed one. What a table has on disk: schema.json, and the groups.
+local job = require "support.job"
+
+local LONG = os.getenv "TM_LONG" ~= nil
+local LIMIT = 20
+math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+
+local function new_case(keys)
+  local t = job.case()
+  for file = 1, 3 do
+    local lines = { "id,city" }
+    for i = 1, 40 do lines[#lines + 1] = ("%d,city%d"):format(file * 100 + i, i % 5) end
+    t:write(("in/%d.csv"):format(file), table.concat(lines, "\n") .. "\n")
+  end
+  t:script [[function run(df, context)
+    local rows = {}
+    local size = context.partition_key_value and #df or 0
+    for i = 1, #df do rows[i] = ("%d %s %d"):format(df.c.id[i], df.c.city[i], size) end
+    return rows
+  end]]
+  t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local config = tm.ParallelRunConfig { entry_script = "score.lua", process_count_per_node = 2, sync_interval = 0.01, %s }
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score", parallel_run_config = config,
+  inputs = tm.Dataset.Tabular.from_delimited_files("in/*.csv") } } }
+]]):format(keys and [[partition_keys = "city"]] or [[mini_batch_size = "15rows"]]))
+  return t
+end
+
+local function expected(keys)
+  local rows = {}
+  for file = 1, 3 do
+    for i = 1, 40 do rows[#rows + 1] = ("%d city%d %d"):format(file * 100 + i, i % 5, keys and 24 or 0) end
+  end
+  table.sort(rows)
+  return rows
+end
+
+local function faults(plan) return { env = { "TM_FAULTS=" .. plan }, limit = LIMIT } end
+
+local function count_changes(keys)
+  local t, changes = new_case(keys), 0
+  t:expect_job(0, nil, faults("record:" .. t:path "calls"))
+  for change in t:read("calls"):gmatch "%d+ (%S+) [^\n]*\n" do changes = math.max(changes, tonumber(change) or 0) end
+  assert.is_true(changes > 30)
+  return changes
+end
+
+local function sweep(keys, plan, wanted)
+  local changes = count_changes(keys)
+  local step = LONG and 1 or math.max(1, changes / wanted)
+  local at = 1 + (LONG and 0 or math.random() * (step - 1))
+  for n = at, changes, step do
+    local t, what = new_case(keys), plan:format(math.floor(n))
+    t:run_job(nil, faults(what))
+    local r = t:run_job({ "--resume" }, { limit = LIMIT })
+    if r.status ~= 0 then error(("%s, resumed: status %s\n%s"):format(what, r.status, r.err), 2) end
+    assert.same(expected(keys), t:rows(), what)
+    t:wait_for_none()
+    job.check_end()
+  end
+end
+
+describe("the lister of tables", function()
+  after_each(job.check_end)
+
+  it("may be killed while it cuts rows", function() sweep(false, "kill@%d", 25) end)
+  it("may be killed while it groups rows", function() sweep(true, "kill@%d", 40) end)
+  it("may fail while it groups rows", function() sweep(true, "fail@%d:EIO", 15) end)
+end)

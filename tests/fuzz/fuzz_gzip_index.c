@@ -1,0 +1,72 @@
+/* fuzz_gzip_index.c - an index of a gzip file, with its check sums put right where the first byte is odd: the points that
+ * are found lie in order and within the file, and their windows can be asked for. */
+#include "fuzz.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "data/rows/gzip_index.h"
+
+#define SOURCE_SIZE 100000
+
+static int open_memory(void *self, const char *path, int flags, int mode)
+{
+  return dup(*(int *)self);
+}
+
+/* Head and records. */
+static void sign(char *p, size_t n, const struct tm_gzip_key *key)
+{
+  char head[TM_GZIP_HEAD];
+  if (n < TM_GZIP_HEAD)
+    return;
+  tm_gzip_head_encode(head, key);
+  memcpy(p, head, sizeof head);
+  for (size_t at = TM_GZIP_HEAD; at + TM_GZIP_RECORD <= n;) {
+    size_t packed = tm_get_u32(p + at + 4), left = n - at - TM_GZIP_RECORD;
+    if (packed <= left)
+      tm_put_u64(p + at + 32, tm_hash64(p + at + TM_GZIP_RECORD, packed));
+    tm_put_u64(p + at + 40, tm_hash64_seed(p + at, 40, at));
+    at += TM_GZIP_RECORD + (packed <= left ? packed : left);
+  }
+}
+
+static void check_index(struct tm_gzip_index *x)
+{
+  static char window[TM_GZIP_WINDOW];
+  struct tm_gzip_record r;
+  int64_t size = tm_gzip_index_size(x), last = -1;
+  fuzz_require(size >= -1);
+  for (int64_t at = 0; at < SOURCE_SIZE * 2; at += at / 8 + 1) {
+    if (!tm_gzip_index_find(x, at, &r))
+      continue;
+    fuzz_require(r.out <= at && r.out >= last && r.in >= 0 && r.in <= SOURCE_SIZE && r.bits <= 7 &&
+                 r.window <= TM_GZIP_WINDOW);
+    last = r.out;
+    tm_gzip_index_window(x, &r, window);
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  size_t n = size > 0 ? size - 1 : 0;
+  char *bytes = malloc(n + 1);
+  int fd = memfd_create("index", MFD_CLOEXEC);
+  struct tm_fs fs = *tm_fs_real();
+  struct tm_gzip_key key = { .path = "/t.gz", .size = SOURCE_SIZE, .mtime_ns = 7, .spacing = 100 };
+  if (n > 0)
+    memcpy(bytes, data + 1, n);
+  if (size > 0 && (data[0] & 1))
+    sign(bytes, n, &key);
+  fuzz_require(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+  fs.self = &fd;
+  fs.open = open_memory;
+  struct tm_gzip_index *x = tm_gzip_index_open(&fs, "/", &key);
+  if (x != NULL)
+    check_index(x);
+  tm_gzip_index_close(x);
+  close(fd);
+  free(bytes);
+  return 0;
+}

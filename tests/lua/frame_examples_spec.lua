@@ -1,0 +1,67 @@
+-- The examples in the comments of tidemill.frame: each public function has one, and each runs. In an example `frame`,
+-- `fs` and `path`, a file that is not there yet, are known.
+local folder = require "support.folder"
+local frame = require "tidemill.frame"
+local fs = require "tidemill.fs"
+
+local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
+local stdlib = here .. "/../../stdlib/tidemill/"
+
+-- {name, text of its example or nil} for each function with a doc comment in a file.
+local function documented(file)
+  local found, example, is_doc = {}, nil, false
+  for line in io.lines(stdlib .. file) do
+    local code = line:match "^%-%-%-     (.*)$"
+    local name = line:match "^function ([%w_.:]+)%("
+    if code then
+      example = (example and example .. "\n" or "") .. code
+    elseif name and is_doc then
+      found[#found + 1] = { name = name, example = example }
+    end
+    is_doc = line:find "^%-%-%-" ~= nil
+    if not is_doc then example = nil end
+  end
+  return found
+end
+
+local files = {
+  ["frame.lua"] = {},
+  ["frame/column.lua"] = {},
+  ["frame/shape.lua"] = { "M.from_rows", "M.cast_column", "M.parse_column" }, -- for other files of ours
+  ["frame/group.lua"] = {},
+  ["frame/join.lua"] = { "M.concat" },
+  ["frame/text.lua"] = { "M.read_json_lines" },
+}
+
+local function is_in(list, name)
+  for _, known in ipairs(list) do
+    if known == name then return true end
+  end
+  return false
+end
+
+describe("the documentation of tidemill.frame", function()
+  local dir
+  before_each(function() dir = folder.new() end)
+  after_each(function() dir:remove() end)
+
+  local count = 0
+  for file, inner in pairs(files) do
+    for _, entry in ipairs(documented(file)) do
+      if not is_in(inner, entry.name) then
+        count = count + 1
+        it("has an example of " .. entry.name .. " in " .. file .. " that holds", function()
+          assert.is_truthy(entry.example, entry.name .. " has no example")
+          assert.is_truthy(entry.example:find("assert", 1, true), entry.name .. ": its example asserts nothing")
+          local run = assert(loadstring(entry.example, "=" .. entry.name))
+          setfenv(run, setmetatable({ frame = frame, fs = fs, path = dir:at "file" }, { __index = _G }))
+          run()
+        end)
+      end
+    end
+  end
+
+  it("is that of all of it", function()
+    assert.is_true(count >= 42, count .. " examples")
+  end)
+end)

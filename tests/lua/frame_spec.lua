@@ -1,0 +1,289 @@
+-- tidemill.frame: values, nulls, printing, files, and the words of what is refused.
+local ffi = require "ffi"
+local folder = require "support.folder"
+local frame = require "tidemill.frame"
+local fs = require "tidemill.fs"
+local refused = folder.refused
+
+local function small()
+  return frame.from_table({
+    { "id", { 1, 2, 3, 4 } }, { "price", { 1.5, frame.null, -2, 0 } }, { "name", { "b", "a", "", frame.null } },
+    { "on", { true, false, nil, true } }, { "at", { 0, 1.5, -0.25, nil } },
+  }, { at = "datetime" })
+end
+
+-- Rows as text, null as "-".
+local function text_of(df)
+  local lines = {}
+  for i = 1, #df do
+    local row = {}
+    for k, name in ipairs(df.columns) do
+      local v = df.c[name][i]
+      row[k] = v == nil and "-" or tostring(v)
+    end
+    lines[i] = table.concat(row, " ")
+  end
+  return table.concat(lines, "; ")
+end
+
+describe("a data frame", function()
+  it("has rows, columns and types", function()
+    local df = small()
+    assert.equal(4, #df)
+    assert.same({ "id", "price", "name", "on", "at" }, df.columns)
+    assert.same({ id = "long", price = "double", name = "string", on = "bool", at = "datetime" }, df.types)
+    assert.equal("userdata", type(df))
+    assert.equal("1 1.5 b true 0; 2 - a false 1.5; 3 -2  - -0.25; 4 0 - true -", text_of(df))
+    df.columns[1] = "changed"
+    assert.equal("id", df.columns[1])
+  end)
+
+  it("may be empty", function()
+    local none, empty = frame.from_table {}, frame.from_table { a = {} }
+    assert.equal(0, #none)
+    assert.same({}, none.columns)
+    assert.equal(0, #empty)
+    assert.equal("string", empty.types.a)
+    for _ in empty:rows() do error "a row" end
+    assert.equal(0, #empty:sort("a"):filter("a", "==", "x"):head(3):unique())
+    assert.equal(0, #empty:group_by("a"):agg { n = "count" })
+    assert.equal(0, #empty:join(empty, { on = "a" }))
+    assert.equal("a\n", empty:to_csv())
+    assert.is_truthy(tostring(empty):find "0 rows, 1 columns")
+    assert.is_truthy(tostring(none):find "0 rows, 0 columns")
+    assert.equal(0, #frame.from_rows {})
+    assert.same({ "a", "b" }, frame.from_rows({}, { "a", "b" }).columns)
+  end)
+
+  it("reads columns like arrays", function()
+    local c = small().c
+    assert.equal(1, c.id[1])
+    assert.is_nil(c.id[0])
+    assert.is_nil(c.id[5])
+    assert.is_nil(c.id[1.5])
+    assert.equal(4, #c.id)
+    assert.equal("long", c.id.type)
+    assert.is_true(c.price:is_null(2))
+    assert.is_false(c.price:is_null(1))
+    assert.is_nil(c.name[4])
+    assert.equal("", c.name[3])
+    assert.is_truthy(tostring(c.price):find "4 x double: 1.5, null, %-2, 0")
+  end)
+
+  it("tells null from NaN and from nothing", function()
+    local df = frame.from_table { x = { 0 / 0, frame.null, 1 }, s = { "", frame.null, "x" } }
+    assert.is_true(df.c.x[1] ~= df.c.x[1])
+    assert.is_false(df.c.x:is_null(1))
+    assert.is_true(df.c.x:is_null(2))
+    assert.equal(2, df.c.x:count())
+    assert.is_false(df.c.s:is_null(1))
+    assert.equal('s,x\n"",nan\n,\nx,1\n', df:to_csv())
+  end)
+
+  it("keeps 64-bit integers", function()
+    local df = frame.from_table { id = { 9007199254740993LL, 2 ^ 53, -9223372036854775807LL - 1, 7LL } }
+    assert.equal("cdata", type(df.c.id[1]))
+    assert.is_true(df.c.id[1] == 9007199254740993LL)
+    assert.equal(2 ^ 53, df.c.id[2])
+    assert.equal("-9223372036854775808", df.c.id:as_string(3))
+    assert.equal("number", type(df.c.id[4]))
+    assert.equal("9007199254740993", df.c.id:as_string()[1])
+    assert.equal(1, #df:filter("id", "==", 9007199254740993LL))
+    assert.equal("7", text_of(df:filter("id", "<", 8):filter("id", ">", 0)))
+    assert.is_true(frame.from_table({ a = { 9223372036854775806LL, 1LL } }).c.a:sum() == 9223372036854775807LL)
+    assert.equal(2 ^ 63, frame.from_table({ a = { 9223372036854775807LL, 1LL } }).c.a:sum())
+  end)
+
+  it("gives its memory to loops", function()
+    local df = small()
+    local id, at, on = df.c.id:data(), df.c.at:data(), df.c.on:data()
+    assert.is_true(id[0] == 1LL and id[3] == 4LL)
+    assert.is_true(at[1] == 1500000LL and at[2] == -250000LL)
+    assert.is_true(on[0] == true and on[1] == false)
+    local offsets, bytes = df.c.name:data()
+    assert.equal("b", ffi.string(bytes + offsets[0], offsets[1] - offsets[0]))
+    assert.is_nil(df.c.id:validity())
+    assert.equal(13, bit.band(df.c.price:validity()[0], 15))
+  end)
+
+  it("has one cursor for its rows", function()
+    local df, seen = small(), {}
+    local first
+    for i, row in df:irows() do
+      first = first or row
+      assert.equal(first, row)
+      seen[i] = row:copy()
+    end
+    assert.same({ id = 2, name = "a", on = false, at = 1.5 }, seen[2])
+    assert.same(seen, df:to_table())
+    assert.is_truthy(tostring(first))
+  end)
+
+  it("reads ten million numbers row by row in less than 1 MB", function()
+    local n = 10000000
+    local big = frame.from_table({ { "a", { 1 } }, { "b", { 2.5 } } })
+    local parts = {}
+    for _ = 1, 10 do big = frame.concat { big, big } end
+    for i = 1, math.ceil(n / #big) do parts[i] = big end
+    big = frame.concat(parts):head(n)
+    parts = nil -- luacheck: ignore
+    collectgarbage()
+    collectgarbage()
+    collectgarbage "stop"
+    local before, sum = collectgarbage "count", 0
+    for row in big:rows() do sum = sum + row.a * row.b end
+    local used = collectgarbage "count" - before
+    collectgarbage "restart"
+    assert.equal(2.5 * n, sum)
+    assert.is_true(used < 1024, used .. " KB")
+  end)
+
+  it("gives memory back that it does not need any more", function()
+    local base = frame.from_table { a = { 1, 2, 3, 4, 5, 6, 7, 8 } }
+    for _ = 1, 13 do base = frame.concat { base, base } end -- 0.5 MB a column
+    local highest = 0
+    for _ = 1, 100 do
+      local sorted = base:sort { "a", desc = true }
+      assert.equal(8, sorted.c.a[1])
+      highest = math.max(highest, collectgarbage "count")
+    end
+    assert.is_true(highest < 50 * 1024, highest .. " KB")
+  end)
+
+  it("is printed with names and types, cut where it is large", function()
+    assert.equal([[
+data frame of 3 rows, 3 columns
+name     price    id
+string  double  long
+b          1.5     1
+é         null    20
+null        -2     3]], tostring(frame.from_table {
+      { "name", { "b", "é", frame.null } }, { "price", { 1.5, frame.null, -2 } }, { "id", { 1, 20, 3 } },
+    }))
+    local lines = {}
+    local many = frame.from_table { n = (function() local t = {} for i = 1, 100 do t[i] = i end return t end)() }
+    for line in tostring(many):gmatch "[^\n]+" do lines[#lines + 1] = line end
+    assert.equal(1 + 2 + 10 + 1 + 5, #lines)
+    assert.equal("... 85 more", lines[14])
+    assert.equal(" 100", lines[19])
+    local wide = {}
+    for i = 1, 40 do wide[i] = { "column" .. i, { ("x"):rep(60) } } end
+    local text = tostring(frame.from_table(wide))
+    assert.is_truthy(text:find("x...", 1, true))
+    assert.is_truthy(text:find "and %d+ more columns: .*column40")
+    for line in text:gmatch "([^\n]*)\nand" do assert.is_true(#line <= 100) end
+  end)
+end)
+
+describe("a data frame's files", function()
+  local dir
+  before_each(function() dir = folder.new() end)
+  after_each(function() dir:remove() end)
+
+  it("come back as they were written", function()
+    local df = frame.from_table({
+      { "text", { "a,b", "", frame.null, 'say "x"', "two\nlines", " blank " } }, { "n", { 1, 2, nil, 4, 5, 6 } },
+      { "x", { 0.1, 1 / 3, nil, 1e300, -0.5, 2.5 } }, { "on", { true, nil, false, true, true, false } },
+      { "at", { 0, 1.5, nil, 1e9, -1, 951782400.123456 } },
+    }, { at = "datetime" })
+    for _, separator in ipairs { ",", "\t", ";", " " } do
+      assert(df:write_csv(dir:at "x.csv", { separator = separator }))
+      local back = assert(frame.read_csv(dir:at "x.csv", { separator = separator }))
+      assert.same(df.types, back.types)
+      assert.equal(text_of(df), text_of(back))
+    end
+    assert(df:write_csv(dir:at "x.csv", { header = false }))
+    assert.same({ "Column1", "Column2", "Column3", "Column4", "Column5" },
+      frame.read_csv(dir:at "x.csv", { header = false }).columns)
+  end)
+
+  it("are JSON lines, too", function()
+    local df = frame.from_table { a = { 1, frame.null }, b = { "x\n", "é" }, c = { 9007199254740993LL, 1LL } }
+    assert(df:write_json_lines(dir:at "x.jsonl"))
+    assert.equal('{"a":1,"b":"x\\n","c":9007199254740993}\n{"a":null,"b":"é","c":1}\n', dir:read "x.jsonl")
+    assert.equal(text_of(df), text_of(frame.read_json_lines(dir:at "x.jsonl")))
+    dir:write("bad.jsonl", '{"a":1}\n[1]\n')
+    local none, message = frame.read_json_lines(dir:at "bad.jsonl")
+    assert.is_nil(none)
+    assert.is_truthy(message:find "line 2")
+  end)
+
+  it("say what is wrong", function()
+    local none, message, code = frame.read_csv(dir:at "missing")
+    assert.is_nil(none)
+    assert.is_truthy(message:find("missing", 1, true))
+    assert.equal("ENOENT", code)
+    dir:write("x.csv", "a,b\n1,2\nx,3\n")
+    none, message = frame.read_csv(dir:at "x.csv", { set_column_types = { a = "long" } })
+    assert.is_nil(none)
+    assert.is_truthy(message:find "line 3" and message:find "'a'", message)
+    assert.is_nil(frame.read_csv(dir:at "x.csv", { set_column_types = { a = "long" }, invalid = "null" }).c.a[2])
+    none, message = small():write_csv(dir:at "no/folder.csv")
+    assert.is_nil(none)
+    assert.is_string(message)
+    assert.is_false(fs.exists(dir:at "no"))
+  end)
+end)
+
+describe("what a data frame refuses", function()
+  local df = small()
+  local cases = {
+    { function() return (df.c.pric) end, "no column 'pric'; columns: at, id, name, on, price; did you mean 'price'?" },
+    { function() return (df:column "nam") end, "column: no column 'nam'; columns: id, price, name, on, at" },
+    { function() return (df:select("id", "nme")) end, "select: no column 'nme'" },
+    { function() return (df:select("id", "id")) end, "select: column 'id' is named twice" },
+    { function() return (df.price) end, "its column is df.c.price" },
+    { function() return (df:filtr()) end, "a data frame has no 'filtr'; did you mean 'filter'?" },
+    { function() df.x = 1 end, "a data frame does not change" },
+    { function() df.c.x = 1 end, "a data frame does not change" },
+    { function() df.c.id[1] = 2 end, "a column does not change" },
+    { function() for row in df:rows() do row.id = 1 end end, "a row does not change" },
+    { function() return (df:map(function(row) return { x = row.pric } end)) end, "no column 'pric'" },
+    { function() return (df.filter("id", "==", 1)) end, "filter: a string was given; accepted: a data frame" },
+    { function() return (df:filter("id", "=", 1)) end, "filter: '=' compares nothing; accepted: ==" },
+    { function() return (df:filter("id", "==", "1")) end, 'of type long and cannot be compared with the string "1"' },
+    { function() return (df:filter("on", ">", 1)) end, "of type bool" },
+    { function() return (df:rename { id = "name" }) end, "there would be two columns 'name'" },
+    { function() return (df:sort()) end, "sort: no column is named" },
+    { function() return (df:sort { "id", desc = 1 }) end, "option 'desc' is a number" },
+    { function() return (df:head(-1)) end, "head: -1 is no number of rows" },
+    { function() return (df:with_column("x", { 1, 2, 3, 4, 5 })) end, "5 values for column 'x' of a frame with" },
+    { function() return (df:with_column("x", nil)) end, "column 'x' is null in all rows; give its type" },
+    { function() return (df:with_column("x", { 1, "a" })) end, "column 'x', row 2: the string \"a\" in a column of" },
+    { function() return (df:with_column("x", function(r) return r.id / 2 end, "long")) end, "column 'x', row 1: 0.5" },
+    { function() return (df:with_column("x", 1, "int")) end, "'int' is no type; accepted: bool, long, double" },
+    { function() return (df:with_column("x", df:head(2).c.id)) end, "column 'x' has 2 rows; the frame has 4" },
+    { function() return (df:cast { name = "long" }) end, "column 'name', row 1: the string \"b\" is no long" },
+    { function() return (df:cast { price = "bool" }) end, "column 'price', row 1: 1.5 is no bool" },
+    { function() return (df:cast { on = "datetime" }) end, "of type bool, which cannot become datetime" },
+    { function() return (df:fill_null { id = "x" }) end, "fill_null: column 'id', row 1" },
+    { function() return (df:map(function() return 1 end)) end, "map: the function returned 1 for row 1" },
+    { function() return (df:group_by "id":agg { id = "count" }) end, "'id' is a key of the groups" },
+    { function() return (df:group_by "id":agg { x = { "summ", "price" } }) end, "did you mean 'sum'?" },
+    { function() return (df:group_by "id":agg { x = { "sum", "name" } }) end, "'name' is of type string and has no" },
+    { function() return (df:join(df, { on = "id", how = "outr" })) end, "'how' is 'outr'; accepted: inner, left" },
+    { function() return (df:join(df, {})) end, "join: 'on' is a nil" },
+    { function() return (df:join(df:cast { id = "double" }, { on = "id" })) end, "of type long" },
+    { function() return (frame.concat(df, df:drop "id")) end, "frame 2 has the columns price, name, on, at" },
+    { function() return (frame.concat(df, df:cast { id = "string" })) end, "column 'id' is of type string in frame 2" },
+    { function() return (frame.from_table { a = 1 }) end, "the values of column 'a' are 1; accepted: a list" },
+    { function() return (frame.from_table { a = { x = 1 } }) end, "column 'a' have the key 'x'" },
+    { function() return (frame.from_table { { "a", { 1 } }, { "a", { 2 } } }) end, "two columns 'a'" },
+    { function() return (frame.from_table { a = { 1, {} } }) end, "column 'a', row 2: a table" },
+    { function() return (frame.from_table({ a = { 1 } }, { b = "long" })) end, "no column 'b'" },
+    { function() return (frame.from_rows { 1 }) end, "row 1 is 1; accepted: a table" },
+    { function() return (frame.from_rows({ { c = 1 } }, { "a" })) end, "row 1 has 'c'; columns: a" },
+    { function() return (df.c.name:sum()) end, "a column of type string has none" },
+    { function() return (df.c.id:is_null(5)) end, "no row 5; the column has 4" },
+    { function() return (df.c.id:summ()) end, "did you mean 'sum'?" },
+    { function() return (df:to_csv { separator = "ab" }) end, "one character" },
+    { function() return (df:to_csv { seperator = ";" }) end, "unknown option 'seperator'; accepted: header" },
+    { function() return (frame.read_csv(1)) end, "read_csv: a number was given; accepted: a path" },
+  }
+  for _, case in ipairs(cases) do
+    it("is told in words: " .. case[2], function()
+      local words = refused(case[1])
+      assert.is_truthy(words:find(case[2], 1, true), words)
+    end)
+  end
+end)

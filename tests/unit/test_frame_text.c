@@ -1,0 +1,119 @@
+/* test_frame_text.c - values as text, fields in quotes, rows with their fields in another order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data/frame.h"
+#include "data/frame_text.h"
+
+static void expect(struct tm_buf *b, const char *want)
+{
+  assert_string_equal(tm_buf_str(b), want);
+  tm_buf_clear(b);
+}
+
+static void moments_are_written_in_iso_8601(void **state)
+{
+  static const struct {
+    int64_t us;
+    const char *text;
+  } cases[] = {
+    { 0, "1970-01-01T00:00:00Z" },
+    { 1, "1970-01-01T00:00:00.000001Z" },
+    { 1500000, "1970-01-01T00:00:01.5Z" },
+    { -1, "1969-12-31T23:59:59.999999Z" },
+    { INT64_C(951782400) * 1000000, "2000-02-29T00:00:00Z" },
+    { INT64_C(4107542399) * 1000000, "2100-02-28T23:59:59Z" },
+    { INT64_C(-62135596800) * 1000000, "0001-01-01T00:00:00Z" },
+    { INT64_C(253402300799) * 1000000 + 120000, "9999-12-31T23:59:59.12Z" },
+  };
+  struct tm_buf b = TM_BUF_NONE;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    int64_t us = cases[i].us;
+    struct tm_column c = { .i64 = &us, .len = 1, .type = TM_COLUMN_DATETIME };
+    tm_frame_add_value(&b, &c, 0);
+    expect(&b, cases[i].text);
+  }
+  tm_buf_release(&b);
+}
+
+static void fields_are_quoted_where_a_reader_would_err(void **state)
+{
+  static const struct {
+    const char *field, *comma, *blank;
+  } cases[] = {
+    { "plain", "plain", "plain" },
+    { "a,b", "\"a,b\"", "a,b" },
+    { "a b", "a b", "\"a b\"" },
+    { "", "\"\"", "\"\"" },
+    { " a", "\" a\"", "\" a\"" },
+    { "a\t", "\"a\t\"", "\"a\t\"" },
+    { "a\"b", "\"a\"\"b\"", "\"a\"\"b\"" },
+    { "a\nb", "\"a\nb\"", "\"a\nb\"" },
+  };
+  struct tm_buf b = TM_BUF_NONE;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    tm_frame_add_field(&b, cases[i].field, strlen(cases[i].field), ',');
+    expect(&b, cases[i].comma);
+    tm_frame_add_field(&b, cases[i].field, strlen(cases[i].field), ' ');
+    expect(&b, cases[i].blank);
+  }
+  tm_buf_release(&b);
+}
+
+static void rows_are_written_with_nulls_and_escapes(void **state)
+{
+  int32_t offsets[] = { 0, 3, 3, 3, 8 };
+  uint8_t validity = 0x0b; /* row 2 is null */
+  int64_t numbers[] = { 1, -2, 3, INT64_MIN };
+  struct tm_column s = { .off32 = offsets,
+                         .bytes = (char *)"a\nbc\\,\r\"",
+                         .validity = &validity,
+                         .len = 4,
+                         .type = TM_COLUMN_STRING };
+  struct tm_column n = { .i64 = numbers, .len = 4, .type = TM_COLUMN_LONG };
+  const struct tm_column *const columns[] = { &s, &n };
+  static const char names[] = "\1\0\0\0s\3\0\0\0n,n";
+  struct tm_buf b = TM_BUF_NONE;
+  tm_frame_add_header(&b, names, sizeof names - 1, ',');
+  tm_frame_add_rows(&b, columns, 2, 4, ',', false);
+  expect(&b, "s,\"n,n\"\n\"a\nb\",1\n\"\",-2\n,3\n\"c\\,\r\"\"\",-9223372036854775808\n");
+  tm_frame_add_rows(&b, columns, 2, 4, ',', true);
+  expect(&b, "a\\nb,1\n\"\",-2\n,3\n\"c\\\\,\\r\"\"\",-9223372036854775808\n");
+  tm_frame_add_rows(&b, columns + 1, 1, 2, '-', false); /* the separator is a sign of numbers */
+  expect(&b, "1\n\"-2\"\n");
+  tm_buf_release(&b);
+}
+
+static void rows_get_their_fields_in_another_order(void **state)
+{
+  static const size_t order[] = { 2, 0, 1 };
+  static const char rows[] = "a,\"b,\"\"\n\",c\n,,\n1,2,3\n";
+  struct tm_buf b = TM_BUF_NONE;
+  tm_frame_reorder_rows(&b, rows, strlen(rows), ',', order, 3);
+  expect(&b, "c,a,\"b,\"\"\n\"\n,,\n3,1,2\n");
+  for (size_t n = 0; n < strlen(rows); n++) { /* cut anywhere: nothing is read beyond */
+    char *copy = malloc(n + 1);
+    memcpy(copy, rows, n);
+    tm_frame_reorder_rows(&b, copy, n, ',', order, 3);
+    tm_buf_clear(&b);
+    free(copy);
+  }
+  tm_buf_release(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(moments_are_written_in_iso_8601),
+    cmocka_unit_test(fields_are_quoted_where_a_reader_would_err),
+    cmocka_unit_test(rows_are_written_with_nulls_and_escapes),
+    cmocka_unit_test(rows_get_their_fields_in_another_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

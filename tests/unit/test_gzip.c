@@ -1,0 +1,358 @@
+/* test_gzip.c - gzip files are read from anywhere, and what is wrong with them or with their index is found. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "data/rows/gzip_index.h"
+#include "data/rows/open.h"
+#include "folder.h"
+#include "random.h"
+
+#define CONTENTS ((size_t)2 << 20)
+
+struct rig {
+  struct folder folder;
+  char *path, *index;
+  char *contents;
+  struct tm_buf file;
+  struct tm_fs fs;
+  int64_t read; /* bytes, from all files */
+  char *warning;
+  int writes;      /* that go well */
+  bool is_damaged; /* what comes before the fault need not be right: the check sum is at the end */
+};
+
+static int64_t counted_pread(void *self, int fd, void *p, size_t n, int64_t at)
+{
+  const struct tm_fs *real = tm_fs_real();
+  int64_t got = real->pread(real->self, fd, p, n, at);
+  ((struct rig *)self)->read += got > 0 ? got : 0;
+  return got;
+}
+
+static void add_member(struct tm_buf *out, const char *p, size_t n)
+{
+  z_stream z = { .next_in = (Bytef *)(uintptr_t)p, .avail_in = (uInt)n };
+  deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
+  size_t room = deflateBound(&z, n);
+  z.next_out = (Bytef *)tm_buf_extend(out, room);
+  z.avail_out = (uInt)room;
+  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+  out->len -= z.avail_out;
+  deflateEnd(&z);
+}
+
+static void write_file(const char *path, const void *p, size_t n)
+{
+  FILE *f = fopen(path, "wb");
+  assert_non_null(f);
+  assert_int_equal(fwrite(p, 1, n, f), n);
+  assert_int_equal(fclose(f), 0);
+}
+
+static int setup(void **state)
+{
+  struct rig *g = TM_NEW(struct rig);
+  struct random r = { 9 };
+  folder_init(&g->folder);
+  g->path = tm_xstrdup(folder_file(&g->folder, "t.csv.gz"));
+  g->index = tm_xstrdup(folder_file(&g->folder, "index"));
+  g->contents = tm_xmalloc(CONTENTS);
+  for (size_t i = 0; i < CONTENTS; i++)
+    g->contents[i] = (char)(i % 50 == 49 ? '\n' : 'a' + random_below(&r, 20));
+  g->fs = *tm_fs_real();
+  g->fs.self = g;
+  g->fs.pread = counted_pread;
+  add_member(&g->file, g->contents, CONTENTS / 3);
+  add_member(&g->file, g->contents + CONTENTS / 3, CONTENTS - CONTENTS / 3);
+  write_file(g->path, g->file.data, g->file.len);
+  *state = g;
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  struct rig *g = *state;
+  folder_release(&g->folder);
+  tm_buf_release(&g->file);
+  free(g->contents);
+  free(g->path);
+  free(g->index);
+  free(g->warning);
+  free(g);
+  return 0;
+}
+
+static void on_warning(void *data, const char *text)
+{
+  struct rig *g = data;
+  free(g->warning);
+  g->warning = tm_xstrdup(text);
+}
+
+static struct tm_stream *open_it(struct rig *g, bool is_lister)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_rows_pack pack = {
+    .index_dir = g->index, .spacing = 100000, .on_warning = on_warning, .data = g
+  };
+  struct tm_stream *s = tm_rows_open(&g->fs, g->path, &pack, is_lister, &err);
+  assert_non_null(s);
+  return s;
+}
+
+/* All of it, as the lister reads. Negative: the error. */
+static int64_t read_all(struct rig *g, struct tm_err *err)
+{
+  struct tm_stream *s = open_it(g, true);
+  char *p = tm_xmalloc(CONTENTS);
+  int64_t at = 0, got;
+  while ((got = s->read(s, p, 65536, at, err)) > 0) {
+    assert_true((size_t)(at + got) <= CONTENTS);
+    if (!g->is_damaged)
+      assert_memory_equal(p, g->contents + at, (size_t)got);
+    at += got;
+  }
+  free(p);
+  tm_stream_close(s);
+  return got < 0 ? got : at;
+}
+
+static void check_at(struct rig *g, struct tm_stream *s, int64_t at, size_t n)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *p = tm_xmalloc(n);
+  size_t want = (size_t)at >= CONTENTS ? 0 : CONTENTS - (size_t)at < n ? CONTENTS - (size_t)at : n;
+  assert_int_equal(s->read(s, p, n, at, &err), want);
+  assert_memory_equal(p, g->contents + at, want);
+  free(p);
+}
+
+static void contents_are_read_from_anywhere(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  struct random r = { 4 };
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  struct tm_stream *s = open_it(g, false);
+  for (int i = 0; i < 60; i++)
+    check_at(g, s, (int64_t)random_below(&r, CONTENTS), 1 + random_below(&r, 200000));
+  check_at(g, s, CONTENTS, 10);
+  tm_stream_close(s);
+  assert_null(g->warning);
+}
+
+static void a_point_saves_what_is_before_it(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  struct tm_stream *s = open_it(g, false);
+  g->read = 0;
+  check_at(g, s, CONTENTS - 1000, 500);
+  assert_true(g->read < (int64_t)g->file.len / 4);
+  tm_stream_close(s);
+}
+
+/* A worker is given a range as soon as the lister has found it. */
+static void an_index_is_used_while_it_is_written(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  char *p = tm_xmalloc(CONTENTS);
+  struct tm_stream *lister = open_it(g, true);
+  assert_int_equal(lister->read(lister, p, 100, 0, &err), 100);
+  struct tm_stream *worker = open_it(g, false);
+  for (int64_t at = 0; at + 300000 < (int64_t)CONTENTS; at += 300000) {
+    assert_int_equal(lister->read(lister, p, 300000, at, &err), 300000);
+    g->read = 0;
+    check_at(g, worker, at + 299000, 1000);
+    assert_true(g->read < 300000);
+  }
+  assert_int_equal(lister->read(lister, p, 100, 0, &err),
+                   100); /* from the beginning again, as for a header */
+  assert_memory_equal(p, g->contents, 100);
+  tm_stream_close(lister);
+  tm_stream_close(worker);
+  free(p);
+}
+
+static void an_index_is_kept_and_of_its_file_alone(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  struct stat before, after;
+  char *index = tm_gzip_index_path(g->index, g->path);
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  assert_int_equal(stat(index, &before), 0);
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  assert_int_equal(stat(index, &after), 0);
+  assert_int_equal(before.st_ino, after.st_ino);
+  struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+  assert_int_equal(utimensat(AT_FDCWD, g->path, times, 0), 0);
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  assert_int_equal(stat(index, &after), 0);
+  assert_int_not_equal(before.st_ino, after.st_ino);
+  free(index);
+}
+
+static void expect(struct rig *g, const char *words)
+{
+  struct tm_err err = TM_ERR_NONE;
+  write_file(g->path, g->file.data, g->file.len);
+  assert_int_equal(read_all(g, &err), TM_EDAMAGE);
+  if (strstr(err.text, words) == NULL)
+    fail_msg("'%s' does not say '%s'", err.text, words);
+}
+
+static void damage_is_found(void **state)
+{
+  struct rig *g = *state;
+  size_t len = g->file.len;
+  g->file.len = len - 3;
+  expect(g, "ends too early");
+  g->file.len = len / 2;
+  expect(g, "ends too early");
+  g->file.len = len;
+  g->file.data[len - 6] ^= 1;
+  expect(g, "incorrect data check");
+  g->file.data[len - 6] ^= 1;
+  tm_buf_add(&g->file, "\0\0\0more", 7);
+  expect(g, "belong to no gzip member");
+  g->file.len = len;
+  g->is_damaged = true;
+  memset(g->file.data + len / 4, 0xff, 1000);
+  expect(g, "'");
+}
+
+static void zeros_behind_the_end_are_nothing(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  tm_buf_add(&g->file, "\0\0\0\0\0\0\0\0\0", 9);
+  write_file(g->path, g->file.data, g->file.len);
+  assert_int_equal(read_all(g, &err), CONTENTS);
+}
+
+/* One byte after the other of the index is wrong: contents are right all the same. */
+static void a_damaged_index_does_no_harm(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  struct random r = { 17 };
+  struct tm_buf index = TM_BUF_NONE;
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  char *path = tm_gzip_index_path(g->index, g->path);
+  assert_int_equal(tm_fs_read_file(tm_fs_real(), path, 64 << 20, &index, &err), 0);
+  for (int i = 0; i < 120; i++) {
+    size_t at = i < 64 ? (size_t)i * 2 : random_below(&r, index.len);
+    char was = index.data[at];
+    index.data[at] ^= (char)(1 + random_below(&r, 255));
+    write_file(path, index.data, i % 10 == 9 ? at : index.len);
+    struct tm_stream *s = open_it(g, false);
+    check_at(g, s, (int64_t)random_below(&r, CONTENTS), 5000);
+    tm_stream_close(s);
+    if (i % 20 == 0)
+      assert_int_equal(read_all(g, &err), CONTENTS); /* makes it anew */
+    index.data[at] = was;
+  }
+  free(path);
+  tm_buf_release(&index);
+}
+
+static void without_an_index_it_is_read_in_order(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_stream *s = open_it(g, false);
+  check_at(g, s, 100, 1000);
+  check_at(g, s, CONTENTS - 100, 1000);
+  check_at(g, s, 5, 10);
+  tm_stream_close(s);
+  write_file(g->index, "", 0); /* no folder can be made there */
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  assert_non_null(g->warning);
+  assert_non_null(strstr(g->warning, "no index of"));
+}
+
+static int64_t failing_pwrite(void *self, int fd, const void *p, size_t n, int64_t at)
+{
+  const struct tm_fs *real = tm_fs_real();
+  return ((struct rig *)self)->writes-- > 0 ? real->pwrite(real->self, fd, p, n, at) : -ENOSPC;
+}
+
+/* The n-th write of the index fails: the contents are read all the same, and it is said once. */
+static void an_index_that_cannot_be_written_does_no_harm(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  g->fs.pwrite = failing_pwrite;
+  for (int n = 0; n < 8; n++) {
+    g->writes = n;
+    assert_int_equal(read_all(g, &err), CONTENTS);
+    assert_non_null(g->warning);
+    assert_non_null(strstr(g->warning, "no space left on device"));
+    free(g->warning);
+    g->warning = NULL;
+    struct tm_stream *s = open_it(g, false);
+    check_at(g, s, CONTENTS - 5000, 4000);
+    tm_stream_close(s);
+  }
+}
+
+static void records(void **state)
+{
+  struct tm_gzip_record r = { .kind = TM_GZIP_POINT,
+                              .out = 5,
+                              .in = 7,
+                              .bits = 3,
+                              .window = 9,
+                              .packed = 4,
+                              .check = 77,
+                              .at = 64 },
+                        got;
+  char bytes[TM_GZIP_RECORD];
+  tm_gzip_record_encode(bytes, &r);
+  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), 0);
+  assert_true(got.out == 5 && got.in == 7 && got.bits == 3 && got.window == 9 && got.packed == 4 &&
+              got.check == 77);
+  assert_int_equal(tm_gzip_record_decode(&got, bytes, 65), TM_EDAMAGE);
+  r.bits = 8;
+  tm_gzip_record_encode(bytes, &r);
+  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
+  r.bits = 0;
+  r.window = TM_GZIP_WINDOW + 1;
+  tm_gzip_record_encode(bytes, &r);
+  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
+}
+
+#define IN_RIG(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    IN_RIG(contents_are_read_from_anywhere),
+    IN_RIG(a_point_saves_what_is_before_it),
+    IN_RIG(an_index_is_used_while_it_is_written),
+    IN_RIG(an_index_is_kept_and_of_its_file_alone),
+    IN_RIG(damage_is_found),
+    IN_RIG(zeros_behind_the_end_are_nothing),
+    IN_RIG(a_damaged_index_does_no_harm),
+    IN_RIG(without_an_index_it_is_read_in_order),
+    IN_RIG(an_index_that_cannot_be_written_does_no_harm),
+    cmocka_unit_test(records),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

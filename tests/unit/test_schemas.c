@@ -1,0 +1,68 @@
+/* test_schemas.c - state/schema.json: what is written is read, what is missing or damaged is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data/schemas.h"
+#include "tree_fixture.h"
+
+static void what_is_written_is_read(void **state)
+{
+  static const char *const formats[] = { "%d.%m.%Y" };
+  struct tm_schemas out, in;
+  struct tm_err err = TM_ERR_NONE;
+  char *path = tm_path_join(*state, "schema.json");
+  tm_schemas_init(&out, 2);
+  tm_schemas_init(&in, 2);
+  assert_int_equal(tm_schemas_read(&in, tm_fs_real(), path, &err), 0); /* missing: none is found */
+  assert_int_equal(in.at[1].len, 0);
+  tm_schema_set_type(tm_schema_add(&out.at[1], "day", 3), TM_COLUMN_DATETIME, formats, 1);
+  tm_schema_add(&out.at[1], "Path", 4)->of_file = true;
+  assert_int_equal(tm_schemas_write(&out, tm_fs_real(), path, &err), 0);
+  assert_int_equal(tm_schemas_read(&in, tm_fs_real(), path, &err), 0);
+  assert_int_equal(in.at[0].len, 0);
+  assert_true(tm_schema_is_equal(&in.at[1], &out.at[1]));
+  tm_schemas_release(&out);
+  tm_schemas_release(&in);
+  free(path);
+}
+
+static void what_is_none_is_refused(void **state)
+{
+  static const struct {
+    const char *text;
+    int code;
+  } cases[] = {
+    { "", TM_EDAMAGE },
+    { "{\"version\":2,\"inputs\":[null]}", TM_EVERSION },
+    { "{\"version\":1}", TM_EDAMAGE },
+    { "{\"version\":1,\"inputs\":[null,null]}", TM_EDAMAGE },
+    { "{\"version\":1,\"inputs\":[{\"columns\":7}]}", TM_EDAMAGE },
+    { "{\"version\":1,\"inputs\":[{\"columns\":[{\"name\":\"a\",\"type\":\"?\"}]}]}", TM_EDAMAGE },
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    struct tm_schemas s;
+    struct tm_err err = TM_ERR_NONE;
+    char *path = tm_path_join(*state, "schema.json");
+    tree_file(*state, "schema.json", cases[i].text, strlen(cases[i].text));
+    tm_schemas_init(&s, 1);
+    assert_int_equal(tm_schemas_read(&s, tm_fs_real(), path, &err), cases[i].code);
+    assert_non_null(strstr(err.text, "schema.json'"));
+    tm_schemas_release(&s);
+    free(path);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_written_is_read),
+    cmocka_unit_test(what_is_none_is_refused),
+  };
+  return cmocka_run_group_tests(tests, tree_setup, tree_teardown);
+}
