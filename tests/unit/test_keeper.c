@@ -65,6 +65,9 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
   assert_true(e.max_rss_kb > 0 && e.lived_ns > 0);
   expect_state(&e, 1200, TM_ENTRY_DONE);
   expect_state(&e, 1201, TM_ENTRY_QUEUED);
+  rig_send(&r, TM_FRAME_PING, 0, 0, NULL,
+           0); /* the end is told first, and what the worker had is removed behind it */
+  rig_wait(&r, TM_FRAME_PONG, 0);
   assert_false(rig_exists(&r, "temp-process0"));
   assert_true(rig_exists(&r, "logs/user/stdout/0/process0.stdout.txt"));
   assert_true(rig_exists(&r, "logs/sys/node/0/process0.stderr.txt"));
