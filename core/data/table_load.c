@@ -163,9 +163,11 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
   if (rc == 0 && l->schemas.at[dataset].len == 0)
     rc = tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
                     l->schema_file ? l->schema_file : "the job", dataset + 1);
-  if (rc == 0)
-    (*out)->reader = tm_rows_reader_new(&(*out)->dataset->table->rows, &l->schemas.at[dataset]);
-  return rc;
+  if (rc < 0)
+    return rc;
+  tm_table_ops_mark(&(*out)->dataset->table->ops, &l->schemas.at[dataset]);
+  (*out)->reader = tm_rows_reader_new(&(*out)->dataset->table->rows, &l->schemas.at[dataset]);
+  return 0;
 }
 
 /* Files -------------------------------------------------------------------------------------------------------- */

@@ -395,6 +395,33 @@ describe("a table", function()
       assert.same({ "id name 1" }, rows)
     end)
 
+    it("and what they leave out is not read: no value of it can be wrong", function()
+      local t = job.case()
+      t:write("in/a.csv", "id,n,m\n1,x,1\n2,2,y\n")
+      t:write("in/a.jsonl", '{"id":1,"n":"x","m":1}\n{"id":2,"n":2,"m":"y"}\n')
+      t:script [[function run(df) return { #df .. " " .. table.concat(df.columns, " ") } end]]
+      for source, words in pairs {
+        from_delimited_files = "a.csv', line 2 (byte 9): column 'n': 'x' is no long",
+        from_json_lines_files = "a.jsonl', line 1 (byte 0): column 'n': 'x' is no long",
+      } do
+        for ops, want in pairs {
+          [':keep_columns("id")'] = { "2 id" },
+          [':filter("id", "==", 2):drop_columns { "n", "m" }'] = { "1 id" },
+          [':filter("n", ">", 1):keep_columns("id")'] = false,
+        } do
+          os.execute("rm -rf " .. t.job_dir)
+          pipeline(t, "error_threshold = -1", ([[tm.Dataset.Tabular.%s("in/a.%s", { on_misfit = "error",
+            set_column_types = { n = "long", m = "long" } })%s]]):format(source, words:match "%w+'":sub(1, -2), ops))
+          local r = t:expect_job(want and 0 or 1)
+          if want then
+            assert.same(want, t:rows())
+          else
+            assert.truthy(r.err:find(words, 1, true), r.err)
+          end
+        end
+      end
+    end)
+
     it("take_sample and random_split draw the same rows however they are cut", function()
       local t = case()
       local some = rows_of(t, ":take_sample(0.3, 7)")

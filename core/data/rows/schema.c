@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/frame.h"
 #include "data/rows/value.h"
 
 static void release_formats(struct tm_schema_column *c)
@@ -75,6 +74,7 @@ static struct tm_schema_column *add_copy(struct tm_schema *to, const struct tm_s
   struct tm_schema_column *added = tm_schema_add(to, c->name, strlen(c->name));
   tm_schema_set_type(added, c->type, (const char *const *)c->formats, c->formats_len);
   added->of_file = c->of_file;
+  added->is_unread = c->is_unread;
   return added;
 }
 
@@ -82,6 +82,22 @@ void tm_schema_copy(struct tm_schema *to, const struct tm_schema *from)
 {
   for (size_t i = 0; i < from->len; i++)
     add_copy(to, &from->columns[i]);
+}
+
+void tm_schema_begin_frame(const struct tm_schema *s, struct tm_frame_builder *b,
+                           struct tm_arena *arena)
+{
+  const char **names = tm_xcalloc(s->len, sizeof *names);
+  enum tm_column_type *types = tm_xcalloc(s->len, sizeof *types);
+  for (size_t i = 0; i < s->len; i++) {
+    names[i] = s->columns[i].name;
+    types[i] = s->columns[i].type;
+  }
+  tm_frame_builder_init(b, arena, names, types, s->len);
+  for (size_t i = 0; i < s->len; i++)
+    b->columns[i].is_left_out = s->columns[i].is_unread;
+  free(names);
+  free(types);
 }
 
 static bool has_same_formats(const struct tm_schema_column *a, const struct tm_schema_column *b)
