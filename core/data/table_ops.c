@@ -201,24 +201,6 @@ static bool value_of(const struct tm_json *v, enum tm_column_type type, struct t
   return false;
 }
 
-static int refuse_column(const char *name, const struct tm_schema *s, struct tm_err *err)
-{
-  const char **names = tm_xcalloc(s->len, sizeof(*names));
-  struct tm_buf all = TM_BUF_NONE;
-  for (size_t i = 0; i < s->len; i++) {
-    names[i] = s->columns[i].name;
-    if (i < 20)
-      tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
-  }
-  const char *nearest = tm_text_nearest(name, names, s->len);
-  tm_err_set(err, TM_EUSAGE, "there is no column '%s'%s%s%s; there are %s%s", name,
-             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-             tm_buf_str(&all), s->len > 20 ? ", ..." : "");
-  tm_buf_release(&all);
-  free(names);
-  return TM_EUSAGE;
-}
-
 static bool has_name(const struct tm_table_op *op, const char *name)
 {
   for (size_t i = 0; i < op->names_len; i++)
@@ -259,7 +241,7 @@ static int check_column(const struct tm_table_ops *o, size_t i, const char *name
   struct tm_value value;
   long column = tm_schema_find(s, name, strlen(name));
   if (column < 0)
-    return refuse_column(name, s, err);
+    return tm_schema_refuse(s, name, err);
   if (op->kind != OP_DROP && !is_left_before(o, i, name))
     return tm_err_set(err, TM_EUSAGE,
                       "%s: column '%s' is not there any more: keep_columns or drop_columns before "

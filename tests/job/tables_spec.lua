@@ -235,6 +235,11 @@ describe("a table", function()
     r = t:run { "run", "pipeline.lua", "--dry-run" }
     t:expect(r, 0)
     assert.truthy(r.out:find("3 mini-batches, 30 items\n  columns: id long,", 1, true), r.out)
+    t:write("odd.csv", "a,b\n1,2\n3\n")
+    r = t:run { "head", "odd.csv" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("rows with fewer fields than there are columns: 1; the first: ", 1, true), r.err)
+    assert.truthy(r.err:find("odd.csv', line 3 (byte 8)", 1, true), r.err)
   end)
 
   it("is isolated row by row", function()
@@ -299,6 +304,35 @@ describe("a table", function()
     pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = "all_files_different" })]])
     t:expect_job(0)
     assert.same({ "1 2 nil", "4 3 nil", "nil nil x" }, t:rows())
+  end)
+
+  it("has the types of the first file with rows, whatever the files before it hold", function()
+    local t = job.case()
+    t:write("in/a.csv", "")
+    t:write("in/b.csv", "id,day\n\n")
+    t:write("in/c.csv", "id,day\n7,2024-01-01\n")
+    t:script [[function run(df) return { df.types.id .. " " .. df.types.day } end]]
+    for _, header in ipairs { "all_files_same", "all_files_different" } do
+      os.execute("rm -rf " .. t.job_dir)
+      pipeline(t, "", ([[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = %q })]]):format(header))
+      t:expect_job(0)
+      assert.same({ "long datetime" }, t:rows())
+    end
+  end)
+
+  it("of UTF-16 is not read as UTF-8", function()
+    local t = job.case()
+    t:write("in/a.csv", "\255\254i\0d\0\n\0007\0\n\0")
+    t:script(IDS)
+    pipeline(t, "")
+    local r = t:run { "run", "pipeline.lua", "--progress", "none" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("a.csv' begins with the byte order mark of UTF-16, and is read as UTF-8; set encoding",
+      1, true), r.err)
+    pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { encoding = "utf16" })]])
+    os.execute("rm -rf " .. t.job_dir)
+    t:expect_job(0)
+    assert.same({ "7" }, t:rows())
   end)
 
   it("says which values did not fit, once", function()

@@ -194,6 +194,10 @@ static void line_breaks_in_quotes(void **state)
   assert_string_equal(read_text(&g, "\"a\r\nb\",\"\n\"\n"), "a\r\nb|\n\n");
   assert_string_equal(read_text(&g, "a,b\nc,\"d\n"), "a|b\nc|d\n\n");
   assert_int_equal(counts(&g)->faults[TM_FAULT_UNCLOSED], 1);
+  g.dialect.ragged = TM_RAGGED_ERROR;
+  expect_error(&g, "a,b\nc,\"d\n",
+               "column 'b': a quote is not closed: all up to the end of the file is in its field",
+               1006);
   rig_release(&g);
 }
 

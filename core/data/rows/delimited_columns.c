@@ -56,7 +56,9 @@ static int take_quoted(struct tm_delimited *d, const struct piece *piece, int32_
   f->is_copy = true;
   if (is_closed)
     return 0;
-  struct tm_fault fault = { .kind = TM_FAULT_UNCLOSED, .column = column };
+  struct tm_fault fault = { .kind = TM_FAULT_UNCLOSED,
+                            .column = column,
+                            .is_to_end = d->dialect->multi_line };
   return tm_delimited_note(d, piece, at, d->dialect->ragged == TM_RAGGED_ERROR, &fault, err);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/rows/value.h"
 
 static void release_formats(struct tm_schema_column *c)
@@ -33,6 +34,24 @@ long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len
     if (strlen(s->columns[i].name) == name_len && memcmp(s->columns[i].name, name, name_len) == 0)
       return (long)i;
   return -1;
+}
+
+int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err *err)
+{
+  const char **names = tm_xcalloc(s->len, sizeof(*names));
+  struct tm_buf all = TM_BUF_NONE;
+  for (size_t i = 0; i < s->len; i++) {
+    names[i] = s->columns[i].name;
+    if (i < 20)
+      tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
+  }
+  const char *nearest = tm_text_nearest(name, names, s->len);
+  tm_err_set(err, TM_EUSAGE, "there is no column '%s'%s%s%s; there are %s%s", name,
+             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+             tm_buf_str(&all), s->len > 20 ? ", ..." : "");
+  tm_buf_release(&all);
+  free(names);
+  return TM_EUSAGE;
 }
 
 /* To free(). A name ends at a NUL. */

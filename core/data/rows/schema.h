@@ -40,6 +40,8 @@ bool tm_schema_is_equal(const struct tm_schema *a, const struct tm_schema *b);
 struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len);
 /* The number of the column with exactly this name, or -1. */
 long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len);
+/* TM_EUSAGE: there is no column of this name; the words say which there are. */
+int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err *err);
 /* Replaces type and formats; `formats` are copied. */
 void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
                         const char *const *formats, size_t formats_len);
