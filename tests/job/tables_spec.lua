@@ -210,6 +210,23 @@ describe("a table", function()
     assert.truthy(r.err:find("has changed: in mini-batch 0", 1, true), r.err)
   end)
 
+  it("that has changed is counted by the rows that there are", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 3000)
+    t:script [[function run(df, context)
+      if context.minibatch_index == 0 then
+        local file = io.open(context.source, "a")
+        file:write("3001,1,2024-01-01,x\n")
+        file:close()
+      end
+      return df.c.id:to_table()
+    end]]
+    pipeline(t, [[mini_batch_size = "10KB", run_max_try = 1, process_count_per_node = 1, error_threshold = -1]])
+    local r = t:expect_job(0)
+    local items, batches = r.result.steps[1].items, r.result.steps[1].mini_batches
+    assert.same({ batches.total - 1, 3000, 3000 - items.succeeded }, { batches.failed, items.total, items.failed })
+  end)
+
   it("is tried, replayed and looked at in the foreground", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 30)
@@ -478,6 +495,21 @@ describe("a table", function()
       assert.same(span(1, 100), drawn)
     end)
 
+    it("that leave no row are no input", function()
+      local t = case()
+      t:script(COLUMNS)
+      for ops, words in pairs {
+        [':filter("id", ">", 1000)'] = "no input: there is no row in 2 mini-batches; what was asked of the dataset",
+        [":take(0)"] = "no input: there is no row, or take() and skip() leave none",
+        [":skip(100)"] = "no input: there is no row, or take() and skip() leave none",
+      } do
+        os.execute("rm -rf " .. t.job_dir)
+        pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]] .. ops)
+        local r = t:expect_job(1)
+        assert.truthy(r.err:find(words, 1, true), r.err)
+      end
+    end)
+
     it("which are refused where they cannot be", function()
       local t = case()
       t:script(IDS)
@@ -488,6 +520,7 @@ describe("a table", function()
         [':take(-1)'] = "take(count): accepted: an integer from 0 on",
         [':take_sample(2)'] = "accepted: a number from 0 to 1",
         [':keep_columns()'] = "one or more names of columns",
+        [':filter(function(row) return row.id > 1 end)'] = "df:filter(function) in run() takes a function",
       } do
         pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]] .. ops)
         local r = t:run { "run", "pipeline.lua", "--dry-run" }
