@@ -251,6 +251,10 @@ end
 ---@param value string|number|boolean
 ---@return tidemill.TabularDataset
 function TabularDataset:filter(column, sign, value)
+  if type(column) == "function" then
+    plan.raise("TabularDataset: filter(column, sign, value): a function cannot be given to the workers here; "
+      .. "df:filter(function) in run() takes a function")
+  end
   return with_op(self, { op = "filter", column = column, is = sign, value = value })
 end
 

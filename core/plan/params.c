@@ -107,7 +107,7 @@ static const struct tm_field argument_fields[] = {
     "workers are profiled by sampling, whichever of the names is given: collapsed stacks in "
     "logs/sys/node/<node>/<process>.profile" },
   { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL, CHANGEABLE | ARGUMENT,
-    "seconds to load a mini-batch, before its run()" },
+    "seconds to load a mini-batch before its run(), and to write its result behind it" },
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
     "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
     "worked out of the other timeouts" },

@@ -82,11 +82,11 @@ static struct tm_failed_try failed_try(const struct tm_worker *w, const struct t
                                   .log = *log };
 }
 
-static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t,
+static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t, uint64_t part,
                              struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
-  int rc = tm_manifest_read(s->manifest, t->index, &entry, err);
+  int rc = tm_part_read(s->manifest, t->index, part, &entry, err);
 
   if (rc == 0)
     tm_failed_lines_all(out, t, &entry);
@@ -97,18 +97,15 @@ static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t,
 static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
                             const struct tm_held *held, const struct answer *a, struct tm_err *err)
 {
-  struct tm_manifest_entry entry;
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
   int rc = 0;
 
   if (a->marked > 0 || a->head.returned > 0) {
     tm_failed_lines_short(out, &t, held->items, a->marked, a->head.returned);
-  } else if ((rc = tm_part_read(w->s->manifest, held->entry.index, held->entry.part, &entry,
-                                err)) == 0) {
-    t.message = "run() returned no element for it";
-    t.message_len = strlen(t.message);
-    tm_failed_lines_all(out, &t, &entry);
+  } else {
+    t.message_len = strlen(t.message = "run() returned no element for it");
+    rc = list_failed_items(out, &t, held->entry.part, w->s, err);
   }
   free(log);
   return rc;
@@ -124,7 +121,7 @@ static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
   struct tm_buf lines = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
 
-  if (list_failed_items(&lines, t, s, &err) < 0)
+  if (list_failed_items(&lines, t, 0, s, &err) < 0)
     tm_supervisor_fail(s, &err);
   else
     tm_commit_add_failed(s->commit, &outcome, lines.data, lines.len);
@@ -536,13 +533,15 @@ static void on_init_failed(struct tm_worker *w, const struct tm_frame *f)
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s%s%s", failure.where, *failure.where ? ": " : "",
                failure.message);
-  tm_crew_emit_init_failure(w, &(struct tm_attempt) { .status = failure.status,
-                                                      .begin_wall_ns = failure.head.begin_wall_ns,
-                                                      .total_ns = failure.head.total_ns,
-                                                      .cpu_ns = failure.head.cpu_ns,
-                                                      .message = failure.message,
-                                                      .stack = failure.stack,
-                                                      .script_where = failure.where });
+  tm_crew_emit_init_failure(w,
+                            &(struct tm_attempt) { .status = failure.status,
+                                                   .begin_wall_ns = failure.head.begin_wall_ns,
+                                                   .total_ns = failure.head.total_ns,
+                                                   .cpu_ns = failure.head.cpu_ns,
+                                                   .message = failure.message,
+                                                   .stack = failure.stack,
+                                                   .script_where = failure.where },
+                            failure.head.flags & TM_FAILURE_NO_RUN);
   tm_vigil_note_init(s, w->name, failure.where);
   if ((failure.head.flags & TM_FAILURE_NO_RUN) && !s->is_ending)
     refuse_without_run(s, &failure);

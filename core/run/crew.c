@@ -423,13 +423,13 @@ static void settle_hand(struct tm_worker *w, const struct tm_ended *ended, const
   }
 }
 
-void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a)
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused)
 {
   struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
                         .message = a->message,
                         .stack = a->stack,
                         .script_where = a->script_where,
-                        .attempt = a };
+                        .attempt = is_refused ? NULL : a };
 
   a->dataset = a->first_item = "";
   if (a->status == TM_INIT_TIMEOUT)
@@ -454,7 +454,7 @@ static void note_init_failure(struct tm_worker *w, const struct tm_ended *ended,
   }
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
-  tm_crew_emit_init_failure(w, &a);
+  tm_crew_emit_init_failure(w, &a, false);
 }
 
 static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const char *words,

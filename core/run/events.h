@@ -64,7 +64,7 @@ enum tm_event_kind {
   TM_EVENT_WORKER_STARTED, /* worker */
   TM_EVENT_WORKER_READY,   /* worker; init() is done */
   TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
-  TM_EVENT_INIT_FAILED, /* worker, message, stack, script_where; attempt: of no mini-batch, without items */
+  TM_EVENT_INIT_FAILED, /* worker, message, stack, script_where; attempt: without items; NULL: refused */
   TM_EVENT_TRY_ENDED, /* attempt */
   TM_EVENT_MESSAGE,   /* level, text: for logs and, from WARNING on, the terminal */
   TM_EVENT_FLUSHED,   /* rows have been committed: output_bytes of the step has grown */

@@ -1,7 +1,7 @@
 /* interrupt.c - which workers can be interrupted, and those that retire after it: see supervisor_own.h.
  *
- * With interruptible = "auto" workers begin without, because it costs tight loops some of their speed; the first run() of
- * the step that times out arms those that live, and all that come. A worker hears of it before the mini-batch that timed out
+ * With interruptible = "auto" workers begin without, because it costs tight loops some of their speed; the first run()
+ * or init() of the step that times out arms those that live, and all that come. A worker hears of it before the mini-batch that timed out
  * comes back to it: both go through its socket, in this order.
  */
 #include "base/text.h"

@@ -105,8 +105,9 @@ int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts,
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
 void tm_crew_kill_worker(struct tm_worker *w);
-/* Its init() has failed; `a`: status, times and words. One that timed out arms the workers, as a run() does. */
-void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a);
+/* Its init() has failed; `a`: status, times and words. One that timed out arms the workers, as a run() does. A script that is
+ * refused for having no run() is none that was tried. */
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused);
 /* A run() has timed out: with "auto" workers can be interrupted from here on, those that live and those to come. */
 void tm_crew_arm_workers(struct tm_supervisor *s);
 void tm_crew_lose_all(struct tm_supervisor *s);

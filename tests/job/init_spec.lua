@@ -54,7 +54,8 @@ describe("init()", function()
         while true do end
       end
       function run(m) return names_of(m) end]]
-    t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 1, interruptible = true, interrupt_grace = 100"
+    t:pipeline [[mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 1, interruptible = true,
+                 interrupt_grace = 100]]
     local r = t:expect_job(1, nil, FAST)
     expect_words(r, { "every living worker %(there are 2%) has been in init%(%)",
                       "process00%d was at %S*score.lua:3, process00%d was at %S*score.lua:3",

@@ -121,9 +121,10 @@ describe("replay", function()
   end)
 
   it("leaves what cannot be interrupted alone, and says so", function()
-    local t = turning_case("run_invocation_timeout = 0.1, interrupt_grace = 0.1", "os.execute 'sleep 1'")
+    local t = turning_case("run_invocation_timeout = 0.1, interrupt_grace = 0.1", [[
+          os.execute("until grep -q 'cannot be interrupted' " .. os.getenv "SAID" .. "; do :; done")]])
     replay(t, 0, 1, { "has passed run_invocation_timeout (0.1 s) and cannot be interrupted: it is in a C function" },
-           nil, TURNED)
+           nil, { env = { "TURNED=1", "SAID=" .. t:path("run" .. t.runs + 1 .. ".err") } })
   end)
 
   it("has no timeout with --no-timeout", function()
