@@ -145,11 +145,23 @@ static void note_empty_paths(struct tm_cut *cut, const struct tm_dataset *d)
   tm_buf_release(&others.text);
 }
 
+static bool has_window(const struct tm_cut *cut)
+{
+  for (size_t i = 0; i < cut->o.inputs_len; i++) {
+    const struct tm_table *t = cut->o.inputs[i]->table;
+    if (t && (t->ops.take >= 0 || t->ops.skip > 0))
+      return true;
+  }
+  return false;
+}
+
 int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < cut->empty.len; i++)
     tm_buf_printf(&text, "%s%s", i > 0 ? "; " : "", cut->empty.at[i]);
+  if (text.len == 0 && has_window(cut))
+    tm_buf_add_str(&text, "there is no row, or take() and skip() leave none");
   if (text.len == 0 && cut->items > 0)
     tm_buf_printf(&text, "there is no row in %llu file%s", (unsigned long long)cut->items,
                   cut->items == 1 ? "" : "s");

@@ -297,7 +297,7 @@ static void load_pipeline(struct replay *r, const char *file)
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  struct tm_json *tree = tm_lua_load_pipeline(file, NULL);
+  struct tm_json *tree = tm_lua_load_pipeline(file, NULL, NULL, NULL);
   fflush(stdout);
   dup2(out, STDOUT_FILENO);
   close(out);

@@ -210,6 +210,23 @@ describe("a table", function()
     assert.truthy(r.err:find("has changed: in mini-batch 0", 1, true), r.err)
   end)
 
+  it("that has changed is counted by the rows that there are", function()
+    local t = job.case()
+    csv(t, "in/a.csv", 1, 3000)
+    t:script [[function run(df, context)
+      if context.minibatch_index == 0 then
+        local file = io.open(context.source, "a")
+        file:write("3001,1,2024-01-01,x\n")
+        file:close()
+      end
+      return df.c.id:to_table()
+    end]]
+    pipeline(t, [[mini_batch_size = "10KB", run_max_try = 1, process_count_per_node = 1, error_threshold = -1]])
+    local r = t:expect_job(0)
+    local items, batches = r.result.steps[1].items, r.result.steps[1].mini_batches
+    assert.same({ batches.total - 1, 3000, 3000 - items.succeeded }, { batches.failed, items.total, items.failed })
+  end)
+
   it("is tried, replayed and looked at in the foreground", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 30)
@@ -235,6 +252,11 @@ describe("a table", function()
     r = t:run { "run", "pipeline.lua", "--dry-run" }
     t:expect(r, 0)
     assert.truthy(r.out:find("3 mini-batches, 30 items\n  columns: id long,", 1, true), r.out)
+    t:write("odd.csv", "a,b\n1,2\n3\n")
+    r = t:run { "head", "odd.csv" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("rows with fewer fields than there are columns: 1; the first: ", 1, true), r.err)
+    assert.truthy(r.err:find("odd.csv', line 3 (byte 8)", 1, true), r.err)
   end)
 
   it("is isolated row by row", function()
@@ -299,6 +321,35 @@ describe("a table", function()
     pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = "all_files_different" })]])
     t:expect_job(0)
     assert.same({ "1 2 nil", "4 3 nil", "nil nil x" }, t:rows())
+  end)
+
+  it("has the types of the first file with rows, whatever the files before it hold", function()
+    local t = job.case()
+    t:write("in/a.csv", "")
+    t:write("in/b.csv", "id,day\n\n")
+    t:write("in/c.csv", "id,day\n7,2024-01-01\n")
+    t:script [[function run(df) return { df.types.id .. " " .. df.types.day } end]]
+    for _, header in ipairs { "all_files_same", "all_files_different" } do
+      os.execute("rm -rf " .. t.job_dir)
+      pipeline(t, "", ([[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { header = %q })]]):format(header))
+      t:expect_job(0)
+      assert.same({ "long datetime" }, t:rows())
+    end
+  end)
+
+  it("of UTF-16 is not read as UTF-8", function()
+    local t = job.case()
+    t:write("in/a.csv", "\255\254i\0d\0\n\0007\0\n\0")
+    t:script(IDS)
+    pipeline(t, "")
+    local r = t:run { "run", "pipeline.lua", "--progress", "none" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("a.csv' begins with the byte order mark of UTF-16, and is read as UTF-8; set encoding",
+      1, true), r.err)
+    pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { encoding = "utf16" })]])
+    os.execute("rm -rf " .. t.job_dir)
+    t:expect_job(0)
+    assert.same({ "7" }, t:rows())
   end)
 
   it("says which values did not fit, once", function()
@@ -395,6 +446,33 @@ describe("a table", function()
       assert.same({ "id name 1" }, rows)
     end)
 
+    it("and what they leave out is not read: no value of it can be wrong", function()
+      local t = job.case()
+      t:write("in/a.csv", "id,n,m\n1,x,1\n2,2,y\n")
+      t:write("in/a.jsonl", '{"id":1,"n":"x","m":1}\n{"id":2,"n":2,"m":"y"}\n')
+      t:script [[function run(df) return { #df .. " " .. table.concat(df.columns, " ") } end]]
+      for source, words in pairs {
+        from_delimited_files = "a.csv', line 2 (byte 9): column 'n': 'x' is no long",
+        from_json_lines_files = "a.jsonl', line 1 (byte 0): column 'n': 'x' is no long",
+      } do
+        for ops, want in pairs {
+          [':keep_columns("id")'] = { "2 id" },
+          [':filter("id", "==", 2):drop_columns { "n", "m" }'] = { "1 id" },
+          [':filter("n", ">", 1):keep_columns("id")'] = false,
+        } do
+          os.execute("rm -rf " .. t.job_dir)
+          pipeline(t, "error_threshold = -1", ([[tm.Dataset.Tabular.%s("in/a.%s", { on_misfit = "error",
+            set_column_types = { n = "long", m = "long" } })%s]]):format(source, words:match "%w+'":sub(1, -2), ops))
+          local r = t:expect_job(want and 0 or 1)
+          if want then
+            assert.same(want, t:rows())
+          else
+            assert.truthy(r.err:find(words, 1, true), r.err)
+          end
+        end
+      end
+    end)
+
     it("take_sample and random_split draw the same rows however they are cut", function()
       local t = case()
       local some = rows_of(t, ":take_sample(0.3, 7)")
@@ -417,6 +495,21 @@ describe("a table", function()
       assert.same(span(1, 100), drawn)
     end)
 
+    it("that leave no row are no input", function()
+      local t = case()
+      t:script(COLUMNS)
+      for ops, words in pairs {
+        [':filter("id", ">", 1000)'] = "no input: there is no row in 2 mini-batches; what was asked of the dataset",
+        [":take(0)"] = "no input: there is no row, or take() and skip() leave none",
+        [":skip(100)"] = "no input: there is no row, or take() and skip() leave none",
+      } do
+        os.execute("rm -rf " .. t.job_dir)
+        pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]] .. ops)
+        local r = t:expect_job(1)
+        assert.truthy(r.err:find(words, 1, true), r.err)
+      end
+    end)
+
     it("which are refused where they cannot be", function()
       local t = case()
       t:script(IDS)
@@ -427,6 +520,7 @@ describe("a table", function()
         [':take(-1)'] = "take(count): accepted: an integer from 0 on",
         [':take_sample(2)'] = "accepted: a number from 0 to 1",
         [':keep_columns()'] = "one or more names of columns",
+        [':filter(function(row) return row.id > 1 end)'] = "df:filter(function) in run() takes a function",
       } do
         pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]] .. ops)
         local r = t:run { "run", "pipeline.lua", "--dry-run" }

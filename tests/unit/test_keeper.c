@@ -58,6 +58,8 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
   rig_send(&r, TM_FRAME_STOPPING, 0, 0, NULL, 0);
   rig_wait(&r, TM_FRAME_BYE, 0);
   rig_wait_ended(&r, 0, &e);
+  rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
+  rig_wait(&r, TM_FRAME_PONG, 0); /* what it had is removed behind the frame that tells */
   assert_int_equal(e.cause, TM_END_STOPPED);
   assert_int_equal(e.exit_status, 0);
   assert_true(e.max_rss_kb > 0 && e.lived_ns > 0);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/frame.h"
+#include "base/text.h"
 #include "data/rows/value.h"
 
 static void release_formats(struct tm_schema_column *c)
@@ -34,6 +34,24 @@ long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len
     if (strlen(s->columns[i].name) == name_len && memcmp(s->columns[i].name, name, name_len) == 0)
       return (long)i;
   return -1;
+}
+
+int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err *err)
+{
+  const char **names = tm_xcalloc(s->len, sizeof(*names));
+  struct tm_buf all = TM_BUF_NONE;
+  for (size_t i = 0; i < s->len; i++) {
+    names[i] = s->columns[i].name;
+    if (i < 20)
+      tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
+  }
+  const char *nearest = tm_text_nearest(name, names, s->len);
+  tm_err_set(err, TM_EUSAGE, "there is no column '%s'%s%s%s; there are %s%s", name,
+             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+             tm_buf_str(&all), s->len > 20 ? ", ..." : "");
+  tm_buf_release(&all);
+  free(names);
+  return TM_EUSAGE;
 }
 
 /* To free(). A name ends at a NUL. */
@@ -75,6 +93,7 @@ static struct tm_schema_column *add_copy(struct tm_schema *to, const struct tm_s
   struct tm_schema_column *added = tm_schema_add(to, c->name, strlen(c->name));
   tm_schema_set_type(added, c->type, (const char *const *)c->formats, c->formats_len);
   added->of_file = c->of_file;
+  added->is_unread = c->is_unread;
   return added;
 }
 
@@ -82,6 +101,22 @@ void tm_schema_copy(struct tm_schema *to, const struct tm_schema *from)
 {
   for (size_t i = 0; i < from->len; i++)
     add_copy(to, &from->columns[i]);
+}
+
+void tm_schema_begin_frame(const struct tm_schema *s, struct tm_frame_builder *b,
+                           struct tm_arena *arena)
+{
+  const char **names = tm_xcalloc(s->len, sizeof *names);
+  enum tm_column_type *types = tm_xcalloc(s->len, sizeof *types);
+  for (size_t i = 0; i < s->len; i++) {
+    names[i] = s->columns[i].name;
+    types[i] = s->columns[i].type;
+  }
+  tm_frame_builder_init(b, arena, names, types, s->len);
+  for (size_t i = 0; i < s->len; i++)
+    b->columns[i].is_left_out = s->columns[i].is_unread;
+  free(names);
+  free(types);
 }
 
 static bool has_same_formats(const struct tm_schema_column *a, const struct tm_schema_column *b)
