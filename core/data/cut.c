@@ -503,7 +503,7 @@ static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_t
     if (rc >= 0)
       rc = tm_table_load(loader, (uint32_t)at, mb.bytes.data, mb.bytes.len, all, &frame, err);
     if (rc >= 0 && frame.len > 0 && (rc = tm_table_groups_add(cut->table_groups, &frame, err)) < 0)
-      rc = rc == TM_EUSAGE ? place(d, err) : rc;
+      rc = rc == TM_EUSAGE || rc == TM_EINPUT ? place(d, err) : rc;
     if (rc < 0)
       break;
     tm_buf_clear(&mb.bytes);

@@ -25,6 +25,7 @@
 #include "plan/datasets.h"
 #include "plan/params.h"
 #include "plan/settings.h"
+#include "store/registry.h"
 
 /* What a step is read against. */
 struct reader {
@@ -58,6 +59,9 @@ static void step_free(struct tm_step *s)
   free(s->name);
   free(s->where);
   free(s->output_name);
+  free(s->register_as);
+  free(s->output_description);
+  tm_json_free(s->output_tags);
   free(s->working_dir);
   tm_config_release(&s->config);
   tm_json_free(s->effective);
@@ -226,6 +230,19 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   return rc;
 }
 
+/* What becomes of the output when the step is Completed: no part of what the step does, and so not of its record. */
+static int read_registration(struct tm_step *s, const struct tm_json *output, struct tm_err *err)
+{
+  const struct tm_json *tags = tm_json_get(output, "tags");
+  s->register_as = tm_xstrdup(tm_json_str(output, "register_as", NULL));
+  s->output_description = tm_xstrdup(tm_json_str(output, "description", NULL));
+  if (tags)
+    s->output_tags = tm_params_value(tm_params_find("OutputFileDatasetConfig", "tags"), tags, err);
+  if (!s->register_as || tm_registry_check_name(s->register_as, err) == 0)
+    return 0;
+  return tm_params_place("OutputFileDatasetConfig", output, err);
+}
+
 static int read_output(struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *output = tm_json_get(v, "output");
@@ -233,7 +250,7 @@ static int read_output(struct tm_step *s, const struct tm_json *v, struct tm_err
     return TM_EUSAGE;
   s->output_name = tm_xstrdup(tm_json_str(output, "name", NULL));
   tm_json_set(s->effective, "output", tm_json_new_string(s->output_name));
-  return 0;
+  return read_registration(s, output, err);
 }
 
 /* A step's folder stands beside these in the job directory. */

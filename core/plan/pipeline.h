@@ -21,7 +21,10 @@ struct tm_step {
   struct tm_dataset **inputs;
   size_t inputs_len;
   char *output_name; /* of the OutputFileDatasetConfig, or NULL */
-  char **arguments;  /* for the script */
+  char *register_as; /* the dataset that the output becomes when the step is Completed, or NULL */
+  char *output_description;    /* of that dataset, or NULL */
+  struct tm_json *output_tags; /* an object of strings, or NULL */
+  char **arguments;            /* for the script */
   size_t arguments_len;
   char **runner_arguments; /* those that the runner took, as they were given */
   size_t runner_arguments_len;

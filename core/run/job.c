@@ -15,10 +15,12 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "plan/registered.h"
 #include "run/definition.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
 #include "run/recheck.h"
+#include "run/registering.h"
 #include "run/supervisor.h"
 #include "run/takeover.h"
 #include "sys/clock.h"
@@ -50,9 +52,7 @@ struct tm_job {
   struct tm_err cause;
 };
 
-static void note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void note(struct tm_job *job, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void note(struct tm_job *job, const char *fmt, ...)
 {
   struct tm_buf text = TM_BUF_NONE;
   va_list ap;
@@ -240,8 +240,10 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
 
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
-  int rc = open_definition(job, has_job, err);
+  int rc = tm_registering_check(job->o.fs, job->o.pipeline, err);
 
+  if (rc == 0)
+    rc = open_definition(job, has_job, err);
   if (rc == 0)
     rc = remove_result(job, err);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
@@ -397,6 +399,7 @@ static void start(struct tm_job *job)
     emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
   if (job->earlier)
     return;
+  tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
   job->is_started = true;
   for (size_t i = 0; i < job->steps_len; i++)
     tm_supervisor_start(job->steps[i]);
@@ -488,6 +491,14 @@ static void judge(struct tm_job *job)
   }
 }
 
+static void fail_end(struct tm_job *job)
+{
+  job->code = job->cause.code;
+  job->view.verdict = TM_FAILED;
+  job->view.cause = job->cause.text;
+  emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+}
+
 static void end_job(struct tm_job *job)
 {
   struct tm_json *result;
@@ -497,15 +508,13 @@ static void end_job(struct tm_job *job)
   tm_node_close(job->node);
   job->node = NULL;
   judge(job);
+  if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
+    fail_end(job);
   emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   result = tm_job_result_new(&job->view);
   if (tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) < 0 ||
-      tm_job_result_write(&job->dir, result, &job->cause) < 0) {
-    job->code = job->cause.code;
-    job->view.verdict = TM_FAILED;
-    job->view.cause = job->cause.text;
-    emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
-  }
+      tm_job_result_write(&job->dir, result, &job->cause) < 0)
+    fail_end(job);
   tm_json_free(result);
   job->o.on_ended(job->o.data, job);
 }
