@@ -38,6 +38,15 @@ describe("a data frame", function()
     assert.equal("id", df.columns[1])
   end)
 
+  it("may have very many columns", function()
+    local columns = {}
+    for i = 1, 20000 do columns[i] = { "c" .. i, { i } } end
+    local df = frame.from_table(columns)
+    assert.equal(20000, #df.columns)
+    assert.equal("c20000", df.columns[20000])
+    assert.equal(20000, df.c.c20000[1])
+  end)
+
   it("may be empty", function()
     local none, empty = frame.from_table {}, frame.from_table { a = {} }
     assert.equal(0, #none)
