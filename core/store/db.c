@@ -118,14 +118,16 @@ static int read_int(struct tm_db *db, const char *sql, int64_t *out, struct tm_e
   return rc < 0 ? rc : 0;
 }
 
-/* 1: ours, 0: nothing is in it yet. */
+/* 1: ours, 0: nothing is in it yet. All is read of one moment: another may be making it. */
 static int check_schema(struct tm_db *db, struct tm_err *err)
 {
   int64_t id, version, tables;
-  int rc;
-  if ((rc = read_int(db, "PRAGMA application_id", &id, err)) < 0 ||
+  bool is_alone = sqlite3_get_autocommit(db->handle) != 0;
+  int rc = is_alone ? run_text(db, "BEGIN", err) : 0;
+  if (rc < 0 || (rc = read_int(db, "SELECT count(*) FROM sqlite_master", &tables, err)) < 0 ||
+      (rc = read_int(db, "PRAGMA application_id", &id, err)) < 0 ||
       (rc = read_int(db, "PRAGMA user_version", &version, err)) < 0 ||
-      (rc = read_int(db, "SELECT count(*) FROM sqlite_master", &tables, err)) < 0)
+      (is_alone && (rc = run_text(db, "COMMIT", err)) < 0))
     return rc;
   if (id == 0 && version == 0 && tables == 0)
     return 0;

@@ -139,8 +139,8 @@ char *tm_cli_workspace(const struct tm_cli *cli, struct tm_err *err)
   char *found = cwd ? tm_workspace_look(cli->fs, named, cwd) : NULL;
   if (cwd && !found && named && *named)
     tm_err_set(err, TM_EUSAGE,
-               "there is no folder '%s', which " TM_WORKSPACE_VARIABLE
-               " names as the workspace; a run makes it where nothing is there, or name another",
+               "there is no workspace '%s', which " TM_WORKSPACE_VARIABLE
+               " names; a run makes it where nothing is there, or name another",
                named);
   else if (cwd && !found)
     tm_err_set(err, TM_EUSAGE,

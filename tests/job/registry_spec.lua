@@ -117,7 +117,7 @@ describe("a registered dataset", function()
 
   it("is listed, shown, registered and unregistered on the command line", function()
     local t = case()
-    has(dataset(t, "list").err, "there is no folder")
+    has(dataset(t, "list").err, "there is no workspace")
     t:expect(dataset(t, "register", "digits", "in/*", "--tag", "n=10", "--description", "ten"), 0)
     t:expect(dataset(t, "register", "digits", "in"), 2)
     t:expect(dataset(t, "register", "digits", "in", "--create-new-version"), 0)

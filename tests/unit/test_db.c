@@ -176,6 +176,27 @@ static void write_many(const char *dir, int who)
   _exit(0);
 }
 
+/* The making itself: nobody takes what is half made for another program's. */
+static void many_at_once_make_one(void **state)
+{
+  for (int round = 0; round < 20; round++) {
+    char *dir = tm_xprintf("%s/%d", (const char *)*state, round);
+    pid_t pids[WRITERS];
+    assert_int_equal(tm_fs_make_dirs(tm_fs_real(), dir, 0700, NULL), 0);
+    for (int i = 0; i < WRITERS; i++)
+      if ((pids[i] = fork()) == 0) {
+        struct tm_db *db = NULL;
+        _exit(tm_db_open(&db, dir, TM_DB_WRITE, NULL) != 1);
+      }
+    for (int i = 0; i < WRITERS; i++) {
+      int status = 0;
+      assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+      assert_int_equal(status, 0);
+    }
+    free(dir);
+  }
+}
+
 static void many_at_once_lose_nothing(void **state)
 {
   pid_t pids[WRITERS];
@@ -206,6 +227,7 @@ int main(void)
     TEST(bad_pages_are_said),
     TEST(an_empty_file_is_as_good_as_none),
     TEST(it_can_be_read_where_nothing_can_be_written),
+    TEST(many_at_once_make_one),
     TEST(many_at_once_lose_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
