@@ -46,7 +46,7 @@ describe("a table", function()
     pipeline(t, "")
     local r = t:run { "run", "pipeline.lua", "--progress", "none" }
     t:expect(r, 2)
-    assert.truthy(r.err:find("a.csv' begins with the byte order mark of UTF-16, and is read as UTF-8; set encoding",
+    assert.truthy(r.err:find("a.csv': it begins with the byte order mark of UTF-16, and is read as UTF-8; set",
       1, true), r.err)
     pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { encoding = "utf16" })]])
     os.execute("rm -rf " .. t.job_dir)
