@@ -85,27 +85,14 @@ static void convert(struct tm_buf *out, const char *p, size_t n, bool big_endian
     tm_utf16_end(&u, out, &bad);
 }
 
-/* A file of UTF-16 that is read as UTF-8 would be rows of nonsense. */
-static int check_mark(const struct tm_rows_options *o, const struct tm_rows_file *file,
-                      const char *p, size_t n, struct tm_err *err)
-{
-  bool has_mark = n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0);
-  if (o->dialect.encoding != TM_ENCODING_UTF8 || !has_mark)
-    return 0;
-  return tm_err_set(err, TM_EUSAGE,
-                    "'%s' begins with the byte order mark of UTF-16, and is read as UTF-8; set "
-                    "encoding = \"utf16\"",
-                    file->path);
-}
-
 static int read_head(const struct tm_rows_options *o, const struct tm_rows_file *file, size_t n,
                      struct head *out, struct tm_err *err)
 {
   struct tm_buf raw = TM_BUF_NONE;
   struct tm_stream *s = file->stream;
   int64_t got = s->read(s, tm_buf_extend(&raw, n), n, 0, err);
-  if (got >= 0 && check_mark(o, file, raw.data, (size_t)got, err) < 0)
-    got = err->code;
+  if (got >= 0 && tm_header_check_mark(o->dialect.encoding, raw.data, (size_t)got, err) < 0)
+    got = tm_err_wrap(err, "'%s'", file->path);
   if (got >= 0) {
     size_t len = (size_t)got,
            mark = tm_header_mark(o->dialect.encoding, raw.data, len, &out->big_endian);

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "data/frame.h"
 
 struct tm_schema_column {
@@ -29,6 +30,7 @@ struct tm_schema_column {
 struct tm_schema {
   struct tm_schema_column *columns; /* no two of one name */
   size_t len, cap;
+  struct tm_map by_name; /* schema.c's own */
 };
 
 void tm_schema_release(struct tm_schema *s);                             /* usable again */
