@@ -20,6 +20,10 @@ struct tm_step_output {
   char *folder;      /* in the job's directory: "predict/output" */
   char *destination; /* absolute; NULL: in the job's directory alone */
   bool is_upload;    /* it appears there when the step is Completed; else it is written there */
+  char *partition_format; /* of what reads it, or NULL */
+  char *register_as;      /* the dataset that it becomes when the step is Completed, or NULL */
+  char *description;      /* of that dataset, or NULL */
+  struct tm_json *tags;   /* likewise; an object of strings */
 };
 
 /* An argument that is a place in the job's directory. */

@@ -132,6 +132,26 @@ static void further_outputs_have_folders_of_their_names(void **state)
   teardown(&w);
 }
 
+static void readers_have_the_partition_format_of_the_output(void **state)
+{
+  struct world w;
+  setup(&w);
+  (void)state;
+  const char *fields = "{'name':'x','partition_format':'{shop}/*.csv'}";
+  add_step(&w, "writer", NULL, output(1, fields));
+  add_step(&w, "reader", output(1, fields), NULL);
+  struct tm_pipeline *p = accepted(&w);
+  assert_string_equal(p->steps[0]->outputs[0].partition_format, "{shop}/*.csv");
+  assert_string_equal(p->steps[1]->inputs[0]->partition_format, "{shop}/*.csv");
+  tm_pipeline_free(p);
+  teardown(&w);
+
+  setup(&w);
+  add_step(&w, "writer", NULL, output(3, "{'name':'x','partition_format':'{shop'}"));
+  refused(&w,
+          "p.lua:3: OutputFileDatasetConfig: 'partition_format' is \"{shop\": '{' is not closed");
+}
+
 static void outputs_among_arguments_are_paths_in_the_job(void **state)
 {
   struct world w;
@@ -340,6 +360,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_reader_waits_for_the_writer_whatever_their_order),
     cmocka_unit_test(further_outputs_have_folders_of_their_names),
+    cmocka_unit_test(readers_have_the_partition_format_of_the_output),
     cmocka_unit_test(outputs_among_arguments_are_paths_in_the_job),
     cmocka_unit_test(inputs_get_the_job_s_directory),
     cmocka_unit_test(cycles_are_refused_with_their_places),
