@@ -43,11 +43,11 @@ static const char *workspace_name(const struct tidemill_runtime *rt)
   return rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
 }
 
-char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p, bool resume,
-                        struct tm_err *err)
+char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+                        const char *file, bool resume, struct tm_err *err)
 {
   char *cwd = here(err), *dir = NULL;
-  char *workspace = cwd ? tm_workspace_find(rt->fs, p->file, workspace_name(rt), cwd, err) : NULL;
+  char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
   if (workspace && resume)
     dir = tm_workspace_find_open_job(rt->fs, workspace, p->name);
   if (workspace && !dir)
@@ -145,14 +145,15 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
 /* Submitting. */
 
 static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
-                         struct tm_pipeline *pipeline, struct tidemill_job_options *o,
-                         struct tm_err *err)
+                         struct tm_pipeline *pipeline, const char *file,
+                         struct tidemill_job_options *o, struct tm_err *err)
 {
   struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline };
   char *cwd = here(err), *dir = NULL;
   int rc;
   if (cwd)
-    dir = o->dir ? tm_path_absolute(cwd, o->dir) : tm_submission_dir(rt, pipeline, o->resume, err);
+    dir = o->dir ? tm_path_absolute(cwd, o->dir)
+                 : tm_submission_dir(rt, pipeline, file, o->resume, err);
   free(cwd);
   o->dir = dir;
   rc = dir ? tm_submission_open(out, &s, err) : err->code;
@@ -171,7 +172,7 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
   err = err ? err : &unheard;
   *out = NULL;
   pipeline = tm_draft_settle(p, err);
-  return pipeline ? open_host_job(out, p->rt, pipeline, &o, err) : err->code;
+  return pipeline ? open_host_job(out, p->rt, pipeline, p->file, &o, err) : err->code;
 }
 
 /* The pipeline of a job's record, with the parameters of then. */
@@ -220,7 +221,7 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
     p = recorded(rt, record, dir, err);
   o.dir = dir;
   o.resume = true;
-  int rc = p ? open_host_job(out, rt, p, &o, err) : err->code;
+  int rc = p ? open_host_job(out, rt, p, p->file, &o, err) : err->code;
   tm_json_free(record);
   free(dir);
   free(cwd);

@@ -39,7 +39,8 @@ struct tidemill_runtime {
 struct tidemill_pipeline {
   struct tidemill_runtime *rt;
   struct tm_json *tree; /* plan/pipeline.h */
-  char *file; /* absolute: what relative paths are against, and what the job's record names */
+  char *file;           /* absolute: what relative paths are against */
+  bool has_file;        /* it was read from there, and a resumed job reads it again */
   struct TM_ARRAY(struct tm_param) params;
 };
 
@@ -88,9 +89,10 @@ struct tm_submission {
 };
 int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                        struct tm_err *err);
-/* The directory of a new job of the pipeline, or with `resume` of its newest that is not Completed; absolute, to free(). */
-char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p, bool resume,
-                        struct tm_err *err);
+/* The directory of a new job of the pipeline, or with `resume` of its newest that is not Completed; absolute, to free(). `file`:
+ * where the workspace is looked for. */
+char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+                        const char *file, bool resume, struct tm_err *err);
 
 /* Calls the host for what has happened, where it is told of that. */
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);

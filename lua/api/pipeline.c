@@ -25,7 +25,7 @@ static char *absolute(const char *name, struct tm_err *err)
 
 /* Takes the tree over; NULL: there is none, and why is in `err`. */
 static int take(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
-                const char *name, struct tm_err *err)
+                const char *name, bool has_file, struct tm_err *err)
 {
   char *file = tree ? absolute(name, err) : NULL;
   struct tidemill_pipeline *p;
@@ -37,6 +37,7 @@ static int take(struct tidemill_pipeline **out, struct tidemill_runtime *rt, str
   p->rt = rt;
   p->tree = tree;
   p->file = file;
+  p->has_file = has_file;
   rt->pipelines++;
   *out = p;
   return 0;
@@ -56,7 +57,7 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
   struct tm_lua_piece piece = { .name = path, .on_note = on_note, .data = rt };
   err = err ? err : &unheard;
   *out = NULL;
-  return take(out, rt, tm_lua_load_piece(&piece, err), path, err);
+  return take(out, rt, tm_lua_load_piece(&piece, err), path, true, err);
 }
 
 int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
@@ -66,7 +67,7 @@ int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemil
   struct tm_lua_piece piece = { .name = name, .text = text, .on_note = on_note, .data = rt };
   err = err ? err : &unheard;
   *out = NULL;
-  return take(out, rt, tm_lua_load_piece(&piece, err), name, err);
+  return take(out, rt, tm_lua_load_piece(&piece, err), name, false, err);
 }
 
 int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
@@ -75,7 +76,7 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
   *out = NULL;
-  return take(out, rt, tm_lua_pipeline_at(L, index, name, err), name, err);
+  return take(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
 
 void tidemill_pipeline_free(struct tidemill_pipeline *p)
@@ -143,10 +144,15 @@ struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm
 {
   struct tm_pipeline *settled =
       tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
-  if (!settled || check_scripts(settled, err) == 0)
-    return settled;
-  tm_pipeline_free(settled);
-  return NULL;
+  if (settled && check_scripts(settled, err) < 0) {
+    tm_pipeline_free(settled);
+    return NULL;
+  }
+  if (settled && !p->has_file) {
+    free(settled->file);
+    settled->file = NULL;
+  }
+  return settled;
 }
 
 int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)

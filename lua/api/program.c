@@ -1,5 +1,5 @@
-/* program.c - where the tidemill program is, for a host that is another: what it names, what TIDEMILL_PROGRAM names, the one
- * beside the library that is loaded, the one of the prefix that the library was built for.
+/* program.c - where the tidemill program is: what the host names, what TIDEMILL_PROGRAM names, the host where it is that program
+ * itself, the one beside the library that is loaded, the one of the prefix that the library was built for.
  *
  * Whether it is of this version is found out by the keeper's first words.
  */
@@ -8,9 +8,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "sys/process.h"
 
 #define VARIABLE "TIDEMILL_PROGRAM"
 
@@ -29,15 +31,22 @@ static char *absolute(const char *path)
   return out;
 }
 
-/* Of the file that this code is in: a library in LIBDIR, or the host itself. */
+/* Of the file that this code is in: a library in LIBDIR, or the program itself. */
 static char *beside(void)
 {
   Dl_info info;
   if (!dladdr((const void *)(uintptr_t)tm_version, &info) || !info.dli_fname)
     return NULL;
-  char *file = realpath(info.dli_fname, NULL);
+  char *file = realpath(info.dli_fname, NULL), *self = tm_process_program();
+  bool is_self = file && self && strcmp(file, self) == 0;
   char *dir = file ? tm_path_dir(file) : NULL;
+  if (is_self && strcmp(tm_path_base(file), "tidemill") == 0) {
+    free(dir);
+    free(self);
+    return file;
+  }
   char *path = dir ? tm_path_absolute(dir, TM_PROGRAM_FROM_LIBRARY) : NULL;
+  free(self);
   free(dir);
   free(file);
   return path;

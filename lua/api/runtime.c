@@ -222,7 +222,8 @@ int tidemill_runtime_close(struct tidemill_runtime *rt, struct tm_err *err)
   return 0;
 }
 
-void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal, void *data), void *data)
+void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal, void *data),
+                           void *data)
 {
   tm_set_on_fault(on_fault, data);
 }
