@@ -132,7 +132,7 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
     free(job);
     return rc;
   }
-  job->pipeline = s->pipeline;
+  job->pipeline = s->own;
   job->dir = tm_xstrdup(s->o->dir);
   tm_timer_open(&job->later, &s->rt->loop, on_later, job);
   tm_timer_start(&job->later, 0, 0); /* keeps (1) */
@@ -148,7 +148,7 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tm_pipeline *pipeline, const char *file,
                          struct tidemill_job_options *o, struct tm_err *err)
 {
-  struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline };
+  struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
   char *cwd = here(err), *dir = NULL;
   int rc;
   if (cwd)
@@ -301,7 +301,7 @@ int tidemill_job_exit_status(const struct tidemill_job *job)
 
 const char *tidemill_job_name(const struct tidemill_job *job)
 {
-  return job->pipeline->name;
+  return tm_job_view(job->job)->name;
 }
 
 const char *tidemill_job_dir(const struct tidemill_job *job)

@@ -48,7 +48,7 @@ struct tidemill_job {
   struct tidemill_runtime *rt;
   struct tidemill_job *next;
   struct tidemill_job_options o;
-  struct tm_pipeline *pipeline;
+  struct tm_pipeline *pipeline; /* its own to free, or NULL */
   struct tm_job *job;
   struct tm_events events;
   struct tm_report *report;
@@ -74,15 +74,18 @@ char *tm_program_find(const struct tm_fs *fs, const char *given, struct tm_err *
 
 /* The definition, checked, its scripts compiled; the caller's. NULL with words. */
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm_err *err);
+/* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
+int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
 bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name);
 
 /* A job to be opened, of a pipeline that is checked. */
 struct tm_submission {
   struct tidemill_runtime *rt;
-  const struct tidemill_job_options *o;                   /* not NULL; `dir` is absolute */
-  struct tm_pipeline *pipeline;                           /* the job's, when it has been opened */
-  bool has_stdin;                                         /* as of struct tm_job_options */
-  bool has_stderr;                                        /* likewise */
+  const struct tidemill_job_options *o; /* not NULL; `dir` is absolute */
+  const struct tm_pipeline *pipeline;   /* must live until the job is closed */
+  struct tm_pipeline *own; /* the same, where the job frees it when it is closed; else NULL */
+  bool has_stdin;          /* as of struct tm_job_options */
+  bool has_stderr;         /* likewise */
   struct tm_report_options report;                        /* fs and events are filled here */
   void (*on_ended)(void *data, struct tidemill_job *job); /* the job's own end, before its event */
   void *data;

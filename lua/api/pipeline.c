@@ -125,7 +125,7 @@ int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, c
   return 0;
 }
 
-static int check_scripts(const struct tm_pipeline *p, struct tm_err *err)
+int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
 {
   struct tm_map seen = { 0 };
   int rc = 0;
@@ -144,7 +144,7 @@ struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm
 {
   struct tm_pipeline *settled =
       tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
-  if (settled && check_scripts(settled, err) < 0) {
+  if (settled && tm_draft_check_scripts(settled, err) < 0) {
     tm_pipeline_free(settled);
     return NULL;
   }
