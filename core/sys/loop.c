@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "sys/low_fds.h"
 
 static void run_late(struct tm_loop *loop)
 {
@@ -52,8 +53,11 @@ static void open_turn_end(struct tm_loop *loop)
 
 int tm_loop_init(struct tm_loop *loop, struct tm_err *err)
 {
+  struct tm_low_fds low;
   memset(loop, 0, sizeof *loop);
-  int rc = uv_loop_init(&loop->own);
+  tm_low_fds_hold(&low);
+  int rc = uv_loop_init(&loop->own); /* opens all that libuv ever opens for a loop */
+  tm_low_fds_release(&low);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot make an event loop");
   loop->uv = &loop->own;

@@ -74,8 +74,8 @@ local function step_of(self, name)
   plan.raise(("there is no step '%s'; there are: %s"):format(tostring(name), table.concat(names, ", ")))
 end
 
---- Path of the file with the rows of a step, or of its output folder where it writes no rows; without a name of the last
---- step. A Completed job that was resumed runs no step: its result names the outputs.
+--- Path of the file with the rows of a step, or of its output folder where it writes no rows; without a name of the
+--- last step. A Completed job that was resumed runs no step: its result names the outputs.
 ---@param step? string
 ---@return string?
 function Job:output(step)
@@ -153,8 +153,8 @@ end
 ---@field accept_changes? boolean with resume: goes on although script or inputs have changed
 ---@field verify_input? boolean with resume: lists the input again and compares all of it
 ---@field max_workers? integer workers of all steps together
----@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step", "mini_batch", "worker"
---- or "log", ... }
+---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step", "mini_batch",
+--- "worker" or "log", ... }
 
 --- A job of the pipeline, at once.
 ---@param pipeline tidemill.Pipeline

@@ -2,7 +2,8 @@
 --- The C half of tidemill.job. Not for scripts.
 local M = {}
 
---- A handle of a job; `options` as of pipeline:submit, with text for parameters. Raises what is wrong with the definition.
+--- A handle of a job; `options` as of pipeline:submit, with text for parameters. Raises what is wrong with the
+--- definition.
 ---@param pipeline tidemill.Pipeline
 ---@param options table
 ---@return userdata
