@@ -86,8 +86,9 @@ void tm_pipeline_free(struct tm_pipeline *p);
 struct tm_cut_options tm_step_cut(const struct tm_step *s);
 /* Other inputs than those of the definition, which no step writes; the array and what is in it is taken over. */
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);
-/* Who reads what it writes does not wait for it any more. */
-void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at);
+/* Who reads what it writes does not wait for it any more: arguments that are paths of its outputs are those in `job_dir`, absolute,
+ * where it has run. */
+void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir);
 /* Adds to the notes of a step. Within plan. */
 void tm_step_note(struct tm_step *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

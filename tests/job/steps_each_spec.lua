@@ -125,7 +125,9 @@ describe("a step that reads what another has written", function()
     t:inputs(8)
     t:script(COPY)
     t:script([[
+      local copies = ...
       function run(m)
+        assert(io.open(copies .. "/0001.txt"))
         for _, path in ipairs(m) do
           if number_of(path) == 5 and not io.open(os.getenv "HERE" .. "/good") then error "bad" end
         end
@@ -133,7 +135,8 @@ describe("a step that reads what another has written", function()
       end]], "bad.lua")
     steps.pipeline(t, COPY_STEP .. [[
       step("bad", "bad.lua", output.copies,
-        { config = { mini_batch_size = 8, isolate_failures = true, run_max_try = 1, allowed_failed_count = 1 } }), ]])
+        { arguments = { output.copies },
+          config = { mini_batch_size = 8, isolate_failures = true, run_max_try = 1, allowed_failed_count = 1 } }), ]])
     local o = { env = { "HERE=" .. t.dir } }
     local r = t:expect_job(0, nil, o)
     assert.same({ total = 8, succeeded = 7, failed = 1 }, (function(i)
@@ -142,6 +145,11 @@ describe("a step that reads what another has written", function()
     assert.equal(7, #lines_of(t, "bad"))
     has(json.decode(t:read("job/bad/failed_items.jsonl"):match "[^\n]+").item, "job/copy/output.copies/0005.txt")
     t:expect(t:run { "verify", t.job_dir }, 0)
+    t:write("good", "")
+    r = t:run({ "run", "pipeline.lua", "--only-failed", t.job_dir, "--job-dir", t.dir .. "/again", "--json" }, o)
+    t:expect(r, 0)
+    assert.same({ "0005.txt" }, t:sorted_lines "again/bad/output/parallel_run_step.txt")
+    t:expect(t:run({ "run", "pipeline.lua", "--job-dir", t.dir .. "/again", "--resume", "--json" }, o), 0)
   end)
 
   it("is interrupted where it takes too long", function()

@@ -293,11 +293,23 @@ static void a_dropped_step_is_waited_for_no_more(void **state)
   struct world w;
   setup(&w);
   add_step(&w, "writer", NULL, output(1, "{'name':'x'}"));
-  add_step(&w, "reader", output(1, "{'name':'x'}"), NULL);
+  struct tm_json *reader = add_step(&w, "reader", output(1, "{'name':'x'}"), NULL);
+  struct tm_json *arguments = tm_json_set(reader, "arguments", tm_json_new(TM_JSON_ARRAY));
+  tm_json_add(arguments, tm_json_new_string("--from"));
+  tm_json_add(arguments, output(1, "{'name':'x'}"));
   struct tm_pipeline *p = accepted(&w);
-  tm_pipeline_drop_step(p, 0);
+  assert_string_equal(p->steps[1]->arguments[1], "writer/output");
+  tm_pipeline_drop_step(p, 0, "/earlier");
   assert_int_equal(p->steps[0]->needs_len, 0);
+  assert_int_equal(p->steps[0]->paths_len, 0);
+  assert_string_equal(p->steps[0]->arguments[1], "/earlier/writer/output");
+  struct tm_buf record = TM_BUF_NONE;
+  tm_json_write(&record, tm_json_get(p->steps[0]->effective, "arguments"),
+                (struct tm_json_style) { 0 });
+  assert_string_equal(tm_buf_str(&record), "[\"--from\",\"/earlier/writer/output\"]");
+  tm_buf_release(&record);
   tm_pipeline_free(p);
+  tm_json_set(reader, "arguments", tm_json_new(TM_JSON_ARRAY));
   p = accepted(&w);
   tm_step_set_inputs(p->steps[1], tm_xcalloc(1, sizeof(struct tm_dataset *)), 0);
   assert_int_equal(p->steps[1]->needs_len, 0);
