@@ -309,7 +309,7 @@ TM_API int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtim
                                const char *job, const struct tidemill_job_options *options,
                                struct tm_err *err);
 /* Waits for its end, for at most `timeout_ms` (-1: no limit); other jobs of the runtime go on meanwhile. 0: it has ended, however;
- * else as of tidemill_runtime_run(). */
+ * -ECANCELED: a callback has closed it; else as of tidemill_runtime_run(). */
 TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err);
 /* No more mini-batches are handed out, and the running ones may end; with `now` they are killed. The job is Canceled when its event
  * says so, and can be resumed. One that has ended: nothing is done. */

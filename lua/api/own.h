@@ -28,6 +28,8 @@ struct tidemill_runtime {
   struct tm_wake wake;   /* of its own loop; so is the timer */
   struct tm_timer limit; /* of the wait that goes on */
   bool is_waiting, is_late;
+  struct tidemill_job
+      *waited; /* which one the wait is for; NULL: all, or it was closed meanwhile */
   atomic_bool is_woken;
   struct tidemill_runtime_options o;
   char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
