@@ -5,6 +5,7 @@
  *   program.c   where the program is that keepers and workers are
  *   pipeline.c  definitions: loaded, given parameters, checked
  *   job.c       jobs: from a submission to the end
+ *   host.c      what a host has to do with Lua
  *   event.c     events of core as those of tidemill.h
  */
 #ifndef TM_API_OWN_H
@@ -23,6 +24,15 @@
 #include "sys/fs.h"
 #include "sys/loop.h"
 
+struct lua_State;
+
+/* What a host adds for pipeline files. */
+struct tm_host_value {
+  char *name;
+  int (*function)(struct lua_State *L); /* or NULL */
+  struct tm_json *value;
+};
+
 struct tidemill_runtime {
   struct tm_loop loop;
   struct tm_wake wake;   /* of its own loop; so is the timer */
@@ -36,6 +46,9 @@ struct tidemill_runtime {
   const struct tm_fs *fs;
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
+  struct TM_ARRAY(struct tm_host_value) added;
+  void (*on_lua)(void *data, struct lua_State *L); /* or NULL */
+  void *on_lua_data;
 };
 
 struct tidemill_pipeline {
@@ -98,6 +111,10 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
  * where the workspace is looked for. */
 char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err);
+
+/* Gives a state what the host has for pipeline files, and itself a look at it; may raise. `data`: the runtime. */
+void tm_host_prepare(void *data, struct lua_State *L);
+void tm_host_values_release(struct tidemill_runtime *rt);
 
 /* Calls the host for what has happened, where it is told of that. */
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);

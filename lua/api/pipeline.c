@@ -54,7 +54,9 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
                            const char *path, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_lua_piece piece = { .name = path, .on_note = on_note, .data = rt };
+  struct tm_lua_piece piece = {
+    .name = path, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
+  };
   err = err ? err : &unheard;
   *out = NULL;
   return take(out, rt, tm_lua_load_piece(&piece, err), path, true, err);
@@ -64,7 +66,9 @@ int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemil
                                   const char *text, const char *name, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_lua_piece piece = { .name = name, .text = text, .on_note = on_note, .data = rt };
+  struct tm_lua_piece piece = {
+    .name = name, .text = text, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
+  };
   err = err ? err : &unheard;
   *out = NULL;
   return take(out, rt, tm_lua_load_piece(&piece, err), name, false, err);
