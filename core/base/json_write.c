@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -65,34 +66,7 @@ void tm_json_write_string(struct tm_buf *out, const char *s, size_t len)
   tm_buf_add_char(out, '"');
 }
 
-/* A number of at most 15 digits, most of those that people write: m / 10^k is exact to the last bit, since both are, so
- * that what reads back as `v` is what %.15g would print (a double tells any two numbers of 15 digits apart). False: `v`
- * has more digits, or would be printed with an exponent. */
-static bool add_decimal(struct tm_buf *out, double v)
-{
-  double a = fabs(v);
-  if (a < 1e-4 || a >= 1e15)
-    return false;
-  int64_t scale = 10;
-  for (int places = 1; places < 18; places++, scale *= 10) {
-    double m = nearbyint(a * (double)scale);
-    if (m >= 1e15)
-      return false;
-    if (m / (double)scale != a)
-      continue;
-    int64_t digits = (int64_t)m;
-    if (v < 0)
-      tm_buf_add_char(out, '-');
-    tm_buf_add_int(out, digits / scale);
-    tm_buf_add_char(out, '.');
-    for (int64_t rest = digits % scale, below = scale / 10; below > 0; rest %= below, below /= 10)
-      tm_buf_add_char(out, (char)('0' + rest / below));
-    return true;
-  }
-  return false;
-}
-
-/* The first of 15, 16 and 17 digits that reads back as the same double. */
+/* The first of 15, 16 and 17 digits that reads back as the same double, with an exponent where that is shorter. */
 static void add_shortest(struct tm_buf *out, double v)
 {
   char text[NUMBER_MAX];
@@ -117,7 +91,7 @@ void tm_json_write_number(struct tm_buf *out, double v)
     tm_buf_add_str(out, "-0");
   else if (fabs(v) < 0x1p53 && (double)(int64_t)v == v)
     tm_buf_add_int(out, (int64_t)v);
-  else if (!add_decimal(out, v))
+  else if (!tm_decimal_add(out, v))
     add_shortest(out, v);
 }
 

@@ -20,6 +20,14 @@ static void add_double(struct tm_buf *out, double v)
     tm_json_write_number(out, v);
 }
 
+/* `digits` of them, with zeros in front. */
+static char *put_digits(char *at, int value, int digits)
+{
+  for (int i = digits; i-- > 0; value /= 10)
+    at[i] = (char)('0' + value % 10);
+  return at + digits;
+}
+
 /* The date of a day, counted from 1970-01-01, in the calendar of today carried on both ways. */
 static void add_date(struct tm_buf *out, int64_t days)
 {
@@ -33,7 +41,16 @@ static void add_date(struct tm_buf *out, int64_t days)
   int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
   int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
   int64_t year = era * 400 + year_of_era + (month <= 2);
-  tm_buf_printf(out, "%04" PRId64 "-%02d-%02d", year, (int)month, (int)day);
+  char text[] = "0000-00-00";
+  put_digits(text + 5, (int)month, 2);
+  put_digits(text + 8, (int)day, 2);
+  if (year >= 0 && year <= 9999) {
+    put_digits(text, (int)year, 4);
+    tm_buf_add(out, text, 10);
+    return;
+  }
+  tm_buf_printf(out, "%04" PRId64, year);
+  tm_buf_add(out, text + 4, 6);
 }
 
 static void add_datetime(struct tm_buf *out, int64_t us)
@@ -44,13 +61,17 @@ static void add_datetime(struct tm_buf *out, int64_t us)
     days--;
   }
   int seconds = (int)(rest / 1000000), fraction = (int)(rest % 1000000), digits = 6;
+  char text[] = "T00:00:00.000000Z", *end = text + 9;
   add_date(out, days);
-  tm_buf_printf(out, "T%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  put_digits(text + 1, seconds / 3600, 2);
+  put_digits(text + 4, seconds / 60 % 60, 2);
+  put_digits(text + 7, seconds % 60, 2);
   for (; fraction > 0 && fraction % 10 == 0; fraction /= 10)
     digits--;
   if (fraction > 0)
-    tm_buf_printf(out, ".%0*d", digits, fraction);
-  tm_buf_add_char(out, 'Z');
+    end = put_digits(end + 1, fraction, digits);
+  *end++ = 'Z';
+  tm_buf_add(out, text, (size_t)(end - text));
 }
 
 void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row)
