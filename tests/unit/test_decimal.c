@@ -43,7 +43,8 @@ static void numbers_that_people_write_are_as_printf_writes_them(void **state)
     int digits = 1 + i % 17, places = (int)random_below(&r, 20);
     double whole = (double)random_below(&r, (size_t)pow(10, digits));
     double n = (i % 3 == 0 ? -whole : whole) / pow(10, places) + (i % 2 == 0 ? 0.5 : 0);
-    assert_written(i % 5 == 0 ? nextafter(n, i % 2 == 0 ? 0 : 1e300) : n); /* or one bit beside it */
+    assert_written(i % 5 == 0 ? nextafter(n, i % 2 == 0 ? 0 : 1e300)
+                              : n); /* or one bit beside it */
   }
 }
 

@@ -188,7 +188,7 @@ int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_fi
          n *= 4)
       rc = read_head(o, file, n, &head, err);
     if (rc >= 0)
-      tm_json_lines_infer(tm_buf_str(&head.text), head.text.len, head.is_whole, out);
+      tm_json_lines_infer(tm_buf_str(&head.text), head.text.len, head.is_whole, TM_INFER_ROWS, out);
   }
   tm_buf_release(&head.text);
   if (rc >= 0 && out->len > 0)
