@@ -251,7 +251,7 @@ struct tm_stream *tm_gzip_open(const struct tm_fs *fs, int fd, const char *path,
                                const struct tm_gzip_options *options)
 {
   struct gzip_stream *g = TM_NEW(struct gzip_stream);
-  g->stream = (struct tm_stream) { gzip_read, gzip_close, -1 };
+  g->stream = (struct tm_stream) { gzip_read, gzip_close, -1, options->index == NULL };
   g->fs = fs;
   g->fd = fd;
   g->path = tm_xstrdup(path);

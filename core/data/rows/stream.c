@@ -56,7 +56,7 @@ static void file_close(struct tm_stream *s)
 struct tm_stream *tm_stream_of_file(const struct tm_fs *fs, int fd, const char *path, int64_t size)
 {
   struct file_stream *f = TM_NEW(struct file_stream);
-  f->stream = (struct tm_stream) { file_read, file_close, size };
+  f->stream = (struct tm_stream) { file_read, file_close, size, false };
   f->fs = fs;
   f->fd = fd;
   f->path = tm_xstrdup(path);
@@ -86,7 +86,7 @@ static void bytes_close(struct tm_stream *s)
 struct tm_stream *tm_stream_of_bytes(const char *p, size_t n)
 {
   struct bytes_stream *b = TM_NEW(struct bytes_stream);
-  b->stream = (struct tm_stream) { bytes_read, bytes_close, (int64_t)n };
+  b->stream = (struct tm_stream) { bytes_read, bytes_close, (int64_t)n, false };
   b->p = p;
   return &b->stream;
 }
