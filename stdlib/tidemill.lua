@@ -128,6 +128,11 @@ function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
 
+function FileDataset:partition_by()
+  plan.raise("dataset:partition_by is for rows, of a TabularDataset; files are partitioned by their paths: "
+    .. "Dataset.File.from_files(path, { partition_format = \"{store}/{date:yyyy/MM/dd}/*.csv\" })")
+end
+
 local File = {}
 
 ---@class tidemill.FromFilesOptions
@@ -288,6 +293,48 @@ end
 function TabularDataset:random_split(fraction, seed)
   return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
+end
+
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
+
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of these
+--- files: the keys are columns of its paths, and all columns have the types that they have here. It is done at once, in
+--- bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset nor those of
+--- the target change, another call reads and writes nothing. Relative targets are against the pipeline file;
+--- `partition_by(keys, datastore, path, options)`: against the datastore.
+---
+---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
+---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
+---@param keys string|string[]
+---@param target string a folder that is empty, not there, or made by partition_by
+---@param options? tidemill.PartitionByOptions
+---@return tidemill.TabularDataset
+---@overload fun(self, keys: string|string[], datastore: tidemill.Datastore, path: string, options?: table): tidemill.TabularDataset
+function TabularDataset:partition_by(keys, target, options, ...)
+  local paths, given, base_dir = workspace.take_datastore("dataset:partition_by", target, options, ...)
+  given = given == nil and {} or given
+  plan.check("dataset:partition_by", given)
+  if type(paths) ~= "table" or #paths ~= 1 or type(paths[1]) ~= "string" or paths[1] == "" then
+    plan.raise "dataset:partition_by(keys, target): accepted: a target, the path of a folder"
+  end
+  keys = type(keys) == "table" and keys or { keys }
+  for i = 1, math.max(#keys, 1) do
+    if type(keys[i]) ~= "string" then
+      plan.raise "dataset:partition_by(keys, target): accepted: keys, a name of a column or a list of them"
+    end
+  end
+  local definition, notes = plan.partition(self, keys, paths[1], base_dir, given.overwrite == true)
+  if notes then
+    workspace.note("dataset:partition_by: " .. notes)
+  end
+  if given.partition_as_file_dataset then
+    return dataset("FileDataset", FileDataset, {
+      kind = "files", paths = definition.paths, partition_format = definition.partition_format,
+    })
+  end
+  return dataset("TabularDataset", TabularDataset, definition)
 end
 
 -- What says where files are stands beside what says how they are read.

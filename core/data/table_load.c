@@ -250,9 +250,9 @@ static int add_key_values(struct tm_table_loader *l, const struct input *in,
     tm_buf_clear(&text);
     if (keys[i].type == TM_KEY_STRING)
       tm_buf_add(&text, keys[i].string.at, keys[i].string.len);
-    else
+    else if (keys[i].type != TM_KEY_NULL)
       tm_key_describe(&text, &keys[i]);
-    if (column >= 0 && s->columns[column].of_file)
+    if (column >= 0 && s->columns[column].of_file && keys[i].type != TM_KEY_NULL)
       l->values[column] = keep_text(&l->arena, tm_buf_str(&text), text.len);
   }
   tm_buf_release(&text);
@@ -268,10 +268,8 @@ static int find_values(struct tm_table_loader *l, const struct input *in, const 
   memset(l->values, 0, bytes);
   if (in->partition && add_key_values(l, in, s, err) < 0)
     return err->code;
-  if (in->dataset->table->has_path)
-    for (size_t i = 0; i < s->len; i++) /* the last one of file: its name may have a number */
-      if (s->columns[i].of_file && !l->values[i])
-        l->values[i] = keep_text(&l->arena, l->path.data, l->path.len);
+  if (in->dataset->table->has_path && s->len > 0 && s->columns[s->len - 1].of_file)
+    l->values[s->len - 1] = keep_text(&l->arena, l->path.data, l->path.len);
   return 0;
 }
 

@@ -19,7 +19,8 @@ struct tm_stream {
   int64_t (*read)(struct tm_stream *s, void *p, size_t n, int64_t at, struct tm_err *err);
   void (*close)(struct tm_stream *s);
   int64_t size; /* of a plain file; -1: it is to be read in order by whoever looks for borders */
-  bool is_in_order; /* it can be read in no other way: what is asked for again is unpacked from the beginning */
+  bool
+      is_in_order; /* it can be read in no other way: what is asked for again is unpacked from the beginning */
 };
 
 enum tm_packing { TM_PACKED_NOT, TM_PACKED_GZIP, TM_PACKED_OTHER };
