@@ -156,6 +156,12 @@ static int is_whole(const struct tm_table_partition *p, const struct tm_json *no
                       strcmp(names, tm_json_str(note, "names", "")) == 0;
 }
 
+static void set_path(struct tm_json *definition, const char *target)
+{
+  struct tm_json *paths = tm_json_set(definition, "paths", tm_json_new(TM_JSON_ARRAY));
+  tm_json_add(paths, tm_json_new_string(target));
+}
+
 /* 1: the target is what is asked for: *out. 0: it is to be made. Keeps (2). */
 static int look_at_target(const struct tm_table_partition *p, const char *source,
                           struct tm_json **out, struct tm_err *err)
@@ -173,9 +179,10 @@ static int look_at_target(const struct tm_table_partition *p, const char *source
                             p->target);
   bool is_same = strcmp(tm_json_str(note, "source", ""), source) == 0;
   rc = is_same ? is_whole(p, note, err) : 0;
-  if (rc > 0)
+  if (rc > 0) {
     *out = tm_json_copy(tm_json_get(note, "definition"));
-  else if (rc == 0 && !p->overwrite)
+    set_path(*out, p->target); /* it may have been moved */
+  } else if (rc == 0 && !p->overwrite)
     rc = tm_err_set(
         err, TM_EUSAGE, "the target '%s' %s; { overwrite = true } makes it anew", p->target,
         is_same ? "is no longer as partition_by has made it: files were added, removed or changed"
@@ -190,14 +197,13 @@ static int look_at_target(const struct tm_table_partition *p, const char *source
 static struct tm_json *define(const struct tm_table_partition *p, const struct tm_schema *columns,
                               const struct tm_table_folders *made)
 {
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *paths, *options, *types;
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *options, *types;
   struct tm_buf format = TM_BUF_NONE;
   for (size_t i = 0; i < p->keys_len; i++)
     tm_buf_printf(&format, "{%s:%%}/", p->keys[i]);
   tm_buf_add_str(&format, TM_TABLE_FOLDERS_FILE);
   tm_json_set(v, "kind", tm_json_new_string("delimited"));
-  paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
-  tm_json_add(paths, tm_json_new_string(p->target));
+  set_path(v, p->target);
   tm_json_set(v, "partition_format", tm_json_new_string(tm_buf_str(&format)));
   options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
   tm_json_set(options, "infer_column_types", tm_json_new_bool(false));
