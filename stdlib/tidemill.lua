@@ -128,9 +128,21 @@ function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
 
-function FileDataset:partition_by()
-  plan.raise("dataset:partition_by is for rows, of a TabularDataset; files are partitioned by their paths: "
-    .. "Dataset.File.from_files(path, { partition_format = \"{store}/{date:yyyy/MM/dd}/*.csv\" })")
+-- What only rows have, said so.
+for name, instead in pairs {
+  partition_by = "files are partitioned by their paths: Dataset.File.from_files(path, "
+    .. "{ partition_format = \"{store}/{date:yyyy/MM/dd}/*.csv\" })",
+  filter = "files are chosen by their paths: a pattern, as \"2026-*/*.csv\", or a list of paths",
+  take = "`map --limit` takes the first files; a pattern or a list of paths chooses others",
+  skip = "files are chosen by their paths: a pattern, or a list of them",
+  take_sample = "files are chosen by their paths: a pattern, or a list of them",
+  random_split = "files are chosen by their paths: a pattern, or a list of them",
+  keep_columns = "files have no columns; Dataset.Tabular.from_delimited_files reads their rows",
+  drop_columns = "files have no columns; Dataset.Tabular.from_delimited_files reads their rows",
+} do
+  FileDataset[name] = function()
+    plan.raise(("dataset:%s is for rows, of a TabularDataset; %s"):format(name, instead))
+  end
 end
 
 local File = {}
@@ -299,11 +311,11 @@ end
 ---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
 ---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
 
---- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of these
---- files: the keys are columns of its paths, and all columns have the types that they have here. It is done at once, in
---- bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset nor those of
---- the target change, another call reads and writes nothing. Relative targets are against the pipeline file;
---- `partition_by(keys, datastore, path, options)`: against the datastore.
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
+--- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
+--- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
+--- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
+--- file; `partition_by(keys, datastore, path, options)`: against the datastore.
 ---
 ---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
 ---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
@@ -311,7 +323,7 @@ end
 ---@param target string a folder that is empty, not there, or made by partition_by
 ---@param options? tidemill.PartitionByOptions
 ---@return tidemill.TabularDataset
----@overload fun(self, keys: string|string[], datastore: tidemill.Datastore, path: string, options?: table): tidemill.TabularDataset
+---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
 function TabularDataset:partition_by(keys, target, options, ...)
   local paths, given, base_dir = workspace.take_datastore("dataset:partition_by", target, options, ...)
   given = given == nil and {} or given

@@ -242,7 +242,8 @@ describe("a data frame's files", function()
   end)
 
   it("of one column keep their rows of nulls", function()
-    for kind, values in pairs { long = { 1, frame.null, 3 }, string = { frame.null, "x" }, datetime = { 0, frame.null } } do
+    local lists = { long = { 1, frame.null, 3 }, string = { frame.null, "x" }, datetime = { 0, frame.null } }
+    for kind, values in pairs(lists) do
       local df = frame.from_table({ a = values }, { a = kind })
       assert(df:write_csv(dir:at "x.csv"))
       assert.equal(#values, #frame.read_csv(dir:at "x.csv", { set_column_types = { a = kind } }), kind)
