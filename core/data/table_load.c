@@ -144,6 +144,18 @@ int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *sche
   return 0;
 }
 
+/* Of JSON lines nobody could tell a column; any other table has some before its first range. */
+static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, struct tm_err *err)
+{
+  if (l->inputs[dataset].dataset->kind == TM_DATASET_JSON_LINES)
+    return tm_err_set(err, TM_EDAMAGE,
+                      "'%s': no column is known: none of the first lines is a JSON object with a "
+                      "key, as {\"id\": 1}; is it a file of JSON lines?",
+                      l->inputs[dataset].dataset->paths[0]);
+  return tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
+                    l->schema_file ? l->schema_file : "the job", dataset + 1);
+}
+
 /* The reader of an input; its schema may have been found after those of others. */
 static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input **out,
                        struct tm_err *err)
@@ -161,8 +173,7 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
     rc = l->schema_file ? tm_schemas_read(&l->schemas, l->fs, l->schema_file, err) : 0;
   }
   if (rc == 0 && l->schemas.at[dataset].len == 0)
-    rc = tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
-                    l->schema_file ? l->schema_file : "the job", dataset + 1);
+    rc = refuse_no_columns(l, dataset, err);
   if (rc < 0)
     return rc;
   tm_table_ops_mark(&(*out)->dataset->table->ops, &l->schemas.at[dataset]);
