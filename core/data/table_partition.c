@@ -353,7 +353,7 @@ static int open_partial(const struct tm_table_partition *p, struct partial *out,
 static int put_in_place(const struct tm_table_partition *p, const char *partial, struct tm_err *err)
 {
   char *old = tm_path_join(partial, OLD), *left = tm_path_join(p->target, OLD);
-  int rc = tm_disk_sync(partial, err); /* keeps (3) */
+  int rc = tm_fs_sync_all(partial, err); /* keeps (3) */
   if (rc == 0 && is_taken(p->target, err) > 0 &&
       (rc = p->fs->rename(p->fs->self, p->target, old)) < 0)
     tm_err_system(err, rc, "cannot rename '%s'", p->target);

@@ -120,7 +120,7 @@ int tm_tree_remove(const char *path, struct tm_err *err)
   return tm_err_set(err, rc, "%s, below '%s'", why.text, path);
 }
 
-int tm_disk_sync(const char *path, struct tm_err *err)
+int tm_fs_sync_all(const char *path, struct tm_err *err)
 {
   int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   int rc = fd < 0 || syncfs(fd) < 0 ? -errno : 0;

@@ -1,6 +1,5 @@
 tm_unit_test(buf)
 tm_unit_test(check)
-tm_unit_test(decimal)
 tm_unit_test(err)
 tm_unit_test(hash)
 tm_unit_test(json)

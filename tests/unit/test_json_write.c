@@ -137,6 +137,50 @@ static void doubles_read_back(void **state)
   }
 }
 
+/* What the standard library would write, the slow way. */
+static void first_that_reads_back(char text[64], double n)
+{
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, 64, "%.*g", digits, n);
+    if (strtod(text, NULL) == n)
+      break;
+  }
+}
+
+static void numbers_of_few_digits_are_written_as_printf_does(void **state)
+{
+  uint64_t bits = UINT64_C(0x2545F4914F6CDD1D);
+  for (int i = 0; i < 200000; i++) {
+    char expected[64];
+    bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    int digits = 1 + i % 17, places = (int)(bits % 20);
+    double whole = (double)((bits >> 8) % (uint64_t)pow(10, digits));
+    double n = (i % 3 == 0 ? -whole : whole) / pow(10, places) + (i % 2 == 0 ? 0.5 : 0);
+    if (i % 5 == 0)
+      n = nextafter(n, i % 2 == 0 ? 0 : 1e300); /* one bit beside it */
+    if (n == floor(n))
+      continue; /* a whole number has rules of its own */
+    first_that_reads_back(expected, n);
+    assert_number_written(n, expected);
+  }
+}
+
+static void numbers_of_any_digits_are_written_as_printf_does(void **state)
+{
+  uint64_t bits = UINT64_C(0x9E3779B97F4A7C15);
+  for (int i = 0; i < 200000; i++) {
+    char expected[64];
+    bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    double n = ldexp((double)(bits >> 11), (int)(bits % 70) - 53 - 15);
+    if (i % 4 == 0) /* a power of two, or one bit beside it */
+      n = nextafter(ldexp(1, (int)(bits >> 20) % 30 - 15), i % 3 == 0 ? 0 : i % 3 == 1 ? 1e300 : n);
+    if (n == floor(n))
+      continue;
+    first_that_reads_back(expected, n);
+    assert_number_written(n, expected);
+  }
+}
+
 static void integers_read_back(void **state)
 {
   static const int64_t cases[] = { INT64_MIN, INT64_MIN + 1, -1, 0, INT64_C(9007199254740993),
@@ -191,6 +235,8 @@ int main(void)
     cmocka_unit_test(fractions_are_as_short_as_reads_back),
     cmocka_unit_test(not_finite_is_null),
     cmocka_unit_test(doubles_read_back),
+    cmocka_unit_test(numbers_of_few_digits_are_written_as_printf_does),
+    cmocka_unit_test(numbers_of_any_digits_are_written_as_printf_does),
     cmocka_unit_test(integers_read_back),
     cmocka_unit_test(every_byte_pair_reads_back),
     cmocka_unit_test(host_locale_changes_nothing),

@@ -62,7 +62,7 @@ static void any_byte_is_in_its_line(void **state)
 
 static void far_lines_are_counted_once(void **state)
 {
-  struct endless e = { .stream = { endless_read, NULL, INT64_MAX, false } };
+  struct endless e = { .stream = { .read = endless_read, .size = INT64_MAX } };
   struct tm_lines l = { 0 };
   tm_lines_begin(&l, "/a", 0);
   for (int64_t at = 150 * MB; at < 600 * MB; at += 7 * MB)
@@ -75,7 +75,7 @@ static void far_lines_are_counted_once(void **state)
 
 static void what_must_be_unpacked_is_counted_where_it_is_near(void **state)
 {
-  struct endless e = { .stream = { endless_read, NULL, -1, false } };
+  struct endless e = { .stream = { .read = endless_read, .size = -1 } };
   struct tm_lines l = { 0 };
   tm_lines_begin(&l, "/a", 0);
   assert_int_equal(find(&l, &e, 10000 * MB), 0);

@@ -1,7 +1,7 @@
 /* lines.c - line breaks, counted from the nearest place where their number is known.
  *
  * A plain file is counted at memory speed. What must be unpacked is slower, and what can only be read in order is read from
- * its beginning again: of these only so much is counted as takes about a second.
+ * its beginning again: of these only so much is counted as takes a second or two.
  */
 #include "data/rows/lines.h"
 
@@ -12,9 +12,10 @@
 #include "data/rows/text.h"
 
 #define PIECE       ((size_t)1 << 20)
-#define STEP        ((int64_t)64 << 20) /* between marks */
-#define PLAIN_MOST  ((int64_t)8 << 30)  /* bytes that are counted at once */
-#define PACKED_MOST ((int64_t)256 << 20)
+#define STEP        ((int64_t)64 << 20)  /* between marks */
+#define PLAIN_MOST  ((int64_t)8 << 30)   /* bytes that are counted at once; */
+#define PACKED_MOST ((int64_t)1 << 30)   /* of what is packed and indexed; */
+#define ORDER_MOST  ((int64_t)256 << 20) /* of what is not */
 
 void tm_lines_release(struct tm_lines *l)
 {
@@ -94,7 +95,9 @@ int64_t tm_lines_find(struct tm_lines *l, struct tm_stream *s, enum tm_encoding 
   struct tm_line_mark mark = { 0, 0 };
   if (known > 0)
     mark = l->marks.at[known - 1];
-  int64_t most = s->size >= 0 ? PLAIN_MOST : PACKED_MOST;
+  int64_t most = s->is_in_order                       ? ORDER_MOST
+                 : s->size >= 0 && !s->will_have_size ? PLAIN_MOST
+                                                      : PACKED_MOST;
   if (at - (s->is_in_order ? 0 : mark.at) > most ||
       !count(l, s, encoding == TM_ENCODING_UTF16, big_endian, &mark, at))
     return 0;
