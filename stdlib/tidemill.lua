@@ -3,6 +3,7 @@
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local plan = require "tidemill.plan"
+local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
 ---@class tidemill
@@ -129,22 +130,7 @@ function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
 
--- What only rows have, said so.
-for name, instead in pairs {
-  partition_by = "files are partitioned by their paths: Dataset.File.from_files(path, "
-    .. "{ partition_format = \"{store}/{date:yyyy/MM/dd}/*.csv\" })",
-  filter = "files are chosen by their paths: a pattern, as \"2026-*/*.csv\", or a list of paths",
-  take = "`map --limit` takes the first files; a pattern or a list of paths chooses others",
-  skip = "files are chosen by their paths: a pattern, or a list of them",
-  take_sample = "files are chosen by their paths: a pattern, or a list of them",
-  random_split = "files are chosen by their paths: a pattern, or a list of them",
-  keep_columns = "files have no columns; Dataset.Tabular.from_delimited_files reads their rows",
-  drop_columns = "files have no columns; Dataset.Tabular.from_delimited_files reads their rows",
-} do
-  FileDataset[name] = function()
-    plan.raise(("dataset:%s is for rows, of a TabularDataset; %s"):format(name, instead))
-  end
-end
+tables.refuse_for_files(FileDataset)
 
 local File = {}
 
@@ -326,28 +312,9 @@ end
 ---@return tidemill.TabularDataset
 ---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
 function TabularDataset:partition_by(keys, target, options, ...)
-  local paths, given, base_dir = workspace.take_datastore("dataset:partition_by", target, options, ...)
-  given = given == nil and {} or given
-  plan.check("dataset:partition_by", given)
-  if type(paths) ~= "table" or #paths ~= 1 or type(paths[1]) ~= "string" or paths[1] == "" then
-    plan.raise "dataset:partition_by(keys, target): accepted: a target, the path of a folder"
-  end
-  keys = type(keys) == "table" and keys or { keys }
-  for i = 1, math.max(#keys, 1) do
-    if type(keys[i]) ~= "string" then
-      plan.raise "dataset:partition_by(keys, target): accepted: keys, a name of a column or a list of them"
-    end
-  end
-  local definition, notes = plan.partition(self, keys, paths[1], base_dir, given.overwrite == true)
-  if notes then
-    workspace.note("dataset:partition_by: " .. notes)
-  end
-  if given.partition_as_file_dataset then
-    return dataset("FileDataset", FileDataset, {
-      kind = "files", paths = definition.paths, partition_format = definition.partition_format,
-    })
-  end
-  return dataset("TabularDataset", TabularDataset, definition)
+  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
+  return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and FileDataset or TabularDataset,
+    definition)
 end
 
 -- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.

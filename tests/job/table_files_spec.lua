@@ -40,7 +40,8 @@ describe("a table", function()
         for _, option in ipairs { "false", "true" } do
           os.execute("rm -rf " .. t.job_dir)
           pipeline(t, "run_max_try = 1, mini_batch_size = " .. size, ([[tm.Dataset.Tabular.from_delimited_files("in/%s",
-            { on_misfit = "error", support_multi_line = %s, set_column_types = { id = "long" } })]]):format(file, option))
+            { on_misfit = "error", support_multi_line = %s, set_column_types = { id = "long" } })]])
+            :format(file, option))
           local r = t:run_job()
           local words = ("line %d (byte %d): column 'id': 'odd' is no long"):format(50003,
             #table.concat(lines, "\n", 1, 50002) + 1)
