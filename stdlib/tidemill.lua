@@ -586,23 +586,14 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 
-local Pipeline = {}
-
---- A job of it, which has its directory when this returns, and goes on while something waits for it (or at a prompt, by
---- itself). Relative paths of the definition are against the file that it stands in.
----@param options? tidemill.SubmitOptions
----@return tidemill.Job
-function Pipeline:submit(options)
-  local job = require("tidemill.job").submit(self, options)
-  return job
-end
-
---- What a pipeline file returns.
+local function job_methods(_, name) return require("tidemill.job").methods[name] end
+--- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
 function M.Pipeline(fields)
   plan.check("Pipeline", fields)
-  local new = freeze("Pipeline", copy(fields), Pipeline)
+  local new = freeze("Pipeline", copy(fields), setmetatable({}, { __index = job_methods }))
   return new
 end
 
+M.load = function(path) return require("tidemill.job").load(path) end
 return M

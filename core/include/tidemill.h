@@ -199,8 +199,8 @@ TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const ch
 TM_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
                                           struct tm_err *err);
 
-/* An entry script as text: where the definition names `path`, this is run, whether there is such a file or not. It is kept in the
- * workspace, by its contents, so that the job can be resumed. */
+/* An entry script as text, for the steps so far that name `path`, whether there is such a file or not. It is written to the
+ * workspace, by its contents, so that a job of it can be resumed. */
 TM_API int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path,
                                         const char *text, struct tm_err *err);
 /* The value of a PipelineParameter, as text; the last one counts. */

@@ -43,17 +43,23 @@ static const char *workspace_name(const struct tidemill_runtime *rt)
   return rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
 }
 
+char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err)
+{
+  char *cwd = here(err);
+  char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
+  free(cwd);
+  return workspace;
+}
+
 char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err)
 {
-  char *cwd = here(err), *dir = NULL;
-  char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
+  char *workspace = tm_runtime_workspace(rt, file, err), *dir = NULL;
   if (workspace && resume)
     dir = tm_workspace_find_open_job(rt->fs, workspace, p->name);
   if (workspace && !dir)
     dir = tm_workspace_new_job(rt->fs, workspace, p->name, tm_clock_wall_ns(), err);
   free(workspace);
-  free(cwd);
   return dir;
 }
 

@@ -375,11 +375,11 @@ static void the_size_of_the_host_costs_nothing(void **state)
 
 /* Threads of ours block all signals: the host's thread is the one that gets them. */
 
-static unsigned long long blocked_of(const char *task)
+static unsigned long long blocked_of(const char *thread)
 {
   char path[128], line[256];
   unsigned long long mask = 0;
-  snprintf(path, sizeof path, "/proc/self/task/%.20s/status", task);
+  snprintf(path, sizeof path, "/proc/self/task/%.20s/status", thread);
   FILE *f = fopen(path, "r");
   while (f && fgets(line, sizeof line, f))
     if (sscanf(line, "SigBlk: %llx", &mask) == 1)
