@@ -63,9 +63,14 @@ int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err 
   return read_max_workers(l, err) < 0 ? err->code : read_params(l, err);
 }
 
+static void on_note(void *data, const char *words)
+{
+  tm_cli_say("note: %s", words);
+}
+
 int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
 {
-  struct tm_json *tree = tm_lua_load_pipeline(file, err);
+  struct tm_json *tree = tm_lua_load_pipeline(file, on_note, NULL, err);
   if (!tree)
     return err->code;
   l->pipeline = tm_pipeline_from_json(tree, file, l->given.at, l->given.len, err);
