@@ -115,9 +115,11 @@ static int resume_definition(struct tm_job *job, const struct tm_definition *d, 
 
 static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
 {
+  char *store = job->o.workspace ? tm_path_join(job->o.workspace, "snapshots") : NULL;
   struct tm_definition d = { .fs = job->o.fs,
                              .pipeline = job->o.pipeline,
                              .dir = &job->dir,
+                             .store = store,
                              .snapshots = job->snapshots,
                              .accept_changes = job->o.accept_changes,
                              .on_note = on_definition_note,
@@ -129,6 +131,7 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
     rc = tm_takeover_copy(&d, err);
   if (rc == 0 && !job->earlier)
     rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, err);
+  free(store);
   return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
 }
 
