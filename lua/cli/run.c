@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "cli/dry.h"
 #include "cli/execute.h"
+#include "cli/explain.h"
 #include "cli/launch.h"
 #include "run/failed_source.h"
 #include "run/job_dir.h"
@@ -130,6 +131,22 @@ static int take_again(struct run *r, const char *dir, struct tm_err *err)
   return rc;
 }
 
+static int dry_run(struct run *r, struct tm_err *err)
+{
+  struct tm_launch *l = &r->launch;
+  struct tm_json *explained = NULL;
+  int rc = 0;
+  if (r->o.explain) {
+    tm_launch_find_workspace(l);
+    explained = tm_explain(l->pipeline, l->cli->fs, l->workspace, err);
+    rc = explained ? 0 : err->code;
+  }
+  if (rc == 0)
+    rc = tm_dry_run(l->pipeline, explained, l->o.json, err);
+  tm_json_free(explained);
+  return rc;
+}
+
 static int run_loaded(struct run *r, struct tm_err *err)
 {
   const struct tm_launch_options *o = &r->launch.o;
@@ -142,10 +159,8 @@ static int run_loaded(struct run *r, struct tm_err *err)
     puts("{\"status\":\"Completed\",\"steps\":[]}");
   if (rc != 0)
     return rc < 0 ? rc : 0;
-  if (r->o.dry_run && r->o.explain)
-    tm_launch_find_workspace(&r->launch);
   if (r->o.dry_run)
-    return tm_dry_run(r->launch.pipeline, r->launch.o.json, err);
+    return dry_run(r, err);
   dir = choose_dir(r, err);
   if (dir && r->launch.o.resume && take_again(r, dir, err) < 0) {
     free(dir);
