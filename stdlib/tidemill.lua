@@ -442,6 +442,7 @@ M.ParallelRunConfig = constructor "ParallelRunConfig"
 ---@field name string
 ---@field destination? string where it is written, relative to the pipeline file; without it in the job's directory
 ---@field mode? "mount"|"upload" written at destination as the step goes on (the default), or see as_upload()
+---@field partition_format? string columns out of the paths below it, for whoever reads it; see FromFilesOptions
 ---@field register_as? string what register_on_complete() sets
 ---@field description? string of that dataset
 ---@field tags? table<string, string|number|boolean> of that dataset
@@ -450,7 +451,7 @@ local Output = {}
 -- Copies of an output that say something else of it are the same output: they have one number.
 local ids, outputs = setmetatable({}, { __mode = "k" }), 0
 
-local OUTPUT_KEYS = { "name", "destination", "mode", "register_as", "description", "tags" }
+local OUTPUT_KEYS = { "name", "destination", "mode", "partition_format", "register_as", "description", "tags" }
 
 local function output(fields, id)
   plan.check("OutputFileDatasetConfig", fields)
@@ -485,12 +486,16 @@ end
 ---@param options? tidemill.RegisterOnCompleteOptions
 ---@return tidemill.OutputFileDatasetConfig
 function Output:register_on_complete(name, options)
-  local fields = copy(options == nil and {} or options)
-  if type(fields) ~= "table" or fields.name ~= nil or fields.destination ~= nil or fields.mode ~= nil then
+  local fields = fields_of(self)
+  options = options == nil and {} or options
+  local accepted = type(name) == "string" and type(options) == "table"
+  for key in pairs(accepted and options or {}) do
+    accepted = accepted and (key == "description" or key == "tags")
+  end
+  if not accepted then
     plan.raise "register_on_complete: accepted: a name, and a table { description, tags }"
   end
-  fields.name, fields.destination, fields.mode = self.name, self.destination, self.mode
-  fields.register_as = name
+  fields.register_as, fields.description, fields.tags = name, options.description, copy(options.tags)
   local new = output(fields, ids[self])
   return new
 end
