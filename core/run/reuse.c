@@ -365,8 +365,8 @@ int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, const char *job
   if (rc >= 0) {
     fill_counts(view, row->summary);
     view->verdict = TM_COMPLETED;
-    view->reused_from = row->job;
-    rc = put(r, temporary, view, job_dir, err); /* keeps (3) */
+    view->reused_from = tm_json_str(row->summary, "reused_from", row->job); /* where it was run */
+    rc = put(r, temporary, view, job_dir, err);                             /* keeps (3) */
   }
   if (rc < 0)
     tm_tree_remove(temporary, NULL);

@@ -161,9 +161,11 @@ static void add_errors(struct tm_buf *out, const struct tm_step_survey *s)
 static void add_step(struct tm_buf *out, const struct tm_survey *s,
                      const struct tm_step_survey *step)
 {
-  bool is_unbegun = step->sessions == 0 && (step->waits_for || step->status);
+  bool is_unbegun = step->sessions == 0 && !step->reused_from && (step->waits_for || step->status);
   tm_buf_printf(out, "step '%s'%s%s\n", step->name, step->status ? ": " : "",
                 step->status ? step->status : "");
+  if (step->reused_from)
+    tm_buf_printf(out, "  reused from:  %s\n", step->reused_from);
   if (step->waits_for)
     tm_buf_printf(out, "  waits for:    %s\n", step->waits_for);
   if (step->cause && (!s->cause || strcmp(s->cause, step->cause) != 0))
