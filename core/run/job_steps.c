@@ -377,7 +377,7 @@ void tm_job_steps_go(struct tm_job *job) /* keeps (2) */
       tm_job_start_node(job);
   }
   job->is_going = false;
-  if (job->steps_over == job->steps_len && job->tasks == 0 && !job->is_ended)
+  if (job->steps_over == job->steps_len && job->errands == 0 && !job->is_ended)
     tm_job_end(job);
 }
 

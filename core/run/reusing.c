@@ -17,7 +17,7 @@
 #include "store/db.h"
 #include "sys/threads.h"
 
-struct tm_reuse_task {
+struct tm_reuse_errand {
   struct tm_job *job;
   size_t step;
   bool keeps;               /* else it looks */
@@ -103,7 +103,7 @@ void tm_reusing_open(struct tm_job *job)
 /* The thread. */
 
 /* 1: it has been taken. */
-static int look(struct tm_reuse_task *t, struct tm_reuse *r)
+static int look(struct tm_reuse_errand *t, struct tm_reuse *r)
 {
   int rc = r->rows.len > 0 ? tm_reuse_look(r, &t->err) : tm_reuse_look_aside(r, &t->err);
 
@@ -115,7 +115,7 @@ static int look(struct tm_reuse_task *t, struct tm_reuse *r)
 
 static void run(void *data)
 {
-  struct tm_reuse_task *t = data;
+  struct tm_reuse_errand *t = data;
   struct tm_reuse *r = t->job->steps[t->step].reuse;
 
   t->rc = t->keeps ? tm_reuse_keep(r, &t->view, t->job->dir.path, &t->err) : look(t, r);
@@ -127,18 +127,18 @@ static void on_closed(struct tm_wake *w)
   free(w->data);
 }
 
-static void end_task(struct tm_reuse_task *t)
+static void end_errand(struct tm_reuse_errand *t)
 {
   struct tm_job *job = t->job;
 
   tm_thread_join(&t->thread);
   job->steps[t->step].reuse->stop = NULL;
-  job->steps[t->step].task = NULL;
-  job->tasks--;
+  job->steps[t->step].errand = NULL;
+  job->errands--;
   tm_wake_close(&t->wake);
 }
 
-static void on_looked(struct tm_job *job, const struct tm_reuse_task *t)
+static void on_looked(struct tm_job *job, const struct tm_reuse_errand *t)
 {
   struct tm_job_step *st = &job->steps[t->step];
   const struct tm_reuse *r = st->reuse;
@@ -158,10 +158,10 @@ static void on_looked(struct tm_job *job, const struct tm_reuse_task *t)
 
 static void on_wake(struct tm_wake *w)
 {
-  struct tm_reuse_task *t = w->data;
+  struct tm_reuse_errand *t = w->data;
   struct tm_job *job = t->job;
 
-  end_task(t); /* its memory lives until the wake is closed */
+  end_errand(t); /* its memory lives until the wake is closed */
   if (!t->keeps)
     on_looked(job, t);
   else if (t->rc < 0 && t->rc != -ECANCELED)
@@ -171,9 +171,9 @@ static void on_wake(struct tm_wake *w)
 
 static bool start(struct tm_job *job, size_t i, bool keeps)
 {
-  struct tm_reuse_task *t = TM_NEW(struct tm_reuse_task);
+  struct tm_reuse_errand *t = TM_NEW(struct tm_reuse_errand);
 
-  tm_require(!job->steps[i].task);
+  tm_require(!job->steps[i].errand);
   t->job = job;
   t->step = i;
   t->keeps = keeps;
@@ -186,8 +186,8 @@ static bool start(struct tm_job *job, size_t i, bool keeps)
     tm_wake_close(&t->wake);
     return false;
   }
-  job->steps[i].task = t;
-  job->tasks++;
+  job->steps[i].errand = t;
+  job->errands++;
   return true;
 }
 
@@ -209,16 +209,16 @@ void tm_reusing_keep(struct tm_job *job, size_t i)
 void tm_reusing_cancel(struct tm_job *job)
 {
   for (size_t i = 0; i < job->steps_len; i++)
-    if (job->steps[i].task)
-      atomic_store(&job->steps[i].task->stop, true);
+    if (job->steps[i].errand)
+      atomic_store(&job->steps[i].errand->stop, true);
 }
 
 void tm_reusing_close(struct tm_job *job)
 {
   tm_reusing_cancel(job);
   for (size_t i = 0; i < job->steps_len; i++)
-    if (job->steps[i].task)
-      end_task(job->steps[i].task);
+    if (job->steps[i].errand)
+      end_errand(job->steps[i].errand);
 }
 
 void tm_reusing_release(struct tm_job *job)
