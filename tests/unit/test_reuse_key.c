@@ -45,11 +45,15 @@ static void assert_change(const char *from, const char *to, bool changes, bool h
 static void what_decides_over_the_output_counts(void **state)
 {
   assert_change("'value':10", "'value':5", true, false, "mini_batch_size 10 -> 5");
-  assert_change("['--a']", "['--b']", true, false, "arguments [\"--a\"] -> [\"--b\"]");
-  assert_change("in/*", "in2", true, false,
-                "inputs [{\"paths\":[\"in/*\"]}] -> [{\"paths\":[\"in2\"]}]");
+  assert_change("['--a']", "['--b']", true, false, "arguments[1] \"--a\" -> \"--b\"");
+  assert_change("in/*", "in2", true, false, "inputs[1] \"in/*\" -> \"in2\"");
+  assert_change("['in/*']}", "['in/*'],'on_unreadable':'skip'}", true, false,
+                "inputs[1] {\"paths\":[\"in/*\"]} -> "
+                "{\"on_unreadable\":\"skip\",\"paths\":[\"in/*\"]}");
+  assert_change("['in/*']}", "['in/*']},{'paths':['a','b']}", true, false,
+                "inputs[2] none -> [\"a\",\"b\"]");
   assert_change("'outputs':[]", "'outputs':[{'destination':'/x'}]", true, false,
-                "outputs [] -> [{\"destination\":\"/x\"}]");
+                "outputs[1] none -> {\"destination\":\"/x\"}");
   assert_change("'run_max_try'", "'profiling_module':{'value':'jit'},'run_max_try'", true, false,
                 "profiling_module none -> \"jit\"");
   assert_change("'allow_reuse':true", "'allow_reuse':'content'", true, false,
