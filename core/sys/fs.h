@@ -82,6 +82,9 @@ int tm_tree_remove(const char *path, struct tm_err *err);
 int tm_file_link(const char *from, const char *to);
 int tm_file_set_mtime(const char *path, int64_t mtime_ns);
 
+/* All that was written of the file system that has this folder is on the disk: for many files at once. */
+int tm_fs_sync_all(const char *path, struct tm_err *err);
+
 /* A lock on a whole file, which ends with the descriptor or with tm_lock_release. Returns 0,
  * -EWOULDBLOCK or another error. */
 int tm_lock_take(int fd, bool shared);
