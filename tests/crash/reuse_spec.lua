@@ -1,4 +1,4 @@
--- A job that reuses what another has done is killed at each of its file calls in turn; resumed, it has the whole result,
+-- A job that reuses what another has done is killed at each of its file calls in turn; resumed, it has all of it,
 -- and the earlier job is as it was. The same for a job whose result is being kept.
 local job = require "support.job"
 local programs = require "support.programs"
