@@ -54,7 +54,7 @@ local function constructor(tag, methods)
 end
 
 ---@class tidemill.FileDataset
----@field kind "files"|"manifest"|"failed"
+---@field kind "files"|"manifest"|"failed"|"archives"
 ---@field paths string[]
 ---@field name? string
 ---@field registered? string the name that it is registered under, and `version`
@@ -128,6 +128,17 @@ function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
 
+-- What says where files are stands beside what says how they are read.
+local function options_beside_paths(options)
+  local rest = {}
+  for key, value in pairs(options) do
+    if key ~= "partition_format" and key ~= "on_unreadable" then
+      rest[key] = value
+    end
+  end
+  return rest
+end
+
 local File = {}
 
 ---@class tidemill.FromFilesOptions
@@ -148,6 +159,35 @@ function File.from_files(path, options, ...)
   local found = dataset("FileDataset", FileDataset, {
     kind = "files", paths = paths, on_unreadable = given.on_unreadable, partition_format = given.partition_format,
     base_dir = base_dir,
+  })
+  return found
+end
+
+---@class tidemill.FromArchivesOptions
+---@field entries? string|string[] patterns of names within the archives; without it all but those that begin with a dot
+---@field extract? boolean true, the default: run() gets paths of files, which are there for its mini-batch alone; false:
+--- names (the archive's path, `/`, the entry's name), which `context:open(item)` reads
+---@field max_entries? integer an archive with more entries is not listed; 10000000
+---@field max_entry_size? integer|string an entry with more contents fails; "4GB"
+---@field max_ratio? integer of contents to the bytes that they are packed in, above 16 MB; 200
+---@field on_unreadable? "error"|"skip" an unreadable folder or archive ends the job (the default), or is left out
+---@field partition_format? string as of from_files, of the archive's path, `/`, and the entry's name
+
+--- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
+--- pattern. An item is one entry, in the order of the archive. An entry that cannot be read safely (an absolute name, `..`,
+--- a link out of the archive, a device, a name that is there twice, one that is encrypted or too large) is an item that
+--- fails with the reason. `from_archives(datastore, path, options)`: against the datastore.
+---@param path string|string[]
+---@param options? tidemill.FromArchivesOptions
+---@return tidemill.FileDataset
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
+function File.from_archives(path, options, ...)
+  local paths, given, base_dir = workspace.take_datastore("Dataset.File.from_archives", path, options, ...)
+  given = given == nil and {} or given
+  plan.check("Dataset.File.from_archives", given)
+  local found = dataset("FileDataset", FileDataset, {
+    kind = "archives", paths = paths, on_unreadable = given.on_unreadable, partition_format = given.partition_format,
+    base_dir = base_dir, options = options_beside_paths(given),
   })
   return found
 end
@@ -290,20 +330,13 @@ function TabularDataset:random_split(fraction, seed)
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
 end
 
--- What says where files are stands beside what says how they are read.
 local function table_dataset(kind, constructor_name, ...)
   local paths, options, base_dir = workspace.take_datastore(constructor_name, ...)
   options = options == nil and {} or options
   plan.check(constructor_name, options)
-  local rest = {}
-  for key, value in pairs(options) do
-    if key ~= "partition_format" and key ~= "on_unreadable" then
-      rest[key] = value
-    end
-  end
   return dataset("TabularDataset", TabularDataset, {
     kind = kind, paths = paths, base_dir = base_dir, partition_format = options.partition_format,
-    on_unreadable = options.on_unreadable, options = rest,
+    on_unreadable = options.on_unreadable, options = options_beside_paths(options),
   })
 end
 

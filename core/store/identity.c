@@ -63,7 +63,8 @@ static int read_files(struct tm_identity *id, const struct tm_fs *fs, const stru
   struct tm_buf bytes = TM_BUF_NONE;
   struct tm_item item;
   int rc = 0;
-  while ((d->limit == 0 || id->files < d->limit) && (rc = tm_listing_next(l, &item, err)) > 0)
+  int64_t limit = d->kind == TM_DATASET_ARCHIVES ? 0 : d->limit; /* of these it counts entries */
+  while ((limit == 0 || id->files < limit) && (rc = tm_listing_next(l, &item, err)) > 0)
     count(id, &bytes, &item);
   tm_buf_release(&bytes);
   tm_listing_close(l);
