@@ -192,8 +192,10 @@ static int reader_read(lua_State *L)
     lua_Number n = lua_tonumber(L, 2);
     if (!(n >= 0 && n <= 9007199254740992.0) || n != (lua_Number)(int64_t)n)
       return luaL_error(L, "reader:read(n): n is %f; expected a number of bytes", n);
-    int64_t got = push_bytes(L, r, (size_t)n, &err);
-    return give(L, got == 0 && n == 0 ? 1 : got, &err);
+    int64_t got = n > 0 || r->at < r->ahead.len ? 1 : fill(r, &err); /* 0 bytes: is there more? */
+    if (got > 0)
+      got = push_bytes(L, r, (size_t)n, &err) + (n == 0);
+    return give(L, got, &err);
   }
   const char *what = luaL_optstring(L, 2, "*l");
   what += *what == '*';

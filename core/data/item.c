@@ -79,6 +79,7 @@ static void read_entry(struct tm_reader *r, struct tm_item *out)
   uint32_t how = tm_read_u32(r);
   out->entry.how = (enum tm_entry_how)(how & 0xff);
   out->is_extracted = how >> 8 & EXTRACTED;
+  r->bad = r->bad || (how >> 8 & 0xff & ~EXTRACTED) != 0;
   out->entry.method = how >> 16;
   out->entry.crc = tm_read_u32(r);
   out->fault_len = tm_read_u32(r);
