@@ -80,6 +80,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_jobs,
   &tm_command_clean,
   &tm_command_verify,
+  &tm_command_graph,
   &tm_command_dataset,
   &command_lua,
   &command_version,
