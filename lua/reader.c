@@ -112,8 +112,9 @@ static struct tm_lua_reader *check_reader(lua_State *L, const char *method)
 {
   struct tm_lua_reader *r = luaL_checkudata(L, 1, TYPE);
   if (r->entry == NULL)
-    luaL_error(L, "reader:%s(): the reader is closed; it is good until close(), or until the run() "
-                  "that opened it ends",
+    luaL_error(L,
+               "reader:%s(): the reader is closed; it is good until close(), or until the run() "
+               "that opened it ends",
                method);
   return r;
 }

@@ -134,20 +134,20 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
 /* The entries of archives that can be read, as files or names; the others are marked. */
 static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
 {
-  struct tm_entry_batch batch;
+  struct tm_entry_items given;
   if (!a->entries) {
     char *scratch = tm_path_join(a->setup.temp_dir, "entries");
-    a->entries = tm_entry_loader_new(tm_fs_real(), scratch,
-                                     *a->setup.index_dir ? a->setup.index_dir : NULL);
+    a->entries =
+        tm_entry_loader_new(tm_fs_real(), scratch, *a->setup.index_dir ? a->setup.index_dir : NULL);
     free(scratch);
   }
-  int rc = tm_entry_load(a->entries, call->bytes, call->bytes_len, &batch, &a->extras.marks, err);
+  int rc = tm_entry_load(a->entries, call->bytes, call->bytes_len, &given, &a->extras.marks, err);
   if (rc < 0)
     return rc;
-  call->bytes = batch.bytes;
-  call->bytes_len = batch.bytes_len;
-  call->items = batch.items;
-  call->numbers = batch.numbers;
+  call->bytes = given.bytes;
+  call->bytes_len = given.bytes_len;
+  call->items = given.items;
+  call->numbers = given.numbers;
   call->entries = tm_entry_loader_entries(a->entries);
   return 0;
 }

@@ -107,8 +107,7 @@ int tm_archive_files_next(struct tm_archive_files *a, struct tm_item *out, struc
   if (!a->has_begun)
     return 0;
   int rc = next_wanted(a, &e, &why);
-  if (rc < 0 && a->dataset->skip_unreadable &&
-      (rc == TM_EINPUT || rc == -EACCES || rc == -EPERM))
+  if (rc < 0 && a->dataset->skip_unreadable && (rc == TM_EINPUT || rc == -EACCES || rc == -EPERM))
     return skip(a, &why);
   if (rc < 0)
     *err = why;

@@ -26,8 +26,8 @@ void tm_archives_free(struct tm_archives *a)
 
 static int add_pattern(struct tm_archives *a, const struct tm_json *v, struct tm_err *err)
 {
-  bool is_text = v->type == TM_JSON_STRING && v->string.len > 0 &&
-                 strlen(v->string.at) == v->string.len;
+  bool is_text =
+      v->type == TM_JSON_STRING && v->string.len > 0 && strlen(v->string.at) == v->string.len;
   if (!is_text)
     return tm_err_set(err, TM_EUSAGE,
                       "'entries' is of another kind; accepted: a pattern, or a list of them");
@@ -45,9 +45,9 @@ static int add_pattern(struct tm_archives *a, const struct tm_json *v, struct tm
 
 static int read_patterns(struct tm_archives *a, const struct tm_json *entries, struct tm_err *err)
 {
-  size_t n = !entries || entries->type == TM_JSON_NULL    ? 0
-             : entries->type == TM_JSON_ARRAY ? entries->list.len
-                                              : 1;
+  size_t n = !entries || entries->type == TM_JSON_NULL ? 0
+             : entries->type == TM_JSON_ARRAY          ? entries->list.len
+                                                       : 1;
   int rc = 0;
   a->patterns = tm_xcalloc(n + 1, sizeof(*a->patterns));
   a->globs = tm_xcalloc(n + 1, sizeof(*a->globs));

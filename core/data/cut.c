@@ -38,10 +38,10 @@ struct tm_cut {
   const struct tm_fs *fs;
   struct tm_cut_options o;
   uint64_t mini_batch_size;
-  size_t at;                  /* the input at hand; inputs_len at the end */
-  struct tm_listing *listing; /* of the input at hand, when it is open; */
-  struct tm_paths *list;      /* or this, of its path list_at */
-  struct tm_failed *failed;   /* or this */
+  size_t at;                         /* the input at hand; inputs_len at the end */
+  struct tm_listing *listing;        /* of the input at hand, when it is open; */
+  struct tm_paths *list;             /* or this, of its path list_at */
+  struct tm_failed *failed;          /* or this */
   struct tm_archive_files *archives; /* of the listing, where it is one of archives */
   size_t list_at;
   struct tm_partition *partition; /* of the input at hand, where it has one */

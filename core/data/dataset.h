@@ -19,7 +19,7 @@ enum tm_dataset_kind {
   TM_DATASET_FAILED,     /* from_failed_items: a failed_items.jsonl */
   TM_DATASET_DELIMITED,  /* Tabular.from_delimited_files: paths, folders and patterns */
   TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
-  TM_DATASET_ARCHIVES,   /* from_archives: paths, folders and patterns of archives; their entries are the items */
+  TM_DATASET_ARCHIVES, /* from_archives: paths, folders and patterns of archives; their entries are the items */
 };
 
 struct tm_dataset {

@@ -60,10 +60,10 @@ char *tm_empty_paths(const struct tm_fs *fs, const struct tm_dataset *d,
   end_words(&patterns);
   end_words(&others);
   if (patterns.named > 0)
-    text = tm_xprintf(
-        "nothing matches %s%s%s%s%s%s", tm_buf_str(&patterns.text),
-        patterns.has_relative ? " in '" : "", patterns.has_relative ? d->base_dir : "",
-        patterns.has_relative ? "'" : "", others.named > 0 ? "; " : "", tm_buf_str(&others.text));
+    text = tm_xprintf("nothing matches %s%s%s%s%s%s", tm_buf_str(&patterns.text),
+                      patterns.has_relative ? " in '" : "",
+                      patterns.has_relative ? d->base_dir : "", patterns.has_relative ? "'" : "",
+                      others.named > 0 ? "; " : "", tm_buf_str(&others.text));
   else if (others.named > 0)
     text = tm_buf_take(&others.text);
   tm_buf_release(&patterns.text);

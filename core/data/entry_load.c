@@ -144,9 +144,9 @@ static int open_new(struct tm_entry_loader *l, const struct tm_item *item, struc
     return tm_err_set(err, TM_EINPUT, "the name of an entry is none below a folder");
   l->has_files = true;
   int rc = make_folders(l, err);
-  return rc < 0 ? rc
-                : tm_fs_open(l->fs, l->path.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600,
-                             err);
+  return rc < 0
+             ? rc
+             : tm_fs_open(l->fs, l->path.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, err);
 }
 
 /* An archive that was named twice, or a name that is a file and a folder: the later one gets a folder of its own. */
@@ -212,7 +212,7 @@ static void copy_keys(struct tm_entry_loader *l, const char *bytes, size_t len)
 }
 
 int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
-                  struct tm_entry_batch *out, struct tm_buf *marks, struct tm_err *err)
+                  struct tm_entry_items *out, struct tm_buf *marks, struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
@@ -238,7 +238,7 @@ int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
       return rc;
     }
   }
-  *out = (struct tm_entry_batch) { .bytes = tm_buf_str(&l->bytes),
+  *out = (struct tm_entry_items) { .bytes = tm_buf_str(&l->bytes),
                                    .bytes_len = l->bytes.len,
                                    .items = (uint32_t)l->numbers.len,
                                    .numbers = l->numbers.at };

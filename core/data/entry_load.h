@@ -15,7 +15,7 @@
 struct tm_entry_loader;
 
 /* What run() is given. Memory of the loader, until clear. */
-struct tm_entry_batch {
+struct tm_entry_items {
   const char *bytes; /* items, item.h */
   size_t bytes_len;
   uint32_t items;
@@ -32,7 +32,7 @@ void tm_entry_loader_free(struct tm_entry_loader *l); /* clears; NULL: a no-op *
 /* To `marks`: u32 number from 1, bytes32 message for each that cannot be read. Negative: the mini-batch cannot be loaded at all:
  * TM_ECHANGED, a full disk, ... */
 int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
-                  struct tm_entry_batch *out, struct tm_buf *marks, struct tm_err *err);
+                  struct tm_entry_items *out, struct tm_buf *marks, struct tm_err *err);
 /* What was extracted is removed. */
 void tm_entry_loader_clear(struct tm_entry_loader *l);
 /* For reading entries that stayed names, and files. */

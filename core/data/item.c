@@ -10,19 +10,19 @@
 #include "base/check.h"
 #include "data/key.h"
 
-#define FILE_HEAD 20 /* bytes before the path */
-#define ROWS_HEAD 72
+#define FILE_HEAD  20 /* bytes before the path */
+#define ROWS_HEAD  72
 #define ENTRY_HEAD 60
-#define EXTRACTED 1u /* of the flags of an entry */
+#define EXTRACTED  1u /* of the flags of an entry */
 #define FAULT_MOST 4096u
-#define PATH_MOST 0xffffffu /* bytes */
+#define PATH_MOST  0xffffffu /* bytes */
 
 static void put_entry(char *p, const struct tm_item *item)
 {
   const struct tm_entry_place *e = &item->entry;
   tm_put_u32(p + 20, item->archive_len);
-  tm_put_u32(p + 24,
-             (uint32_t)e->how | (item->is_extracted ? EXTRACTED << 8 : 0) | (e->method & 0xffff) << 16);
+  tm_put_u32(p + 24, (uint32_t)e->how | (item->is_extracted ? EXTRACTED << 8 : 0) |
+                         (e->method & 0xffff) << 16);
   tm_put_u32(p + 28, e->crc);
   tm_put_u32(p + 32, (uint32_t)item->fault_len);
   tm_put_u64(p + 36, (uint64_t)e->place);

@@ -60,10 +60,10 @@ struct tm_item {
   int64_t rows;       /* or -1: only who reads them knows */
   uint32_t
       file; /* its number in the dataset, from 0: the first may be the only one with a header */
-  int64_t number; /* of its first row that is used, among all of the dataset, from 0; or -1 */
-  int64_t from;   /* rows at its beginning that are not used; `rows` are those behind them */
-  bool is_entry;  /* of an archive, whose size and mtime stand above, and what follows counts */
-  bool is_extracted;    /* run() is given a file with its contents, else its name */
+  int64_t number;    /* of its first row that is used, among all of the dataset, from 0; or -1 */
+  int64_t from;      /* rows at its beginning that are not used; `rows` are those behind them */
+  bool is_entry;     /* of an archive, whose size and mtime stand above, and what follows counts */
+  bool is_extracted; /* run() is given a file with its contents, else its name */
   uint32_t archive_len; /* bytes of `path` that are the archive's own */
   struct tm_entry_place entry;
   const char *fault; /* why it cannot be read, words; not NUL-ended */

@@ -565,7 +565,7 @@ void tm_crew_lose_all(struct tm_supervisor *s)
       if (held)
         put_back(w, held);
     }
-    tm_crew_event(w, TM_WORKER_ON_STOP); /* no failure of its own */
+    tm_crew_event(w, TM_WORKER_ON_STOP);                 /* no failure of its own */
     tm_temp_dirs_remove(s->o.job->dir, s->dir, w->name); /* the keeper would have */
     end_worker(w, NULL, "lost with its node", TM_WARNING);
   }

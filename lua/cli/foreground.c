@@ -143,21 +143,21 @@ static void say_marks(const struct tm_buf *marks)
 static int load_entries(struct tm_foreground *f, struct tm_run_call *call)
 {
   struct tm_err err = TM_ERR_NONE;
-  struct tm_entry_batch batch;
+  struct tm_entry_items given;
   struct tm_buf marks = TM_BUF_NONE;
   if (!tm_entry_load_is_for(call->bytes, call->bytes_len))
     return 0;
   char *scratch = tm_path_join(f->setup.temp_dir, "entries");
   f->entries = tm_entry_loader_new(tm_fs_real(), scratch, NULL);
   free(scratch);
-  int rc = tm_entry_load(f->entries, call->bytes, call->bytes_len, &batch, &marks, &err);
+  int rc = tm_entry_load(f->entries, call->bytes, call->bytes_len, &given, &marks, &err);
   if (rc < 0) {
     tm_cli_say("the mini-batch cannot be loaded: %s", err.text);
   } else {
-    call->bytes = batch.bytes;
-    call->bytes_len = batch.bytes_len;
-    call->items = batch.items;
-    call->numbers = batch.numbers;
+    call->bytes = given.bytes;
+    call->bytes_len = given.bytes_len;
+    call->items = given.items;
+    call->numbers = given.numbers;
     call->entries = tm_entry_loader_entries(f->entries);
     say_marks(&marks);
   }

@@ -39,12 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   struct tm_fs fs = *tm_fs_real();
   struct tm_err err = TM_ERR_NONE;
   struct tm_archive_entry e;
-  struct tm_archive_options o = { .fs = &fs,
-                                  .path = "/a.zip",
-                                  .size = 7,
-                                  .mtime_ns = 8,
-                                  .index_dir = "/",
-                                  .limits = { 1, 2, 3 } };
+  struct tm_archive_options o = {
+    .fs = &fs, .path = "/a.zip", .size = 7, .mtime_ns = 8, .index_dir = "/", .limits = { 1, 2, 3 }
+  };
   if (n > 0)
     memcpy(bytes, data + 1, n);
   if (n >= TM_ARCHIVE_HEAD && (data[0] & 1))

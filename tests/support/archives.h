@@ -144,9 +144,9 @@ static inline void zip_put(struct folder *f, const char *name, const struct zip_
 static inline struct tm_archive_options archive_options(const char *path)
 {
   const struct tm_fs *fs = tm_fs_real();
-  struct tm_archive_options o = {
-    .fs = fs, .path = path, .limits = { .entries = 1000, .size = 1 << 30, .ratio = 200 }
-  };
+  struct tm_archive_options o = { .fs = fs,
+                                  .path = path,
+                                  .limits = { .entries = 1000, .size = 1 << 30, .ratio = 200 } };
   struct tm_stat st;
   assert_int_equal(fs->stat(fs->self, path, true, &st), 0);
   o.size = st.size;

@@ -215,10 +215,10 @@ static void entries_of_a_zip_that_cannot_be_read_have_a_fault(void **state)
 static void a_zip_that_is_wrong_as_a_whole_is_refused(void **state)
 {
   struct folder f;
-  static const struct zip_member overlapping[] = { { .name = "a", .text = "aaaaaaaaaaaaaaaaaaaaaa" },
-                                                   { .name = "b", .text = "", .packed = 50,
-                                                     .size = 50 } },
-                                 outside[] = { { .name = "a", .text = "x", .place = 1 << 20 } };
+  static const struct zip_member
+      overlapping[] = { { .name = "a", .text = "aaaaaaaaaaaaaaaaaaaaaa" },
+                        { .name = "b", .text = "", .packed = 50, .size = 50 } },
+      outside[] = { { .name = "a", .text = "x", .place = 1 << 20 } };
   folder_init(&f);
   char *path = tm_xstrdup(folder_file(&f, "t.zip"));
   zip_put(&f, "t.zip", overlapping, 2);
@@ -253,7 +253,8 @@ static void a_zip_that_is_wrong_as_a_whole_is_refused(void **state)
 static void a_tar_that_is_cut_off_is_refused(void **state)
 {
   struct folder f;
-  static const struct member m[] = { { .name = "a", .text = "one" }, { .name = "b", .text = "two" } };
+  static const struct member m[] = { { .name = "a", .text = "one" },
+                                     { .name = "b", .text = "two" } };
   folder_init(&f);
   char *path = tm_xstrdup(folder_file(&f, "t.tar"));
   archive_make(path, ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_NONE, m, 2);
@@ -358,7 +359,7 @@ static void an_index_that_is_damaged_is_made_anew(void **state)
            (unsigned long long)tm_hash64(path, strlen(path)));
   int64_t size = folder_size(&f, name);
   assert_true(size > TM_ARCHIVE_HEAD);
-  for (int64_t at = 0; at < size; at += at > 100 ? 7 : 1) { /* as it was before, each time */
+  for (int64_t at = 0; at<size; at += at> 100 ? 7 : 1) { /* as it was before, each time */
     folder_flip(&f, name, at);
     expect_list(&o, plain_lines);
     assert_int_equal(folder_size(&f, name), size);

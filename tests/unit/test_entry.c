@@ -238,7 +238,7 @@ static void an_archive_that_has_changed_is_told(void **state)
 /* ---- mini-batches ---- */
 
 static void load(struct rig *g, struct tm_entry_loader *l, bool is_extracted,
-                 struct tm_entry_batch *out, struct tm_buf *marks)
+                 struct tm_entry_items *out, struct tm_buf *marks)
 {
   static struct tm_buf bytes;
   struct tm_err err = TM_ERR_NONE;
@@ -257,7 +257,7 @@ static void load(struct rig *g, struct tm_entry_loader *l, bool is_extracted,
 }
 
 /* "path = contents" for each file that run() would get, below the scratch folder. */
-static void describe(const struct tm_entry_batch *b, const char *scratch, struct tm_buf *out)
+static void describe(const struct tm_entry_items *b, const char *scratch, struct tm_buf *out)
 {
   struct tm_reader r;
   struct tm_item item;
@@ -279,11 +279,13 @@ static void describe(const struct tm_entry_batch *b, const char *scratch, struct
 static void entries_become_files_for_their_mini_batch_alone(void **state)
 {
   struct rig g;
-  struct tm_entry_batch batch;
+  struct tm_entry_items given;
   struct tm_buf marks = TM_BUF_NONE, out = TM_BUF_NONE;
   static const struct zip_member m[] = {
-    { .name = "d/1", .text = "one" },        { .name = "../2", .text = "two" },
-    { .name = "d", .text = "file, not d/" }, { .name = "d/3/3", .text = "three", .method = 8 },
+    { .name = "d/1", .text = "one" },
+    { .name = "../2", .text = "two" },
+    { .name = "d", .text = "file, not d/" },
+    { .name = "d/3/3", .text = "three", .method = 8 },
     { .name = "bad", .text = "x", .crc_change = 1 },
   };
   rig_init(&g);
@@ -292,11 +294,11 @@ static void entries_become_files_for_their_mini_batch_alone(void **state)
   char *scratch = tm_xstrdup(folder_file(&g.f, "scratch"));
   struct tm_entry_loader *l = tm_entry_loader_new(tm_fs_real(), scratch, NULL);
   for (int again = 0; again < 2; again++) {
-    load(&g, l, true, &batch, &marks);
-    describe(&batch, scratch, &out);
+    load(&g, l, true, &given, &marks);
+    describe(&given, scratch, &out);
     assert_string_equal(out.data, "/1/t/d/1 = one\n/2/t/d = file, not d/\n/3/t/d/3/3 = three\n");
-    assert_int_equal(batch.items, 3);
-    assert_true(batch.numbers[0] == 1 && batch.numbers[1] == 3 && batch.numbers[2] == 4);
+    assert_int_equal(given.items, 3);
+    assert_true(given.numbers[0] == 1 && given.numbers[1] == 3 && given.numbers[2] == 4);
     assert_int_equal(tm_get_u32(marks.data), 2);
     assert_non_null(memmem(marks.data, marks.len, "its check sum is wrong", 22));
   }
@@ -313,19 +315,19 @@ static void entries_become_files_for_their_mini_batch_alone(void **state)
 static void entries_stay_names_where_they_are_not_wanted_as_files(void **state)
 {
   struct rig g;
-  struct tm_entry_batch batch;
+  struct tm_entry_items given;
   struct tm_buf marks = TM_BUF_NONE;
-  static const struct zip_member m[] = { { .name = "1", .text = "one" }, { .name = "/2", .text = "two" } };
+  static const struct zip_member m[] = { { .name = "1", .text = "one" },
+                                         { .name = "/2", .text = "two" } };
   rig_init(&g);
   zip_put(&g.f, "t", m, 2);
   rig_list(&g);
-  struct tm_entry_loader *l =
-      tm_entry_loader_new(tm_fs_real(), folder_file(&g.f, "scratch"), NULL);
-  load(&g, l, false, &batch, &marks);
-  assert_int_equal(batch.items, 1);
+  struct tm_entry_loader *l = tm_entry_loader_new(tm_fs_real(), folder_file(&g.f, "scratch"), NULL);
+  load(&g, l, false, &given, &marks);
+  assert_int_equal(given.items, 1);
   struct tm_reader r;
   struct tm_item item;
-  tm_reader_init(&r, batch.bytes, batch.bytes_len);
+  tm_reader_init(&r, given.bytes, given.bytes_len);
   assert_true(tm_item_next(&r, &item) && item.is_entry);
   struct tm_err err = TM_ERR_NONE;
   struct tm_entry *e = tm_entry_open(tm_entry_loader_entries(l), &item, &err);
@@ -354,7 +356,7 @@ static void what_the_machine_is_to_blame_for_fails_the_mini_batch(void **state)
 {
   struct rig g;
   struct tm_fs fs = *tm_fs_real();
-  struct tm_entry_batch batch;
+  struct tm_entry_items given;
   struct tm_buf marks = TM_BUF_NONE, bytes = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
   static const struct zip_member m[] = { { .name = "1", .text = "one" } };
@@ -365,7 +367,7 @@ static void what_the_machine_is_to_blame_for_fails_the_mini_batch(void **state)
   struct tm_entry_loader *l = tm_entry_loader_new(&fs, folder_file(&g.f, "scratch"), NULL);
   g.items[0].is_extracted = true;
   tm_item_add(&bytes, &g.items[0]);
-  assert_int_equal(tm_entry_load(l, bytes.data, bytes.len, &batch, &marks, &err), -ENOSPC);
+  assert_int_equal(tm_entry_load(l, bytes.data, bytes.len, &given, &marks, &err), -ENOSPC);
   assert_int_equal(marks.len, 0);
   tm_entry_loader_free(l);
   assert_int_equal(folder_size(&g.f, "scratch"), -1);

@@ -140,8 +140,8 @@ static void impossible_entries_are_refused(void **state)
   static const struct {
     size_t at;
     char byte;
-  } cases[] = { { 20, 0 }, { 20, 5 }, { 20, 10 }, { 24, 3 }, { 25, 2 }, { 35, 1 },
-                { 43, -1 }, { 51, -1 }, { 59, -1 } };
+  } cases[] = { { 20, 0 }, { 20, 5 },  { 20, 10 }, { 24, 3 }, { 25, 2 },
+                { 35, 1 }, { 43, -1 }, { 51, -1 }, { 59, -1 } };
   struct tm_item in = entry_item(), out;
   struct tm_buf b = TM_BUF_NONE;
   struct tm_reader r;

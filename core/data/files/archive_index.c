@@ -24,14 +24,14 @@ struct tm_archive_index {
   int fd;
   char *path, *beside; /* beside: while it is written */
   struct tm_hash *hash;
-  struct tm_buf bytes; /* read ahead, or to be written */
-  size_t at;           /* in these */
+  struct tm_buf bytes;           /* read ahead, or to be written */
+  size_t at;                     /* in these */
   int64_t records, length, done; /* done: of them, read or written, but for `bytes` */
   struct tm_buf name, fault;
 };
 
-static void encode_head(char *p, const struct tm_archive_options *o, int64_t records, int64_t length,
-                        uint64_t hash)
+static void encode_head(char *p, const struct tm_archive_options *o, int64_t records,
+                        int64_t length, uint64_t hash)
 {
   memset(p, 0, TM_ARCHIVE_HEAD);
   memcpy(p, MAGIC, 8);
@@ -54,8 +54,8 @@ static struct tm_archive_index *new_index(const struct tm_archive_options *o)
   x->o = *o;
   x->fd = -1;
   x->hash = tm_hash_new();
-  x->path = tm_xprintf("%s/%016" PRIx64 ".entries", o->index_dir,
-                       tm_hash64(o->path, strlen(o->path)));
+  x->path =
+      tm_xprintf("%s/%016" PRIx64 ".entries", o->index_dir, tm_hash64(o->path, strlen(o->path)));
   return x;
 }
 

@@ -13,8 +13,8 @@ struct tm_raw_entry {
   enum tm_raw_type type;
   const char *name; /* memory of the source, until the next call */
   size_t name_len;
-  const char *link; /* of a link: where it leads, NUL-ended; NULL: not known */
-  bool is_symbolic; /* else a link is to a name within the archive */
+  const char *link;  /* of a link: where it leads, NUL-ended; NULL: not known */
+  bool is_symbolic;  /* else a link is to a name within the archive */
   const char *fault; /* static words, or NULL */
   struct tm_entry_place place;
 };

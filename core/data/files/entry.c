@@ -244,8 +244,8 @@ static int pass_bytes(struct archive_file *f, int64_t to, struct tm_err *err)
 {
   char passed[4096];
   while (f->walk_done < to) {
-    size_t n = to - f->walk_done < (int64_t)sizeof passed ? (size_t)(to - f->walk_done)
-                                                          : sizeof passed;
+    size_t n =
+        to - f->walk_done < (int64_t)sizeof passed ? (size_t)(to - f->walk_done) : sizeof passed;
     int64_t got = tm_walk_read(f->walk, passed, n, err);
     if (got < (int64_t)n)
       return got < 0 ? (int)got : tm_err_set(err, TM_EDAMAGE, "its data end too early");

@@ -25,7 +25,7 @@ struct tm_failed {
   uint64_t number;    /* of the line at hand, from 1 */
   struct tm_buf text; /* what has been read and is not used up */
   size_t used;
-  struct tm_buf item; /* the path that was handed out, */
+  struct tm_buf item;   /* the path that was handed out, */
   struct tm_item entry; /* or all of it, where is_entry, over: */
   struct tm_buf bytes;
   bool has_ended;
@@ -160,8 +160,8 @@ static int read_entry(struct tm_failed *f, const struct tm_json *hex, struct tm_
   tm_buf_clear(&f->bytes);
   bool is_good = hex->type == TM_JSON_STRING && add_hex(&f->bytes, hex->string.at, hex->string.len);
   tm_reader_init(&r, tm_buf_str(&f->bytes), is_good ? f->bytes.len : 0);
-  if (tm_item_next(&r, &f->entry) && f->entry.is_entry && r.at == r.end &&
-      *f->entry.path == '/' && f->entry.path_len <= PATH_LIMIT)
+  if (tm_item_next(&r, &f->entry) && f->entry.is_entry && r.at == r.end && *f->entry.path == '/' &&
+      f->entry.path_len <= PATH_LIMIT)
     return 1;
   f->entry.is_entry = false;
   return refuse(f, err, "'entry_hex' is no entry of an archive");

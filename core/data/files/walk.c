@@ -17,7 +17,7 @@ struct tm_walk {
   struct tm_stream *stream;
   char *path;
   struct archive *archive;
-  int64_t from, at; /* in the stream: where it begins, where the next read is */
+  int64_t from, at;  /* in the stream: where it begins, where the next read is */
   struct tm_err err; /* of a read, which libarchive knows nothing of */
   char *input;
 };

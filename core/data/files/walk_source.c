@@ -28,8 +28,7 @@ struct walk_source {
 static int refuse_bomb(const struct walk_source *w, struct tm_err *err)
 {
   return tm_archive_refuse(w->o.path, err,
-                           "it holds more than %" PRId64
-                           " times its own %" PRId64
+                           "it holds more than %" PRId64 " times its own %" PRId64
                            " bytes; where that is right, max_ratio of the dataset says so",
                            w->o.limits.ratio, w->o.size);
 }

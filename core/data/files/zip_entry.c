@@ -15,9 +15,9 @@
 #include "base/mem.h"
 #include "data/files/entry_own.h"
 
-#define LOCAL   30
-#define INPUT   ((size_t)64 << 10)
-#define MARGIN  512 /* bytes of name and extra field that are read with a short entry */
+#define LOCAL  30
+#define INPUT  ((size_t)64 << 10)
+#define MARGIN 512 /* bytes of name and extra field that are read with a short entry */
 
 enum { STORED = 0, DEFLATED = 8 };
 
@@ -32,7 +32,7 @@ struct tm_zip_entry {
   bool has_z;
   z_stream z;
   char *input;
-  size_t at, len; /* in it */
+  size_t at, len;       /* in it */
   struct tm_walk *walk; /* of another method */
 };
 
@@ -139,8 +139,8 @@ struct tm_zip_entry *tm_zip_entry_open(struct tm_stream *file, const char *path,
   z->out = 0;
   z->crc = 0;
   z->has_ended = false;
-  int rc = place->method == STORED || place->method == DEFLATED ? begin(z, err)
-                                                                : begin_walk(z, err);
+  int rc =
+      place->method == STORED || place->method == DEFLATED ? begin(z, err) : begin_walk(z, err);
   if (rc == 0 && place->method == DEFLATED)
     begin_inflate(z);
   if (rc == 0)

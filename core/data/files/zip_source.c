@@ -20,26 +20,26 @@
 #include "base/mem.h"
 #include "data/files/archive_own.h"
 
-#define END         22 /* bytes, of the end without its comment */
-#define END_MOST    (END + 65535)
-#define LOCATOR     20
-#define END64       56
-#define CENTRAL     46
-#define LOCAL       30
-#define PIECE       ((size_t)256 << 10)
-#define ENCRYPTED   (1u | 1u << 6 | 1u << 13)
+#define END          22 /* bytes, of the end without its comment */
+#define END_MOST     (END + 65535)
+#define LOCATOR      20
+#define END64        56
+#define CENTRAL      46
+#define LOCAL        30
+#define PIECE        ((size_t)256 << 10)
+#define ENCRYPTED    (1u | 1u << 6 | 1u << 13)
 #define MADE_BY_UNIX 3u
-#define FULL        0xffffffffu /* the number is in the zip64 field */
+#define FULL         0xffffffffu /* the number is in the zip64 field */
 
 struct zip_source {
   struct tm_source source;
   struct tm_archive_options o;
   int fd;
-  int64_t at, end;   /* of the directory, what is left of it in the file */
-  int64_t start;     /* of the directory */
-  int64_t shift;     /* bytes in front of the archive, which its places do not count */
-  int64_t left;      /* entries */
-  int64_t taken;     /* bytes of entries so far */
+  int64_t at, end; /* of the directory, what is left of it in the file */
+  int64_t start;   /* of the directory */
+  int64_t shift;   /* bytes in front of the archive, which its places do not count */
+  int64_t left;    /* entries */
+  int64_t taken;   /* bytes of entries so far */
   struct tm_buf bytes;
   size_t used;
 };
@@ -76,8 +76,7 @@ static int read_end64(struct zip_source *z, int64_t end_at, int64_t *size, int64
 {
   char p[END64];
   int64_t at = end_at - LOCATOR;
-  if (at < 0 ||
-      tm_fs_read_at(z->o.fs, z->fd, z->o.path, p, LOCATOR, at, NULL) != LOCATOR ||
+  if (at < 0 || tm_fs_read_at(z->o.fs, z->fd, z->o.path, p, LOCATOR, at, NULL) != LOCATOR ||
       memcmp(p, "PK\6\7", 4) != 0)
     return 0;
   at = u64(p + 8);
