@@ -166,8 +166,8 @@ end
 
 --- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
 --- pattern. An item is one entry, in the order of the archive. An entry that cannot be read safely (an absolute name,
---- `..`, a link out of the archive, a device, a name that is there twice, one that is encrypted or too large) is an item
---- that fails with the reason. `from_archives(datastore, path, options)`: against the datastore.
+--- `..`, a link out of the archive, a device, a name that is there twice, encrypted or too large) is an item that fails
+--- with the reason. `from_archives(datastore, path, options)`: against the datastore.
 ---@param path string|string[]
 ---@param options? tidemill.FromArchivesOptions
 ---@return tidemill.FileDataset
