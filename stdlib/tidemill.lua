@@ -3,6 +3,8 @@
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local plan = require "tidemill.plan"
+local archives = require "tidemill.archives"
+local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
 ---@class tidemill
@@ -129,16 +131,7 @@ function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
 
--- What says where files are stands beside what says how they are read.
-local function options_beside_paths(options)
-  local rest = {}
-  for key, value in pairs(options) do
-    if key ~= "partition_format" and key ~= "on_unreadable" then
-      rest[key] = value
-    end
-  end
-  return rest
-end
+tables.refuse_for_files(FileDataset)
 
 local File = {}
 
@@ -165,21 +158,13 @@ function File.from_files(path, options, ...)
 end
 
 --- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
---- pattern. An item is one entry, in the order of the archive. An entry that cannot be read safely (an absolute name,
---- `..`, a link out of the archive, a device, a name that is there twice, encrypted or too large) is an item that fails
---- with the reason. `from_archives(datastore, path, options)`: against the datastore.
+--- pattern, in the order in which they stand there. One that cannot be read safely is an item that fails with the reason.
 ---@param path string|string[]
 ---@param options? tidemill.FromArchivesOptions
 ---@return tidemill.FileDataset
 ---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
 function File.from_archives(path, options, ...)
-  local paths, given, base_dir = workspace.take_datastore("Dataset.File.from_archives", path, options, ...)
-  given = given == nil and {} or given
-  plan.check("Dataset.File.from_archives", given)
-  local found = dataset("FileDataset", FileDataset, {
-    kind = "archives", paths = paths, on_unreadable = given.on_unreadable, partition_format = given.partition_format,
-    base_dir = base_dir, options = options_beside_paths(given),
-  })
+  local found = dataset("FileDataset", FileDataset, archives.define(path, options, ...))
   return found
 end
 
@@ -321,14 +306,37 @@ function TabularDataset:random_split(fraction, seed)
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
 end
 
--- `place` is { paths, base_dir } or { output }.
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
+
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
+--- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
+--- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
+--- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
+--- file; `partition_by(keys, datastore, path, options)`: against the datastore.
+---
+---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
+---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
+---@param keys string|string[]
+---@param target string a folder that is empty, not there, or made by partition_by
+---@param options? tidemill.PartitionByOptions
+---@return tidemill.TabularDataset
+---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
+function TabularDataset:partition_by(keys, target, options, ...)
+  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
+  return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and FileDataset or TabularDataset,
+    definition)
+end
+
+-- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
 local function table_dataset(kind, constructor_name, place, options)
   options = options == nil and {} or options
   plan.check(constructor_name, options)
   return dataset("TabularDataset", TabularDataset, {
     kind = kind, paths = place.paths, base_dir = place.base_dir, output = place.output,
     partition_format = options.partition_format,
-    on_unreadable = options.on_unreadable, options = options_beside_paths(options),
+    on_unreadable = options.on_unreadable, options = archives.beside_paths(options),
   })
 end
 
