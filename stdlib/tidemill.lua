@@ -158,7 +158,8 @@ function File.from_files(path, options, ...)
 end
 
 --- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
---- pattern, in the order in which they stand there. One that cannot be read safely is an item that fails with the reason.
+--- pattern, in the order in which they stand there. One that cannot be read safely is an item that fails, with the
+--- reason.
 ---@param path string|string[]
 ---@param options? tidemill.FromArchivesOptions
 ---@return tidemill.FileDataset
