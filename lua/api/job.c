@@ -51,6 +51,18 @@ char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, 
   return workspace;
 }
 
+/* The same where it is there already, or NULL. */
+static char *look_workspace(const struct tidemill_runtime *rt, const char *file, const char *cwd)
+{
+  char *dir = tm_path_dir(file);
+  const char *named = workspace_name(rt);
+  char *given = named && *named ? tm_path_absolute(cwd, named) : NULL;
+  char *workspace = tm_workspace_look(rt->fs, given, dir);
+  free(given);
+  free(dir);
+  return workspace;
+}
+
 char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err)
 {
@@ -109,13 +121,33 @@ static void open_report(struct tidemill_job *job, const struct tm_submission *s)
   tm_events_add(&job->events, &job->listener);
 }
 
-int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s, struct tm_err *err)
+static struct tidemill_job *new_job(const struct tm_submission *s)
 {
   struct tidemill_job *job = TM_NEW(struct tidemill_job);
+  job->rt = s->rt;
+  job->o = *s->o;
+  job->dir = tm_xstrdup(s->o->dir);
+  job->workspace = tm_xstrdup(s->workspace);
+  job->on_ended = s->on_ended;
+  job->on_ended_data = s->data;
+  return job;
+}
+
+static void free_job(struct tidemill_job *job)
+{
+  free(job->dir);
+  free(job->workspace);
+  free(job->result);
+  free(job);
+}
+
+int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s, struct tm_err *err)
+{
+  struct tidemill_job *job = new_job(s);
   struct tm_job_options o = { .loop = &s->rt->loop,
                               .fs = s->rt->fs,
                               .pipeline = s->pipeline,
-                              .dir = s->o->dir,
+                              .dir = job->dir,
                               .program = s->rt->program,
                               .has_stderr = s->has_stderr,
                               .events = &job->events,
@@ -124,22 +156,19 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                               .accept_changes = s->o->accept_changes,
                               .verify_input = s->o->verify_input,
                               .has_stdin = s->has_stdin,
+                              .workspace = job->workspace,
+                              .no_reuse = s->o->no_reuse,
                               .max_workers = s->o->max_workers,
                               .on_ended = on_ended,
                               .data = job };
   int rc;
-  job->rt = s->rt;
-  job->o = *s->o;
-  job->on_ended = s->on_ended;
-  job->on_ended_data = s->data;
   open_report(job, s);
   if ((rc = tm_job_open(&job->job, &o, err)) < 0) {
     tm_report_free(job->report);
-    free(job);
+    free_job(job);
     return rc;
   }
   job->pipeline = s->own;
-  job->dir = tm_xstrdup(s->o->dir);
   tm_timer_open(&job->later, &s->rt->loop, on_later, job);
   tm_timer_start(&job->later, 0, 0); /* keeps (1) */
   job->next = s->rt->jobs;
@@ -155,15 +184,19 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tidemill_job_options *o, struct tm_err *err)
 {
   struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
-  char *cwd = here(err), *dir = NULL;
+  char *cwd = here(err), *dir = NULL, *workspace = NULL;
   int rc;
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
                  : tm_submission_dir(rt, pipeline, file, o->resume, err);
-  free(cwd);
+  if (dir)
+    workspace = look_workspace(rt, file, cwd);
+  s.workspace = workspace;
   o->dir = dir;
   rc = dir ? tm_submission_open(out, &s, err) : err->code;
+  free(workspace);
   free(dir);
+  free(cwd);
   if (rc < 0)
     tm_pipeline_free(pipeline);
   return rc;
@@ -268,7 +301,7 @@ void tidemill_job_cancel(struct tidemill_job *job, bool now)
 
 static void on_later_closed(struct tm_timer *t)
 {
-  free(t->data);
+  free_job(t->data);
 }
 
 static void forget(struct tidemill_job *job)
@@ -288,8 +321,6 @@ static void close_now(struct tidemill_job *job)
   tm_job_close(job->job);
   tm_report_free(job->report);
   tm_pipeline_free(job->pipeline);
-  free(job->dir);
-  free(job->result);
   job->later.on_closed = on_later_closed;
   tm_timer_close(&job->later); /* keeps (3) */
   if (job->rt->is_waiting)
