@@ -179,12 +179,25 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
 
 /* Submitting. */
 
+/* It would be taken away from the host. */
+static int refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
+{
+  for (size_t i = 0; i < p->steps_len; i++)
+    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
+      if (tm_dataset_is_stdin(p->steps[i]->inputs[k]))
+        return tm_err_set(err, TM_EUSAGE,
+                          "step '%s' reads a list on standard input, which is the host's; name a "
+                          "file, or let the program run it",
+                          p->steps[i]->name);
+  return 0;
+}
+
 static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tm_pipeline *pipeline, const char *file,
                          struct tidemill_job_options *o, struct tm_err *err)
 {
   struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
-  char *cwd = here(err), *dir = NULL, *workspace = NULL;
+  char *cwd = refuse_stdin(pipeline, err) == 0 ? here(err) : NULL, *dir = NULL, *workspace = NULL;
   int rc;
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
