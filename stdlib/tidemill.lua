@@ -582,7 +582,7 @@ end
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
 --- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is
 --- the script's.
----@field allow_reuse? boolean true
+---@field allow_reuse? boolean|"content" true; "content": input files are compared by what they hold, not by their times
 
 --- An entry script run over one or more datasets.
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep
