@@ -467,7 +467,7 @@ M.ParallelRunConfig = constructor "ParallelRunConfig"
 ---@class tidemill.OutputFileDatasetConfig
 ---@field name string
 ---@field destination? string where it is written, relative to the pipeline file; without it in the job's directory
----@field mode? "mount"|"upload"|"archive" written at destination as the step goes on (the default), or as_upload() ...
+---@field mode? "mount"|"upload"|"archive" written there as the step goes on; as_upload(), as_archive()
 ---@field archive_format? "zip"|"tar"|"tar.gz"|"tar.zst" what as_archive() sets
 ---@field partition_format? string columns out of the paths below it, for whoever reads it; see FromFilesOptions
 ---@field register_as? string what register_on_complete() sets

@@ -445,6 +445,37 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     end
   end)
 
+  it("is whole, or not there, whenever its supervisor is killed", function()
+    math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+    local t = job.case()
+    local env = { env = { "BAD=" .. t:path "bad" } }
+    t:inputs(30)
+    t:script(SCRIPT)
+    define(t, { [[, destination = "out/all.zip"]], ":as_archive()" })
+    local begin_s = programs.now()
+    t:expect_job(0, nil, env)
+    local usual_ms = math.ceil((programs.now() - begin_s) * 1000)
+    local function expect_whole() -- its end counts its entries
+      local text = t:read "out/all.zip"
+      assert.equal("PK\5\6", text:sub(-22, -19))
+      assert.equal(31, text:byte(-12))
+    end
+    expect_whole()
+    for _ = 1, tonumber(os.getenv "TM_KILLS") or 15 do
+      again(t)
+      os.execute("rm -rf " .. t:path "out")
+      local p = t:start_job(nil, env)
+      programs.pass_ms(math.random(0, usual_ms))
+      p:kill(programs.SIGKILL)
+      t:finish(p, 30)
+      t:wait_for_none(30)
+      if t:has "out/all.zip" then expect_whole() end
+      t:expect_job(0, { "--resume" }, env)
+      expect_whole()
+      assert.same({ "all.zip" }, names_in(t, "out"))
+    end
+  end)
+
   it("does not replace what is there, unless it is to", function()
     local t = job.case()
     t:inputs(2)
