@@ -158,8 +158,7 @@ function File.from_files(path, options, ...)
 end
 
 --- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
---- pattern, in the order in which they stand there. One that cannot be read safely is an item that fails, with the
---- reason.
+--- pattern, in the order of each. One that cannot be read safely is an item that fails, with the reason.
 ---@param path string|string[]
 ---@param options? tidemill.FromArchivesOptions
 ---@return tidemill.FileDataset
@@ -478,7 +477,8 @@ local Output = {}
 -- Copies of an output that say something else of it are the same output: they have one number.
 local ids, outputs = setmetatable({}, { __mode = "k" }), 0
 
-local OUTPUT_KEYS = { "name", "destination", "mode", "archive_format", "partition_format", "register_as", "description", "tags" }
+local OUTPUT_KEYS = { "name", "destination", "mode", "archive_format", "partition_format", "register_as", "description",
+                      "tags" }
 
 local function output(fields, id)
   plan.check("OutputFileDatasetConfig", fields)
