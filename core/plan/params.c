@@ -173,11 +173,14 @@ static const struct tm_field parameter_fields[] = {
 static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
   { "destination", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "a folder, which the output is written to; relative to the pipeline file; without it in the "
-    "job's directory" },
-  { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload", 0,
+    "a folder, which the output is written to, or the file that it is packed into; relative to the "
+    "pipeline file; without it in the job's directory" },
+  { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload|archive", 0,
     "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
-    "there when the step is Completed" },
+    "there when the step is Completed; archive, which as_archive(format) says: it is packed into "
+    "that file" },
+  { "archive_format", TM_FIELD_CHOICE, 0, 0, "zip", "zip|tar|tar.gz|tar.zst", 0,
+    "of an output that is packed; what as_archive(format) sets" },
   PARTITION_FORMAT,
   { "register_as", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
     "the output is registered as a dataset of this name when the step is Completed, each time as a "
