@@ -141,6 +141,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
                               .max_workers = e->max_workers,
                               .workspace = e->workspace,
                               .no_reuse = e->no_reuse,
+                              .keep_script = e->keep_script,
                               .on_ended = on_ended,
                               .data = x };
   int rc = tm_job_open(&x->job, &o, err);
