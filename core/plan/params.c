@@ -219,6 +219,24 @@ static const struct tm_field from_files_fields[] = {
   PARTITION_FORMAT,
 };
 
+static const struct tm_field from_archives_fields[] = {
+  { "entries", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
+    "patterns of names within the archives; without it all but those that begin with a dot" },
+  { "extract", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
+    "run() gets paths of files, which are there for its mini-batch alone; false: names, which "
+    "context:open(item) reads" },
+  { "max_entries", TM_FIELD_INT, 1, INT_MAX_GIVEN, "10000000", NULL, 0,
+    "an archive with more entries is not listed" },
+  { "max_entry_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "4GB", NULL, 0,
+    "an entry with more contents fails" },
+  { "max_ratio", TM_FIELD_INT, 1, INT_MAX_GIVEN, "200", NULL, 0,
+    "of contents to the bytes that they are packed in, above 16 MB: an entry of a zip with more "
+    "fails, any other archive with more is not listed" },
+  { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,
+    "an unreadable folder or archive ends the job, or is left out" },
+  PARTITION_FORMAT,
+};
+
 static const struct tm_field from_manifest_fields[] = {
   { "null_separated", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "paths end in NUL, as find -print0 writes them" },
@@ -320,6 +338,7 @@ static const struct kind {
   KIND("datastore:upload", copy_fields),
   KIND("datastore:download", copy_fields),
   KIND("Dataset.File.from_files", from_files_fields),
+  KIND("Dataset.File.from_archives", from_archives_fields),
   KIND("Dataset.File.from_manifest", from_manifest_fields),
   KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
   KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),

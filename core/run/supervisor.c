@@ -19,6 +19,7 @@
 #include "run/job.h"
 #include "run/place.h"
 #include "run/step_view.h"
+#include "run/temp_dirs.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
 
@@ -105,7 +106,8 @@ static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
   return 0;
 }
 
-/* Names of workers go on where an earlier session ended: the log files tell. */
+/* Names of workers go on where an earlier session ended: the log files tell. Whoever killed all of it at once has left their
+ * temp_dirs. */
 static int on_log_name(void *data, const char *name, int type)
 {
   struct tm_supervisor *s = data;
@@ -116,6 +118,9 @@ static int on_log_name(void *data, const char *name, int type)
     return 0;
   for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
     number = number * 10 + (name[at] - '0');
+  char *worker = tm_xstrndup(name, at);
+  tm_temp_dirs_remove(s->o.job->dir, s->dir, worker);
+  free(worker);
   if (number >= s->next_number)
     s->next_number = number + 1;
   return 0;

@@ -133,7 +133,8 @@ static int read_files(struct tm_identity *id, const struct tm_fs *fs, const stru
   struct tm_item item;
   int64_t before = id->files;
   int rc = 0;
-  while ((d->limit == 0 || id->files - before < d->limit) && rc >= 0 &&
+  int64_t limit = d->kind == TM_DATASET_ARCHIVES ? 0 : d->limit; /* of these it counts entries */
+  while ((limit == 0 || id->files - before < limit) && rc >= 0 &&
          (rc = tm_listing_next(l, &item, err)) > 0)
     rc = stop && atomic_load(stop) ? tm_err_set(err, -ECANCELED, "the listing was stopped")
                                    : tm_identity_count_of(id, fs, d, &item, err);

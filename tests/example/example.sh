@@ -117,6 +117,12 @@ END
   grep -F "step 'report' is run: arguments[1] \"19\" -> \"7\"" "$dir/said"
   grep -F '7 % tax 66.34' "$rows"
   ;;
+archive_of_images)
+  export IMAGES=$dir/images.tar.gz
+  "$program" lua "$root/examples/archive_of_images/make_images.lua" "$IMAGES"
+  run_example archive_of_images measure-images brightness.txt
+  as_promised archive_of_images
+  ;;
 *)
   echo "no example '$2'" >&2
   exit 2
