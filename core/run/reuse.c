@@ -49,6 +49,8 @@ const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step 
       return "its input is a list on standard input";
     if (d->table && (d->table->ops.take >= 0 || d->table->ops.skip > 0))
       return "its input is a part of a table: take() or skip()";
+    if (d->kind == TM_DATASET_ARCHIVES && d->limit > 0)
+      return "its input is a part of archives: a limit";
   }
   return NULL;
 }
