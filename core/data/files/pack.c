@@ -28,6 +28,7 @@ struct pack {
   int64_t at; /* in the packed file */
   struct tm_err *err;
   struct tm_err io; /* of a call of ours, which libarchive knows nothing of */
+  bool is_given_up; /* what is still written goes nowhere */
   char *piece;
 };
 
@@ -50,6 +51,8 @@ static char *under(const char *root, const char *relative)
 static la_ssize_t on_write(struct archive *a, void *data, const void *bytes, size_t n)
 {
   struct pack *p = data;
+  if (p->is_given_up)
+    return (la_ssize_t)n;
   if (tm_fs_write_at(p->fs, p->fd, p->path, bytes, n, p->at, &p->io) < 0) {
     archive_set_error(a, EIO, "cannot be written");
     return -1;
@@ -178,10 +181,10 @@ static int write_all(struct pack *p)
     rc = refuse(p, "written");
   else
     rc = add_folder(p, "");
-  if (rc < 0)
-    archive_write_fail(p->a); /* its end is not written */
-  else if (archive_write_close(p->a) != ARCHIVE_OK)
+  p->is_given_up = rc < 0; /* libarchive would write an end, and frees all only when it may */
+  if (rc == 0 && archive_write_close(p->a) != ARCHIVE_OK)
     rc = refuse(p, "written");
+  p->is_given_up = true;
   archive_write_free(p->a);
   return rc;
 }
