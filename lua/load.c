@@ -118,6 +118,31 @@ struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err)
   return v;
 }
 
+struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err)
+{
+  struct tm_lua_error e = { 0 };
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v = NULL;
+  lua_State *L = NULL;
+  int rc = read_text(path, &text, err);
+  if (rc < 0)
+    tm_err_set(err, TM_EUSAGE, "cannot open '%s': %s", path, tm_code_text(rc));
+  else if ((L = tm_lua_new(err)) == NULL)
+    rc = TM_ELIMIT;
+  if (rc == 0 && (rc = tm_lua_load(L, tm_buf_str(&text), text.len, path, &e)) == 0) {
+    add_module_dir(L, path);
+    rc = tm_lua_pcall(L, 0, 1, &e);
+  }
+  if (rc == 0 && !(v = tm_lua_to_json(L, -1, err)))
+    tm_err_wrap(err, "%s", path);
+  if (rc < 0 && L)
+    fill_err(err, TM_EUSAGE, &e);
+  tm_lua_free(L);
+  tm_lua_error_release(&e);
+  tm_buf_release(&text);
+  return v;
+}
+
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;

@@ -10,6 +10,9 @@
  * prints goes to stdout. */
 struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err);
 
+/* Runs a Lua file and returns the tree of what it returns, to be freed; NULL and words as above. */
+struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err);
+
 /* Compiles an entry script without running it: 0, or TM_ESCRIPT with file:line. */
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err);
 

@@ -134,7 +134,7 @@ static const struct tm_field step_fields[] = {
   { "parallel_run_config", TM_FIELD_OBJECT, 0, 0, NULL, "ParallelRunConfig", REQUIRED,
     "how it is run" },
   { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|TabularDataset|OutputFileDatasetConfig",
-    REQUIRED | TM_FIELD_OR_ONE,
+    REQUIRED | PARAMETER | TM_FIELD_OR_ONE,
     "datasets, or outputs of other steps, one after the other, never mixed in a mini-batch" },
   { "output", TM_FIELD_OBJECTS, 0, 0, NULL, "OutputFileDatasetConfig", TM_FIELD_OR_ONE,
     "the folder of the output; of several the first is <step>/output, each further one "
@@ -155,8 +155,9 @@ static const struct tm_field pipeline_fields[] = {
 
 static const struct tm_field parameter_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "as in --param NAME=VALUE" },
-  { "default_value", TM_FIELD_SCALAR, 0, 0, NULL, NULL, REQUIRED,
-    "without --param; its type is the parameter's" },
+  { "default_value", TM_FIELD_SCALAR, 0, 0, NULL, "FileDataset|TabularDataset", REQUIRED,
+    "without --param; its type is the parameter's; of a dataset, as an input, --param gives the "
+    "path" },
 };
 
 static const struct tm_field output_fields[] = {
@@ -363,7 +364,8 @@ static int check_parameter(const struct tm_field *f, const struct tm_json *given
 
 int tm_params_check_field(const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
 {
-  if (f->type != TM_FIELD_OBJECT && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
+  bool is_object = f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS;
+  if (!is_object && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
     return check_parameter(f, given, err);
   struct tm_json *settled = tm_params_value(f, given, err);
   if (!settled)

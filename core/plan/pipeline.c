@@ -11,7 +11,7 @@
  * loaded; it is checked again, because a tree may come from elsewhere, and because parameters have new values now.
  *
  * `effective` of a step is the record of all this: {name, settings: {NAME: {value, origin}}, inputs, arguments,
- * output, working_dir (where it is not the script's folder), allow_reuse}. It holds no value of an environment variable.
+ * output, working_dir (where it is not the script's folder), allow_reuse, parameters: {NAME: {value, origin}} (those used)}. It holds no value of an environment variable.
  */
 #include "plan/pipeline.h"
 
@@ -131,8 +131,9 @@ static int check_input_names(const struct tm_step *s, const struct tm_json *v, s
 static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct reader *r,
                        struct tm_err *err)
 {
-  struct tm_json *inputs =
-      tm_params_value(tm_params_find("ParallelRunStep", "inputs"), tm_json_get(v, "inputs"), err);
+  struct tm_json *given = tm_values_put(r->values, tm_json_get(v, "inputs"));
+  struct tm_json *inputs = tm_params_value(tm_params_find("ParallelRunStep", "inputs"), given, err);
+  tm_json_free(given);
   if (!inputs)
     return tm_params_place("ParallelRunStep", v, err);
   struct tm_json *record = tm_json_set(s->effective, "inputs", tm_json_new(TM_JSON_ARRAY));
@@ -161,12 +162,10 @@ static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct 
 }
 
 /* An argument as the script sees it, to be freed; NULL: it cannot be one. */
-static char *argument_text(const struct tm_json *v, const struct tm_values *values)
+static char *argument_text(const struct tm_json *v)
 {
   struct tm_buf out = TM_BUF_NONE;
-  if (is_tagged(v, "PipelineParameter"))
-    v = tm_values_find(values, v);
-  if (!v || v->tag)
+  if (v->tag)
     return NULL;
   switch (v->type) {
   case TM_JSON_STRING:
@@ -259,22 +258,31 @@ static void record_arguments(struct tm_step *s)
   }
 }
 
+/* One argument; `given` with the values of its parameters. */
+static int add_argument(struct tm_step *s, const struct tm_json *v, const struct reader *r, size_t i,
+                        const struct tm_json *given, struct tm_err *err)
+{
+  bool is_output = tm_outputs_is_output(given);
+  char *text = is_output                         ? output_path(s, given, i, r, err)
+               : is_tagged(given, "FileDataset") ? dataset_path(given, r)
+                                                 : argument_text(given);
+  if (text)
+    s->arguments[s->arguments_len++] = text;
+  else if (is_output)
+    return tm_params_place("ParallelRunStep", v, err);
+  return text ? 0 : refuse_argument(v, given, i, err);
+}
+
 static int collect_arguments(struct tm_step *s, const struct tm_json *v, const struct reader *r,
                              const struct tm_json *list, struct tm_err *err)
 {
-  for (size_t i = 0; i < list->list.len; i++) {
-    const struct tm_json *given = list->list.at[i];
-    bool is_output = tm_outputs_is_output(given);
-    char *text = is_output                         ? output_path(s, given, i, r, err)
-                 : is_tagged(given, "FileDataset") ? dataset_path(given, r)
-                                                   : argument_text(given, r->values);
-    if (!text && is_output)
-      return tm_params_place("ParallelRunStep", v, err);
-    if (!text)
-      return refuse_argument(v, given, i, err);
-    s->arguments[s->arguments_len++] = text;
+  int rc = 0;
+  for (size_t i = 0; i < list->list.len && rc == 0; i++) {
+    struct tm_json *given = tm_values_put(r->values, list->list.at[i]);
+    rc = add_argument(s, v, r, i, given, err);
+    tm_json_free(given);
   }
-  return 0;
+  return rc;
 }
 
 /* Those of the script stay in s->arguments, the runner's go to `taken`. */
@@ -353,6 +361,17 @@ static int check_name(const char *name, const struct tm_json *v, struct tm_err *
   return 0;
 }
 
+/* Where values came from, for people: what they are is in the other members. */
+static void record_parameters(struct tm_step *s, const struct tm_json *v,
+                              const struct tm_values *values)
+{
+  struct tm_json *used = tm_values_used(values, v);
+  if (used->list.len > 0)
+    tm_json_set(s->effective, "parameters", used);
+  else
+    tm_json_free(used);
+}
+
 static struct tm_step *read_step(const struct tm_json *v, const struct reader *r,
                                  struct tm_err *err)
 {
@@ -379,6 +398,7 @@ static struct tm_step *read_step(const struct tm_json *v, const struct reader *r
     tm_json_set(s->effective, "working_dir", tm_json_new_string(r->working_dir));
   }
   tm_json_set(s->effective, "allow_reuse", tm_json_new_bool(s->allow_reuse));
+  record_parameters(s, v, r->values);
   return s;
 }
 
@@ -434,11 +454,20 @@ static int check_tag(const struct tm_json *v, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-static struct tm_json *keep_params(const struct tm_param *params, size_t params_len)
+/* What is to be read again, wherever that is: of datasets all, for their paths have a base. */
+static struct tm_json *keep_params(const struct tm_values *values, const struct tm_param *params,
+                                   size_t params_len)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  for (size_t i = 0; i < params_len; i++)
-    tm_json_set(v, params[i].name, tm_json_new_string(params[i].value));
+  for (size_t i = 0; i < params_len; i++) {
+    const struct tm_json *value = tm_json_get(values->by_name, params[i].name);
+    if (value && value->type == TM_JSON_OBJECT)
+      tm_json_set(v, params[i].name, tm_values_put(values, value));
+    else if (value)
+      tm_json_set(v, params[i].name,
+                  params[i].tree ? tm_json_copy(params[i].tree)
+                                 : tm_json_new_string(params[i].value));
+  }
   return v;
 }
 
@@ -456,15 +485,16 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
                                           struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
-  struct tm_values values = { NULL };
+  struct tm_values values = { 0 };
   struct reader r = { .values = &values, .origin = "file" };
   bool is_read = false;
   if (check_tag(v, err) == 0 && tm_params_check("Pipeline", v, err) == 0) {
     p->file = absolute_file(file, err);
-    p->params = keep_params(params, params_len);
     r.base_dir = p->file ? tm_path_dir(p->file) : NULL;
     is_read = p->file && tm_values_init(&values, v, params, params_len, err) == 0 &&
               read_pipeline(p, v, &r, err);
+    if (is_read)
+      p->params = keep_params(&values, params, params_len);
   }
   if (!is_read) {
     tm_pipeline_free(p);
@@ -480,7 +510,7 @@ struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char
                                              struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
-  struct tm_values values = { NULL };
+  struct tm_values values = { 0 };
   struct reader r = {
     .values = &values, .base_dir = tm_xstrdup(cwd), .working_dir = cwd, .origin = "option"
   };

@@ -58,14 +58,19 @@ struct tm_pipeline {
   char *file;        /* absolute path of the pipeline file; NULL: it was given by options */
   struct tm_step **steps;
   size_t steps_len;
-  struct tm_json *params; /* those given at this submission: name -> text */
+  struct tm_json *params; /* those given at this submission: name -> text, or value; of a dataset all that it is */
   char *
       only_failed; /* the job whose failed items are the inputs, absolute; NULL: inputs are as defined */
 };
 
-/* A value given for a PipelineParameter: --param NAME=VALUE. */
+/* A value given for a PipelineParameter: --param NAME=VALUE, or one of a file or of a job's record. */
 struct tm_param {
-  const char *name, *value;
+  const char *name, *value;   /* as text */
+  const struct tm_json *tree; /* or as a value; NULL: as text */
+  const char *origin;         /* for people: "--param", the name of a file */
+  const char *base_dir;       /* of paths of a dataset; NULL: the folder of the pipeline file */
+  const char *file;           /* that begins the words of a refusal, or NULL */
+  bool is_optional;           /* a pipeline without such a parameter is well */
 };
 
 /* `v`: tag "Pipeline". NULL with words: file:line, key, what was given, what is accepted, the nearest known name. */

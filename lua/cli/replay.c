@@ -20,6 +20,7 @@
 #include "cli/cli.h"
 #include "cli/execute.h"
 #include "cli/foreground.h"
+#include "cli/submitted.h"
 #include "cli/table_look.h"
 #include "data/item.h"
 #include "plan/pipeline.h"
@@ -283,11 +284,8 @@ static bool is_same(const struct tm_json *a, const struct tm_json *b)
 /* The pipeline as its file has it now, with the parameters of the job. What it prints is not a row. */
 static void load_pipeline(struct replay *r, const char *file)
 {
-  const struct tm_json *params = tm_json_get(r->record, "params");
-  struct TM_ARRAY(struct tm_param) given = { 0 };
-  for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
-    *TM_ARRAY_ADD(&given) =
-        (struct tm_param) { params->keys[i], tm_json_str(params, params->keys[i], "") };
+  struct tm_submitted submitted = { 0 };
+  tm_submitted_add_given(&submitted, r->record);
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -296,9 +294,9 @@ static void load_pipeline(struct replay *r, const char *file)
   dup2(out, STDOUT_FILENO);
   close(out);
   if (tree)
-    r->pipeline = tm_pipeline_from_json(tree, file, given.at, given.len, NULL);
+    r->pipeline = tm_pipeline_from_json(tree, file, submitted.given.at, submitted.given.len, NULL);
   tm_json_free(tree);
-  TM_ARRAY_RELEASE(&given);
+  tm_submitted_release(&submitted);
 }
 
 /* The step in the pipeline file, if it has the job's variables still. */

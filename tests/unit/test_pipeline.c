@@ -41,7 +41,7 @@ static struct tm_pipeline *read_with(struct world *w, const char *name, const ch
                                      struct tm_err *err)
 {
   char *file = tm_path_join(w->dir, "p.lua");
-  struct tm_param param = { name, value };
+  struct tm_param param = { .name = name, .value = value, .origin = "--param" };
   struct tm_pipeline *p = tm_pipeline_from_json(w->pipeline, file, &param, name ? 1 : 0, err);
   free(file);
   return p;
