@@ -76,7 +76,8 @@ static bool are_paths(const struct tm_json *given)
 static struct tm_json *with_paths(const struct tm_json *otherwise, const struct tm_json *paths,
                                   const char *base_dir)
 {
-  static const char *const replaced[] = { "paths", "base_dir", "registered", "version", "workspace" };
+  static const char *const replaced[] = { "paths", "base_dir", "registered", "version",
+                                          "workspace" };
   struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
   out->tag = tm_xstrdup(otherwise->tag);
   out->where = tm_xstrdup(otherwise->where);

@@ -103,8 +103,7 @@ static int give(struct tm_values *p, const struct tm_json *defaults, const struc
   if (!value)
     return TM_EUSAGE;
   tm_json_set(p->by_name, given->name, value);
-  tm_json_set(p->origins, given->name,
-              tm_json_new_string(given->origin ? given->origin : "given"));
+  tm_json_set(p->origins, given->name, tm_json_new_string(given->origin ? given->origin : "given"));
   return 0;
 }
 

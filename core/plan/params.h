@@ -30,7 +30,7 @@ enum tm_field_type {
   TM_FIELD_WORD,        /* of a parameter, dataset or output: letters, digits, '-', '_', '.' */
   TM_FIELD_VARIABLES,   /* names with values */
   TM_FIELD_ENVIRONMENT, /* { variables = VARIABLES, module_paths = list of paths } */
-  TM_FIELD_SCALAR,      /* a string, a number or a boolean, or an object that one of `accepts` made */
+  TM_FIELD_SCALAR, /* a string, a number or a boolean, or an object that one of `accepts` made */
   TM_FIELD_NAMES,  /* a list of one or more strings, no two equal; one stands for a list of one */
   TM_FIELD_TYPES,  /* names of columns with their types; in one form { name = { type, formats } } */
   TM_FIELD_LIST,   /* any list */

@@ -178,16 +178,15 @@ static char *argument_text(const struct tm_json *v)
   return tm_buf_take(&out);
 }
 
-/* The place of a dataset: of one file or folder. NULL: it is of several, or a pattern. */
+/* The place of a dataset: of one file or folder. NULL: it is of several, or a pattern, or none at all. */
 static char *dataset_path(const struct tm_json *v, const struct reader *r)
 {
-  const struct tm_json *paths = tm_json_get(v, "paths");
-  const struct tm_json *path =
-      paths && paths->type == TM_JSON_ARRAY && paths->list.len == 1 ? paths->list.at[0] : NULL;
-  if (!path || path->type != TM_JSON_STRING || strpbrk(path->string.at, "*?{[") ||
-      strcmp(tm_json_str(v, "kind", ""), "files") != 0)
-    return NULL;
-  return tm_path_absolute(r->base_dir, path->string.at);
+  struct tm_dataset *d = tm_plan_dataset(v, r->base_dir, NULL);
+  bool is_place =
+      d && d->kind == TM_DATASET_FILES && d->paths_len == 1 && !strpbrk(d->paths[0], "*?{[");
+  char *path = is_place ? tm_path_absolute(d->base_dir, d->paths[0]) : NULL;
+  tm_dataset_free(d);
+  return path;
 }
 
 static int refuse_argument(const struct tm_json *step, const struct tm_json *v, size_t i,
@@ -259,8 +258,8 @@ static void record_arguments(struct tm_step *s)
 }
 
 /* One argument; `given` with the values of its parameters. */
-static int add_argument(struct tm_step *s, const struct tm_json *v, const struct reader *r, size_t i,
-                        const struct tm_json *given, struct tm_err *err)
+static int add_argument(struct tm_step *s, const struct tm_json *v, const struct reader *r,
+                        size_t i, const struct tm_json *given, struct tm_err *err)
 {
   bool is_output = tm_outputs_is_output(given);
   char *text = is_output                         ? output_path(s, given, i, r, err)

@@ -58,7 +58,8 @@ struct tm_pipeline {
   char *file;        /* absolute path of the pipeline file; NULL: it was given by options */
   struct tm_step **steps;
   size_t steps_len;
-  struct tm_json *params; /* those given at this submission: name -> text, or value; of a dataset all that it is */
+  struct tm_json *
+      params; /* those given at this submission: name -> text, or value; of a dataset all that it is */
   char *
       only_failed; /* the job whose failed items are the inputs, absolute; NULL: inputs are as defined */
 };

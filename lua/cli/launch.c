@@ -32,9 +32,7 @@ int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err 
   if (read_max_workers(l, err) < 0 ||
       tm_submitted_add_words(&l->submitted, &l->o.params, l->cwd, err) < 0)
     return err->code;
-  return l->o.params_file
-             ? tm_submitted_add_file(&l->submitted, l->o.params_file, l->cwd, err)
-             : 0;
+  return l->o.params_file ? tm_submitted_add_file(&l->submitted, l->o.params_file, l->cwd, err) : 0;
 }
 
 int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
@@ -42,7 +40,8 @@ int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
   struct tm_json *tree = tm_lua_load_pipeline(file, err);
   if (!tree)
     return err->code;
-  l->pipeline = tm_pipeline_from_json(tree, file, l->submitted.given.at, l->submitted.given.len, err);
+  l->pipeline =
+      tm_pipeline_from_json(tree, file, l->submitted.given.at, l->submitted.given.len, err);
   tm_json_free(tree);
   return l->pipeline ? tm_execute_check_scripts(l->pipeline, err) : err->code;
 }

@@ -30,7 +30,8 @@ static int resume(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_resume = {
   .name = "resume",
   .run = resume,
-  .usage = "JOB [--param NAME=VALUE]... [--params-file FILE] [--keep-failed] [--accept-changes] [--verify-input] "
+  .usage = "JOB [--param NAME=VALUE]... [--params-file FILE] [--keep-failed] [--accept-changes] "
+           "[--verify-input] "
            "[--max-workers N] [--progress auto|bar|plain|none] [--json]",
   .summary = "goes on with a job that was interrupted, or has failed",
   .options = options,

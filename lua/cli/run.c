@@ -74,8 +74,9 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   if (r->rest.len == 0 && !r->o.like)
     return tm_err_set(err, TM_EUSAGE, "a pipeline file is missing");
   if (o->resume && r->o.like)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'--like' starts a new job; --resume goes on with one, with its own parameters");
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "'--like' starts a new job; --resume goes on with one, with its own parameters");
   if (r->rest.len > 1)
     return tm_err_set(err, TM_EUSAGE, "one pipeline file is run at a time, '%s' is one too many",
                       r->rest.at[1]);
