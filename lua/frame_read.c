@@ -10,6 +10,7 @@
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
+#include "data/rows/stream.h"
 #include "data/rows/text.h"
 #include "data/rows/value.h"
 #include "lua/frame.h"
@@ -141,6 +142,17 @@ static int read_rows(lua_State *L, struct reading *r, int options, int types, st
   return 0;
 }
 
+/* What cannot be text in this encoding, told before it is a header of nonsense. */
+static int check_file(const struct reading *r, struct tm_err *err)
+{
+  const char *p = tm_buf_str(&r->file);
+  if (tm_stream_packing(p, r->file.len) != TM_PACKED_NOT)
+    return tm_err_set(err, TM_EUSAGE,
+                      "it is packed; unpack it first, or read it as the input of a step, with "
+                      "Dataset.Tabular.from_delimited_files");
+  return tm_header_check_mark(r->dialect.encoding, p, r->file.len, err);
+}
+
 /* read(path, options, types) -> reading, names, columns, len, or nil, message, code. Close the reading with done(). */
 static int frame_read(lua_State *L)
 {
@@ -152,7 +164,7 @@ static int frame_read(lua_State *L)
   int rc = read_dialect(L, 2, &r->dialect, &err);
   if (rc == 0)
     rc = tm_file_read(path, FILE_MAX, &r->file, &err);
-  if (rc == 0 && (rc = read_rows(L, r, 2, 3, &err)) < 0)
+  if (rc == 0 && ((rc = check_file(r, &err)) < 0 || (rc = read_rows(L, r, 2, 3, &err)) < 0))
     tm_err_wrap(&err, "cannot read '%s'", path);
   if (rc < 0)
     return tm_lua_push_err(L, &err);

@@ -64,6 +64,26 @@ static void note_tail(lua_State *L, const char *path)
   lua_pop(L, 1);
 }
 
+/* What the libraries need to know of the file that is loaded. */
+static void begin_file(lua_State *L, const char *path)
+{
+  lua_pushstring(L, path);
+  lua_setfield(L, LUA_REGISTRYINDEX, TM_LUA_FILE);
+  lua_newtable(L);
+  lua_setfield(L, LUA_REGISTRYINDEX, TM_LUA_NOTES);
+}
+
+static void say_notes(lua_State *L, void (*on_note)(void *data, const char *words), void *data)
+{
+  lua_getfield(L, LUA_REGISTRYINDEX, TM_LUA_NOTES);
+  for (size_t i = 1; on_note && i <= lua_objlen(L, -1); i++) {
+    lua_rawgeti(L, -1, (int)i);
+    on_note(data, lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
 /* The tree of what the file returned, which is on top. */
 static struct tm_json *pipeline_tree(lua_State *L, const char *path, struct tm_err *err)
 {
@@ -84,26 +104,27 @@ static struct tm_json *pipeline_tree(lua_State *L, const char *path, struct tm_e
   return NULL;
 }
 
-static struct tm_json *run_pipeline(lua_State *L, const char *path, const struct tm_buf *text,
-                                    struct tm_err *err)
+/* Runs it; what it returned is on top. */
+static int run_definition(lua_State *L, const char *path, const struct tm_buf *text,
+                          struct tm_err *err)
 {
   struct tm_lua_error e = { 0 };
-  struct tm_json *v = NULL;
   int rc = tm_lua_load(L, tm_buf_str(text), text->len, path, &e);
   if (rc == 0) {
     add_module_dir(L, path);
+    begin_file(L, path);
     note_tail(L, path);
     rc = tm_lua_pcall(L, 0, 1, &e);
   }
-  if (rc == 0)
-    v = pipeline_tree(L, path, err);
-  else
+  if (rc < 0)
     fill_err(err, TM_EUSAGE, &e);
   tm_lua_error_release(&e);
-  return v;
+  return rc;
 }
 
-struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err)
+struct tm_json *tm_lua_load_pipeline(const char *path,
+                                     void (*on_note)(void *data, const char *words), void *data,
+                                     struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v = NULL;
@@ -111,8 +132,10 @@ struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err)
   int rc = read_text(path, &text, err);
   if (rc < 0)
     tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", path, tm_code_text(rc));
-  else if ((L = tm_lua_new(err)) != NULL)
-    v = run_pipeline(L, path, &text, err);
+  else if ((L = tm_lua_new(err)) != NULL && run_definition(L, path, &text, err) == 0)
+    v = pipeline_tree(L, path, err);
+  if (v)
+    say_notes(L, on_note, data);
   tm_lua_free(L);
   tm_buf_release(&text);
   return v;
@@ -120,25 +143,16 @@ struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err)
 
 struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err)
 {
-  struct tm_lua_error e = { 0 };
   struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v = NULL;
   lua_State *L = NULL;
   int rc = read_text(path, &text, err);
   if (rc < 0)
     tm_err_set(err, TM_EUSAGE, "cannot open '%s': %s", path, tm_code_text(rc));
-  else if ((L = tm_lua_new(err)) == NULL)
-    rc = TM_ELIMIT;
-  if (rc == 0 && (rc = tm_lua_load(L, tm_buf_str(&text), text.len, path, &e)) == 0) {
-    add_module_dir(L, path);
-    rc = tm_lua_pcall(L, 0, 1, &e);
-  }
-  if (rc == 0 && !(v = tm_lua_to_json(L, -1, err)))
+  else if ((L = tm_lua_new(err)) != NULL && run_definition(L, path, &text, err) == 0 &&
+           !(v = tm_lua_to_json(L, -1, err)))
     tm_err_wrap(err, "%s", path);
-  if (rc < 0 && L)
-    fill_err(err, TM_EUSAGE, &e);
   tm_lua_free(L);
-  tm_lua_error_release(&e);
   tm_buf_release(&text);
   return v;
 }

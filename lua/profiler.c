@@ -5,7 +5,7 @@
  * one wants lines. Each is told of as many samples as its own interval makes of the time that has gone.
  *
  *  (1) Before it is started for the first time SIGPROF does nothing: that is what LuaJIT puts back when it stops, and a tick
- *      that is on its way then ends nobody.
+ *      that is on its way then, or is made while it does not run, ends nobody.
  *  (2) LuaJIT's handler writes to the state: it is called on the state's thread alone.
  *  (3) A trace that is being recorded is given up around a script's function: its steps are none of the trace's.
  *  (4) It is stopped before it is started anew: LuaJIT's start, which would do so, forgets the mode with it.
@@ -38,9 +38,7 @@ static void settle(struct tm_lua_profiler *p)
     ms = NEVER_MS;
   if (ms == p->base_ms && lines == p->base_lines)
     return;
-  if (p->base_ms == 0)
-    tm_tick_hush(); /* keeps (1) */
-  else
+  if (p->base_ms != 0)
     luaJIT_profile_stop(p->L); /* keeps (4) */
   p->base_ms = ms;
   p->base_lines = lines;
@@ -197,6 +195,7 @@ void tm_lua_profiler_open(lua_State *L, struct tm_lua_profiler *p)
 {
   p->L = L;
   p->user_ref = LUA_NOREF;
+  tm_tick_hush(); /* keeps (1) */
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "preload"); /* [package, preload] */
   lua_pushlightuserdata(L, p);

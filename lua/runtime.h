@@ -7,8 +7,10 @@
 
 /* Runs a pipeline file and returns the tree of the Pipeline that it returns (tag "Pipeline"; plan/pipeline.h), to be freed. NULL and words
  * with the file and line of the user's Lua: missing, syntax error, runtime error, returns something else. What the file
- * prints goes to stdout. */
-struct tm_json *tm_lua_load_pipeline(const char *path, struct tm_err *err);
+ * prints goes to stdout. `on_note` (or NULL) is given what there is to say of it besides, before this returns. */
+struct tm_json *tm_lua_load_pipeline(const char *path,
+                                     void (*on_note)(void *data, const char *words), void *data,
+                                     struct tm_err *err);
 
 /* Runs a Lua file and returns the tree of what it returns, to be freed; NULL and words as above. */
 struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err);

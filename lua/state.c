@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "frame.h"
 #include "lib_plan.h"
+#include "lib_store.h"
 #include "runtime.h"
 #include "libs.h"
 #include "sources.h"
@@ -73,6 +74,7 @@ static int open_all(lua_State *L)
 {
   luaL_openlibs(L);
   tm_lua_preload(L, "plan", tm_lua_open_plan);
+  tm_lua_preload(L, "store", tm_lua_open_store);
   tm_lua_preload(L, "path", tm_lua_open_path);
   tm_lua_preload(L, "fs", tm_lua_open_fs);
   tm_lua_preload(L, "json_c", tm_lua_open_json_c);

@@ -39,6 +39,9 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
 /* Adds the innermost line of user code that is running, "score.lua:12". A call in `return f()` takes its caller's place on
  * the stack: where that leaves no user code, what the registry has under TM_LUA_TAIL is added. False: nothing is known. */
 #define TM_LUA_TAIL "tidemill.tail"
+#define TM_LUA_FILE                                                                                \
+  "tidemill.file" /* in the registry: the pipeline file that is loaded, as it was given */
+#define TM_LUA_NOTES "tidemill.notes" /* in the registry: a list of notes that it gave rise to */
 bool tm_lua_user_line(lua_State *L, struct tm_buf *out);
 
 /* Adds the stack from level `first` on, frames of ours left out; nothing where no frame is the user's. */

@@ -3,6 +3,7 @@
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local plan = require "tidemill.plan"
+local workspace = require "tidemill.workspace"
 
 ---@class tidemill
 ---@field version string
@@ -46,10 +47,10 @@ local function freeze(tag, value, methods, id)
   })
 end
 
-local function constructor(tag)
+local function constructor(tag, methods)
   return function(fields)
     plan.check(tag, fields)
-    return freeze(tag, copy(fields))
+    return freeze(tag, copy(fields), methods)
   end
 end
 
@@ -57,6 +58,10 @@ end
 ---@field kind "files"|"manifest"|"failed"
 ---@field paths string[]
 ---@field name? string
+---@field registered? string the name that it is registered under, and `version`
+---@field version? integer
+---@field description? string of a registered one, and `tags`
+---@field tags? table<string, string>
 ---@field partition_format? string
 ---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
 local FileDataset = {}
@@ -70,14 +75,22 @@ local function keys_of(partition_format)
   return keys
 end
 
-local function dataset(tag, methods, value)
+-- `known`: what else is known of it, or nil.
+local function dataset(tag, methods, value, known)
   plan.check_dataset(value)
-  local more = setmetatable({ partition_keys = keys_of(value.partition_format) }, { __index = methods })
+  local more = setmetatable(known or {}, { __index = methods })
+  more.partition_keys = keys_of(value.partition_format)
   return freeze(tag, copy(value), more)
 end
 
 local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input",
-               "options", "ops" }
+               "options", "ops", "base_dir", "limit", "registered", "version", "workspace" }
+
+-- The methods of datasets by what they are called in the registry.
+local classes = { FileDataset = FileDataset }
+local stored = workspace.make(freeze, function(tag, definition, known)
+  return dataset(tag, classes[tag], definition, known)
+end)
 
 local function with(self, tag, methods, key, value)
   local new = {}
@@ -101,6 +114,21 @@ function FileDataset:as_direct()
   return self
 end
 
+--- Registers the dataset under a name: its definition, and what its files are now. What the newest version is already
+--- makes no new one.
+---@param in_workspace tidemill.Workspace
+---@param name string
+---@param options? tidemill.RegisterOptions
+---@return tidemill.FileDataset registered
+function FileDataset:register(in_workspace, name, options)
+  return stored.register(self, in_workspace, name, options)
+end
+
+--- Forgets the name that it was got by, with all versions; the files stay.
+function FileDataset:unregister_all_versions()
+  stored.unregister_all_versions(self)
+end
+
 local File = {}
 
 ---@class tidemill.FromFilesOptions
@@ -108,16 +136,19 @@ local File = {}
 ---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; `{name}` is a
 --- string, `{name:...}` a datetime of the fields yyyy MM dd HH mm ss. A path that does not fit ends the job.
 
---- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file.
----@param path string|string[]
+--- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file;
+--- `from_files(datastore, path, options)`: against the datastore.
+---@param path string|tidemill.PipelineParameter|(string|tidemill.PipelineParameter)[]
 ---@param options? tidemill.FromFilesOptions
 ---@return tidemill.FileDataset
-function File.from_files(path, options)
-  options = options == nil and {} or options
-  plan.check("Dataset.File.from_files", options)
-  local paths = type(path) == "string" and { path } or path
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
+function File.from_files(path, options, ...)
+  local paths, given, base_dir = workspace.take_datastore("Dataset.File.from_files", path, options, ...)
+  given = given == nil and {} or given
+  plan.check("Dataset.File.from_files", given)
   local found = dataset("FileDataset", FileDataset, {
-    kind = "files", paths = paths, on_unreadable = options.on_unreadable, partition_format = options.partition_format,
+    kind = "files", paths = paths, on_unreadable = given.on_unreadable, partition_format = given.partition_format,
+    base_dir = base_dir,
   })
   return found
 end
@@ -170,7 +201,9 @@ end
 ---@field partition_format? string
 ---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
 ---@field options table
-local TabularDataset = {}
+local TabularDataset = { register = FileDataset.register,
+                         unregister_all_versions = FileDataset.unregister_all_versions }
+classes.TabularDataset = TabularDataset
 
 --- The same rows under a name, which the entry script finds in `context.dataset_name`.
 ---@param name string
@@ -219,6 +252,10 @@ end
 ---@param value string|number|boolean
 ---@return tidemill.TabularDataset
 function TabularDataset:filter(column, sign, value)
+  if type(column) == "function" then
+    plan.raise("TabularDataset: filter(column, sign, value): a function cannot be given to the workers here; "
+      .. "df:filter(function) in run() takes a function")
+  end
   return with_op(self, { op = "filter", column = column, is = sign, value = value })
 end
 
@@ -254,11 +291,7 @@ function TabularDataset:random_split(fraction, seed)
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
 end
 
-local function list_of(path)
-  return type(path) == "string" and { path } or path
-end
-
--- What says where files are stands beside what says how they are read. `place` is { paths } or { output }.
+-- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
 local function table_dataset(kind, constructor_name, place, options)
   options = options == nil and {} or options
   plan.check(constructor_name, options)
@@ -269,9 +302,16 @@ local function table_dataset(kind, constructor_name, place, options)
     end
   end
   return dataset("TabularDataset", TabularDataset, {
-    kind = kind, paths = place.paths, output = place.output, partition_format = options.partition_format,
+    kind = kind, paths = place.paths, base_dir = place.base_dir, output = place.output,
+    partition_format = options.partition_format,
     on_unreadable = options.on_unreadable, options = rest,
   })
+end
+
+local function table_of_files(kind, constructor_name, ...)
+  local paths, options, base_dir = workspace.take_datastore(constructor_name, ...)
+  local found = table_dataset(kind, constructor_name, { paths = paths, base_dir = base_dir }, options)
+  return found
 end
 
 local Tabular = {}
@@ -307,8 +347,9 @@ local Tabular = {}
 ---@param path string|string[]
 ---@param options? tidemill.FromDelimitedFilesOptions
 ---@return tidemill.TabularDataset
-function Tabular.from_delimited_files(path, options)
-  local found = table_dataset("delimited", "Dataset.Tabular.from_delimited_files", { paths = list_of(path) }, options)
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
+function Tabular.from_delimited_files(path, options, ...)
+  local found = table_of_files("delimited", "Dataset.Tabular.from_delimited_files", path, options, ...)
   return found
 end
 
@@ -319,12 +360,14 @@ end
 ---@param path string|string[]
 ---@param options? tidemill.FromJsonLinesFilesOptions
 ---@return tidemill.TabularDataset
-function Tabular.from_json_lines_files(path, options)
-  local found = table_dataset("json_lines", "Dataset.Tabular.from_json_lines_files", { paths = list_of(path) }, options)
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
+function Tabular.from_json_lines_files(path, options, ...)
+  local found = table_of_files("json_lines", "Dataset.Tabular.from_json_lines_files", path, options, ...)
   return found
 end
 
-M.Dataset = { File = File, Tabular = Tabular }
+M.Dataset = { File = File, Tabular = Tabular, get_by_name = stored.get_by_name }
+M.Workspace, M.Datastore = stored.Workspace, stored.Datastore
 
 --- Types of columns, as `set_column_types` takes them.
 M.DataType = {}
@@ -344,9 +387,12 @@ end
 
 ---@class tidemill.PipelineParameter
 ---@field name string
----@field default_value string|number|boolean its type is the parameter's type
+---@field default_value string|number|boolean|tidemill.FileDataset|tidemill.TabularDataset its type is the parameter's
+--- type
 
---- A value that `tidemill run --param NAME=VALUE` may give.
+--- A value that `tidemill run --param NAME=VALUE`, a file of --params-file or `run --like JOB` may give. It may stand for
+--- some settings, in `arguments`, for a path of a dataset and a value in its `filter`. One whose default is a dataset
+--- stands in `inputs`: a path that is given takes the place of the dataset's, what else it says of its files stays.
 ---@type fun(fields: tidemill.PipelineParameter): tidemill.PipelineParameter
 M.PipelineParameter = constructor "PipelineParameter"
 
@@ -399,10 +445,15 @@ M.ParallelRunConfig = constructor "ParallelRunConfig"
 ---@field name string
 ---@field destination? string where it is written, relative to the pipeline file; without it in the job's directory
 ---@field mode? "mount"|"upload" written at destination as the step goes on (the default), or see as_upload()
+---@field register_as? string what register_on_complete() sets
+---@field description? string of that dataset
+---@field tags? table<string, string|number|boolean> of that dataset
 local Output = {}
 
 -- Copies of an output that say something else of it are the same output: they have one number.
 local ids, outputs = setmetatable({}, { __mode = "k" }), 0
+
+local OUTPUT_KEYS = { "name", "destination", "mode", "register_as", "description", "tags" }
 
 local function output(fields, id)
   plan.check("OutputFileDatasetConfig", fields)
@@ -411,10 +462,39 @@ local function output(fields, id)
   return new
 end
 
+local function fields_of(self)
+  local fields = {}
+  for _, key in ipairs(OUTPUT_KEYS) do
+    fields[key] = self[key]
+  end
+  return fields
+end
+
 --- The folder appears at its destination when the step is Completed, all at once, and not at all before.
 ---@return tidemill.OutputFileDatasetConfig
 function Output:as_upload()
-  local new = output({ name = self.name, destination = self.destination, mode = "upload" }, ids[self])
+  local fields = fields_of(self)
+  fields.mode = "upload"
+  local new = output(fields, ids[self])
+  return new
+end
+
+---@class tidemill.RegisterOnCompleteOptions
+---@field description? string
+---@field tags? table<string, string|number|boolean>
+
+--- The same output, registered as a dataset when the step is Completed: each time as a new version.
+---@param name string
+---@param options? tidemill.RegisterOnCompleteOptions
+---@return tidemill.OutputFileDatasetConfig
+function Output:register_on_complete(name, options)
+  local fields = copy(options == nil and {} or options)
+  if type(fields) ~= "table" or fields.name ~= nil or fields.destination ~= nil or fields.mode ~= nil then
+    plan.raise "register_on_complete: accepted: a name, and a table { description, tags }"
+  end
+  fields.name, fields.destination, fields.mode = self.name, self.destination, self.mode
+  fields.register_as = name
+  local new = output(fields, ids[self])
   return new
 end
 

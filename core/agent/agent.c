@@ -296,6 +296,7 @@ static int start(struct tm_agent *a, struct tm_err *err)
   bool has_no_run = false;
   int64_t begin_ns = tm_clock_mono_ns();
   head.begin_wall_ns = wall_of(a, begin_ns);
+  tm_agent_listen(a);
   if (a->setup.is_interruptible)
     tm_agent_arm(a);
   tm_page_set(a->page, TM_PHASE_INIT, begin_ns, 0, 0, 0);
@@ -311,7 +312,7 @@ static int start(struct tm_agent *a, struct tm_err *err)
     code = a->script->init(a->script->data, &a->error);
     tm_agent_end_forked(a);
   }
-  a->call = 0;
+  tm_agent_end_init(a);
   int64_t end_ns = tm_clock_mono_ns();
   a->cpu_ns = cpu_now_ns();
   if (code == 0 && !has_no_run) {
@@ -413,8 +414,7 @@ int tm_agent_run(const struct tm_script *script)
     tm_buf_printf(&a.scratch, "tidemill: %s\n", err.text);
     tm_fd_append(STDERR_FILENO, a.scratch.data, a.scratch.len);
   }
-  if (a.is_armed)
-    tm_alarm_release();
+  tm_alarm_release();
   tm_page_unmap(a.page, sizeof *a.page);
   tm_link_release(&a.link);
   tm_self_release(&a.self);

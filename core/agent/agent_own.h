@@ -40,7 +40,10 @@ void tm_failure_send(struct tm_agent *a, enum tm_agent_frame type, const struct 
 /* Only into the file; `what` failed. */
 void tm_failure_log(struct tm_agent *a, const char *what);
 
-/* interrupt.c. Calls can be interrupted from here on. */
+/* interrupt.c. Loading and init() can be, as far as the script can without being armed. */
+void tm_agent_listen(struct tm_agent *a);
+void tm_agent_end_init(struct tm_agent *a);
+/* Calls can be interrupted from here on. */
 void tm_agent_arm(struct tm_agent *a);
 /* A run() has ended, with a->error when it is negative. Where it was interrupted, and has been answered: recover(). */
 void tm_agent_settle_call(struct tm_agent *a, const struct tm_frame *in, uint64_t seq, int code);

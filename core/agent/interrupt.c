@@ -5,6 +5,8 @@
  *  (1) An alarm that came late hits nobody: the handler compares the call that the keeper has named with the one that is
  *      being made now.
  *  (2) The page says that this worker can be interrupted only when the handler stands: the signal would end the process.
+ *      It stands from the beginning: an init() that hangs can be asked where it is, though only what is interpreted answers
+ *      while the script has not been armed. run() of such a worker is not interrupted.
  *  (3) The try has been answered before recover() is called: what recover() does is not the mini-batch's.
  *  (4) A worker that recover() could not put right, or that was interrupted twice in a row without one, begins nothing more.
  *      It says so, and is killed: what it holds goes back, uncounted.
@@ -34,8 +36,22 @@ void tm_agent_arm(struct tm_agent *a)
     return;
   a->is_armed = true;
   a->script->arm(a->script->data);
+  atomic_store(&a->page->can_interrupt, 1);
+}
+
+void tm_agent_listen(struct tm_agent *a)
+{
+  if (!a->script->interrupt)
+    return;
   tm_alarm_catch(SIGALRM, on_alarm, a);
   atomic_store(&a->page->can_interrupt, 1); /* keeps (2) */
+}
+
+void tm_agent_end_init(struct tm_agent *a)
+{
+  a->call = 0;
+  if (!a->is_armed)
+    atomic_store(&a->page->can_interrupt, 0);
 }
 
 /* Keeps (4). */

@@ -145,11 +145,23 @@ static void note_empty_paths(struct tm_cut *cut, const struct tm_dataset *d)
   tm_buf_release(&others.text);
 }
 
+static bool has_window(const struct tm_cut *cut)
+{
+  for (size_t i = 0; i < cut->o.inputs_len; i++) {
+    const struct tm_table *t = cut->o.inputs[i]->table;
+    if (t && (t->ops.take >= 0 || t->ops.skip > 0))
+      return true;
+  }
+  return false;
+}
+
 int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < cut->empty.len; i++)
     tm_buf_printf(&text, "%s%s", i > 0 ? "; " : "", cut->empty.at[i]);
+  if (text.len == 0 && has_window(cut))
+    tm_buf_add_str(&text, "there is no row, or take() and skip() leave none");
   if (text.len == 0 && cut->items > 0)
     tm_buf_printf(&text, "there is no row in %llu file%s", (unsigned long long)cut->items,
                   cut->items == 1 ? "" : "s");
@@ -491,7 +503,7 @@ static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_t
     if (rc >= 0)
       rc = tm_table_load(loader, (uint32_t)at, mb.bytes.data, mb.bytes.len, all, &frame, err);
     if (rc >= 0 && frame.len > 0 && (rc = tm_table_groups_add(cut->table_groups, &frame, err)) < 0)
-      rc = rc == TM_EUSAGE ? place(d, err) : rc;
+      rc = rc == TM_EUSAGE || rc == TM_EINPUT ? place(d, err) : rc;
     if (rc < 0)
       break;
     tm_buf_clear(&mb.bytes);

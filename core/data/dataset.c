@@ -28,7 +28,10 @@ static const char *const known_keys[] = { "kind",
                                           "partition_format",
                                           "options",
                                           "ops",
-                                          "step" };
+                                          "step",
+                                          "registered",
+                                          "version",
+                                          "workspace" };
 static const char *const kind_names[] = {
   [TM_DATASET_FILES] = "files",           [TM_DATASET_MANIFEST] = "manifest",
   [TM_DATASET_FAILED] = "failed",         [TM_DATASET_DELIMITED] = "delimited",
@@ -167,6 +170,11 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   if (limit && (limit->type != TM_JSON_INT || limit->integer < 1))
     return refuse(err, "limit", "an integer from 1 on");
   d->limit = limit ? limit->integer : 0;
+  if (tm_json_get(v, "registered")) { /* all three, or none */
+    d->registered = tm_xstrdup(tm_json_str(v, "registered", ""));
+    d->version = tm_json_int(v, "version", 0);
+    d->workspace = tm_xstrdup(tm_json_str(v, "workspace", NULL));
+  }
   d->name = name ? tm_xstrdup(name->string.at) : NULL;
   d->null_separated = separated && separated->boolean;
   d->skip_unreadable = strcmp(word, "skip") == 0;
@@ -237,6 +245,10 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
+  if (d->registered) { /* the workspace is where it was got from, and no part of what it is */
+    tm_json_set(v, "registered", tm_json_new_string(d->registered));
+    tm_json_set(v, "version", tm_json_new_int(d->version));
+  }
   if (d->options)
     tm_json_set(v, "options", tm_json_copy(d->options));
   if (d->ops)
@@ -286,6 +298,8 @@ void tm_dataset_free(struct tm_dataset *d)
   tm_json_free(d->ops);
   tm_table_free(d->table);
   free(d->name);
+  free(d->registered);
+  free(d->workspace);
   free(d->where);
   free(d);
 }

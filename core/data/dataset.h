@@ -32,15 +32,18 @@ struct tm_dataset {
   bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
   char *partition_format; /* partition.h, or NULL */
   int64_t limit;          /* only so many of its first items; 0: all */
+  char *registered;       /* the name that it was got by from the workspace's registry, or NULL */
+  int64_t version;        /* of that; 0: not registered */
+  char *workspace;        /* absolute; the registry's, or NULL */
   char *where;            /* file:line of its definition, or NULL */
   struct tm_json *options, *ops; /* of a table, as they were given; else NULL */
   struct tm_table *table;        /* what they say */
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
- * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, and of a table
- * options (table.h) and ops (table_ops.h); or step in place of base_dir: paths are in the job's directory. Unknown keys and wrong types
- * are refused with `where`. To free. */
+ * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, registered,
+ * version, workspace, and of a table options (table.h) and ops (table_ops.h); or step in place of base_dir: paths are in the job's
+ * directory. Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 /* The same in the directory of a job; to free. */

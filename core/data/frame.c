@@ -132,17 +132,21 @@ void tm_builder_cut(struct tm_column_builder *c, int64_t len)
 void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_data_frame *out)
 {
   struct tm_column *columns = tm_arena_take(b->arena, b->n * sizeof *columns);
+  size_t n = 0;
   for (size_t i = 0; i < b->n; i++) {
     const struct tm_column_builder *c = &b->columns[i];
-    tm_require(c->len == b->columns[0].len);
-    columns[i] = (struct tm_column) { .data = c->data,
-                                      .bytes = c->bytes,
-                                      .validity = c->validity,
-                                      .len = c->len,
-                                      .type = (int32_t)c->type,
-                                      .is_wide = c->is_wide };
+    if (c->is_left_out)
+      continue;
+    tm_require(n == 0 || c->len == columns[0].len);
+    b->names[n] = b->names[i];
+    columns[n++] = (struct tm_column) { .data = c->data,
+                                        .bytes = c->bytes,
+                                        .validity = c->validity,
+                                        .len = c->len,
+                                        .type = (int32_t)c->type,
+                                        .is_wide = c->is_wide };
   }
   *out = (struct tm_data_frame) {
-    .columns = columns, .names = b->names, .n = b->n, .len = b->n > 0 ? b->columns[0].len : 0
+    .columns = columns, .names = b->names, .n = n, .len = n > 0 ? columns[0].len : 0
   };
 }

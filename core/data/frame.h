@@ -50,7 +50,8 @@ struct tm_column_builder {
   int64_t len, cap;  /* rows */
   int64_t bytes_len, bytes_cap;
   enum tm_column_type type;
-  bool is_wide; /* off64; turns true when bytes_len would pass 2^31 - 1 */
+  bool is_wide;     /* off64; turns true when bytes_len would pass 2^31 - 1 */
+  bool is_left_out; /* no column of the frame: it gets no values. The caller's, after _init */
   struct tm_arena *arena;
 };
 
@@ -65,7 +66,7 @@ struct tm_frame_builder {
  * the builder is given up, the arena is cleared. */
 void tm_frame_builder_init(struct tm_frame_builder *b, struct tm_arena *arena,
                            const char *const *names, const enum tm_column_type *types, size_t n);
-/* All columns are of one length now: the frame leads into the arena. */
+/* All columns that are not left out are of one length now: the frame leads into the arena. */
 void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_data_frame *out);
 
 /* Room for `rows` more rows, at least doubled. */

@@ -23,7 +23,8 @@
 #define PIECE      (256u << 10)       /* bytes written at a time */
 #define HEAD       20                 /* bytes, to the columns */
 #define HEAD_MOST  ((size_t)16 << 20)
-#define GROUP_TAIL 16 /* bytes behind the keys of a group */
+#define KEY_MOST   (64u << 10) /* bytes of a value */
+#define GROUP_TAIL 16          /* bytes behind the keys of a group */
 #define VERSION    1
 
 struct tm_table_groups {
@@ -175,6 +176,9 @@ static int add_row(struct tm_table_groups *g, const struct tm_data_frame *f, int
   tm_buf_clear(&g->record);
   for (size_t i = 0; i < g->keys_len; i++) {
     tm_row_key(&f->columns[columns[i]], row, g->keys[i], &keys[i]);
+    if (keys[i].type == TM_KEY_STRING && keys[i].string.len > KEY_MOST)
+      return tm_err_set(err, TM_EINPUT, "a value of the partition key '%s' is longer than %u KB",
+                        g->keys[i], KEY_MOST >> 10);
     tm_key_add_order(&g->order, &keys[i]);
   }
   tm_keys_add(&g->record, keys, g->keys_len);

@@ -163,9 +163,11 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
   if (rc == 0 && l->schemas.at[dataset].len == 0)
     rc = tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
                     l->schema_file ? l->schema_file : "the job", dataset + 1);
-  if (rc == 0)
-    (*out)->reader = tm_rows_reader_new(&(*out)->dataset->table->rows, &l->schemas.at[dataset]);
-  return rc;
+  if (rc < 0)
+    return rc;
+  tm_table_ops_mark(&(*out)->dataset->table->ops, &l->schemas.at[dataset]);
+  (*out)->reader = tm_rows_reader_new(&(*out)->dataset->table->rows, &l->schemas.at[dataset]);
+  return 0;
 }
 
 /* Files -------------------------------------------------------------------------------------------------------- */
@@ -210,17 +212,21 @@ static bool is_at_hand(const struct tm_table_loader *l, const struct tm_item *it
          l->item.mtime_ns == item->mtime_ns;
 }
 
-static int open_stream(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
+/* As it is now: whoever relies on what was listed has checked that. */
+static int open_path(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   struct tm_rows_pack pack = { .index_dir = l->index_dir };
-  int rc = tm_item_check(l->fs, item, err);
-  if (rc < 0 || is_at_hand(l, item))
-    return rc;
   tm_stream_close(l->stream);
   tm_buf_clear(&l->path);
   tm_buf_add(&l->path, item->path, item->path_len);
   l->stream = tm_rows_open(l->fs, l->path.data, &pack, false, err);
   return l->stream ? 0 : err->code;
+}
+
+static int open_stream(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
+{
+  int rc = tm_item_check(l->fs, item, err);
+  return rc < 0 || is_at_hand(l, item) ? rc : open_path(l, item, err);
 }
 
 /* Values of columns -------------------------------------------------------------------------------------------- */
@@ -382,6 +388,8 @@ static int64_t count_ends(struct tm_table_loader *l, const struct input *in,
   return got < 0 ? got : (int64_t)scan.rows + (last != '\n');
 }
 
+/* One that cannot be loaded is counted by its row ends, also in a file that has changed since: that is as good a guess as there
+ * is. A packed one that has changed would be unpacked from its beginning each time. */
 int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
                        struct tm_err *err)
 {
@@ -389,15 +397,17 @@ int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *
   struct tm_item item;
   struct tm_data_frame frame;
   struct tm_err other = TM_ERR_NONE;
+  struct input *in = NULL;
   tm_reader_init(&r, bytes, len);
   bool has_item = tm_item_next(&r, &item) && item.is_rows;
-  if (has_item && item.rows >= 0 && l->is_open && dataset < l->len && l->inputs[dataset].dataset &&
-      l->inputs[dataset].dataset->table->ops.len == 0)
+  int rc = find_reader(l, dataset, &in, err);
+  if (in && has_item && item.rows >= 0 && (item.is_group || in->dataset->table->ops.len == 0))
     return item.rows;
-  int rc = tm_table_load(l, dataset, bytes, len, (struct tm_rows_part) { 0, 0 }, &frame, err);
+  if (rc == 0)
+    rc = tm_table_load(l, dataset, bytes, len, (struct tm_rows_part) { 0, 0 }, &frame, err);
   if (rc == 0)
     return frame.len;
-  bool can_read = has_item && l->is_open && dataset < l->len && l->inputs[dataset].dataset &&
-                  open_stream(l, &item, &other) == 0;
-  return can_read ? count_ends(l, &l->inputs[dataset], &item, err) : rc;
+  bool can_read = in && has_item && !item.is_group && open_path(l, &item, &other) == 0 &&
+                  (rc != TM_ECHANGED || l->stream->size >= 0);
+  return can_read ? count_ends(l, in, &item, err) : rc;
 }

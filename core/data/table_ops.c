@@ -92,6 +92,11 @@ static int read_columns(struct tm_table_op *op, const struct tm_json *v, const c
       op->names[op->names_len++] = tm_xstrdup(names->list.at[i]->string.at);
   if (n == 0 || op->names_len < n)
     return tm_err_set(err, TM_EUSAGE, "%s_columns: accepted: one or more names of columns", kind);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < i; j++)
+      if (strcmp(op->names[i], op->names[j]) == 0)
+        return tm_err_set(err, TM_EUSAGE, "%s_columns: column '%s' is named twice", kind,
+                          op->names[i]);
   return 0;
 }
 
@@ -196,43 +201,73 @@ static bool value_of(const struct tm_json *v, enum tm_column_type type, struct t
   return false;
 }
 
-static int refuse_column(const char *name, const struct tm_schema *s, struct tm_err *err)
+static bool has_name(const struct tm_table_op *op, const char *name)
 {
-  const char **names = tm_xcalloc(s->len, sizeof(*names));
-  struct tm_buf all = TM_BUF_NONE;
-  for (size_t i = 0; i < s->len; i++) {
-    names[i] = s->columns[i].name;
-    if (i < 20)
-      tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
+  for (size_t i = 0; i < op->names_len; i++)
+    if (strcmp(op->names[i], name) == 0)
+      return true;
+  return false;
+}
+
+static bool is_left(const struct tm_table_op *op, const char *name)
+{
+  return op->kind == OP_KEEP ? has_name(op, name) : op->kind != OP_DROP || !has_name(op, name);
+}
+
+/* Whether the column is left when operation `i` comes. */
+static bool is_left_before(const struct tm_table_ops *o, size_t i, const char *name)
+{
+  for (size_t k = 0; k < i; k++)
+    if (!is_left(&o->at[k], name))
+      return false;
+  return true;
+}
+
+void tm_table_ops_mark(const struct tm_table_ops *o, struct tm_schema *s)
+{
+  for (size_t c = 0; c < s->len; c++) {
+    const char *name = s->columns[c].name;
+    bool is_read = is_left_before(o, o->len, name);
+    for (size_t i = 0; i < o->len && !is_read; i++)
+      is_read = o->at[i].kind == OP_FILTER && has_name(&o->at[i], name);
+    s->columns[c].is_unread = !is_read;
   }
-  const char *nearest = tm_text_nearest(name, names, s->len);
-  tm_err_set(err, TM_EUSAGE, "there is no column '%s'%s%s%s; there are %s%s", name,
-             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-             tm_buf_str(&all), s->len > 20 ? ", ..." : "");
-  tm_buf_release(&all);
-  free(names);
-  return TM_EUSAGE;
+}
+
+static int check_column(const struct tm_table_ops *o, size_t i, const char *name,
+                        const struct tm_schema *s, struct tm_err *err)
+{
+  const struct tm_table_op *op = &o->at[i];
+  struct tm_value value;
+  long column = tm_schema_find(s, name, strlen(name));
+  if (column < 0)
+    return tm_schema_refuse(s, name, err);
+  if (op->kind != OP_DROP && !is_left_before(o, i, name))
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: column '%s' is not there any more: keep_columns or drop_columns before "
+                      "it leaves it out; put it before that",
+                      op->kind == OP_FILTER ? "filter" : "keep_columns", name);
+  enum tm_column_type type = s->columns[column].type;
+  if (op->kind == OP_FILTER && !value_of(op->value, type, &value))
+    return tm_err_set(err, TM_EUSAGE,
+                      "filter('%s', ...): the column is of type %s, which the value does not go "
+                      "with",
+                      name, tm_column_type_name((int)type));
+  return 0;
 }
 
 int tm_table_ops_check(const struct tm_table_ops *o, const struct tm_schema *s, struct tm_err *err)
 {
-  for (size_t i = 0; i < o->len; i++) {
-    const struct tm_table_op *op = &o->at[i];
-    for (size_t j = 0; j < op->names_len; j++) {
-      struct tm_value value;
-      long column = tm_schema_find(s, op->names[j], strlen(op->names[j]));
-      if (column < 0)
-        return refuse_column(op->names[j], s, err);
-      enum tm_column_type type = s->columns[column].type;
-      if (op->kind == OP_FILTER && !value_of(op->value, type, &value))
-        return tm_err_set(
-            err, TM_EUSAGE,
-            "filter('%s', ...): the column is of type %s, which the value does not go "
-            "with",
-            op->names[j], tm_column_type_name((int)type));
-    }
-  }
-  return 0;
+  bool has_column = s->len == 0;
+  for (size_t i = 0; i < o->len; i++)
+    for (size_t j = 0; j < o->at[i].names_len; j++)
+      if (check_column(o, i, o->at[i].names[j], s, err) < 0)
+        return TM_EUSAGE;
+  for (size_t c = 0; c < s->len && !has_column; c++)
+    has_column = is_left_before(o, o->len, s->columns[c].name);
+  return has_column ? 0
+                    : tm_err_set(err, TM_EUSAGE,
+                                 "keep_columns and drop_columns leave no column; keep one");
 }
 
 /* Applying ----------------------------------------------------------------------------------------------------- */
@@ -294,14 +329,6 @@ static int filter_rows(const struct tm_table_op *op, const struct tm_data_frame 
                       op->names[0]);
   *count = tm_column_ops()->compare(&f->columns[column], op->comparison, &value, rows);
   return 0;
-}
-
-static bool has_name(const struct tm_table_op *op, const char *name)
-{
-  for (size_t i = 0; i < op->names_len; i++)
-    if (strcmp(op->names[i], name) == 0)
-      return true;
-  return false;
 }
 
 /* keep: in the order of its names. */

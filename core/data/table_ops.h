@@ -37,6 +37,8 @@ int tm_table_ops_read(struct tm_table_ops *o, const struct tm_json *list, struct
 void tm_table_ops_release(struct tm_table_ops *o);
 /* Whether the columns that are named are there, and of a type that goes with its value. TM_EUSAGE. */
 int tm_table_ops_check(const struct tm_table_ops *o, const struct tm_schema *s, struct tm_err *err);
+/* Which columns nobody asks for: those that are left out in the end and that no filter looks at. */
+void tm_table_ops_mark(const struct tm_table_ops *o, struct tm_schema *s);
 /* The rows and columns that are left, in memory of the arena; `number`: of the first row, in the dataset. */
 int tm_table_ops_apply(const struct tm_table_ops *o, struct tm_arena *arena,
                        struct tm_data_frame *f, int64_t number, struct tm_err *err);

@@ -40,8 +40,8 @@ static void begin(struct tm_keeper_worker *w, int64_t now_ns)
   w->interrupt = (struct tm_keeper_interrupt) { .call = call_of(&w->view), .begun_ns = now_ns };
   atomic_store(&w->page->interrupt, w->interrupt.call);
   if (w->view.phase == TM_PHASE_INIT)
-    tm_keeper_log(w->step, TM_WARNING, "%s: init() passed init_timeout and is interrupted",
-                  w->name);
+    tm_keeper_log(w->step, TM_WARNING, "%s: init() %s and is interrupted", w->name,
+                  w->step->is_init_late ? "has taken too long" : "passed init_timeout");
   else
     tm_keeper_log(w->step, TM_WARNING,
                   "%s: run() of mini-batch %llu, try %u, passed run_invocation_timeout and is "

@@ -289,6 +289,15 @@ static void on_worker_frame(struct tm_keeper *k, const struct tm_frame *f)
   }
 }
 
+static void on_init_is_late(struct tm_keeper *k, const struct tm_frame *f)
+{
+  struct tm_keeper_step *step = find_step(k, f->index);
+  if (!step)
+    return;
+  step->is_init_late = true;
+  tm_keeper_look_again(k, step);
+}
+
 static void on_frame(struct tm_channel *c, const struct tm_frame *f)
 {
   struct tm_keeper *k = c->data;
@@ -305,6 +314,7 @@ static void on_frame(struct tm_channel *c, const struct tm_frame *f)
   case TM_FRAME_STEP: on_step(k, f); break;
   case TM_FRAME_START: on_start(k, f); break;
   case TM_FRAME_PING: tm_keeper_send(k, TM_FRAME_PONG, 0, NULL, 0); break;
+  case TM_FRAME_INIT_IS_LATE: on_init_is_late(k, f); break;
   case TM_FRAME_TAKE_BACK:
   case TM_FRAME_STOPPING:
   case TM_FRAME_KILL: on_worker_frame(k, f); break;

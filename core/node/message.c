@@ -173,7 +173,8 @@ static const char *limit_words(enum tm_phase phase)
 {
   switch (phase) {
   case TM_PHASE_INIT: return "killed for passing init_timeout";
-  case TM_PHASE_LOAD: return "killed for passing task_overhead_timeout";
+  case TM_PHASE_LOAD:
+  case TM_PHASE_RETURN: return "killed for passing task_overhead_timeout";
   case TM_PHASE_RECOVER: return "killed for passing the 30 s of recover()";
   default: return "killed for passing run_invocation_timeout";
   }

@@ -9,6 +9,7 @@
  *                      <-------         TAKEN             u64 seq ... that had not begun
  *     STOPPING         ------->         the worker was told STOP: it has TM_STOP_NS to end
  *     KILL             ------->         ends the worker and what it started
+ *     INIT_IS_LATE     ------->         index: step. Each init() of it is late from here on, whatever init_timeout says
  *     PING             ------->
  *                      <-------         PONG              it is awake
  *                      <-------         ENDED             struct tm_ended, once for each STARTED
@@ -38,6 +39,7 @@ enum tm_node_frame {
   TM_FRAME_STOPPING,
   TM_FRAME_KILL,
   TM_FRAME_PING,
+  TM_FRAME_INIT_IS_LATE,
   TM_FRAME_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_FRAME_START_FAILED, /* payload: words */
   TM_FRAME_TAKEN,        /* once for each TAKE_BACK to a worker that lives; may be empty */
@@ -66,7 +68,7 @@ struct tm_node_step {
       environment; /* "NAME=value" on top of the keeper's own; NULL-ended. The keeper adds the TM_ENV_ ones */
   size_t environment_len;
   int64_t run_timeout_ns;     /* of one run(); 0: none */
-  int64_t load_timeout_ns;    /* of what precedes it; 0: none */
+  int64_t load_timeout_ns;    /* of what precedes it, and of what follows: its result; 0: none */
   int64_t memory_limit;       /* of one worker, resident, bytes; 0: none */
   int64_t init_timeout_ns;    /* of loading the script and init(); 0: none */
   int64_t interrupt_grace_ns; /* from the interruption of a call to the kill; 0: the kill at once */

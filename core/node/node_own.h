@@ -22,6 +22,7 @@ struct tm_keeper_step {
   int main_fd;     /* or -1: it cannot be written */
   struct tm_gpus gpus;
   struct tm_keeper_monitor *monitor; /* or NULL */
+  bool is_init_late;                 /* the supervisor has given up on it */
 };
 
 enum tm_keeper_state { TM_KEEPER_LIVES, TM_KEEPER_STOPS, TM_KEEPER_KILLED, TM_KEEPER_STATES };
@@ -161,6 +162,8 @@ void tm_keeper_watch(struct tm_keeper *k,
                      struct tm_keeper_worker *w); /* it has been started: its deadlines begin */
 void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_keeper_event event);
 void tm_keeper_on_time(struct tm_timer *t);
+/* What a step's deadlines are has changed. */
+void tm_keeper_look_again(struct tm_keeper *k, const struct tm_keeper_step *step);
 /* Handles all ends that there are. False when no child is left. */
 bool tm_keeper_reap(struct tm_keeper *k);
 /* It was stopped, or woken. */

@@ -2,7 +2,7 @@
  *
  *  (1) No polling: one timer, armed to the earliest moment at which some deadline can have passed. A worker in run()
  *      since s can be late at s + timeout; one that is not in run() can be late at now + timeout at the earliest. The same
- *      of init(), of loading a mini-batch, of recover().
+ *      of init(), of loading a mini-batch, of writing its result, of recover().
  *  (2) An end is handled whole before the next one is asked for: the group is killed while the ended worker still holds
  *      its number, then it is reaped, told, and what it had is removed.
  *  (3) What has left the group by setsid() becomes our own child when its parent dies. It is known by its marker; what
@@ -43,6 +43,7 @@ int64_t tm_keeper_due(const struct tm_page_view *view, const struct tm_node_step
     int64_t ns;
   } limits[] = { { TM_PHASE_RUN, s->run_timeout_ns },
                  { TM_PHASE_LOAD, s->load_timeout_ns },
+                 { TM_PHASE_RETURN, s->load_timeout_ns },
                  { TM_PHASE_INIT, is_new ? s->init_timeout_ns : 0 },
                  { TM_PHASE_RECOVER, s->interrupt_grace_ns > 0 ? TM_STOP_NS : 0 } };
   int64_t since_ns = view->since_ns < now_ns ? view->since_ns : now_ns, first_ns = INT64_MAX;
@@ -92,12 +93,20 @@ static void arm(struct tm_keeper *k, int64_t now_ns) /* keeps (1) */
     tm_timer_start(&k->timer, first_ns > now_ns ? first_ns - now_ns : 0, 0);
 }
 
+/* init() has no more time once the supervisor has said so. */
+static int64_t due_now(const struct tm_keeper_worker *w, int64_t now_ns)
+{
+  if (w->step->is_init_late && w->view.phase == TM_PHASE_INIT)
+    return now_ns;
+  return tm_keeper_due(&w->view, &w->step->s, now_ns);
+}
+
 static void look_at_page(struct tm_keeper *k, struct tm_keeper_worker *w, int64_t now_ns)
 {
   if (w->due_ns > now_ns || w->state == TM_KEEPER_KILLED)
     return;
   tm_page_read(w->page, &w->view);
-  w->due_ns = tm_keeper_due(&w->view, &w->step->s, now_ns);
+  w->due_ns = due_now(w, now_ns);
   if (w->due_ns <= now_ns)
     tm_keeper_step(k, w, TM_KEEPER_ON_RUN_LATE);
 }
@@ -119,6 +128,14 @@ void tm_keeper_on_time(struct tm_timer *t)
     if (k->workers.at[i]->state != TM_KEEPER_KILLED)
       look_at(k, k->workers.at[i], now_ns);
   arm(k, now_ns);
+}
+
+void tm_keeper_look_again(struct tm_keeper *k, const struct tm_keeper_step *step)
+{
+  for (size_t i = 0; i < k->workers.len; i++)
+    if (k->workers.at[i]->step == step)
+      k->workers.at[i]->due_ns = 0;
+  tm_keeper_on_time(&k->timer);
 }
 
 void tm_keeper_watch(struct tm_keeper *k, struct tm_keeper_worker *w)
@@ -172,8 +189,9 @@ static void end_late_stop(struct tm_keeper *k, struct tm_keeper_worker *w)
 
 static void end_late_run(struct tm_keeper *k, struct tm_keeper_worker *w)
 {
+  bool is_given_up = w->step->is_init_late && w->view.phase == TM_PHASE_INIT;
   if (!tm_keeper_interrupt(w))
-    kill_worker(w, TM_END_TIMEOUT);
+    kill_worker(w, is_given_up ? TM_END_KILLED : TM_END_TIMEOUT);
 }
 
 static void end_frozen(struct tm_keeper *k, struct tm_keeper_worker *w)

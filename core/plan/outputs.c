@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "plan/params.h"
+#include "store/registry.h"
 
 #define OUTPUT "OutputFileDatasetConfig"
 
@@ -176,14 +177,28 @@ static size_t count_of(const struct tm_outputs *o, const struct tm_json *step)
   return n;
 }
 
+/* What becomes of the output when the step is Completed: no part of what the step does, and so not of its record. */
+static int read_registration(struct tm_step_output *out, const struct tm_json *config,
+                             struct tm_err *err)
+{
+  const struct tm_json *tags = tm_json_get(config, "tags");
+  out->register_as = tm_xstrdup(tm_json_str(config, "register_as", NULL));
+  out->description = tm_xstrdup(tm_json_str(config, "description", NULL));
+  if (tags)
+    out->tags = tm_params_value(tm_params_find(OUTPUT, "tags"), tags, err);
+  if (!out->register_as || tm_registry_check_name(out->register_as, err) == 0)
+    return 0;
+  return tm_params_place(OUTPUT, config, err);
+}
+
 int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct tm_json *v,
                     struct tm_err *err)
 {
   struct tm_json *record = tm_json_new(TM_JSON_ARRAY);
   size_t n = count_of(o, v);
-  (void)err;
+  int rc = 0;
   s->outputs = tm_xcalloc(n > 0 ? n : 1, sizeof(*s->outputs));
-  for (size_t i = 0; i < o->known.len; i++) {
+  for (size_t i = 0; i < o->known.len && rc == 0; i++) {
     const struct tm_output_known *k = &o->known.at[i];
     if (k->step != v)
       continue;
@@ -194,13 +209,14 @@ int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct 
       .is_upload = strcmp(tm_json_str(k->config, "mode", "mount"), "upload") == 0,
     };
     record_output(record, &s->outputs[s->outputs_len - 1]);
+    rc = read_registration(&s->outputs[s->outputs_len - 1], k->config, err);
   }
   if (n == 0)
     s->outputs[s->outputs_len++] =
         (struct tm_step_output) { .folder = tm_xprintf("%s/output", s->name) };
   tm_json_set(s->effective, "output", tm_json_new_string(s->outputs[0].name));
   tm_json_set(s->effective, "outputs", record);
-  return 0;
+  return rc;
 }
 
 void tm_outputs_free(struct tm_step *s)
@@ -209,6 +225,9 @@ void tm_outputs_free(struct tm_step *s)
     free(s->outputs[i].name);
     free(s->outputs[i].folder);
     free(s->outputs[i].destination);
+    free(s->outputs[i].register_as);
+    free(s->outputs[i].description);
+    tm_json_free(s->outputs[i].tags);
   }
   free(s->outputs);
 }

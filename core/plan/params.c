@@ -107,7 +107,7 @@ static const struct tm_field argument_fields[] = {
     "workers are profiled by sampling, whichever of the names is given: collapsed stacks in "
     "logs/sys/node/<node>/<process>.profile" },
   { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL, CHANGEABLE | ARGUMENT,
-    "seconds to load a mini-batch, before its run()" },
+    "seconds to load a mini-batch before its run(), and to write its result behind it" },
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
     "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
     "worked out of the other timeouts" },
@@ -168,6 +168,38 @@ static const struct tm_field output_fields[] = {
   { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload", 0,
     "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
     "there when the step is Completed" },
+  { "register_as", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
+    "the output is registered as a dataset of this name when the step is Completed, each time as a "
+    "new version; what output:register_on_complete(name, { description, tags }) sets" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE, "of that dataset, for people" },
+  { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE,
+    "of that dataset: names and values, for people" },
+};
+
+static const struct tm_field register_fields[] = {
+  { "create_new_version", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "where the name is registered for something else, this is its next version; else that is "
+    "refused" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "for people" },
+  { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "names and values, for people" },
+};
+
+static const struct tm_field workspace_fields[] = {
+  { "name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
+  { "path", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
+    "the workspace's folder; without it the nearest .tidemill, as for jobs" },
+  { "subscription_id", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
+  { "resource_group", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
+};
+
+static const struct tm_field directory_fields[] = {
+  { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "a datastore of that name gets another directory" },
+};
+
+static const struct tm_field copy_fields[] = {
+  { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "files that are there are replaced; else they are left as they are, and counted" },
 };
 
 #define PARTITION_FORMAT                                                                           \
@@ -270,6 +302,11 @@ static const struct kind {
   KIND("Pipeline", pipeline_fields),
   KIND("PipelineParameter", parameter_fields),
   KIND("OutputFileDatasetConfig", output_fields),
+  KIND("dataset:register", register_fields),
+  KIND("Workspace", workspace_fields),
+  KIND("Datastore.register_directory", directory_fields),
+  KIND("datastore:upload", copy_fields),
+  KIND("datastore:download", copy_fields),
   KIND("Dataset.File.from_files", from_files_fields),
   KIND("Dataset.File.from_manifest", from_manifest_fields),
   KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),

@@ -484,7 +484,7 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
                                           struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
-  struct tm_values values = { 0 };
+  struct tm_values values = { .processes_default = tm_settings_processes_default() };
   struct reader r = { .values = &values, .origin = "file" };
   bool is_read = false;
   if (check_tag(v, err) == 0 && tm_params_check("Pipeline", v, err) == 0) {
@@ -509,7 +509,7 @@ struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char
                                              struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
-  struct tm_values values = { 0 };
+  struct tm_values values = { .processes_default = tm_settings_processes_default() };
   struct reader r = {
     .values = &values, .base_dir = tm_xstrdup(cwd), .working_dir = cwd, .origin = "option"
   };

@@ -94,7 +94,7 @@ static void add_new(struct tm_errors *s, const struct tm_event *e, const char *m
   n->log =
       tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id ? e->node_id : "0", worker);
   n->is_init = e->kind == TM_EVENT_INIT_FAILED;
-  n->status = n->is_init ? TM_INIT_EXCEPTION : e->attempt->status;
+  n->status = e->attempt ? e->attempt->status : TM_INIT_EXCEPTION;
   n->index = n->is_init ? 0 : e->attempt->index;
   if (!n->is_init && s->replay)
     n->again = tm_xprintf("%s --mini-batch %" PRIu64, s->replay, n->index);

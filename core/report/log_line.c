@@ -122,6 +122,23 @@ int64_t tm_log_mini_batch(const char *message, size_t len)
   return at > first && at < len && (message[at] == ',' || message[at] == ':') ? number : -1;
 }
 
+int64_t tm_log_try_of(const char *message, size_t len)
+{
+  static const char word[] = "mini-batch ", after[] = ", try ";
+  const char *end = message + len, *at = message, *next;
+  int64_t number = tm_log_mini_batch(message, len);
+  for (; number < 0 && (at = memmem(at, (size_t)(end - at), word, sizeof(word) - 1)); at++) {
+    int64_t n = tm_log_mini_batch(at, (size_t)(end - at));
+    next = at + sizeof(word) - 1;
+    while (next < end && *next >= '0' && *next <= '9')
+      next++;
+    if (n >= 0 && (size_t)(end - next) >= sizeof(after) - 1 &&
+        memcmp(next, after, sizeof(after) - 1) == 0)
+      number = n;
+  }
+  return number;
+}
+
 /* The field at *at, unquoted in place; *at goes behind its separator, or to NULL. */
 static char *take_field(char **at)
 {

@@ -25,6 +25,8 @@ size_t tm_log_moment(const char *s, size_t len, int64_t *wall_ns);
 bool tm_log_has_word(const char *text, size_t len, const char *word);
 /* "mini-batch 17, ..." or "mini-batch 17: ...": 17; -1: the text begins otherwise. */
 int64_t tm_log_mini_batch(const char *message, size_t len);
+/* The same, or of "... mini-batch 17, try 2..." anywhere in it: what the keeper says of a try. */
+int64_t tm_log_try_of(const char *message, size_t len);
 
 /* One row of a CSV file without line breaks in its fields. Fields are NUL-ended, in the caller's `row`, which is written
  * over. Returns how many there are, at most `max`. */

@@ -110,7 +110,8 @@ static bool is_in_time(const struct tm_log_choice *c, enum tm_log_kind kind,
                        const struct tm_log_line *line)
 {
   int64_t slack_ns = kind == TM_LOG_LOGGER ? 0 : SLACK_NS;
-  int64_t about = tm_log_mini_batch(line->message, line->message_len);
+  int64_t about = kind == TM_LOG_LOGGER ? tm_log_mini_batch(line->message, line->message_len)
+                                        : tm_log_try_of(line->message, line->message_len);
   return line->wall_ns >= c->from_ns && line->wall_ns <= c->until_ns + slack_ns &&
          (about < 0 || about == c->mini_batch);
 }

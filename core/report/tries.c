@@ -125,7 +125,9 @@ static void add_columns(struct tm_tries *t, const struct tm_attempt *a, const ch
   struct tm_pen p;
   tm_pen_start(&p, &t->file.text,
                400 + worker_len); /* five numbers, a moment, three times, two words */
-  add_int(&p, (int64_t)a->index);
+  if (a->items > 0)               /* else it is an init() */
+    tm_pen_add_int(&p, (int64_t)a->index);
+  tm_pen_add_char(&p, ',');
   add_int(&p, a->picked);
   add_word(&p, worker ? worker : "", worker_len);
   if (a->begin_wall_ns > 0)
@@ -150,9 +152,10 @@ int tm_tries_add(struct tm_tries *t, const struct tm_attempt *a, const char *wor
   if (*a->message)
     add_text(t, a->message, strlen(a->message), MESSAGE_MAX);
   tm_buf_add_char(b, ',');
-  if (is_plain(a->first_item, a->first_item_len) && is_plain(a->dataset, strlen(a->dataset)))
+  if (a->items > 0 && is_plain(a->first_item, a->first_item_len) &&
+      is_plain(a->dataset, strlen(a->dataset)))
     add_detail(b, a);
-  else
+  else if (a->items > 0)
     add_quoted_detail(t, a);
   tm_buf_add_char(b, '\n');
   return tm_log_file_flush_large(&t->file, err);

@@ -1,4 +1,5 @@
-/* tries.h - logs/sys/job_report/processed_mini-batches.csv: a row for each try. A public format.
+/* tries.h - logs/sys/job_report/processed_mini-batches.csv: a row for each try, and for each init() that failed (without a
+ * mini-batch: Mini-batch Id and Detail are empty, Picked Count is 0). A public format.
  *
  * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed, Elapsed Seconds, Process
  * Seconds, Run Method Seconds, Status, Error Category, Error Message, Mini-batch Detail.

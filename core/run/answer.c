@@ -82,34 +82,33 @@ static struct tm_failed_try failed_try(const struct tm_worker *w, const struct t
                                   .log = *log };
 }
 
-static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t,
+static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t, uint64_t part,
                              struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
-  int rc = tm_manifest_read(s->manifest, t->index, &entry, err);
+  int rc = tm_part_read(s->manifest, t->index, part, &entry, err);
 
   if (rc == 0)
     tm_failed_lines_all(out, t, &entry);
   return rc;
 }
 
-/* Items that no element stands for, and no mark: which ones is not known, unless there is only one. */
-static void add_short_return(struct tm_buf *out, const struct tm_worker *w,
-                             const struct tm_held *held, const struct answer *a)
+/* Items that no element stands for, and no mark: which ones is not known, unless it is all. */
+static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
+                            const struct tm_held *held, const struct answer *a, struct tm_err *err)
 {
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
+  int rc = 0;
 
-  if (held->items == 1 && a->marked == 0 && a->head.returned == 0) {
-    t.message = "run() returned no element for it";
-    t.message_len = strlen(t.message);
-    tm_failed_lines_item(out, &t,
-                         &(struct tm_item) { .path = tm_buf_str(&held->first_item),
-                                             .path_len = held->first_item.len });
-  } else {
+  if (a->marked > 0 || a->head.returned > 0) {
     tm_failed_lines_short(out, &t, held->items, a->marked, a->head.returned);
+  } else {
+    t.message_len = strlen(t.message = "run() returned no element for it");
+    rc = list_failed_items(out, &t, held->entry.part, w->s, err);
   }
   free(log);
+  return rc;
 }
 
 /* Ends of tries. */
@@ -122,7 +121,7 @@ static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
   struct tm_buf lines = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
 
-  if (list_failed_items(&lines, t, s, &err) < 0)
+  if (list_failed_items(&lines, t, 0, s, &err) < 0)
     tm_supervisor_fail(s, &err);
   else
     tm_commit_add_failed(s->commit, &outcome, lines.data, lines.len);
@@ -158,9 +157,10 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
 }
 
 void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_status status,
-                        const char *words, int64_t ns)
+                        const char *words, const struct tm_ended *ended)
 {
   struct answer a = { .status = status, .message = words, .stack = "", .where = "" };
+  int64_t ns = ended->phase_ns;
   char *text = NULL;
 
   a.head.total_ns = a.head.run_ns = ns;
@@ -177,8 +177,8 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
                              : "");
     a.message = text;
   } else if (status == TM_LOAD_TIMEOUT) {
-    text = tm_xprintf("to load it took longer than task_overhead_timeout (%g s); its worker was "
-                      "killed",
+    text = tm_xprintf("to %s took longer than task_overhead_timeout (%g s); its worker was killed",
+                      ended->view.phase == TM_PHASE_LOAD ? "load it" : "write its result",
                       (double)w->s->o.step->config.load_timeout_ns / 1e9);
     a.message = text;
   }
@@ -325,8 +325,8 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
     rc = fit_columns(g, w, said, err);
   if (rc == TM_EPROTOCOL)
     return tm_err_set(err, rc, "a result of %s cannot be read", w->name);
-  if (a->head.returned < held->items - a->marked)
-    add_short_return(&g->lines, w, held, a);
+  if (rc == 0 && a->head.returned < held->items - a->marked)
+    rc = add_short_return(&g->lines, w, held, a, err);
   g->outcome = (struct tm_outcome) { .index = held->entry.index,
                                      .try = held->entry.try,
                                      .items = held->items,
@@ -524,20 +524,25 @@ static void on_init_failed(struct tm_worker *w, const struct tm_frame *f)
   struct tm_supervisor *s = w->s;
   struct tm_failure failure;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_event e = { .kind = TM_EVENT_INIT_FAILED };
 
   if (tm_failure_decode(&failure, f->payload, f->length, &err) < 0) {
     tm_answer_on_rubbish(w);
     return;
   }
   w->has_failed_init = true;
-  e.message = failure.message;
-  e.stack = failure.stack;
-  e.script_where = failure.where;
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s%s%s", failure.where, *failure.where ? ": " : "",
                failure.message);
-  tm_supervisor_emit(s, &e, w);
+  tm_crew_emit_init_failure(w,
+                            &(struct tm_attempt) { .status = failure.status,
+                                                   .begin_wall_ns = failure.head.begin_wall_ns,
+                                                   .total_ns = failure.head.total_ns,
+                                                   .cpu_ns = failure.head.cpu_ns,
+                                                   .message = failure.message,
+                                                   .stack = failure.stack,
+                                                   .script_where = failure.where },
+                            failure.head.flags & TM_FAILURE_NO_RUN);
+  tm_vigil_note_init(s, w->name, failure.where);
   if ((failure.head.flags & TM_FAILURE_NO_RUN) && !s->is_ending)
     refuse_without_run(s, &failure);
   tm_failure_release(&failure);

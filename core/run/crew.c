@@ -348,7 +348,8 @@ void tm_crew_stop_worker(struct tm_worker *w)
 
   tm_crew_event(w, TM_WORKER_ON_STOP);
   tm_channel_send(&w->channel, &f);
-  tm_node_stopping(w->s->node, w->id);
+  if (w->s->node) /* else it is being lost with its node, and the last result was among what it left */
+    tm_node_stopping(w->s->node, w->id);
 }
 
 void tm_crew_kill_worker(struct tm_worker *w)
@@ -395,9 +396,15 @@ static void remove_worker(struct tm_worker *w)
 
 static enum tm_status status_of(const struct tm_ended *ended)
 {
-  if (ended->cause == TM_END_TIMEOUT)
-    return ended->view.phase == TM_PHASE_LOAD ? TM_LOAD_TIMEOUT : TM_RUN_TIMEOUT;
-  return TM_PROCESS_DIED;
+  if (ended->cause != TM_END_TIMEOUT)
+    return TM_PROCESS_DIED;
+  switch (ended->view.phase) {
+  case TM_PHASE_LOAD:
+  case TM_PHASE_RETURN: return TM_LOAD_TIMEOUT;
+  case TM_PHASE_START:
+  case TM_PHASE_INIT: return TM_INIT_TIMEOUT;
+  default: return TM_RUN_TIMEOUT;
+  }
 }
 
 /* An answer that was lost with its worker is no try; but a mini-batch whose answers are lost again and again (it closes the
@@ -419,33 +426,39 @@ static void settle_hand(struct tm_worker *w, const struct tm_ended *ended, const
     if (!held)
       continue;
     if (!is_ours && counts_as_try(held, tm_page_word_state(ended->words, seq)))
-      tm_answer_lost_try(w, held, status_of(ended), words, ended->phase_ns);
+      tm_answer_lost_try(w, held, status_of(ended), words, ended);
     else
       put_back(w, held);
   }
 }
 
-/* It never became ready, and did not say why itself. */
-static void note_init_failure(struct tm_worker *w, const char *words)
+/* It never became ready, and did not say why itself. `ended` NULL: it was not even started. */
+static void note_init_failure(struct tm_worker *w, const struct tm_ended *ended, const char *words)
 {
   struct tm_supervisor *s = w->s;
-  struct tm_event e = {
-    .kind = TM_EVENT_INIT_FAILED, .message = words, .stack = "", .script_where = ""
+  struct tm_attempt a = {
+    .status = TM_INIT_EXCEPTION, .message = words, .stack = "", .script_where = ""
   };
 
   if (w->state == TM_WORKER_STOPPING || w->state == TM_WORKER_READY || w->has_failed_init)
     return;
+  if (ended) {
+    a.status = status_of(ended);
+    a.total_ns = ended->lived_ns;
+    a.begin_wall_ns = tm_clock_wall_ns() - ended->lived_ns;
+  }
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
-  tm_supervisor_emit(s, &e, w);
+  tm_crew_emit_init_failure(w, &a, false);
 }
 
-static void end_worker(struct tm_worker *w, const char *words, enum tm_level level)
+static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const char *words,
+                       enum tm_level level)
 {
   struct tm_supervisor *s = w->s;
   struct tm_event e = { .kind = TM_EVENT_WORKER_ENDED, .level = level, .text = words };
 
-  note_init_failure(w, words);
+  note_init_failure(w, ended, words);
   tm_slots_give_back(&s->slots, w->slot, w->has_worked || w->state == TM_WORKER_STOPPING,
                      tm_clock_mono_ns(), s->o.epoch + (uint64_t)w->number);
   tm_crew_event(w, TM_WORKER_ON_ENDED);
@@ -485,7 +498,7 @@ static void on_ended(void *data, uint32_t id, const struct tm_ended *ended)
   tm_ended_describe(&words, ended);
   note_end(w, ended, tm_buf_str(&words));
   settle_hand(w, ended, tm_buf_str(&words));
-  end_worker(w, tm_buf_str(&words), w->state == TM_WORKER_STOPPING ? TM_INFO : TM_WARNING);
+  end_worker(w, ended, tm_buf_str(&words), w->state == TM_WORKER_STOPPING ? TM_INFO : TM_WARNING);
   tm_buf_release(&words);
   tm_crew_fill(s);
   tm_supervisor_judge(s);
@@ -500,7 +513,7 @@ static void on_start_failed(void *data, uint32_t id, const char *text)
 
   if (!tm_check(w))
     return;
-  end_worker(w, text, w->state == TM_WORKER_STOPPING ? TM_INFO : TM_ERROR);
+  end_worker(w, NULL, text, w->state == TM_WORKER_STOPPING ? TM_INFO : TM_ERROR);
   tm_crew_fill(s);
   tm_supervisor_judge(s);
   tm_supervisor_check_end(s);
@@ -576,7 +589,7 @@ void tm_crew_lose_all(struct tm_supervisor *s)
     }
     tm_crew_event(w, TM_WORKER_ON_STOP); /* no failure of its own */
     remove_temp_dir(w);
-    end_worker(w, "lost with its node", TM_WARNING);
+    end_worker(w, NULL, "lost with its node", TM_WARNING);
   }
   if (++s->lost_nodes >= LOST_NODES_MAX && !s->is_ending) {
     struct tm_err err = TM_ERR_NONE;

@@ -67,11 +67,11 @@ enum tm_event_kind {
   TM_EVENT_WORKER_STARTED, /* worker */
   TM_EVENT_WORKER_READY,   /* worker; init() is done */
   TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
-  TM_EVENT_INIT_FAILED,    /* worker, message, stack, script_where */
-  TM_EVENT_TRY_ENDED,      /* attempt */
-  TM_EVENT_MESSAGE,        /* level, text: for logs and, from WARNING on, the terminal */
-  TM_EVENT_FLUSHED,        /* rows have been committed: output_bytes of the step has grown */
-  TM_EVENT_TICK,           /* about ten times a second */
+  TM_EVENT_INIT_FAILED, /* worker, message, stack, script_where; attempt: without items; NULL: refused */
+  TM_EVENT_TRY_ENDED, /* attempt */
+  TM_EVENT_MESSAGE,   /* level, text: for logs and, from WARNING on, the terminal */
+  TM_EVENT_FLUSHED,   /* rows have been committed: output_bytes of the step has grown */
+  TM_EVENT_TICK,      /* about ten times a second */
   TM_EVENT_STEP_ENDED,
   TM_EVENT_JOB_ENDED, /* before job_result.json is written */
 };
@@ -107,7 +107,7 @@ struct tm_event {
   enum tm_level level;
   const char *text;                           /* "" without */
   const char *message, *stack, *script_where; /* INIT_FAILED */
-  const struct tm_attempt *attempt;           /* TRY_ENDED */
+  const struct tm_attempt *attempt;           /* TRY_ENDED, INIT_FAILED */
 };
 
 struct tm_listener {

@@ -126,6 +126,7 @@ void tm_failed_lines_short(struct tm_buf *out, const struct tm_failed_try *t, ui
                 tm_text_counted(returned, "element", "elements"), items,
                 tm_text_counted(items, "item", "items"));
   if (marked > 0)
-    tm_buf_printf(out, ", of which %" PRIu32 " are marked as failed", marked);
-  tm_buf_add_str(out, "\"}\n");
+    tm_buf_printf(out, ", of which %" PRIu32 " %s marked as failed", marked,
+                  tm_text_counted(marked, "is", "are"));
+  tm_buf_add_str(out, "; which of them failed is not known: context:fail(i, message) says it\"}\n");
 }

@@ -1,9 +1,9 @@
 /* failed_lines.h - the lines of the failures log, which failed_items.jsonl is made of: one JSON object a line.
  *
  *   {"mini_batch":7,"item":"/data/a.pgm","input":0,"try":3,"status":"RUN_EXCEPTION","error":"...","log":"/job/..."}
- *   {"mini_batch":7,"item":null,"count":2,"input":0,"error":"run() returned 8 elements for 10 items"}
+ *   {"mini_batch":7,"item":null,"count":2,"input":0,"error":"run() returned 8 elements for 10 items; ..."}
  *
- * The second stands for items that no element was returned for: which ones is not known. `input` is the number of the dataset in
+ * The second stands for items that no element was returned for, where others of its mini-batch have one: which ones is not known. `input` is the number of the dataset in
  * the step's inputs, from 0. A path that is not UTF-8 is shown in `item` with U+FFFD, and stands in `item_hex` byte by byte.
  */
 #ifndef TM_RUN_FAILED_LINES_H

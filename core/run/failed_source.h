@@ -33,8 +33,8 @@ char *tm_failed_source_find(const struct tm_fs *fs, const char *given, const cha
                             const char *named, const char *cwd, struct tm_err *err);
 
 /* The pipeline is to run over the failed items of the job alone: each step over those of the step of its name, input by input,
- * under their names. Steps without any are taken out. 1: nothing is left to do. Negative: none of its steps is in the job, or a list
- * cannot be read. The pipeline remembers the job: its record does. */
+ * under their names. Steps without any are taken out. 1: nothing is left to do. Negative: none of its steps is in the job, a list
+ * cannot be read, or a step has --resume_from: what another job has committed is of other inputs. The pipeline remembers the job: its record does. */
 int tm_failed_source_apply(const struct tm_failed_source *s, struct tm_pipeline *p,
                            struct tm_err *err);
 /* The same when such a job is resumed, from its own record: what its steps were given then is given again. A record of another kind

@@ -21,6 +21,11 @@ void tm_init_rules_note(struct tm_init_rules *r, bool has_succeeded)
   r->failures += !has_succeeded;
 }
 
+bool tm_init_rules_is_stuck(const struct tm_init_rules *r, const struct tm_init_look *now)
+{
+  return now->living > 0 && now->in_init == now->living && now->shortest_ns > r->stuck_ns;
+}
+
 int tm_init_rules_look(const struct tm_init_rules *r, const struct tm_init_look *now,
                        struct tm_err *err)
 {
@@ -28,7 +33,7 @@ int tm_init_rules_look(const struct tm_init_rules *r, const struct tm_init_look 
     return tm_err_set(err, TM_ESCRIPT,
                       "init() has failed %" PRId64 " times in %g s, and has not ended well once",
                       r->failures, (double)now->age_ns / 1e9);
-  if (now->living > 0 && now->in_init == now->living && now->shortest_ns > r->stuck_ns)
+  if (tm_init_rules_is_stuck(r, now))
     return tm_err_set(err, TM_ESCRIPT,
                       "every living worker (there %s %" PRId64
                       ") has been in init() for more than %g s, which is 3 * "

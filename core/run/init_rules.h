@@ -34,6 +34,8 @@ struct tm_init_look {
 
 void tm_init_rules_init(struct tm_init_rules *r, int64_t workers, int64_t run_timeout_ns);
 void tm_init_rules_note(struct tm_init_rules *r, bool has_succeeded);
+/* Whether (3) holds: where they are can be asked before the end. */
+bool tm_init_rules_is_stuck(const struct tm_init_rules *r, const struct tm_init_look *now);
 /* 0, or TM_ESCRIPT and which rule, with the numbers. */
 int tm_init_rules_look(const struct tm_init_rules *r, const struct tm_init_look *now,
                        struct tm_err *err);

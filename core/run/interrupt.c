@@ -1,7 +1,7 @@
 /* interrupt.c - which workers can be interrupted, and those that retire after it: see supervisor_own.h.
  *
- * With interruptible = "auto" workers begin without, because it costs tight loops some of their speed; the first run() of
- * the step that times out arms those that live, and all that come. A worker hears of it before the mini-batch that timed out
+ * With interruptible = "auto" workers begin without, because it costs tight loops some of their speed; the first run()
+ * or init() of the step that times out arms those that live, and all that come. A worker hears of it before the mini-batch that timed out
  * comes back to it: both go through its socket, in this order.
  */
 #include "base/text.h"
@@ -17,8 +17,8 @@ void tm_crew_arm_workers(struct tm_supervisor *s)
     return;
   s->arms_workers = true;
   tm_supervisor_say(s, TM_INFO,
-                    "a run() has timed out: workers can be interrupted from here on, and a run() "
-                    "that times out again says where it was (interruptible = \"auto\")");
+                    "a call has timed out: workers can be interrupted from here on, and one that "
+                    "times out again says where it was (interruptible = \"auto\")");
   for (size_t i = 0; i < s->workers.len; i++) {
     struct tm_worker *w = s->workers.at[i];
     bool has_setup =
@@ -38,4 +38,18 @@ void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f)
   tm_buf_release(&why);
   if (w->state != TM_WORKER_STOPPING)
     tm_crew_kill_worker(w);
+}
+
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused)
+{
+  struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
+                        .message = a->message,
+                        .stack = a->stack,
+                        .script_where = a->script_where,
+                        .attempt = is_refused ? NULL : a };
+
+  a->dataset = a->first_item = "";
+  if (a->status == TM_INIT_TIMEOUT)
+    tm_crew_arm_workers(w->s);
+  tm_supervisor_emit(w->s, &e, w);
 }

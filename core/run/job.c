@@ -14,9 +14,11 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "plan/registered.h"
 #include "run/definition.h"
 #include "run/job_own.h"
 #include "run/job_record.h"
+#include "run/registering.h"
 #include "run/takeover.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -153,8 +155,10 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
 
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
-  int rc = open_definition(job, has_job, err);
+  int rc = tm_registering_check(job->o.fs, job->o.pipeline, err);
 
+  if (rc == 0)
+    rc = open_definition(job, has_job, err);
   if (rc == 0)
     rc = remove_result(job, err);
   return rc < 0 ? rc : tm_job_steps_open(job, err);
@@ -301,6 +305,7 @@ static void start(struct tm_job *job)
     tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
   if (job->earlier)
     return;
+  tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
   job->is_started = true;
   tm_job_steps_go(job);
   if (job->canceled_ns != 0)
@@ -394,6 +399,14 @@ static void judge(struct tm_job *job)
   }
 }
 
+static void fail_end(struct tm_job *job)
+{
+  job->code = job->cause.code;
+  job->view.verdict = TM_FAILED;
+  job->view.cause = job->cause.text;
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+}
+
 void tm_job_end(struct tm_job *job)
 {
   struct tm_json *result;
@@ -403,15 +416,13 @@ void tm_job_end(struct tm_job *job)
   tm_node_close(job->node);
   job->node = NULL;
   judge(job);
+  if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
+    fail_end(job);
   tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   result = tm_job_result_new(&job->view);
   if (tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) < 0 ||
-      tm_job_result_write(&job->dir, result, &job->cause) < 0) {
-    job->code = job->cause.code;
-    job->view.verdict = TM_FAILED;
-    job->view.cause = job->cause.text;
-    tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
-  }
+      tm_job_result_write(&job->dir, result, &job->cause) < 0)
+    fail_end(job);
   tm_json_free(result);
   job->o.on_ended(job->o.data, job);
 }

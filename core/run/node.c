@@ -187,6 +187,13 @@ void tm_node_kill(struct tm_node *n, uint32_t worker)
   send_to(n, TM_FRAME_KILL, worker);
 }
 
+void tm_node_end_init(struct tm_node *n, uint32_t step)
+{
+  struct tm_frame f = { .type = TM_FRAME_INIT_IS_LATE, .index = step, .fd = -1 };
+
+  tm_channel_send(&n->control, &f);
+}
+
 static void lose(struct tm_node *n, const char *text)
 {
   if (n->is_lost)

@@ -38,6 +38,8 @@ uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name
 void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len);
 void tm_node_stopping(struct tm_node *n, uint32_t worker);
 void tm_node_kill(struct tm_node *n, uint32_t worker);
+/* Workers of the step that are in init() are interrupted, and killed where that does not help. */
+void tm_node_end_init(struct tm_node *n, uint32_t step);
 /* About ten times a second: the keeper is asked whether it is awake. One that has not said anything for as long as a run() of
  * its steps may take, and at least TM_NODE_PATIENCE_NS, is lost: it keeps nobody's deadlines any more. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);

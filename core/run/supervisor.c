@@ -396,7 +396,7 @@ void tm_supervisor_judge(struct tm_supervisor *s)
 {
   enum tm_verdict verdict;
 
-  if (s->is_ending)
+  if (s->is_ending || s->stuck.since_ns != 0)
     return;
   if (tm_pool_has_given_up(&s->pool)) {
     struct tm_err why = s->cause; /* what the last one ended with */
@@ -482,6 +482,7 @@ static void free_now(struct tm_supervisor *s)
   TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
   tm_buf_release(&s->scratch);
+  tm_buf_release(&s->stuck.places);
   tm_bound_release(&s->bound);
   free(s->dir);
   free(s->logs_dir);

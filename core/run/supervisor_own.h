@@ -84,6 +84,12 @@ struct tm_supervisor {
   int lost_nodes;    /* in a row, without a result between */
   int code;
   struct tm_err cause; /* why it is Failed */
+  struct {            /* workers that do not get through init() are asked where they are: vigil.c */
+    int64_t since_ns; /* monotonic; 0: they are not */
+    struct tm_err why;
+    struct tm_buf places; /* what they answered */
+    int answers;
+  } stuck;
   struct tm_buf scratch;
 };
 
@@ -107,6 +113,9 @@ int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts,
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
 void tm_crew_kill_worker(struct tm_worker *w);
+/* Its init() has failed; `a`: status, times and words. One that timed out arms the workers, as a run() does. A script that is
+ * refused for having no run() is none that was tried. */
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused);
 /* A run() has timed out: with "auto" workers can be interrupted from here on, those that live and those to come. */
 void tm_crew_arm_workers(struct tm_supervisor *s);
 void tm_crew_lose_all(struct tm_supervisor *s);
@@ -122,7 +131,7 @@ void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f);
 void tm_answer_on_rubbish(struct tm_worker *w);
 /* A try that ended without an answer: its worker died or was killed. Counts it. */
 void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_status status,
-                        const char *words, int64_t ns);
+                        const char *words, const struct tm_ended *ended);
 
 /* steal.c */
 void tm_steal_arm(
@@ -134,6 +143,8 @@ void tm_steal_ask_back(struct tm_worker *w,
 /* vigil.c */
 void tm_vigil_tick(struct tm_supervisor *s);
 void tm_vigil_on_due(struct tm_timer *t);
+/* An init() that was interrupted says where it was. */
+void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where);
 void tm_vigil_arm(struct tm_supervisor *s); /* for the next try or place that is due */
 /* When the next try may come of one that has failed; monotonic, 0: at once. */
 int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_entry *e,

@@ -121,6 +121,13 @@ static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
     return TM_FAILED;
   if (!c->all_created || c->succeeded + c->failed < c->created)
     return TM_RUNNING;
+  if (t->append_row && c->items == 0) {
+    tm_err_set(err, TM_ETHRESHOLD,
+               "no input: there is no row in %" PRId64 " %s; what was asked of the dataset (filter "
+               "and the like) has left out all",
+               c->created, tm_text_counted(c->created, "mini-batch", "mini-batches"));
+    return TM_FAILED;
+  }
   if (t->append_row && c->items_succeeded == 0) {
     tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " %s succeeded", c->items,
                tm_text_counted(c->items, "item", "items"));

@@ -1,5 +1,8 @@
 /* vigil.c - what time brings to a step: see supervisor_own.h.
  *
+ *  (1) A step whose workers are all stuck in init() is over when that is seen; but they are interrupted first, and have
+ *      interrupt_grace to say where they were. Nobody is started any more meanwhile, and nothing is judged.
+ *
  * Ten times a second: whether there is progress (patience.h), whether workers get through init() (init_rules.h), whether one
  * has lost its socket. Both rules go by time awake: while the supervisor is stopped nobody's time runs out. And at the moment
  * when something is due: a try that waited, a place whose next worker had to wait.
@@ -9,7 +12,9 @@
 #include "run/supervisor_own.h"
 #include "sys/clock.h"
 
-#define MUTE_NS (2 * TM_S) /* from the end of a worker's socket to the news of its end */
+#define MUTE_NS     (2 * TM_S) /* from the end of a worker's socket to the news of its end */
+#define ANSWERS_NS  (2 * TM_S) /* beyond the grace, for those that were killed after it */
+#define ANSWERS_MAX 4          /* that are told; all stand in user/error/ */
 
 static void look_at_mute(struct tm_supervisor *s)
 {
@@ -40,6 +45,43 @@ static struct tm_init_look init_look(const struct tm_supervisor *s)
   return look;
 }
 
+/* ---- stuck in init(): (1) ---- */
+
+void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where)
+{
+  if (s->stuck.since_ns == 0 || !*where || s->stuck.answers++ >= ANSWERS_MAX)
+    return;
+  tm_buf_printf(&s->stuck.places, "%s%s was at %s", s->stuck.places.len > 0 ? ", " : "", worker,
+                where);
+}
+
+/* False: none can be. */
+static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
+{
+  if (!s->node || s->o.step->config.interruptible == TM_NOT_INTERRUPTIBLE)
+    return false;
+  s->stuck.since_ns = tm_clock_mono_ns();
+  s->stuck.why = *why;
+  tm_pool_close(&s->pool);
+  tm_node_end_init(s->node, s->node_step);
+  return true;
+}
+
+static void look_at_stuck(struct tm_supervisor *s)
+{
+  int64_t waited_ns = tm_clock_mono_ns() - s->stuck.since_ns;
+
+  if (init_look(s).in_init > 0 && waited_ns < s->o.step->config.interrupt_grace_ns + ANSWERS_NS)
+    return;
+  if (s->stuck.places.len > 0)
+    tm_err_set(&s->cause, s->stuck.why.code, "%s; %s%s; the stacks are in '%s/user/error/'",
+               s->stuck.why.text, s->stuck.places.data,
+               s->stuck.answers > ANSWERS_MAX ? ", ..." : "", s->logs_dir);
+  else
+    s->cause = s->stuck.why;
+  tm_supervisor_end(s, TM_FAILED, true);
+}
+
 static int judge_time(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_init_look look;
@@ -50,6 +92,8 @@ static int judge_time(struct tm_supervisor *s, struct tm_err *err)
     return rc;
   look = init_look(s);
   rc = tm_init_rules_look(&s->init_rules, &look, err);
+  if (rc < 0 && tm_init_rules_is_stuck(&s->init_rules, &look) && ask_where(s, err))
+    return 0;
   if (rc < 0 && s->init_rules.failures > 0 && last.code < 0) {
     struct tm_err rule = *err;
     tm_err_set(err, rule.code, "%s; the last: %s", rule.text, last.text);
@@ -62,6 +106,10 @@ void tm_vigil_tick(struct tm_supervisor *s)
   struct tm_err err = TM_ERR_NONE;
 
   look_at_mute(s);
+  if (s->stuck.since_ns != 0 && !s->is_ending) {
+    look_at_stuck(s);
+    return;
+  }
   if (s->is_ending || judge_time(s, &err) == 0)
     return;
   s->cause = err;

@@ -51,7 +51,14 @@ static char *look_upwards(const struct tm_fs *fs, const char *file, char **besid
 static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
-  int rc = tm_fs_make_dirs(fs, path, 0700, &why);
+  struct tm_stat st;
+  int rc;
+  if (fs->stat(fs->self, path, true, &st) == 0 && !S_ISDIR(st.mode))
+    return tm_err_set(err, TM_EUSAGE,
+                      "the workspace '%s' is no folder; name a folder in " TM_WORKSPACE_VARIABLE
+                      ", or move the file away",
+                      path);
+  rc = tm_fs_make_dirs(fs, path, 0700, &why);
   if (rc == 0)
     rc = tm_fs_sync_name(fs, path, &why);
   if (rc < 0)

@@ -12,14 +12,20 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-static struct {
+#include "base/check.h"
+#include "base/time.h"
+
+#define CAUGHT_MAX 2
+
+static struct caught {
   pid_t thread;
-  int signal;
+  int signal; /* 0: free */
   void (*on_alarm)(void *data);
   void *data;
-} caught;
+} all_caught[CAUGHT_MAX];
 
 static struct {
   pid_t thread;
@@ -47,36 +53,66 @@ static void install(int signal, void (*handler)(int))
   sigaction(signal, &action, NULL);
 }
 
+static struct caught *find(int signal)
+{
+  for (int i = 0; i < CAUGHT_MAX; i++)
+    if (all_caught[i].signal == signal)
+      return &all_caught[i];
+  return NULL;
+}
+
 static void on_caught(int signal)
 {
   int error = errno; /* keeps (1) */
-  if (!is_elsewhere(caught.thread, signal))
-    caught.on_alarm(caught.data);
+  const struct caught *c = find(signal);
+  if (c && !is_elsewhere(c->thread, signal))
+    c->on_alarm(c->data);
   errno = error;
 }
 
 void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data)
 {
-  tm_alarm_release();
-  caught.thread = this_thread();
-  caught.on_alarm = on_alarm;
-  caught.data = data;
-  caught.signal = signal;
+  struct caught *c = find(signal);
+  if (c)
+    install(signal, SIG_DFL);
+  else
+    c = find(0);
+  tm_require(c);
+  *c = (struct caught) {
+    .thread = this_thread(), .signal = signal, .on_alarm = on_alarm, .data = data
+  };
   install(signal, on_caught);
+}
+
+static struct timeval timeval_of(int64_t ns)
+{
+  return (struct timeval) { .tv_sec = ns / TM_S, .tv_usec = ns % TM_S / 1000 };
+}
+
+void tm_alarm_start(int64_t first_ns, int64_t again_ns)
+{
+  struct itimerval timer = { .it_interval = timeval_of(again_ns),
+                             .it_value = timeval_of(first_ns) };
+  if (first_ns > 0 && first_ns < 1000)
+    timer.it_value.tv_usec = 1; /* none is "no more" */
+  setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 void tm_alarm_release(void)
 {
-  if (caught.signal != 0)
-    install(caught.signal, SIG_DFL);
-  caught.signal = 0;
+  for (int i = 0; i < CAUGHT_MAX; i++) {
+    if (all_caught[i].signal == SIGALRM)
+      tm_alarm_start(0, 0);
+    if (all_caught[i].signal != 0)
+      install(all_caught[i].signal, SIG_DFL);
+    all_caught[i].signal = 0;
+  }
 }
 
-void tm_alarm_surrender(void)
+void tm_alarm_surrender(int signal)
 {
-  int signal = caught.signal;
   install(signal, SIG_DFL);
-  syscall(SYS_tgkill, getpid(), caught.thread, signal); /* comes when the handler returns */
+  syscall(SYS_tgkill, getpid(), this_thread(), signal); /* comes when the handler returns */
 }
 
 void tm_alarm_send(pid_t pid)

@@ -7,15 +7,18 @@
 #ifndef TM_SYS_ALARM_H
 #define TM_SYS_ALARM_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
-/* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. One a
- * process: catching again replaces what was caught. System calls go on by themselves. */
+/* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. Two
+ * signals a process; catching one again replaces what it called. System calls go on by themselves. */
 void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data);
-/* What was caught has its default again. */
+/* SIGALRM for this process, first_ns from now and then every again_ns; first_ns 0: no more. */
+void tm_alarm_start(int64_t first_ns, int64_t again_ns);
+/* What was caught has its default again, and no SIGALRM comes any more. */
 void tm_alarm_release(void);
-/* The same from within on_alarm, and the signal is sent once more: a second Ctrl-C ends the program. */
-void tm_alarm_surrender(void);
+/* From within on_alarm: `signal` has its default again, and is sent once more: a second Ctrl-C ends the program. */
+void tm_alarm_surrender(int signal);
 /* SIGALRM for the main thread of another process. */
 void tm_alarm_send(pid_t pid);
 

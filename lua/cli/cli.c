@@ -19,6 +19,7 @@
 #include "node/keeper.h"
 #include "run/job.h"
 #include "runtime.h"
+#include "store/db.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
 #include "sys/loop.h"
@@ -34,6 +35,8 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
   tm_json_library(&text);
   tm_buf_add_str(&text, ", ");
   tm_hash_library(&text);
+  tm_buf_add_str(&text, ", ");
+  tm_db_library(&text);
   tm_buf_add_char(&text, '\n');
   rc = tm_cli_write(&text);
   tm_buf_release(&text);
@@ -75,8 +78,10 @@ static const struct tm_command *const commands[] = {
   &tm_command_status,
   &tm_command_logs,
   &tm_command_jobs,
+  &tm_command_clean,
   &tm_command_verify,
   &tm_command_graph,
+  &tm_command_dataset,
   &command_lua,
   &command_version,
   &tm_command_help,
@@ -136,7 +141,7 @@ char *tm_cli_workspace(const struct tm_cli *cli, struct tm_err *err)
   if (cwd && !found && named && *named)
     tm_err_set(err, TM_EUSAGE,
                "there is no workspace '%s', which " TM_WORKSPACE_VARIABLE
-               " names; a run makes it, or name another",
+               " names; a run makes it where nothing is there, or name another",
                named);
   else if (cwd && !found)
     tm_err_set(err, TM_EUSAGE,

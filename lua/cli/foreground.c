@@ -3,15 +3,20 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/cli.h"
 #include "data/frame_text.h"
 #include "lua/script.h"
 #include "sys/alarm.h"
+#include "sys/clock.h"
+
+#define AGAIN_NS (50 * TM_MS) /* between two interruptions of one call */
 
 int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err *err)
 {
@@ -53,19 +58,61 @@ static int say_failure(const struct tm_foreground *f, const char *what)
 static void on_ctrl_c(void *data)
 {
   struct tm_foreground *f = data;
+  f->setup.run_timeout_ns = f->setup.init_timeout_ns = 0; /* it is not for them */
   if (f->ctrl_cs++ > 0)
-    tm_alarm_surrender();
+    tm_alarm_surrender(SIGINT);
   else
     f->script.interrupt(f->script.data);
+}
+
+/* Comes again until the call has ended: an interruption may come at a moment when it does not take hold. */
+static void on_late(void *data)
+{
+  struct tm_foreground *f = data;
+  if (f->limit_ns == 0)
+    return;
+  f->script.interrupt(f->script.data);
+  if (f->has_said_so || tm_clock_mono_ns() - f->begun_ns < f->limit_ns + f->grace_ns)
+    return;
+  f->has_said_so = true;
+  tm_fd_append(STDERR_FILENO, f->words, strlen(f->words));
+}
+
+static void begin_call(struct tm_foreground *f, const char *what, const char *name,
+                       int64_t limit_ns)
+{
+  if (limit_ns <= 0 || !f->setup.is_interruptible)
+    return;
+  snprintf(f->words, sizeof(f->words),
+           "tidemill: %s has passed %s (%g s) and cannot be interrupted: it is in a C function, or "
+           "waits for a program; a worker would be killed now. It is pid %ld; Ctrl-C twice ends "
+           "it\n",
+           what, name, (double)limit_ns / TM_S, (long)getpid());
+  f->has_said_so = false;
+  f->begun_ns = tm_clock_mono_ns();
+  f->limit_ns = limit_ns;
+  tm_alarm_start(limit_ns, AGAIN_NS);
+}
+
+static void end_call(struct tm_foreground *f)
+{
+  f->limit_ns = 0;
+  tm_alarm_start(0, 0);
 }
 
 static int load(struct tm_foreground *f)
 {
   bool has_no_run = false;
-  if (f->script.load(f->script.data, &f->setup, &has_no_run, &f->error) < 0)
+  begin_call(f, "init()", "init_timeout", f->setup.init_timeout_ns);
+  int rc = f->script.load(f->script.data, &f->setup, &has_no_run, &f->error);
+  if (rc < 0) {
+    end_call(f);
     return say_failure(f, "loading the script");
+  }
   clear_error(f);
-  return f->script.init(f->script.data, &f->error) < 0 ? say_failure(f, "init()") : 0;
+  rc = f->script.init(f->script.data, &f->error);
+  end_call(f);
+  return rc < 0 ? say_failure(f, "init()") : 0;
 }
 
 static bool write_rows(struct tm_foreground *f)
@@ -85,7 +132,10 @@ static int run(struct tm_foreground *f, const struct tm_run_call *given, const c
   struct tm_run_call own = *given, *call = &own;
   own.extras = &f->extras;
   clear_error(f);
-  if (f->script.run(f->script.data, call, &f->rows, &returned, &f->error) < 0)
+  begin_call(f, "run()", "run_invocation_timeout", f->setup.run_timeout_ns);
+  int rc = f->script.run(f->script.data, call, &f->rows, &returned, &f->error);
+  end_call(f);
+  if (rc < 0)
     return say_failure(f, "run()");
   if (!write_rows(f))
     tm_cli_say("cannot write rows to standard output");
@@ -112,6 +162,7 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
   if (f->setup.is_interruptible) {
     f->script.arm(f->script.data);
     tm_alarm_catch(SIGINT, on_ctrl_c, f);
+    tm_alarm_catch(SIGALRM, on_late, f);
   }
   rc = load(f);
   if (rc == 0)

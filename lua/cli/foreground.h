@@ -1,6 +1,8 @@
 /* foreground.h - one mini-batch in this process: what `try` and `replay` share.
  *
- * No job, no worker: one try without a timeout, in folders made for it. Rows go to standard output, what the script prints
+ * No job, no worker: one try, in folders made for it. Where setup has timeouts, init() and run() that pass theirs are
+ * interrupted, and the error says where. What is in a C function then, or waits for a program, is not killed as a worker would
+ * be: that is said, with our pid, and who looks at it can look. Rows go to standard output, what the script prints
  * goes to standard error, and so does an error with its stack. Ctrl-C interrupts the script and shows where it was, unless
  * setup.is_interruptible has been cleared; a second one ends the program.
  *
@@ -26,6 +28,11 @@ struct tm_foreground {
   struct tm_buf rows;
   int out_fd; /* standard output, as it was */
   volatile sig_atomic_t ctrl_cs;
+  int64_t grace_ns; /* from the interruption to the words about it; interrupt_grace */
+  int64_t begun_ns; /* monotonic; of the call that has a timeout */
+  int64_t limit_ns; /* of it; 0: none */
+  bool has_said_so; /* that it cannot be interrupted */
+  char words[300];  /* of that: nothing is put together in a signal handler */
 };
 
 /* Fresh folders below TMPDIR, or /tmp, whose name begins with "tidemill-<kind>-". */

@@ -36,6 +36,16 @@ static void on_warning(void *data, const char *text)
   tm_cli_say("warning: %s", text);
 }
 
+/* What was not as it should be in these rows. */
+static void tell_faults(const struct tm_table_look *l)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  tm_table_load_words(l->loader, &words);
+  if (words.len > 0)
+    on_warning(NULL, tm_buf_str(&words));
+  tm_buf_release(&words);
+}
+
 static int look(struct tm_step *step, int64_t rows, struct tm_buf *out, struct tm_err *err)
 {
   struct tm_table_look l;
@@ -53,8 +63,10 @@ static int look(struct tm_step *step, int64_t rows, struct tm_buf *out, struct t
     rc = tm_cut_no_input(cut, err);
   if (rc > 0)
     rc = tm_table_look_load(&l, &mb, err);
-  if (rc >= 0)
+  if (rc >= 0) {
     tm_table_look_add(out, &l, rows, "");
+    tell_faults(&l);
+  }
   tm_cut_close(cut);
   tm_buf_release(&mb.bytes);
   tm_table_look_release(&l);

@@ -35,9 +35,14 @@ int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err 
   return l->o.params_file ? tm_submitted_add_file(&l->submitted, l->o.params_file, l->cwd, err) : 0;
 }
 
+static void on_note(void *data, const char *words)
+{
+  tm_cli_say("note: %s", words);
+}
+
 int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
 {
-  struct tm_json *tree = tm_lua_load_pipeline(file, err);
+  struct tm_json *tree = tm_lua_load_pipeline(file, on_note, NULL, err);
   if (!tree)
     return err->code;
   l->pipeline =

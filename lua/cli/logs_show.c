@@ -75,8 +75,11 @@ static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool 
 {
   struct tm_log_line line;
   bool is_new;
-  if (!tm_log_line_read(piece->text, piece->len, &line) ||
-      tm_log_mini_batch(line.message, line.message_len) < 0)
+  if (!tm_log_line_read(piece->text, piece->len, &line))
+    return false;
+  if (!is_bad && line.level >= TM_WARNING && tm_log_try_of(line.message, line.message_len) >= 0)
+    return true; /* how a later try on this worker ended */
+  if (tm_log_mini_batch(line.message, line.message_len) < 0)
     return false;
   if (!is_bad || *has_error)
     return true;
@@ -110,6 +113,19 @@ static void add_logged(struct one *o, const struct tm_try_row *row)
   tm_log_set_free(set);
 }
 
+/* Which of its items, where it was a part. */
+static void add_part(struct tm_buf *out, const char *detail)
+{
+  static const char word[] = " part=";
+  const char *part = strstr(detail, word), *path = strstr(detail, " first=");
+  if (!part || (path && path < part))
+    return;
+  part += sizeof(word) - 1;
+  tm_buf_add_str(out, " (of its items ");
+  tm_buf_add(out, part, strcspn(part, " "));
+  tm_buf_add_char(out, ')');
+}
+
 static void on_row(void *data, const struct tm_try_row *row)
 {
   struct one *o = data;
@@ -122,6 +138,7 @@ static void on_row(void *data, const struct tm_try_row *row)
     tm_buf_printf(out, " at %s", row->process);
   tm_buf_printf(out, "; %s %s, %s succeeded, %s failed", row->total,
                 strcmp(row->total, "1") == 0 ? "item" : "items", row->succeeded, row->failed);
+  add_part(out, row->detail);
   if (row->begin_wall_ns > 0)
     tm_buf_printf(out, "; began %s, %s s, run() %s s", row->began, row->elapsed, row->run);
   tm_buf_add_char(out, '\n');

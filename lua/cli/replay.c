@@ -6,7 +6,9 @@
  *
  *  (1) The job is not changed: what a script may write to, its current directory too, is a folder made for it. No lock is
  *      taken; a job that runs is refused, because its files grow.
- *  (2) Values of environment variables are not kept with a job. They are those of the pipeline file as long as it names
+ *  (2) It has the limits of the job: worker_memory_limit for what is Lua's, run_invocation_timeout and init_timeout, which say
+ *      where it hangs (foreground.h).
+ *  (3) Values of environment variables are not kept with a job. They are those of the pipeline file as long as it names
  *      the same ones (their hash is kept), else those of this terminal; which is said.
  */
 #include <inttypes.h>
@@ -17,6 +19,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/cli.h"
 #include "cli/execute.h"
 #include "cli/foreground.h"
@@ -31,12 +34,14 @@
 
 struct replay_options {
   const char *step, *mini_batch;
+  bool no_timeout;
 };
 
 /* clang-format off */
 static const struct tm_option options[] = {
   { "mini-batch", TM_OPTION_VALUE, offsetof(struct replay_options, mini_batch), "N", NULL, "its number, from 0; errors and processed_mini-batches.csv name it" },
   { "step", TM_OPTION_VALUE, offsetof(struct replay_options, step), "NAME", NULL, "of which step, where the job has several" },
+  { "no-timeout", TM_OPTION_FLAG, offsetof(struct replay_options, no_timeout), NULL, NULL, "without the job's run_invocation_timeout and init_timeout: it may be looked at for long" },
 };
 /* clang-format on */
 
@@ -45,7 +50,7 @@ static int replay(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_replay = {
   .name = "replay",
   .run = replay,
-  .usage = "JOB --mini-batch N [--step NAME]",
+  .usage = "JOB --mini-batch N [--step NAME] [--no-timeout]",
   .summary = "runs one mini-batch of a job again, in this process",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -243,7 +248,13 @@ static void read_words(struct replay *r)
   }
 }
 
-static void fill_setup(struct replay *r)
+static int64_t ns_setting(const struct replay *r, const char *name)
+{
+  double s = tm_json_num(tm_json_get(r->settings, name), "value", 0);
+  return s > 0 && s < 1e9 ? (int64_t)(s * (double)TM_S) : 0;
+}
+
+static void fill_setup(struct replay *r, bool has_timeouts)
 {
   struct tm_setup *s = &r->foreground.setup;
   const char *level = text_setting(r, "logging_level", "INFO");
@@ -263,9 +274,15 @@ static void fill_setup(struct replay *r)
   s->escapes_line_breaks = strcmp(text_setting(r, "append_row_line_break", ""), "escape") == 0;
   tm_config_read_form(r->settings, &s->separator, &r->foreground.has_header);
   s->max_result_size = tm_json_int(tm_json_get(r->settings, "max_result_size"), "value", 0);
+  s->memory_limit = tm_json_int(tm_json_get(r->settings, "worker_memory_limit"), "value", 0);
+  r->foreground.grace_ns = ns_setting(r, "interrupt_grace");
+  if (has_timeouts) { /* keeps (2) */
+    s->run_timeout_ns = ns_setting(r, "run_invocation_timeout");
+    s->init_timeout_ns = ns_setting(r, "init_timeout");
+  }
 }
 
-/* ---- variables: (2) ---- */
+/* ---- variables: (3) ---- */
 
 static bool is_same(const struct tm_json *a, const struct tm_json *b)
 {
@@ -289,7 +306,7 @@ static void load_pipeline(struct replay *r, const char *file)
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  struct tm_json *tree = tm_lua_load_pipeline(file, NULL);
+  struct tm_json *tree = tm_lua_load_pipeline(file, NULL, NULL, NULL);
   fflush(stdout);
   dup2(out, STDOUT_FILENO);
   close(out);
@@ -404,13 +421,13 @@ static void leave_script(struct replay *r)
     tm_cli_say("the script has changed files in its folder; they are in '%s'", r->copy.dir);
 }
 
-static int replay_found(struct replay *r, struct tm_err *err)
+static int replay_found(struct replay *r, bool has_timeouts, struct tm_err *err)
 {
   int rc = tm_foreground_open(&r->foreground, "replay", err);
   if (rc < 0 || (rc = copy_script(r, err)) < 0)
     return rc;
   read_words(r);
-  fill_setup(r);
+  fill_setup(r, has_timeouts);
   set_variables(r);
   tm_cli_say("step '%s' of job '%s', which is not changed", r->step_name, r->dir);
   tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed",
@@ -464,7 +481,7 @@ static int replay(const struct tm_cli *cli, int argc, char **argv)
   r.dir = tm_cli_find_job(cli, rest.at[0], &err);
   rc = r.dir ? find_mini_batch(&r, o.step, &err) : err.code;
   if (rc >= 0)
-    rc = replay_found(&r, &err);
+    rc = replay_found(&r, !o.no_timeout, &err);
   TM_ARRAY_RELEASE(&rest);
   release(&r);
   return tm_cli_end(rc, &err);

@@ -114,7 +114,13 @@ end
 
 local fields = {
   c = function(state) return state.c end,
-  columns = function(state) return { unpack(state.names) } end,
+  columns = function(state)
+    local names = {}
+    for i, name in ipairs(state.names) do -- unpack() has a limit
+      names[i] = name
+    end
+    return names
+  end,
   types = function(state)
     local types = {}
     for i, name in ipairs(state.names) do

@@ -50,33 +50,8 @@ place=$(mktemp -d "$dir/tidemill-bench-XXXXXX")
 fast=$(mktemp -d /dev/shm/tidemill-bench-XXXXXX)
 trap 'rm -rf "$place" "$fast"' EXIT
 
-heading()
-{
-  printf '\n%s\n' "$1"
-}
-
-row() # NAME FORMAT VALUE...
-{
-  local name=$1 format=$2
-  shift 2
-  # shellcheck disable=SC2059
-  printf "  %-46s $format\\n" "$name" "$@"
-}
-
-# median: of the numbers on standard input, one a line.
-median()
-{
-  sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
-
-seconds() # COMMAND...: how long it takes
-{
-  local begin end
-  begin=$(date +%s%N)
-  "$@" >&2
-  end=$(date +%s%N)
-  awk -v a="$begin" -v b="$end" 'BEGIN { printf "%.6f\n", (b - a) / 1e9 }'
-}
+# shellcheck source=tests/bench/common.sh
+source "$here/common.sh"
 
 # pipeline FILE SCRIPT INPUT ARGUMENT [MINI_BATCH_SIZE]: INPUT is a Lua expression.
 pipeline()
@@ -100,14 +75,6 @@ job()
 {
   "$program" run "$1" --job-dir "$2" --progress none 2>"$place/words" ||
     { cat "$place/words" >&2; echo "run.sh: the job has failed" >&2; exit 1; }
-}
-
-# check_rows FILE COUNT: a measurement of what did not do its work is none.
-check_rows()
-{
-  local rows
-  rows=$(wc -l <"$1")
-  [ "$rows" -eq "$2" ] || { echo "run.sh: $rows rows in '$1', not $2" >&2; exit 1; }
 }
 
 # list_of COUNT FILE: paths that need not be there.
@@ -139,29 +106,9 @@ parallel_all()
   parallel --will-cite -j$workers -N10 "printf '%s\\n'" <"$1" >"$place/parallel.txt" 2>/dev/null
 }
 
-repeat() # COUNT COMMAND...: median
-{
-  local count=$1
-  shift
-  for _ in $(seq "$count"); do
-    "$@"
-  done | median
-}
-
-per() # SECONDS COUNT: microseconds each
-{
-  awk -v s="$1" -v n="$2" 'BEGIN { printf "%.2f", s * 1e6 / n }'
-}
-
 overhead_row() # NAME US OURS
 {
   row "$1" '%10s us  %8s' "$2" "$(awk -v a="$2" -v b="$3" 'BEGIN { printf "%.1fx", a / b }')"
-}
-
-# has COMMAND NAME: else says so in the table.
-has()
-{
-  command -v "$1" >/dev/null || { row "$2" '%s' "$1 is not installed"; return 1; }
 }
 
 overhead()

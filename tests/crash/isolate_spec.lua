@@ -104,7 +104,7 @@ describe("while bad items are isolated the supervisor", function()
 
   it("may be killed at a call that changes a file", function()
     local _, changes = count_calls()
-    local hits, wanted = 0, some_of(changes, 40)
+    local hits, wanted = 0, some_of(changes, 16)
     for _, n in ipairs(wanted) do
       local t = new_case()
       local r = t:run_job(nil, faults("kill@" .. n))
@@ -119,7 +119,7 @@ describe("while bad items are isolated the supervisor", function()
   it("says what failed, and goes on when it is resumed", function()
     local calls = count_calls()
     for _, way in ipairs { "fail@%d:EIO", "fail@%d:ENOSPC", "short@%d" } do
-      for _, n in ipairs(some_of(calls, 15)) do
+      for _, n in ipairs(some_of(calls, 6)) do
         local t, plan = new_case(), way:format(n)
         local r = t:run_job(nil, faults(plan))
         assert.is_true(r.status == 0 or r.status == 2 or r.status == 3, ("%s: status %s, signal %s\n%s"):format(plan,
@@ -133,7 +133,7 @@ describe("while bad items are isolated the supervisor", function()
   end)
 
   it("may be killed at any moment", function()
-    for i = 1, LONG and 200 or 30 do
+    for i = 1, LONG and 200 or 12 do
       local t = new_case()
       local p = t:start_job()
       programs.pass_ms(math.random(5, 120))

@@ -117,7 +117,7 @@ describe("the supervisor of data frames", function()
 
   it("may be killed at a call that changes a file", function()
     local _, changes = count_calls()
-    for _, n in ipairs(some_of(changes, 30)) do
+    for _, n in ipairs(some_of(changes, 12)) do
       local t = new_case()
       t:run_job(nil, faults("kill@" .. n))
       expect_whole(t, "kill@" .. n)
@@ -128,7 +128,7 @@ describe("the supervisor of data frames", function()
   it("says what failed, and goes on when it is resumed", function()
     local calls = count_calls()
     for _, way in ipairs { "fail@%d:EIO", "short@%d" } do
-      for _, n in ipairs(some_of(calls, 12)) do
+      for _, n in ipairs(some_of(calls, 6)) do
         local t, plan = new_case(), way:format(n)
         local r = t:run_job(nil, faults(plan))
         assert.is_true(r.status == 0 or (r.err:find "%S" ~= nil), plan .. ": no words")
@@ -159,7 +159,7 @@ describe("the supervisor", function()
   it("may be killed while it resumes", function()
     local function kill_halfway(t) t:run_job(nil, faults "kill@70") end
     local _, changes = count_calls(kill_halfway)
-    for _, n in ipairs(some_of(changes, 12)) do
+    for _, n in ipairs(some_of(changes, 8)) do
       local t = new_case()
       kill_halfway(t)
       t:run_job({ "--resume" }, faults("kill@" .. n))
@@ -176,7 +176,7 @@ describe("the supervisor", function()
                  [[arguments = { "--resume_from", "old" }]])
     end
     local _, changes = count_calls(begin)
-    for _, n in ipairs(some_of(changes, 12)) do
+    for _, n in ipairs(some_of(changes, 8)) do
       local t = new_case()
       begin(t)
       t:run_job(nil, faults("kill@" .. n))
@@ -190,7 +190,7 @@ describe("the supervisor", function()
   it("says what failed, and goes on when it is resumed", function()
     local calls = count_calls()
     for _, way in ipairs { "fail@%d:EIO", "fail@%d:ENOSPC", "fail@%d:EINTR", "short@%d" } do
-      for _, n in ipairs(some_of(calls, 12)) do
+      for _, n in ipairs(some_of(calls, 6)) do
         local t, plan = new_case(), way:format(n)
         local r = t:run_job(nil, faults(plan))
         assert.is_true(r.status == 0 or r.status == 2 or r.status == 3, ("%s: status %s, signal %s\n%s"):format(plan,

@@ -81,7 +81,7 @@ describe("a process that may open no more files", function()
     starve(t, t.program.pid)
     t:write("go", "")
     local r = t:finish(t.program, 60)
-    t:expect(r, 3)
+    if not r.err:find "LeakSanitizer" then t:expect(r, 3) end -- which must open files itself, and fails
     assert.is_truthy(r.err:find "too many open files", r.err)
     t:expect_job(0, { "--resume" }, t.options)
     assert.same(job.names(12), t:rows())

@@ -25,7 +25,7 @@ describe("init()", function()
     t:inputs(8)
     t:script(WAIT .. [[
       function init()
-        for _ = 1, 150 do ffi.C.poll(nil, 0, 20) end
+        for _ = 1, 225 do ffi.C.poll(nil, 0, 20) end -- 45 s: the first rule, of three rounds, comes behind the second
         error "the model server does not answer"
       end
       function run(m) return names_of(m) end]])
@@ -44,6 +44,44 @@ describe("init()", function()
     t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 1"
     local r = t:expect_job(1, nil, FAST)
     expect_words(r, { "every living worker %(there are 2%) has been in init%(%) for more than 33 s" })
+  end)
+
+  it("that all are stuck in says where it was, of each that can be interrupted", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script [[
+      function init()
+        while true do end
+      end
+      function run(m) return names_of(m) end]]
+    t:pipeline [[mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 1, interruptible = true,
+                 interrupt_grace = 100]]
+    local r = t:expect_job(1, nil, FAST)
+    expect_words(r, { "every living worker %(there are 2%) has been in init%(%)",
+                      "process00%d was at %S*score.lua:3, process00%d was at %S*score.lua:3",
+                      "the stacks are in '%S+/user/error/'" })
+    for _, name in ipairs { "process000", "process001" } do
+      assert.is_truthy(t:log("user/error/0/" .. name .. ".txt"):find("score.lua:3: in function <%S+score.lua:2>"))
+    end
+    local rows = t:tries()
+    assert.equal(2, #rows)
+    for _, row in ipairs(rows) do
+      assert.same({ "", "0", "INIT_TIMEOUT", "timeout", "" },
+        { row["Mini-batch Id"], row["Total"], row["Status"], row["Error Category"], row["Mini-batch Detail"] })
+    end
+  end)
+
+  it("says where it was without interruptible too, where it is not compiled", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script [[
+      jit.off()
+      function init()
+        while true do end
+      end
+      function run(m) return names_of(m) end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_invocation_timeout = 1, interrupt_grace = 100"
+    expect_words(t:expect_job(1, nil, FAST), { "process000 was at %S*score.lua:4" })
   end)
 
   it("of one may take as long as it likes while another works", function()

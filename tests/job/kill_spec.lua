@@ -1,11 +1,11 @@
 -- Killed from outside, whatever and whenever: nothing is lost, nothing is twice, nothing is left.
 --
--- TM_KILLS: how many supervisors are killed at random moments (200; with TM_LONG 1000).
+-- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (50; with TM_LONG 1000).
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
-local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 1000 or 200
+local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 1000 or 50
 local WAIT_FOR_GO = [[
 local ffi = require "ffi"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
@@ -173,7 +173,7 @@ end]]
 
   it("of the supervisor costs nothing and leaves nothing", function()
     local hits = 0
-    while hits < KILLS do
+    while hits < KILLS * 0.6 do
       local t = busy_case("", hits % 50 < 12 and 20000) -- some rows are larger than 1 MB
       hits = hits + kill_supervisors(t, 12)
       expect_rows(t, t:expect_job(0, { "--resume" }))
@@ -202,10 +202,35 @@ end]]
   end
 
   it("of the keeper costs nothing and leaves nothing", function()
-    kill_others("node", "", KILLS * 0.15, 3)
+    kill_others("node", "", KILLS * 0.2, 3)
+  end)
+
+  it("of the keeper with the last result under way ends the job, or runs that again", function()
+    for _ = 1, 4 do
+      local t = job.case()
+      t:inputs(2)
+      t:script [[
+        local ffi = require "ffi"
+        ffi.cdef "int getppid(void); int kill(int pid, int signal); int prctl(int option, unsigned long value);"
+        function run(m)
+          local mark = io.open(os.getenv "MARK")
+          if number_of(m[1]) == 2 and not mark then
+            io.open(os.getenv "MARK", "w"):close()
+            local keeper = ffi.C.getppid()
+            ffi.C.prctl(1, 0) -- it does not end with the keeper
+            ffi.C.kill(keeper, 9)
+            while ffi.C.getppid() == keeper do end
+          end
+          return names_of(m)
+        end]]
+      t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+      t:expect_job(0, nil, { env = { "MARK=" .. t:path "mark" } })
+      assert.same(job.names(2), t:rows())
+      job.check_end()
+    end
   end)
 
   it("of workers costs tries, no rows", function()
-    kill_others("worker", "run_max_try = 30, retry_delay = 0", KILLS * 0.15, 3)
+    kill_others("worker", "run_max_try = 30, retry_delay = 0", KILLS * 0.2, 3)
   end)
 end)

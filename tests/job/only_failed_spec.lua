@@ -123,6 +123,15 @@ describe("--only-failed", function()
     says(refused(t, 2, t.dir .. "/nowhere", "--resume"), "'--only-failed' starts a new job")
   end)
 
+  it("refuses a step that takes over another job", function()
+    local t = two_steps()
+    t:expect_job(0)
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub("inputs = inputs,",
+      function(text) return text .. (' arguments = { "--resume_from", "%s" },'):format(t.job_dir) end)))
+    says(refused(t, 2, t.job_dir), "step 'one' has --resume_from, which takes over")
+    says(refused(t, 2, t.job_dir, "--accept-changes"), "take --resume_from out of its arguments")
+  end)
+
   it("refuses a job that runs, and one that was interrupted", function()
     local t = two_steps()
     t:script([[function run(m)
@@ -177,14 +186,18 @@ describe("--only-failed", function()
     assert.same({ "0001.txt", "0004.txt" }, rows_of(t, "score"))
   end)
 
-  it("knows a lone item without an element, and names that are not UTF-8", function()
+  it("knows them where nothing was returned for a mini-batch, and names that are not UTF-8", function()
     local t = job.case()
     t:write("in/a\xfeb.txt", "")
     t:write("in/c\nd.txt", "")
     t:script "function run(m) return {} end"
-    t:pipeline "mini_batch_size = 1"
+    t:pipeline "mini_batch_size = 2"
     t:expect_job(1)
-    t:script "function run(m) return { #name_of(m[1]) .. (io.open(m[1]) and ' is there' or '') } end"
+    t:script [[function run(m)
+      local rows = {}
+      for i, path in ipairs(m) do rows[i] = #name_of(path) .. (io.open(path) and " is there" or "") end
+      return rows
+    end]]
     t:expect(t:run(words(t, "--only-failed", t.job_dir)), 0)
     assert.same({ "7 is there", "7 is there" }, rows_of(t, "score"))
   end)

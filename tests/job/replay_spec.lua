@@ -95,6 +95,49 @@ describe("replay", function()
     assert.is_truthy(r.out:find "^0005.txt ")
   end)
 
+  --- A job whose first mini-batch is bad in the way of `how`, once it is replayed.
+  local function turning_case(config, how)
+    local t = job.case()
+    t:inputs(1)
+    t:script([[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      function run(m)
+        if os.getenv "TURNED" then
+          ]] .. how .. [[
+        end
+        return names_of(m)
+      end]])
+    t:pipeline("process_count_per_node = 1, " .. config)
+    t:expect_job(0)
+    return t
+  end
+  local TURNED = { env = { "TURNED=1" } }
+
+  it("says where it hangs when the job's run_invocation_timeout has passed", function()
+    local t = turning_case("run_invocation_timeout = 0.3", "while true do end")
+    replay(t, 0, 1, { "run() took longer than run_invocation_timeout (0.3 s) and was interrupted", "score.lua:6: in" },
+           nil, TURNED)
+  end)
+
+  it("leaves what cannot be interrupted alone, and says so", function()
+    local t = turning_case("run_invocation_timeout = 0.1, interrupt_grace = 0.1", [[
+          os.execute("until grep -q 'cannot be interrupted' " .. os.getenv "SAID" .. "; do :; done")]])
+    replay(t, 0, 1, { "has passed run_invocation_timeout (0.1 s) and cannot be interrupted: it is in a C function" },
+           nil, { env = { "TURNED=1", "SAID=" .. t:path("run" .. t.runs + 1 .. ".err") } })
+  end)
+
+  it("has no timeout with --no-timeout", function()
+    local t = turning_case("run_invocation_timeout = 0.1", "ffi.C.poll(nil, 0, 400)")
+    local r = replay(t, 0, 0, { "1 element returned" }, { "--no-timeout" }, TURNED)
+    assert.is_nil(r.err:find("run_invocation_timeout", 1, true))
+  end)
+
+  it("has the job's worker_memory_limit", function()
+    local t = turning_case('worker_memory_limit = "64MB"', 'local s = ("x"):rep(200 * 2^20) print(#s)')
+    replay(t, 0, 1, { "not enough memory", "worker_memory_limit" }, nil, TURNED)
+  end)
+
   it("is what the end of a job and user/error.txt name", function()
     local t = new_case()
     local r = t:expect_job(0)

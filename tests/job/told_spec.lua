@@ -119,6 +119,26 @@ describe("logs", function()
     assert.is_truthy(r.err:find("step 'score' has no mini-batch 8; it has 8, numbered from 0", 1, true), r.err)
   end)
 
+  it("tells tries of parts apart", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script [[
+      function run(m)
+        for _, path in ipairs(m) do if number_of(path) == 3 then os.exit(7) end end
+        return names_of(m)
+      end]]
+    t:pipeline [[mini_batch_size = 4, process_count_per_node = 1, run_max_try = 1, retry_delay = 0,
+                 isolate_failures = true]]
+    t:expect_job(0)
+    local text = logs(t, "--mini-batch", "0")
+    expect_order(text, { "handed out %d: RUN_DONE at %S+ 2 items, 2 succeeded, 0 failed %(of its items 1%-2%)",
+      "RUN_DONE at %S+ 1 item, 1 succeeded, 0 failed %(of its items 4%-4%)" })
+    assert.is_truthy(text:find "PROCESS_DIED at %S+ 1 item, 0 succeeded, 1 failed %(of its items 3%-3%)")
+    for good in text:gmatch "RUN_DONE[^\n]*\n(.-)%f[^\n]handed out" do
+      assert.is_nil(good:find "exited with status 7")
+    end
+  end)
+
   it("names the step of each line where there are several", function()
     local t = new_case()
     t:write("pipeline.lua", [[

@@ -1,12 +1,17 @@
-/* tidemill_clocks.c - the program, with clocks that go as a test says:
+/* tidemill_clocks.c - the program, with clocks that go as a test says, and a disk that hangs:
  *
  *   TM_CLOCK_SPEED=10   the monotonic clock goes ten times as fast; timers of the loop go on as they are
  *   TM_CLOCK_JUMPS=1    the wall clock jumps by up to two days, back and forth, at every look
+ *   TM_HANGS=stat:TEXT  in workers stat() of a path that holds TEXT never returns
+ *   TM_HANGS=fsync      in workers fsync() never returns
  *
  * Keepers and workers are the same program, and have the same clocks. All that is ours reads the time through clock_gettime().
  */
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "sys/fs.h"
@@ -31,6 +36,34 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
   if (id == CLOCK_REALTIME && setting("TM_CLOCK_JUMPS") > 0)
     t->tv_sec += (t->tv_nsec / 1000 % 5 - 2) * 86400;
   return rc;
+}
+
+int __real_stat(const char *path, struct stat *out);
+int __wrap_stat(const char *path, struct stat *out);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+/* What is to hang here, behind `call`; NULL: not that. */
+static const char *hangs(const char *call)
+{
+  const char *text = getenv("TM_HANGS");
+  size_t n = strlen(call);
+  return text && getenv("TIDEMILL_WORKER") && strncmp(text, call, n) == 0 ? text + n : NULL;
+}
+
+int __wrap_stat(const char *path, struct stat *out)
+{
+  const char *text = hangs("stat:");
+  while (text && strstr(path, text))
+    pause();
+  return __real_stat(path, out);
+}
+
+int __wrap_fsync(int fd)
+{
+  while (hangs("fsync"))
+    pause();
+  return __real_fsync(fd);
 }
 
 int main(int argc, char **argv)

@@ -77,7 +77,7 @@ static void an_alarm_is_handled_by_the_thread_that_catches_it(void **state)
 
 static void surrender(void *data)
 {
-  tm_alarm_surrender();
+  tm_alarm_surrender(SIGINT);
 }
 
 static void one_that_surrenders_is_ended_by_the_signal(void **state)

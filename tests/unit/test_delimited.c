@@ -194,6 +194,10 @@ static void line_breaks_in_quotes(void **state)
   assert_string_equal(read_text(&g, "\"a\r\nb\",\"\n\"\n"), "a\r\nb|\n\n");
   assert_string_equal(read_text(&g, "a,b\nc,\"d\n"), "a|b\nc|d\n\n");
   assert_int_equal(counts(&g)->faults[TM_FAULT_UNCLOSED], 1);
+  g.dialect.ragged = TM_RAGGED_ERROR;
+  expect_error(&g, "a,b\nc,\"d\n",
+               "column 'b': a quote is not closed: all up to the end of the file is in its field",
+               1006);
   rig_release(&g);
 }
 
@@ -259,6 +263,32 @@ static void fields_go_to_columns(void **state)
   rig_release(&g);
 }
 
+/* Its values are not looked at; the row is. */
+static void what_nobody_reads_is_left_out(void **state)
+{
+  struct rig g;
+  static const char *const values[] = { NULL, NULL, NULL, "/a" };
+  struct tm_delimited_source source = { .at = 1000, .values = values };
+  static const char text[] = "x,\xff,\"a\"\n2,y\n";
+  rig_init(&g, "a:long b:string c:string path:string");
+  g.schema.columns[3].of_file = true;
+  g.dialect.misfit = TM_MISFIT_ERROR;
+  g.schema.columns[0].is_unread = g.schema.columns[1].is_unread = true;
+  assert_int_equal(read_source(&g, text, strlen(text), &source), strlen(text));
+  assert_string_equal(tm_buf_str(&g.text), "a|/a\n-|/a\n");
+  assert_int_equal(counts(&g)->faults[TM_FAULT_SHORT], 1);
+  assert_int_equal(counts(&g)->faults[TM_FAULT_TEXT], 0);
+  g.schema.columns[2].is_unread = g.schema.columns[3].is_unread = true;
+  assert_string_equal(read_text(&g, "1,2,3\n"), "");
+  assert_int_equal(counts(&g)->rows, 1);
+  g.dialect.ragged = TM_RAGGED_ERROR;
+  expect_error(&g, "1,2,3\n1,2,\"x\n",
+               "column 'c': a quote is not closed where its row ends; for line breaks within "
+               "quotes set support_multi_line = true",
+               1010);
+  rig_release(&g);
+}
+
 static void a_row_is_taken_whole_or_not(void **state)
 {
   struct rig g;
@@ -318,6 +348,7 @@ int main(void)
     cmocka_unit_test(encodings),
     cmocka_unit_test(nul_bytes_are_text),
     cmocka_unit_test(fields_go_to_columns),
+    cmocka_unit_test(what_nobody_reads_is_left_out),
     cmocka_unit_test(a_row_is_taken_whole_or_not),
     cmocka_unit_test(long_fields),
   };

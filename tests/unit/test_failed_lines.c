@@ -56,11 +56,13 @@ static void missing_elements_are_one_line(void **state)
   expect_short(
       10, 0, 8,
       "{\"mini_batch\":7,\"item\":null,\"count\":2,\"input\":1,\"error\":\"run() returned 8 "
-      "elements for 10 items\"}\n");
+      "elements for 10 items; which of them failed is not known: context:fail(i, message) says "
+      "it\"}\n");
   expect_short(
       10, 3, 5,
       "{\"mini_batch\":7,\"item\":null,\"count\":2,\"input\":1,\"error\":\"run() returned 5 "
-      "elements for 10 items, of which 3 are marked as failed\"}\n");
+      "elements for 10 items, of which 3 are marked as failed; which of them failed is not known: "
+      "context:fail(i, message) says it\"}\n");
 }
 
 static struct tm_manifest *list_of(struct folder *f, int items)

@@ -58,11 +58,16 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
   rig_send(&r, TM_FRAME_STOPPING, 0, 0, NULL, 0);
   rig_wait(&r, TM_FRAME_BYE, 0);
   rig_wait_ended(&r, 0, &e);
+  rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
+  rig_wait(&r, TM_FRAME_PONG, 0); /* what it had is removed behind the frame that tells */
   assert_int_equal(e.cause, TM_END_STOPPED);
   assert_int_equal(e.exit_status, 0);
   assert_true(e.max_rss_kb > 0 && e.lived_ns > 0);
   expect_state(&e, 1200, TM_ENTRY_DONE);
   expect_state(&e, 1201, TM_ENTRY_QUEUED);
+  rig_send(&r, TM_FRAME_PING, 0, 0, NULL,
+           0); /* the end is told first, and what the worker had is removed behind it */
+  rig_wait(&r, TM_FRAME_PONG, 0);
   assert_false(rig_exists(&r, "temp-process0"));
   assert_true(rig_exists(&r, "logs/user/stdout/0/process0.stdout.txt"));
   assert_true(rig_exists(&r, "logs/sys/node/0/process0.stderr.txt"));

@@ -77,6 +77,14 @@ static void what_does_not_run_is_looked_at_after_a_timeout(void **state)
   assert_int_equal(due(&v, INT64_MAX - 10, 0, 1000), INT64_MAX);
 }
 
+static void writing_a_result_has_the_timeout_of_loading(void **state)
+{
+  struct tm_page_view v = { .phase = TM_PHASE_RETURN, .since_ns = 100 };
+  assert_int_equal(due(&v, 0, 50, 120), 150);
+  assert_int_equal(due(&v, 500, 50, 160), 150); /* late */
+  assert_int_equal(due(&v, 0, 0, 120), INT64_MAX);
+}
+
 static void loading_has_a_timeout_of_its_own(void **state)
 {
   struct tm_page_view v = { .phase = TM_PHASE_LOAD, .since_ns = 100 };
@@ -249,6 +257,7 @@ int main(int argc, char **argv)
     cmocka_unit_test(a_run_is_late_at_its_timeout),
     cmocka_unit_test(what_does_not_run_is_looked_at_after_a_timeout),
     cmocka_unit_test(loading_has_a_timeout_of_its_own),
+    cmocka_unit_test(writing_a_result_has_the_timeout_of_loading),
     cmocka_unit_test(init_and_recover_have_their_limits),
     cmocka_unit_test(what_is_late_is_interrupted_then_killed),
     cmocka_unit_test(a_marker_is_known_also_within_another),

@@ -89,6 +89,22 @@ static int64_t about(const char *message)
   return tm_log_mini_batch(message, strlen(message));
 }
 
+static int64_t try_of(const char *message)
+{
+  return tm_log_try_of(message, strlen(message));
+}
+
+static void words_of_the_keeper_say_which_mini_batch_they_are_about(void **state)
+{
+  assert_int_equal(try_of("mini-batch 7, try 2: RUN_EXCEPTION"), 7);
+  assert_int_equal(try_of("process000: run() of mini-batch 12, try 1, passed its timeout"), 12);
+  assert_int_equal(try_of("killed in run(); mini-batch 0, try 3; lived 2 s"), 0);
+  assert_int_equal(try_of("after mini-batch 3: mini-batch 4, try 1"), 4);
+  assert_int_equal(try_of("after mini-batch 3"), -1);
+  assert_int_equal(try_of("after mini-batch 3, tr"), -1);
+  assert_int_equal(try_of(""), -1);
+}
+
 static void a_message_says_which_mini_batch_it_is_about(void **state)
 {
   assert_int_equal(about("mini-batch 17, try 2: RUN_EXCEPTION"), 17);
@@ -133,6 +149,7 @@ int main(void)
     cmocka_unit_test(moments_are_those_that_were_written),
     cmocka_unit_test(a_word_is_not_a_part_of_one),
     cmocka_unit_test(a_message_says_which_mini_batch_it_is_about),
+    cmocka_unit_test(words_of_the_keeper_say_which_mini_batch_they_are_about),
     cmocka_unit_test(a_row_comes_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

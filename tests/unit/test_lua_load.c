@@ -58,7 +58,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
   file_put(w->dir, "p.lua", example, 0600);
   file_put(w->dir, "shared.lua", "return { size = 5 }", 0600);
   file_put(w->dir, "score.lua", "function run() end", 0600);
-  struct tm_json *v = tm_lua_load_pipeline(w->file, &err);
+  struct tm_json *v = tm_lua_load_pipeline(w->file, NULL, NULL, &err);
   if (!v)
     fail_msg("%s", err.text);
   assert_string_equal(v->tag, "Pipeline");
@@ -85,7 +85,7 @@ static void fails_with(struct world *w, const char *text, const char *words)
 {
   struct tm_err err = TM_ERR_NONE;
   file_put(w->dir, "p.lua", text, 0600);
-  assert_null(tm_lua_load_pipeline(w->file, &err));
+  assert_null(tm_lua_load_pipeline(w->file, NULL, NULL, &err));
   assert_int_equal(err.code, TM_EUSAGE);
   assert_true(strncmp(err.text, w->file, strlen(w->file)) == 0);
   assert_string_equal(err.text + strlen(w->file), words);
@@ -126,7 +126,7 @@ static void wrong_files_are_refused(void **state)
   fails_with(w, "return require('tidemill').Dataset.File.from_files 'a'", words.data);
   tm_buf_release(&words);
   struct tm_err err = TM_ERR_NONE;
-  assert_null(tm_lua_load_pipeline("/nonexistent/p.lua", &err));
+  assert_null(tm_lua_load_pipeline("/nonexistent/p.lua", NULL, NULL, &err));
   assert_int_equal(err.code, TM_EUSAGE);
   assert_string_equal(err.text,
                       "cannot open pipeline file '/nonexistent/p.lua': no such file or directory");

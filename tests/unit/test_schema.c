@@ -34,6 +34,17 @@ static void names_are_unique(void **state)
   tm_schema_release(&s);
 }
 
+/* A hostile header: without an index of names this would take hours. */
+static void many_equal_names_take_no_time(void **state)
+{
+  struct tm_schema s = { 0 };
+  for (int i = 0; i < 100000; i++)
+    tm_schema_add(&s, "a", 1);
+  assert_string_equal(s.columns[99999].name, "a_100000");
+  assert_int_equal(tm_schema_find(&s, "a_77", 4), 76);
+  tm_schema_release(&s);
+}
+
 static void json_and_back(void **state)
 {
   struct tm_schema s = { 0 }, again = { 0 }, copy = { 0 };
@@ -154,7 +165,9 @@ static void types_can_be_set(void **state)
   assert_string_equal(s.columns[2].formats[0], "%d.%m.%Y");
   settings[0].name = "dya";
   assert_int_equal(tm_infer_set(&s, settings, 1, &err), TM_EUSAGE);
-  assert_string_equal(err.text, "set_column_types: there is no column 'dya'; did you mean 'day'?");
+  assert_string_equal(
+      err.text,
+      "set_column_types: there is no column 'dya'; did you mean 'day'?; there are 'a', 'b', 'day'");
   settings[1].formats = wrong;
   assert_int_equal(tm_infer_set(&s, settings + 1, 1, &err), TM_EUSAGE);
   assert_non_null(strstr(err.text, "'%q' in the format '%d.%q' is not known"));
@@ -258,6 +271,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(names_are_unique),
+    cmocka_unit_test(many_equal_names_take_no_time),
     cmocka_unit_test(json_and_back),
     cmocka_unit_test(damaged_json_is_refused),
     cmocka_unit_test(schemas_are_merged_by_name),

@@ -152,6 +152,26 @@ static void a_key_that_is_no_column_is_refused(void **state)
   tm_arena_release(&arena);
 }
 
+static void a_key_that_is_too_long_is_refused(void **state)
+{
+  static const char *const names[] = { "city" };
+  static const enum tm_column_type types[] = { TM_COLUMN_STRING };
+  static char text[70000];
+  struct tm_arena arena = { 0 };
+  struct tm_frame_builder b;
+  struct tm_data_frame f;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_table_groups *g = tm_table_groups_new(tm_fs_real(), "/no/where", "/no", city, 1);
+  memset(text, 'x', sizeof(text));
+  tm_frame_builder_init(&b, &arena, names, types, 1);
+  tm_builder_add_string(&b.columns[0], text, sizeof(text));
+  tm_frame_builder_end(&b, &f);
+  assert_int_equal(tm_table_groups_add(g, &f, &err), TM_EINPUT);
+  assert_non_null(strstr(err.text, "'city' is longer than 64 KB"));
+  tm_table_groups_close(g);
+  tm_arena_release(&arena);
+}
+
 /* Every byte of the file set to something else in turn: never anything but good rows or words. */
 static void damage_does_not_crash(void **state)
 {
@@ -196,6 +216,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(rows_come_back_in_groups, tree_setup, tree_teardown),
     cmocka_unit_test_setup_teardown(other_files_are_noticed, tree_setup, tree_teardown),
     cmocka_unit_test(a_key_that_is_no_column_is_refused),
+    cmocka_unit_test(a_key_that_is_too_long_is_refused),
     cmocka_unit_test_setup_teardown(damage_does_not_crash, tree_setup, tree_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

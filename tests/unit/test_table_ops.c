@@ -176,6 +176,7 @@ static void bad_ones_are_refused(void **state)
     { "[{'op':'filter','column':'a','is':'=='}]", "accepted: a number, a string or a boolean" },
     { "[{'op':'keep','columns':[]}]", "one or more names of columns" },
     { "[{'op':'drop','columns':[1]}]", "one or more names of columns" },
+    { "[{'op':'keep','columns':['a','b','a']}]", "keep_columns: column 'a' is named twice" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     struct tm_table_ops o;
@@ -203,6 +204,12 @@ static void columns_must_be_there(void **state)
       "there is no column 'pirce'; did you mean 'price'?; there are 'price', 'day'" },
     { "[{'op':'filter','column':'price','is':'>','value':'x'}]", "of type double" },
     { "[{'op':'filter','column':'day','is':'>','value':'soon'}]", "of type datetime" },
+    { "[{'op':'drop','columns':['day']},{'op':'filter','column':'day','is':'>','value':1}]",
+      "filter: column 'day' is not there any more" },
+    { "[{'op':'keep','columns':['price']},{'op':'keep','columns':['day']}]",
+      "keep_columns: column 'day' is not there any more" },
+    { "[{'op':'drop','columns':['day']},{'op':'drop','columns':['day']}]", NULL },
+    { "[{'op':'drop','columns':['day','price']}]", "leave no column" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     struct tm_table_ops o;
@@ -216,6 +223,37 @@ static void columns_must_be_there(void **state)
   tm_schema_release(&s);
 }
 
+/* What a filter looks at is read, also where it is left out behind it. */
+static void what_nobody_asks_for_is_marked(void **state)
+{
+  static const struct {
+    const char *ops, *unread; /* a letter for each column */
+  } cases[] = {
+    { "[]", "---" },
+    { "[{'op':'keep','columns':['c']}]", "ab-" },
+    { "[{'op':'drop','columns':['c']}]", "--c" },
+    { "[{'op':'filter','column':'a','is':'>','value':1},{'op':'keep','columns':['c']}]", "-b-" },
+    { "[{'op':'drop','columns':['a']},{'op':'drop','columns':['b', 'c']}]", "abc" },
+    { "[{'op':'keep','columns':['a','b']},{'op':'sample','probability':0.5},"
+      "{'op':'keep','columns':['b']}]",
+      "a-c" },
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    struct tm_table_ops o;
+    struct tm_schema s = { 0 };
+    char unread[] = "---";
+    read_ops(&o, cases[i].ops);
+    for (size_t c = 0; c < 3; c++)
+      tm_schema_add(&s, (const char[]) { (char)('a' + c) }, 1)->is_unread = c == 0;
+    tm_table_ops_mark(&o, &s);
+    for (size_t c = 0; c < 3; c++)
+      unread[c] = s.columns[c].is_unread ? s.columns[c].name[0] : '-';
+    assert_string_equal(unread, cases[i].unread);
+    tm_table_ops_release(&o);
+    tm_schema_release(&s);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -226,6 +264,7 @@ int main(void)
     cmocka_unit_test(columns_are_chosen),
     cmocka_unit_test(bad_ones_are_refused),
     cmocka_unit_test(columns_must_be_there),
+    cmocka_unit_test(what_nobody_asks_for_is_marked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,10 @@ static void test_append_row_without_one_good_item_has_failed(void **state)
   tm_tally_add_done(&t, 10, 0, 0);
   assert_int_equal(tm_tally_verdict(&t, &err), TM_FAILED);
   assert_string_equal(err.text, "not one of 10 items succeeded");
+  struct tm_tally none = with(-1, true, 1);
+  tm_tally_add_done(&none, 0, 0, 0);
+  assert_int_equal(tm_tally_verdict(&none, &err), TM_FAILED);
+  assert_non_null(strstr(err.text, "there is no row in 1 mini-batch;"));
 }
 
 static void test_a_verdict_never_changes(void **state)

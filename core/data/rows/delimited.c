@@ -5,6 +5,7 @@
  *  (1) A piece begins with a row and ends with one. One that holds no whole row is made larger until it does.
  *  (2) Rows that are left out are not in `rows`: every column adds one value for each row that is.
  *  (3) ends[] is what the scan found, untouched: a field begins behind the end before it.
+ *  (4) A quote that is not closed takes the rest of its row: where a row has all of its fields it can only be in the last.
  */
 #include "data/rows/delimited.h"
 
@@ -48,16 +49,7 @@ void tm_delimited_free(struct tm_delimited *d)
 void tm_delimited_begin(struct tm_delimited *d, struct tm_arena *arena,
                         const struct tm_delimited_source *source)
 {
-  size_t n = d->schema->len;
-  const char **names = tm_xcalloc(n, sizeof *names);
-  enum tm_column_type *types = tm_xcalloc(n, sizeof *types);
-  for (size_t i = 0; i < n; i++) {
-    names[i] = d->schema->columns[i].name;
-    types[i] = d->schema->columns[i].type;
-  }
-  tm_frame_builder_init(&d->builder, arena, names, types, n);
-  free(names);
-  free(types);
+  tm_schema_begin_frame(d->schema, &d->builder, arena);
   d->source = *source;
   if (source->fields == NULL) {
     d->source.fields = d->plain_fields;
@@ -173,15 +165,18 @@ static int find_rows(struct tm_delimited *d, struct piece *p, struct tm_err *err
 static int add_columns(struct tm_delimited *d, const struct piece *p, struct tm_err *err)
 {
   for (size_t i = 0; i < d->source.fields_len; i++) {
-    int rc = d->source.fields[i] < 0
-                 ? 0
-                 : tm_delimited_add_column(d, p, (size_t)d->source.fields[i], (uint32_t)i, err);
+    int32_t column = d->source.fields[i];
+    int rc = 0;
+    if (column >= 0 && !d->builder.columns[column].is_left_out)
+      rc = tm_delimited_add_column(d, p, (size_t)column, (uint32_t)i, err);
+    else if (i + 1 == d->source.fields_len)
+      rc = tm_delimited_look_at_quotes(d, p, column, (uint32_t)i, err);
     if (rc < 0)
       return rc;
   }
   d->counts.rows += (int64_t)p->rows_len;
   for (size_t i = 0; i < d->schema->len; i++) {
-    if (d->builder.columns[i].len == d->counts.rows)
+    if (d->builder.columns[i].is_left_out || d->builder.columns[i].len == d->counts.rows)
       continue;
     int rc = tm_delimited_add_same(d, p, i, err);
     if (rc < 0)

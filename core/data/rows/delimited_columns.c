@@ -38,7 +38,7 @@ static bool unquote(struct tm_buf *out, const char *p, size_t n)
 }
 
 /* A field that begins with a quote. */
-static int take_quoted(struct tm_delimited *d, const struct piece *piece, size_t column,
+static int take_quoted(struct tm_delimited *d, const struct piece *piece, int32_t column,
                        struct field *f, struct tm_err *err)
 {
   const char *p = f->p + 1;
@@ -56,7 +56,9 @@ static int take_quoted(struct tm_delimited *d, const struct piece *piece, size_t
   f->is_copy = true;
   if (is_closed)
     return 0;
-  struct tm_fault fault = { .kind = TM_FAULT_UNCLOSED, .column = (long)column };
+  struct tm_fault fault = { .kind = TM_FAULT_UNCLOSED,
+                            .column = column,
+                            .is_to_end = d->dialect->multi_line };
   return tm_delimited_note(d, piece, at, d->dialect->ragged == TM_RAGGED_ERROR, &fault, err);
 }
 
@@ -120,7 +122,7 @@ static bool parse_moment(const struct tm_delimited *d, size_t column, const stru
     for (size_t i = 0; i < p->rows_len; i++) {                                                     \
       struct field f = field_of(p, i, field);                                                      \
       value_type v;                                                                                \
-      int rc = is_quote(p, &f) ? take_quoted(d, p, column, &f, err) : 0;                           \
+      int rc = is_quote(p, &f) ? take_quoted(d, p, (int32_t)column, &f, err) : 0;                  \
       if (rc < 0)                                                                                  \
         return rc;                                                                                 \
       if (f.n > 0 && parse)                                                                        \
@@ -174,7 +176,7 @@ static int add_strings(struct tm_delimited *d, const struct piece *p, size_t col
   tm_builder_reserve(b, (int64_t)p->rows_len);
   for (size_t i = 0; i < p->rows_len; i++) {
     struct field f = field_of(p, i, field);
-    int rc = is_quote(p, &f) ? take_quoted(d, p, column, &f, err) : 0;
+    int rc = is_quote(p, &f) ? take_quoted(d, p, (int32_t)column, &f, err) : 0;
     if (rc < 0)
       return rc;
     if (f.n == 0 && !f.is_quoted && (f.p == NULL || !empty_as_string)) {
@@ -202,6 +204,18 @@ int tm_delimited_add_column(struct tm_delimited *d, const struct piece *p, size_
   case TM_COLUMN_DATETIME: return add_moments(d, p, column, field, err);
   default: return add_strings(d, p, column, field, err);
   }
+}
+
+int tm_delimited_look_at_quotes(struct tm_delimited *d, const struct piece *p, int32_t column,
+                                uint32_t field, struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; p->has_quotes && i < p->rows_len && rc == 0; i++) {
+    struct field f = field_of(p, i, field);
+    if (is_quote(p, &f))
+      rc = take_quoted(d, p, column, &f, err);
+  }
+  return rc;
 }
 
 int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t column,

@@ -41,6 +41,9 @@ struct tm_delimited {
 /* The values of field `field` of every row of the piece, for column `column`. */
 int tm_delimited_add_column(struct tm_delimited *d, const struct piece *p, size_t column,
                             uint32_t field, struct tm_err *err);
+/* Of a field that nobody reads: whether its quotes are closed. column: or -1. */
+int tm_delimited_look_at_quotes(struct tm_delimited *d, const struct piece *p, int32_t column,
+                                uint32_t field, struct tm_err *err);
 /* Null in every row, or the value that the column has for the whole file. */
 int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t column,
                           struct tm_err *err);

@@ -54,9 +54,10 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
                   f->expected);
     break;
   case TM_FAULT_UNCLOSED:
-    tm_buf_add_str(out,
-                   "a quote is not closed where its row ends; for line breaks within quotes set "
-                   "support_multi_line = true");
+    tm_buf_add_str(out, f->is_to_end
+                            ? "a quote is not closed: all up to the end of the file is in its field"
+                            : "a quote is not closed where its row ends; for line breaks within "
+                              "quotes set support_multi_line = true");
     break;
   case TM_FAULT_TOO_LONG:
     tm_buf_add_str(out, "a row of 2 GB or more; is there a quote that is not closed?");
@@ -73,7 +74,7 @@ void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts)
     [TM_FAULT_TEXT] = "texts with bytes that are not of the encoding",
     [TM_FAULT_SHORT] = "rows with fewer fields than there are columns",
     [TM_FAULT_LONG] = "rows with more fields than there are columns",
-    [TM_FAULT_UNCLOSED] = "quotes that are not closed where their row ends",
+    [TM_FAULT_UNCLOSED] = "quotes that are not closed",
     [TM_FAULT_LINE] = "lines that are no JSON objects",
   };
   size_t before = out->len;

@@ -28,6 +28,7 @@ struct tm_fault {
   long column;      /* of the schema, or -1 */
   int64_t fields;   /* that the row has, */
   int64_t expected; /* and should have */
+  bool is_to_end;   /* UNCLOSED: the field goes up to the end of the file */
   char text[64];    /* of the value, one line, cut */
 };
 

@@ -19,6 +19,16 @@ size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *
   return n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+int tm_header_check_mark(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err)
+{
+  bool has_mark = n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0);
+  if (encoding != TM_ENCODING_UTF8 || !has_mark)
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "it begins with the byte order mark of UTF-16, and is read as UTF-8; set "
+                    "encoding = \"utf16\"");
+}
+
 bool tm_header_is_there(const struct tm_dialect *d, bool is_first_file)
 {
   return d->header == TM_HEADER_ALL_SAME || d->header == TM_HEADER_DIFFERENT ||

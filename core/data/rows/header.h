@@ -11,6 +11,8 @@
 /* The bytes of the byte order mark at the beginning of a file of this encoding: 0, 2 or 3. For UTF-16, *big_endian is
  * what it says. `n` is less than 3 only when the file is. */
 size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *big_endian);
+/* TM_EUSAGE: text with the mark of UTF-16 is to be read as UTF-8; it would be rows of nonsense. */
+int tm_header_check_mark(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err);
 
 /* The bytes of the empty lines that the text begins with: nothing but CRs before their LF. */
 size_t tm_header_empty(const char *p, size_t n);

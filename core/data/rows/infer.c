@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
 #include "base/mem.h"
 #include "data/frame.h"
 #include "data/rows/delimited.h"
@@ -102,25 +101,16 @@ void tm_infer_types(const struct tm_dialect *d, const char *p, size_t n, bool is
   tm_arena_release(&arena);
 }
 
-static int refuse(const struct tm_schema *schema, const char *name, struct tm_err *err)
-{
-  const char **names = tm_xcalloc(schema->len, sizeof *names);
-  for (size_t i = 0; i < schema->len; i++)
-    names[i] = schema->columns[i].name;
-  const char *near = tm_text_nearest(name, names, schema->len);
-  free(names);
-  return tm_err_set(err, TM_EUSAGE, "set_column_types: there is no column '%s'%s%s%s", name,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
 int tm_infer_set(struct tm_schema *schema, const struct tm_column_setting *settings, size_t len,
                  struct tm_err *err)
 {
   for (size_t i = 0; i < len; i++) {
     const struct tm_column_setting *s = &settings[i];
     long at = tm_schema_find(schema, s->name, strlen(s->name));
-    if (at < 0)
-      return refuse(schema, s->name, err);
+    if (at < 0) {
+      tm_schema_refuse(schema, s->name, err);
+      return tm_err_wrap(err, "set_column_types");
+    }
     for (size_t k = 0; k < s->formats_len; k++) {
       const char *bad = tm_value_bad_format(s->formats[k]);
       if (bad != NULL)

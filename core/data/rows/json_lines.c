@@ -1,6 +1,6 @@
 /* json_lines.c - one line at a time: all of its values as slices, then each column's value.
  *
- *  (1) A line adds a value to every column, or to none: nothing is added before the whole line has been read.
+ *  (1) A line adds a value to every column that is read, or to none: nothing is added before the whole line has been read.
  *  (2) Keys mostly come in the order of the line before: key i is first looked for where key i of that line was.
  */
 #include "data/rows/json_lines.h"
@@ -65,16 +65,7 @@ void tm_json_lines_free(struct tm_json_lines *j)
 void tm_json_lines_begin(struct tm_json_lines *j, struct tm_arena *arena, int64_t at,
                          const char *const *values)
 {
-  size_t n = j->schema->len;
-  const char **names = tm_xcalloc(n, sizeof *names);
-  enum tm_column_type *types = tm_xcalloc(n, sizeof *types);
-  for (size_t i = 0; i < n; i++) {
-    names[i] = j->schema->columns[i].name;
-    types[i] = j->schema->columns[i].type;
-  }
-  tm_frame_builder_init(&j->builder, arena, names, types, n);
-  free(names);
-  free(types);
+  tm_schema_begin_frame(j->schema, &j->builder, arena);
   j->at = at;
   j->of_file = values;
   j->counts = (struct tm_row_counts) { 0 };
@@ -278,8 +269,9 @@ static int add_line(struct tm_json_lines *j, const char *p, size_t n, struct tm_
     return note(j, TM_FAULT_LINE, -1, p, n, !j->options.drop_invalid, err);
   }
   for (size_t i = 0; i < j->schema->len && rc == 0; i++) /* keeps (1) */
-    rc = j->schema->columns[i].of_file ? add_of_file(j, i, err)
-                                       : add_value(j, i, &j->values[i], err);
+    if (!j->builder.columns[i].is_left_out)
+      rc = j->schema->columns[i].of_file ? add_of_file(j, i, err)
+                                         : add_value(j, i, &j->values[i], err);
   j->counts.rows++;
   return rc;
 }

@@ -80,7 +80,8 @@ static int check_header(struct tm_ranges *r, struct tm_err *err)
   size_t n;
   const char *p = tm_borders_header(r->borders, &n);
   int rc = 0;
-  if (!r->is_checked && r->o.schema != NULL && n > 0 && r->dialect.header == TM_HEADER_ALL_SAME) {
+  bool has_schema = r->o.schema != NULL && r->o.schema->len > 0; /* none: no rows up to here */
+  if (!r->is_checked && has_schema && n > 0 && r->dialect.header == TM_HEADER_ALL_SAME) {
     tm_header_read(&r->dialect, p, n, true, true, &names);
     rc = tm_header_check(&names, r->o.schema, err);
   }

@@ -85,11 +85,14 @@ static void convert(struct tm_buf *out, const char *p, size_t n, bool big_endian
     tm_utf16_end(&u, out, &bad);
 }
 
-static int read_head(const struct tm_rows_options *o, struct tm_stream *s, size_t n,
+static int read_head(const struct tm_rows_options *o, const struct tm_rows_file *file, size_t n,
                      struct head *out, struct tm_err *err)
 {
   struct tm_buf raw = TM_BUF_NONE;
+  struct tm_stream *s = file->stream;
   int64_t got = s->read(s, tm_buf_extend(&raw, n), n, 0, err);
+  if (got >= 0 && tm_header_check_mark(o->dialect.encoding, raw.data, (size_t)got, err) < 0)
+    got = tm_err_wrap(err, "'%s'", file->path);
   if (got >= 0) {
     size_t len = (size_t)got,
            mark = tm_header_mark(o->dialect.encoding, raw.data, len, &out->big_endian);
@@ -112,7 +115,7 @@ static int64_t read_header(const struct tm_rows_options *o, const struct tm_rows
                            struct head *head, struct tm_schema *names, struct tm_err *err)
 {
   for (size_t n = SAMPLE;; n *= 4) {
-    int rc = read_head(o, file->stream, n, head, err);
+    int rc = read_head(o, file, n, head, err);
     if (rc < 0)
       return rc;
     size_t len =
@@ -140,7 +143,7 @@ static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *fil
   if ((!has_own && !is_utf16) || (r->head_path != NULL && strcmp(r->head_path, file->path) == 0))
     return 0;
   int64_t rc = has_own ? read_header(&r->options, file, &head, &names, err)
-                       : read_head(&r->options, file->stream, 4, &head, err);
+                       : read_head(&r->options, file, 4, &head, err);
   if (rc >= 0) {
     free(r->head_path);
     free(r->fields);
@@ -156,6 +159,15 @@ static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *fil
   return rc < 0 ? (int)rc : 0;
 }
 
+/* The next file says more of such columns: their names again, and what they hold. */
+static bool has_header_alone(const struct tm_rows_options *o, const struct head *head,
+                             size_t header)
+{
+  const char *rows = tm_buf_str(&head->text) + header;
+  return head->is_whole && tm_header_is_there(&o->dialect, false) &&
+         tm_header_empty(rows, head->text.len - header) == head->text.len - header;
+}
+
 int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_file *file,
                         bool infer, const struct tm_column_setting *settings, size_t settings_len,
                         struct tm_schema *out, struct tm_err *err)
@@ -164,15 +176,17 @@ int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_fi
   int64_t rc = 0;
   if (o->format == TM_ROWS_DELIMITED) {
     rc = read_header(o, file, &head, out, err);
-    if (rc >= 0 && infer)
+    if (rc >= 0 && has_header_alone(o, &head, (size_t)rc))
+      tm_schema_release(out);
+    else if (rc >= 0 && infer)
       tm_infer_types(&o->dialect, tm_buf_str(&head.text) + rc, head.text.len - (size_t)rc,
                      head.is_whole, out);
   } else {
-    rc = read_head(o, file->stream, SAMPLE, &head, err);
+    rc = read_head(o, file, SAMPLE, &head, err);
     for (size_t n = SAMPLE * 4; rc >= 0 && !head.is_whole && n <= SAMPLE_MAX &&
                                 memchr(tm_buf_str(&head.text), '\n', head.text.len) == NULL;
          n *= 4)
-      rc = read_head(o, file->stream, n, &head, err);
+      rc = read_head(o, file, n, &head, err);
     if (rc >= 0)
       tm_json_lines_infer(tm_buf_str(&head.text), head.text.len, head.is_whole, out);
   }

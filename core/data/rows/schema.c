@@ -1,13 +1,19 @@
-/* schema.c - the list of columns. Names are looked up one by one: tables have tens of columns, seldom thousands, and it
- * is done once per file. */
+/* schema.c - the list of columns.
+ *
+ * A header may be hostile: a hundred thousand fields, all of one name. by_name has for each name the number of its column, and
+ * above that (SUFFIX_SHIFT) the last number that was put behind it to make another: no search begins anew.
+ */
 #include "data/rows/schema.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/frame.h"
+#include "base/text.h"
 #include "data/rows/value.h"
+
+#define SUFFIX_SHIFT 32
 
 static void release_formats(struct tm_schema_column *c)
 {
@@ -25,27 +31,50 @@ void tm_schema_release(struct tm_schema *s)
     free(s->columns[i].name);
   }
   free(s->columns);
+  tm_map_release(&s->by_name);
   *s = (struct tm_schema) { 0 };
 }
 
 long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len)
 {
-  for (size_t i = 0; i < s->len; i++)
-    if (strlen(s->columns[i].name) == name_len && memcmp(s->columns[i].name, name, name_len) == 0)
-      return (long)i;
-  return -1;
+  const uint64_t *at = tm_map_find(&s->by_name, name, name_len);
+  return at == NULL ? -1 : (long)(uint32_t)*at;
+}
+
+int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err *err)
+{
+  const char **names = tm_xcalloc(s->len, sizeof(*names));
+  struct tm_buf all = TM_BUF_NONE;
+  for (size_t i = 0; i < s->len; i++) {
+    names[i] = s->columns[i].name;
+    if (i < 20)
+      tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
+  }
+  const char *nearest = tm_text_nearest(name, names, s->len);
+  tm_err_set(err, TM_EUSAGE, "there is no column '%s'%s%s%s; there are %s%s", name,
+             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+             tm_buf_str(&all), s->len > 20 ? ", ..." : "");
+  tm_buf_release(&all);
+  free(names);
+  return TM_EUSAGE;
 }
 
 /* To free(). A name ends at a NUL. */
-static char *free_name(const struct tm_schema *s, const char *name, size_t name_len)
+static char *free_name(struct tm_schema *s, const char *name, size_t name_len)
 {
   char *base = name_len > 0 && name[0] != '\0' ? tm_xstrndup(name, strnlen(name, name_len))
                                                : tm_xprintf("Column%zu", s->len + 1);
-  char *tried = tm_xstrdup(base);
-  for (unsigned n = 2; tm_schema_find(s, tried, strlen(tried)) >= 0; n++) {
+  uint64_t *at = tm_map_find(&s->by_name, base, strlen(base));
+  if (at == NULL)
+    return base;
+  char *tried = NULL;
+  uint64_t n = *at >> SUFFIX_SHIFT;
+  n = n == 0 ? 1 : n;
+  do {
     free(tried);
-    tried = tm_xprintf("%s_%u", base, n);
-  }
+    tried = tm_xprintf("%s_%" PRIu64, base, ++n);
+  } while (tm_schema_find(s, tried, strlen(tried)) >= 0);
+  *at = (uint32_t)*at | n << SUFFIX_SHIFT;
   free(base);
   return tried;
 }
@@ -56,6 +85,7 @@ struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, si
   tm_array_reserve((void **)&s->columns, s->len + 1, &s->cap, sizeof *s->columns);
   struct tm_schema_column *c = &s->columns[s->len++];
   *c = (struct tm_schema_column) { .name = unique, .type = TM_COLUMN_STRING };
+  *tm_map_add(&s->by_name, unique, strlen(unique), NULL) = s->len - 1;
   return c;
 }
 
@@ -75,6 +105,7 @@ static struct tm_schema_column *add_copy(struct tm_schema *to, const struct tm_s
   struct tm_schema_column *added = tm_schema_add(to, c->name, strlen(c->name));
   tm_schema_set_type(added, c->type, (const char *const *)c->formats, c->formats_len);
   added->of_file = c->of_file;
+  added->is_unread = c->is_unread;
   return added;
 }
 
@@ -82,6 +113,22 @@ void tm_schema_copy(struct tm_schema *to, const struct tm_schema *from)
 {
   for (size_t i = 0; i < from->len; i++)
     add_copy(to, &from->columns[i]);
+}
+
+void tm_schema_begin_frame(const struct tm_schema *s, struct tm_frame_builder *b,
+                           struct tm_arena *arena)
+{
+  const char **names = tm_xcalloc(s->len, sizeof *names);
+  enum tm_column_type *types = tm_xcalloc(s->len, sizeof *types);
+  for (size_t i = 0; i < s->len; i++) {
+    names[i] = s->columns[i].name;
+    types[i] = s->columns[i].type;
+  }
+  tm_frame_builder_init(b, arena, names, types, s->len);
+  for (size_t i = 0; i < s->len; i++)
+    b->columns[i].is_left_out = s->columns[i].is_unread;
+  free(names);
+  free(types);
 }
 
 static bool has_same_formats(const struct tm_schema_column *a, const struct tm_schema_column *b)

@@ -13,7 +13,8 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "data/column.h"
+#include "base/map.h"
+#include "data/frame.h"
 
 struct tm_schema_column {
   char *name;
@@ -22,11 +23,14 @@ struct tm_schema_column {
   size_t formats_len;
   bool
       of_file; /* the value is not in the rows but the same for all of a file: its path, or a part of it */
+  bool
+      is_unread; /* nobody asks for it: no column of a frame, and its values are not looked at; not in the JSON */
 };
 
 struct tm_schema {
   struct tm_schema_column *columns; /* no two of one name */
   size_t len, cap;
+  struct tm_map by_name; /* schema.c's own */
 };
 
 void tm_schema_release(struct tm_schema *s);                             /* usable again */
@@ -38,12 +42,18 @@ bool tm_schema_is_equal(const struct tm_schema *a, const struct tm_schema *b);
 struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len);
 /* The number of the column with exactly this name, or -1. */
 long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len);
+/* TM_EUSAGE: there is no column of this name; the words say which there are. */
+int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err *err);
 /* Replaces type and formats; `formats` are copied. */
 void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
                         const char *const *formats, size_t formats_len);
 /* Adds what `more` has and `s` has not, by name. Where both have a column, types that differ become string, or double
  * for long and double. For files with headers of their own. */
 void tm_schema_merge(struct tm_schema *s, const struct tm_schema *more);
+
+/* A builder with a column for each of the schema; those that are unread are left out. */
+void tm_schema_begin_frame(const struct tm_schema *s, struct tm_frame_builder *b,
+                           struct tm_arena *arena);
 
 struct tm_json *tm_schema_to_json(const struct tm_schema *s); /* to free */
 /* Into an empty schema. The text may be hostile: TM_EDAMAGE, and nothing is to be released. */

@@ -10,7 +10,7 @@ local plan = {}
 ---@param fields table
 function plan.check(kind, fields) end
 
---- The same for a FileDataset.
+--- The same for a dataset, without its tag.
 ---@param fields table
 function plan.check_dataset(fields) end
 

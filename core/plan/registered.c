@@ -1,0 +1,39 @@
+/* registered.c - see registered.h. */
+#include "plan/registered.h"
+
+#include <inttypes.h>
+
+#include "store/registry.h"
+
+/* 1: there is something to say. */
+static int look(struct tm_buf *out, const struct tm_dataset *d, const struct tm_fs *fs)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_registered r = { 0 };
+  int rc = tm_registry_find(&r, d->workspace, d->registered, d->version, &err);
+  if (rc == 0)
+    rc = tm_registry_compare(out, fs, &r, &err);
+  else if (rc == TM_EUSAGE)
+    tm_buf_add_str(out, err.text);
+  tm_registered_release(&r);
+  return out->len > 0;
+}
+
+void tm_registered_check(const struct tm_pipeline *p, const struct tm_fs *fs,
+                         void (*on_changed)(void *data, const char *words), void *data)
+{
+  for (size_t i = 0; i < p->steps_len; i++)
+    for (size_t j = 0; j < p->steps[i]->inputs_len; j++) {
+      const struct tm_dataset *d = p->steps[i]->inputs[j];
+      struct tm_buf changes = TM_BUF_NONE, words = TM_BUF_NONE;
+      if (d->registered && d->workspace && look(&changes, d, fs)) {
+        tm_buf_printf(&words,
+                      "step '%s': dataset '%s' version %" PRId64
+                      " has changed since it was registered: %s",
+                      p->steps[i]->name, d->registered, d->version, changes.data);
+        on_changed(data, words.data);
+      }
+      tm_buf_release(&changes);
+      tm_buf_release(&words);
+    }
+}

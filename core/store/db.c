@@ -1,0 +1,383 @@
+/* db.c - see db.h.
+ *
+ *  (1) Write-ahead log, and an fsync at each commit: readers never wait for a writer, and a committed change outlives a
+ *      power cut. Where the file system cannot have such a log (no shared memory), SQLite keeps its older journal.
+ *  (2) The schema is made in one transaction with its number (user_version). A file in which there is nothing yet was left by
+ *      a process that was killed before: it is as good as none.
+ *  (3) A change takes the lock for writing at its beginning: two that read first and write later could both be refused.
+ *  (4) Waiting is SQLite's, up to WAIT_MS; where it does not wait by itself (the log is being set up) we go round.
+ *
+ * A version of the schema adds to what was there; a database of a later version is refused, not guessed at.
+ */
+#include "store/db.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <sqlite3.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/path.h"
+
+#define VERSION        1
+#define APPLICATION_ID 0x746d6c6c /* "tmll" */
+#define WAIT_MS        30000
+#define ROUND_MS       20
+
+struct tm_db {
+  sqlite3 *handle;
+  char *path;
+};
+
+struct tm_query {
+  struct tm_db *db;
+  sqlite3_stmt *stmt;
+};
+
+static const char schema[] =
+    "CREATE TABLE version("
+    " id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL,"
+    " definition TEXT NOT NULL, description TEXT, tags TEXT, registered_ns INTEGER NOT NULL,"
+    " files INTEGER NOT NULL, bytes INTEGER NOT NULL, hash INTEGER NOT NULL, is_listed INTEGER NOT "
+    "NULL,"
+    " source TEXT UNIQUE, job TEXT, step TEXT, UNIQUE(name, version));"
+    "CREATE TABLE file("
+    " version_id INTEGER NOT NULL, at INTEGER NOT NULL, path BLOB NOT NULL, size INTEGER NOT NULL,"
+    " mtime_ns INTEGER NOT NULL, PRIMARY KEY(version_id, at)) WITHOUT ROWID;"
+    "CREATE TABLE datastore("
+    " name TEXT PRIMARY KEY, path TEXT NOT NULL, registered_ns INTEGER NOT NULL);"
+    "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT);";
+
+/* Words. */
+
+static int fail_damaged(struct tm_err *err, const char *path, const char *why)
+{
+  return tm_err_set(
+      err, TM_EDAMAGE,
+      "the database '%s' is damaged: %s; move it away to begin a new one: jobs stay as "
+      "they are, datasets and datastores have to be registered again",
+      path, why);
+}
+
+/* The errno behind a code of SQLite's. */
+static int errno_of(struct sqlite3 *handle, int code)
+{
+  int found = sqlite3_system_errno(handle);
+  switch (code & 0xff) {
+  case SQLITE_READONLY: return -EROFS;
+  case SQLITE_PERM:
+  case SQLITE_AUTH: return -EACCES;
+  case SQLITE_FULL: return -ENOSPC;
+  case SQLITE_NOMEM: return -ENOMEM;
+  case SQLITE_CANTOPEN: return found ? -found : -EACCES;
+  default: return found ? -found : -EIO;
+  }
+}
+
+static int fail(struct tm_db *db, int code, struct tm_err *err)
+{
+  switch (code & 0xff) {
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return tm_err_set(err, TM_EINUSE,
+                      "the database '%s' is in use by another process, for longer than %d s; try "
+                      "again when that has ended",
+                      db->path, WAIT_MS / 1000);
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB: return fail_damaged(err, db->path, sqlite3_errmsg(db->handle));
+  case SQLITE_READONLY:
+    return tm_err_set(
+        err, -EROFS,
+        "the database '%s' cannot be written: the file, its folder or the file system "
+        "is read-only; name another workspace in TIDEMILL_WORKSPACE",
+        db->path);
+  default:
+    return tm_err_system(err, errno_of(db->handle, code), "cannot use the database '%s': %s",
+                         db->path, sqlite3_errmsg(db->handle));
+  }
+}
+
+/* Opening. */
+
+static int run_text(struct tm_db *db, const char *sql, struct tm_err *err)
+{
+  int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+  return code == SQLITE_OK ? 0 : fail(db, code, err);
+}
+
+static int read_int(struct tm_db *db, const char *sql, int64_t *out, struct tm_err *err)
+{
+  struct tm_query *q = tm_db_ask(db, err, sql, "");
+  int rc = q ? tm_query_next(q, err) : err->code;
+  *out = rc > 0 ? tm_query_int(q, 0) : 0;
+  tm_query_close(q);
+  return rc < 0 ? rc : 0;
+}
+
+/* 1: ours, 0: nothing is in it yet. All is read of one moment: another may be making it. */
+static int check_schema(struct tm_db *db, struct tm_err *err)
+{
+  int64_t id, version, tables;
+  bool is_alone = sqlite3_get_autocommit(db->handle) != 0;
+  int rc = is_alone ? run_text(db, "BEGIN", err) : 0;
+  if (rc < 0 || (rc = read_int(db, "SELECT count(*) FROM sqlite_master", &tables, err)) < 0 ||
+      (rc = read_int(db, "PRAGMA application_id", &id, err)) < 0 ||
+      (rc = read_int(db, "PRAGMA user_version", &version, err)) < 0 ||
+      (is_alone && (rc = run_text(db, "COMMIT", err)) < 0))
+    return rc;
+  if (id == 0 && version == 0 && tables == 0)
+    return 0;
+  if (id != APPLICATION_ID || version < 1)
+    return fail_damaged(err, db->path, "it is a database of another program");
+  if (version > VERSION)
+    return tm_err_set(
+        err, TM_EVERSION,
+        "the database '%s' is of version %d, made by a later tidemill; this one knows "
+        "version %d: use that tidemill, or name another workspace in "
+        "TIDEMILL_WORKSPACE",
+        db->path, (int)version, VERSION);
+  return 1;
+}
+
+/* Two that come at once: the second finds what the first has made. Keeps (2). */
+static int make_schema(struct tm_db *db, struct tm_err *err)
+{
+  char *numbers = tm_xprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+                             APPLICATION_ID, VERSION);
+  int rc = tm_db_begin(db, err);
+  if (rc == 0 && (rc = check_schema(db, err)) == 0) {
+    rc = run_text(db, schema, err);
+    if (rc == 0)
+      rc = run_text(db, numbers, err);
+  } else if (rc == 1) {
+    rc = tm_db_commit(db, err);
+  }
+  free(numbers);
+  return rc < 0 ? rc : 1;
+}
+
+/* Keeps (1) and (4): SQLite does not wait while another sets up the log. */
+static int set_up(struct tm_db *db, struct tm_err *err)
+{
+  for (int waited = 0;; waited += ROUND_MS) {
+    int code = sqlite3_exec(db->handle, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                            NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+      return 0;
+    if ((code & 0xff) != SQLITE_BUSY || waited >= WAIT_MS)
+      return fail(db, code, err);
+    sqlite3_sleep(ROUND_MS);
+  }
+}
+
+static int open_handle(struct tm_db *db, const char *name, int flags, struct tm_err *err)
+{
+  int code =
+      sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX, NULL);
+  if (code != SQLITE_OK)
+    return fail(db, code, err);
+  sqlite3_extended_result_codes(db->handle, 1);
+  sqlite3_busy_timeout(db->handle, WAIT_MS);
+  return 0;
+}
+
+/* Where nothing can be written, and no change waits in the log: the file as it is. */
+static char *still_name(const char *path)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  char *log = tm_xprintf("%s-wal", path);
+  struct stat st;
+  bool has_log = stat(log, &st) == 0 && st.st_size > 0;
+  free(log);
+  if (has_log)
+    return NULL;
+  tm_buf_add_str(&name, "file:");
+  for (const char *c = path; *c; c++)
+    if (*c == '%' || *c == '?' || *c == '#')
+      tm_buf_printf(&name, "%%%02X", (unsigned)*c);
+    else
+      tm_buf_add_char(&name, *c);
+  tm_buf_add_str(&name, "?immutable=1");
+  return tm_buf_take(&name);
+}
+
+static int open_to_read(struct tm_db *db, struct tm_err *err)
+{
+  struct stat st;
+  char *name;
+  int rc;
+  if (stat(db->path, &st) < 0 && errno == ENOENT)
+    return 0;
+  rc = open_handle(db, db->path, SQLITE_OPEN_READWRITE, err);
+  if (rc == 0)
+    rc = check_schema(db, err);
+  if ((rc != -EROFS && rc != -EACCES && rc != -ENOENT) || !(name = still_name(db->path)))
+    return rc;
+  sqlite3_close(db->handle);
+  db->handle = NULL;
+  rc = open_handle(db, name, SQLITE_OPEN_READONLY, err);
+  free(name);
+  return rc == 0 ? check_schema(db, err) : rc;
+}
+
+static int open_to_write(struct tm_db *db, struct tm_err *err)
+{
+  int rc = open_handle(db, db->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+  if (rc == 0)
+    rc = check_schema(db, err); /* first: nothing is done to a file that is not ours */
+  if (rc < 0)
+    return rc;
+  if (sqlite3_db_readonly(db->handle, "main") == 1)
+    return fail(db, SQLITE_READONLY, err);
+  if (set_up(db, err) < 0)
+    return err->code;
+  return rc == 1 ? 1 : make_schema(db, err);
+}
+
+int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_db *db = TM_NEW(struct tm_db);
+  int rc;
+  err = err ? err : &unheard;
+  db->path = tm_path_join(workspace, TM_DB_NAME);
+  rc = mode == TM_DB_READ ? open_to_read(db, err) : open_to_write(db, err);
+  *out = rc > 0 ? db : NULL;
+  if (rc <= 0)
+    tm_db_close(db);
+  return rc;
+}
+
+void tm_db_close(struct tm_db *db)
+{
+  if (!db)
+    return;
+  /* Questions that are open would keep it open, and its locks. */
+  tm_check(sqlite3_close(db->handle) == SQLITE_OK);
+  free(db->path);
+  free(db);
+}
+
+int tm_db_begin(struct tm_db *db, struct tm_err *err)
+{
+  return run_text(db, "BEGIN IMMEDIATE", err); /* keeps (3) */
+}
+
+int tm_db_commit(struct tm_db *db, struct tm_err *err)
+{
+  return run_text(db, "COMMIT", err);
+}
+
+/* Questions. */
+
+static int bind_all(struct tm_query *q, struct tm_err *err, const char *types, va_list ap)
+{
+  int code = SQLITE_OK;
+  for (int i = 0; types[i] && code == SQLITE_OK; i++) {
+    if (types[i] == 'i') {
+      code = sqlite3_bind_int64(q->stmt, i + 1, va_arg(ap, int64_t));
+    } else if (types[i] == 's') {
+      code = sqlite3_bind_text(q->stmt, i + 1, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
+    } else {
+      const void *bytes = va_arg(ap, const void *);
+      size_t len = va_arg(ap, size_t);
+      tm_require(types[i] == 'b' && len <= INT32_MAX);
+      code = sqlite3_bind_blob(q->stmt, i + 1, bytes, (int)len, SQLITE_TRANSIENT);
+    }
+  }
+  return code == SQLITE_OK ? 0 : fail(q->db, code, err);
+}
+
+static struct tm_query *ask(struct tm_db *db, struct tm_err *err, const char *sql,
+                            const char *types, va_list ap)
+{
+  struct tm_query *q = TM_NEW(struct tm_query);
+  int code = sqlite3_prepare_v2(db->handle, sql, -1, &q->stmt, NULL);
+  q->db = db;
+  if (code != SQLITE_OK)
+    fail(db, code, err);
+  else if (bind_all(q, err, types, ap) == 0)
+    return q;
+  tm_query_close(q);
+  return NULL;
+}
+
+struct tm_query *tm_db_ask(struct tm_db *db, struct tm_err *err, const char *sql, const char *types,
+                           ...)
+{
+  struct tm_query *q;
+  va_list ap;
+  va_start(ap, types);
+  q = ask(db, err, sql, types, ap);
+  va_end(ap);
+  return q;
+}
+
+int tm_query_again(struct tm_query *q, struct tm_err *err, const char *types, ...)
+{
+  va_list ap;
+  int rc;
+  sqlite3_reset(q->stmt);
+  va_start(ap, types);
+  rc = bind_all(q, err, types, ap);
+  va_end(ap);
+  return rc;
+}
+
+int tm_query_next(struct tm_query *q, struct tm_err *err)
+{
+  int code = sqlite3_step(q->stmt);
+  if (code == SQLITE_ROW || code == SQLITE_DONE)
+    return code == SQLITE_ROW;
+  return fail(q->db, code, err);
+}
+
+int64_t tm_query_int(const struct tm_query *q, int column)
+{
+  return sqlite3_column_int64(q->stmt, column);
+}
+
+const char *tm_query_str(const struct tm_query *q, int column)
+{
+  return (const char *)sqlite3_column_text(q->stmt, column);
+}
+
+const void *tm_query_bytes(const struct tm_query *q, int column, size_t *len)
+{
+  const void *bytes = sqlite3_column_blob(q->stmt, column);
+  *len = (size_t)sqlite3_column_bytes(q->stmt, column);
+  return bytes;
+}
+
+void tm_query_close(struct tm_query *q)
+{
+  if (!q)
+    return;
+  sqlite3_finalize(q->stmt);
+  free(q);
+}
+
+int tm_db_do(struct tm_db *db, struct tm_err *err, const char *sql, const char *types, ...)
+{
+  struct tm_query *q;
+  va_list ap;
+  int rc;
+  va_start(ap, types);
+  q = ask(db, err, sql, types, ap);
+  va_end(ap);
+  if (!q)
+    return err ? err->code : -EIO;
+  while ((rc = tm_query_next(q, err)) > 0)
+    ;
+  tm_query_close(q);
+  return rc;
+}
+
+void tm_db_library(struct tm_buf *out)
+{
+  tm_buf_printf(out, "sqlite %s", sqlite3_libversion());
+}

@@ -1,0 +1,222 @@
+/* identity.c - see identity.h.
+ *
+ * The hash is chained: each file's bytes are hashed with the hash so far as the seed, so that memory does not grow with their
+ * number, and neither a file that has changed its place in the listing nor one that comes twice goes unnoticed.
+ */
+#include "store/identity.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "data/files/listing.h"
+
+#define NAMED 3 /* changes that are said one by one */
+
+/* Reading. */
+
+static void drop_list(struct tm_identity *id)
+{
+  for (size_t i = 0; i < id->list.len; i++)
+    free(id->list.at[i].path);
+  TM_ARRAY_RELEASE(&id->list);
+}
+
+void tm_identity_add(struct tm_identity *id, const char *path, size_t path_len, int64_t size,
+                     int64_t mtime_ns)
+{
+  *TM_ARRAY_ADD(&id->list) = (struct tm_identity_file) { .path = tm_xstrndup(path, path_len),
+                                                         .size = size,
+                                                         .mtime_ns = mtime_ns };
+}
+
+static void count(struct tm_identity *id, struct tm_buf *bytes, const struct tm_item *item)
+{
+  tm_buf_clear(bytes);
+  tm_item_add(bytes, item);
+  id->hash = tm_hash64_seed(bytes->data, bytes->len, id->hash);
+  id->files++;
+  id->bytes += item->size > 0 ? item->size : 0;
+  if (!id->is_listed)
+    return;
+  if (id->files <= TM_IDENTITY_MAX) {
+    tm_identity_add(id, item->path, item->path_len, item->size, item->mtime_ns);
+  } else {
+    id->is_listed = false;
+    drop_list(id);
+  }
+}
+
+static int read_files(struct tm_identity *id, const struct tm_fs *fs, const struct tm_dataset *d,
+                      struct tm_err *err)
+{
+  struct tm_listing_options o = { .fs = fs,
+                                  .base_dir = d->base_dir,
+                                  .paths = (const char *const *)d->paths,
+                                  .paths_len = d->paths_len,
+                                  .skip_unreadable = d->skip_unreadable };
+  struct tm_listing *l = tm_listing_open(&o);
+  struct tm_buf bytes = TM_BUF_NONE;
+  struct tm_item item;
+  int rc = 0;
+  while ((d->limit == 0 || id->files < d->limit) && (rc = tm_listing_next(l, &item, err)) > 0)
+    count(id, &bytes, &item);
+  tm_buf_release(&bytes);
+  tm_listing_close(l);
+  return rc < 0 ? rc : 0;
+}
+
+static int read_list_file(struct tm_identity *id, const struct tm_fs *fs,
+                          const struct tm_dataset *d, struct tm_err *err)
+{
+  char *path = tm_path_absolute(d->base_dir, d->paths[0]);
+  struct tm_buf bytes = TM_BUF_NONE;
+  struct tm_stat st;
+  int rc = fs->stat(fs->self, path, true, &st);
+  struct tm_item item = {
+    .path = path, .path_len = strlen(path), .size = st.size, .mtime_ns = st.mtime_ns
+  };
+  if (rc == 0)
+    count(id, &bytes, &item);
+  else if (rc == -ENOENT)
+    rc = 0;
+  else
+    tm_err_system(err, rc, "cannot look at '%s'", path);
+  tm_buf_release(&bytes);
+  free(path);
+  return rc;
+}
+
+int tm_identity_read(struct tm_identity *out, const struct tm_fs *fs, const struct tm_dataset *d,
+                     struct tm_err *err)
+{
+  bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED;
+  *out = (struct tm_identity) { .is_listed = true };
+  if (tm_dataset_is_stdin(d))
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "a list on standard input is read once, and cannot be registered; write it to "
+        "a file");
+  return is_list ? read_list_file(out, fs, d, err) : read_files(out, fs, d, err);
+}
+
+void tm_identity_release(struct tm_identity *id)
+{
+  drop_list(id);
+}
+
+bool tm_identity_is_equal(const struct tm_identity *a, const struct tm_identity *b)
+{
+  return a->files == b->files && a->bytes == b->bytes && a->hash == b->hash;
+}
+
+/* Comparing. */
+
+struct comparison {
+  struct tm_buf *out;
+  const char *base_dir;
+  int64_t changes;
+};
+
+static bool begin_change(struct comparison *c)
+{
+  if (++c->changes > NAMED)
+    return false;
+  tm_buf_add_str(c->out, c->changes > 1 ? ", " : "");
+  return true;
+}
+
+static void add_name(struct comparison *c, const char *path)
+{
+  size_t n = strlen(c->base_dir);
+  if (n > 1 && strncmp(path, c->base_dir, n) == 0 && path[n] == '/')
+    path += n + 1;
+  tm_buf_add_str(c->out, "input '");
+  tm_text_one_line(c->out, path, strlen(path), 0);
+  tm_buf_add_char(c->out, '\'');
+}
+
+static void say_file(struct comparison *c, const struct tm_identity_file *then,
+                     const struct tm_identity_file *now)
+{
+  if (then->size == now->size && then->mtime_ns == now->mtime_ns)
+    return;
+  if (!begin_change(c))
+    return;
+  add_name(c, now->path);
+  if (then->size != now->size) {
+    tm_buf_printf(c->out, ": size %lld -> %lld", (long long)then->size, (long long)now->size);
+    return;
+  }
+  tm_buf_add_str(c->out, ": modified ");
+  tm_time_iso(c->out, then->mtime_ns);
+  tm_buf_add_str(c->out, " -> ");
+  tm_time_iso(c->out, now->mtime_ns);
+}
+
+static void say_word(struct comparison *c, const char *path, const char *word)
+{
+  if (!begin_change(c))
+    return;
+  add_name(c, path);
+  tm_buf_add_str(c->out, word);
+}
+
+/* The value is the place in `then` and 1; 0: it has been met. */
+static void compare_lists(struct comparison *c, const struct tm_identity *then,
+                          const struct tm_identity *now)
+{
+  struct tm_map known = { 0 };
+  for (size_t i = 0; i < then->list.len; i++)
+    *tm_map_add(&known, then->list.at[i].path, strlen(then->list.at[i].path), NULL) = i + 1;
+  for (size_t i = 0; i < now->list.len; i++) {
+    const struct tm_identity_file *f = &now->list.at[i];
+    uint64_t *at = tm_map_find(&known, f->path, strlen(f->path));
+    if (!at)
+      say_word(c, f->path, " is new");
+    else if (*at > 0)
+      say_file(c, &then->list.at[*at - 1], f);
+    if (at)
+      *at = 0;
+  }
+  for (size_t i = 0; i < then->list.len; i++) {
+    const struct tm_identity_file *f = &then->list.at[i];
+    uint64_t *at = tm_map_find(&known, f->path, strlen(f->path));
+    if (*at == i + 1)
+      say_word(c, f->path, " is gone");
+  }
+  tm_map_release(&known);
+}
+
+static void say_totals(struct tm_buf *out, const struct tm_identity *then,
+                       const struct tm_identity *now)
+{
+  if (then->files != now->files)
+    tm_buf_printf(out, "%lld files -> %lld", (long long)then->files, (long long)now->files);
+  else if (then->bytes != now->bytes)
+    tm_buf_printf(out, "%lld files, %lld bytes -> %lld", (long long)then->files,
+                  (long long)then->bytes, (long long)now->bytes);
+  else
+    tm_buf_printf(out,
+                  "%lld files of %lld bytes as before, but a name, a size, a time of modification "
+                  "or their order is another",
+                  (long long)then->files, (long long)then->bytes);
+}
+
+void tm_identity_compare(struct tm_buf *out, const struct tm_identity *then,
+                         const struct tm_identity *now, const char *base_dir)
+{
+  struct comparison c = { .out = out, .base_dir = base_dir };
+  if (tm_identity_is_equal(then, now))
+    return;
+  if (then->is_listed && now->is_listed)
+    compare_lists(&c, then, now);
+  if (c.changes > NAMED)
+    tm_buf_printf(out, ", and %lld more", (long long)(c.changes - NAMED));
+  if (c.changes == 0)
+    say_totals(out, then, now);
+}

@@ -1,0 +1,348 @@
+--- Workspaces, datastores and registered datasets: what a pipeline file says of them. A workspace is a folder, a
+--- datastore is a directory with a name, a registered dataset is a definition with a name and versions.
+---
+--- Names are those of the original. What it has for the cloud alone is accepted and not used, with a note.
+local fs = require "tidemill.fs"
+local path = require "tidemill.path"
+local plan = require "tidemill.plan"
+local store = require "tidemill.store"
+
+local M = {}
+
+local function describe(value)
+  local tag = getmetatable(value)
+  return type(tag) == "string" and "a " .. tag or type(value)
+end
+
+local function check_workspace(caller, value)
+  if getmetatable(value) ~= "Workspace" then
+    plan.raise(("%s: the workspace is %s; accepted: what Workspace.from_config() returns"):format(caller,
+      describe(value)))
+  end
+end
+
+local function check_text(caller, what, value)
+  if type(value) ~= "string" or value == "" then
+    plan.raise(("%s: %s is %s; accepted: a string"):format(caller, what,
+      value == "" and "empty" or describe(value)))
+  end
+end
+
+local function check_options(kind, options)
+  options = options == nil and {} or options
+  plan.check(kind, options)
+  return options
+end
+
+--- Whether a datastore is meant by the first argument, as in `from_files(datastore, path, options)`: then its path is
+--- what `paths` are against. Returns paths (a list where it was one), options, base_dir.
+function M.take_datastore(caller, first, second, third)
+  if getmetatable(first) ~= "Datastore" then
+    return type(first) == "string" and { first } or first, second, nil
+  end
+  local paths = type(second) == "string" and { second } or second
+  for _, p in ipairs(type(paths) == "table" and paths or {}) do
+    if type(p) == "string" and (p:find "^/" or ("/" .. p .. "/"):find("/../", 1, true)) then
+      plan.raise(("%s: '%s' leads out of the datastore '%s'; accepted: paths and patterns within it")
+        :format(caller, p, first.name))
+    end
+  end
+  return paths, third, first.path
+end
+
+-- ---- copying to and from a datastore ----
+
+local function must(value, message)
+  if not value then
+    plan.raise(message)
+  end
+  return value
+end
+
+-- A file of this name, which is made or, with `overwrite`, replaced.
+local function copy_file(from, to, overwrite, counts)
+  if not overwrite and fs.exists(to) then
+    counts.skipped = counts.skipped + 1
+    return
+  end
+  must(fs.mkdir(path.dirname(to), { parents = true, exist_ok = true }))
+  must(fs.copy(from, to))
+  counts.copied = counts.copied + 1
+end
+
+-- Links to folders are not followed: one may lead back.
+local function copy_tree(from, to, wanted, overwrite, counts, below)
+  for _, name in ipairs(must(fs.list(from))) do
+    local source, relative = path.join(from, name), below and below .. "/" .. name or name
+    local itself, target = must(fs.stat(source, { follow = false })), fs.stat(source)
+    if itself.type == "directory" then
+      copy_tree(source, to, wanted, overwrite, counts, relative)
+    elseif target and target.type == "file" then
+      if wanted(relative) then
+        copy_file(source, path.join(to, relative), overwrite, counts)
+      end
+    else
+      counts.left_out = counts.left_out + 1
+    end
+  end
+end
+
+local function all() return true end
+
+-- ---- datastores ----
+
+---@class tidemill.Datastore
+---@field name string
+---@field path string its directory
+---@field workspace tidemill.Workspace
+local Datastore = {}
+
+---@class tidemill.CopyOptions
+---@field overwrite? boolean files that are there are replaced; else they are left, and counted as skipped
+
+---@class tidemill.Copied
+---@field path string where to
+---@field copied integer files
+---@field skipped integer files that were there
+---@field left_out integer links to folders, sockets and the like
+
+-- Within the datastore.
+local function place(self, caller, given)
+  given = given == nil and "" or given
+  if type(given) ~= "string" or given:find "^/" or ("/" .. given .. "/"):find("/../", 1, true) then
+    plan.raise(("%s: '%s' leads out of the datastore '%s'; accepted: a path within it"):format(caller, tostring(given),
+      self.name))
+  end
+  return given == "" and self.path or path.join(self.path, given)
+end
+
+--- Copies what is in a folder into the datastore.
+---@param src_dir string
+---@param target_path? string within the datastore; its root
+---@param options? tidemill.CopyOptions
+---@return tidemill.Copied
+function Datastore:upload(src_dir, target_path, options)
+  options = check_options("datastore:upload", options)
+  check_text("datastore:upload", "the folder", src_dir)
+  local to = place(self, "datastore:upload", target_path)
+  local counts = { path = to, copied = 0, skipped = 0, left_out = 0 }
+  copy_tree(store.absolute(src_dir), to, all, options.overwrite, counts)
+  return counts
+end
+
+--- Copies single files into a folder of the datastore.
+---@param files string[]
+---@param target_path? string within the datastore; its root
+---@param options? tidemill.CopyOptions
+---@return tidemill.Copied
+function Datastore:upload_files(files, target_path, options)
+  options = check_options("datastore:upload", options)
+  local to = place(self, "datastore:upload_files", target_path)
+  local counts = { path = to, copied = 0, skipped = 0, left_out = 0 }
+  for _, file in ipairs(type(files) == "table" and files or { files }) do
+    check_text("datastore:upload_files", "a file", file)
+    copy_file(store.absolute(file), path.join(to, path.basename(file)), options.overwrite, counts)
+  end
+  return counts
+end
+
+--- Copies what is in the datastore into a folder, with the same names.
+---@param target_path string
+---@param prefix? string only files whose path within the datastore begins with it
+---@param options? tidemill.CopyOptions
+---@return tidemill.Copied
+function Datastore:download(target_path, prefix, options)
+  options = check_options("datastore:download", options)
+  check_text("datastore:download", "the folder", target_path)
+  prefix = prefix == nil and "" or prefix
+  local counts = { path = store.absolute(target_path), copied = 0, skipped = 0, left_out = 0 }
+  local function wanted(name)
+    return name:sub(1, #prefix) == prefix
+  end
+  copy_tree(self.path, counts.path, wanted, options.overwrite, counts)
+  return counts
+end
+
+--- The workspace's default from now on.
+function Datastore:set_as_default()
+  store.set_default_datastore(self.workspace.path, self.name)
+end
+
+--- Forgets the name; the directory stays.
+function Datastore:unregister()
+  store.remove_datastore(self.workspace.path, self.name)
+end
+
+-- ---- workspaces ----
+
+---@class tidemill.Workspace
+---@field path string its folder
+---@field name string
+local Workspace = {}
+
+local UNUSED = { "name", "auth", "subscription_id", "resource_group" }
+
+-- Of tidemill.lua, which is given what is made: no module requires the other twice.
+local freeze, dataset
+local made = {}
+
+local function datastore(workspace, name)
+  local found = store.datastore(workspace.path, name)
+  return freeze("Datastore", { name = found.name, path = found.path, workspace = workspace }, Datastore)
+end
+
+local function registered(found)
+  return dataset(found.type, found.definition, { description = found.description, tags = found.tags })
+end
+
+--- The workspace's default datastore: a folder of its own, until another is set.
+---@return tidemill.Datastore
+function Workspace:get_default_datastore()
+  return datastore(self)
+end
+
+--- Names the default datastore.
+---@param name string
+function Workspace:set_default_datastore(name)
+  check_text("workspace:set_default_datastore", "the name", name)
+  store.set_default_datastore(self.path, name)
+end
+
+--- The names of its datastores.
+---@return string[]
+function Workspace:list_datastores()
+  return store.datastores(self.path)
+end
+
+local function workspace(given)
+  local found = store.workspace(given).path
+  return freeze("Workspace", { path = found, name = path.basename(path.dirname(found)) }, Workspace)
+end
+
+---@class tidemill.WorkspaceFields
+---@field path? string the folder; without it as for jobs: TIDEMILL_WORKSPACE, else the nearest `.tidemill` upwards
+--- from the pipeline file, else a new one beside it
+---@field name? string accepted, and not used, as all that follows
+---@field auth? table never looked at
+---@field subscription_id? string
+---@field resource_group? string
+
+---@class tidemill.WorkspaceConstructor
+---@overload fun(fields: tidemill.WorkspaceFields): tidemill.Workspace
+made.Workspace = setmetatable({
+  --- The workspace where jobs of this pipeline file live.
+  ---@param folder? string another one
+  ---@return tidemill.Workspace
+  from_config = function(folder)
+    if folder ~= nil then
+      check_text("Workspace.from_config", "the folder", folder)
+    end
+    return workspace(folder)
+  end,
+}, {
+  __call = function(_, fields)
+    local known, unused = {}, {}
+    if type(fields) == "table" then
+      for k, v in pairs(fields) do
+        known[k] = k ~= "auth" and v or nil
+      end
+      for _, k in ipairs(UNUSED) do
+        unused[#unused + 1] = fields[k] ~= nil and "'" .. k .. "'" or nil
+      end
+    else
+      known = fields
+    end
+    plan.check("Workspace", known)
+    if #unused > 0 then
+      store.note(("Workspace: %s: accepted, and not used; a workspace is a folder here, its 'path'"):format(
+        table.concat(unused, ", ")))
+    end
+    return workspace(known.path)
+  end,
+})
+
+---@class tidemill.RegisterDirectoryOptions
+---@field overwrite? boolean a datastore of that name gets another directory
+
+---@class tidemill.DatastoreConstructor
+---@overload fun(workspace: tidemill.Workspace, name: string): tidemill.Datastore
+made.Datastore = setmetatable({
+  --- Gives a directory a name in the workspace.
+  ---@param in_workspace tidemill.Workspace
+  ---@param name string letters, digits and '_'
+  ---@param directory string which is there
+  ---@param options? tidemill.RegisterDirectoryOptions
+  ---@return tidemill.Datastore
+  register_directory = function(in_workspace, name, directory, options)
+    options = check_options("Datastore.register_directory", options)
+    check_workspace("Datastore.register_directory", in_workspace)
+    check_text("Datastore.register_directory", "the name", name)
+    check_text("Datastore.register_directory", "the directory", directory)
+    store.add_datastore(in_workspace.path, name, directory, options.overwrite == true)
+    return datastore(in_workspace, name)
+  end,
+  ---@param in_workspace tidemill.Workspace
+  ---@param name string
+  ---@return tidemill.Datastore
+  get = function(in_workspace, name)
+    return made.Datastore(in_workspace, name)
+  end,
+  ---@param in_workspace tidemill.Workspace
+  ---@return tidemill.Datastore
+  get_default = function(in_workspace)
+    check_workspace("Datastore.get_default", in_workspace)
+    return in_workspace:get_default_datastore()
+  end,
+}, {
+  __call = function(_, in_workspace, name)
+    check_workspace("Datastore", in_workspace)
+    check_text("Datastore", "the name", name)
+    return datastore(in_workspace, name)
+  end,
+  __index = function(_, key)
+    plan.raise(("Datastore has no '%s'; a datastore is a directory here: Datastore.register_directory(workspace, "
+      .. "name, directory), Datastore.get, Datastore.get_default"):format(tostring(key)))
+  end,
+})
+
+--- A registered dataset, by its name.
+---@param in_workspace tidemill.Workspace
+---@param name string
+---@param version? integer|"latest"
+---@return tidemill.FileDataset
+function made.get_by_name(in_workspace, name, version)
+  check_workspace("Dataset.get_by_name", in_workspace)
+  check_text("Dataset.get_by_name", "the name", name)
+  return registered(store.get(in_workspace.path, name, version ~= nil and tostring(version) or nil))
+end
+
+---@class tidemill.RegisterOptions
+---@field create_new_version? boolean where the name is there for something else, this is its next version
+---@field description? string
+---@field tags? table<string, string|number|boolean>
+
+-- dataset:register(workspace, name, options)
+function made.register(self, in_workspace, name, options)
+  check_workspace("dataset:register", in_workspace)
+  check_text("dataset:register", "the name", name)
+  options = check_options("dataset:register", options)
+  return registered(store.register(in_workspace.path, name, self, options))
+end
+
+-- dataset:unregister_all_versions()
+function made.unregister_all_versions(self)
+  if not self.registered then
+    plan.raise "dataset:unregister_all_versions: it is not registered"
+  end
+  store.unregister(self.workspace, self.registered)
+end
+
+--- All that the library makes of these; `of_objects(tag, value, methods)` makes an object that does not change,
+--- `of_datasets(type, definition, more)` a dataset of what was stored.
+---@param of_objects fun(tag: string, value: table, methods: table): table
+---@param of_datasets fun(type: string, definition: table, more: table): table
+function M.make(of_objects, of_datasets)
+  freeze, dataset = of_objects, of_datasets
+  return made
+end
+return M

@@ -1,0 +1,131 @@
+-- tidemill clean: what goes, and what stays whatever is said.
+local job = require "support.job"
+local lfs = require "lfs"
+
+local function has(text, part) assert.is_truthy(text:find(part, 1, true), ("'%s' is not in: %s"):format(part, text)) end
+
+--- A case with jobs in its workspace: one Completed, one Failed.
+local function case()
+  local t = job.case()
+  t:inputs(2)
+  t:script [[function run(m) if os.getenv "BAD" then error "no" end return names_of(m) end]]
+  t:pipeline("process_count_per_node = 1, error_threshold = 0")
+  local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
+  local completed, failed = t:run(words), t:run(words, { env = { "BAD=1" } })
+  t:expect(completed, 0)
+  t:expect(failed, 1)
+  return t, completed.result.job_dir, failed.result.job_dir
+end
+
+local function clean(t, ...) return t:run { "clean", ... } end
+
+local function jobs_of(t)
+  local names = {}
+  for name in lfs.dir(t:path "workspace/jobs") do
+    if name ~= "." and name ~= ".." then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+describe("clean", function()
+  after_each(job.check_end)
+
+  it("removes what is not Completed, once it is told to", function()
+    local t, completed, failed = case()
+    local r = clean(t)
+    t:expect(r, 2)
+    has(r.err, failed)
+    has(r.err, "--yes")
+    r = clean(t, "--dry-run")
+    t:expect(r, 0)
+    has(r.out, failed)
+    assert.is_nil(r.out:find(completed, 1, true))
+    assert.equal(2, #jobs_of(t))
+    r = clean(t, "--yes", "--json")
+    t:expect(r, 0)
+    assert.equal(failed, r.result.job_dir)
+    assert.is_true(r.result.removed)
+    assert.same({ completed:match "[^/]+$" }, jobs_of(t))
+    has(clean(t, "--yes").err, "there is nothing to remove")
+  end)
+
+  it("removes by status, by age, by name, and all", function()
+    local t, completed, failed = case()
+    t:expect(clean(t, "--yes", "--older-than", "1h"), 0)
+    t:expect(clean(t, "--yes", "--status", "Canceled"), 0)
+    assert.equal(2, #jobs_of(t))
+    t:expect(clean(t, "--yes", "--status", "Completed", "--older-than", "0s"), 0)
+    assert.same({ failed:match "[^/]+$" }, jobs_of(t))
+    t:expect(clean(t, "--yes", failed:match "[^/]+$"), 0)
+    assert.same({}, jobs_of(t))
+    assert.is_false(t:has(completed))
+    local r = t:run_job()
+    t:expect(r, 0)
+    t:expect(clean(t, "--yes", t.job_dir), 0)
+    assert.is_false(t:has "job")
+  end)
+
+  it("says what it cannot take", function()
+    local t = case()
+    for words, part in pairs {
+      ["--older-than soon"] = "is no age",
+      ["--status Complete"] = "did you mean 'Completed'?",
+      ["--all --status Failed"] = "exclude each other",
+      ["--all latest"] = "names a job",
+      ["no-such-job"] = "there is no job 'no-such-job'",
+    } do
+      local list = { "clean", "--yes" }
+      for word in words:gmatch "%S+" do list[#list + 1] = word end
+      local r = t:run(list)
+      t:expect(r, 2)
+      has(r.err, part)
+    end
+    assert.equal(2, #jobs_of(t))
+  end)
+
+  it("leaves a job that runs", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script [[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      function run(m)
+        io.open(os.getenv "GO" .. ".begun", "w"):close()
+        while not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
+        return names_of(m)
+      end]]
+    t:pipeline "process_count_per_node = 1"
+    local p = t:start({ "run", "pipeline.lua", "--progress", "none", "--json" }, { env = { "GO=" .. t:path "go" } })
+    t:wait_for "go.begun"
+    local name = jobs_of(t)[1]
+    local r = clean(t, "--all", "--yes")
+    t:expect(r, 0)
+    has(r.err, name .. "' stays: it is running")
+    t:expect(clean(t, name, "--yes"), 2)
+    t:write("go", "")
+    t:expect(t:finish(p, 60), 0)
+    assert.equal(1, #jobs_of(t))
+  end)
+
+  it("leaves a job whose output is a registered dataset", function()
+    local t, completed = case()
+    local name = completed:match "[^/]+$"
+    t:expect(t:run { "dataset", "register", "rows", completed .. "/score/output" }, 0)
+    local r = clean(t, "--all", "--yes")
+    t:expect(r, 0)
+    has(r.err, "stays: its output is the registered dataset 'rows'")
+    assert.same({ name }, jobs_of(t))
+    t:expect(clean(t, name, "--yes"), 2)
+    t:expect(t:run { "dataset", "unregister", "rows" }, 0)
+    t:expect(clean(t, name, "--yes"), 0)
+    assert.same({}, jobs_of(t))
+  end)
+
+  it("removes what an earlier one was killed over", function()
+    local t, _, failed = case()
+    assert(os.rename(failed, failed .. ".removed-abcd"))
+    t:expect(clean(t, "--yes"), 0)
+    assert.equal(1, #jobs_of(t))
+  end)
+end)

@@ -1,0 +1,143 @@
+/* test_registering.c - outputs become versions when their step is Completed: each once, whatever has been killed. */
+#include "store_fixture.h"
+
+#include "run/registering.h"
+#include "store/registry.h"
+
+struct world {
+  char *dir, *file, *job_dir, *step_dir, *output_dir;
+  struct tm_step_output outputs[2];
+  struct tm_step step, *steps;
+  struct tm_pipeline pipeline;
+  struct tm_step_view view;
+  const struct tm_step_view *views;
+  struct tm_job_view job;
+  struct tm_events events;
+};
+
+static void setup(struct world *w, char *dir)
+{
+  *w = (struct world) { .dir = dir };
+  w->file = tm_path_join(dir, "pipeline.lua");
+  w->job_dir = tm_path_join(dir, "job");
+  w->step_dir = tm_path_join(dir, "job/score");
+  w->output_dir = tm_path_join(w->step_dir, "output");
+  store_put(dir, "job/score/output/rows.txt", "1\n", 100);
+  store_put(dir, "ws/keep", "", 100);
+  w->outputs[0] =
+      (struct tm_step_output) { .folder = (char *)"score/output", .register_as = (char *)"rows" };
+  w->step = (struct tm_step) { .name = (char *)"score", .outputs = w->outputs, .outputs_len = 1 };
+  w->steps = &w->step;
+  w->pipeline = (struct tm_pipeline) { .file = w->file, .steps = &w->steps, .steps_len = 1 };
+  w->view = (struct tm_step_view) {
+    .name = "score", .dir = w->step_dir, .output_dir = w->output_dir, .verdict = TM_COMPLETED
+  };
+  w->views = &w->view;
+  w->job = (struct tm_job_view) { .dir = w->job_dir, .steps = &w->views, .steps_len = 1 };
+  char *ws = tm_path_join(dir, "ws");
+  assert_int_equal(setenv("TIDEMILL_WORKSPACE", ws, 1), 0);
+  free(ws);
+}
+
+static void teardown(struct world *w)
+{
+  free(w->file);
+  free(w->job_dir);
+  free(w->step_dir);
+  free(w->output_dir);
+}
+
+static void assert_adds(struct world *w, size_t versions)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_registered_list all = { 0 };
+  char *ws = tm_path_join(w->dir, "ws");
+  if (tm_registering_add(&w->job, tm_fs_real(), &w->pipeline, &w->events, &err) < 0)
+    fail_msg("%s", err.text);
+  (void)tm_registry_list(&all, ws, "rows", NULL);
+  assert_int_equal(all.len, versions);
+  tm_registered_list_release(&all);
+  free(ws);
+}
+
+static void a_step_makes_one_version(void **state)
+{
+  struct world w;
+  setup(&w, *state);
+  assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, NULL), 0);
+  assert_adds(&w, 1);
+  assert_adds(&w, 1);
+  store_put(*state, "job/score/output/rows.txt", "1\n", 200); /* written again by a session */
+  assert_adds(&w, 1);
+  store_take_away(*state, "job/score/registered"); /* another job in the same place */
+  assert_adds(&w, 2);
+  teardown(&w);
+}
+
+/* Both under one name: each is a version of it. */
+static void each_output_makes_one_version(void **state)
+{
+  struct world w;
+  setup(&w, *state);
+  char *destination = tm_path_join(w.dir, "there");
+  store_put(*state, "there/more.txt", "2\n", 100);
+  w.outputs[1] = (struct tm_step_output) { .name = (char *)"more",
+                                           .folder = (char *)"score/output.more",
+                                           .destination = destination,
+                                           .register_as = (char *)"rows" };
+  w.step.outputs_len = 2;
+  assert_adds(&w, 2);
+  assert_adds(&w, 2);
+  free(destination);
+  teardown(&w);
+}
+
+/* The word is written whole or not at all, but may be another's. */
+static void a_word_that_is_none_is_written_anew(void **state)
+{
+  struct world w;
+  setup(&w, *state);
+  store_put(*state, "job/score/registered", "", 100);
+  assert_adds(&w, 1);
+  assert_adds(&w, 1);
+  teardown(&w);
+}
+
+static void what_is_not_completed_or_not_asked_for_makes_none(void **state)
+{
+  struct world w;
+  setup(&w, *state);
+  w.view.verdict = TM_FAILED;
+  assert_adds(&w, 0);
+  w.view.verdict = TM_COMPLETED;
+  w.outputs[0].register_as = NULL;
+  assert_adds(&w, 0);
+  teardown(&w);
+}
+
+static void a_registry_that_cannot_be_written_is_said_beforehand(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct world w;
+  setup(&w, *state);
+  store_put(*state, "ws/workspace.db", "this is no database at all, and long enough to be told", 1);
+  assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, &err), TM_EDAMAGE);
+  assert_words(&err, TM_EDAMAGE, "dataset 'rows' could not be registered later");
+  w.outputs[0].register_as = NULL;
+  assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, &err), 0);
+  teardown(&w);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_open, store_close)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    TEST(a_step_makes_one_version),
+    TEST(each_output_makes_one_version),
+    TEST(a_word_that_is_none_is_written_anew),
+    TEST(what_is_not_completed_or_not_asked_for_makes_none),
+    TEST(a_registry_that_cannot_be_written_is_said_beforehand),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

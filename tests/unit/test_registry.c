@@ -1,0 +1,212 @@
+/* test_registry.c - names and versions: which is made, which is found, what is refused in which words. */
+#include "store_fixture.h"
+
+#include "store/registry.h"
+
+static int add(struct tm_registered *out, const char *dir, const char *name, const char *paths,
+               bool create_new_version, const char *source, struct tm_err *err)
+{
+  struct tm_dataset *d = store_files(dir, paths);
+  struct tm_registration r = { .fs = tm_fs_real(),
+                               .name = name,
+                               .dataset = d,
+                               .create_new_version = create_new_version,
+                               .source = source,
+                               .wall_ns = 1 };
+  int rc = tm_registry_add(out, dir, &r, err);
+  tm_dataset_free(d);
+  return rc;
+}
+
+/* Which version it is now, and whether it has been made. */
+static void assert_added(const char *dir, const char *name, const char *paths, bool next,
+                         const char *source, int64_t version, bool is_new)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_registered r;
+  int rc = add(&r, dir, name, paths, next, source, &err);
+  if (rc < 0)
+    fail_msg("%s", err.text);
+  assert_int_equal(rc, is_new);
+  assert_int_equal(r.version, version);
+  assert_string_equal(r.name, name);
+  tm_registered_release(&r);
+}
+
+static void assert_add_refused(const char *dir, const char *name, const char *paths,
+                               const char *part)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_registered r;
+  assert_true(add(&r, dir, name, paths, false, NULL, &err) < 0);
+  assert_words(&err, TM_EUSAGE, part);
+  tm_registered_release(&r);
+}
+
+static void assert_find_refused(const char *dir, const char *name, int64_t version,
+                                const char *part)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_registered r;
+  assert_int_equal(tm_registry_find(&r, dir, name, version, &err), TM_EUSAGE);
+  assert_words(&err, TM_EUSAGE, part);
+  tm_registered_release(&r);
+}
+
+static void the_same_is_one_version(void **state)
+{
+  store_put(*state, "in/a", "a", 100);
+  assert_added(*state, "digits", "in/*", false, NULL, 1, true);
+  assert_added(*state, "digits", "in/*", false, NULL, 1, false);
+  assert_added(*state, "digits", "in/*", true, NULL, 1, false);
+}
+
+static void what_is_another_needs_to_be_asked_for(void **state)
+{
+  store_put(*state, "in/a", "a", 100);
+  assert_added(*state, "digits", "in/*", false, NULL, 1, true);
+  assert_add_refused(*state, "digits", "in", "create_new_version");
+  assert_added(*state, "digits", "in", true, NULL, 2, true);
+  store_put(*state, "in/a", "aa", 100);
+  assert_added(*state, "digits", "in", false, NULL, 2, false); /* what it was, to be told at use */
+  assert_added(*state, "digits", "in", true, NULL, 3, true);
+}
+
+static void a_source_makes_one_version(void **state)
+{
+  store_put(*state, "in/a", "a", 100);
+  assert_added(*state, "rows", "in", true, "one", 1, true);
+  store_put(*state, "in/a", "aa", 100);
+  assert_added(*state, "rows", "in", true, "one", 1, false);
+  assert_added(*state, "rows", "in", true, "two", 2, true);
+  assert_added(*state, "rows", "in", true, "three", 3,
+               true); /* nothing has changed: another step */
+  assert_added(*state, "rows", "in", true, "one", 1, false);
+}
+
+static void versions_are_found_with_their_files(void **state)
+{
+  struct tm_registered r;
+  store_put(*state, "in/a", "aaa", 100);
+  store_put(*state, "in/b", "", 101);
+  assert_added(*state, "digits", "in/a", false, NULL, 1, true);
+  assert_added(*state, "digits", "in", true, NULL, 2, true);
+  assert_int_equal(tm_registry_find(&r, *state, "digits", 1, NULL), 0);
+  assert_int_equal(r.identity.files, 1);
+  tm_registered_release(&r);
+  assert_int_equal(tm_registry_find(&r, *state, "digits", 0, NULL), 0);
+  assert_int_equal(r.version, 2);
+  assert_int_equal(r.identity.list.len, 2);
+  assert_int_equal(r.identity.list.at[0].size, 3);
+  assert_true(r.identity.list.at[1].mtime_ns == INT64_C(101000000000));
+  assert_string_equal(r.definition->tag, "FileDataset");
+  tm_registered_release(&r);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+  assert_find_refused(*state, "digits", 0, "no dataset 'digits' is registered");
+  store_put(*state, "a", "", 100);
+  assert_added(*state, "digits", "a", false, NULL, 1, true);
+  assert_find_refused(*state, "digist", 0, "did you mean 'digits'?");
+  assert_find_refused(*state, "digist", 3, "did you mean 'digits'?");
+  assert_find_refused(*state, "digits", 2, "it has version 1 alone");
+  assert_added(*state, "digits", ".", true, NULL, 2, true);
+  assert_find_refused(*state, "digits", 3, "it has versions 1 to 2");
+}
+
+static void names_and_versions_are_checked(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  int64_t version;
+  store_put(*state, "a", "", 100);
+  assert_add_refused(*state, "", "a", "is no name of a dataset");
+  assert_add_refused(*state, "a/b", "a", "is no name of a dataset");
+  assert_add_refused(*state, "-a", "a", "is no name of a dataset");
+  assert_add_refused(*state, "bytes", "\xff*", "not UTF-8");
+  assert_int_equal(tm_registry_check_name("The digits of 2026-01.v2", &err), 0);
+  assert_int_equal(tm_registry_read_version(&version, "latest", &err), 0);
+  assert_int_equal(version, 0);
+  assert_int_equal(tm_registry_read_version(&version, "7", &err), 0);
+  assert_int_equal(version, 7);
+  assert_int_equal(tm_registry_read_version(&version, "0", &err), TM_EUSAGE);
+  assert_int_equal(tm_registry_read_version(&version, "newest", &err), TM_EUSAGE);
+  assert_words(&err, TM_EUSAGE, "'latest'");
+}
+
+static void changes_since_are_found(void **state)
+{
+  struct tm_registered r;
+  struct tm_buf out = TM_BUF_NONE;
+  store_put(*state, "in/a.csv", "0123456789", 100);
+  assert_added(*state, "digits", "in/*", false, NULL, 1, true);
+  assert_int_equal(tm_registry_find(&r, *state, "digits", 0, NULL), 0);
+  assert_int_equal(tm_registry_compare(&out, tm_fs_real(), &r, NULL), 0);
+  assert_int_equal(out.len, 0);
+  store_put(*state, "in/a.csv", "0123456789ab", 100);
+  assert_int_equal(tm_registry_compare(&out, tm_fs_real(), &r, NULL), 1);
+  assert_string_equal(out.data, "input 'in/a.csv': size 10 -> 12");
+  tm_registered_release(&r);
+  tm_buf_release(&out);
+}
+
+static void lists_have_the_newest_or_all_of_a_name(void **state)
+{
+  struct tm_registered_list list = { 0 };
+  store_put(*state, "a", "", 100);
+  assert_added(*state, "two", "a", false, NULL, 1, true);
+  assert_added(*state, "two", ".", true, NULL, 2, true);
+  assert_added(*state, "one", "a", false, NULL, 1, true);
+  assert_int_equal(tm_registry_list(&list, *state, NULL, NULL), 0);
+  assert_int_equal(list.len, 2);
+  assert_string_equal(list.at[0].name, "one");
+  assert_int_equal(list.at[1].version, 2);
+  tm_registered_list_release(&list);
+  assert_int_equal(tm_registry_list(&list, *state, "two", NULL), 0);
+  assert_int_equal(list.len, 2);
+  assert_int_equal(list.at[0].version, 2);
+  tm_registered_list_release(&list);
+  assert_int_equal(tm_registry_list(&list, *state, "three", NULL), TM_EUSAGE);
+  tm_registered_list_release(&list);
+}
+
+static void what_is_forgotten_is_gone(void **state)
+{
+  store_put(*state, "a", "", 100);
+  assert_added(*state, "two", "a", false, NULL, 1, true);
+  assert_added(*state, "two", ".", true, NULL, 2, true);
+  assert_int_equal(tm_registry_remove(*state, "two", 1, NULL), 1);
+  assert_find_refused(*state, "two", 1, "it has version 2 alone");
+  assert_int_equal(tm_registry_remove(*state, "two", 0, NULL), 1);
+  assert_find_refused(*state, "two", 0, "no dataset");
+  assert_int_equal(tm_registry_remove(*state, "two", 0, NULL), TM_EUSAGE);
+}
+
+static void the_dataset_of_a_job_is_found(void **state)
+{
+  char *job = tm_path_join(*state, "jobs/a"), *other = tm_path_join(*state, "jobs/ab"), *name;
+  store_put(*state, "jobs/a/score/output/rows", "", 100);
+  store_put(*state, "jobs/ab/score/output/rows", "", 100);
+  assert_int_equal(tm_registry_find_job(&name, *state, job, NULL), 0);
+  assert_added(*state, "rows", "jobs/a/score/output", false, NULL, 1, true);
+  assert_int_equal(tm_registry_find_job(&name, *state, job, NULL), 1);
+  assert_string_equal(name, "rows");
+  free(name);
+  assert_int_equal(tm_registry_find_job(&name, *state, other, NULL), 0);
+  free(other);
+  free(job);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_open, store_close)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    TEST(the_same_is_one_version),    TEST(what_is_another_needs_to_be_asked_for),
+    TEST(a_source_makes_one_version), TEST(versions_are_found_with_their_files),
+    TEST(what_is_not_there_is_said),  TEST(names_and_versions_are_checked),
+    TEST(changes_since_are_found),    TEST(lists_have_the_newest_or_all_of_a_name),
+    TEST(what_is_forgotten_is_gone),  TEST(the_dataset_of_a_job_is_found),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
