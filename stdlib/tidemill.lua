@@ -84,7 +84,7 @@ local function dataset(tag, methods, value, known)
 end
 
 local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input",
-               "options", "ops", "base_dir", "limit", "registered", "version", "workspace" }
+               "options", "ops", "base_dir", "limit", "mode", "place", "registered", "version", "workspace" }
 
 -- The methods of datasets by what they are called in the registry.
 local classes = { FileDataset = FileDataset }
@@ -101,6 +101,15 @@ local function with(self, tag, methods, key, value)
   return dataset(tag, methods, new)
 end
 
+local function with_mode(self, mode, place)
+  local new = {}
+  for _, k in ipairs(KEYS) do
+    new[k] = self[k]
+  end
+  new.mode, new.place = mode, place
+  return dataset("FileDataset", FileDataset, new)
+end
+
 --- The same files under a name, which the entry script finds in `context.dataset_name`.
 ---@param name string
 ---@return tidemill.FileDataset
@@ -111,7 +120,23 @@ end
 --- The files at their own paths, which is the default.
 ---@return tidemill.FileDataset
 function FileDataset:as_direct()
-  return self
+  return self.mode and with_mode(self, nil, nil) or self
+end
+
+--- The files as links in one folder, which a step finds at `path` while it runs; among `arguments` it is that path. What
+--- is there already is refused, unless it is an empty folder. Without a path a side input is anywhere, and the files of
+--- an input are at their own paths.
+---@param path? string relative to the pipeline file
+---@return tidemill.FileDataset
+function FileDataset:as_mount(path)
+  return with_mode(self, "mount", path)
+end
+
+--- The same with copies.
+---@param path? string
+---@return tidemill.FileDataset
+function FileDataset:as_download(path)
+  return with_mode(self, "download", path)
 end
 
 --- Registers the dataset under a name: its definition, and what its files are now. What the newest version is already
@@ -390,9 +415,9 @@ end
 ---@field default_value string|number|boolean|tidemill.FileDataset|tidemill.TabularDataset its type is the parameter's
 --- type
 
---- A value that `tidemill run --param NAME=VALUE`, a file of --params-file or `run --like JOB` may give. It may stand for
---- some settings, in `arguments`, for a path of a dataset and a value in its `filter`. One whose default is a dataset
---- stands in `inputs`: a path that is given takes the place of the dataset's, what else it says of its files stays.
+--- A value that `tidemill run --param NAME=VALUE`, a file of --params-file or `run --like JOB` may give. It may stand
+--- for some settings, in `arguments`, for a path of a dataset and a value in its `filter`. One whose default is a
+--- dataset stands in `inputs`: a path that is given takes the place of its own, what else it says of its files stays.
 ---@type fun(fields: tidemill.PipelineParameter): tidemill.PipelineParameter
 M.PipelineParameter = constructor "PipelineParameter"
 
@@ -539,6 +564,7 @@ end
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'
 ---@field parallel_run_config tidemill.ParallelRunConfig
 ---@field inputs tidemill.Input|tidemill.Input[] of one type
+---@field side_inputs? tidemill.FileDataset|tidemill.OutputFileDatasetConfig|table[] which every worker may read whole
 ---@field output? tidemill.OutputFileDatasetConfig|tidemill.OutputFileDatasetConfig[] the first is the folder `output`,
 --- each further one `output.<name>`
 ---@field arguments? tidemill.Argument[] for the entry script (an output, or a dataset of one folder, becomes its

@@ -29,6 +29,8 @@ static const char *const known_keys[] = { "kind",
                                           "options",
                                           "ops",
                                           "step",
+                                          "mode",
+                                          "place",
                                           "registered",
                                           "version",
                                           "workspace" };
@@ -194,6 +196,26 @@ static int read_table(struct tm_dataset *d, const struct tm_json *v, struct tm_e
   return d->table ? 0 : TM_EUSAGE;
 }
 
+/* as_mount(place), as_download(place) */
+static int read_mode(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *mode = tm_json_get(v, "mode"), *where = tm_json_get(v, "place");
+  const char *word = mode ? tm_json_str(v, "mode", "") : "direct";
+  if (strcmp(word, "mount") == 0)
+    d->mode = TM_DATASET_MOUNT;
+  else if (strcmp(word, "download") == 0)
+    d->mode = TM_DATASET_DOWNLOAD;
+  else if (strcmp(word, "direct") != 0)
+    return refuse(err, "mode", "\"mount\", \"download\" or \"direct\"");
+  if (d->mode != TM_DATASET_DIRECT && (tm_dataset_is_table(d) || tm_dataset_is_stdin(d)))
+    return tm_err_set(err, TM_EUSAGE, "as_%s() is for datasets of files", word);
+  if (where && (!is_plain_string(where) || d->mode == TM_DATASET_DIRECT))
+    return tm_err_set(err, TM_EUSAGE, "as_%s() is given no path; accepted: a path, or nothing",
+                      word);
+  d->place = where ? tm_xstrdup(where->string.at) : NULL;
+  return 0;
+}
+
 static int read_partition_format(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *format = tm_json_get(v, "partition_format");
@@ -214,7 +236,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
   struct tm_dataset *d = TM_NEW(struct tm_dataset);
   d->where = tm_xstrdup(v->where);
   if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
-      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 &&
+      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 && read_mode(d, v, err) == 0 &&
       read_partition_format(d, v, err) == 0 && read_table(d, v, err) == 0)
     return d;
   place(v, err);
@@ -245,6 +267,10 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
+  if (d->mode != TM_DATASET_DIRECT)
+    tm_json_set(v, "mode", tm_json_new_string(d->mode == TM_DATASET_MOUNT ? "mount" : "download"));
+  if (d->place)
+    tm_json_set(v, "place", tm_json_new_string(d->place));
   if (d->registered) { /* the workspace is where it was got from, and no part of what it is */
     tm_json_set(v, "registered", tm_json_new_string(d->registered));
     tm_json_set(v, "version", tm_json_new_int(d->version));
@@ -267,6 +293,22 @@ struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_d
   if (!bound->base_dir)
     bound->base_dir = tm_xstrdup(job_dir);
   return bound;
+}
+
+struct tm_dataset *tm_dataset_within(const struct tm_dataset *d, const char *folder)
+{
+  struct tm_dataset *new = TM_NEW(struct tm_dataset);
+  new->kind = TM_DATASET_FILES;
+  new->name = tm_xstrdup(d->name);
+  new->paths = tm_xcalloc(1, sizeof(*new->paths));
+  new->paths[new->paths_len++] = tm_xstrdup(folder);
+  new->base_dir = tm_xstrdup("/");
+  new->input = -1;
+  new->skip_unreadable = d->skip_unreadable;
+  new->partition_format = tm_xstrdup(d->partition_format);
+  new->limit = d->limit;
+  new->where = tm_xstrdup(d->where);
+  return new;
 }
 
 bool tm_dataset_is_table(const struct tm_dataset *d)
@@ -293,6 +335,7 @@ void tm_dataset_free(struct tm_dataset *d)
   free(d->paths);
   free(d->base_dir);
   free(d->step);
+  free(d->place);
   free(d->partition_format);
   tm_json_free(d->options);
   tm_json_free(d->ops);

@@ -20,8 +20,17 @@ enum tm_dataset_kind {
   TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
 };
 
+/* Where a step finds its files. */
+enum tm_dataset_mode {
+  TM_DATASET_DIRECT,   /* where they are */
+  TM_DATASET_MOUNT,    /* links to them */
+  TM_DATASET_DOWNLOAD, /* copies of them */
+};
+
 struct tm_dataset {
   enum tm_dataset_kind kind;
+  enum tm_dataset_mode mode;
+  char *place;  /* where these are to be seen, as given; or NULL: anywhere */
   char *name;   /* as_named_input, or NULL */
   char **paths; /* as written, relative ones against base_dir */
   size_t paths_len;
@@ -41,13 +50,15 @@ struct tm_dataset {
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
- * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, registered,
+ * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, mode ("mount", "download"), place, registered,
  * version, workspace, and of a table options (table.h) and ops (table_ops.h); or step in place of base_dir: paths are in the job's
  * directory. Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 /* The same in the directory of a job; to free. */
 struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir);
+/* All the files of a folder (absolute), which are those of `d` elsewhere, with its name and columns; to free. */
+struct tm_dataset *tm_dataset_within(const struct tm_dataset *d, const char *folder);
 bool tm_dataset_is_table(const struct tm_dataset *d);
 /* "FileDataset", "TabularDataset" */
 const char *tm_dataset_tag(const struct tm_dataset *d);

@@ -136,6 +136,10 @@ static const struct tm_field step_fields[] = {
   { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|TabularDataset|OutputFileDatasetConfig",
     REQUIRED | PARAMETER | TM_FIELD_OR_ONE,
     "datasets, or outputs of other steps, one after the other, never mixed in a mini-batch" },
+  { "side_inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|OutputFileDatasetConfig",
+    PARAMETER | TM_FIELD_OR_ONE,
+    "datasets of files that every worker may read whole; in 'arguments' each becomes the path of "
+    "its place" },
   { "output", TM_FIELD_OBJECTS, 0, 0, NULL, "OutputFileDatasetConfig", TM_FIELD_OR_ONE,
     "the folder of the output; of several the first is <step>/output, each further one "
     "<step>/output.<name>" },

@@ -31,12 +31,24 @@ struct tm_step_path {
   char *step; /* that writes it */
 };
 
+/* An input or side input that is at a place of its own while the step runs: inputs.h. */
+struct tm_step_intake {
+  struct tm_dataset *dataset; /* as it was defined */
+  int64_t input;              /* its number among the inputs; negative: it is a side input */
+  char *folder;               /* in the job's directory: "score/inputs/model" */
+  char *path;                 /* absolute: a link to that; or NULL */
+};
+
 struct tm_step {
   char *name;
   char *where; /* file:line of the ParallelRunStep */
   struct tm_config config;
   struct tm_dataset **inputs;
   size_t inputs_len;
+  struct tm_dataset **side_inputs; /* every worker may read them whole */
+  size_t side_inputs_len;
+  struct tm_step_intake *intakes;
+  size_t intakes_len;
   struct tm_step_output *outputs;
   size_t outputs_len;     /* one at least */
   struct tm_step **needs; /* that must be Completed before it begins, each once */

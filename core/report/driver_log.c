@@ -86,6 +86,7 @@ int tm_driver_log_open(struct tm_driver_log *d, const struct tm_fs *fs, const st
     add_values(d, e, "parameter", tm_json_get(step->effective, "parameters"));
     add_values(d, e, "setting", tm_json_get(step->effective, "settings"));
     add_list(d, e, "input", tm_json_get(step->effective, "inputs"));
+    add_list(d, e, "side input", tm_json_get(step->effective, "side_inputs"));
     add_list(d, e, "argument", tm_json_get(step->effective, "arguments"));
   }
   return rc;

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "run/job_own.h"
 #include "run/job_record.h"
+#include "run/intake.h"
 #include "run/place.h"
 #include "run/takeover.h"
 
@@ -245,8 +246,9 @@ int tm_job_steps_open(struct tm_job *job, struct tm_err *err)
   for (size_t i = 0; job->view.is_resumed && i < job->steps_len; i++)
     keep_step(job, i);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
-    if (job->steps[i].state == TM_STEP_WAITING)
-      rc = tm_place_check(job->o.fs, job->o.pipeline->steps[i], job->dir.path, err);
+    if (job->steps[i].state == TM_STEP_WAITING &&
+        (rc = tm_place_check(job->o.fs, job->o.pipeline->steps[i], job->dir.path, err)) == 0)
+      rc = tm_intake_check(job->o.fs, job->o.pipeline->steps[i], job->dir.path, err);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
     if (may_begin(job, i))
       rc = open_step(job, i, err);

@@ -146,7 +146,7 @@ static struct tm_json *piece_to_json(const struct piece *p)
 
 static void set_effective(struct tm_json *v, const struct tm_step *step)
 {
-  static const char *const members[] = { "settings", "arguments", "parameters" };
+  static const char *const members[] = { "settings", "side_inputs", "arguments", "parameters" };
   for (size_t i = 0; i < TM_COUNT_OF(members); i++) {
     const struct tm_json *member = tm_json_get(step->effective, members[i]);
     if (member)
@@ -213,19 +213,25 @@ static void add_origins(struct tm_buf *out, const char *title, const struct tm_j
   }
 }
 
+static void add_list(struct tm_buf *out, const char *title, const struct tm_json *list)
+{
+  for (size_t i = 0; list && i < list->list.len; i++) {
+    char *number = tm_xprintf("%zu", i + 1);
+    if (i == 0)
+      tm_buf_printf(out, "  %s:\n", title);
+    add_value(out, number, list->list.at[i]);
+    tm_buf_add_char(out, '\n');
+    free(number);
+  }
+}
+
 /* All that the step is run with. */
 static void add_effective(struct tm_buf *out, const struct tm_step *step)
 {
   add_origins(out, "parameters", tm_json_get(step->effective, "parameters"));
   add_origins(out, "settings", tm_json_get(step->effective, "settings"));
-  if (step->arguments_len > 0)
-    tm_buf_add_str(out, "  arguments for the script:\n");
-  for (size_t i = 0; i < step->arguments_len; i++) {
-    char *number = tm_xprintf("%zu", i + 1);
-    add_value(out, number, tm_json_get(step->effective, "arguments")->list.at[i]);
-    tm_buf_add_char(out, '\n');
-    free(number);
-  }
+  add_list(out, "side inputs", tm_json_get(step->effective, "side_inputs"));
+  add_list(out, "arguments for the script", tm_json_get(step->effective, "arguments"));
   for (size_t i = 0; i < step->notes_len; i++)
     tm_buf_printf(out, "  note: %s\n", step->notes[i]);
 }
