@@ -391,6 +391,45 @@ function Tabular.from_json_lines_files(path, options, ...)
   return found
 end
 
+---@class tidemill.FromSqlQueryOptions
+---@field key_column? string a column of the query with integers, by which it is cut: a mini-batch has the rows of
+--- `mini_batch_size` keys ("500rows"); without it all rows are one mini-batch
+---@field key_from? integer|tidemill.PipelineParameter the first key
+---@field key_to? integer|tidemill.PipelineParameter the last key
+---@field query_timeout? number|tidemill.PipelineParameter seconds until the first row, and for other programs' locks; 30
+---@field validate? boolean the query is looked at before anything starts; true
+---@field set_column_types? table<string, tidemill.ColumnType> types of columns, which go over those of the first rows
+---@field on_misfit? "null"|"error" a value that does not fit its column's type is null and counted (the default), or
+--- fails the try
+
+--- The rows of a query. The database is a file of SQLite, which is opened for reading alone; of several, or of a
+--- pattern, each is asked in turn.
+---@param database string|string[]
+---@param query string|tidemill.PipelineParameter a SELECT
+---@param options? tidemill.FromSqlQueryOptions
+---@return tidemill.TabularDataset
+---@overload fun(datastore: tidemill.Datastore, path: string, query: string, options?: table): tidemill.TabularDataset
+function Tabular.from_sql_query(database, query, options, ...)
+  local name = "Dataset.Tabular.from_sql_query"
+  local paths, text, base_dir = workspace.take_datastore(name, database, query, options)
+  local given = options
+  if base_dir then
+    given = ...
+  end
+  if given ~= nil and type(given) ~= "table" then
+    plan.check(name, given)
+  end
+  local all = { query = text }
+  for key, value in pairs(given or {}) do
+    all[key] = value
+  end
+  plan.check(name, all)
+  local found = dataset("TabularDataset", TabularDataset, {
+    kind = "sql", paths = paths, base_dir = base_dir, options = all,
+  })
+  return found
+end
+
 M.Dataset = { File = File, Tabular = Tabular, get_by_name = stored.get_by_name }
 M.Workspace, M.Datastore = stored.Workspace, stored.Datastore
 

@@ -37,14 +37,15 @@ static const char *const known_keys[] = { "kind",
 static const char *const kind_names[] = {
   [TM_DATASET_FILES] = "files",           [TM_DATASET_MANIFEST] = "manifest",
   [TM_DATASET_FAILED] = "failed",         [TM_DATASET_DELIMITED] = "delimited",
-  [TM_DATASET_JSON_LINES] = "json_lines",
+  [TM_DATASET_JSON_LINES] = "json_lines", [TM_DATASET_SQL] = "sql",
 };
 
 /* "pipeline.lua:4: FileDataset: " before the words. */
 static int place(const struct tm_json *v, struct tm_err *err)
 {
   const char *kind = tm_json_str(v, "kind", "");
-  bool is_table = strcmp(kind, "delimited") == 0 || strcmp(kind, "json_lines") == 0;
+  bool is_table =
+      strcmp(kind, "delimited") == 0 || strcmp(kind, "json_lines") == 0 || strcmp(kind, "sql") == 0;
   const char *tag = v->tag ? v->tag : is_table ? "TabularDataset" : "FileDataset";
   if (v->where)
     return tm_err_wrap(err, "%s: %s", v->where, tag);
@@ -92,7 +93,7 @@ static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_er
       return 0;
     }
   return refuse(err, "kind",
-                "\"files\", \"manifest\", \"failed\", \"delimited\" or \"json_lines\"");
+                "\"files\", \"manifest\", \"failed\", \"delimited\", \"json_lines\" or \"sql\"");
 }
 
 static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -190,9 +191,10 @@ static int read_table(struct tm_dataset *d, const struct tm_json *v, struct tm_e
     return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are of a table") : 0;
   d->ops = ops ? tm_json_copy(ops) : NULL;
   d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
-  d->table =
-      tm_table_from_json(d->kind == TM_DATASET_DELIMITED ? TM_ROWS_DELIMITED : TM_ROWS_JSON_LINES,
-                         d->options, ops, err);
+  enum tm_rows_format format = d->kind == TM_DATASET_DELIMITED    ? TM_ROWS_DELIMITED
+                               : d->kind == TM_DATASET_JSON_LINES ? TM_ROWS_JSON_LINES
+                                                                  : TM_ROWS_SQL;
+  d->table = tm_table_from_json(format, d->options, ops, err);
   return d->table ? 0 : TM_EUSAGE;
 }
 
@@ -313,7 +315,8 @@ struct tm_dataset *tm_dataset_within(const struct tm_dataset *d, const char *fol
 
 bool tm_dataset_is_table(const struct tm_dataset *d)
 {
-  return d->kind == TM_DATASET_DELIMITED || d->kind == TM_DATASET_JSON_LINES;
+  return d->kind == TM_DATASET_DELIMITED || d->kind == TM_DATASET_JSON_LINES ||
+         d->kind == TM_DATASET_SQL;
 }
 
 const char *tm_dataset_tag(const struct tm_dataset *d)

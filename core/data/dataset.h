@@ -18,6 +18,7 @@ enum tm_dataset_kind {
   TM_DATASET_FAILED,     /* from_failed_items: a failed_items.jsonl */
   TM_DATASET_DELIMITED,  /* Tabular.from_delimited_files: paths, folders and patterns */
   TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
+  TM_DATASET_SQL,        /* Tabular.from_sql_query: the paths are databases */
 };
 
 /* Where a step finds its files. */
@@ -50,7 +51,7 @@ struct tm_dataset {
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
- * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, mode ("mount", "download"), place, registered,
+ * "delimited", "json_lines", "sql"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, mode ("mount", "download"), place, registered,
  * version, workspace, and of a table options (table.h) and ops (table_ops.h); or step in place of base_dir: paths are in the job's
  * directory. Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);

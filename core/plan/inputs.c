@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/sql/query.h"
+#include "data/table.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
 #include "sys/fs.h"
@@ -42,6 +44,32 @@ static int check_names(const struct tm_step *s, const struct tm_json *v, struct 
       return tm_params_place("ParallelRunStep", v, err);
     }
   return 0;
+}
+
+/* A database that is there before the job answers now, unless `validate` is false: what is wrong with a query is known before
+ * anything starts. */
+static int check_query(const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_sql_source source = { 0 };
+  bool is_asked = d->kind == TM_DATASET_SQL && !d->step && d->paths_len == 1 &&
+                  !strpbrk(d->paths[0], "*?{") && tm_json_bool(d->options, "validate", true);
+  if (!is_asked)
+    return 0;
+  char *path = tm_path_absolute(d->base_dir, d->paths[0]);
+  int rc = tm_fs_exists(tm_fs_real(), path)
+               ? 0
+               : tm_err_set(err, TM_EUSAGE, "there is no database '%s'", path);
+  if (rc == 0)
+    rc = tm_sql_source_open(&source, d->table->sql, path, err);
+  if (rc == 0)
+    rc = tm_sql_source_check(&source, err);
+  tm_sql_source_close(&source);
+  free(path);
+  if (rc < 0 && d->where)
+    tm_err_wrap(err, "%s: TabularDataset", d->where);
+  if (rc < 0 && rc != TM_EINUSE) /* the definition names what cannot be read */
+    err->code = rc = TM_EUSAGE;
+  return rc;
 }
 
 struct tm_dataset *tm_inputs_dataset(const struct tm_json *v, const struct tm_plan_reader *r,
@@ -99,6 +127,8 @@ static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct 
     if (d->mode == TM_DATASET_MOUNT && !d->place)
       d->mode = TM_DATASET_DIRECT;
     s->inputs[s->inputs_len++] = d;
+    if ((rc = check_query(d, err)) < 0)
+      break;
     if (tm_dataset_is_table(d) != tm_dataset_is_table(s->inputs[0]))
       rc = refuse_mixed(s, v, err);
     tm_json_add(record, tm_dataset_to_json(d));

@@ -285,6 +285,28 @@ static const struct tm_field from_json_lines_files_fields[] = {
   TABLE_FIELDS,
 };
 
+#define KEY_MAX_GIVEN 9007199254740991.0 /* 2^53 - 1 */
+
+static const struct tm_field from_sql_query_fields[] = {
+  { "query", TM_FIELD_TEXT, 0, 0, NULL, NULL, REQUIRED | PARAMETER,
+    "the SELECT that the rows come from" },
+  { "key_column", TM_FIELD_TEXT, 0, 0, NULL, NULL, PARAMETER,
+    "a column of the query with integers, by which it is cut: a mini-batch has the rows of so many "
+    "keys as mini_batch_size says, as \"500rows\"; without it all rows are one mini-batch" },
+  { "key_from", TM_FIELD_INT, -KEY_MAX_GIVEN, KEY_MAX_GIVEN, NULL, NULL, PARAMETER,
+    "the first key; rows before it are left out" },
+  { "key_to", TM_FIELD_INT, -KEY_MAX_GIVEN, KEY_MAX_GIVEN, NULL, NULL, PARAMETER,
+    "the last key; rows behind it are left out" },
+  { "query_timeout", TM_FIELD_SECONDS, 0.001, 86400, "30", NULL, PARAMETER,
+    "seconds until the first row, waiting for other programs' locks included" },
+  { "validate", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
+    "the query is looked at before anything starts" },
+  { "set_column_types", TM_FIELD_TYPES, 0, 0, NULL, NULL, 0,
+    "types of columns by name, which go over those that the first rows have" },
+  { "on_misfit", TM_FIELD_CHOICE, 0, 0, "null", "null|error", 0,
+    "a value that does not fit its column's type is null and counted, or fails the try" },
+};
+
 static const struct tm_field from_failed_items_fields[] = {
   { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0,
     "of which step of the job; without it of its only one" },
@@ -315,6 +337,7 @@ static const struct kind {
   KIND("Dataset.File.from_manifest", from_manifest_fields),
   KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
   KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
+  KIND("Dataset.Tabular.from_sql_query", from_sql_query_fields),
   KIND("Dataset.File.from_failed_items", from_failed_items_fields),
 };
 /* clang-format on */

@@ -62,7 +62,7 @@ struct tm_field {
  * "OutputFileDatasetConfig", "dataset:register", "Workspace", "Datastore.register_directory", "datastore:upload",
  * "datastore:download", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
  * "Dataset.Tabular.from_delimited_files",
- * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of
+ * "Dataset.Tabular.from_json_lines_files", "Dataset.Tabular.from_sql_query"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);

@@ -26,7 +26,8 @@ struct piece {
   uint32_t items, dataset;
   char *from, *to; /* first and last item */
   bool is_rows;
-  int64_t begin, end; /* of rows: bytes of the file */
+  int64_t begin, end; /* of rows: bytes of the file, */
+  bool is_keys;       /* or keys of a query: the first and the last */
   char *keys;         /* "store=north, date=2026-01-31", or NULL */
 };
 
@@ -72,6 +73,18 @@ static void note_piece(struct piece *p, uint64_t index, const struct tm_mini_bat
   }
 }
 
+/* Of a query they are counted from the first key on; one without keys has none. */
+static void note_keys(struct piece *p, const struct tm_dataset *d)
+{
+  if (p->is_keys || !p->is_rows || d->kind != TM_DATASET_SQL)
+    return;
+  bool has_keys = tm_json_get(d->options, "key_column");
+  int64_t from = tm_json_int(d->options, "key_from", 0);
+  p->is_keys = true;
+  p->begin = has_keys ? from + p->begin : 0;
+  p->end = has_keys ? from + p->end - 1 : -1;
+}
+
 static void on_warning(void *data, const char *text)
 {
   tm_cli_say("warning: %s", text);
@@ -98,6 +111,8 @@ static int cut_all(struct cutting *c, const struct tm_step *step, const char *sp
     }
     c->has_rows |= look.is_table && mb.items == 0;
     note_piece(&c->last, (uint64_t)c->mini_batches++, &mb);
+    note_keys(&c->first, step->inputs[c->first.dataset]);
+    note_keys(&c->last, step->inputs[mb.dataset]);
     c->items += mb.items;
   }
   if (rc == 0 && c->mini_batches == 0)
@@ -180,8 +195,9 @@ static void add_piece(struct tm_buf *out, const char *label, const struct piece 
   if (p->keys)
     tm_buf_printf(out, "%s: ", p->keys);
   tm_text_one_line(out, p->from, strlen(p->from), 0);
-  if (p->is_rows)
-    tm_buf_printf(out, ", bytes %" PRId64 " to %" PRId64, p->begin, p->end);
+  if (p->is_rows && p->end >= p->begin)
+    tm_buf_printf(out, ", %s %" PRId64 " to %" PRId64, p->is_keys ? "keys" : "bytes", p->begin,
+                  p->end);
   else if (p->items > 1) {
     tm_buf_add_str(out, " ... ");
     tm_text_one_line(out, p->to, strlen(p->to), 0);
