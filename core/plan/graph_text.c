@@ -79,13 +79,14 @@ static void add_line(struct drawing *d, const struct tm_step *s, const struct tm
 /* A place in the tree: the step, and which of its readers comes next. */
 struct level {
   const struct tm_step *step;
+  const struct readers *readers;
   size_t next;
 };
 
 static void add_indent(struct drawing *d, const struct level *levels, size_t len, bool is_last)
 {
   for (size_t i = 0; i + 1 < len; i++)
-    tm_buf_add_str(d->out, levels[i].next < readers_of(d, levels[i].step)->len ? "|   " : "    ");
+    tm_buf_add_str(d->out, levels[i].next < levels[i].readers->len ? "|   " : "    ");
   tm_buf_add_str(d->out, is_last ? "`-- " : "|-- ");
 }
 
@@ -93,23 +94,24 @@ static void add_indent(struct drawing *d, const struct level *levels, size_t len
 static void add_tree(struct drawing *d, const struct tm_step *root)
 {
   struct TM_ARRAY(struct level) levels = { 0 };
+  struct readers *r = readers_of(d, root);
   add_line(d, root, NULL);
-  readers_of(d, root)->is_drawn = true;
-  *TM_ARRAY_ADD(&levels) = (struct level) { .step = root };
+  r->is_drawn = true;
+  *TM_ARRAY_ADD(&levels) = (struct level) { root, r, 0 };
   while (levels.len > 0) {
     struct level *top = &levels.at[levels.len - 1];
-    struct readers *r = readers_of(d, top->step);
-    if (top->next == r->len) {
+    if (top->next == top->readers->len) {
       levels.len--;
       continue;
     }
-    const struct tm_step *child = r->at[top->next++];
-    add_indent(d, levels.at, levels.len, top->next == r->len);
+    const struct tm_step *child = top->readers->at[top->next++];
+    add_indent(d, levels.at, levels.len, top->next == top->readers->len);
     add_line(d, child, top->step);
-    if (readers_of(d, child)->is_drawn)
+    r = readers_of(d, child);
+    if (r->is_drawn)
       continue;
-    readers_of(d, child)->is_drawn = true;
-    *TM_ARRAY_ADD(&levels) = (struct level) { .step = child };
+    r->is_drawn = true;
+    *TM_ARRAY_ADD(&levels) = (struct level) { child, r, 0 };
   }
   TM_ARRAY_RELEASE(&levels);
 }

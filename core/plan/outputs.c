@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "data/files/partition.h"
 #include "plan/params.h"
 #include "store/registry.h"
 
@@ -109,6 +110,18 @@ static int check_writer(struct tm_outputs *o, const struct tm_json *config,
   return tm_params_place("ParallelRunStep", step, err);
 }
 
+/* Said here, not by a reader: this is where it was written. */
+static int check_partition_format(const struct tm_json *config, struct tm_err *err)
+{
+  const char *format = tm_json_str(config, "partition_format", NULL);
+  struct tm_partition *p = format ? tm_partition_new(format, err) : NULL;
+  tm_partition_free(p);
+  if (!format || p)
+    return 0;
+  tm_err_wrap(err, "'partition_format' is \"%s\"", format);
+  return tm_params_place(OUTPUT, config, err);
+}
+
 static int collect_one(struct tm_outputs *o, const struct tm_json *step, size_t i,
                        const char *base_dir, struct tm_err *err)
 {
@@ -116,7 +129,7 @@ static int collect_one(struct tm_outputs *o, const struct tm_json *step, size_t 
   const char *destination = tm_json_str(config, "destination", NULL);
   struct tm_output_known k = { .config = config, .step = step };
   int rc;
-  if (tm_params_check(OUTPUT, config, err) < 0)
+  if (tm_params_check(OUTPUT, config, err) < 0 || check_partition_format(config, err) < 0)
     return TM_EUSAGE;
   k.folder = i == 0 ? tm_xprintf("%s/output", name_of(step))
                     : tm_xprintf("%s/output.%s", name_of(step), name_of(config));
@@ -177,11 +190,13 @@ static size_t count_of(const struct tm_outputs *o, const struct tm_json *step)
   return n;
 }
 
-/* What becomes of the output when the step is Completed: no part of what the step does, and so not of its record. */
-static int read_registration(struct tm_step_output *out, const struct tm_json *config,
-                             struct tm_err *err)
+/* What others read it as, and what becomes of it when the step is Completed: no part of what the step does, and so not
+ * of its record. */
+static int read_later_use(struct tm_step_output *out, const struct tm_json *config,
+                          struct tm_err *err)
 {
   const struct tm_json *tags = tm_json_get(config, "tags");
+  out->partition_format = tm_xstrdup(tm_json_str(config, "partition_format", NULL));
   out->register_as = tm_xstrdup(tm_json_str(config, "register_as", NULL));
   out->description = tm_xstrdup(tm_json_str(config, "description", NULL));
   if (tags)
@@ -209,7 +224,7 @@ int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct 
       .is_upload = strcmp(tm_json_str(k->config, "mode", "mount"), "upload") == 0,
     };
     record_output(record, &s->outputs[s->outputs_len - 1]);
-    rc = read_registration(&s->outputs[s->outputs_len - 1], k->config, err);
+    rc = read_later_use(&s->outputs[s->outputs_len - 1], k->config, err);
   }
   if (n == 0)
     s->outputs[s->outputs_len++] =
@@ -225,6 +240,7 @@ void tm_outputs_free(struct tm_step *s)
     free(s->outputs[i].name);
     free(s->outputs[i].folder);
     free(s->outputs[i].destination);
+    free(s->outputs[i].partition_format);
     free(s->outputs[i].register_as);
     free(s->outputs[i].description);
     tm_json_free(s->outputs[i].tags);
@@ -265,6 +281,7 @@ struct tm_json *tm_output_as_dataset(const struct tm_json *v, const char *step, 
 {
   struct tm_json *d = tm_json_new(TM_JSON_OBJECT), *paths = tm_json_new(TM_JSON_ARRAY);
   bool is_output = is_tagged(v, OUTPUT);
+  const struct tm_json *format = tm_json_get(config_of(v), "partition_format");
   d->tag = tm_xstrdup(is_output ? "FileDataset" : v->tag);
   d->where = tm_xstrdup(v->where);
   if (is_output)
@@ -272,6 +289,8 @@ struct tm_json *tm_output_as_dataset(const struct tm_json *v, const char *step, 
   for (size_t i = 0; !is_output && i < v->list.len; i++)
     if (strcmp(v->keys[i], "output") != 0)
       tm_json_set(d, v->keys[i], tm_json_copy(v->list.at[i]));
+  if (format && !tm_json_get(d, "partition_format"))
+    tm_json_set(d, "partition_format", tm_json_copy(format));
   tm_json_add(paths, tm_json_new_string(folder));
   tm_json_set(d, "paths", paths);
   tm_json_set(d, "step", tm_json_new_string(step));

@@ -164,6 +164,12 @@ static const struct tm_field parameter_fields[] = {
     "path" },
 };
 
+#define PARTITION_FORMAT                                                                           \
+  {                                                                                                \
+    "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
+        "columns in the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                  \
+  }
+
 static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
   { "destination", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
@@ -172,6 +178,7 @@ static const struct tm_field output_fields[] = {
   { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload", 0,
     "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
     "there when the step is Completed" },
+  PARTITION_FORMAT,
   { "register_as", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
     "the output is registered as a dataset of this name when the step is Completed, each time as a "
     "new version; what output:register_on_complete(name, { description, tags }) sets" },
@@ -205,12 +212,6 @@ static const struct tm_field copy_fields[] = {
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "files that are there are replaced; else they are left as they are, and counted" },
 };
-
-#define PARTITION_FORMAT                                                                           \
-  {                                                                                                \
-    "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
-        "columns in the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                  \
-  }
 
 static const struct tm_field from_files_fields[] = {
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,

@@ -16,13 +16,14 @@
 
 /* A folder that a step writes. The first one is <step>/output, each further one <step>/output.<name>. */
 struct tm_step_output {
-  char *name;           /* or NULL: the step was given no output */
-  char *folder;         /* in the job's directory: "predict/output" */
-  char *destination;    /* absolute; NULL: in the job's directory alone */
-  bool is_upload;       /* it appears there when the step is Completed; else it is written there */
-  char *register_as;    /* the dataset that it becomes when the step is Completed, or NULL */
-  char *description;    /* of that dataset, or NULL */
-  struct tm_json *tags; /* likewise; an object of strings */
+  char *name;        /* or NULL: the step was given no output */
+  char *folder;      /* in the job's directory: "predict/output" */
+  char *destination; /* absolute; NULL: in the job's directory alone */
+  bool is_upload;    /* it appears there when the step is Completed; else it is written there */
+  char *partition_format; /* of what reads it, or NULL */
+  char *register_as;      /* the dataset that it becomes when the step is Completed, or NULL */
+  char *description;      /* of that dataset, or NULL */
+  struct tm_json *tags;   /* likewise; an object of strings */
 };
 
 /* An argument that is a place in the job's directory. */
@@ -103,8 +104,9 @@ void tm_pipeline_free(struct tm_pipeline *p);
 struct tm_cut_options tm_step_cut(const struct tm_step *s);
 /* Other inputs than those of the definition, which no step writes; the array and what is in it is taken over. */
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);
-/* Who reads what it writes does not wait for it any more. */
-void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at);
+/* Who reads what it writes does not wait for it any more: arguments that are paths of its outputs are those in `job_dir`, absolute,
+ * where it has run. */
+void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir);
 /* Adds to the notes of a step. Within plan. */
 void tm_step_note(struct tm_step *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -106,7 +106,12 @@ static int add_output(const struct registering *g, const struct tm_step *step,
 {
   char *dir = place_of(g, out);
   struct tm_dataset output = {
-    .kind = TM_DATASET_FILES, .paths = &dir, .paths_len = 1, .base_dir = dir, .input = -1
+    .kind = TM_DATASET_FILES,
+    .paths = &dir,
+    .paths_len = 1,
+    .base_dir = dir,
+    .input = -1,
+    .partition_format = out->partition_format,
   };
   struct tm_registration r = { .fs = g->fs,
                                .name = out->register_as,

@@ -168,12 +168,13 @@ static void say(struct tm_execution *x, const char *what, const char *words)
 
 static int run_job(struct tm_execution *x)
 {
-  int status;
+  int status, ended;
   say(x, "job", x->o->dir);
   tm_job_start(x->job);
   tm_loop_run(&x->loop);
-  status = x->status ? x->status : tm_job_exit_status(x->job);
-  if (x->o->again && status != 0 && status != 2)
+  ended = tm_job_exit_status(x->job);
+  status = x->status ? x->status : ended;
+  if (x->o->again && ended != 0 && ended != 2)
     say(x, "to go on", x->o->again);
   if (x->o->json)
     print_result(x);

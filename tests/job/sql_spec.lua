@@ -87,8 +87,8 @@ describe("a query", function()
 
   it("may be asked with parameters", function()
     local t = new_case { query = [["orders.db", tm.PipelineParameter { name = "query", default_value =
-      "SELECT id FROM orders" }, { key_column = "id", key_from = tm.PipelineParameter { name = "from", default_value = 1 },
-      key_to = 8 }]], config = 'mini_batch_size = "100rows"' }
+      "SELECT id FROM orders" }, { key_column = "id",
+      key_from = tm.PipelineParameter { name = "from", default_value = 1 }, key_to = 8 }]], config = 'mini_batch_size = "100rows"' }
     t:expect_job(0, { "--param", "from=3" })
     assert.same({ 3, 7, 8 }, ids_of(t))
   end)
@@ -177,7 +177,8 @@ describe("a database", function()
     [ [["orders.db"]] ] = "'query' is missing; it is required: a string",
     [ [["orders.db", "ATTACH 'x.db' AS x"]] ] = "the query has no columns",
     [ [["orders.db", "SELECT 1", { key = "id" }]] ] = "unknown key 'key'; known: 'query', 'key_column'",
-    [ [["orders.db", "SELECT * FROM orders", { key_column = "id" }]] ] = "'key_column', 'key_from' and 'key_to' go together",
+    [ [["orders.db", "SELECT * FROM orders", { key_column = "id" }]] ] =
+      "'key_column', 'key_from' and 'key_to' go together",
     [ [["orders.db", "SELECT * FROM orders", { key_column = "ids", key_from = 1, key_to = 2 }]] ] =
       "'key_column': there is no column 'ids'; did you mean 'id'?",
     [ [["orders.db", "SELECT * FROM orders", { key_column = "id", key_from = 3, key_to = 2 }]] ] =

@@ -11,6 +11,7 @@ local function step(name, script, inputs, o)
   o = o or {}
   local config = { entry_script = script, mini_batch_size = 1, process_count_per_node = 1 }
   for k, v in pairs(o.config or {}) do config[k] = v end
+  if config.partition_keys then config.mini_batch_size = nil end
   local new = tm.ParallelRunStep {
     name = name, parallel_run_config = tm.ParallelRunConfig(config), inputs = inputs,
     output = o.output, arguments = o.arguments,

@@ -132,6 +132,26 @@ static void further_outputs_have_folders_of_their_names(void **state)
   teardown(&w);
 }
 
+static void readers_have_the_partition_format_of_the_output(void **state)
+{
+  struct world w;
+  setup(&w);
+  (void)state;
+  const char *fields = "{'name':'x','partition_format':'{shop}/*.csv'}";
+  add_step(&w, "writer", NULL, output(1, fields));
+  add_step(&w, "reader", output(1, fields), NULL);
+  struct tm_pipeline *p = accepted(&w);
+  assert_string_equal(p->steps[0]->outputs[0].partition_format, "{shop}/*.csv");
+  assert_string_equal(p->steps[1]->inputs[0]->partition_format, "{shop}/*.csv");
+  tm_pipeline_free(p);
+  teardown(&w);
+
+  setup(&w);
+  add_step(&w, "writer", NULL, output(3, "{'name':'x','partition_format':'{shop'}"));
+  refused(&w,
+          "p.lua:3: OutputFileDatasetConfig: 'partition_format' is \"{shop\": '{' is not closed");
+}
+
 static void outputs_among_arguments_are_paths_in_the_job(void **state)
 {
   struct world w;
@@ -273,11 +293,23 @@ static void a_dropped_step_is_waited_for_no_more(void **state)
   struct world w;
   setup(&w);
   add_step(&w, "writer", NULL, output(1, "{'name':'x'}"));
-  add_step(&w, "reader", output(1, "{'name':'x'}"), NULL);
+  struct tm_json *reader = add_step(&w, "reader", output(1, "{'name':'x'}"), NULL);
+  struct tm_json *arguments = tm_json_set(reader, "arguments", tm_json_new(TM_JSON_ARRAY));
+  tm_json_add(arguments, tm_json_new_string("--from"));
+  tm_json_add(arguments, output(1, "{'name':'x'}"));
   struct tm_pipeline *p = accepted(&w);
-  tm_pipeline_drop_step(p, 0);
+  assert_string_equal(p->steps[1]->arguments[1], "writer/output");
+  tm_pipeline_drop_step(p, 0, "/earlier");
   assert_int_equal(p->steps[0]->needs_len, 0);
+  assert_int_equal(p->steps[0]->paths_len, 0);
+  assert_string_equal(p->steps[0]->arguments[1], "/earlier/writer/output");
+  struct tm_buf record = TM_BUF_NONE;
+  tm_json_write(&record, tm_json_get(p->steps[0]->effective, "arguments"),
+                (struct tm_json_style) { 0 });
+  assert_string_equal(tm_buf_str(&record), "[\"--from\",\"/earlier/writer/output\"]");
+  tm_buf_release(&record);
   tm_pipeline_free(p);
+  tm_json_set(reader, "arguments", tm_json_new(TM_JSON_ARRAY));
   p = accepted(&w);
   tm_step_set_inputs(p->steps[1], tm_xcalloc(1, sizeof(struct tm_dataset *)), 0);
   assert_int_equal(p->steps[1]->needs_len, 0);
@@ -340,6 +372,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_reader_waits_for_the_writer_whatever_their_order),
     cmocka_unit_test(further_outputs_have_folders_of_their_names),
+    cmocka_unit_test(readers_have_the_partition_format_of_the_output),
     cmocka_unit_test(outputs_among_arguments_are_paths_in_the_job),
     cmocka_unit_test(inputs_get_the_job_s_directory),
     cmocka_unit_test(cycles_are_refused_with_their_places),
