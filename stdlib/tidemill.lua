@@ -125,8 +125,8 @@ function FileDataset:as_direct()
 end
 
 --- The files as links in one folder, which a step finds at `path` while it runs; among `arguments` it is that path.
---- What is there already is refused, unless it is an empty folder. Without a path a side input is anywhere, and the files of
---- an input are at their own paths.
+--- What is there already is refused, unless it is an empty folder. Without a path a side input is anywhere, and the
+--- files of an input are at their own paths.
 ---@param path? string relative to the pipeline file
 ---@return tidemill.FileDataset
 function FileDataset:as_mount(path)

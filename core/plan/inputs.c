@@ -293,6 +293,30 @@ int tm_inputs_check_paths(const struct tm_pipeline *p, struct tm_err *err)
   return rc;
 }
 
+static void settle(struct tm_dataset *d, const char *step, const char *job_dir)
+{
+  if (!d->step || strcmp(d->step, step) != 0)
+    return;
+  free(d->step);
+  d->step = NULL;
+  d->base_dir = tm_xstrdup(job_dir);
+}
+
+void tm_inputs_settle(struct tm_step *s, const char *step, const char *job_dir)
+{
+  struct tm_json *record = tm_json_new(TM_JSON_ARRAY);
+  for (size_t i = 0; i < s->side_inputs_len; i++) {
+    settle(s->side_inputs[i], step, job_dir);
+    tm_json_add(record, tm_dataset_to_json(s->side_inputs[i]));
+  }
+  for (size_t i = 0; i < s->intakes_len; i++)
+    settle(s->intakes[i].dataset, step, job_dir);
+  if (s->side_inputs_len > 0)
+    tm_json_set(s->effective, "side_inputs", record);
+  else
+    tm_json_free(record);
+}
+
 void tm_inputs_free(struct tm_step *s)
 {
   for (size_t i = 0; i < s->inputs_len; i++)

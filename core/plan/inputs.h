@@ -18,6 +18,8 @@
  * name, a side input that is not there. */
 int tm_inputs_read(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
                    struct tm_err *err);
+/* Side inputs that `step` writes are what it has written in `job_dir`. */
+void tm_inputs_settle(struct tm_step *s, const char *step, const char *job_dir);
 void tm_inputs_free(struct tm_step *s);
 /* No two steps have something at one path. */
 int tm_inputs_check_paths(const struct tm_pipeline *p, struct tm_err *err);

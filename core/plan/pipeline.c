@@ -362,29 +362,12 @@ static void drop_need(struct tm_step *s, const struct tm_step *need)
   s->needs_len = kept;
 }
 
-/* Arguments that are places of `step` become paths. */
-static void settle_arguments(struct tm_step *s, const char *step, const char *job_dir)
-{
-  size_t kept = 0;
-  for (size_t i = 0; i < s->paths_len; i++) {
-    char **argument = &s->arguments[s->paths[i].at], *place = *argument;
-    if (strcmp(s->paths[i].step, step) != 0) {
-      s->paths[kept++] = s->paths[i];
-      continue;
-    }
-    *argument = tm_path_join(job_dir, place);
-    free(place);
-    free(s->paths[i].step);
-  }
-  s->paths_len = kept;
-  record_arguments(s);
-}
-
 void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir)
 {
   for (size_t i = 0; i < p->steps_len; i++) {
     drop_need(p->steps[i], p->steps[at]);
-    settle_arguments(p->steps[i], p->steps[at]->name, job_dir);
+    tm_inputs_settle(p->steps[i], p->steps[at]->name, job_dir);
+    tm_script_arguments_settle(p->steps[i], p->steps[at]->name, job_dir);
   }
   step_free(p->steps[at]);
   p->steps_len--;

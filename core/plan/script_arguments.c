@@ -180,3 +180,20 @@ int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
     record_arguments(s);
   return rc;
 }
+
+void tm_script_arguments_settle(struct tm_step *s, const char *step, const char *job_dir)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < s->paths_len; i++) {
+    char **argument = &s->arguments[s->paths[i].at], *place = *argument;
+    if (strcmp(s->paths[i].step, step) != 0) {
+      s->paths[kept++] = s->paths[i];
+      continue;
+    }
+    *argument = tm_path_join(job_dir, place);
+    free(place);
+    free(s->paths[i].step);
+  }
+  s->paths_len = kept;
+  record_arguments(s);
+}

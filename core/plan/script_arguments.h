@@ -13,5 +13,7 @@
 int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
                              const struct tm_plan_reader *r, struct tm_json *taken,
                              struct tm_err *err);
+/* Arguments that are places of `step` become paths in `job_dir`, where it has run. */
+void tm_script_arguments_settle(struct tm_step *s, const char *step, const char *job_dir);
 
 #endif

@@ -88,7 +88,8 @@ describe("a query", function()
   it("may be asked with parameters", function()
     local t = new_case { query = [["orders.db", tm.PipelineParameter { name = "query", default_value =
       "SELECT id FROM orders" }, { key_column = "id",
-      key_from = tm.PipelineParameter { name = "from", default_value = 1 }, key_to = 8 }]], config = 'mini_batch_size = "100rows"' }
+      key_from = tm.PipelineParameter { name = "from", default_value = 1 }, key_to = 8 }]],
+      config = 'mini_batch_size = "100rows"' }
     t:expect_job(0, { "--param", "from=3" })
     assert.same({ 3, 7, 8 }, ids_of(t))
   end)
