@@ -54,8 +54,8 @@ static void refuses(void **state)
   } cases[] = {
     { "{'kind':'rows','paths':['/a']}",
       "p.lua:4: FileDataset: 'kind' is of another kind; "
-      "accepted: \"files\", \"manifest\", \"failed\", \"delimited\" "
-      "or \"json_lines\"" },
+      "accepted: \"files\", \"manifest\", \"failed\", \"delimited\", "
+      "\"json_lines\" or \"sql\"" },
     { "{'kind':'files'}",
       "p.lua:4: FileDataset: the path is missing; accepted: a path or pattern, or a list of them" },
     { "{'kind':'files','paths':[]}",
