@@ -32,6 +32,11 @@ static char *argument_text(const struct tm_json *v)
   return tm_buf_take(&out);
 }
 
+static bool is_dataset(const struct tm_json *v)
+{
+  return is_tagged(v, "FileDataset") || is_tagged(v, "TabularDataset");
+}
+
 static void add_path(struct tm_step *s, size_t i, const char *writer)
 {
   s->paths[s->paths_len++] = (struct tm_step_path) { .at = i, .step = tm_xstrdup(writer) };
@@ -46,7 +51,8 @@ static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t 
     add_path(s, i, s->name);
   if (intake)
     return tm_xstrdup(intake->path ? intake->path : intake->folder);
-  if (!is_here || d->kind != TM_DATASET_FILES || d->paths_len != 1 || strpbrk(d->paths[0], "*?{["))
+  bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED;
+  if (!is_here || is_list || d->paths_len != 1 || strpbrk(d->paths[0], "*?{["))
     return NULL;
   return tm_path_absolute(d->base_dir, d->paths[0]);
 }
@@ -56,7 +62,7 @@ static int refuse_argument(const struct tm_json *step, const struct tm_json *v, 
 {
   struct tm_buf said = TM_BUF_NONE;
   tm_params_describe(&said, v);
-  bool has_mode = tm_json_get(v, "mode"), is_files = is_tagged(v, "FileDataset");
+  bool has_mode = tm_json_get(v, "mode"), is_files = is_dataset(v);
   tm_err_set(err, TM_EUSAGE,
              "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean, a "
              "PipelineParameter, an output, a dataset of one file or folder, or one of 'inputs' "
@@ -128,7 +134,7 @@ static char *place_text(struct tm_step *s, const struct tm_json *given, size_t i
 {
   bool is_output = tm_outputs_is_output(given);
   struct tm_dataset *d =
-      is_tagged(given, "FileDataset") ? tm_inputs_dataset(given, r, is_output ? err : NULL) : NULL;
+      is_dataset(given) ? tm_inputs_dataset(given, r, is_output ? err : NULL) : NULL;
   char *text = d ? dataset_path(s, d, i) : NULL;
   tm_dataset_free(d);
   return text || !is_output ? text : output_path(s, given, i, r, err);

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "data/table_load.h"
 #include "run/isolate.h"
@@ -413,6 +414,11 @@ static int start_intake(struct tm_supervisor *s, struct tm_err *err)
 
   if (s->o.step->intakes_len == 0 || s->view.is_kept)
     return 0;
+  tm_supervisor_say(s, TM_INFO, "step '%s': %zu %s to %s of %s own, then it begins", s->view.name,
+                    s->o.step->intakes_len,
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "input gets", "inputs get"),
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "a place", "places"),
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "its", "their"));
   s->intake = tm_intake_start(&o, err);
   return s->intake ? 0 : err->code;
 }

@@ -89,6 +89,31 @@ describe("side inputs", function()
     assert.is_nil(link_of(t:path "job/score/inputs/model/deep/b.bin"))
   end)
 
+  it("are a table's file, too, as a path; and others than before are a change", function()
+    local t = new_case('inputs = files "in", side_inputs = { files "models" }, arguments = { lookup }',
+      'local lookup = tm.Dataset.Tabular.from_delimited_files "models/a.bin"')
+    t:expect_job(0)
+    assert.same({ t:path "models/a.bin" }, first_row(t).arguments)
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub('files "models"', 'files "models/deep"')))
+    os.remove(t:path "job/job_result.json")
+    local r = t:expect_job(2, { "--resume" })
+    assert.is_truthy(r.err:find("'side_inputs' was", 1, true), r.err)
+  end)
+
+  it("are there for the items that failed, too", function()
+    local t = new_case('inputs = files("in"):as_mount "mnt", side_inputs = model, arguments = { model }',
+      'local model = files("models/*"):as_mount "model"')
+    t:script((READ_SIDE:gsub("local rows = {}", 'if not fs.exists "' .. t:path "fine" .. '" then error "no" end %0')))
+    t:expect_job(1)
+    t:write("fine", "")
+    t.step_dir = t:path "second/score"
+    t:expect(t:run { "run", "pipeline.lua", "--only-failed", "job", "--job-dir", "second" }, 0)
+    local row = first_row(t)
+    assert.same({ t:path "model" }, row.arguments)
+    assert.same({ "a.bin", "deep" }, row.found[1])
+    assert.is_nil(link_of(t:path "model"))
+  end)
+
   it("may be what another step writes", function()
     local t = new_case('inputs = files "in", side_inputs = { made, copied }, arguments = { made, copied }', [[
       local made = tm.OutputFileDatasetConfig { name = "made" }

@@ -101,6 +101,29 @@ describe("parameters", function()
     assert.same({ "--threshold", "0.5", "--fast", "true", "--data", t:path "set/more" }, first.arguments)
   end)
 
+  it("stand in what is asked of a table", function()
+    local t = job.case()
+    t:write("in/a.csv", "id,n\n1,5\n2,7\n3,9\n")
+    t:write("other.csv", "id,n\n8,9\n")
+    t:script [[function run(df) return df:column("id"):to_table() end]]
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local least = tm.PipelineParameter { name = "least", default_value = 6 }
+local path = tm.PipelineParameter { name = "path", default_value = "in/a.csv" }
+local rows = tm.Dataset.Tabular.from_delimited_files(path):filter("n", ">=", least)
+local table = tm.PipelineParameter { name = "table", default_value = rows }
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score", inputs = table,
+  parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua" } } } }]])
+    t:expect_job(0)
+    assert.same({ "2", "3" }, t:rows())
+    t.job_dir, t.step_dir = t:path "second", t:path "second/score"
+    t:expect_job(0, { "--param", "least=9" })
+    assert.same({ "3" }, t:rows())
+    t.job_dir, t.step_dir = t:path "third", t:path "third/score"
+    t:expect_job(0, { "--param", "table=other.csv" })
+    assert.same({ "8" }, t:rows())
+  end)
+
   it("have paths of where they are given, which a resumed job knows", function()
     local t = new_case()
     t:inputs(3, "other/there")

@@ -31,7 +31,8 @@ static int fake_ask(struct tm_sql *db, const char *text, const int64_t *numbers,
   snprintf(db->asked, sizeof(db->asked), "%s", text);
   db->length = strcspn(text, ";") + (strchr(text, ';') != NULL);
   db->numbers_len = n;
-  memcpy(db->numbers, numbers, n * sizeof(*numbers));
+  for (size_t i = 0; i < n; i++)
+    db->numbers[i] = numbers[i];
   db->at = 0;
   return timeout_s > 0 ? 0 : tm_err_set(err, TM_EINUSE, "locked");
 }
