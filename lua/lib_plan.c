@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "lib_partition.h"
 #include "plan/datasets.h"
 #include "plan/outputs.h"
 #include "plan/params.h"
@@ -123,13 +124,18 @@ static int plan_raise(lua_State *L)
 }
 
 static const luaL_Reg plan_functions[] = {
-  { "check", plan_check }, { "check_dataset", plan_check_dataset }, { "where", plan_where },
-  { "raise", plan_raise }, { "failed_items", plan_failed_items },   { NULL, NULL },
+  { "check", plan_check },
+  { "check_dataset", plan_check_dataset },
+  { "where", plan_where },
+  { "raise", plan_raise },
+  { "failed_items", plan_failed_items },
+  { "partition", tm_lua_partition },
+  { NULL, NULL },
 };
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
   luaL_setfuncs(L, plan_functions, 0);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");

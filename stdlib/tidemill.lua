@@ -3,6 +3,7 @@
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local plan = require "tidemill.plan"
+local tables = require "tidemill.tables"
 local tabular = require "tidemill.tabular"
 local workspace = require "tidemill.workspace"
 
@@ -155,6 +156,8 @@ function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
 
+tables.refuse_for_files(FileDataset)
+
 local File = {}
 
 ---@class tidemill.FromFilesOptions
@@ -222,8 +225,7 @@ end
 
 local table_dataset, Tabular
 classes.TabularDataset, table_dataset, Tabular = tabular.make {
-  dataset = dataset, with = with, register = FileDataset.register,
-  unregister_all_versions = FileDataset.unregister_all_versions,
+  dataset = dataset, with = with, files = FileDataset,
 }
 
 M.Dataset = { File = File, Tabular = Tabular, get_by_name = stored.get_by_name }

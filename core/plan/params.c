@@ -308,6 +308,13 @@ static const struct tm_field from_sql_query_fields[] = {
     "a value that does not fit its column's type is null and counted, or fails the try" },
 };
 
+static const struct tm_field partition_by_fields[] = {
+  { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "a target that partition_by has made of other rows is made anew" },
+  { "partition_as_file_dataset", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "the new dataset is a FileDataset: its items are the files" },
+};
+
 static const struct tm_field from_failed_items_fields[] = {
   { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0,
     "of which step of the job; without it of its only one" },
@@ -340,6 +347,7 @@ static const struct kind {
   KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
   KIND("Dataset.Tabular.from_sql_query", from_sql_query_fields),
   KIND("Dataset.File.from_failed_items", from_failed_items_fields),
+  KIND("dataset:partition_by", partition_by_fields),
 };
 /* clang-format on */
 

@@ -1,9 +1,11 @@
 --- Datasets whose items are rows: of files, and of databases. What a pipeline file says of them; see tidemill.lua.
 local plan = require "tidemill.plan"
+local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
--- Of tidemill.lua, which is given what is made: no module requires the other twice.
-local dataset, with
+-- Of tidemill.lua, which is given what is made: no module requires the other twice. `files`: the methods of datasets of
+-- files.
+local dataset, with, files
 
 ---@class tidemill.TabularDataset
 ---@field kind "delimited"|"json_lines"|"sql"
@@ -98,6 +100,29 @@ end
 function TabularDataset:random_split(fraction, seed)
   return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
+end
+
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
+
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
+--- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
+--- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
+--- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
+--- file; `partition_by(keys, datastore, path, options)`: against the datastore.
+---
+---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
+---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
+---@param keys string|string[]
+---@param target string a folder that is empty, not there, or made by partition_by
+---@param options? tidemill.PartitionByOptions
+---@return tidemill.TabularDataset
+---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
+function TabularDataset:partition_by(keys, target, options, ...)
+  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
+  return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and files or TabularDataset,
+    definition)
 end
 
 -- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
@@ -234,14 +259,13 @@ end
 ---@class tidemill.TabularMake
 ---@field dataset fun(tag: string, methods: table, value: table): table makes a dataset
 ---@field with fun(self: table, tag: string, methods: table, key: string, value: any): table the same with one field
----@field register function methods that all datasets have
----@field unregister_all_versions function
+---@field files table the methods of datasets of files, some of which all have
 
 --- What the library makes of these: the methods of tables, how one is made of a place, and the constructors.
 ---@param o tidemill.TabularMake
 local function make(o)
-  dataset, with = o.dataset, o.with
-  TabularDataset.register, TabularDataset.unregister_all_versions = o.register, o.unregister_all_versions
+  dataset, with, files = o.dataset, o.with, o.files
+  TabularDataset.register, TabularDataset.unregister_all_versions = files.register, files.unregister_all_versions
   return TabularDataset, table_dataset, Tabular
 end
 
