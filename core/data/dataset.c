@@ -112,6 +112,11 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
   d->paths = tm_xcalloc(n, sizeof(*d->paths));
   for (size_t i = 0; i < n; i++) {
     const struct tm_json *path = paths->type == TM_JSON_ARRAY ? paths->list.at[i] : paths;
+    if (path->tag)
+      return tm_err_set(err, TM_EUSAGE,
+                        "path %zu is a %s, whose value is known to a job alone; accepted here: a path "
+                        "or pattern, or a list of them",
+                        i + 1, path->tag);
     if (!is_plain_string(path))
       return tm_err_set(
           err, TM_EUSAGE,
