@@ -3,6 +3,7 @@
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local plan = require "tidemill.plan"
+local archives = require "tidemill.archives"
 local tables = require "tidemill.tables"
 local tabular = require "tidemill.tabular"
 local workspace = require "tidemill.workspace"
@@ -57,7 +58,7 @@ local function constructor(tag, methods)
 end
 
 ---@class tidemill.FileDataset
----@field kind "files"|"manifest"|"failed"
+---@field kind "files"|"manifest"|"failed"|"archives"
 ---@field paths string[]
 ---@field name? string
 ---@field registered? string the name that it is registered under, and `version`
@@ -179,6 +180,18 @@ function File.from_files(path, options, ...)
     kind = "files", paths = paths, on_unreadable = given.on_unreadable, partition_format = given.partition_format,
     base_dir = base_dir,
   })
+  return found
+end
+
+--- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
+--- pattern, in the order in which they stand there. One that cannot be read safely is an item that fails, with the
+--- reason.
+---@param path string|string[]
+---@param options? tidemill.FromArchivesOptions
+---@return tidemill.FileDataset
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
+function File.from_archives(path, options, ...)
+  local found = dataset("FileDataset", FileDataset, archives.define(path, options, ...))
   return found
 end
 
@@ -401,7 +414,7 @@ end
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
 --- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is
 --- the script's.
----@field allow_reuse? boolean true
+---@field allow_reuse? boolean|"content" true; "content": input files are compared by what they hold, not by their times
 
 --- An entry script run over one or more datasets.
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep

@@ -18,7 +18,7 @@ say()
   done
   echo
   "$program" "$@" 2>"$copy/said" || { cat "$copy/said" >&2; exit 1; }
-  grep "has changed since" "$copy/said" || true
+  grep -e "has changed since" -e "is reused" "$copy/said" || true
 }
 
 # levels OPTION...: runs the pipeline, and shows its rows

@@ -147,7 +147,7 @@ static int check_items(const struct replay *r, struct tm_err *err)
   tm_reader_init(&reader, tm_buf_str(&r->found.bytes), r->found.bytes.len);
   while (tm_item_next(&reader, &item)) {
     struct tm_stat st;
-    char *path = tm_xstrndup(item.path, item.path_len);
+    char *path = tm_xstrndup(item.path, tm_item_file_len(&item));
     bool is_gone = fs->stat(fs->self, path, true, &st) < 0;
     if (is_gone && item.size < 0)
       tm_cli_say("input '%s' is not there; it was not looked at when it was listed", path);

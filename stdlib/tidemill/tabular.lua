@@ -1,4 +1,5 @@
 --- Datasets whose items are rows: of files, and of databases. What a pipeline file says of them; see tidemill.lua.
+local archives = require "tidemill.archives"
 local plan = require "tidemill.plan"
 local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
@@ -129,16 +130,10 @@ end
 local function table_dataset(kind, constructor_name, place, options)
   options = options == nil and {} or options
   plan.check(constructor_name, options)
-  local rest = {}
-  for key, value in pairs(options) do
-    if key ~= "partition_format" and key ~= "on_unreadable" then
-      rest[key] = value
-    end
-  end
   return dataset("TabularDataset", TabularDataset, {
     kind = kind, paths = place.paths, base_dir = place.base_dir, output = place.output,
     partition_format = options.partition_format,
-    on_unreadable = options.on_unreadable, options = rest,
+    on_unreadable = options.on_unreadable, options = archives.beside_paths(options),
   })
 end
 

@@ -205,3 +205,42 @@ end]])
     assert.same({ t:path "in" }, first_row(t).arguments)
   end)
 end)
+
+describe("a step with side inputs, again", function()
+  after_each(job.check_end)
+
+  local function ran(t, because, more)
+    local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
+    for _, word in ipairs(more or {}) do words[#words + 1] = word end
+    local r = t:run(words)
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find(because, 1, true), r.err)
+    return r.result.steps[1].reused
+  end
+
+  it("is reused while these are as they were, wherever a parameter's value comes from", function()
+    local t = new_case([[inputs = files "in", side_inputs = { model, other },
+      arguments = { model, other, "x", size }]], [[
+      local size = tm.PipelineParameter { name = "size", default_value = 2 }
+      local model = files("models/*"):as_named_input "model":as_mount "mnt"
+      local other = files "models"]])
+    t:script "function run(m) return names_of(m) end"
+    assert.is_false(ran(t, "job: "))
+    assert.is_true(ran(t, "step 'score' is reused"))
+    assert.is_true(ran(t, "step 'score' is reused", { "--param", "size=2" }))
+    assert.is_false(ran(t, "arguments[4] \"2\" -> \"3\"", { "--param", "size=3" }))
+    t:write("models/a.bin", "another")
+    assert.is_false(ran(t, "models/a.bin': size 1 -> 7"))
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub('"models/%*"', '"models/*.bin"')))
+    assert.is_false(ran(t, "side_inputs[1] \"models/*\" -> \"models/*.bin\""))
+  end)
+
+  it("is never reused where its inputs have a place of their own", function()
+    local t = new_case 'inputs = files("in"):as_mount "mnt", arguments = {}'
+    t:script "function run(m) return names_of(m) end"
+    assert.is_false(ran(t, "job: "))
+    assert.is_false(ran(t, "job: "))
+    local r = t:run { "run", "pipeline.lua", "--dry-run", "--explain" }
+    assert.is_truthy((r.out .. r.err):find("its input has a place of its own", 1, true), r.out .. r.err)
+  end)
+end)
