@@ -22,13 +22,15 @@ struct tm_job_options {
   const char *program;                /* that runs keepers and workers */
   const struct tm_events *events;
   bool resume, keep_failed, accept_changes, verify_input;
+  bool
+      keep_script; /* a job that is resumed goes on with its own copy of the script, whatever that is now */
   int64_t
       max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
-  bool has_stderr; /* keepers say what they have to say on that of this process; else to nobody */
   const char *
       workspace; /* absolute: results are taken from there and kept (reuse.h), and snapshots; NULL: none */
-  bool no_reuse;  /* every step is run, and its result is kept all the same */
-  bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
+  bool no_reuse;   /* every step is run, and its result is kept all the same */
+  bool has_stderr; /* keepers say what they have to say on that of this process; else to nobody */
+  bool has_stdin;  /* a list of paths on standard input can be read, from its beginning */
   void (*on_ended)(void *data, struct tm_job *job); /* once; the result has been written */
   void *data;
 };

@@ -51,18 +51,6 @@ char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, 
   return workspace;
 }
 
-/* The same where it is there already, or NULL. */
-static char *look_workspace(const struct tidemill_runtime *rt, const char *file, const char *cwd)
-{
-  char *dir = tm_path_dir(file);
-  const char *named = workspace_name(rt);
-  char *given = named && *named ? tm_path_absolute(cwd, named) : NULL;
-  char *workspace = tm_workspace_look(rt->fs, given, dir);
-  free(given);
-  free(dir);
-  return workspace;
-}
-
 char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err)
 {
@@ -155,9 +143,10 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                               .keep_failed = s->o->keep_failed,
                               .accept_changes = s->o->accept_changes,
                               .verify_input = s->o->verify_input,
-                              .has_stdin = s->has_stdin,
                               .workspace = job->workspace,
                               .no_reuse = s->o->no_reuse,
+                              .keep_script = s->keep_script,
+                              .has_stdin = s->has_stdin,
                               .max_workers = s->o->max_workers,
                               .on_ended = on_ended,
                               .data = job };
@@ -192,6 +181,16 @@ static int refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
   return 0;
 }
 
+/* The workspace that is there already, to free(), or NULL. */
+static char *known_workspace(const struct tidemill_runtime *rt, const char *file, const char *cwd)
+{
+  const char *named = workspace_name(rt);
+  char *dir = (named && *named) || !file ? tm_xstrdup(cwd) : tm_path_dir(file);
+  char *workspace = tm_workspace_look(rt->fs, named, dir);
+  free(dir);
+  return workspace;
+}
+
 static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tm_pipeline *pipeline, const char *file,
                          struct tidemill_job_options *o, struct tm_err *err)
@@ -202,9 +201,8 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
                  : tm_submission_dir(rt, pipeline, file, o->resume, err);
-  if (dir)
-    workspace = look_workspace(rt, file, cwd);
-  s.workspace = workspace;
+  if (dir) /* a new job may have made it */
+    s.workspace = workspace = known_workspace(rt, file, cwd);
   o->dir = dir;
   rc = dir ? tm_submission_open(out, &s, err) : err->code;
   free(workspace);
