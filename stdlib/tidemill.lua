@@ -593,8 +593,14 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 
---- What a pipeline file returns.
+local function job_methods(_, name) return require("tidemill.job").methods[name] end
+--- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
-M.Pipeline = constructor "Pipeline"
+function M.Pipeline(fields)
+  plan.check("Pipeline", fields)
+  local new = freeze("Pipeline", copy(fields), setmetatable({}, { __index = job_methods }))
+  return new
+end
 
+M.load = function(path) return require("tidemill.job").load(path) end
 return M

@@ -345,6 +345,8 @@ static bool advance(struct tm_job *job, size_t i)
     return true;
   if (!may_begin(job, i))
     return false;
+  if (st->may_reuse && (int64_t)job->errands >= job->max_workers)
+    return false; /* the end of one asks again */
   if (st->may_reuse && tm_reusing_begin(job, i))
     return true;
   if ((st->is_unchecked && check_place(job, i, &err) < 0) || open_step(job, i, &err) < 0)

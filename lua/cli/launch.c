@@ -87,7 +87,9 @@ int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
     return err->code;
   l->pipeline = tm_pipeline_from_json(tree, file, l->given.at, l->given.len, err);
   tm_json_free(tree);
-  return l->pipeline ? tm_execute_check_scripts(l->pipeline, err) : err->code;
+  if (!l->pipeline)
+    return err->code;
+  return l->o.keep_script ? 0 : tm_draft_check_scripts(l->pipeline, err);
 }
 
 int tm_launch_check_resume(const struct tm_pipeline *p, bool resume, bool keep_failed,
@@ -127,6 +129,7 @@ int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err)
                           .has_stdin = l->o.has_stdin,
                           .max_workers = l->max_workers,
                           .no_reuse = l->o.no_reuse,
+                          .keep_script = l->o.keep_script,
                           .progress = l->o.progress,
                           .json = l->o.json };
   char *command;

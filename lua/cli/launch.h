@@ -14,8 +14,9 @@ struct tm_launch_options {
   const char *progress;    /* auto, bar, plain, none; NULL: auto */
   const char *max_workers; /* of all steps together; NULL: the default of run/job.h */
   bool resume, keep_failed, accept_changes, verify_input, json;
-  bool no_reuse;  /* every step is run */
-  bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
+  bool no_reuse;    /* every step is run */
+  bool keep_script; /* a job that is resumed runs its own copy */
+  bool has_stdin;   /* a list of paths on standard input can be read, from its beginning */
 };
 
 struct tm_launch {

@@ -16,6 +16,7 @@
 static const struct tm_option options[] = {
   { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "another value than the job was submitted with; as often as needed" },
   { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "failed mini-batches stay failed; else they get fresh tries" },
+  { "keep-script", TM_OPTION_FLAG, PLACE(keep_script), NULL, NULL, "goes on with the job's own copy of the script, whatever that is now" },
   { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the input again and compares all of it" },
   { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
@@ -29,7 +30,8 @@ static int resume(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_resume = {
   .name = "resume",
   .run = resume,
-  .usage = "JOB [--param NAME=VALUE]... [--keep-failed] [--accept-changes] [--verify-input] "
+  .usage = "JOB [--param NAME=VALUE]... [--keep-failed] [--keep-script] [--accept-changes] "
+           "[--verify-input] "
            "[--max-workers N] [--progress auto|bar|plain|none] [--json]",
   .summary = "goes on with a job that was interrupted, or has failed",
   .options = options,

@@ -35,6 +35,7 @@ static const struct tm_option options[] = {
   { "job-dir", TM_OPTION_VALUE, PLACE(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with this pipeline's newest that is not Completed" },
   { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
+  { "keep-script", TM_OPTION_FLAG, LAUNCH(keep_script), NULL, NULL, "with --resume: goes on with the job's own copy of the script, whatever that is now" },
   { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
   { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "a new job over the items that failed in JOB alone, each step over those of the step of its name" },
@@ -53,7 +54,7 @@ const struct tm_command tm_command_run = {
   .name = "run",
   .run = run,
   .usage = "PIPELINE.lua [--param NAME=VALUE]... [--job-dir DIR] [--resume [--keep-failed] "
-           "[--accept-changes] "
+           "[--keep-script] [--accept-changes] "
            "[--verify-input]] [--only-failed JOB] [--no-reuse] [--dry-run [--explain]] [--progress "
            "auto|bar|plain|none] [--json]",
   .summary = "runs a pipeline",
@@ -78,6 +79,9 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
     return tm_err_set(err, TM_EUSAGE,
                       "'--only-failed' starts a new job; --resume goes on with one, over the input "
                       "that it was started with");
+  if (o->keep_script && !o->resume)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--keep-script' goes with --resume: a new job takes a copy anew");
   if (o->resume && r->o.dry_run)
     return tm_dry_refuse_resume(err);
   if (r->o.explain && !r->o.dry_run)
