@@ -27,6 +27,7 @@ struct pack {
   int64_t at; /* in the packed file */
   struct tm_err *err;
   struct tm_err io; /* of a call of ours, which libarchive knows nothing of */
+  bool is_given_up; /* nothing more is written */
   char *piece;
 };
 
@@ -49,6 +50,8 @@ static char *under(const char *root, const char *relative)
 static la_ssize_t on_write(struct archive *a, void *data, const void *bytes, size_t n)
 {
   struct pack *p = data;
+  if (p->is_given_up)
+    return (la_ssize_t)n;
   if (tm_fs_write_at(p->fs, p->fd, p->path, bytes, n, p->at, &p->io) < 0) {
     archive_set_error(a, EIO, "cannot be written");
     return -1;
@@ -161,9 +164,8 @@ static int write_all(struct pack *p)
     rc = refuse(p, "written");
   else
     rc = add_folder(p, "");
-  if (rc < 0)
-    archive_write_fail(p->a); /* its end is not written */
-  else if (archive_write_close(p->a) != ARCHIVE_OK)
+  p->is_given_up = rc < 0; /* it is closed all the same: else libarchive forgets memory */
+  if (archive_write_close(p->a) != ARCHIVE_OK && rc == 0)
     rc = refuse(p, "written");
   archive_write_free(p->a);
   return rc;
