@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "frame.h"
+#include "lib_job.h"
 #include "lib_plan.h"
 #include "lib_store.h"
 #include "runtime.h"
@@ -70,9 +71,9 @@ static const struct tm_lua_source *add_sources(lua_State *L)
   return boot;
 }
 
-static int open_all(lua_State *L)
+/* Leaves {module = label} on the stack; returns boot.lua's. */
+static const struct tm_lua_source *add_all(lua_State *L)
 {
-  luaL_openlibs(L);
   tm_lua_preload(L, "plan", tm_lua_open_plan);
   tm_lua_preload(L, "store", tm_lua_open_store);
   tm_lua_preload(L, "path", tm_lua_open_path);
@@ -80,7 +81,20 @@ static int open_all(lua_State *L)
   tm_lua_preload(L, "json_c", tm_lua_open_json_c);
   tm_lua_preload(L, "frame_c", tm_lua_open_frame_c);
   tm_lua_preload(L, "process_c", tm_lua_open_process_c);
-  const struct tm_lua_source *boot = add_sources(L); /* [labels] */
+  tm_lua_preload(L, "job_c", tm_lua_open_job_c);
+  return add_sources(L);
+}
+
+void tm_lua_add_modules(lua_State *L)
+{
+  add_all(L);
+  lua_pop(L, 1);
+}
+
+static int open_all(lua_State *L)
+{
+  luaL_openlibs(L);
+  const struct tm_lua_source *boot = add_all(L); /* [labels] */
   tm_require(boot != NULL);
   if (luaL_loadbuffer(L, boot->text, boot->len, boot->label) != 0)
     return lua_error(L);

@@ -158,8 +158,7 @@ function File.from_files(path, options, ...)
 end
 
 --- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
---- pattern, in the order in which they stand there. One that cannot be read safely is an item that fails, with the
---- reason.
+--- pattern, in the order of each. One that cannot be read safely is an item that fails, with the reason.
 ---@param path string|string[]
 ---@param options? tidemill.FromArchivesOptions
 ---@return tidemill.FileDataset
@@ -168,10 +167,6 @@ function File.from_archives(path, options, ...)
   local found = dataset("FileDataset", FileDataset, archives.define(path, options, ...))
   return found
 end
-
----@class tidemill.FromManifestOptions
----@field null_separated? boolean paths end in NUL, as `find -print0` writes them; else in a line break
----@field partition_format? string as of from_files
 
 --- The files that a list names, one path a line. It is read as the job goes on.
 ---@param path string
@@ -187,9 +182,6 @@ function File.from_manifest(path, options)
   })
   return found
 end
-
----@class tidemill.FromFailedItemsOptions
----@field step? string of which step of the job; without it of its only one
 
 --- The items that failed in an earlier job, which has ended: its directory, its name or "latest" (the newest of the
 --- workspace, each time that the file is loaded: a job that is to be resumed wants a name); or the path of a
@@ -474,7 +466,8 @@ M.ParallelRunConfig = constructor "ParallelRunConfig"
 ---@class tidemill.OutputFileDatasetConfig
 ---@field name string
 ---@field destination? string where it is written, relative to the pipeline file; without it in the job's directory
----@field mode? "mount"|"upload" written at destination as the step goes on (the default), or see as_upload()
+---@field mode? "mount"|"upload"|"archive" written there as the step goes on; as_upload(), as_archive()
+---@field archive_format? "zip"|"tar"|"tar.gz"|"tar.zst" what as_archive() sets
 ---@field partition_format? string columns out of the paths below it, for whoever reads it; see FromFilesOptions
 ---@field register_as? string what register_on_complete() sets
 ---@field description? string of that dataset
@@ -484,7 +477,8 @@ local Output = {}
 -- Copies of an output that say something else of it are the same output: they have one number.
 local ids, outputs = setmetatable({}, { __mode = "k" }), 0
 
-local OUTPUT_KEYS = { "name", "destination", "mode", "partition_format", "register_as", "description", "tags" }
+local OUTPUT_KEYS = { "name", "destination", "mode", "archive_format", "partition_format", "register_as", "description",
+                      "tags" }
 
 local function output(fields, id)
   plan.check("OutputFileDatasetConfig", fields)
@@ -510,9 +504,15 @@ function Output:as_upload()
   return new
 end
 
----@class tidemill.RegisterOnCompleteOptions
----@field description? string
----@field tags? table<string, string|number|boolean>
+--- The folder is packed into an archive, which appears as the file `destination` when the step is Completed.
+---@param format? "zip"|"tar"|"tar.gz"|"tar.zst" "zip"
+---@return tidemill.OutputFileDatasetConfig
+function Output:as_archive(format)
+  local fields = fields_of(self)
+  fields.mode, fields.archive_format = "archive", format == nil and "zip" or format
+  local new = output(fields, ids[self])
+  return new
+end
 
 --- The same output, registered as a dataset when the step is Completed: each time as a new version.
 ---@param name string
@@ -593,8 +593,14 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 
---- What a pipeline file returns.
+local function job_methods(_, name) return require("tidemill.job").methods[name] end
+--- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
-M.Pipeline = constructor "Pipeline"
+function M.Pipeline(fields)
+  plan.check("Pipeline", fields)
+  local new = freeze("Pipeline", copy(fields), setmetatable({}, { __index = job_methods }))
+  return new
+end
 
+M.load = function(path) return require("tidemill.job").load(path) end
 return M

@@ -173,11 +173,14 @@ static const struct tm_field parameter_fields[] = {
 static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
   { "destination", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "a folder, which the output is written to; relative to the pipeline file; without it in the "
-    "job's directory" },
-  { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload", 0,
+    "a folder, which the output is written to, or the file that it is packed into; relative to the "
+    "pipeline file; without it in the job's directory" },
+  { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload|archive", 0,
     "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
-    "there when the step is Completed" },
+    "there when the step is Completed; archive, which as_archive(format) says: it is packed into "
+    "that file" },
+  { "archive_format", TM_FIELD_CHOICE, 0, 0, "zip", "zip|tar|tar.gz|tar.zst", 0,
+    "of an output that is packed; what as_archive(format) sets" },
   PARTITION_FORMAT,
   { "register_as", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
     "the output is registered as a dataset of this name when the step is Completed, each time as a "
@@ -193,6 +196,21 @@ static const struct tm_field register_fields[] = {
     "refused" },
   { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "for people" },
   { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "names and values, for people" },
+};
+
+static const struct tm_field submit_fields[] = {
+  { "job_dir", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
+    "the job's directory; without it a new one in the workspace" },
+  { "parameters", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "values of PipelineParameters" },
+  { "resume", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "goes on with the job in job_dir, else with this pipeline's newest that is not Completed" },
+  { "keep_failed", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: failed mini-batches stay failed" },
+  { "accept_changes", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: goes on although script or inputs have changed" },
+  { "verify_input", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: lists the input again and compares all of it" },
+  { "max_workers", TM_FIELD_INT, 1, INT32_MAX, NULL, NULL, 0, "workers of all steps together" },
 };
 
 static const struct tm_field workspace_fields[] = {
@@ -333,6 +351,7 @@ static const struct kind {
   KIND("PipelineParameter", parameter_fields),
   KIND("OutputFileDatasetConfig", output_fields),
   KIND("dataset:register", register_fields),
+  KIND("pipeline:submit", submit_fields),
   KIND("Workspace", workspace_fields),
   KIND("Datastore.register_directory", directory_fields),
   KIND("datastore:upload", copy_fields),

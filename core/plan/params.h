@@ -61,8 +61,9 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "dataset:register", "Workspace", "Datastore.register_directory", "datastore:upload",
- * "datastore:download", "Dataset.File.from_files", "Dataset.File.from_archives", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
+ * "OutputFileDatasetConfig", "dataset:register", "pipeline:submit", "Workspace", "Datastore.register_directory",
+ * "datastore:upload", "datastore:download", "Dataset.File.from_files", "Dataset.File.from_archives",
+ * "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
  * "Dataset.Tabular.from_delimited_files",
  * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the

@@ -16,10 +16,11 @@
 
 /* A folder that a step writes. The first one is <step>/output, each further one <step>/output.<name>. */
 struct tm_step_output {
-  char *name;        /* or NULL: the step was given no output */
-  char *folder;      /* in the job's directory: "predict/output" */
-  char *destination; /* absolute; NULL: in the job's directory alone */
-  bool is_upload;    /* it appears there when the step is Completed; else it is written there */
+  char *name;           /* or NULL: the step was given no output */
+  char *folder;         /* in the job's directory: "predict/output" */
+  char *destination;    /* absolute; NULL: in the job's directory alone */
+  bool is_upload;       /* it appears there when the step is Completed; else it is written there */
+  char *archive_format; /* of an upload that is a file, packed: "zip", ...; NULL: it is a folder */
   char *partition_format; /* of what reads it, or NULL */
   char *register_as;      /* the dataset that it becomes when the step is Completed, or NULL */
   char *description;      /* of that dataset, or NULL */

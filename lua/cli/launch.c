@@ -89,7 +89,7 @@ int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
   tm_json_free(tree);
   if (!l->pipeline)
     return err->code;
-  return l->o.keep_script ? 0 : tm_execute_check_scripts(l->pipeline, err);
+  return l->o.keep_script ? 0 : tm_draft_check_scripts(l->pipeline, err);
 }
 
 int tm_launch_check_resume(const struct tm_pipeline *p, bool resume, bool keep_failed,

@@ -55,6 +55,7 @@ struct map {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
+  { "entries", TM_OPTION_VALUE, PLACE(step.entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
   { "partition-format", TM_OPTION_VALUE, PLACE(step.partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
   { "limit", TM_OPTION_VALUE, PLACE(step.limit), "N", NULL, "only the first N items" },
@@ -219,7 +220,7 @@ static void on_gone(void *data, const struct tm_err *err)
     tm_execution_stop(m->x);
     return;
   }
-  tm_report_say(m->x->report, TM_WARNING,
+  tm_report_say(m->x->job->report, TM_WARNING,
                 err->code == -EPIPE ? "nobody reads the rows any more: the job is canceled"
                                     : err->text);
   tm_execution_cancel(m->x);
@@ -228,14 +229,14 @@ static void on_gone(void *data, const struct tm_err *err)
 
 static int open_rows(struct map *m, const char *path, struct tm_err *err)
 {
-  struct tm_outlet_options o = { .loop = &m->x->loop,
+  struct tm_outlet_options o = { .loop = &m->x->rt->loop,
                                  .fs = m->cli->fs,
                                  .path = path,
                                  .fd = STDOUT_FILENO,
                                  .on_idle = on_idle,
                                  .on_gone = on_gone,
                                  .data = m };
-  tm_timer_open(&m->kill, &m->x->loop, on_kill, m);
+  tm_timer_open(&m->kill, &m->x->rt->loop, on_kill, m);
   return tm_outlet_open(&m->outlet, &o, err);
 }
 
@@ -255,9 +256,9 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   if (rc < 0)
     return rc;
   m->listener = (struct tm_listener) { .on_event = on_event, .data = m };
-  tm_events_add(&x->events, &m->listener);
+  tm_events_add(&x->job->events, &m->listener);
   if (is_partial)
-    tm_outlet_advance(&m->outlet, tm_job_view(x->job)->steps[0]->output_bytes);
+    tm_outlet_advance(&m->outlet, tm_job_view(x->job->job)->steps[0]->output_bytes);
   else if (fs->stat(fs->self, m->output, true, &st) == 0)
     tm_outlet_advance(&m->outlet, st.size);
   return 0;

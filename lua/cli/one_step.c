@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/execute.h"
+#include "plan/datasets.h"
 
 #define NAME_LONGEST  32 /* of a step (plan/params.h) */
 #define NAME_SHORTEST 3
@@ -76,6 +77,9 @@ static int check_words(struct tm_one_step *s, const struct tm_one_step_options *
   if (given->has_rows && s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'--rows' goes with files, folders and patterns: '-' is a list of files");
+  if (given->entries && (s->has_stdin || given->has_rows))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--entries' goes with archives as inputs: files, folders and patterns");
   if (given->is_null_separated && !s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'-0' goes with '-': NUL between the paths of standard input");
@@ -105,44 +109,19 @@ static struct tm_json *tagged(const char *tag)
   return v;
 }
 
-static bool has_ending(const char *path, size_t n, const char *end)
-{
-  size_t m = strlen(end);
-  return n > m && strncasecmp(path + n - m, end, m) == 0;
-}
-
-/* Without what says how it is packed. */
-static size_t unpacked_len(const char *path)
-{
-  static const char *const packings[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4" };
-  size_t n = strlen(path);
-  for (size_t i = 0; i < TM_COUNT_OF(packings); i++)
-    if (has_ending(path, n, packings[i]))
-      return n - strlen(packings[i]);
-  return n;
-}
-
-struct tm_json *tm_one_step_table(const char *const *paths, size_t n)
-{
-  struct tm_json *v = tagged("TabularDataset");
-  size_t len = unpacked_len(paths[0]);
-  bool is_json = has_ending(paths[0], len, ".jsonl") || has_ending(paths[0], len, ".ndjson");
-  struct tm_json *list = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
-  struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
-  tm_json_set(v, "kind", tm_json_new_string(is_json ? "json_lines" : "delimited"));
-  for (size_t i = 0; i < n; i++)
-    tm_json_add(list, tm_json_new_string(paths[i]));
-  if (has_ending(paths[0], len, ".tsv"))
-    tm_json_set(options, "separator", tm_json_new_string("\\t"));
-  return v;
-}
-
 static struct tm_json *files_of(const struct tm_one_step *s,
                                 const struct tm_one_step_options *given)
 {
   struct tm_json *v = tagged("FileDataset");
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
-  tm_json_set(v, "kind", tm_json_new_string(s->has_stdin ? "manifest" : "files"));
+  tm_json_set(v, "kind",
+              tm_json_new_string(s->has_stdin     ? "manifest"
+                                 : given->entries ? "archives"
+                                                  : "files"));
+  if (given->entries) {
+    struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
+    tm_json_set(options, "entries", tm_json_new_string(given->entries));
+  }
   for (size_t i = 1; i < s->words.len; i++)
     tm_json_add(paths, tm_json_new_string(s->words.at[i]));
   if (s->has_stdin)
@@ -153,9 +132,9 @@ static struct tm_json *files_of(const struct tm_one_step *s,
 static struct tm_json *dataset_of(const struct tm_one_step *s,
                                   const struct tm_one_step_options *given, int64_t limit)
 {
-  struct tm_json *v =
-      given->has_rows ? tm_one_step_table((const char *const *)s->words.at + 1, s->words.len - 1)
-                      : files_of(s, given);
+  struct tm_json *v = given->has_rows
+                          ? tm_plan_table((const char *const *)s->words.at + 1, s->words.len - 1)
+                          : files_of(s, given);
   if (given->partition_format)
     tm_json_set(v, "partition_format", tm_json_new_string(given->partition_format));
   if (limit > 0)
@@ -226,7 +205,7 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *opti
   s->cwd = tm_xstrdup(cwd);
   char *entry = tm_path_absolute(cwd, s->words.at[0]);
   if ((rc = check_entry(s, entry, err)) >= 0 && (rc = make_pipeline(s, given, entry, err)) >= 0)
-    rc = tm_execute_check_scripts(s->pipeline, err);
+    rc = tm_draft_check_scripts(s->pipeline, err);
   free(entry);
   return rc;
 }

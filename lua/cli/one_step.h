@@ -13,8 +13,9 @@ struct tm_one_step_options {
   struct tm_config_words config;
   const char *limit; /* --limit N */
   const char *partition_format;
-  bool has_rows;          /* --rows: the inputs are tables */
-  const char *output;     /* --output FILE: its ending says how data frames are written; or NULL */
+  bool has_rows;       /* --rows: the inputs are tables */
+  const char *entries; /* --entries: the inputs are archives; a pattern of their entries, or NULL */
+  const char *output;  /* --output FILE: its ending says how data frames are written; or NULL */
   bool is_null_separated; /* -0 */
 };
 
@@ -33,10 +34,6 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *opti
                      char **argv, void *out, const struct tm_one_step_options *given,
                      struct tm_err *err);
 void tm_one_step_release(struct tm_one_step *s);
-
-/* The tree of a TabularDataset over these paths, by the ending of the first: .tsv, .jsonl and .ndjson, anything else is CSV; .gz
- * and the like behind it count for nothing. To be freed. */
-struct tm_json *tm_one_step_table(const char *const *paths, size_t n);
 
 /* A name for a job, of the name of a script: small letters, digits and '-', 3 to 32 of them. To be freed. */
 char *tm_one_step_name(const char *script);

@@ -1,5 +1,5 @@
 -- All contents read through context:open().
-function run(mini_batch, context)
+local function run(mini_batch, context)
   local rows = {}
   for i, item in ipairs(mini_batch) do
     local reader = assert(context:open(item))
@@ -8,3 +8,5 @@ function run(mini_batch, context)
   end
   return rows
 end
+
+return { run = run }

@@ -1,5 +1,5 @@
 -- All contents read as those of files.
-function run(mini_batch)
+local function run(mini_batch)
   local rows = {}
   for i, path in ipairs(mini_batch) do
     local file = assert(io.open(path))
@@ -8,3 +8,5 @@ function run(mini_batch)
   end
   return rows
 end
+
+return { run = run }
