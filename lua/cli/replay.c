@@ -23,10 +23,12 @@
 #include "cli/cli.h"
 #include "cli/execute.h"
 #include "cli/foreground.h"
+#include "cli/submitted.h"
 #include "cli/table_look.h"
 #include "data/item.h"
 #include "plan/pipeline.h"
 #include "plan/snapshot.h"
+#include "run/intake.h"
 #include "run/job_record.h"
 #include "run/survey.h"
 #include "runtime.h"
@@ -55,6 +57,11 @@ const struct tm_command tm_command_replay = {
   .options_len = TM_COUNT_OF(options),
 };
 
+/* That was made for the replay. */
+struct link {
+  const char *folder, *path;
+};
+
 struct replay {
   int64_t index;
   char *dir; /* of the job */
@@ -64,6 +71,7 @@ struct replay {
   struct tm_manifest_found found;
   struct tm_snapshot copy; /* of the job's copy */
   struct TM_ARRAY(char *) arguments, runner_arguments, datasets, owned;
+  struct TM_ARRAY(struct link) links;
   struct tm_pipeline *pipeline; /* NULL: not needed, or not to be had */
   struct tm_foreground foreground;
   struct tm_table_look look;
@@ -300,11 +308,8 @@ static bool is_same(const struct tm_json *a, const struct tm_json *b)
 /* The pipeline as its file has it now, with the parameters of the job. What it prints is not a row. */
 static void load_pipeline(struct replay *r, const char *file)
 {
-  const struct tm_json *params = tm_json_get(r->record, "params");
-  struct TM_ARRAY(struct tm_param) given = { 0 };
-  for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
-    *TM_ARRAY_ADD(&given) =
-        (struct tm_param) { params->keys[i], tm_json_str(params, params->keys[i], "") };
+  struct tm_submitted submitted = { 0 };
+  tm_submitted_add_given(&submitted, r->record);
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -313,9 +318,9 @@ static void load_pipeline(struct replay *r, const char *file)
   dup2(out, STDOUT_FILENO);
   close(out);
   if (tree)
-    r->pipeline = tm_pipeline_from_json(tree, file, given.at, given.len, NULL);
+    r->pipeline = tm_pipeline_from_json(tree, file, submitted.given.at, submitted.given.len, NULL);
   tm_json_free(tree);
-  TM_ARRAY_RELEASE(&given);
+  tm_submitted_release(&submitted);
 }
 
 /* The step in the pipeline file, if it has the job's variables still. */
@@ -423,6 +428,23 @@ static void leave_script(struct replay *r)
     tm_cli_say("the script has changed files in its folder; they are in '%s'", r->copy.dir);
 }
 
+/* Inputs that the job had at paths of their own, for as long as this takes. */
+static int link_places(struct replay *r, struct tm_err *err)
+{
+  const struct tm_json *places = tm_json_get(r->definition, "places");
+  int rc = 0;
+  for (size_t i = 0; places && places->type == TM_JSON_ARRAY && i < places->list.len; i++) {
+    const char *path = tm_json_str(places->list.at[i], "path", ""),
+               *folder = tm_json_str(places->list.at[i], "folder", "");
+    add_owned(r, tm_path_join(r->dir, folder));
+    if ((rc = tm_intake_link(tm_fs_real(), r->owned.at[r->owned.len - 1], path, err)) < 0)
+      return rc;
+    if (rc == 0)
+      *TM_ARRAY_ADD(&r->links) = (struct link) { r->owned.at[r->owned.len - 1], path };
+  }
+  return 0;
+}
+
 static int replay_found(struct replay *r, bool has_timeouts, struct tm_err *err)
 {
   int rc = tm_foreground_open(&r->foreground, "replay", err);
@@ -434,12 +456,16 @@ static int replay_found(struct replay *r, bool has_timeouts, struct tm_err *err)
   tm_cli_say("step '%s' of job '%s', which is not changed", r->step_name, r->dir);
   tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed",
              r->foreground.root);
-  return run_it(r, err);
+  rc = link_places(r, err);
+  return rc < 0 ? rc : run_it(r, err);
 }
 
 static void release(struct replay *r)
 {
   leave_script(r);
+  for (size_t i = 0; i < r->links.len; i++)
+    tm_intake_unlink(tm_fs_real(), r->links.at[i].folder, r->links.at[i].path);
+  TM_ARRAY_RELEASE(&r->links);
   tm_foreground_close(&r->foreground);
   tm_table_look_release(&r->look);
   tm_snapshot_release(&r->copy);
