@@ -1,0 +1,54 @@
+-- repl.lua - what the prompt does in Lua: a piece is compiled, its values are shown, a line is completed. C calls the
+-- functions that this file returns (session.c); what the user typed is called by C itself, so that no frame of ours stands
+-- in its stack.
+--
+-- An expression needs no `return`. A piece that ends too early, "for i = 1, 3 do", asks for more lines.
+local M = {}
+
+local function ends_early(message)
+  return message:sub(-7) == "'<eof>'"
+end
+
+--- The compiled piece; or nil and "more", or nil and the message of the compiler.
+function M.compile(text, name)
+  local expression = text:match "^%s*=(.*)$" or text
+  local piece, as_expression = load("return " .. expression, name, "t")
+  if piece then
+    return piece
+  end
+  local as_statement
+  piece, as_statement = load(text, name, "t")
+  if piece then
+    return piece
+  elseif ends_early(as_statement) or ends_early(as_expression) then
+    return nil, "more"
+  end
+  return nil, as_statement
+end
+
+--- What is shown of the values that a piece gave; nothing for none. The first is kept as `_`.
+function M.shown(width, has_color, ...)
+  local n, lines = select("#", ...), {}
+  if n > 0 then
+    rawset(_G, "_", (...))
+  end
+  for i = 1, n do
+    lines[i] = require "tidemill.repl.show"((select(i, ...)), { width = width, has_color = has_color })
+  end
+  return table.concat(lines, "\n")
+end
+
+--- What is there at a prompt besides what every Lua file has.
+function M.open(source_of, help_of)
+  local help = require "tidemill.repl.help"
+  help.open(source_of, help_of)
+  rawset(_G, "help", help.help)
+  rawset(_G, "tidemill", require "tidemill")
+end
+
+--- What Tab puts in, and what it shows.
+function M.complete(text, width)
+  return require "tidemill.repl.complete"(text, width)
+end
+
+return M
