@@ -129,9 +129,12 @@ static int plan_parameters(lua_State *L)
 }
 
 static const luaL_Reg plan_functions[] = {
-  { "check", plan_check }, { "check_dataset", plan_check_dataset },
-  { "where", plan_where }, { "raise", plan_raise },
-  { "failed_items", plan_failed_items }, { "parameters", plan_parameters },
+  { "check", plan_check },
+  { "check_dataset", plan_check_dataset },
+  { "where", plan_where },
+  { "raise", plan_raise },
+  { "failed_items", plan_failed_items },
+  { "parameters", plan_parameters },
   { NULL, NULL },
 };
 

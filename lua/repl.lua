@@ -1,6 +1,6 @@
 -- repl.lua - what the prompt does in Lua: a piece is compiled, its values are shown, a line is completed. C calls the
--- functions that this file returns (session.c); what the user typed is called by C itself, so that no frame of ours stands
--- in its stack.
+-- functions that this file returns (session.c); what the user typed is called by C itself, so that no frame of ours
+-- stands in its stack.
 --
 -- An expression needs no `return`. A piece that ends too early, "for i = 1, 3 do", asks for more lines.
 local M = {}
@@ -9,17 +9,22 @@ local function ends_early(message)
   return message:sub(-7) == "'<eof>'"
 end
 
---- The compiled piece; or nil and "more", or nil and the message of the compiler.
+-- A piece that ends in a call, as each expression of one does, gives up its place on the stack: the line of the call.
+local function with_tail(piece)
+  return piece, require "tidemill.tail"(piece)
+end
+
+--- The compiled piece, and the line of the call that it ends in; or nil and "more"; or nil and what the compiler says.
 function M.compile(text, name)
   local expression = text:match "^%s*=(.*)$" or text
   local piece, as_expression = load("return " .. expression, name, "t")
   if piece then
-    return piece
+    return with_tail(piece)
   end
   local as_statement
   piece, as_statement = load(text, name, "t")
   if piece then
-    return piece
+    return with_tail(piece)
   elseif ends_early(as_statement) or ends_early(as_expression) then
     return nil, "more"
   end

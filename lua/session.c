@@ -268,8 +268,8 @@ static void take_text(lua_State *L, struct tm_buf *out)
 }
 
 /* Calls the piece on the stack, with `nargs`, and shows what it gives. */
-static enum tm_lua_fed run_piece(struct tm_lua_session *s, int nargs, const struct tm_lua_look *look,
-                                 struct tm_buf *out)
+static enum tm_lua_fed run_piece(struct tm_lua_session *s, int nargs,
+                                 const struct tm_lua_look *look, struct tm_buf *out)
 {
   int base = lua_gettop(s->L) - nargs - 1;
   enum tm_lua_fed fed = call(s, nargs, LUA_MULTRET, out);
@@ -303,6 +303,11 @@ enum tm_lua_fed tm_lua_session_feed(struct tm_lua_session *s, const char *text, 
     return TM_LUA_FAILED;
   }
   if (lua_isfunction(s->L, -2)) {
+    if (lua_isnumber(s->L, -1))
+      lua_pushfstring(s->L, "%s:%d", name, (int)lua_tointeger(s->L, -1));
+    else
+      lua_pushnil(s->L);
+    lua_setfield(s->L, LUA_REGISTRYINDEX, TM_LUA_TAIL);
     lua_pop(s->L, 1);
     return run_piece(s, 0, look, out);
   }

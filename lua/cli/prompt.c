@@ -313,11 +313,12 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
 {
   int n = 0;
   p->label = label;
-  snprintf(p->shown_label, sizeof(p->shown_label), p->o.has_color ? "\1\033[1;34m\1%s\1\033[0m\1" : "%s",
-           label);
+  snprintf(p->shown_label, sizeof(p->shown_label),
+           p->o.has_color ? "\1\033[1;34m\1%s\1\033[0m\1" : "%s", label);
   if (p->o.on_wake)
     p->o.on_wake(p->o.data); /* what came while nothing was read */
   p->is_reading = true;
+  el_set(p->el, EL_PREP_TERM, 1); /* before the label is seen: what is typed then is echoed once */
   const char *text = el_gets(p->el, &n);
   p->is_reading = false;
   if (p->is_interrupted)

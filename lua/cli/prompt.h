@@ -18,7 +18,8 @@ struct tm_prompt_options {
   bool has_color;
   char *history; /* its file, or NULL; the caller's */
   /* Tab: what is before the cursor. `insert` is put there, `list` is shown below. */
-  void (*complete)(void *data, const char *text, size_t len, struct tm_buf *insert, struct tm_buf *list);
+  void (*complete)(void *data, const char *text, size_t len, struct tm_buf *insert,
+                   struct tm_buf *list);
   /* tm_prompt_wake() was called: on the thread that reads, while it reads. Or NULL. */
   void (*on_wake)(void *data);
   void *data;
@@ -34,8 +35,8 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
 /* Ctrl-C while no line is read is nothing to the next one. */
 void tm_prompt_forget_interrupt(struct tm_prompt *p);
 
-void tm_prompt_interrupt(struct tm_prompt *p); /* async-signal-safe */
-void tm_prompt_wake(struct tm_prompt *p);      /* from any thread */
+void tm_prompt_interrupt(struct tm_prompt *p);             /* async-signal-safe */
+void tm_prompt_wake(struct tm_prompt *p);                  /* from any thread */
 void tm_prompt_say(struct tm_prompt *p, const char *text); /* whole lines */
 int tm_prompt_width(const struct tm_prompt *p);
 

@@ -7,9 +7,9 @@
 #include "lua/session.h"
 
 struct tm_repl_options {
-  bool has_no_init;     /* the start-up file is left out */
-  const char *file;     /* run first; or NULL */
-  char *const *words;   /* `arg` of it, arg[0] first */
+  bool has_no_init;   /* the start-up file is left out */
+  const char *file;   /* run first; or NULL */
+  char *const *words; /* `arg` of it, arg[0] first */
   size_t words_len;
 };
 

@@ -34,13 +34,15 @@ struct script {
 
 static void add_help(struct tm_buf *out)
 {
-  tm_buf_add_str(out, "  -e CODE    runs this piece; several in their order\n"
-                      "  -l NAME    the global NAME becomes what require NAME returns\n"
-                      "  -i         a prompt behind all that\n"
-                      "  FILE.lua   a file; `...` and `arg` are the words behind it\n"
-                      "  -          standard input, which is also what is run when nothing else is named\n\n"
-                      "The command may be left out: tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
-                      "Exit status: 0; 1 after an error; or what os.exit() says.\n");
+  tm_buf_add_str(
+      out,
+      "  -e CODE    runs this piece; several in their order\n"
+      "  -l NAME    the global NAME becomes what require NAME returns\n"
+      "  -i         a prompt behind all that\n"
+      "  FILE.lua   a file; `...` and `arg` are the words behind it\n"
+      "  -          standard input, which is also what is run when nothing else is named\n\n"
+      "The command may be left out: tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
+      "Exit status: 0; 1 after an error; or what os.exit() says.\n");
 }
 
 bool tm_script_is_meant(const char *word)
@@ -69,8 +71,9 @@ static int run_option(struct script *s, char option, const char *value)
 {
   struct tm_buf failure = TM_BUF_NONE;
   s->has_run = s->has_run || option == 'e';
-  int rc = option == 'e' ? tm_lua_session_run(s->session, value, strlen(value), "-e", NULL, 0, &failure)
-                         : tm_lua_session_require(s->session, value, &failure);
+  int rc = option == 'e'
+               ? tm_lua_session_run(s->session, value, strlen(value), "-e", NULL, 0, &failure)
+               : tm_lua_session_require(s->session, value, &failure);
   return rc < 0 ? say_failure(&failure) : 0;
 }
 

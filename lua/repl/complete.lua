@@ -3,8 +3,8 @@
 --
 --   complete(text, width) -> what all that fits has in common, to be put in; a list for people where several fit
 --
--- Nothing of the user's is called: values are looked up in tables as they are, and in those that __index leads to. Data
--- frames and objects of constructors are known.
+-- Nothing of the user's is called: values are looked up in tables as they are, and in those that __index leads to.
+-- Data frames and objects of constructors are known.
 local fs = require "tidemill.fs"
 local path = require "tidemill.path"
 
@@ -147,6 +147,8 @@ local function complete_name(before)
       return nil
     end
     word = ""
+  elseif before:find "[%.:]%s*[%a_][%w_]*$" then
+    return nil -- of something that is not known
   end
   add_fields(found, _G, false)
   for _, keyword in ipairs(keywords) do
@@ -201,7 +203,8 @@ local function set_of(list)
   return set
 end
 
--- The frame whose columns a string may name: df.c["..., df:column "..., df:filter("..., df:sort({"..., also further on.
+-- The frame whose columns a string may name: df.c["..., df:column "..., df:filter("..., df:sort({"..., also further
+-- on.
 local function frame_before(before)
   local expression = before:match "([%a_][%w_%.%[%]\"']*)%.c%[%s*$"
     or before:match "([%a_][%w_%.%[%]\"']*):[%a_][%w_]*%s*[%({]?[^%(%)]*$"
@@ -239,10 +242,7 @@ end
 
 -- Within the braces of a constructor, at the place of a key: its parameters.
 local function complete_parameter(text)
-  local constructor, inside = text:match "([%a_][%w_%.]*)%s*%(?%s*(%b{})$"
-  if not constructor then
-    constructor, inside = (text .. "}"):match "([%a_][%w_%.]*)%s*%(?%s*(%b{})$"
-  end
+  local constructor, inside = (text .. "}"):match "([%a_][%w_%.]*)%s*%(?[^(){}]*(%b{})$"
   local word = inside and inside:match "[{,;]%s*([%a_][%w_]*)}$" or inside and inside:match "[{,;]%s*()}$" and ""
   if not word then
     return nil
@@ -298,6 +298,7 @@ return function(text, width)
       word, found = complete_name(text)
     end
   end
+  word = word or ""
   local list = {}
   for name in pairs(found or {}) do
     if name:sub(1, #word) == word and (word:sub(1, 1) == "_" or name:sub(1, 1) ~= "_" or before) then

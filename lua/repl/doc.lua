@@ -4,8 +4,9 @@
 --   local doc = require "tidemill.repl.doc"
 --   doc.read(text, label) -> { {kind = "function", ...}, {kind = "class", ...}, ... }, in the order of the file
 --
--- A block is the lines that begin with "---"; what stands on the next line is what it says something of. In a block, text
--- comes first and tags (@param, @return, @field, @class, @type) follow; a line without a tag goes on with what is before it.
+-- A block is the lines that begin with "---"; what stands on the next line is what it says something of. In a block,
+-- text comes first and tags (@param, @return, @field, @class, @type) follow; a line without a tag goes on with what
+-- is before it.
 
 ---@class tidemill.DocTag
 ---@field tag string "param", "return", "field", ...
@@ -123,12 +124,13 @@ function M.read(text, label)
   return entries
 end
 
---- The first sentence of an entry.
+--- The first sentence of an entry, or as much of it as fits on a line.
 ---@param entry tidemill.DocEntry
 ---@return string
 function M.summary(entry)
   local text = entry.text:gsub("%s+", " ")
-  return text:match "^(.-[%.:])%s" or text
+  local sentence = text:match "^(.-%.)%s" or text
+  return #sentence <= 80 and sentence or sentence:sub(1, 78):gsub("%s+%S*$", "") .. " ..."
 end
 
 --- How it is called: "df:filter(f, ...)" as "DataFrame:filter(f, ...)".

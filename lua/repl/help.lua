@@ -88,10 +88,10 @@ local function add_tags(out, entry)
   end
 end
 
--- What one can do with an object of a class, or with a module.
-local function add_members(out, class)
+-- What one can do with an object of a class, or with a module; `methods`: what an object has of it, or nil.
+local function add_members(out, class, methods)
   for _, entry in ipairs(by_class[class] or {}) do
-    if entry.kind ~= "class" then
+    if entry.kind ~= "class" and not (methods and methods[entry.name] == nil) then
       local name = (entry.is_method and ":" or ".") .. entry.name
       if entry.kind == "function" then
         name = name .. "(" .. (entry.params or "") .. ")"
@@ -104,14 +104,17 @@ end
 local function entry_text(entry, path)
   local out = { doc.signature(entry, path), "" }
   add_text(out, entry.text)
-  if #entry.tags > 0 and entry.kind == "function" then
-    out[#out + 1] = ""
-    add_tags(out, entry)
+  local fields = entry.kind == "value" and by_class["tidemill." .. entry.name]
+  for _, from in ipairs(fields or { entry }) do
+    if #from.tags > 0 then
+      out[#out + 1] = ""
+      add_tags(out, from)
+    end
   end
   return table.concat(out, "\n")
 end
 
-local function class_text(class)
+local function class_text(class, methods)
   local out, heads = { class, "" }, 0
   for _, entry in ipairs(by_class[class] or {}) do
     if entry.kind == "class" then
@@ -125,7 +128,7 @@ local function class_text(class)
   if heads > 0 then
     out[#out + 1] = ""
   end
-  add_members(out, class)
+  add_members(out, class, methods)
   return table.concat(out, "\n")
 end
 
@@ -210,7 +213,7 @@ end
 local function value_text(value)
   local class = class_of(value)
   if class then
-    return class_text(class)
+    return class_text(class, debug.getmetatable(value).methods)
   end
   local path, is_module = path_of(value)
   if is_module and by_class[path] then
@@ -272,9 +275,7 @@ function M.text(n, value)
   elseif type(value) == "function" then
     return function_text(value)
   end
-  local path = path_of(value)
-  local entry = path and entry_at(path)
-  return entry and entry.kind == "value" and entry_text(entry, path) or value_text(value)
+  return value_text(value)
 end
 
 --- The global `help`.

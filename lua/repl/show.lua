@@ -1,9 +1,10 @@
--- show.lua - a value as people want to see it at a prompt: with structure, in the width there is, and never all of a large one.
+-- show.lua - a value as people want to see it at a prompt: with structure, in the width there is, and never all of a
+-- large one.
 --
 --   show(value, { width = 80, has_color = false }) -> text, without a line break at its end
 --
--- A table goes on one line where it fits, else a line for each field. What is left out is said, with how many. Bytes that
--- move a terminal's cursor are written as escapes. Nothing here raises: a __tostring that does is said.
+-- A table goes on one line where it fits, else a line for each field. What is left out is said, with how many. Bytes
+-- that move a terminal's cursor are written as escapes. Nothing here raises: a __tostring that does is said.
 local DEPTH, ITEMS, ITEMS_WITHIN, LINES, STRING, STRING_WITHIN = 6, 200, 40, 120, 2000, 120
 
 local colors = { string = "\27[32m", number = "\27[36m", other = "\27[35m", faint = "\27[2m" }
@@ -18,7 +19,8 @@ local function hex(text)
   return (text:gsub(".", function(byte) return ("\\x%02x"):format(byte:byte()) end))
 end
 
--- Whole characters of UTF-8, but for those that control a terminal (U+0080 to U+009F), stay; all other bytes are escaped.
+-- Whole characters of UTF-8, but for those that control a terminal (U+0080 to U+009F), stay; all other bytes are
+-- escaped.
 local function quoted(text, most)
   local whole = #text
   if whole > most then
@@ -129,14 +131,14 @@ end
 
 -- The fields of a table as a list of {key text or nil, width of it, value}; how many there are besides.
 local function fields_of(v, state, depth, most)
-  local n, list, left = 0, {}, 0
+  local n, list = 0, {}
   while rawget(v, n + 1) ~= nil do
     n = n + 1
     if n <= most then
       list[n] = { value = rawget(v, n), width = 0 }
     end
   end
-  left = math.max(0, n - most)
+  local left = math.max(0, n - most)
   for _, k in ipairs(other_keys(v, n)) do
     if #list < most then
       local text, width = key_text(k, state, depth)
