@@ -42,8 +42,8 @@ describe("values at the prompt", function()
     local t = {}
     t.t = t
     assert.equal("{ t = <the same table again> }", shown(t))
-    local deep, inner = {}, nil
-    inner = deep
+    local deep = {}
+    local inner = deep
     for _ = 1, 100 do inner.x = {}; inner = inner.x end
     inner.x = 1
     assert.matches("{%.%.%.}", shown(deep))
@@ -54,7 +54,8 @@ describe("values at the prompt", function()
     assert.equal("42LL", shown(42LL))
     local s = ffi.new "struct repl_spec"
     s.x, s.in_.y = 7, 0.5
-    assert.equal("struct repl_spec { x = 7, in_ = { y = 0.5, c = char[3] { 0, 0, 0 } }, p = cdata<const char *>: NULL }",
+    assert.equal("struct repl_spec { x = 7, "
+      .. "in_ = { y = 0.5, c = char[3] { 0, 0, 0 } }, p = cdata<const char *>: NULL }",
       shown(s))
     assert.matches("^int %[20%] { 0, .*%.%.%. 4 more }$", shown(ffi.new "int[20]"))
     assert.matches("^cdata<int %*>", shown(ffi.cast("int *", 8)))
@@ -71,7 +72,8 @@ describe("values at the prompt", function()
 
   it("of constructors have their fields", function()
     local text = shown(require("tidemill").PipelineParameter { name = "workers", default_value = 2 }, 200)
-    assert.matches('^PipelineParameter \'workers\' %(.*repl_spec.lua:%d+%) { default_value = 2, name = "workers" }$', text)
+    assert.matches('^PipelineParameter \'workers\' %(.*repl_spec.lua:%d+%) '
+      .. '{ default_value = 2, name = "workers" }$', text)
   end)
 end)
 
@@ -116,7 +118,8 @@ describe("completion", function()
       ["spec.on"] = { "e", "" }, ["spec.one"] = { "", "one       one_more" }, ["spec.one_"] = { "more", "" },
       ["x = spec.deep[1].i"] = { "nner", "" }, ["spec['deep'][1].i"] = { "nner", "" }, ["spec:"] = { "f", "" },
       ["spec.nothing"] = { "", "" }, ["spec.no"] = { "", "" }, ["("] = nil, ["(spec.f"] = { "", "" },
-      ["'spec.on"] = { "", "" }, ["-- 'x\nspec.on"] = { "e", "" }, ["f().o"] = { "", "" }, ["spec_frame.c.p"] = { "rice", "" },
+      ["'spec.on"] = { "", "" }, ["-- 'x\nspec.on"] = { "e", "" }, ["f().o"] = { "", "" },
+      ["spec_frame.c.p"] = { "rice", "" },
       ["spec_frame:filter('od"] = { "d name", "" }, ["spec_frame:sort('price', 'od"] = { "d name", "" },
       ["spec_frame.col"] = { "umn", "columns" }, ["retur"] = { "n", "" },
     } do
