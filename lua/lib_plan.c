@@ -15,6 +15,7 @@
 
 #include "base/path.h"
 #include "plan/datasets.h"
+#include "plan/outputs.h"
 #include "plan/params.h"
 #include "run/failed_source.h"
 #include "state.h"
@@ -39,6 +40,11 @@ static int plan_check_dataset(lua_State *L)
   luaL_checktype(L, 1, LUA_TTABLE);
   struct tm_err err = TM_ERR_NONE;
   struct tm_json *v = tm_lua_to_json(L, 1, &err);
+  if (v && tm_outputs_is_output(v)) { /* what it will be, once there is a job */
+    struct tm_json *as_input = tm_output_as_dataset(v, "step", "step/output");
+    tm_json_free(v);
+    v = as_input;
+  }
   struct tm_dataset *d = v ? tm_plan_dataset(v, "/", &err) : NULL;
   if (!v)
     tm_params_place("Dataset", NULL, &err);

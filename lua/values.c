@@ -3,7 +3,8 @@
  * Tables are read raw: no metamethod of the user's runs, and nothing here raises while a half-made tree is alive (but
  * for want of memory, which ends the state). A table is an array when its keys are 1..n, an object when all of them are
  * strings; the empty table is an empty array. An object that a constructor of ours made is an empty table whose
- * metatable holds {__tm_tag, __tm_where, __tm_value}: its tree is that of __tm_value, with tag and where.
+ * metatable holds {__tm_tag, __tm_where, __tm_value}: its tree is that of __tm_value, with tag and where; and with the
+ * id of __tm_id, by which an output is known wherever it stands.
  *
  * What has no place in a tree is refused with the key's path: 'arguments[2]' is a function.
  */
@@ -112,6 +113,16 @@ static char *copy_field(lua_State *L, const char *name)
   return s;
 }
 
+/* The same as a whole number; 0: there is none. */
+static int64_t number_field(lua_State *L, const char *name)
+{
+  lua_pushstring(L, name);
+  lua_rawget(L, -2);
+  int64_t v = lua_type(L, -1) == LUA_TNUMBER ? (int64_t)lua_tonumber(L, -1) : 0;
+  lua_pop(L, 1);
+  return v;
+}
+
 static struct tm_json *convert_plain(struct converter *c, int at)
 {
   bool is_object, is_array;
@@ -135,6 +146,7 @@ static struct tm_json *convert_tagged(struct converter *c, int at)
   struct tm_json *v;
   if (tag) {
     char *where = copy_field(L, "__tm_where");
+    int64_t id = number_field(L, "__tm_id");
     lua_pushstring(L, "__tm_value");
     lua_rawget(L, -2);
     bool is_empty = lua_type(L, -1) != LUA_TTABLE;
@@ -143,6 +155,7 @@ static struct tm_json *convert_tagged(struct converter *c, int at)
     if (v) {
       v->tag = tag;
       v->where = where;
+      v->id = id;
     } else {
       free(tag);
       free(where);

@@ -29,7 +29,7 @@ local function copy(value, seen)
   return seen[value]
 end
 
-local function freeze(tag, value, methods)
+local function freeze(tag, value, methods, id)
   local where = plan.where()
   local name = type(value.name) == "string" and " '" .. value.name .. "'" or ""
   local words = tag .. name .. (where and " (" .. where .. ")" or "")
@@ -37,6 +37,7 @@ local function freeze(tag, value, methods)
     __tm_tag = tag,
     __tm_where = where,
     __tm_value = value,
+    __tm_id = id,
     __index = methods and setmetatable(value, { __index = methods }) or value,
     __newindex = refuse_write,
     __tostring = function()
@@ -82,8 +83,8 @@ local function dataset(tag, methods, value, known)
   return freeze(tag, copy(value), more)
 end
 
-local KEYS = { "kind", "paths", "name", "null_separated", "on_unreadable", "partition_format", "input", "options",
-               "ops", "base_dir", "limit", "registered", "version", "workspace" }
+local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input",
+               "options", "ops", "base_dir", "limit", "registered", "version", "workspace" }
 
 -- The methods of datasets by what they are called in the registry.
 local classes = { FileDataset = FileDataset }
@@ -290,9 +291,8 @@ function TabularDataset:random_split(fraction, seed)
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
 end
 
--- What says where files are stands beside what says how they are read.
-local function table_dataset(kind, constructor_name, ...)
-  local paths, options, base_dir = workspace.take_datastore(constructor_name, ...)
+-- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
+local function table_dataset(kind, constructor_name, place, options)
   options = options == nil and {} or options
   plan.check(constructor_name, options)
   local rest = {}
@@ -302,9 +302,16 @@ local function table_dataset(kind, constructor_name, ...)
     end
   end
   return dataset("TabularDataset", TabularDataset, {
-    kind = kind, paths = paths, base_dir = base_dir, partition_format = options.partition_format,
+    kind = kind, paths = place.paths, base_dir = place.base_dir, output = place.output,
+    partition_format = options.partition_format,
     on_unreadable = options.on_unreadable, options = rest,
   })
+end
+
+local function table_of_files(kind, constructor_name, ...)
+  local paths, options, base_dir = workspace.take_datastore(constructor_name, ...)
+  local found = table_dataset(kind, constructor_name, { paths = paths, base_dir = base_dir }, options)
+  return found
 end
 
 local Tabular = {}
@@ -342,7 +349,7 @@ local Tabular = {}
 ---@return tidemill.TabularDataset
 ---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
 function Tabular.from_delimited_files(path, options, ...)
-  local found = table_dataset("delimited", "Dataset.Tabular.from_delimited_files", path, options, ...)
+  local found = table_of_files("delimited", "Dataset.Tabular.from_delimited_files", path, options, ...)
   return found
 end
 
@@ -355,7 +362,7 @@ end
 ---@return tidemill.TabularDataset
 ---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
 function Tabular.from_json_lines_files(path, options, ...)
-  local found = table_dataset("json_lines", "Dataset.Tabular.from_json_lines_files", path, options, ...)
+  local found = table_of_files("json_lines", "Dataset.Tabular.from_json_lines_files", path, options, ...)
   return found
 end
 
@@ -429,12 +436,46 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@type fun(fields: tidemill.ParallelRunConfig): tidemill.ParallelRunConfig
 M.ParallelRunConfig = constructor "ParallelRunConfig"
 
+--- A folder that a step writes. The same object in another step's `inputs` is what that one reads, once the first one
+--- is Completed; among `arguments` of either it is the path of the folder.
 ---@class tidemill.OutputFileDatasetConfig
 ---@field name string
+---@field destination? string where it is written, relative to the pipeline file; without it in the job's directory
+---@field mode? "mount"|"upload" written at destination as the step goes on (the default), or see as_upload()
+---@field partition_format? string columns out of the paths below it, for whoever reads it; see FromFilesOptions
 ---@field register_as? string what register_on_complete() sets
 ---@field description? string of that dataset
 ---@field tags? table<string, string|number|boolean> of that dataset
-local OutputFileDatasetConfig = {}
+local Output = {}
+
+-- Copies of an output that say something else of it are the same output: they have one number.
+local ids, outputs = setmetatable({}, { __mode = "k" }), 0
+
+local OUTPUT_KEYS = { "name", "destination", "mode", "partition_format", "register_as", "description", "tags" }
+
+local function output(fields, id)
+  plan.check("OutputFileDatasetConfig", fields)
+  local new = freeze("OutputFileDatasetConfig", copy(fields), Output, id)
+  ids[new] = id
+  return new
+end
+
+local function fields_of(self)
+  local fields = {}
+  for _, key in ipairs(OUTPUT_KEYS) do
+    fields[key] = self[key]
+  end
+  return fields
+end
+
+--- The folder appears at its destination when the step is Completed, all at once, and not at all before.
+---@return tidemill.OutputFileDatasetConfig
+function Output:as_upload()
+  local fields = fields_of(self)
+  fields.mode = "upload"
+  local new = output(fields, ids[self])
+  return new
+end
 
 ---@class tidemill.RegisterOnCompleteOptions
 ---@field description? string
@@ -444,26 +485,66 @@ local OutputFileDatasetConfig = {}
 ---@param name string
 ---@param options? tidemill.RegisterOnCompleteOptions
 ---@return tidemill.OutputFileDatasetConfig
-function OutputFileDatasetConfig:register_on_complete(name, options)
-  local fields = copy(options == nil and {} or options)
-  if type(fields) ~= "table" or fields.name ~= nil then
+function Output:register_on_complete(name, options)
+  local fields = fields_of(self)
+  options = options == nil and {} or options
+  local accepted = type(name) == "string" and type(options) == "table"
+  for key in pairs(accepted and options or {}) do
+    accepted = accepted and (key == "description" or key == "tags")
+  end
+  if not accepted then
     plan.raise "register_on_complete: accepted: a name, and a table { description, tags }"
   end
-  fields.name, fields.register_as = self.name, name
-  return M.OutputFileDatasetConfig(fields)
+  fields.register_as, fields.description, fields.tags = name, options.description, copy(options.tags)
+  local new = output(fields, ids[self])
+  return new
+end
+
+--- Its files as an input, under a name that the entry script finds in `context.dataset_name`.
+---@param name? string
+---@return tidemill.FileDataset
+function Output:as_input(name)
+  local found = dataset("FileDataset", FileDataset, { kind = "files", output = self, name = name })
+  return found
+end
+
+Output.as_named_input = Output.as_input
+
+--- Its rows as an input: what Dataset.Tabular.from_delimited_files() would read of the folder.
+---@param options? tidemill.FromDelimitedFilesOptions
+---@return tidemill.TabularDataset
+function Output:read_delimited_files(options)
+  local found = table_dataset("delimited", "Dataset.Tabular.from_delimited_files", { output = self }, options)
+  return found
+end
+
+--- Its rows as an input: what Dataset.Tabular.from_json_lines_files() would read of the folder.
+---@param options? tidemill.FromJsonLinesFilesOptions
+---@return tidemill.TabularDataset
+function Output:read_json_lines_files(options)
+  local found = table_dataset("json_lines", "Dataset.Tabular.from_json_lines_files", { output = self }, options)
+  return found
 end
 
 --- The output of a step.
 ---@type fun(fields: tidemill.OutputFileDatasetConfig): tidemill.OutputFileDatasetConfig
-M.OutputFileDatasetConfig = constructor("OutputFileDatasetConfig", OutputFileDatasetConfig)
+function M.OutputFileDatasetConfig(fields)
+  outputs = outputs + 1
+  local new = output(fields, outputs)
+  return new
+end
+
+---@alias tidemill.Input tidemill.FileDataset|tidemill.TabularDataset|tidemill.OutputFileDatasetConfig
+---@alias tidemill.Argument string|number|boolean|tidemill.PipelineParameter|tidemill.Input
 
 ---@class tidemill.ParallelRunStep
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'
 ---@field parallel_run_config tidemill.ParallelRunConfig
----@field inputs tidemill.FileDataset|tidemill.TabularDataset|(tidemill.FileDataset|tidemill.TabularDataset)[] of one
---- type
----@field output? tidemill.OutputFileDatasetConfig
----@field arguments? (string|number|boolean|tidemill.PipelineParameter)[] for the entry script, but for the
+---@field inputs tidemill.Input|tidemill.Input[] of one type
+---@field output? tidemill.OutputFileDatasetConfig|tidemill.OutputFileDatasetConfig[] the first is the folder `output`,
+--- each further one `output.<name>`
+---@field arguments? tidemill.Argument[] for the entry script (an output, or a dataset of one folder, becomes its
+--- path), but for the
 --- runner's own, which are taken out by exact name: --error_threshold, --allowed_failed_count,
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
 --- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is

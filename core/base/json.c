@@ -76,6 +76,7 @@ struct tm_json *tm_json_copy(const struct tm_json *v)
   copy->type = v->type;
   copy->tag = tm_xstrdup(v->tag);
   copy->where = tm_xstrdup(v->where);
+  copy->id = v->id;
   switch (v->type) {
   case TM_JSON_NULL: break;
   case TM_JSON_BOOL: copy->boolean = v->boolean; break;

@@ -5,8 +5,8 @@
  * keys were added; keys are unique (adding again replaces). Integers within int64 are kept as
  * integers, all else as double. `tag` and `where` are for definitions that came from Lua: which
  * constructor made the object ("ParallelRunConfig", "PipelineParameter", ...) and at which
- * "file:line". Both come from malloc() and go with the node; they are copied, but neither written
- * nor compared.
+ * "file:line". Both come from malloc() and go with the node. They and `id` are copied, but neither
+ * written nor compared.
  *
  * Members are found by looking at each: objects are meant to have few. Freeing, copying, comparing
  * and writing go as deep as the tree is, which for a tree of tm_json_parse() is 100.
@@ -52,6 +52,7 @@ struct tm_json {
   char **keys; /* object: list.len keys beside list.at, NUL-ended */
   char *tag;   /* or NULL */
   char *where; /* or NULL */
+  int64_t id;  /* of an object that a constructor made: which one; 0: nobody asks */
 };
 
 struct tm_json *tm_json_new(enum tm_json_type type); /* zero, "", [] or {} */

@@ -65,31 +65,62 @@ void tm_json_write_string(struct tm_buf *out, const char *s, size_t len)
   tm_buf_add_char(out, '"');
 }
 
-/* A number of at most 15 digits, most of those that people write: m / 10^k is exact to the last bit, since both are, so
- * that what reads back as `v` is what %.15g would print (a double tells any two numbers of 15 digits apart). False: `v`
- * has more digits, or would be printed with an exponent. */
+/* v = m / 2^shift, exactly; 0.0001 <= v < 10^15. The whole number next to v * 10^places, half to even. */
+static uint64_t scaled(uint64_t m, int shift, int places, bool *reads_back)
+{
+  unsigned __int128 ten = 1;
+  for (int i = 0; i < places; i++)
+    ten *= 10;
+  unsigned __int128 exact = m * ten, one = (unsigned __int128)1 << shift;
+  unsigned __int128 n = exact >> shift, rest = exact - (n << shift);
+  bool is_up = rest > one / 2 || (rest == one / 2 && (n & 1) != 0);
+  unsigned __int128 off = is_up ? one - rest : rest;
+  /* The nearest double to n / 10^places is v when it is less than half a step away; a step down from a power of two is
+   * half as long. */
+  unsigned __int128 steps = m == (uint64_t)1 << 52 && !is_up ? 4 : 2;
+  *reads_back = off * steps < ten || (off * steps == ten && (m & 1) == 0);
+  return (uint64_t)n + is_up;
+}
+
+/* n / 10^places, without zeros at its end. */
+static void add_scaled(struct tm_buf *out, uint64_t n, int places)
+{
+  char digits[24];
+  while (places > 0 && n % 10 == 0) {
+    n /= 10;
+    places--;
+  }
+  int at = (int)sizeof digits;
+  for (int i = 0; n > 0 || i <= places; i++, n /= 10) {
+    if (i == places && places > 0)
+      digits[--at] = '.';
+    digits[--at] = (char)('0' + n % 10);
+  }
+  tm_buf_add(out, digits + at, sizeof digits - (size_t)at);
+}
+
+/* What add_shortest() would add, by whole numbers of 128 bits, many times as fast; false: `v` is out of their range, or
+ * would have an exponent. */
 static bool add_decimal(struct tm_buf *out, double v)
 {
+  static const double powers[] = { 1e-3, 1e-2, 1e-1, 1,   1e1,  1e2,  1e3,  1e4,  1e5,
+                                   1e6,  1e7,  1e8,  1e9, 1e10, 1e11, 1e12, 1e13, 1e14 };
   double a = fabs(v);
   if (a < 1e-4 || a >= 1e15)
     return false;
-  int64_t scale = 10;
-  for (int places = 1; places < 18; places++, scale *= 10) {
-    double m = nearbyint(a * (double)scale);
-    if (m >= 1e15)
-      return false;
-    if (m / (double)scale != a)
-      continue;
-    int64_t digits = (int64_t)m;
-    if (v < 0)
-      tm_buf_add_char(out, '-');
-    tm_buf_add_int(out, digits / scale);
-    tm_buf_add_char(out, '.');
-    for (int64_t rest = digits % scale, below = scale / 10; below > 0; rest %= below, below /= 10)
-      tm_buf_add_char(out, (char)('0' + rest / below));
-    return true;
-  }
-  return false;
+  uint64_t bits, n = 0;
+  memcpy(&bits, &a, sizeof bits);
+  int places = 14 + 4, shift = 1023 + 52 - (int)(bits >> 52);
+  uint64_t m = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
+  for (size_t i = 0; i < TM_COUNT_OF(powers) && a >= powers[i]; i++)
+    places--;
+  bool reads_back = false;
+  for (int digits = 15; digits <= 17 && !reads_back; digits++, places++)
+    n = scaled(m, shift, places, &reads_back);
+  if (v < 0)
+    tm_buf_add_char(out, '-');
+  add_scaled(out, n, places - 1); /* 17 digits always read back */
+  return true;
 }
 
 /* The first of 15, 16 and 17 digits that reads back as the same double. */

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -27,6 +28,7 @@ static const char *const known_keys[] = { "kind",
                                           "partition_format",
                                           "options",
                                           "ops",
+                                          "step",
                                           "registered",
                                           "version",
                                           "workspace" };
@@ -119,7 +121,13 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
 
 static int read_base_dir(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
-  const struct tm_json *dir = tm_json_get(v, "base_dir");
+  const struct tm_json *dir = tm_json_get(v, "base_dir"), *step = tm_json_get(v, "step");
+  if (step) {
+    if (!is_plain_string(step))
+      return refuse(err, "step", "the name of a step");
+    d->step = tm_xstrdup(step->string.at);
+    return 0;
+  }
   if (dir) {
     if (!is_plain_string(dir) || !tm_path_is_absolute(dir->string.at))
       return refuse(err, "base_dir", "an absolute path");
@@ -221,7 +229,10 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < d->paths_len; i++)
     tm_json_add(paths, tm_json_new_string(d->paths[i]));
-  tm_json_set(v, "base_dir", tm_json_new_string(d->base_dir));
+  if (d->step)
+    tm_json_set(v, "step", tm_json_new_string(d->step));
+  else
+    tm_json_set(v, "base_dir", tm_json_new_string(d->base_dir));
   if (d->name)
     tm_json_set(v, "name", tm_json_new_string(d->name));
   if (d->kind == TM_DATASET_MANIFEST)
@@ -247,6 +258,17 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
   return v;
 }
 
+struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir)
+{
+  struct tm_json *v = tm_dataset_to_json(d);
+  struct tm_dataset *bound = tm_dataset_from_json(v, NULL);
+  tm_require(bound); /* it has been read from such a tree before */
+  tm_json_free(v);
+  if (!bound->base_dir)
+    bound->base_dir = tm_xstrdup(job_dir);
+  return bound;
+}
+
 bool tm_dataset_is_table(const struct tm_dataset *d)
 {
   return d->kind == TM_DATASET_DELIMITED || d->kind == TM_DATASET_JSON_LINES;
@@ -270,6 +292,7 @@ void tm_dataset_free(struct tm_dataset *d)
     free(d->paths[i]);
   free(d->paths);
   free(d->base_dir);
+  free(d->step);
   free(d->partition_format);
   tm_json_free(d->options);
   tm_json_free(d->ops);

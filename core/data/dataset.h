@@ -25,10 +25,11 @@ struct tm_dataset {
   char *name;   /* as_named_input, or NULL */
   char **paths; /* as written, relative ones against base_dir */
   size_t paths_len;
-  char *base_dir;       /* absolute */
-  bool null_separated;  /* of a manifest */
-  int64_t input;        /* of failed items: only those of the input of this number; negative: all */
-  bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  char *base_dir;      /* absolute; NULL: the job's directory, which is known when there is a job */
+  char *step;          /* of the job, that writes it; NULL: it is there before the job */
+  bool null_separated; /* of a manifest */
+  int64_t input;       /* of failed items: only those of the input of this number; negative: all */
+  bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
   char *partition_format; /* partition.h, or NULL */
   int64_t limit;          /* only so many of its first items; 0: all */
   char *registered;       /* the name that it was got by from the workspace's registry, or NULL */
@@ -40,10 +41,13 @@ struct tm_dataset {
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
- * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, registered, version, workspace, and of a table
- * options (table.h) and ops (table_ops.h). Unknown keys and wrong types are refused with `where`. To free. */
+ * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, registered,
+ * version, workspace, and of a table options (table.h) and ops (table_ops.h); or step in place of base_dir: paths are in the job's
+ * directory. Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
+/* The same in the directory of a job; to free. */
+struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir);
 bool tm_dataset_is_table(const struct tm_dataset *d);
 /* "FileDataset", "TabularDataset" */
 const char *tm_dataset_tag(const struct tm_dataset *d);

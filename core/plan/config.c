@@ -50,14 +50,20 @@ static int add_given(struct tm_json *settings, const struct tm_field *f,
   return 0;
 }
 
+int64_t tm_settings_processes_default(void)
+{
+  return tm_gpus_are_here() ? 1 : tm_process_cores();
+}
+
 static void add_default(struct tm_json *settings, const struct tm_field *f,
-                        const struct tm_json *config, const struct tm_step *step)
+                        const struct tm_json *config, const struct tm_step *step,
+                        const struct tm_values *params)
 {
   struct tm_json *otherwise = NULL;
   if (f->type == TM_FIELD_AMOUNT)
     otherwise = tm_cutting_default(config, step);
   else if (strcmp(f->name, "process_count_per_node") == 0)
-    otherwise = tm_json_new_int(tm_gpus_are_here() ? 1 : tm_process_cores());
+    otherwise = tm_json_new_int(params->processes_default);
   else
     otherwise = tm_params_default(f);
   if (otherwise)
@@ -76,7 +82,7 @@ struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_s
     const struct tm_alias *alias = given ? NULL : tm_alias_find(config, fields[i].name, &given);
     int rc = given ? add_given(settings, &fields[i], alias, given, params, origin, err) : 1;
     if (rc > 0)
-      add_default(settings, &fields[i], config, step);
+      add_default(settings, &fields[i], config, step, params);
     if (rc < 0) {
       tm_params_place("ParallelRunConfig", config, err);
       tm_json_free(settings);
@@ -85,7 +91,7 @@ struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_s
   }
   fields = tm_params_fields("arguments", &n);
   for (size_t i = 0; i < n; i++)
-    add_default(settings, &fields[i], config, step);
+    add_default(settings, &fields[i], config, step, params);
   return settings;
 }
 

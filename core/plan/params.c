@@ -133,11 +133,15 @@ static const struct tm_field step_fields[] = {
   { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED, "unique in the pipeline" },
   { "parallel_run_config", TM_FIELD_OBJECT, 0, 0, NULL, "ParallelRunConfig", REQUIRED,
     "how it is run" },
-  { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|TabularDataset",
-    REQUIRED | TM_FIELD_OR_ONE, "datasets, one after the other, never mixed in a mini-batch" },
-  { "output", TM_FIELD_OBJECT, 0, 0, NULL, "OutputFileDatasetConfig", 0, "the name of the output" },
+  { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|TabularDataset|OutputFileDatasetConfig",
+    REQUIRED | TM_FIELD_OR_ONE,
+    "datasets, or outputs of other steps, one after the other, never mixed in a mini-batch" },
+  { "output", TM_FIELD_OBJECTS, 0, 0, NULL, "OutputFileDatasetConfig", TM_FIELD_OR_ONE,
+    "the folder of the output; of several the first is <step>/output, each further one "
+    "<step>/output.<name>" },
   { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
-    "for the script: strings, numbers, booleans, PipelineParameters; some are the runner's" },
+    "for the script: strings, numbers, booleans, PipelineParameters; a dataset or an output "
+    "becomes its path; some are the runner's" },
   { "allow_reuse", TM_FIELD_BOOL, 0, 0, "true", NULL, CHANGEABLE,
     "an earlier result of the same work may be used" },
 };
@@ -155,8 +159,21 @@ static const struct tm_field parameter_fields[] = {
     "without --param; its type is the parameter's" },
 };
 
+#define PARTITION_FORMAT                                                                           \
+  {                                                                                                \
+    "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
+        "columns in the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                  \
+  }
+
 static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
+  { "destination", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
+    "a folder, which the output is written to; relative to the pipeline file; without it in the "
+    "job's directory" },
+  { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload", 0,
+    "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
+    "there when the step is Completed" },
+  PARTITION_FORMAT,
   { "register_as", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
     "the output is registered as a dataset of this name when the step is Completed, each time as a "
     "new version; what output:register_on_complete(name, { description, tags }) sets" },
@@ -190,12 +207,6 @@ static const struct tm_field copy_fields[] = {
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "files that are there are replaced; else they are left as they are, and counted" },
 };
-
-#define PARTITION_FORMAT                                                                           \
-  {                                                                                                \
-    "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
-        "columns in the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                  \
-  }
 
 static const struct tm_field from_files_fields[] = {
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,

@@ -3,7 +3,9 @@
  *   tree of Lua's constructors -> params.c: is every key and value accepted?
  *                              -> parameters.c: PipelineParameters get their values
  *                              -> config.c: settings with origins, struct tm_config
- *                              -> here: names, inputs, arguments, and what steps say to each other
+ *                              -> outputs.c: what the steps write
+ *                              -> here: names, inputs, arguments
+ *                              -> graph.c: which step waits for which
  *
  * Relative paths are against the pipeline file's folder. The constructors have checked most of this when the file was
  * loaded; it is checked again, because a tree may come from elsewhere, and because parameters have new values now.
@@ -23,9 +25,10 @@
 #include "plan/arguments.h"
 #include "plan/cutting.h"
 #include "plan/datasets.h"
+#include "plan/graph.h"
+#include "plan/outputs.h"
 #include "plan/params.h"
 #include "plan/settings.h"
-#include "store/registry.h"
 
 /* What a step is read against. */
 struct reader {
@@ -33,6 +36,7 @@ struct reader {
   char *base_dir;          /* the pipeline file's folder, absolute */
   const char *working_dir; /* of workers, or NULL */
   const char *origin;      /* of what the definition says: "file" or "option" */
+  struct tm_outputs outputs;
 };
 
 static void release_inputs(struct tm_step *s)
@@ -58,10 +62,11 @@ static void step_free(struct tm_step *s)
   free(s->arguments);
   free(s->name);
   free(s->where);
-  free(s->output_name);
-  free(s->register_as);
-  free(s->output_description);
-  tm_json_free(s->output_tags);
+  tm_outputs_free(s);
+  for (size_t i = 0; i < s->paths_len; i++)
+    free(s->paths[i].step);
+  free(s->paths);
+  free(s->needs);
   free(s->working_dir);
   tm_config_release(&s->config);
   tm_json_free(s->effective);
@@ -134,7 +139,14 @@ static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct 
   s->inputs = tm_xcalloc(inputs->list.len, sizeof(struct tm_dataset *));
   int rc = 0;
   for (size_t i = 0; i < inputs->list.len && rc == 0; i++) {
-    struct tm_dataset *d = tm_plan_dataset(inputs->list.at[i], r->base_dir, err);
+    struct tm_json *input = tm_outputs_input(&r->outputs, inputs->list.at[i], err);
+    if (!input) {
+      tm_err_wrap(err, "'inputs[%zu]'", i + 1);
+      rc = tm_params_place("ParallelRunStep", v, err);
+      break;
+    }
+    struct tm_dataset *d = tm_plan_dataset(input, r->base_dir, err);
+    tm_json_free(input);
     if (!d) {
       rc = TM_EUSAGE;
       break;
@@ -167,20 +179,102 @@ static char *argument_text(const struct tm_json *v, const struct tm_values *valu
   return tm_buf_take(&out);
 }
 
+/* The place of a dataset: of one file or folder. NULL: it is of several, or a pattern. */
+static char *dataset_path(const struct tm_json *v, const struct reader *r)
+{
+  const struct tm_json *paths = tm_json_get(v, "paths");
+  const struct tm_json *path =
+      paths && paths->type == TM_JSON_ARRAY && paths->list.len == 1 ? paths->list.at[0] : NULL;
+  if (!path || path->type != TM_JSON_STRING || strpbrk(path->string.at, "*?{[") ||
+      strcmp(tm_json_str(v, "kind", ""), "files") != 0)
+    return NULL;
+  return tm_path_absolute(r->base_dir, path->string.at);
+}
+
 static int refuse_argument(const struct tm_json *step, const struct tm_json *v, size_t i,
                            struct tm_err *err)
 {
   struct tm_buf said = TM_BUF_NONE;
   tm_params_describe(&said, v);
-  const char *built = is_tagged(v, "FileDataset") || is_tagged(v, "OutputFileDatasetConfig")
-                          ? " (the path of a dataset or output as an argument is not built yet)"
-                          : "";
-  tm_err_set(
-      err, TM_EUSAGE,
-      "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean or a PipelineParameter",
-      i + 1, said.data, built);
+  tm_err_set(err, TM_EUSAGE,
+             "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean, a "
+             "PipelineParameter, an output, or a dataset of one file or folder",
+             i + 1, said.data,
+             is_tagged(v, "FileDataset") ? " of several paths, or of a pattern" : "");
   tm_buf_release(&said);
   return tm_params_place("ParallelRunStep", step, err);
+}
+
+/* The path of an output, relative to the job's directory; it is noted which argument that is. NULL with words. */
+static char *output_path(struct tm_step *s, const struct tm_json *v, size_t i,
+                         const struct reader *r, struct tm_err *err)
+{
+  const struct tm_output_known *k = tm_outputs_find(&r->outputs, v, err);
+  if (!k) {
+    tm_err_wrap(err, "'arguments[%zu]'", i + 1);
+    return NULL;
+  }
+  s->paths[s->paths_len++] =
+      (struct tm_step_path) { .at = i, .step = tm_xstrdup(tm_json_str(k->step, "name", "")) };
+  return tm_xstrdup(k->folder);
+}
+
+/* Where the path's arguments stand once the runner's own have been taken out. */
+static int settle_paths(struct tm_step *s, char *const *given, struct tm_err *err)
+{
+  for (size_t i = 0; i < s->paths_len; i++) {
+    const char *path = given[s->paths[i].at];
+    size_t at = 0;
+    while (at < s->arguments_len && s->arguments[at] != path)
+      at++;
+    if (at == s->arguments_len)
+      return tm_err_set(err, TM_EUSAGE,
+                        "'arguments[%zu]' is an output, and would be a value of the runner's own",
+                        s->paths[i].at + 1);
+    s->paths[i].at = at;
+  }
+  return 0;
+}
+
+static const struct tm_step_path *path_at(const struct tm_step *s, size_t at)
+{
+  for (size_t i = 0; i < s->paths_len; i++)
+    if (s->paths[i].at == at)
+      return &s->paths[i];
+  return NULL;
+}
+
+/* Of a place in the job's directory the record says where in it: the job may be moved. */
+static void record_arguments(struct tm_step *s)
+{
+  struct tm_json *record = tm_json_set(s->effective, "arguments", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; i < s->arguments_len; i++) {
+    struct tm_json *text = tm_json_new_string(s->arguments[i]);
+    if (path_at(s, i)) {
+      struct tm_json *place = tm_json_new(TM_JSON_OBJECT);
+      tm_json_set(place, "path", text);
+      text = place;
+    }
+    tm_json_add(record, text);
+  }
+}
+
+static int collect_arguments(struct tm_step *s, const struct tm_json *v, const struct reader *r,
+                             const struct tm_json *list, struct tm_err *err)
+{
+  for (size_t i = 0; i < list->list.len; i++) {
+    const struct tm_json *given = list->list.at[i];
+    bool is_output = tm_outputs_is_output(given);
+    char *text = is_output                         ? output_path(s, given, i, r, err)
+                 : is_tagged(given, "FileDataset") ? dataset_path(given, r)
+                                                   : argument_text(given, r->values);
+    if (!text && is_output)
+      return tm_params_place("ParallelRunStep", v, err);
+    if (!text)
+      return refuse_argument(v, given, i, err);
+    s->arguments[s->arguments_len++] = text;
+  }
+  return 0;
 }
 
 /* Those of the script stay in s->arguments, the runner's go to `taken`. */
@@ -188,21 +282,20 @@ static int read_arguments(struct tm_step *s, const struct tm_json *v, const stru
                           struct tm_json *taken, struct tm_err *err)
 {
   const struct tm_json *arguments = tm_json_get(v, "arguments");
-  struct tm_json *record = tm_json_set(s->effective, "arguments", tm_json_new(TM_JSON_ARRAY));
-  if (!arguments)
-    return 0;
-  s->arguments = tm_xcalloc(arguments->list.len + 1, sizeof(char *));
-  for (size_t i = 0; i < arguments->list.len; i++) {
-    char *text = argument_text(arguments->list.at[i], r->values);
-    if (!text)
-      return refuse_argument(v, arguments->list.at[i], i, err);
-    s->arguments[s->arguments_len++] = text;
+  size_t n = arguments ? arguments->list.len : 0;
+  char **given = tm_xcalloc(n + 1, sizeof(char *));
+  s->arguments = tm_xcalloc(n + 1, sizeof(char *));
+  s->paths = tm_xcalloc(n + 1, sizeof(*s->paths));
+  int rc = arguments ? collect_arguments(s, v, r, arguments, err) : 0;
+  if (rc == 0) {
+    memcpy(given, s->arguments, n * sizeof(char *));
+    if (tm_arguments_take(s, taken, err) < 0 || settle_paths(s, given, err) < 0)
+      rc = tm_params_place("ParallelRunStep", v, err);
   }
-  if (tm_arguments_take(s, taken, err) < 0)
-    return tm_params_place("ParallelRunStep", v, err);
-  for (size_t i = 0; i < s->arguments_len; i++)
-    tm_json_add(record, tm_json_new_string(s->arguments[i]));
-  return 0;
+  free(given);
+  if (rc == 0)
+    record_arguments(s);
+  return rc;
 }
 
 static int read_config(struct tm_step *s, const struct tm_json *v, const struct reader *r,
@@ -230,27 +323,19 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   return rc;
 }
 
-/* What becomes of the output when the step is Completed: no part of what the step does, and so not of its record. */
-static int read_registration(struct tm_step *s, const struct tm_json *output, struct tm_err *err)
+/* Work of another job was done over what that one's steps had written, in its directory. */
+static int check_takeover(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
-  const struct tm_json *tags = tm_json_get(output, "tags");
-  s->register_as = tm_xstrdup(tm_json_str(output, "register_as", NULL));
-  s->output_description = tm_xstrdup(tm_json_str(output, "description", NULL));
-  if (tags)
-    s->output_tags = tm_params_value(tm_params_find("OutputFileDatasetConfig", "tags"), tags, err);
-  if (!s->register_as || tm_registry_check_name(s->register_as, err) == 0)
-    return 0;
-  return tm_params_place("OutputFileDatasetConfig", output, err);
-}
-
-static int read_output(struct tm_step *s, const struct tm_json *v, struct tm_err *err)
-{
-  const struct tm_json *output = tm_json_get(v, "output");
-  if (output && tm_params_check("OutputFileDatasetConfig", output, err) < 0)
-    return TM_EUSAGE;
-  s->output_name = tm_xstrdup(tm_json_str(output, "name", NULL));
-  tm_json_set(s->effective, "output", tm_json_new_string(s->output_name));
-  return read_registration(s, output, err);
+  for (size_t i = 0; s->config.resume_from && i < s->inputs_len; i++)
+    if (s->inputs[i]->step) {
+      tm_err_set(err, TM_EUSAGE,
+                 "'--resume_from' is in 'arguments' of a step that reads what step '%s' writes, "
+                 "which this job writes anew; accepted: for steps whose inputs are there before "
+                 "the job",
+                 s->inputs[i]->step);
+      return tm_params_place("ParallelRunStep", v, err);
+    }
+  return 0;
 }
 
 /* A step's folder stands beside these in the job directory. */
@@ -282,7 +367,8 @@ static struct tm_step *read_step(const struct tm_json *v, const struct reader *r
   tm_json_set(s->effective, "name", tm_json_new_string(s->name));
   struct tm_json *taken = tm_json_new(TM_JSON_OBJECT);
   bool is_read = read_arguments(s, v, r, taken, err) == 0 && read_inputs(s, v, r, err) == 0 &&
-                 read_config(s, v, r, taken, err) == 0 && read_output(s, v, err) == 0;
+                 read_config(s, v, r, taken, err) == 0 &&
+                 tm_outputs_fill(&r->outputs, s, v, err) == 0 && check_takeover(s, v, err) == 0;
   tm_json_free(taken);
   if (!is_read) {
     step_free(s);
@@ -305,11 +391,13 @@ static int refuse_twice(const struct tm_json *v, const struct tm_step *first,
   return tm_params_place("Pipeline", v, err);
 }
 
-static int read_steps(struct tm_pipeline *p, const struct tm_json *v, const struct reader *r,
+static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct reader *r,
                       struct tm_err *err)
 {
   const struct tm_json *steps = tm_json_get(v, "steps");
   p->steps = tm_xcalloc(steps->list.len, sizeof(struct tm_step *));
+  if (tm_outputs_init(&r->outputs, steps, r->base_dir, err) < 0)
+    return TM_EUSAGE;
   for (size_t i = 0; i < steps->list.len; i++) {
     struct tm_step *s = read_step(steps->list.at[i], r, err);
     if (!s)
@@ -320,7 +408,7 @@ static int read_steps(struct tm_pipeline *p, const struct tm_json *v, const stru
         return refuse_twice(v, p->steps[j], s, err);
     }
   }
-  return 0;
+  return tm_graph_link(p, err) < 0 ? tm_params_place("Pipeline", v, err) : 0;
 }
 
 static char *absolute_file(const char *file, struct tm_err *err)
@@ -368,7 +456,7 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
                                           struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
-  struct tm_values values = { NULL };
+  struct tm_values values = { .processes_default = tm_settings_processes_default() };
   struct reader r = { .values = &values, .origin = "file" };
   bool is_read = false;
   if (check_tag(v, err) == 0 && tm_params_check("Pipeline", v, err) == 0) {
@@ -383,6 +471,7 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
     p = NULL;
   }
   free(r.base_dir);
+  tm_outputs_release(&r.outputs);
   tm_values_release(&values);
   return p;
 }
@@ -391,7 +480,7 @@ struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char
                                              struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
-  struct tm_values values = { NULL };
+  struct tm_values values = { .processes_default = tm_settings_processes_default() };
   struct reader r = {
     .values = &values, .base_dir = tm_xstrdup(cwd), .working_dir = cwd, .origin = "option"
   };
@@ -401,8 +490,27 @@ struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char
     p = NULL;
   }
   free(r.base_dir);
+  tm_outputs_release(&r.outputs);
   tm_values_release(&values);
   return p;
+}
+
+static bool is_in_arguments(const struct tm_step *s, const char *step)
+{
+  for (size_t i = 0; i < s->paths_len; i++)
+    if (strcmp(s->paths[i].step, step) == 0)
+      return true;
+  return false;
+}
+
+/* What is read as an input alone. */
+static void drop_inputs_needs(struct tm_step *s)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < s->needs_len; i++)
+    if (is_in_arguments(s, s->needs[i]->name))
+      s->needs[kept++] = s->needs[i];
+  s->needs_len = kept;
 }
 
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len)
@@ -411,12 +519,44 @@ void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t le
   release_inputs(s);
   s->inputs = inputs;
   s->inputs_len = len;
+  drop_inputs_needs(s);
   for (size_t i = 0; i < len; i++)
     tm_json_add(record, tm_dataset_to_json(inputs[i]));
 }
 
-void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at)
+static void drop_need(struct tm_step *s, const struct tm_step *need)
 {
+  size_t kept = 0;
+  for (size_t i = 0; i < s->needs_len; i++)
+    if (s->needs[i] != need)
+      s->needs[kept++] = s->needs[i];
+  s->needs_len = kept;
+}
+
+/* Arguments that are places of `step` become paths. */
+static void settle_arguments(struct tm_step *s, const char *step, const char *job_dir)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < s->paths_len; i++) {
+    char **argument = &s->arguments[s->paths[i].at], *place = *argument;
+    if (strcmp(s->paths[i].step, step) != 0) {
+      s->paths[kept++] = s->paths[i];
+      continue;
+    }
+    *argument = tm_path_join(job_dir, place);
+    free(place);
+    free(s->paths[i].step);
+  }
+  s->paths_len = kept;
+  record_arguments(s);
+}
+
+void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir)
+{
+  for (size_t i = 0; i < p->steps_len; i++) {
+    drop_need(p->steps[i], p->steps[at]);
+    settle_arguments(p->steps[i], p->steps[at]->name, job_dir);
+  }
   step_free(p->steps[at]);
   p->steps_len--;
   memmove(&p->steps[at], &p->steps[at + 1], (p->steps_len - at) * sizeof(struct tm_step *));

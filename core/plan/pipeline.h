@@ -14,18 +14,38 @@
 #include "data/dataset.h"
 #include "plan/config.h"
 
+/* A folder that a step writes. The first one is <step>/output, each further one <step>/output.<name>. */
+struct tm_step_output {
+  char *name;        /* or NULL: the step was given no output */
+  char *folder;      /* in the job's directory: "predict/output" */
+  char *destination; /* absolute; NULL: in the job's directory alone */
+  bool is_upload;    /* it appears there when the step is Completed; else it is written there */
+  char *partition_format; /* of what reads it, or NULL */
+  char *register_as;      /* the dataset that it becomes when the step is Completed, or NULL */
+  char *description;      /* of that dataset, or NULL */
+  struct tm_json *tags;   /* likewise; an object of strings */
+};
+
+/* An argument that is a place in the job's directory. */
+struct tm_step_path {
+  size_t at;  /* arguments[at] is relative to that */
+  char *step; /* that writes it */
+};
+
 struct tm_step {
   char *name;
   char *where; /* file:line of the ParallelRunStep */
   struct tm_config config;
   struct tm_dataset **inputs;
   size_t inputs_len;
-  char *output_name; /* of the OutputFileDatasetConfig, or NULL */
-  char *register_as; /* the dataset that the output becomes when the step is Completed, or NULL */
-  char *output_description;    /* of that dataset, or NULL */
-  struct tm_json *output_tags; /* an object of strings, or NULL */
-  char **arguments;            /* for the script */
+  struct tm_step_output *outputs;
+  size_t outputs_len;     /* one at least */
+  struct tm_step **needs; /* that must be Completed before it begins, each once */
+  size_t needs_len;
+  char **arguments; /* for the script */
   size_t arguments_len;
+  struct tm_step_path *paths; /* those of the arguments that depend on the job: bound.h */
+  size_t paths_len;
   char **runner_arguments; /* those that the runner took, as they were given */
   size_t runner_arguments_len;
   char **notes; /* to be said when the step starts */
@@ -61,11 +81,14 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
 struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
                                              struct tm_err *err);
 void tm_pipeline_free(struct tm_pipeline *p);
-/* How the step's inputs are cut; they and its config must live as long. The rest of the options is the caller's to fill. */
+/* How the step's inputs are cut; they and its config must live as long. Inputs that other steps write are those of bound.h; the rest
+ * of the options is the caller's to fill. */
 struct tm_cut_options tm_step_cut(const struct tm_step *s);
-/* Other inputs than those of the definition; the array and what is in it is taken over. */
+/* Other inputs than those of the definition, which no step writes; the array and what is in it is taken over. */
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);
-void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at);
+/* Who reads what it writes does not wait for it any more: arguments that are paths of its outputs are those in `job_dir`, absolute,
+ * where it has run. */
+void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir);
 /* Adds to the notes of a step. Within plan. */
 void tm_step_note(struct tm_step *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

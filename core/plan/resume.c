@@ -119,6 +119,7 @@ void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
     compare_setting(&fields[i], old_settings, new_settings, out);
   compare_member("inputs", "inputs", false, before, now, out);
   compare_member("arguments", "arguments", false, before, now, out);
+  compare_member("outputs", "outputs", false, before, now, out);
   compare_member("working_dir", "working directory", false, before, now, out);
   compare_member("allow_reuse", "allow_reuse", true, before, now, out);
 }

@@ -11,10 +11,14 @@
 #include "plan/config.h"
 #include "plan/pipeline.h"
 
-/* The PipelineParameters of a pipeline by name, with the values of this submission. */
+/* The PipelineParameters of a pipeline by name, with the values of this submission; and what its machine says. */
 struct tm_values {
-  struct tm_json *by_name; /* object: name -> value; never NULL after init */
+  struct tm_json *by_name;   /* object: name -> value; never NULL after init */
+  int64_t processes_default; /* process_count_per_node where a config gives none */
 };
+
+/* That number, of this machine: as many as cores, or one beside GPUs. It reads files of the kernel's: once for a pipeline is enough. */
+int64_t tm_settings_processes_default(void);
 
 /* Collects the parameters of the tree `v`, and takes the values given. TM_EUSAGE: one name with two defaults, a name that
  * is not in the pipeline, a value of another type. Release it in every case. */

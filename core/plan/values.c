@@ -413,13 +413,11 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
   return NULL;
 }
 
-/* What will be built, and is asked for already. */
-static const char *not_built(const struct tm_field *f, const struct tm_json *given)
+/* A step is often given where its output is meant. */
+static const char *hint_of(const struct tm_field *f, const struct tm_json *given)
 {
-  bool is_output =
-      strncmp(f->accepts, "FileDataset", 11) == 0 &&
-      (is_tagged(given, "ParallelRunStep") || is_tagged(given, "OutputFileDatasetConfig"));
-  return is_output ? " (the output of a step as an input is not built yet)" : "";
+  bool is_step = is_tagged(given, "ParallelRunStep") && strstr(f->accepts, "FileDataset");
+  return is_step ? " (what a step writes is read by its output)" : "";
 }
 
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
@@ -437,7 +435,7 @@ struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *
   else
     tm_params_describe(&said, odd);
   if (f->type == TM_FIELD_OBJECTS)
-    tm_buf_add_str(&said, not_built(f, odd));
+    tm_buf_add_str(&said, hint_of(f, odd));
   tm_params_accepted(&accepted, f);
   if (member)
     tm_err_set(err, TM_EUSAGE, "'%s[%zu]' is %s; accepted: %s", f->name, at, said.data,

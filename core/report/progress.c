@@ -66,6 +66,17 @@ void tm_progress_sample(struct tm_progress *p, const struct tm_counts *counts, i
   keep_sample(p);
 }
 
+void tm_progress_set_steps(struct tm_progress *p, const struct tm_job_view *job)
+{
+  p->steps = job->steps_len > 1 ? job->steps_len : 0;
+  p->steps_over = p->steps_running = 0;
+  for (size_t i = 0; i < p->steps; i++) {
+    const struct tm_step_view *s = job->steps[i];
+    p->steps_over += s && s->verdict != TM_RUNNING;
+    p->steps_running += s && s->verdict == TM_RUNNING && !s->is_idle;
+  }
+}
+
 const char *tm_progress_sum(struct tm_counts *out, const struct tm_job_view *job)
 {
   const struct tm_step_view *last = NULL;
@@ -199,6 +210,9 @@ static void add_form(struct tm_buf *out, const struct tm_progress *p, const stru
   if (p->counts.all_created)
     tm_buf_printf(out, "%d%% ", percent(p));
   add_done(out, p, f->words);
+  if (f->items && p->steps > 0)
+    tm_buf_printf(out, ", %zu of %zu steps done, %zu running", p->steps_over, p->steps,
+                  p->steps_running);
   if (f->items) {
     tm_buf_add_str(out, ", ");
     tm_text_grouped(out, p->counts.items);

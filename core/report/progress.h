@@ -22,12 +22,15 @@ struct tm_progress {
   } samples
       [TM_PROGRESS_SAMPLES]; /* a ring; the newest is at (samples_len - 1) % TM_PROGRESS_SAMPLES */
   int64_t samples_len;       /* ever taken */
-  int64_t begin_done, begin_items; /* of the first sample */
+  size_t steps, steps_over, steps_running; /* of a job of several; steps is 0 else */
+  int64_t begin_done, begin_items;         /* of the first sample */
 };
 
 void tm_progress_init(struct tm_progress *p, const char *name);
 /* The counts now, of a step or of a job. The first call is the beginning: what had been done before it is no speed. */
 void tm_progress_sample(struct tm_progress *p, const struct tm_counts *counts, int64_t mono_ns);
+/* How many steps there are, and how many of them run and are over, for a job of several. */
+void tm_progress_set_steps(struct tm_progress *p, const struct tm_job_view *job);
 /* The counts of all steps of a job, and what to call it: its only step's name, or its own. */
 const char *tm_progress_sum(struct tm_counts *out, const struct tm_job_view *job);
 /* Mini-batches and items a second: of the last quarter of a minute, or, where too few mini-batches end in it to tell, of all

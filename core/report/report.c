@@ -89,7 +89,7 @@ static void on_job_started(struct tm_report *r, const struct tm_event *e)
 {
   tm_screen_start(&r->screen, e->job, e->mono_ns);
   for (size_t i = 0; i < e->job->steps_len; i++) /* keeps (1) */
-    if (e->job->steps[i])
+    if (e->job->steps[i] && !e->job->steps[i]->is_idle)
       step_of(r, e, e->job->steps[i]);
 }
 

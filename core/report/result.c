@@ -102,6 +102,8 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
     tm_text_one_line(out, step->cause, strlen(step->cause), CAUSE_MAX); /* whole among the errors */
     tm_buf_add_char(out, '\n');
   }
+  if (step->is_idle && step->verdict != TM_COMPLETED) /* there is nothing of it */
+    return;
   add_mini_batches(out, &step->counts, indent);
   add_items(out, &step->counts, indent);
   add_tries(out, &step->counts, indent);

@@ -87,6 +87,7 @@ static void send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
+  const struct tm_bound *bound = &s->bound;
   const struct tm_config *config = &step->config;
   struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
   char *base = temp_base(s);
@@ -96,8 +97,8 @@ static void send_setup(struct tm_worker *w)
                             .script = (char *)s->o.script,
                             .script_name = config->entry_script,
                             .script_dir = (char *)s->o.script_dir,
-                            .arguments = step->arguments,
-                            .arguments_len = step->arguments_len,
+                            .arguments = bound->arguments,
+                            .arguments_len = bound->arguments_len,
                             .runner_arguments = step->runner_arguments,
                             .runner_arguments_len = step->runner_arguments_len,
                             .datasets = names,
@@ -260,7 +261,10 @@ void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w)
   struct tm_entry e;
   int64_t now;
 
-  if (w->state != TM_WORKER_READY || w->is_deaf || s->is_ending || !tm_queue_has_waiting(&s->queue))
+  if (w->is_leaving && w->state == TM_WORKER_READY && w->hand.len == 0 && !w->is_deaf && s->node)
+    tm_crew_stop_worker(w);
+  if (w->state != TM_WORKER_READY || w->is_deaf || w->is_leaving || s->is_ending ||
+      !tm_queue_has_waiting(&s->queue))
     return;
   now = tm_clock_mono_ns();
   while (!has_lone(w) && tm_hand_has_room(&w->hand, now) &&
@@ -280,12 +284,17 @@ int64_t tm_crew_open(const struct tm_supervisor *s)
   return c->created - c->succeeded - c->failed + tm_isolate_open(s);
 }
 
+bool tm_crew_wants_worker(const struct tm_supervisor *s)
+{
+  return s->node && tm_pool_wants_worker(&s->pool, tm_crew_open(s)) &&
+         (!s->o.may_start || s->o.may_start(s->o.data, s));
+}
+
 static void start_workers(struct tm_supervisor *s)
 {
   int64_t slot;
 
-  while (s->node && tm_pool_wants_worker(&s->pool, tm_crew_open(s)) &&
-         (slot = tm_slots_take(&s->slots, tm_clock_mono_ns())) >= 0)
+  while (tm_crew_wants_worker(s) && (slot = tm_slots_take(&s->slots, tm_clock_mono_ns())) >= 0)
     start_worker(s, slot);
 }
 
@@ -423,20 +432,6 @@ static void settle_hand(struct tm_worker *w, const struct tm_ended *ended, const
   }
 }
 
-void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused)
-{
-  struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
-                        .message = a->message,
-                        .stack = a->stack,
-                        .script_where = a->script_where,
-                        .attempt = is_refused ? NULL : a };
-
-  a->dataset = a->first_item = "";
-  if (a->status == TM_INIT_TIMEOUT)
-    tm_crew_arm_workers(w->s);
-  tm_supervisor_emit(w->s, &e, w);
-}
-
 /* It never became ready, and did not say why itself. `ended` NULL: it was not even started. */
 static void note_init_failure(struct tm_worker *w, const struct tm_ended *ended, const char *words)
 {
@@ -483,6 +478,12 @@ static void note_end(struct tm_worker *w, const struct tm_ended *ended, const ch
     tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
 }
 
+static void note_freed(const struct tm_supervisor *s)
+{
+  if (s->o.on_freed)
+    s->o.on_freed(s->o.data);
+}
+
 static void on_ended(void *data, uint32_t id, const struct tm_ended *ended)
 {
   struct tm_supervisor *s = data;
@@ -502,6 +503,7 @@ static void on_ended(void *data, uint32_t id, const struct tm_ended *ended)
   tm_crew_fill(s);
   tm_supervisor_judge(s);
   tm_supervisor_check_end(s);
+  note_freed(s);
 }
 
 static void on_start_failed(void *data, uint32_t id, const char *text)
@@ -515,6 +517,7 @@ static void on_start_failed(void *data, uint32_t id, const char *text)
   tm_crew_fill(s);
   tm_supervisor_judge(s);
   tm_supervisor_check_end(s);
+  note_freed(s);
 }
 
 /* Nodes. */

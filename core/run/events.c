@@ -29,6 +29,7 @@ const char *tm_verdict_name(enum tm_verdict v)
   case TM_COMPLETED: return "Completed";
   case TM_FAILED: return "Failed";
   case TM_CANCELED_JOB: return "Canceled";
+  case TM_SKIPPED: return "Skipped";
   }
   tm_require(!"a verdict");
 }

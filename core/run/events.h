@@ -14,7 +14,8 @@
 #include "base/json.h"
 #include "base/level.h"
 
-enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB };
+/* TM_SKIPPED is of steps alone: what it reads was not all written. */
+enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB, TM_SKIPPED };
 const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
 
 /* The numbers of a step; those of earlier sessions of the job are in them. */
@@ -42,8 +43,10 @@ struct tm_step_view {
   int64_t workers;                 /* process_count_per_node */
   struct tm_counts counts;
   enum tm_verdict verdict;
-  bool is_kept;      /* nothing was run: everything had been committed before */
-  const char *cause; /* why it Failed; "" else */
+  bool is_kept; /* nothing was run: everything had been committed before */
+  bool
+      is_idle; /* nothing of it runs in this session, or not yet: it waits for others, say; no logs are written */
+  const char *cause; /* why it Failed or was Skipped; "" else */
 };
 
 struct tm_job_view {

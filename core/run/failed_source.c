@@ -160,9 +160,14 @@ static int count_list(const struct tm_failed_source *s, const char *path, size_t
 {
   struct tm_item item;
   bool is_missing;
-  struct tm_failed *list = tm_failed_open(s->fs, path, TM_FAILED_ANY, &is_missing, err);
-  int rc = list ? 0 : is_missing ? 0 : err->code;
+  struct tm_err why = TM_ERR_NONE;
+  struct tm_failed *list = tm_failed_open(s->fs, path, TM_FAILED_ANY, &is_missing, &why);
+  int rc = 0;
 
+  if (!list && !is_missing) {
+    *err = why;
+    return why.code;
+  }
   for (size_t i = 0; i < inputs; i++)
     *TM_ARRAY_ADD(&out->of_input) = 0;
   while (list && (rc = tm_failed_next(list, &item, err)) > 0) {
@@ -272,7 +277,7 @@ int tm_failed_source_apply(const struct tm_failed_source *s, struct tm_pipeline 
     if (rc > 0)
       at++;
     else
-      tm_pipeline_drop_step(p, at);
+      tm_pipeline_drop_step(p, at, s->dir);
   }
   if (known == 0)
     return tm_err_set(err, TM_EUSAGE,
@@ -304,7 +309,7 @@ int tm_failed_source_again(const struct tm_json *record, struct tm_pipeline *p, 
   while (at < p->steps_len) {
     const struct tm_json *recorded = tm_job_record_step(record, p->steps[at]->name);
     if (!recorded)
-      tm_pipeline_drop_step(p, at);
+      tm_pipeline_drop_step(p, at, dir);
     else if (give_again(p->steps[at++], recorded, err) < 0)
       return err->code;
   }

@@ -39,3 +39,17 @@ void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f)
   if (w->state != TM_WORKER_STOPPING)
     tm_crew_kill_worker(w);
 }
+
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused)
+{
+  struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
+                        .message = a->message,
+                        .stack = a->stack,
+                        .script_where = a->script_where,
+                        .attempt = is_refused ? NULL : a };
+
+  a->dataset = a->first_item = "";
+  if (a->status == TM_INIT_TIMEOUT)
+    tm_crew_arm_workers(w->s);
+  tm_supervisor_emit(w->s, &e, w);
+}

@@ -1,8 +1,7 @@
 /* job.c - see job.h.
  *
  * Opening goes: directory (job_dir.c), definition (new: scripts are copied, then job.json is renamed into place; resumed: it is
- * compared with what was asked now), one supervisor per step, each of which recovers its own commit. Nothing runs before
- * start. A keeper is started when a step has something to do, and replaced when it is lost. The result is written last.
+ * compared with what was asked now), the steps (job_steps.c). Nothing runs before start. A keeper is started when a step has something to do, and replaced when it is lost. The result is written last.
  */
 #include "run/job.h"
 
@@ -17,11 +16,9 @@
 #include "base/time.h"
 #include "plan/registered.h"
 #include "run/definition.h"
-#include "run/job_dir.h"
+#include "run/job_own.h"
 #include "run/job_record.h"
-#include "run/recheck.h"
 #include "run/registering.h"
-#include "run/supervisor.h"
 #include "run/takeover.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -32,27 +29,7 @@
 #define TICK_NS       (100 * TM_MS)
 #define AGAIN_NS      (500 * TM_MS) /* a second Ctrl-C that comes sooner is the first one, bouncing */
 
-struct tm_job {
-  struct tm_job_options o;
-  struct tm_job_dir dir;
-  struct tm_job_view view;
-  struct tm_snapshot *snapshots; /* by step */
-  struct tm_supervisor **steps;
-  const struct tm_step_view **step_views;
-  size_t steps_len, steps_ended;
-  struct tm_node *node;
-  struct tm_timer tick;
-  struct tm_json *earlier;       /* result of a job that is Completed already */
-  struct tm_recheck *recheck;    /* while the inputs of that are compared */
-  bool is_refused;               /* they are others: nothing has been done */
-  struct TM_ARRAY(char *) notes; /* said when the job starts */
-  int64_t canceled_ns;           /* monotonic; 0: not */
-  bool is_started, is_ended;
-  int code;
-  struct tm_err cause;
-};
-
-__attribute__((format(printf, 2, 3))) static void note(struct tm_job *job, const char *fmt, ...)
+void tm_job_note(struct tm_job *job, const char *fmt, ...)
 {
   struct tm_buf text = TM_BUF_NONE;
   va_list ap;
@@ -63,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct tm_job *job, const
   *TM_ARRAY_ADD(&job->notes) = tm_buf_take(&text);
 }
 
-static void emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level, const char *text)
+void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level, const char *text)
 {
   struct tm_event e = { .kind = kind,
                         .level = level,
@@ -109,10 +86,11 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
   if ((rc = check_state(job, state, err)) < 0 || *has_job)
     return rc;
   if (before == TM_JOB_DIR_NEW && job->o.resume)
-    note(job, "there is no job in '%s' yet: a new one is started", dir);
+    tm_job_note(job, "there is no job in '%s' yet: a new one is started", dir);
   if (before == TM_JOB_DIR_INCOMPLETE)
-    note(job, "the job in '%s' was killed before its definition was complete: it is started anew",
-         dir);
+    tm_job_note(job,
+                "the job in '%s' was killed before its definition was complete: it is started anew",
+                dir);
   return 0;
 }
 
@@ -159,7 +137,7 @@ static int open_completed(struct tm_job *job, struct tm_err *err)
 {
   int rc = job->o.verify_input ? open_definition(job, true, err) : 0;
 
-  note(job, "the job in '%s' is Completed: nothing is run", job->o.dir);
+  tm_job_note(job, "the job in '%s' is Completed: nothing is run", job->o.dir);
   return rc;
 }
 
@@ -175,69 +153,6 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
   return tm_fs_sync_dir(job->o.fs, job->dir.path, err);
 }
 
-static void on_step_ended(void *data, struct tm_supervisor *s);
-
-/* A list that came by standard input can be gone on with when its end had been read, or when it is given again. */
-static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
-{
-  const struct tm_step *step = job->o.pipeline->steps[i];
-  bool is_listed = job->step_views[i]->counts.all_created && !job->o.verify_input;
-  bool needs_stdin = false;
-
-  for (size_t k = 0; k < step->inputs_len; k++)
-    needs_stdin = needs_stdin || tm_dataset_is_stdin(step->inputs[k]);
-  if (!needs_stdin || is_listed || job->o.has_stdin || !job->view.is_resumed)
-    return 0;
-  return tm_err_set(err, TM_EUSAGE,
-                    "step '%s' read its paths from standard input, and had not read all of them: "
-                    "that list cannot be read again; run the command that began the job once more, "
-                    "with the same list and --resume --job-dir %s",
-                    step->name, job->o.dir);
-}
-
-static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
-{
-  struct tm_supervisor_options o = { .loop = job->o.loop,
-                                     .fs = job->o.fs,
-                                     .events = job->o.events,
-                                     .job = &job->view,
-                                     .step = job->o.pipeline->steps[i],
-                                     .number = (uint32_t)i,
-                                     .program = job->o.program,
-                                     .script = job->snapshots[i].script,
-                                     .script_dir = job->snapshots[i].dir,
-                                     .owner_file = job->dir.owner_file,
-                                     .epoch = job->dir.epoch,
-                                     .keep_failed = job->o.keep_failed,
-                                     .verify_input = job->o.verify_input,
-                                     .is_resumed = job->view.is_resumed ||
-                                                   tm_takeover_is_asked(job->o.pipeline->steps[i]),
-                                     .on_ended = on_step_ended,
-                                     .data = job };
-  const struct tm_commit_found *found;
-  int rc = tm_supervisor_open(&job->steps[i], &o, err);
-
-  if (rc < 0)
-    return rc;
-  job->step_views[i] = tm_supervisor_view(job->steps[i]);
-  if ((rc = check_stdin(job, i, err)) < 0)
-    return rc;
-  found = tm_supervisor_found(job->steps[i]);
-  if (!found->is_new)
-    note(job,
-         "step '%s': %" PRId64 " %s kept, %" PRId64
-         " that failed %s; what had not been committed is run again",
-         o.step->name, found->committed,
-         tm_text_counted(found->committed, "mini-batch is", "mini-batches are"),
-         job->o.keep_failed ? found->failed : found->retried,
-         job->o.keep_failed ? "stay failed" : "get fresh tries");
-  if (found->cut_records > 0 || found->cut_output_bytes > 0)
-    note(job,
-         "step '%s': a torn end was taken away: %" PRId64 " records, %" PRId64 " bytes of output",
-         o.step->name, found->cut_records, found->cut_output_bytes);
-  return 0;
-}
-
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = tm_registering_check(job->o.fs, job->o.pipeline, err);
@@ -246,9 +161,7 @@ static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
     rc = open_definition(job, has_job, err);
   if (rc == 0)
     rc = remove_result(job, err);
-  for (size_t i = 0; i < job->steps_len && rc == 0; i++)
-    rc = open_step(job, i, err);
-  return rc;
+  return rc < 0 ? rc : tm_job_steps_open(job, err);
 }
 
 static void set_view(struct tm_job *job)
@@ -264,14 +177,27 @@ static void set_view(struct tm_job *job)
                                      .cause = "" };
 }
 
+static int64_t max_workers(const struct tm_job_options *o)
+{
+  int64_t most = tm_process_cores();
+
+  if (o->max_workers > 0)
+    return o->max_workers;
+  for (size_t i = 0; i < o->pipeline->steps_len; i++)
+    if (o->pipeline->steps[i]->config.process_count_per_node > most)
+      most = o->pipeline->steps[i]->config.process_count_per_node;
+  return most;
+}
+
 /* Each worker has a socket and a log here, a socket, a page and files at the keeper. Before anything is made: short of descriptors
  * workers would end one after the other, for reasons of their own. */
-static int check_descriptors(const struct tm_pipeline *p, struct tm_err *err)
+static int check_descriptors(const struct tm_pipeline *p, int64_t max_workers, struct tm_err *err)
 {
   int64_t workers = 0, needed, allowed = tm_process_fd_limit();
 
   for (size_t i = 0; i < p->steps_len; i++)
     workers += p->steps[i]->config.process_count_per_node;
+  workers = workers < max_workers ? workers : max_workers;
   needed = FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * workers;
   if (needed <= allowed)
     return 0;
@@ -293,9 +219,12 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->steps = tm_xcalloc(job->steps_len, sizeof(*job->steps));
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
-  if ((rc = check_descriptors(o->pipeline, err)) < 0 || (rc = open_dir(job, &has_job, err)) < 0)
+  job->max_workers = max_workers(o);
+  if ((rc = check_descriptors(o->pipeline, job->max_workers, err)) < 0 ||
+      (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
   set_view(job);
+  tm_job_steps_init(job);
   job->view.is_resumed = has_job;
   if (has_job && tm_job_result_is_completed(&job->dir, &job->earlier))
     rc = open_completed(job, err);
@@ -314,10 +243,8 @@ fail:
 
 static void on_note(void *data, const char *text)
 {
-  emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
+  tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
 }
-
-static void start_node(struct tm_job *job);
 
 static void on_node_lost(void *data, const char *text)
 {
@@ -325,40 +252,35 @@ static void on_node_lost(void *data, const char *text)
   struct tm_node *node = job->node;
 
   job->node = NULL;
-  emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
   tm_node_close(node); /* first: after it nothing of the node runs any more */
-  for (size_t i = 0; i < job->steps_len; i++)
-    tm_supervisor_lose_node(job->steps[i]);
-  if (!job->is_ended)
-    start_node(job);
+  tm_job_steps_lose_node(job);
+  if (!job->is_ended && !job->node && tm_job_steps_need_node(job))
+    tm_job_start_node(job);
 }
 
-static void start_node(struct tm_job *job)
+void tm_job_start_node(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
 
   job->node = tm_node_start(job->o.loop, job->o.program, "0", on_note, on_node_lost, job, &err);
-  for (size_t i = 0; i < job->steps_len; i++)
-    if (!job->node)
-      tm_supervisor_fail(job->steps[i], &err);
-    else
-      tm_supervisor_set_node(job->steps[i], job->node);
+  if (job->node)
+    tm_job_steps_set_node(job, job->node);
+  else
+    tm_job_steps_fail(job, &err);
 }
 
 static void on_tick(struct tm_timer *t)
 {
   struct tm_job *job = t->data;
 
-  for (size_t i = 0; i < job->steps_len; i++)
-    tm_supervisor_tick(job->steps[i]);
+  tm_job_steps_tick(job);
   if (!job->is_ended)
     tm_node_tick(job->node, tm_clock_mono_ns());
-  emit(job, TM_EVENT_TICK, TM_DEBUG, "");
+  tm_job_emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }
 
 static void on_tick_closed(struct tm_timer *t);
-
-static void end_job(struct tm_job *job);
 
 /* A job that had been Completed: its result stands, nothing is opened. */
 static void end_at_once(struct tm_timer *t)
@@ -369,44 +291,25 @@ static void end_at_once(struct tm_timer *t)
   job->view.verdict = TM_COMPLETED;
   job->view.steps_len = 0;
   tm_timer_stop(&job->tick);
-  emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
+  tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   job->o.on_ended(job->o.data, job);
-}
-
-static bool needs_node(const struct tm_job *job)
-{
-  for (size_t i = 0; i < job->steps_len; i++)
-    if (!tm_supervisor_is_over(job->steps[i]))
-      return true;
-  return false;
-}
-
-static void cancel_steps(struct tm_job *job, bool now)
-{
-  for (size_t i = 0; i < job->steps_len; i++)
-    tm_supervisor_cancel(job->steps[i], now);
 }
 
 static void start(struct tm_job *job)
 {
-  bool is_node_needed = !job->earlier && needs_node(job);
-
   tm_timer_open(&job->tick, job->o.loop, job->earlier ? end_at_once : on_tick, job);
   job->tick.on_closed = on_tick_closed;
   tm_timer_start(&job->tick, job->earlier ? 0 : TICK_NS, TICK_NS);
-  emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
+  tm_job_emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
   for (size_t i = 0; i < job->notes.len; i++)
-    emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
+    tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
   if (job->earlier)
     return;
   tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
   job->is_started = true;
-  for (size_t i = 0; i < job->steps_len; i++)
-    tm_supervisor_start(job->steps[i]);
+  tm_job_steps_go(job);
   if (job->canceled_ns != 0)
-    cancel_steps(job, true);
-  else if (is_node_needed && !job->is_ended)
-    start_node(job);
+    tm_job_steps_cancel(job, true);
 }
 
 /* Ends without having begun: the job is left as it was. */
@@ -425,15 +328,15 @@ static void on_rechecked(void *data, int code, int64_t compared, const struct tm
   tm_recheck_stop(job->recheck);
   job->recheck = NULL;
   if (code == 0) {
-    note(job, "the input is as it was: %" PRId64 " %s been compared", compared,
-         tm_text_counted(compared, "mini-batch has", "mini-batches have"));
+    tm_job_note(job, "the input is as it was: %" PRId64 " %s been compared", compared,
+                tm_text_counted(compared, "mini-batch has", "mini-batches have"));
     start(job);
     return;
   }
   job->code = code;
   job->cause = *err;
   tm_err_wrap(&job->cause, "the job in '%s' is Completed, and is left as it is", job->o.dir);
-  emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
   end_refused(job, TM_FAILED);
 }
 
@@ -470,7 +373,7 @@ void tm_job_cancel(struct tm_job *job)
   if (job->canceled_ns == 0)
     job->canceled_ns = now;
   if (job->is_started)
-    cancel_steps(job, again);
+    tm_job_steps_cancel(job, again);
 }
 
 /* Ending. */
@@ -487,7 +390,12 @@ static void judge(struct tm_job *job)
       job->view.verdict = TM_CANCELED_JOB;
     }
     if (job->code == 0)
-      job->code = tm_supervisor_code(job->steps[i]);
+      job->code = job->steps[i].s ? tm_supervisor_code(job->steps[i].s) : 0;
+    if (job->steps[i].cause.code < 0) {
+      job->code = job->code ? job->code : job->steps[i].cause.code;
+      job->view.verdict = TM_FAILED;
+      job->view.cause = job->steps[i].cause.text;
+    }
   }
 }
 
@@ -496,10 +404,10 @@ static void fail_end(struct tm_job *job)
   job->code = job->cause.code;
   job->view.verdict = TM_FAILED;
   job->view.cause = job->cause.text;
-  emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
 }
 
-static void end_job(struct tm_job *job)
+void tm_job_end(struct tm_job *job)
 {
   struct tm_json *result;
 
@@ -510,21 +418,13 @@ static void end_job(struct tm_job *job)
   judge(job);
   if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
     fail_end(job);
-  emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
+  tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   result = tm_job_result_new(&job->view);
   if (tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) < 0 ||
       tm_job_result_write(&job->dir, result, &job->cause) < 0)
     fail_end(job);
   tm_json_free(result);
   job->o.on_ended(job->o.data, job);
-}
-
-static void on_step_ended(void *data, struct tm_supervisor *s)
-{
-  struct tm_job *job = data;
-
-  if (++job->steps_ended == job->steps_len)
-    end_job(job);
 }
 
 const struct tm_job_view *tm_job_view(const struct tm_job *job)
@@ -573,7 +473,7 @@ static void free_now(struct tm_job *job)
   for (size_t i = 0; i < job->steps_len; i++)
     tm_snapshot_release(&job->snapshots[i]);
   free(job->snapshots);
-  free(job->steps);
+  tm_job_steps_release(job);
   free(job->step_views);
   tm_json_free(job->earlier);
   free(job);
@@ -590,8 +490,7 @@ void tm_job_close(struct tm_job *job)
     return;
   tm_recheck_stop(job->recheck);
   tm_node_close(job->node);
-  for (size_t i = 0; i < job->steps_len; i++)
-    tm_supervisor_close(job->steps[i]);
+  tm_job_steps_close(job);
   tm_job_dir_close(&job->dir);
   if (job->tick.is_open)
     tm_timer_close(&job->tick);

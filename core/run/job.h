@@ -22,6 +22,8 @@ struct tm_job_options {
   const char *program;                /* that runs keepers and workers */
   const struct tm_events *events;
   bool resume, keep_failed, accept_changes, verify_input;
+  int64_t
+      max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
   bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
   void (*on_ended)(void *data, struct tm_job *job); /* once; the result has been written */
   void *data;

@@ -48,6 +48,11 @@ static struct tm_json *step_record(const struct tm_step *step, const struct tm_s
   struct tm_json *definition = tm_json_copy(step->effective);
 
   tm_json_set(v, "script", tm_json_new_string(snapshot->script));
+  if (step->needs_len > 0) {
+    struct tm_json *needs = tm_json_set(v, "needs", tm_json_new(TM_JSON_ARRAY));
+    for (size_t i = 0; i < step->needs_len; i++)
+      tm_json_add(needs, tm_json_new_string(step->needs[i]->name));
+  }
   tm_json_set(definition, "snapshot_hash", tm_json_new_string(snapshot->hash));
   tm_json_set(v, "definition", definition);
   return v;
@@ -152,7 +157,7 @@ static struct tm_json *output_of(const struct tm_step_view *s)
   return v;
 }
 
-static struct tm_json *step_result(const struct tm_step_view *s)
+struct tm_json *tm_step_result_new(const struct tm_step_view *s)
 {
   const struct tm_counts *c = &s->counts;
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
@@ -162,7 +167,8 @@ static struct tm_json *step_result(const struct tm_step_view *s)
   tm_json_set(v, "mini_batches", numbers(c->created, c->succeeded, c->failed));
   tm_json_set(v, "items", numbers(c->items_created, c->items_succeeded, c->items_failed));
   tm_json_set(v, "reused", tm_json_new_bool(false));
-  tm_json_set(v, "output", output_of(s));
+  tm_json_set(v, "output",
+              s->is_idle && s->verdict != TM_COMPLETED ? tm_json_new(TM_JSON_NULL) : output_of(s));
   if (*s->cause)
     tm_json_set(v, "cause", tm_json_new_string(s->cause));
   return v;
@@ -178,9 +184,45 @@ struct tm_json *tm_job_result_new(const struct tm_job_view *job)
   if (*job->cause)
     tm_json_set(v, "cause", tm_json_new_string(job->cause));
   for (size_t i = 0; i < job->steps_len; i++)
-    tm_json_add(steps, step_result(job->steps[i]));
+    tm_json_add(steps, tm_step_result_new(job->steps[i]));
   tm_json_set(v, "steps", steps);
   return v;
+}
+
+#define STEP_RESULT "step_result.json"
+
+int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *step,
+                         struct tm_err *err)
+{
+  char *path = tm_path_join(step->dir, STEP_RESULT);
+  struct tm_json *v = tm_step_result_new(step);
+  int rc = write_json(d->fs, path, v, err);
+
+  tm_json_free(v);
+  free(path);
+  return rc;
+}
+
+struct tm_json *tm_step_result_load(const char *dir)
+{
+  char *path = tm_path_join(dir, STEP_RESULT);
+  struct tm_json *v = tm_fs_exists(tm_fs_real(), path) ? read_json(path, NULL) : NULL;
+
+  free(path);
+  return v;
+}
+
+int tm_step_result_remove(const struct tm_job_dir *d, const char *dir, struct tm_err *err)
+{
+  char *path = tm_path_join(dir, STEP_RESULT);
+  int rc = d->fs->unlink(d->fs->self, path);
+
+  if (rc < 0 && rc != -ENOENT)
+    tm_err_system(err, rc, "cannot remove '%s'", path);
+  else
+    rc = tm_fs_sync_dir(d->fs, dir, err);
+  free(path);
+  return rc;
 }
 
 int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,

@@ -3,7 +3,7 @@
  *   job.json         {"version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted",
  *                     "only_failed": directory of the job whose failed items are the inputs; else absent,
  *                     "params": {NAME: text, as given at the submission},
- *                     "steps": [{"name", "script", "definition": <tm_step.effective, and "snapshot_hash">}]}
+ *                     "steps": [{"name", "script", "needs": [names of the steps it waits for; absent: none], "definition": <tm_step.effective, and "snapshot_hash">}]}
  *   job_result.json  {"status", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
  *                     "items": {the same}, "reused", "output", "cause"}]}
  */
@@ -26,6 +26,17 @@ struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err);
 struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err);
 /* The step of that name in a record, or NULL. */
 const struct tm_json *tm_job_record_step(const struct tm_json *record, const char *name);
+
+/* What came of one step, as in the result of its job; to free. */
+struct tm_json *tm_step_result_new(const struct tm_step_view *step);
+/* <step>/step_result.json says that a step of several is Completed, while others are not: whatever happens to the job, it is kept.
+ * Atomic. */
+int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *step,
+                         struct tm_err *err);
+/* To free; NULL: there is none, or none that can be read, and the step is opened to see. `dir`: of the step. */
+struct tm_json *tm_step_result_load(const char *dir);
+/* It is to be seen again whether it is Completed. */
+int tm_step_result_remove(const struct tm_job_dir *d, const char *dir, struct tm_err *err);
 
 struct tm_json *tm_job_result_new(const struct tm_job_view *job);
 int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,

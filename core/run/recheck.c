@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "plan/bound.h"
 #include "run/lister.h"
 #include "run/manifest_file.h"
 #include "store/workspace.h"
@@ -17,6 +18,7 @@ struct tm_recheck {
   size_t at; /* the step at hand */
   struct tm_manifest *manifest;
   struct tm_lister *lister;
+  struct tm_bound bound;                                 /* of that step */
   char *state_dir, *spill_dir, *schema_file, *index_dir; /* of the step at hand */
   int64_t compared;
 };
@@ -39,6 +41,7 @@ static void close_step(struct tm_recheck *r)
   r->lister = NULL;
   tm_manifest_close(r->manifest);
   r->manifest = NULL;
+  tm_bound_release(&r->bound);
   free(r->state_dir);
   free(r->spill_dir);
   free(r->schema_file);
@@ -67,6 +70,8 @@ static int open_step(struct tm_recheck *r, struct tm_err *err)
   o.cut.groups_dir = r->state_dir;
   o.cut.index_dir = r->index_dir;
   tm_manifest_relist(r->manifest);
+  tm_bound_init(&r->bound, step, r->o.dir);
+  o.cut.inputs = (const struct tm_dataset *const *)r->bound.inputs;
   o.manifest = r->manifest;
   r->lister = tm_lister_start(&o, err);
   return r->lister ? 0 : err->code;

@@ -31,7 +31,8 @@ int tm_registering_check(const struct tm_fs *fs, const struct tm_pipeline *p, st
   char *workspace;
   int rc;
   for (size_t i = 0; i < p->steps_len && !name; i++)
-    name = p->steps[i]->register_as;
+    for (size_t k = 0; k < p->steps[i]->outputs_len && !name; k++)
+      name = p->steps[i]->outputs[k].register_as;
   if (!name || !p->file)
     return 0;
   workspace = find_workspace(fs, p, err);
@@ -93,24 +94,61 @@ static int add(const struct registering *g, const struct tm_registration *r, str
   return rc < 0 ? rc : 0;
 }
 
-static int add_output(const struct registering *g, const struct tm_step *step,
-                      const struct tm_step_view *view, struct tm_err *err)
+/* Where it has a destination, the files there are the dataset: they stay when the job is cleaned up. */
+static char *place_of(const struct registering *g, const struct tm_step_output *out)
 {
-  char *dir = (char *)view->output_dir, *word = take_word(g->fs, view, err);
+  return out->destination ? tm_xstrdup(out->destination) : tm_path_join(g->job->dir, out->folder);
+}
+
+/* `source`: what no other output has. */
+static int add_output(const struct registering *g, const struct tm_step *step,
+                      const struct tm_step_output *out, const char *source, struct tm_err *err)
+{
+  char *dir = place_of(g, out);
   struct tm_dataset output = {
-    .kind = TM_DATASET_FILES, .paths = &dir, .paths_len = 1, .base_dir = dir, .input = -1
+    .kind = TM_DATASET_FILES,
+    .paths = &dir,
+    .paths_len = 1,
+    .base_dir = dir,
+    .input = -1,
+    .partition_format = out->partition_format,
   };
   struct tm_registration r = { .fs = g->fs,
-                               .name = step->register_as,
+                               .name = out->register_as,
                                .dataset = &output,
-                               .description = step->output_description,
-                               .tags = step->output_tags,
+                               .description = out->description,
+                               .tags = out->tags,
                                .create_new_version = true,
-                               .source = word,
+                               .source = source,
                                .job = g->job->dir,
                                .step = step->name,
                                .wall_ns = tm_clock_wall_ns() };
-  int rc = word ? add(g, &r, err) : err->code;
+  int rc = add(g, &r, err);
+  free(dir);
+  return rc;
+}
+
+static bool registers(const struct tm_step *step)
+{
+  for (size_t k = 0; k < step->outputs_len; k++)
+    if (step->outputs[k].register_as)
+      return true;
+  return false;
+}
+
+/* The first output has the step's word, each further one the word with its name. */
+static int add_outputs(const struct registering *g, const struct tm_step *step,
+                       const struct tm_step_view *view, struct tm_err *err)
+{
+  char *word = take_word(g->fs, view, err);
+  int rc = word ? 0 : err->code;
+  for (size_t k = 0; k < step->outputs_len && rc == 0; k++) {
+    const struct tm_step_output *out = &step->outputs[k];
+    char *source = k == 0 ? tm_xstrdup(word) : tm_xprintf("%s.%s", word, out->name);
+    if (out->register_as)
+      rc = add_output(g, step, out, source, err);
+    free(source);
+  }
   free(word);
   return rc < 0 ? tm_err_wrap(err, "step '%s' is Completed, but", step->name) : 0;
 }
@@ -122,12 +160,12 @@ int tm_registering_add(const struct tm_job_view *job, const struct tm_fs *fs,
   struct registering g = { .fs = fs, .job = job, .events = events };
   int rc = 0;
   for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
-    if (!p->steps[i]->register_as || !p->file || job->steps[i]->verdict != TM_COMPLETED)
+    if (!registers(p->steps[i]) || !p->file || job->steps[i]->verdict != TM_COMPLETED)
       continue;
     if (!g.workspace && !(g.workspace = find_workspace(fs, p, err)))
       rc = err->code;
     else
-      rc = add_output(&g, p->steps[i], job->steps[i], err);
+      rc = add_outputs(&g, p->steps[i], job->steps[i], err);
   }
   free(g.workspace);
   return rc;

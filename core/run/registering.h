@@ -1,7 +1,8 @@
 /* registering.h - outputs of a job that become registered datasets when their step is Completed.
  *
  *  (1) Exactly one version for a step that is Completed, however often the job is killed and gone on with: before anything is
- *      registered, `<step>/registered` holds a word that no other step has; the registry makes one version for it.
+ *      registered, `<step>/registered` holds a word that no other step has; the registry makes one version for it, and one for it
+ *      with the name of each further output.
  *  (2) The job's result is written behind it: a job that has a result has registered its outputs.
  */
 #ifndef TM_RUN_REGISTERING_H

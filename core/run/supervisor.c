@@ -17,6 +17,8 @@
 #include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/job.h"
+#include "run/place.h"
+#include "run/step_view.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
 
@@ -73,35 +75,27 @@ static bool is_over(void *data, uint64_t index)
 
 static void set_view(struct tm_supervisor *s)
 {
-  const struct tm_step *step = s->o.step;
+  struct tm_step_places places;
 
-  s->dir = tm_path_join(s->o.job->dir, step->name);
-  s->logs_dir = tm_path_join(s->dir, "logs");
-  s->output_dir = tm_path_join(s->dir, "output");
+  tm_step_view_init(&s->view, &places, s->o.step, s->o.number, s->o.job->dir);
+  s->dir = places.dir;
+  s->logs_dir = places.logs_dir;
+  s->output_dir = places.output_dir;
+  s->output_file = places.output_file;
   s->state_dir = tm_path_join(s->dir, "state");
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
   s->schema_file = tm_path_join(s->state_dir, "schema.json");
-  s->index_dir = tm_workspace_index_dir(s->o.job->dir, step->name);
-  if (step->config.output_action == TM_APPEND_ROW)
-    s->output_file = tm_path_join(s->output_dir, step->config.append_row_file_name);
-  s->view = (struct tm_step_view) { .number = s->o.number,
-                                    .name = step->name,
-                                    .dir = s->dir,
-                                    .logs_dir = s->logs_dir,
-                                    .output_dir = s->output_dir,
-                                    .output_file = s->output_file,
-                                    .script_name = step->config.entry_script,
-                                    .effective = step->effective,
-                                    .workers = step->config.process_count_per_node,
-                                    .verdict = TM_RUNNING,
-                                    .cause = "" };
+  s->index_dir = tm_workspace_index_dir(s->o.job->dir, s->o.step->name);
 }
 
 static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
 {
-  const char *const dirs[] = { s->logs_dir, s->output_dir, s->state_dir, s->spill_dir };
+  const char *const dirs[] = { s->logs_dir, s->state_dir, s->spill_dir };
+  int placed = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, err);
 
+  if (placed < 0)
+    return placed;
   for (size_t i = 0; i < TM_COUNT_OF(dirs); i++) {
     int rc = tm_fs_make_dirs(s->o.fs, dirs[i], 0700, err);
     if (rc < 0)
@@ -175,6 +169,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   s->o = *o;
   (void)gethostname(s->host, sizeof(s->host) - 1);
   set_view(s);
+  tm_bound_init(&s->bound, o->step, o->job->dir);
   tm_tally_init(&s->tally,
                 &(struct tm_limits) { .failed_items = config->error_threshold,
                                       .failed_mini_batches = config->allowed_failed_count,
@@ -225,7 +220,7 @@ static void flush(struct tm_supervisor *s)
   struct tm_err err = TM_ERR_NONE;
 
   s->flushed_ns = tm_clock_mono_ns();
-  if (s->is_ended)
+  if (s->is_finished)
     return;
   if (tm_commit_flush(s->commit, &err) < 0)
     tm_supervisor_fail(s, &err);
@@ -243,7 +238,7 @@ static void on_turn(struct tm_turn *t)
   struct tm_supervisor *s = t->data;
   size_t pending;
 
-  if (s->is_ended || s->code != 0)
+  if (s->is_finished || s->code != 0)
     return;
   pending = tm_commit_pending(s->commit);
   if (pending >= FLUSH_BYTES || (pending > 0 && tm_clock_mono_ns() - s->flushed_ns >= FLUSH_NS))
@@ -256,7 +251,7 @@ static void on_sync_time(struct tm_timer *t)
 {
   struct tm_supervisor *s = t->data;
 
-  if (tm_syncer_is_busy(&s->syncer) || s->is_ended || s->code != 0)
+  if (tm_syncer_is_busy(&s->syncer) || s->is_finished || s->code != 0)
     return;
   if (tm_commit_sync_begin(s->commit, &s->sync))
     tm_syncer_submit(&s->syncer, &s->sync);
@@ -306,6 +301,7 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
                                  .on_progress = on_listed,
                                  .data = s };
 
+  o.cut.inputs = (const struct tm_dataset *const *)s->bound.inputs;
   o.cut.spill_dir = s->spill_dir;
   o.cut.schema_file = s->schema_file;
   o.cut.groups_dir = s->state_dir;
@@ -435,7 +431,7 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
 
 void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
 {
-  if (s->is_ended)
+  if (s->is_finished)
     return;
   if (s->code == 0) {
     s->code = err->code;
@@ -449,41 +445,11 @@ void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
 
 void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
 {
-  if (s->is_ended || (s->is_ending && !now))
+  if (now && s->upload)
+    tm_upload_cancel(s->upload);
+  if (s->is_finished || (s->is_ending && !now))
     return;
   tm_supervisor_end(s, TM_CANCELED_JOB, now);
-}
-
-/* The output is whole, or stays .partial; a commit that has failed is left as it is: what is on disk is what counts. */
-static void finish_commit(struct tm_supervisor *s)
-{
-  struct tm_err err = TM_ERR_NONE;
-  bool has_failed =
-      s->code == TM_EDAMAGE || (s->code < 0 && s->code > TM_EUSAGE) || s->code == TM_EINUSE;
-
-  if (has_failed)
-    return;
-  if (tm_commit_finish(s->commit, s->tally.verdict == TM_COMPLETED, &err) < 0) {
-    s->code = err.code;
-    s->cause = err;
-    s->tally.verdict = TM_FAILED;
-  }
-}
-
-void tm_supervisor_check_end(struct tm_supervisor *s)
-{
-  struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
-
-  if (!s->is_ending || s->is_ended || s->pool.living > 0 || tm_syncer_is_busy(&s->syncer))
-    return;
-  s->is_ended = true;
-  tm_lister_stop(s->lister);
-  s->lister = NULL;
-  finish_commit(s);
-  s->view.verdict = s->tally.verdict;
-  s->view.cause = s->tally.verdict == TM_FAILED ? s->cause.text : "";
-  tm_supervisor_emit(s, &e, NULL);
-  s->o.on_ended(s->o.data, s);
 }
 
 void tm_supervisor_lose_node(struct tm_supervisor *s)
@@ -517,6 +483,7 @@ static void free_now(struct tm_supervisor *s)
   TM_ARRAY_RELEASE(&s->workers);
   tm_buf_release(&s->scratch);
   tm_buf_release(&s->stuck.places);
+  tm_bound_release(&s->bound);
   free(s->dir);
   free(s->logs_dir);
   free(s->output_dir);
@@ -545,6 +512,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_crew_drop_all(s);
   tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
+  tm_upload_stop(s->upload);
   (void)tm_syncer_stop(&s->syncer);
   tm_columns_release(&s->columns);
   tm_commit_close(s->commit);

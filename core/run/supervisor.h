@@ -10,6 +10,7 @@
 #include "run/commit.h"
 #include "run/events.h"
 #include "run/node.h"
+#include "run/share.h"
 
 struct tm_supervisor;
 
@@ -26,6 +27,9 @@ struct tm_supervisor_options {
   uint64_t epoch;
   bool keep_failed, verify_input, is_resumed;
   void (*on_ended)(void *data, struct tm_supervisor *s);
+  /* Workers are shared with other steps: whether it may have another one; NULL: it may. on_freed: one of its has ended. */
+  bool (*may_start)(void *data, const struct tm_supervisor *s);
+  void (*on_freed)(void *data);
   void *data;
 };
 
@@ -46,6 +50,11 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node);
 void tm_supervisor_cancel(struct tm_supervisor *s, bool now);
 /* The job cannot go on: everything is killed, the step is Failed for this reason. */
 void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err);
+/* Others have fewer workers now, and it may have more. */
+void tm_supervisor_fill(struct tm_supervisor *s);
+/* Ends one of its workers, once that has ended what it has in hand. */
+void tm_supervisor_give_back(struct tm_supervisor *s);
+void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out);
 /* About ten times a second. The numbers in the view are brought up to date, as with every event. */
 void tm_supervisor_tick(struct tm_supervisor *s);
 /* Before it has ended too: then its node has been closed. What was not flushed is lost, and run again when the job is resumed.

@@ -2,6 +2,8 @@
  *
  *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
  *   crew.c        its workers: starting, hearing of their ends, taking back what waits behind a long one
+ *   sharing.c     how many of the job's workers it has
+ *   ending.c      from the end of the last worker to the end of the step
  *   interrupt.c   which workers can be interrupted, and those that retire
  *   answer.c      what workers say: results and failures, and what becomes of them
  *   steal.c       what waits in one hand is taken back for another that is empty
@@ -11,6 +13,7 @@
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
+#include "plan/bound.h"
 #include "run/columns.h"
 #include "run/hand.h"
 #include "run/init_rules.h"
@@ -33,6 +36,8 @@ struct tm_worker {
   enum tm_worker_state state;
   struct tm_channel channel;
   struct tm_hand hand;
+  bool
+      is_leaving; /* it gets nothing more, and ends when it has nothing in hand: another step needs its place */
   bool is_asked;   /* a TAKE_BACK is under way */
   bool is_deaf;    /* it has ended, or sent rubbish: nothing more is said to it */
   bool is_rubbish; /* it sent what cannot be read, or closed its socket: nothing more is believed */
@@ -44,6 +49,7 @@ struct tm_worker {
 struct tm_supervisor {
   struct tm_supervisor_options o;
   struct tm_step_view view;
+  struct tm_bound bound;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
   char *schema_file, *index_dir;  /* of tables */
   struct tm_table_loader *tables; /* to count rows that no worker could count; NULL until then */
@@ -55,6 +61,7 @@ struct tm_supervisor {
   struct tm_lister *lister;     /* NULL: the list is complete */
   struct tm_syncer syncer;
   struct tm_sync sync;
+  struct tm_upload *upload; /* while outputs are put to their destinations */
   struct tm_queue queue;
   struct tm_tally tally;
   struct tm_pool pool;
@@ -70,7 +77,7 @@ struct tm_supervisor {
   struct tm_timer flush_timer, sync_timer, steal_timer, due_timer;
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
-  bool is_ending, is_ended, is_steal_armed, is_closing;
+  bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
   bool has_surplus_warning, has_fault_warning;
   bool arms_workers; /* their calls can be interrupted from here on */
   int64_t running;   /* mini-batches in hands */
@@ -101,6 +108,7 @@ void tm_supervisor_closed_one(struct tm_supervisor *s);
 void tm_crew_fill(
     struct tm_supervisor *s); /* starts workers that are wanted, hands out what waits */
 void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
+bool tm_crew_wants_worker(const struct tm_supervisor *s); /* and may have it: share.h */
 int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts, that wait or run */
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */

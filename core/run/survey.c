@@ -245,13 +245,28 @@ static void find_error_file(struct tm_step_survey *s, const char *dir)
     free(path);
 }
 
+/* What a step that has not begun waits for. */
+static char *waits_of(const struct tm_step_survey *step, const struct tm_json *record)
+{
+  const struct tm_json *needs = tm_json_get(record, "needs");
+  struct tm_buf names = TM_BUF_NONE;
+  if (step->sessions > 0 || step->status || !needs || needs->type != TM_JSON_ARRAY)
+    return NULL;
+  for (size_t i = 0; i < needs->list.len; i++)
+    if (needs->list.at[i]->type == TM_JSON_STRING)
+      tm_buf_printf(&names, "%s'%s'", i ? ", " : "", needs->list.at[i]->string.at);
+  return tm_buf_take(&names);
+}
+
 static int read_step(struct tm_survey *s, struct tm_step_survey *step, const struct tm_json *record,
                      const struct tm_json *result, struct tm_err *err)
 {
   char *dir = tm_path_join(s->dir, tm_json_str(record, "name", ""));
   char *state = tm_path_join(dir, "state"), *manifest = tm_path_join(state, "manifest");
+  struct tm_json *kept = result ? NULL : tm_step_result_load(dir); /* while others go on */
   struct tm_manifest_extent extent;
   int rc;
+  result = result ? result : kept;
   step->name = tm_xstrdup(tm_json_str(record, "name", ""));
   step->damage_at = -1;
   rc = read_journal(step, state, result != NULL, &s->end_wall_ns, err);
@@ -269,11 +284,13 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
     take_result(step, result);
   else
     step->output = output_of(dir, record);
+  step->waits_for = waits_of(step, record);
   read_errors(step, dir, result != NULL);
   find_error_file(step, dir);
   tm_survey_read_tries(step, dir);
   if (step->begin_wall_ns > 0 && (s->begin_wall_ns == 0 || step->begin_wall_ns < s->begin_wall_ns))
     s->begin_wall_ns = step->begin_wall_ns;
+  tm_json_free(kept);
   free(manifest);
   free(state);
   free(dir);
@@ -367,6 +384,7 @@ static void release_step(struct tm_step_survey *s)
   }
   free(s->name);
   free(s->status);
+  free(s->waits_for);
   free(s->cause);
   free(s->output);
   free(s->error_file);

@@ -2,132 +2,26 @@
 #include "run/takeover.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "run/copy.h"
 #include "run/job_record.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
-
-#define PIECE (1u << 20) /* bytes copied at a time */
 
 bool tm_takeover_is_asked(const struct tm_step *step)
 {
   return step->config.resume_from != NULL;
 }
 
-/* Copying a tree. Nothing in it is written meanwhile, and what is no file, folder or link is nothing of a job. */
-
-struct copy {
-  const struct tm_fs *fs;
-  const char *from, *to;
-  struct tm_err *err;
-};
-
-static int copy_tree(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err);
-
-static int copy_bytes(const struct tm_fs *fs, int in, const char *from, int out, const char *to,
-                      struct tm_err *err)
-{
-  char *piece = tm_xmalloc(PIECE);
-  int64_t at = 0, n;
-  int rc = 0;
-
-  while ((n = tm_fs_read_at(fs, in, from, piece, PIECE, at, err)) > 0 && rc == 0) {
-    rc = tm_fs_write_at(fs, out, to, piece, (size_t)n, at, err);
-    at += n;
-  }
-  free(piece);
-  if (rc == 0 && n < 0)
-    rc = (int)n;
-  return rc < 0 ? rc : tm_fs_sync(fs, out, to, err);
-}
-
-static int copy_file(const struct tm_fs *fs, const char *from, const char *to, uint32_t mode,
-                     struct tm_err *err)
-{
-  int in = tm_fs_open(fs, from, O_RDONLY, 0, err), out, rc;
-
-  if (in < 0)
-    return in;
-  rc = out = tm_fs_open(fs, to, O_WRONLY | O_CREAT | O_EXCL, (int)(mode & 0777), err);
-  if (out >= 0)
-    rc = copy_bytes(fs, in, from, out, to, err);
-  if (out >= 0)
-    tm_fs_close(fs, out);
-  tm_fs_close(fs, in);
-  return rc;
-}
-
-static int copy_link(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err)
-{
-  char leads_to[PATH_MAX];
-  ssize_t n = readlink(from, leads_to, sizeof(leads_to) - 1);
-  int rc;
-
-  if (n < 0)
-    return tm_err_system(err, -errno, "cannot read link '%s'", from);
-  leads_to[n] = '\0';
-  rc = fs->symlink(fs->self, leads_to, to);
-  return rc < 0 ? tm_err_system(err, rc, "cannot make link '%s'", to) : 0;
-}
-
 /* Results on their way from workers, and files of tries, are of no use to another session. */
-static bool is_passing(const char *name)
+static bool is_passing(const char *dir, const char *name)
 {
-  return strcmp(name, "spill") == 0 || strcmp(name, "staging") == 0;
-}
-
-static int on_name(void *data, const char *name, int type)
-{
-  struct copy *c = data;
-  bool is_state = strcmp(tm_path_base(c->from), "state") == 0;
-  char *from = tm_path_join(c->from, name), *to = tm_path_join(c->to, name);
-  int rc = is_state && is_passing(name) ? 0 : copy_tree(c->fs, from, to, c->err);
-
-  free(from);
-  free(to);
-  return rc;
-}
-
-static int copy_dir(const struct tm_fs *fs, const char *from, const char *to, uint32_t mode,
-                    struct tm_err *err)
-{
-  struct tm_err why = TM_ERR_NONE;
-  struct copy c = { .fs = fs, .from = from, .to = to, .err = &why };
-  int rc = tm_fs_make_dirs(fs, to, (int)(mode & 0777) | 0700, err);
-
-  if (rc < 0)
-    return rc;
-  rc = tm_dir_read(from, on_name, &c);
-  if (rc < 0 && why.code != 0 && err)
-    *err = why;
-  else if (rc < 0)
-    tm_err_system(err, rc, "cannot read folder '%s'", from);
-  return rc < 0 ? rc : tm_fs_sync_dir(fs, to, err);
-}
-
-/* What is not there is not copied. */
-static int copy_tree(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err)
-{
-  struct tm_stat st;
-  int rc = fs->stat(fs->self, from, false, &st);
-
-  if (rc == -ENOENT)
-    return 0;
-  if (rc < 0)
-    return tm_err_system(err, rc, "cannot look at '%s'", from);
-  if (S_ISDIR(st.mode))
-    return copy_dir(fs, from, to, st.mode, err);
-  if (S_ISLNK(st.mode))
-    return copy_link(fs, from, to, err);
-  return S_ISREG(st.mode) ? copy_file(fs, from, to, st.mode, err) : 0;
+  return strcmp(tm_path_base(dir), "state") == 0 &&
+         (strcmp(name, "spill") == 0 || strcmp(name, "staging") == 0);
 }
 
 /* One step. */
@@ -165,7 +59,10 @@ static int copy_parts(const struct tm_definition *d, const char *name, const cha
 
   for (size_t i = 0; i < TM_COUNT_OF(parts) && rc == 0; i++) {
     char *part_from = tm_path_join(from, parts[i]), *part_to = tm_path_join(to, parts[i]);
-    rc = copy_tree(d->fs, part_from, part_to, err);
+    rc = tm_copy_tree(
+        &(struct tm_copy) {
+            .fs = d->fs, .from = part_from, .to = part_to, .is_left_out = is_passing },
+        err);
     free(part_from);
     free(part_to);
   }

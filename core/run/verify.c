@@ -394,7 +394,7 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
     }
     if (rc >= 0)
       check_sums(c);
-  } else if (c->result) {
+  } else if (tm_json_str(c->result, "output", NULL)) { /* else it was not run */
     char *path = tm_path_join(dir, "state/journal");
     fault(c, path, -1, "it is missing");
     free(path);
@@ -407,6 +407,15 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
 }
 
 /* The job. */
+
+/* Of a step that was Completed before its job was interrupted. */
+static struct tm_json *load_kept(const char *job_dir, const char *step)
+{
+  char *dir = tm_path_join(job_dir, step);
+  struct tm_json *v = tm_step_result_load(dir);
+  free(dir);
+  return v;
+}
 
 static int64_t check_steps(const struct tm_verify_options *o, const struct tm_json *record,
                            const struct tm_json *result, struct tm_err *err)
@@ -424,7 +433,12 @@ static int64_t check_steps(const struct tm_verify_options *o, const struct tm_js
                        .output.fd = -1,
                        .failures.fd = -1,
                        .files.log.fd = -1 };
-    int rc = check_step(&c, steps->list.at[i], err);
+    struct tm_json *kept = result ? NULL : load_kept(o->dir, found.name);
+    int rc;
+    if (kept)
+      c.result = kept;
+    rc = check_step(&c, steps->list.at[i], err);
+    tm_json_free(kept);
     if (rc < 0)
       return rc;
     faults += found.faults;

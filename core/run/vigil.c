@@ -128,7 +128,7 @@ void tm_vigil_arm(struct tm_supervisor *s)
 {
   int64_t due_ns = tm_queue_due(&s->queue), now_ns;
 
-  if (s->node && tm_pool_wants_worker(&s->pool, tm_crew_open(s))) {
+  if (tm_crew_wants_worker(s)) {
     int64_t slot_ns = tm_slots_due(&s->slots);
     due_ns = slot_ns < due_ns ? slot_ns : due_ns;
   }

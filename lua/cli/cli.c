@@ -71,6 +71,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_jobs,
   &tm_command_clean,
   &tm_command_verify,
+  &tm_command_graph,
   &tm_command_dataset,
   &tm_command_repl,
   &tm_command_lua,

@@ -63,6 +63,7 @@ extern const struct tm_command tm_command_logs;
 extern const struct tm_command tm_command_jobs;
 extern const struct tm_command tm_command_clean;
 extern const struct tm_command tm_command_verify;
+extern const struct tm_command tm_command_graph;
 extern const struct tm_command tm_command_dataset;
 extern const struct tm_command tm_command_repl;
 extern const struct tm_command tm_command_lua;

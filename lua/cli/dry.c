@@ -218,6 +218,34 @@ int tm_dry_refuse_resume(struct tm_err *err)
                     "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
 }
 
+/* The name of a step that writes what this one reads; NULL: there is none. */
+static const char *writer_of(const struct tm_step *step)
+{
+  for (size_t i = 0; i < step->inputs_len; i++)
+    if (step->inputs[i]->step)
+      return step->inputs[i]->step;
+  return NULL;
+}
+
+/* What it will read is not there before others have run. */
+static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm_step *step)
+{
+  struct tm_json *v = tm_json_add(steps, tm_json_new(TM_JSON_OBJECT));
+  struct tm_json *needs = tm_json_new(TM_JSON_ARRAY);
+  tm_json_set(v, "name", tm_json_new_string(step->name));
+  tm_buf_printf(out, "step '%s': begins when", step->name);
+  for (size_t i = 0; i < step->needs_len; i++) {
+    tm_json_add(needs, tm_json_new_string(step->needs[i]->name));
+    tm_buf_printf(out, "%s '%s'", i ? "," : "", step->needs[i]->name);
+  }
+  tm_buf_printf(out, " %s Completed; its mini-batches are known then\n",
+                step->needs_len == 1 ? "is" : "are");
+  tm_json_set(v, "needs", needs);
+  tm_json_set(v, "settings", tm_json_copy(tm_json_get(step->effective, "settings")));
+  tm_buf_add_str(out, "  settings, and where each is from:\n");
+  add_settings(out, tm_json_get(step->effective, "settings"));
+}
+
 static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)
 {
   const char *from = p->file ? p->file : "of the command line";
@@ -238,6 +266,10 @@ int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err
   add_pipeline(&text, pipeline);
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
+    if (writer_of(pipeline->steps[i])) {
+      add_later(&text, steps, pipeline->steps[i]);
+      continue;
+    }
     if ((rc = cut_step(&c, pipeline->steps[i], err)) == 0) {
       tm_json_add(steps, step_to_json(pipeline->steps[i], &c));
       add_step(&text, pipeline->steps[i], &c);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/time.h"
 #include "runtime.h"
 #include "sys/clock.h"
@@ -22,13 +23,17 @@ const char *const tm_progress_modes[] = { "auto", "bar", "plain", "none", NULL }
 
 int tm_execute_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
 {
-  for (size_t i = 0; i < p->steps_len; i++) {
+  struct tm_map seen = { 0 };
+  int rc = 0;
+  for (size_t i = 0; i < p->steps_len && rc >= 0; i++) {
     const char *script = p->steps[i]->config.entry_script;
-    int rc = tm_lua_check_script(script, script, err);
-    if (rc < 0)
-      return rc;
+    bool is_new;
+    tm_map_add(&seen, script, strlen(script), &is_new);
+    if (is_new) /* many steps may share one */
+      rc = tm_lua_check_script(script, script, err);
   }
-  return 0;
+  tm_map_release(&seen);
+  return rc < 0 ? rc : 0;
 }
 
 int tm_execute_status_of(int rc)
@@ -130,6 +135,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
                               .accept_changes = e->accept_changes,
                               .verify_input = e->verify_input,
                               .has_stdin = e->has_stdin,
+                              .max_workers = e->max_workers,
                               .on_ended = on_ended,
                               .data = x };
   int rc = tm_job_open(&x->job, &o, err);
@@ -162,12 +168,13 @@ static void say(struct tm_execution *x, const char *what, const char *words)
 
 static int run_job(struct tm_execution *x)
 {
-  int status;
+  int status, ended;
   say(x, "job", x->o->dir);
   tm_job_start(x->job);
   tm_loop_run(&x->loop);
-  status = x->status ? x->status : tm_job_exit_status(x->job);
-  if (x->o->again && status != 0 && status != 2)
+  ended = tm_job_exit_status(x->job);
+  status = x->status ? x->status : ended;
+  if (x->o->again && ended != 0 && ended != 2)
     say(x, "to go on", x->o->again);
   if (x->o->json)
     print_result(x);

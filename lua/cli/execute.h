@@ -36,6 +36,7 @@ struct tm_execute {
   const char *dir;                    /* of the job, absolute */
   /* As of struct tm_job_options. */
   bool resume, keep_failed, accept_changes, verify_input, has_stdin;
+  int64_t max_workers;
   const char *progress; /* a word of tm_progress_modes; NULL: auto */
   bool json;            /* the result on standard output */
   const char *

@@ -44,13 +44,23 @@ static int read_params(struct tm_launch *l, struct tm_err *err)
   return 0;
 }
 
+static int read_max_workers(struct tm_launch *l, struct tm_err *err)
+{
+  const char *given = l->o.max_workers;
+  if (!given ||
+      (tm_text_int(given, &l->max_workers) && l->max_workers >= 1 && l->max_workers <= INT32_MAX))
+    return 0;
+  return tm_err_set(err, TM_EUSAGE, "'--max-workers' is '%s'; accepted: an integer from 1 on",
+                    given);
+}
+
 int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err *err)
 {
   l->cli = cli;
   l->cwd = getcwd(NULL, 0);
   if (!l->cwd)
     return tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-  return read_params(l, err);
+  return read_max_workers(l, err) < 0 ? err->code : read_params(l, err);
 }
 
 static void on_note(void *data, const char *words)
@@ -103,6 +113,7 @@ int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err)
                           .accept_changes = l->o.accept_changes,
                           .verify_input = l->o.verify_input,
                           .has_stdin = l->o.has_stdin,
+                          .max_workers = l->max_workers,
                           .progress = l->o.progress,
                           .json = l->o.json };
   char *command;

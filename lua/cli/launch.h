@@ -10,8 +10,9 @@
 #include "plan/pipeline.h"
 
 struct tm_launch_options {
-  struct tm_words params; /* NAME=VALUE, of the command line */
-  const char *progress;   /* auto, bar, plain, none; NULL: auto */
+  struct tm_words params;  /* NAME=VALUE, of the command line */
+  const char *progress;    /* auto, bar, plain, none; NULL: auto */
+  const char *max_workers; /* of all steps together; NULL: the default of run/job.h */
   bool resume, keep_failed, accept_changes, verify_input, json;
   bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
 };
@@ -20,6 +21,7 @@ struct tm_launch {
   const struct tm_cli *cli;
   struct tm_launch_options o;
   char *cwd;                              /* absolute */
+  int64_t max_workers;                    /* 0: not given */
   struct TM_ARRAY(struct tm_param) given; /* the parameters of this submission */
   struct tm_pipeline *pipeline;
   char *dir; /* the job's, absolute */

@@ -209,13 +209,24 @@ static void add_owned(struct replay *r, char *text)
   *TM_ARRAY_ADD(&r->owned) = text;
 }
 
+/* A text, or a place in the job's directory. */
+static void add_argument(struct replay *r, const struct tm_json *v)
+{
+  const char *path = tm_json_str(v, "path", NULL);
+  if (v->type == TM_JSON_STRING)
+    *TM_ARRAY_ADD(&r->arguments) = v->string.at;
+  if (!path)
+    return;
+  add_owned(r, tm_path_join(r->dir, path));
+  *TM_ARRAY_ADD(&r->arguments) = r->owned.at[r->owned.len - 1];
+}
+
 static void read_words(struct replay *r)
 {
   const struct tm_json *arguments = tm_json_get(r->definition, "arguments");
   const struct tm_json *inputs = tm_json_get(r->definition, "inputs");
   for (size_t i = 0; arguments && i < arguments->list.len; i++)
-    if (arguments->list.at[i]->type == TM_JSON_STRING)
-      *TM_ARRAY_ADD(&r->arguments) = arguments->list.at[i]->string.at;
+    add_argument(r, arguments->list.at[i]);
   for (size_t i = 0; inputs && i < inputs->list.len; i++)
     *TM_ARRAY_ADD(&r->datasets) = (char *)tm_json_str(inputs->list.at[i], "name", "");
   for (size_t i = 0; i < r->settings->list.len; i++) {

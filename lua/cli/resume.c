@@ -18,6 +18,7 @@ static const struct tm_option options[] = {
   { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "failed mini-batches stay failed; else they get fresh tries" },
   { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the input again and compares all of it" },
+  { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
   { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
 };
@@ -29,7 +30,7 @@ const struct tm_command tm_command_resume = {
   .name = "resume",
   .run = resume,
   .usage = "JOB [--param NAME=VALUE]... [--keep-failed] [--accept-changes] [--verify-input] "
-           "[--progress auto|bar|plain|none] [--json]",
+           "[--max-workers N] [--progress auto|bar|plain|none] [--json]",
   .summary = "goes on with a job that was interrupted, or has failed",
   .options = options,
   .options_len = TM_COUNT_OF(options),

@@ -38,6 +38,7 @@ static const struct tm_option options[] = {
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
   { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "a new job over the items that failed in JOB alone, each step over those of the step of its name" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
+  { "max-workers", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
 };

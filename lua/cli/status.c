@@ -161,10 +161,15 @@ static void add_errors(struct tm_buf *out, const struct tm_step_survey *s)
 static void add_step(struct tm_buf *out, const struct tm_survey *s,
                      const struct tm_step_survey *step)
 {
+  bool is_unbegun = step->sessions == 0 && (step->waits_for || step->status);
   tm_buf_printf(out, "step '%s'%s%s\n", step->name, step->status ? ": " : "",
                 step->status ? step->status : "");
+  if (step->waits_for)
+    tm_buf_printf(out, "  waits for:    %s\n", step->waits_for);
   if (step->cause && (!s->cause || strcmp(s->cause, step->cause) != 0))
     tm_buf_printf(out, "  cause:        %s\n", step->cause);
+  if (is_unbegun) /* there is nothing of it */
+    return;
   add_mini_batches(out, s, step);
   add_tries(out, step);
   add_rate(out, s, step);

@@ -202,7 +202,12 @@ static const struct site sites[] = {
   { "output", { "STEP/output/*.partial" }, NULL },
   { "journal", { "STEP/state/journal" }, NULL },
   { "failed_items.jsonl", { "STEP/failed_items.jsonl.tmp" }, NULL },
-  { "step folder: failed_items.jsonl", { "STEP after failed_items.jsonl" }, NULL },
+  { "step_result.json",
+    { "STEP/step_result.json.tmp" },
+    "a step whose result cannot be read is opened, and is Completed still" },
+  { "step folder: failed_items.jsonl", /* the one for step_result.json is for both */
+    { "STEP after failed_items.jsonl", "STEP after step_result.json" },
+    NULL },
   { "output folder: final name", { "STEP/output after parallel_run_step.txt" }, NULL },
   { "job_result.json", { "job_result.json.tmp" }, NULL },
   { "job folder: job_result.json", { "job after job_result.json" }, NULL },

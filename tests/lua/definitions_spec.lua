@@ -198,13 +198,14 @@ describe("ParallelRunStep and Pipeline", function()
     assert.equal("a-1", step({ name = "a-1" }).name)
   end)
 
-  it("refuse the output of a step as an input, which is not built", function()
+  it("refuse a step as an input, and name its output", function()
     local first = step {}
     local words = refused(function()
       local _ = step { name = "second", inputs = { first } }
     end)
     assert.equal("ParallelRunStep: 'inputs[1]' is a ParallelRunStep "
-      .. "(the output of a step as an input is not built yet); accepted: a FileDataset or TabularDataset, "
+      .. "(what a step writes is read by its output); accepted: a FileDataset or TabularDataset or "
+      .. "OutputFileDatasetConfig, "
       .. "or a list of one or more", words)
   end)
 

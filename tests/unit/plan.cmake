@@ -1,6 +1,7 @@
 tm_unit_test(dataset)
 tm_unit_test(params)
 tm_unit_test(pipeline)
+tm_unit_test(graph)
 tm_unit_test(resume)
 tm_unit_test(snapshot)
 foreach(name lua_error lua_values lua_load)

@@ -1,3 +1,4 @@
+tm_unit_test(share)
 tm_unit_test(journal)
 tm_unit_test(output)
 tm_unit_test(manifest)

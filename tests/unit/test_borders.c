@@ -20,6 +20,7 @@ struct file {
   int reads;
   int64_t fail_from; /* reads from here on fail; 0: none */
   bool in_order;     /* a read before the last one is a fault of the caller's */
+  bool only_first;   /* in order, but another time from anywhere */
   int64_t last;
 };
 
@@ -45,6 +46,7 @@ static struct tm_borders *open_borders(struct file *f, const struct tm_dialect *
                                   .read = read_file,
                                   .data = f,
                                   .size = f->in_order ? -1 : (int64_t)f->len,
+                                  .will_have_size = f->only_first,
                                   .range_bytes = bytes,
                                   .range_rows = rows,
                                   .has_header = has_header };
@@ -219,6 +221,37 @@ static void ranges_hold_every_row_once(void **state)
   }
 }
 
+/* Else a job that is resumed would take the file for another one. */
+static void ranges_are_the_same_once_a_file_is_read_from_anywhere(void **state)
+{
+  struct random r = { 8 };
+  static struct made m;
+  for (int i = 0; i < 2000; i++) {
+    struct tm_dialect d;
+    struct tm_err err = TM_ERR_NONE;
+    tm_dialect_init(&d);
+    d.multi_line = random_below(&r, 4) == 0;
+    make_file(&m, &r);
+    if (random_below(&r, 4) == 0) /* many empty lines */
+      memset(m.at + random_below(&r, m.len / 8 + 1), '\n', m.len / 2);
+    int64_t bytes = 1 + (int64_t)random_below(&r, random_below(&r, 2) ? 20 : 3000);
+    struct file first = { .at = m.at, .len = m.len, .in_order = true, .only_first = true };
+    struct file later = { .at = m.at, .len = m.len };
+    struct tm_borders *a = open_borders(&first, &d, bytes, 0, false);
+    struct tm_borders *b = open_borders(&later, &d, bytes, 0, false);
+    int more = 1;
+    while (more > 0) {
+      struct tm_range x = { 0 }, y = { 0 };
+      more = tm_borders_next(a, &x, &err);
+      assert_int_equal(tm_borders_next(b, &y, &err), more);
+      assert_memory_equal(&x, &y, sizeof x);
+    }
+    assert_int_equal(err.code, 0);
+    tm_borders_free(a);
+    tm_borders_free(b);
+  }
+}
+
 static void one_read_finds_a_border(void **state)
 {
   size_t n = 4 << 20;
@@ -305,6 +338,7 @@ int main(void)
     cmocka_unit_test(known_files),
     cmocka_unit_test(utf16_is_cut_at_characters),
     cmocka_unit_test(ranges_hold_every_row_once),
+    cmocka_unit_test(ranges_are_the_same_once_a_file_is_read_from_anywhere),
     cmocka_unit_test(one_read_finds_a_border),
     cmocka_unit_test(rows_longer_than_the_window),
     cmocka_unit_test(the_header_is_kept),

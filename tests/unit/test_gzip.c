@@ -166,6 +166,34 @@ static void a_point_saves_what_is_before_it(void **state)
   tm_stream_close(s);
 }
 
+/* Spacing leaves one point at most; the places that are expected have theirs within a block of zlib's. */
+static void an_expected_place_has_a_point_of_its_own(void **state)
+{
+  enum { STEP = 700000 };
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_rows_pack pack = { .index_dir = g->index, .spacing = CONTENTS };
+  char *p = tm_xmalloc(STEP);
+  struct tm_stream *lister = tm_rows_open(&g->fs, g->path, &pack, true, &err);
+  assert_int_equal(lister->size, -1);
+  assert_true(lister->will_have_size);
+  for (int64_t at = 0; at < (int64_t)CONTENTS; at += STEP) {
+    tm_stream_expect(lister, at + STEP);
+    assert_true(lister->read(lister, p, STEP, at, &err) > 0);
+  }
+  assert_int_equal(lister->read(lister, p, 1, CONTENTS, &err), 0);
+  tm_stream_close(lister);
+  struct tm_stream *worker = tm_rows_open(&g->fs, g->path, &pack, false, &err);
+  assert_int_equal(worker->size, CONTENTS);
+  for (int64_t at = CONTENTS / STEP * STEP; at > STEP; at -= STEP) {
+    g->read = 0;
+    check_at(g, worker, at, 100);
+    assert_true(g->read < 300000);
+  }
+  tm_stream_close(worker);
+  free(p);
+}
+
 /* A worker is given a range as soon as the lister has found it. */
 static void an_index_is_used_while_it_is_written(void **state)
 {
@@ -345,6 +373,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     IN_RIG(contents_are_read_from_anywhere),
     IN_RIG(a_point_saves_what_is_before_it),
+    IN_RIG(an_expected_place_has_a_point_of_its_own),
     IN_RIG(an_index_is_used_while_it_is_written),
     IN_RIG(an_index_is_kept_and_of_its_file_alone),
     IN_RIG(damage_is_found),

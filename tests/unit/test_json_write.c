@@ -165,6 +165,22 @@ static void numbers_of_few_digits_are_written_as_printf_does(void **state)
   }
 }
 
+static void numbers_of_any_digits_are_written_as_printf_does(void **state)
+{
+  uint64_t bits = UINT64_C(0x9E3779B97F4A7C15);
+  for (int i = 0; i < 200000; i++) {
+    char expected[64];
+    bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    double n = ldexp((double)(bits >> 11), (int)(bits % 70) - 53 - 15);
+    if (i % 4 == 0) /* a power of two, or one bit beside it */
+      n = nextafter(ldexp(1, (int)(bits >> 20) % 30 - 15), i % 3 == 0 ? 0 : i % 3 == 1 ? 1e300 : n);
+    if (n == floor(n))
+      continue;
+    first_that_reads_back(expected, n);
+    assert_number_written(n, expected);
+  }
+}
+
 static void integers_read_back(void **state)
 {
   static const int64_t cases[] = { INT64_MIN, INT64_MIN + 1, -1, 0, INT64_C(9007199254740993),
@@ -220,6 +236,7 @@ int main(void)
     cmocka_unit_test(not_finite_is_null),
     cmocka_unit_test(doubles_read_back),
     cmocka_unit_test(numbers_of_few_digits_are_written_as_printf_does),
+    cmocka_unit_test(numbers_of_any_digits_are_written_as_printf_does),
     cmocka_unit_test(integers_read_back),
     cmocka_unit_test(every_byte_pair_reads_back),
     cmocka_unit_test(host_locale_changes_nothing),

@@ -74,7 +74,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
   assert_int_equal(s->config.mini_batch_size, 5);
   assert_int_equal(s->config.process_count_per_node, 3);
   assert_string_equal(s->inputs[0]->name, "images");
-  assert_string_equal(s->output_name, "scores");
+  assert_string_equal(s->outputs[0].name, "scores");
   assert_string_equal(s->arguments[1], "0.5");
   tm_pipeline_free(p);
   tm_json_free(v);

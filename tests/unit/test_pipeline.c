@@ -222,22 +222,23 @@ static void variables_reach_workers_and_no_record(void **state)
   teardown(&w);
 }
 
-static void what_is_not_built_is_refused(void **state)
+static void a_dataset_among_the_arguments_becomes_its_path(void **state)
 {
   struct world w;
   setup(&w);
   tm_json_set(w.step, "arguments", tree(NULL, NULL, "['--in']"));
-  tm_json_add(tm_json_get(w.step, "arguments"),
-              tree("FileDataset", NULL, "{'kind':'files','paths':['a']}"));
+  struct tm_json *arguments = tm_json_get(w.step, "arguments");
+  tm_json_add(arguments, tree("FileDataset", NULL, "{'kind':'files','paths':['a/../b']}"));
+  struct tm_pipeline *p = accepted(&w, NULL, NULL);
+  char *path = tm_path_join(w.dir, "b");
+  assert_string_equal(p->steps[0]->arguments[1], path);
+  free(path);
+  tm_pipeline_free(p);
+  tm_json_add(arguments, tree("FileDataset", NULL, "{'kind':'files','paths':['a/*']}"));
   refused(&w, NULL, NULL,
-          "p.lua:9: ParallelRunStep: 'arguments[2]' is a FileDataset (the path of a dataset or "
-          "output as an argument "
-          "is not built yet); accepted: a string, a number, a boolean or a PipelineParameter");
-  tm_json_set(w.step, "inputs", tree("OutputFileDatasetConfig", NULL, "{'name':'x'}"));
-  refused(&w, NULL, NULL,
-          "p.lua:9: ParallelRunStep: 'inputs' is a OutputFileDatasetConfig (the output of a step "
-          "as an input is "
-          "not built yet); accepted: a FileDataset or TabularDataset, or a list of one or more");
+          "p.lua:9: ParallelRunStep: 'arguments[3]' is a FileDataset of several paths, or of a "
+          "pattern; accepted: a string, a number, a boolean, a PipelineParameter, an output, or a "
+          "dataset of one file or folder");
   teardown(&w);
 }
 
@@ -307,7 +308,7 @@ int main(void)
     cmocka_unit_test(one_parameter_has_one_default),
     cmocka_unit_test(no_parameter_at_all),
     cmocka_unit_test(variables_reach_workers_and_no_record),
-    cmocka_unit_test(what_is_not_built_is_refused),
+    cmocka_unit_test(a_dataset_among_the_arguments_becomes_its_path),
     cmocka_unit_test(two_steps_of_one_name_are_refused),
     cmocka_unit_test(something_else_is_no_pipeline),
     cmocka_unit_test(options_are_against_the_current_folder),

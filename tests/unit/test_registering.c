@@ -5,7 +5,8 @@
 #include "store/registry.h"
 
 struct world {
-  char *dir, *file, *step_dir, *output_dir;
+  char *dir, *file, *job_dir, *step_dir, *output_dir;
+  struct tm_step_output outputs[2];
   struct tm_step step, *steps;
   struct tm_pipeline pipeline;
   struct tm_step_view view;
@@ -18,18 +19,21 @@ static void setup(struct world *w, char *dir)
 {
   *w = (struct world) { .dir = dir };
   w->file = tm_path_join(dir, "pipeline.lua");
+  w->job_dir = tm_path_join(dir, "job");
   w->step_dir = tm_path_join(dir, "job/score");
   w->output_dir = tm_path_join(w->step_dir, "output");
   store_put(dir, "job/score/output/rows.txt", "1\n", 100);
   store_put(dir, "ws/keep", "", 100);
-  w->step = (struct tm_step) { .name = (char *)"score", .register_as = (char *)"rows" };
+  w->outputs[0] =
+      (struct tm_step_output) { .folder = (char *)"score/output", .register_as = (char *)"rows" };
+  w->step = (struct tm_step) { .name = (char *)"score", .outputs = w->outputs, .outputs_len = 1 };
   w->steps = &w->step;
   w->pipeline = (struct tm_pipeline) { .file = w->file, .steps = &w->steps, .steps_len = 1 };
   w->view = (struct tm_step_view) {
     .name = "score", .dir = w->step_dir, .output_dir = w->output_dir, .verdict = TM_COMPLETED
   };
   w->views = &w->view;
-  w->job = (struct tm_job_view) { .dir = dir, .steps = &w->views, .steps_len = 1 };
+  w->job = (struct tm_job_view) { .dir = w->job_dir, .steps = &w->views, .steps_len = 1 };
   char *ws = tm_path_join(dir, "ws");
   assert_int_equal(setenv("TIDEMILL_WORKSPACE", ws, 1), 0);
   free(ws);
@@ -38,6 +42,7 @@ static void setup(struct world *w, char *dir)
 static void teardown(struct world *w)
 {
   free(w->file);
+  free(w->job_dir);
   free(w->step_dir);
   free(w->output_dir);
 }
@@ -69,6 +74,24 @@ static void a_step_makes_one_version(void **state)
   teardown(&w);
 }
 
+/* Both under one name: each is a version of it. */
+static void each_output_makes_one_version(void **state)
+{
+  struct world w;
+  setup(&w, *state);
+  char *destination = tm_path_join(w.dir, "there");
+  store_put(*state, "there/more.txt", "2\n", 100);
+  w.outputs[1] = (struct tm_step_output) { .name = (char *)"more",
+                                           .folder = (char *)"score/output.more",
+                                           .destination = destination,
+                                           .register_as = (char *)"rows" };
+  w.step.outputs_len = 2;
+  assert_adds(&w, 2);
+  assert_adds(&w, 2);
+  free(destination);
+  teardown(&w);
+}
+
 /* The word is written whole or not at all, but may be another's. */
 static void a_word_that_is_none_is_written_anew(void **state)
 {
@@ -87,7 +110,7 @@ static void what_is_not_completed_or_not_asked_for_makes_none(void **state)
   w.view.verdict = TM_FAILED;
   assert_adds(&w, 0);
   w.view.verdict = TM_COMPLETED;
-  w.step.register_as = NULL;
+  w.outputs[0].register_as = NULL;
   assert_adds(&w, 0);
   teardown(&w);
 }
@@ -100,7 +123,7 @@ static void a_registry_that_cannot_be_written_is_said_beforehand(void **state)
   store_put(*state, "ws/workspace.db", "this is no database at all, and long enough to be told", 1);
   assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, &err), TM_EDAMAGE);
   assert_words(&err, TM_EDAMAGE, "dataset 'rows' could not be registered later");
-  w.step.register_as = NULL;
+  w.outputs[0].register_as = NULL;
   assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, &err), 0);
   teardown(&w);
 }
@@ -111,6 +134,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     TEST(a_step_makes_one_version),
+    TEST(each_output_makes_one_version),
     TEST(a_word_that_is_none_is_written_anew),
     TEST(what_is_not_completed_or_not_asked_for_makes_none),
     TEST(a_registry_that_cannot_be_written_is_said_beforehand),

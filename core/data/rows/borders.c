@@ -23,6 +23,8 @@
 struct tm_borders {
   struct tm_borders_options o;
   struct tm_scan scan;
+  bool
+      is_counted; /* ranges know their rows: never where they may be found by probing, now or another time */
   bool is_probing, has_begun, has_ended;
   bool big_endian;
   bool has_text; /* the range at hand: more than line breaks; */
@@ -40,7 +42,9 @@ struct tm_borders *tm_borders_new(const struct tm_borders_options *options)
   bool is_plain = options->dialect->no_quotes || !options->dialect->multi_line;
   b->o = *options;
   b->size = options->size;
-  b->is_probing = is_plain && options->range_rows == 0 && !options->with_rows && options->size >= 0;
+  b->is_counted = !is_plain || options->range_rows > 0 || options->with_rows ||
+                  (options->size < 0 && !options->will_have_size);
+  b->is_probing = !b->is_counted && options->size >= 0;
   b->unit = options->dialect->encoding == TM_ENCODING_UTF16 ? 2 : 1;
   tm_scan_init(&b->scan, options->dialect, TM_SCAN_BEST);
   return b;
@@ -191,6 +195,8 @@ static int find_end(struct tm_borders *b, int64_t *at, struct tm_err *err)
     return go(b, at, INT64_MAX, b->scan.rows + (uint64_t)b->o.range_rows, WINDOW, err);
   /* The row end may be the last character before the place. */
   far = b->begin + (far > (int64_t)b->unit ? (far - 1) / (int64_t)b->unit * (int64_t)b->unit : 0);
+  if (b->o.expect != NULL)
+    b->o.expect(b->o.data, far);
   if (b->is_probing && far >= b->o.size) {
     *at = b->o.size;
     return 0;
@@ -206,10 +212,12 @@ static int find_end(struct tm_borders *b, int64_t *at, struct tm_err *err)
 static int has_row(struct tm_borders *b, const struct tm_range *range, struct tm_err *err)
 {
   size_t n, len = (size_t)(range->end - range->begin) / b->unit;
-  if (!b->is_probing)
+  if (b->is_counted)
     return b->has_text;
   if (len == 0 || range->end - range->begin > TAIL)
     return len != 0;
+  if (!b->is_probing)
+    return b->has_text;
   if (range->end > b->at + (int64_t)b->raw.len && look(b, range->begin, TAIL, err) < 0)
     return err->code;
   const char *p = text_at(b, range->begin, TAIL, &n, err);
@@ -221,7 +229,6 @@ static int has_row(struct tm_borders *b, const struct tm_range *range, struct tm
 static int next_range(struct tm_borders *b, struct tm_range *out, struct tm_err *err)
 {
   uint64_t before = b->scan.rows;
-  bool is_counted = !b->is_probing;
   int64_t end;
   b->has_text = b->is_open = false;
   int rc = find_end(b, &end, err);
@@ -233,8 +240,8 @@ static int next_range(struct tm_borders *b, struct tm_range *out, struct tm_err 
     b->scan.rows += b->is_open;
     end = b->size;
   }
-  *out = (struct tm_range) { b->begin, end, is_counted ? (int64_t)before : -1,
-                             is_counted ? (int64_t)(b->scan.rows - before) : -1 };
+  *out = (struct tm_range) { b->begin, end, b->is_counted ? (int64_t)before : -1,
+                             b->is_counted ? (int64_t)(b->scan.rows - before) : -1 };
   b->begin = end;
   return has_row(b, out, err);
 }

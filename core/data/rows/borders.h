@@ -5,7 +5,8 @@
  *  (2) The same file, dialect and size give the same ranges.
  *
  * Where every line break ends a row, a border is found by probing: one read for each. Else (quotes with multi_line, sizes
- * in rows, with_rows, a file that can only be read from its beginning) all of it is scanned, at memory speed.
+ * in rows, with_rows, a file that can only be read from its beginning) all of it is scanned, at memory speed. A file that
+ * can be read from anywhere only the next time has the same ranges both times: its rows are not counted.
  *
  * Bytes come through `read`: a file, what a compressed file holds, a test. Memory: one buffer of 256 KB, or the header
  * where that is longer.
@@ -34,7 +35,9 @@ struct tm_borders_options {
   const struct tm_dialect *dialect;
   tm_borders_read read;
   void *data;
-  int64_t size;        /* of the file; -1: not known, it is read in order, from its beginning */
+  void (*expect)(void *data, int64_t at); /* a border will be looked for there; or NULL */
+  int64_t size;        /* of the file; -1: not known, it is read in order, from its beginning; */
+  bool will_have_size; /* not known yet, but another time */
   int64_t range_bytes; /* at least 1; not with range_rows; */
   int64_t range_rows;  /* 0: by bytes */
   bool has_header;     /* this file begins with one */

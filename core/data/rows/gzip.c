@@ -19,6 +19,8 @@
 
 #define INPUT ((size_t)64 << 10)
 #define SKIP  ((size_t)64 << 10)
+#define NEAR                                                                                       \
+  ((int64_t)1 << 20) /* before an expected place, each border of a block is kept until the next */
 
 enum phase { MEMBER, RAW, BETWEEN, ENDED };
 
@@ -32,10 +34,12 @@ struct gzip_stream {
   z_stream z;
   bool has_z;
   enum phase phase;
-  int64_t in;         /* place in the file behind the input */
-  int64_t out;        /* keeps (1) */
-  int64_t last_point; /* in the contents: of the last one that was written */
-  char *input, *skipped, *window;
+  int64_t in;                 /* place in the file behind the input */
+  int64_t out;                /* keeps (1) */
+  int64_t last_point;         /* in the contents: of the last one that was written */
+  int64_t expected;           /* a place that is read from soon, or -1 */
+  struct tm_gzip_record near; /* the last border of a block before it; kind 0: none */
+  char *input, *skipped, *window, *near_window;
 };
 
 static int damaged(struct gzip_stream *g, const char *what, struct tm_err *err)
@@ -86,31 +90,61 @@ static void give_up_index(struct gzip_stream *g, const struct tm_err *err)
   free(text);
 }
 
-static void add_record(struct gzip_stream *g, struct tm_gzip_record *r)
+static void add_record(struct gzip_stream *g, struct tm_gzip_record *r, const char *window)
 {
   struct tm_err err = TM_ERR_NONE;
-  if (tm_gzip_index_add(g->o.index, r, g->window, &err) < 0)
+  if (tm_gzip_index_add(g->o.index, r, window, &err) < 0)
     give_up_index(g, &err);
   g->last_point = r->out;
 }
 
-/* At the border of a block, which is not the last of its member. */
-static void add_point(struct gzip_stream *g)
+/* The state of the decoder at the border of a block, which is not the last of its member. */
+static bool take_point(struct gzip_stream *g, struct tm_gzip_record *r, char *window)
 {
   uInt n = TM_GZIP_WINDOW;
-  bool is_border = (g->z.data_type & 128) != 0 && (g->z.data_type & 64) == 0;
-  if (!g->o.is_writer || !is_border || g->out - g->last_point < g->o.spacing)
-    return;
-  if (inflateGetDictionary(&g->z, (Bytef *)g->window, &n) != Z_OK)
-    return;
-  struct tm_gzip_record r = {
+  if (inflateGetDictionary(&g->z, (Bytef *)window, &n) != Z_OK)
+    return false;
+  *r = (struct tm_gzip_record) {
     .kind = TM_GZIP_POINT,
     .out = g->out,
     .in = g->in - (int64_t)g->z.avail_in,
     .bits = (uint32_t)(g->z.data_type & 7),
     .window = n,
   };
-  add_record(g, &r);
+  return true;
+}
+
+/* The border that is kept becomes a point, when the expected place is known to be before any later one. */
+static void add_near(struct gzip_stream *g)
+{
+  bool is_used =
+      g->near.kind == TM_GZIP_POINT && g->near.out > g->last_point && g->near.out <= g->expected;
+  if (!g->o.is_writer || g->expected < 0 || g->out < g->expected)
+    return;
+  if (is_used)
+    add_record(g, &g->near, g->near_window);
+  g->expected = -1;
+}
+
+static void add_point(struct gzip_stream *g)
+{
+  struct tm_gzip_record r;
+  bool is_border = (g->z.data_type & 128) != 0 && (g->z.data_type & 64) == 0;
+  if (!g->o.is_writer || !is_border)
+    return;
+  if (g->out - g->last_point >= g->o.spacing) {
+    if (take_point(g, &r, g->window))
+      add_record(g, &r, g->window);
+  } else if (g->out <= g->expected && g->expected - g->out < NEAR) {
+    take_point(g, &g->near, g->near_window);
+  }
+}
+
+static void gzip_expect(struct tm_stream *s, int64_t at)
+{
+  struct gzip_stream *g = (struct gzip_stream *)s;
+  g->expected = at;
+  add_near(g);
 }
 
 static void end_contents(struct gzip_stream *g)
@@ -118,7 +152,7 @@ static void end_contents(struct gzip_stream *g)
   struct tm_gzip_record r = { .kind = TM_GZIP_END, .out = g->out, .in = g->file_size };
   g->phase = ENDED;
   if (g->o.is_writer)
-    add_record(g, &r);
+    add_record(g, &r, g->window);
   g->o.is_writer = false;
 }
 
@@ -174,6 +208,7 @@ static int64_t decode(struct gzip_stream *g, char *p, size_t n, struct tm_err *e
   rc = inflate(&g->z, g->o.is_writer ? Z_BLOCK : Z_NO_FLUSH);
   int64_t got = (int64_t)(room - g->z.avail_out);
   g->out += got;
+  add_near(g); /* keeps (2) */
   if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
     return damaged(g, g->z.msg != NULL ? g->z.msg : "data that cannot be decoded", err);
   if (rc != Z_STREAM_END) {
@@ -243,6 +278,7 @@ static void gzip_close(struct tm_stream *s)
   free(g->input);
   free(g->skipped);
   free(g->window);
+  free(g->near_window);
   free(g->path);
   free(g);
 }
@@ -251,7 +287,14 @@ struct tm_stream *tm_gzip_open(const struct tm_fs *fs, int fd, const char *path,
                                const struct tm_gzip_options *options)
 {
   struct gzip_stream *g = TM_NEW(struct gzip_stream);
-  g->stream = (struct tm_stream) { gzip_read, gzip_close, -1 };
+  g->stream = (struct tm_stream) { .read = gzip_read,
+                                   .close = gzip_close,
+                                   .expect = gzip_expect,
+                                   .size = -1,
+                                   .will_have_size = true };
+  if (options->index != NULL && !options->is_writer)
+    g->stream.size = tm_gzip_index_size(options->index);
+  g->expected = -1;
   g->fs = fs;
   g->fd = fd;
   g->path = tm_xstrdup(path);
@@ -260,5 +303,6 @@ struct tm_stream *tm_gzip_open(const struct tm_fs *fs, int fd, const char *path,
   g->input = tm_xmalloc(INPUT);
   g->skipped = tm_xmalloc(SKIP);
   g->window = tm_xmalloc(TM_GZIP_WINDOW);
+  g->near_window = tm_xmalloc(TM_GZIP_WINDOW);
   return &g->stream;
 }

@@ -1,7 +1,8 @@
 /* gzip.h - what a gzip file holds, as a stream: all of its members, one after the other.
  *
- * Read in order, every check sum is verified, and check points are added to the index, where one is given to write. Read
- * from elsewhere, decoding begins at the last point of the index before that place, or at the file's beginning.
+ * Read in order, every check sum is verified, and check points are added to the index, where one is given to write: one
+ * for each `spacing`, and one close before each place that is expected to be read from. Read from elsewhere, decoding begins
+ * at the last point of the index before that place, or at the file's beginning. With a whole index the stream has a size.
  *
  * A file that ends too early, whose data are damaged or whose check sums are wrong, or that has bytes behind its last member
  * which begin no other one (zeros excepted), is TM_EDAMAGE.
@@ -18,7 +19,7 @@
 struct tm_gzip_options {
   struct tm_gzip_index *index; /* becomes the stream's; or NULL */
   bool is_writer;              /* points are added to it */
-  int64_t spacing;             /* bytes of contents between them */
+  int64_t spacing;             /* at most about so many bytes of contents between them */
   void (*on_warning)(void *data,
                      const char *text); /* an index that cannot be written is said once; or NULL */
   void *data;

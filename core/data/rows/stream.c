@@ -56,7 +56,7 @@ static void file_close(struct tm_stream *s)
 struct tm_stream *tm_stream_of_file(const struct tm_fs *fs, int fd, const char *path, int64_t size)
 {
   struct file_stream *f = TM_NEW(struct file_stream);
-  f->stream = (struct tm_stream) { file_read, file_close, size };
+  f->stream = (struct tm_stream) { .read = file_read, .close = file_close, .size = size };
   f->fs = fs;
   f->fd = fd;
   f->path = tm_xstrdup(path);
@@ -86,7 +86,7 @@ static void bytes_close(struct tm_stream *s)
 struct tm_stream *tm_stream_of_bytes(const char *p, size_t n)
 {
   struct bytes_stream *b = TM_NEW(struct bytes_stream);
-  b->stream = (struct tm_stream) { bytes_read, bytes_close, (int64_t)n };
+  b->stream = (struct tm_stream) { .read = bytes_read, .close = bytes_close, .size = (int64_t)n };
   b->p = p;
   return &b->stream;
 }
@@ -101,4 +101,11 @@ int64_t tm_stream_read(void *data, void *p, size_t n, int64_t at, struct tm_err 
 {
   struct tm_stream *s = data;
   return s->read(s, p, n, at, err);
+}
+
+void tm_stream_expect(void *data, int64_t at)
+{
+  struct tm_stream *s = data;
+  if (s->expect != NULL)
+    s->expect(s, at);
 }

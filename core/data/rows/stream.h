@@ -18,7 +18,12 @@ struct tm_stream {
   /* Up to n bytes from `at`; fewer only at the end. Negative: an error, with words that name the file. */
   int64_t (*read)(struct tm_stream *s, void *p, size_t n, int64_t at, struct tm_err *err);
   void (*close)(struct tm_stream *s);
-  int64_t size; /* of a plain file; -1: it is to be read in order by whoever looks for borders */
+  /* A row that begins soon behind `at` will be read from elsewhere: an index that is being written had better have a point
+   * close before it. Or NULL. */
+  void (*expect)(struct tm_stream *s, int64_t at);
+  int64_t
+      size; /* of what can be read from anywhere by now; -1: it is to be read in order by whoever looks for borders */
+  bool will_have_size; /* once it has been read to its end, and in the next run */
 };
 
 enum tm_packing { TM_PACKED_NOT, TM_PACKED_GZIP, TM_PACKED_OTHER };
@@ -35,5 +40,6 @@ void tm_stream_close(struct tm_stream *s); /* NULL is a no-op */
 
 /* For tm_borders_new(): data is the stream. */
 int64_t tm_stream_read(void *data, void *p, size_t n, int64_t at, struct tm_err *err);
+void tm_stream_expect(void *data, int64_t at);
 
 #endif

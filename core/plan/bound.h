@@ -1,0 +1,20 @@
+/* bound.h - what of a step depends on where its job is: inputs that other steps write, and paths of outputs among the arguments.
+ * Caller: init with the job's directory; read; release.
+ */
+#ifndef TM_PLAN_BOUND_H
+#define TM_PLAN_BOUND_H
+
+#include "plan/pipeline.h"
+
+struct tm_bound {
+  struct tm_dataset **inputs; /* each with its base_dir */
+  size_t inputs_len;
+  char **arguments; /* for the script */
+  size_t arguments_len;
+};
+
+/* `job_dir`: absolute. */
+void tm_bound_init(struct tm_bound *b, const struct tm_step *s, const char *job_dir);
+void tm_bound_release(struct tm_bound *b);
+
+#endif

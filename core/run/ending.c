@@ -1,0 +1,92 @@
+/* ending.c - the end of a step, from the end of its last worker on: the commit is finished, outputs get to their destinations, and
+ * whoever waits is told. See supervisor_own.h.
+ */
+#include "base/mem.h"
+#include "run/place.h"
+#include "run/supervisor_own.h"
+
+/* The output is whole, or stays .partial; a commit that has failed is left as it is: what is on disk is what counts. */
+static void finish_commit(struct tm_supervisor *s)
+{
+  struct tm_err err = TM_ERR_NONE;
+  bool has_failed =
+      s->code == TM_EDAMAGE || (s->code < 0 && s->code > TM_EUSAGE) || s->code == TM_EINUSE;
+
+  if (has_failed)
+    return;
+  if (tm_commit_finish(s->commit, s->tally.verdict == TM_COMPLETED, &err) < 0) {
+    s->code = err.code;
+    s->cause = err;
+    s->tally.verdict = TM_FAILED;
+  }
+}
+
+static void end(struct tm_supervisor *s)
+{
+  struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
+
+  s->is_ended = true;
+  s->view.verdict = s->tally.verdict;
+  s->view.cause = s->tally.verdict == TM_FAILED ? s->cause.text : "";
+  tm_supervisor_emit(s, &e, NULL);
+  s->o.on_ended(s->o.data, s);
+}
+
+/* Not all of it is where it was to be: it is not Completed, and its rows are called so. */
+static void fail_upload(struct tm_supervisor *s, int code, const struct tm_err *err)
+{
+  const struct tm_fs *fs = s->o.fs;
+  char *partial = s->output_file ? tm_xprintf("%s.partial", s->output_file) : NULL;
+
+  s->tally.verdict = code == -ECANCELED ? TM_CANCELED_JOB : TM_FAILED;
+  if (code != -ECANCELED) {
+    s->code = code;
+    s->cause = *err;
+    tm_supervisor_say(s, TM_ERROR, "%s", err->text);
+  }
+  if (partial && fs->rename(fs->self, s->output_file, partial) >= 0)
+    tm_fs_sync_dir(fs, s->output_dir, NULL); /* either name is good for the next session */
+  free(partial);
+}
+
+static void on_uploaded(void *data, int code, const struct tm_err *err)
+{
+  struct tm_supervisor *s = data;
+
+  tm_upload_stop(s->upload);
+  s->upload = NULL;
+  if (code < 0)
+    fail_upload(s, code, err);
+  end(s);
+}
+
+/* False: there is nothing to be put anywhere, or it cannot be begun. */
+static bool start_upload(struct tm_supervisor *s)
+{
+  struct tm_upload_options o = { .loop = s->o.loop,
+                                 .fs = s->o.fs,
+                                 .step = s->o.step,
+                                 .job_dir = s->o.job->dir,
+                                 .on_ended = on_uploaded,
+                                 .data = s };
+  struct tm_err err = TM_ERR_NONE;
+
+  if (s->tally.verdict != TM_COMPLETED || !tm_place_has_upload(s->o.step))
+    return false;
+  s->upload = tm_upload_start(&o, &err);
+  if (!s->upload)
+    fail_upload(s, err.code, &err);
+  return s->upload;
+}
+
+void tm_supervisor_check_end(struct tm_supervisor *s)
+{
+  if (!s->is_ending || s->is_finished || s->pool.living > 0 || tm_syncer_is_busy(&s->syncer))
+    return;
+  s->is_finished = true;
+  tm_lister_stop(s->lister);
+  s->lister = NULL;
+  finish_commit(s);
+  if (!start_upload(s))
+    end(s);
+}

@@ -1,0 +1,81 @@
+/* job_own.h - the inside of a job, shared by its two files and nobody else:
+ *
+ *   job.c        the job: opening, the node, cancel, the result
+ *   job_steps.c  its steps: which one may begin, what the end of one means for others, who has how many workers
+ */
+#ifndef TM_RUN_JOB_OWN_H
+#define TM_RUN_JOB_OWN_H
+
+#include "base/mem.h"
+#include "run/job.h"
+#include "run/job_dir.h"
+#include "run/recheck.h"
+#include "run/step_view.h"
+#include "run/supervisor.h"
+
+enum tm_step_state {
+  TM_STEP_WAITING, /* for others, or for a worker */
+  TM_STEP_OPEN,    /* what an earlier session left is recovered */
+  TM_STEP_RUNS,
+  TM_STEP_OVER,
+};
+
+struct tm_job_step {
+  enum tm_step_state state;
+  struct tm_supervisor *s; /* from OPEN on; NULL: nothing of it is run */
+  struct tm_step_view own; /* what is known of it without */
+  struct tm_step_places places;
+  struct tm_json *kept; /* its result of an earlier session: it was Completed */
+  struct tm_err cause;  /* why it cannot be run, or not be recorded; code 0: nothing */
+  char *why;            /* it is not run; the view's */
+  size_t *needs;        /* numbers of the steps it waits for */
+  size_t needs_len;
+};
+
+struct tm_job {
+  struct tm_job_options o;
+  struct tm_job_dir dir;
+  struct tm_job_view view;
+  struct tm_snapshot *snapshots;          /* by step */
+  struct tm_job_step *steps;              /* likewise */
+  const struct tm_step_view **step_views; /* likewise: the supervisor's, else the step's own */
+  size_t steps_len, steps_over;
+  int64_t max_workers;
+  struct tm_share *shares;   /* room for one for each step */
+  bool is_going, goes_again; /* job_steps.c (2) */
+  struct tm_node *node;
+  struct tm_timer tick;
+  struct tm_json *earlier;       /* result of a job that is Completed already */
+  struct tm_recheck *recheck;    /* while the inputs of that are compared */
+  bool is_refused;               /* they are others: nothing has been done */
+  struct TM_ARRAY(char *) notes; /* said when the job starts */
+  int64_t canceled_ns;           /* monotonic; 0: not */
+  bool is_started, is_ended;
+  int code;
+  struct tm_err cause;
+};
+
+/* job.c */
+void tm_job_note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level,
+                 const char *text);
+void tm_job_start_node(struct tm_job *job);
+void tm_job_end(struct tm_job *job);
+
+/* job_steps.c */
+void tm_job_steps_init(struct tm_job *job);
+/* What is kept of each step, and those that need not wait are opened; nothing runs yet. */
+int tm_job_steps_open(struct tm_job *job, struct tm_err *err);
+/* Begins all that can begin, and ends the job when all is over. */
+void tm_job_steps_go(struct tm_job *job);
+void tm_job_steps_tick(struct tm_job *job);
+void tm_job_steps_cancel(struct tm_job *job, bool now);
+void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node);
+void tm_job_steps_lose_node(struct tm_job *job);
+void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err);
+/* Whether anything that is not over runs. */
+bool tm_job_steps_need_node(const struct tm_job *job);
+void tm_job_steps_close(struct tm_job *job);
+void tm_job_steps_release(struct tm_job *job);
+
+#endif

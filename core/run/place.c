@@ -1,0 +1,109 @@
+/* place.c - see place.h. The upload is upload.c's. */
+#include "run/place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "run/upload.h"
+
+static int on_first_name(void *data, const char *name, int type)
+{
+  *(bool *)data = true;
+  return 1;
+}
+
+/* 1: it holds something; 0: it is missing, or an empty folder. */
+static int has_contents(const struct tm_fs *fs, const char *path, struct tm_err *err)
+{
+  struct tm_stat st;
+  bool is_found = false;
+  int rc = fs->stat(fs->self, path, true, &st);
+
+  if (rc == -ENOENT)
+    return 0;
+  if (rc == 0 && !S_ISDIR(st.mode))
+    return tm_err_set(err, TM_EUSAGE,
+                      "destination '%s' is no folder; move it away, or name another one", path);
+  if (rc == 0 && (rc = tm_dir_read(path, on_first_name, &is_found)) > 0)
+    rc = 0;
+  return rc < 0 ? tm_err_system(err, rc, "cannot look at destination '%s'", path) : is_found;
+}
+
+static bool is_link(const struct tm_fs *fs, const char *path)
+{
+  struct tm_stat st;
+
+  return fs->stat(fs->self, path, false, &st) == 0 && S_ISLNK(st.mode);
+}
+
+static int check_output(const struct tm_fs *fs, const struct tm_step *step, size_t i,
+                        const char *job_dir, struct tm_err *err)
+{
+  const struct tm_step_output *out = &step->outputs[i];
+  char *folder = tm_path_join(job_dir, out->folder);
+  bool is_ours = out->is_upload ? tm_upload_is_done(fs, step, i, job_dir) : is_link(fs, folder);
+  int rc = is_ours ? 0 : has_contents(fs, out->destination, err);
+
+  free(folder);
+  if (rc <= 0 || step->config.overwrite)
+    return rc < 0 ? rc : 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "destination '%s' of output '%s' is not empty, and what is there is not of "
+                    "this job; move it away, name another destination, or set overwrite = true",
+                    out->destination, out->name);
+}
+
+int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                   struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < step->outputs_len && rc == 0; i++)
+    if (step->outputs[i].destination)
+      rc = check_output(fs, step, i, job_dir, err);
+  return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
+}
+
+static int open_link(const struct tm_fs *fs, const char *folder, const char *destination,
+                     struct tm_err *err)
+{
+  char *parent = tm_path_dir(folder);
+  int rc = tm_fs_make_dirs(fs, destination, 0777, err);
+
+  if (rc >= 0)
+    rc = tm_fs_make_dirs(fs, parent, 0700, err);
+  if (rc >= 0 && !is_link(fs, folder)) {
+    rc = fs->symlink(fs->self, destination, folder);
+    rc = rc < 0 ? tm_err_system(err, rc, "cannot make link '%s' to '%s'", folder, destination)
+                : tm_fs_sync_dir(fs, parent, err);
+  }
+  free(parent);
+  return rc < 0 ? rc : 0;
+}
+
+int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                  struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < step->outputs_len && rc >= 0; i++) {
+    const struct tm_step_output *out = &step->outputs[i];
+    char *folder = tm_path_join(job_dir, out->folder);
+    if (out->destination && !out->is_upload)
+      rc = open_link(fs, folder, out->destination, err);
+    else
+      rc = tm_fs_make_dirs(fs, folder, 0700, err);
+    free(folder);
+  }
+  return rc < 0 ? rc : 0;
+}
+
+bool tm_place_has_upload(const struct tm_step *step)
+{
+  for (size_t i = 0; i < step->outputs_len; i++)
+    if (step->outputs[i].is_upload)
+      return true;
+  return false;
+}

@@ -1,0 +1,42 @@
+/* place.h - the folders that a step writes, and the destinations where they appear (plan/pipeline.h, struct tm_step_output).
+ *
+ *   no destination   <step>/output is a folder
+ *   mount            it is a link to the destination: what is written is there at once
+ *   upload           it is a folder; when the step is Completed a copy of it appears at the destination, by one rename, all of it
+ *                    on the disk before. Whether that has been done is found out by what the copy was: <step>/state/upload
+ *
+ * What somebody else has put at a destination is neither added to nor replaced, unless `overwrite` is set.
+ */
+#ifndef TM_RUN_PLACE_H
+#define TM_RUN_PLACE_H
+
+#include "plan/pipeline.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+
+/* Looks alone. TM_EUSAGE: a destination that is not empty and not this job's, or no folder. */
+int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                   struct tm_err *err);
+/* Makes what is missing of the folders. */
+int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                  struct tm_err *err);
+
+bool tm_place_has_upload(const struct tm_step *step);
+
+struct tm_upload;
+struct tm_upload_options {
+  struct tm_loop *loop;
+  const struct tm_fs *fs;
+  const struct tm_step *step;
+  const char *job_dir; /* as long as the upload */
+  /* On the loop: 0, -ECANCELED, or what went wrong. Then only stop may be called. */
+  void (*on_ended)(void *data, int code, const struct tm_err *err);
+  void *data;
+};
+/* All of the step's, on a thread of its own. */
+struct tm_upload *tm_upload_start(const struct tm_upload_options *o, struct tm_err *err);
+void tm_upload_cancel(struct tm_upload *u); /* on_ended comes soon, unless it is done already */
+/* Cancels, waits for the thread; memory goes when the loop has closed its handle. NULL is a no-op. */
+void tm_upload_stop(struct tm_upload *u);
+
+#endif

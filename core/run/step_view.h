@@ -1,0 +1,17 @@
+/* step_view.h - what is known of a step before anything of it runs: its places, its settings. For job and supervisor. */
+#ifndef TM_RUN_STEP_VIEW_H
+#define TM_RUN_STEP_VIEW_H
+
+#include "plan/pipeline.h"
+#include "run/events.h"
+
+/* What the view points to; to be released. */
+struct tm_step_places {
+  char *dir, *logs_dir, *output_dir, *output_file; /* the last is NULL with summary_only */
+};
+
+void tm_step_view_init(struct tm_step_view *v, struct tm_step_places *p, const struct tm_step *step,
+                       uint32_t number, const char *job_dir);
+void tm_step_places_release(struct tm_step_places *p);
+
+#endif
