@@ -124,6 +124,15 @@ function FileDataset:register(in_workspace, name, options)
   return stored.register(self, in_workspace, name, options)
 end
 
+--- Walks the mini-batches that a job would make of it, for a look at them, or for script:run(): `for batch, index in
+--- dataset:mini_batches(5) do`. A batch is what run() is given: a list of paths, or a data frame with memory of its own.
+---@param size? integer|string|tidemill.MiniBatchesOptions as mini_batch_size; or a table with that or with partition_keys
+---@return fun(): (string[]|tidemill.DataFrame)?, integer?
+function FileDataset:mini_batches(size)
+  local walk = require("tidemill.develop").mini_batches(self, size)
+  return walk
+end
+
 --- Forgets the name that it was got by, with all versions; the files stay.
 function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
@@ -201,7 +210,7 @@ end
 ---@field partition_format? string
 ---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
 ---@field options table
-local TabularDataset = { register = FileDataset.register,
+local TabularDataset = { register = FileDataset.register, mini_batches = FileDataset.mini_batches,
                          unregister_all_versions = FileDataset.unregister_all_versions }
 classes.TabularDataset = TabularDataset
 
@@ -559,6 +568,16 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
+
+--- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then `s:run(batch)`. It has a
+--- logger and folders as in a worker, in fresh places.
+---@param path string
+---@param options? tidemill.LoadScriptOptions
+---@return tidemill.Script
+function M.load_script(path, options)
+  local script = require("tidemill.develop").load_script(path, options)
+  return script
+end
 
 --- What a pipeline file returns.
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline

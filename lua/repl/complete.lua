@@ -124,6 +124,10 @@ local function add_fields(found, v, wants_methods)
   if type(v) == "string" then
     v = string
   end
+  local meta = type(v) == "table" and debug.getmetatable(v)
+  for name, method in pairs(type(meta) == "table" and rawget(meta, "methods") or {}) do
+    found[name] = method -- of objects of ours whose __index is a function
+  end
   each_field(v, function(k, field)
     if type(k) == "string" and k:find "^[%a_][%w_]*$" and (not wants_methods or type(field) == "function") then
       found[k] = found[k] or field

@@ -153,7 +153,7 @@ end
 -- An object of a constructor: what it is called, and its fields. A plain table: "" and itself.
 local function parts_of(v)
   local meta = debug.getmetatable(v)
-  if type(meta) == "table" and rawget(meta, "__tm_tag") then
+  if type(meta) == "table" and rawget(meta, "__tm_tag") and rawget(meta, "__tm_value") then
     return tostring(v) .. " ", rawget(meta, "__tm_value")
   end
   return "", v
