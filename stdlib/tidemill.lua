@@ -124,9 +124,9 @@ function FileDataset:register(in_workspace, name, options)
   return stored.register(self, in_workspace, name, options)
 end
 
---- Walks the mini-batches that a job would make of it, for a look at them, or for script:run(): `for batch, index in
---- dataset:mini_batches(5) do`. A batch is what run() is given: a list of paths, or a data frame with memory of its own.
----@param size? integer|string|tidemill.MiniBatchesOptions as mini_batch_size; or a table with that or with partition_keys
+--- Walks the mini-batches that a job would make of it, for a look at them, or for script:run(): `for mini_batch, index
+--- in dataset:mini_batches(5) do`. Each is what run() is given: a list of paths, or a data frame with its own memory.
+---@param size? integer|string|tidemill.MiniBatchesOptions as mini_batch_size; or a table, with that or partition_keys
 ---@return fun(): (string[]|tidemill.DataFrame)?, integer?
 function FileDataset:mini_batches(size)
   local walk = require("tidemill.develop").mini_batches(self, size)
@@ -254,8 +254,8 @@ function TabularDataset:drop_columns(...)
   return with_op(self, { op = "drop", columns = names_of(...) })
 end
 
---- The rows for which it holds; a null never does. A datetime is compared with ISO 8601 text, or with seconds since the
---- epoch.
+--- The rows for which it holds; a null never does. A datetime is compared with ISO 8601 text, or with seconds since
+--- the epoch.
 ---@param column string
 ---@param sign "=="|"~="|"<"|"<="|">"|">="
 ---@param value string|number|boolean
@@ -351,8 +351,8 @@ local Tabular = {}
 ---@field on_ragged? "null"|"drop"|"error" a row with too few or too many fields: missing ones are null and surplus
 --- ones left out (the default), the row is left out, or the try fails
 
---- The rows of files as CSV: files, folders (recursively) and patterns; packed ones (.gz) are read as what they hold. A
---- mini-batch is a data frame of about `mini_batch_size` bytes of a file.
+--- The rows of files as CSV: files, folders (recursively) and patterns; packed ones (.gz) are read as what they hold.
+--- A mini-batch is a data frame of about `mini_batch_size` bytes of a file.
 ---@param path string|string[]
 ---@param options? tidemill.FromDelimitedFilesOptions
 ---@return tidemill.TabularDataset
@@ -569,8 +569,8 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 
---- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then `s:run(batch)`. It has a
---- logger and folders as in a worker, in fresh places.
+--- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then `s:run(batch)`.
+--- It has a logger and folders as in a worker, in fresh places.
 ---@param path string
 ---@param options? tidemill.LoadScriptOptions
 ---@return tidemill.Script

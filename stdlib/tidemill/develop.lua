@@ -1,5 +1,5 @@
---- Working on entry scripts, at a prompt or in a file of one's own: a script in this process, mini-batches to walk, the
---- failing ones of a job.
+--- Working on entry scripts, at a prompt or in a file of one's own: a script in this process, mini-batches to walk,
+--- the failing ones of a job.
 local c = require "tidemill.develop_c"
 local fs = require "tidemill.fs"
 local path = require "tidemill.path"
@@ -26,12 +26,12 @@ function M.mini_batches(dataset, size)
   local options = type(size) == "table" and size or { mini_batch_size = size }
   local walk = c.walk(dataset, options)
   return function()
-    local batch, info, index, warnings = c.next(walk)
+    local mini_batch, info, index, warnings = c.next(walk)
     say(warnings)
-    if batch ~= nil then
-      known[batch] = info
+    if mini_batch ~= nil then
+      known[mini_batch] = info
     end
-    return batch, index
+    return mini_batch, index
   end
 end
 
@@ -111,8 +111,8 @@ function Script:init()
   state.is_ready = true
 end
 
---- Loads the file again, and the modules that it required from beside it; init() is called by the next run(). True: the file
---- has changed since.
+--- Loads the file again, and the modules that it required from beside it; init() is called by the next run(). True:
+--- the file has changed since.
 ---@return boolean
 function Script:reload()
   local state = state_of(self, "reload")
@@ -121,8 +121,8 @@ function Script:reload()
   return state.stamp ~= was
 end
 
-local function length_of(batch)
-  local ok, n = pcall(function() return #batch end)
+local function length_of(mini_batch)
+  local ok, n = pcall(function() return #mini_batch end)
   return ok and n or 0
 end
 
@@ -138,14 +138,15 @@ local function say_counts(items, returned, marks)
   end
 end
 
---- Calls run() over a mini-batch: one of dataset:mini_batches(), or a list of paths or a data frame of one's own. What it
---- returns is judged as in a job, its error has its own stack.
----@param batch string[]|tidemill.DataFrame
+--- Calls run() over a mini-batch: one of dataset:mini_batches(), or a list of paths or a data frame of one's own.
+--- What it returns is judged as in a job, its error has its own stack.
+---@param mini_batch string[]|tidemill.DataFrame
 ---@return any returned what run() returned
-function Script:run(batch)
+function Script:run(mini_batch)
   local state = state_of(self, "run")
-  if type(batch) ~= "table" and type(batch) ~= "userdata" then
-    plan.raise(("script:run(batch): the batch is a %s; accepted: a list of paths, or a data frame"):format(type(batch)))
+  if type(mini_batch) ~= "table" and type(mini_batch) ~= "userdata" then
+    plan.raise(("script:run(mini_batch): it is a %s; accepted: a list of paths, or a data frame")
+      :format(type(mini_batch)))
   end
   if not state.is_job and stamp_of(state.file) ~= state.stamp then
     say(("'%s' has changed since it was loaded; script:reload() loads it again"):format(state.path))
@@ -153,8 +154,8 @@ function Script:run(batch)
   if not state.is_ready then
     Script.init(self)
   end
-  local items = length_of(batch)
-  local returned, count, marks = c.run(state.handle, batch, items, known[batch])
+  local items = length_of(mini_batch)
+  local returned, count, marks = c.run(state.handle, mini_batch, items, known[mini_batch])
   say_counts(items, count, marks)
   return returned
 end
@@ -206,21 +207,21 @@ end
 
 -- ---- of a job ----
 
---- The script of a step of a job, as its workers had it (a copy of the job's copy, with its arguments and settings), and a
---- mini-batch of it, for script:run(). Variables of the job's environment are set in this process.
+--- The script of a step of a job, as its workers had it (a copy of the job's copy, with its arguments and settings),
+--- and a mini-batch of it, for script:run(). Variables of the job's environment are set in this process.
 ---@param dir string of the job
 ---@param step? string where it has several
----@param mini_batch integer its number
+---@param index integer number of the mini-batch
 ---@return tidemill.Script script
----@return string[]|tidemill.DataFrame batch
-function M.of_job(dir, step, mini_batch)
-  local handle, batch, info, notes = c.again(dir, step, mini_batch)
+---@return string[]|tidemill.DataFrame mini_batch
+function M.of_job(dir, step, index)
+  local handle, mini_batch, info, notes = c.again(dir, step, index)
   say(notes)
-  known[batch] = info
-  local state = { handle = handle, path = ("mini-batch %d of %s"):format(mini_batch, dir), is_job = true,
+  known[mini_batch] = info
+  local state = { handle = handle, path = ("mini-batch %d of %s"):format(index, dir), is_job = true,
                   file = "", dir = c.places(handle).script_dir }
   load_it(state)
-  return new_script(state), batch
+  return new_script(state), mini_batch
 end
 
 return M

@@ -23,8 +23,9 @@ describe("an entry script in this process", function()
         index, name = context.minibatch_index, context.dataset_name
         local rows = {}
         for i, path in ipairs(mini_batch) do
+          if path:find "mark" then return context:fail(i, "marked") or {} end
           if path:find "bad" then error("cannot take " .. path:match "[^/]+$") end
-          if path:find "mark" then context:fail(i, "marked") else rows[#rows + 1] = path:match "[^/]+$" .. helper.suffix end
+          rows[i] = path:match "[^/]+$" .. helper.suffix
         end
         return rows
       end
@@ -74,8 +75,8 @@ describe("an entry script in this process", function()
     local s = load()
     local ok, message = pcall(s.run, s, { "/in/bad.txt" })
     assert.is_false(ok)
-    assert.matches("^run%(%) failed at .*score.lua:14: cannot take bad.txt\nstack traceback:", message)
-    assert.matches("score.lua:14: in function", message)
+    assert.matches("^run%(%) failed at .*score.lua:15: cannot take bad.txt\nstack traceback:", message)
+    assert.matches("score.lua:15: in function", message)
     assert.is_nil(message:find("tidemill/", 1, true))
     assert.same({ "a!" }, s:run { "a" })
     assert.is_false((pcall(function() return s.globals.last:fail(1) end)), "its context is over")
@@ -118,10 +119,10 @@ describe("an entry script in this process", function()
   it("takes the mini-batches of a dataset, and knows which they are", function()
     local s, seen = load(), {}
     local files = tidemill.Dataset.File.from_files(dir:at "in"):as_named_input "texts"
-    for batch, index in files:mini_batches(2) do
+    for mini_batch, index in files:mini_batches(2) do
       assert.equal(index, #seen)
-      seen[#seen + 1] = #batch
-      s:run(batch)
+      seen[#seen + 1] = #mini_batch
+      s:run(mini_batch)
       assert.same({ index, "texts" }, { s.globals.index, s.globals.name })
     end
     assert.same({ 2, 2, 1 }, seen)
@@ -149,7 +150,7 @@ describe("an entry script in this process", function()
       load { argument = {} }
     end))
     assert.matches("the script is a number", folder.refused(function() tidemill.load_script(5) end))
-    assert.matches("the batch is a nil", folder.refused(function() load():run() end))
+    assert.matches("it is a nil; accepted: a list of paths", folder.refused(function() load():run() end))
     assert.matches("no such file", select(2, pcall(tidemill.load_script, dir:at "none.lua")))
   end)
 end)
@@ -161,7 +162,7 @@ describe("the mini-batches of a dataset", function()
 
   local function all(dataset, size)
     local list = {}
-    for batch in dataset:mini_batches(size) do list[#list + 1] = batch end
+    for mini_batch in dataset:mini_batches(size) do list[#list + 1] = mini_batch end
     return list
   end
 
@@ -180,8 +181,8 @@ describe("the mini-batches of a dataset", function()
       for i = 1, 3 do dir:write(("%s/%d.txt"):format(store, i), "x") end
     end
     local files = tidemill.Dataset.File.from_files(dir:at "*/*.txt", { partition_format = "{store}/{n}.txt" })
-    local batches = all(files, { partition_keys = "store" })
-    assert.same({ 3, 3 }, { #batches[1], #batches[2] })
+    local mini_batches = all(files, { partition_keys = "store" })
+    assert.same({ 3, 3 }, { #mini_batches[1], #mini_batches[2] })
   end)
 
   it("refuse what a job would refuse", function()

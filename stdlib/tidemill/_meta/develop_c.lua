@@ -15,13 +15,13 @@ function develop_c.load(script) end
 function develop_c.init(script) end
 
 ---@param script userdata
----@param batch table|userdata what run() is given
+---@param given table|userdata what run() is given
 ---@param items integer
----@param mini_batch? userdata what its context says
+---@param info? userdata what its context says
 ---@return any returned
 ---@return integer elements
 ---@return table<integer, string> marks
-function develop_c.run(script, batch, items, mini_batch) end
+function develop_c.run(script, given, items, info) end
 
 ---@param script userdata
 ---@return string
@@ -44,8 +44,8 @@ function develop_c.environment(script) end
 function develop_c.walk(dataset, options) end
 
 ---@param walk userdata
----@return (table|userdata)? batch
----@return userdata? mini_batch
+---@return (table|userdata)? given
+---@return userdata? info
 ---@return integer? index
 ---@return string? warnings
 function develop_c.next(walk) end
@@ -54,8 +54,8 @@ function develop_c.next(walk) end
 ---@param step? string
 ---@param index integer
 ---@return userdata script
----@return table|userdata batch
----@return userdata mini_batch
+---@return table|userdata given
+---@return userdata info
 ---@return string? notes
 function develop_c.again(dir, step, index) end
 
