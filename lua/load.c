@@ -82,17 +82,16 @@ static void say_notes(lua_State *L, void (*on_note)(void *data, const char *word
   lua_pop(L, 1);
 }
 
-/* The tree of what the file returned, which is on top. */
-static struct tm_json *pipeline_tree(lua_State *L, const char *path, struct tm_err *err)
+struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, struct tm_err *err)
 {
-  struct tm_json *v = tm_lua_to_json(L, -1, err);
+  struct tm_json *v = tm_lua_to_json(L, index, err);
   if (v && v->tag && strcmp(v->tag, "Pipeline") == 0)
     return v;
   struct tm_buf said = TM_BUF_NONE;
   if (v && v->tag)
     tm_buf_printf(&said, "a %s", v->tag);
   else
-    tm_buf_add_str(&said, lua_isnil(L, -1) ? "nothing" : luaL_typename(L, -1));
+    tm_buf_add_str(&said, lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
   tm_err_set(err, TM_EUSAGE,
              "%s: returns %s; a pipeline file ends with: return tidemill.Pipeline { name = ..., "
              "steps = { ... } }",
@@ -102,12 +101,33 @@ static struct tm_json *pipeline_tree(lua_State *L, const char *path, struct tm_e
   return NULL;
 }
 
-static struct tm_json *run_pipeline(lua_State *L, const char *path, const struct tm_buf *text,
-                                    struct tm_err *err)
+/* What the host puts into the state: upvalues are none, [piece]. */
+static int call_prepare(lua_State *L)
+{
+  const struct tm_lua_piece *piece = lua_touserdata(L, 1);
+  lua_settop(L, 0);
+  piece->prepare(piece->data, L);
+  return 0;
+}
+
+static int prepare(lua_State *L, const struct tm_lua_piece *piece, struct tm_lua_error *e)
+{
+  if (!piece->prepare)
+    return 0;
+  lua_pushcfunction(L, call_prepare);
+  lua_pushlightuserdata(L, (void *)piece);
+  return tm_lua_pcall(L, 1, 0, e);
+}
+
+static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *piece,
+                                    const char *text, size_t len, struct tm_err *err)
 {
   struct tm_lua_error e = { 0 };
   struct tm_json *v = NULL;
-  int rc = tm_lua_load(L, tm_buf_str(text), text->len, path, &e);
+  const char *path = piece->name;
+  int rc = prepare(L, piece, &e);
+  if (rc == 0)
+    rc = tm_lua_load(L, text, len, path, &e);
   if (rc == 0) {
     add_module_dir(L, path);
     begin_file(L, path);
@@ -115,10 +135,28 @@ static struct tm_json *run_pipeline(lua_State *L, const char *path, const struct
     rc = tm_lua_pcall(L, 0, 1, &e);
   }
   if (rc == 0)
-    v = pipeline_tree(L, path, err);
+    v = tm_lua_pipeline_at(L, -1, path, err);
   else
     fill_err(err, TM_EUSAGE, &e);
   tm_lua_error_release(&e);
+  return v;
+}
+
+struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v = NULL;
+  lua_State *L = NULL;
+  int rc = piece->text ? 0 : read_text(piece->name, &text, err);
+  if (rc < 0)
+    tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", piece->name, tm_code_text(rc));
+  else if ((L = tm_lua_new(err)) != NULL)
+    v = run_pipeline(L, piece, piece->text ? piece->text : tm_buf_str(&text),
+                     piece->text ? strlen(piece->text) : text.len, err);
+  if (v)
+    say_notes(L, piece->on_note, piece->data);
+  tm_lua_free(L);
+  tm_buf_release(&text);
   return v;
 }
 
@@ -126,19 +164,8 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
                                      void (*on_note)(void *data, const char *words), void *data,
                                      struct tm_err *err)
 {
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_json *v = NULL;
-  lua_State *L = NULL;
-  int rc = read_text(path, &text, err);
-  if (rc < 0)
-    tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", path, tm_code_text(rc));
-  else if ((L = tm_lua_new(err)) != NULL)
-    v = run_pipeline(L, path, &text, err);
-  if (v)
-    say_notes(L, on_note, data);
-  tm_lua_free(L);
-  tm_buf_release(&text);
-  return v;
+  struct tm_lua_piece piece = { .name = path, .on_note = on_note, .data = data };
+  return tm_lua_load_piece(&piece, err);
 }
 
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err)

@@ -12,6 +12,22 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
                                      void (*on_note)(void *data, const char *words), void *data,
                                      struct tm_err *err);
 
+struct lua_State;
+
+/* The same of text, and in a state that a host has a part in. */
+struct tm_lua_piece {
+  const char
+      *name; /* the file; with a text, what messages call it, and what `require` looks beside */
+  const char *text;                                 /* or NULL: the file is read */
+  void (*prepare)(void *data, struct lua_State *L); /* before it runs; may raise. Or NULL */
+  void (*on_note)(void *data, const char *words);   /* or NULL */
+  void *data;
+};
+struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_err *err);
+/* The same tree of a value on a stack; nothing is raised, and the stack stays as it is. `name`: of whoever gives it, for words. */
+struct tm_json *tm_lua_pipeline_at(struct lua_State *L, int index, const char *name,
+                                   struct tm_err *err);
+
 /* Compiles an entry script without running it: 0, or TM_ESCRIPT with file:line. */
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err);
 

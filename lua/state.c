@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "frame.h"
 #include "lib_develop.h"
+#include "lib_job.h"
 #include "lib_plan.h"
 #include "lib_store.h"
 #include "runtime.h"
@@ -82,6 +83,7 @@ static int open_all(lua_State *L)
   tm_lua_preload(L, "frame_c", tm_lua_open_frame_c);
   tm_lua_preload(L, "process_c", tm_lua_open_process_c);
   tm_lua_preload(L, "develop_c", tm_lua_open_develop_c);
+  tm_lua_preload(L, "job_c", tm_lua_open_job_c);
   const struct tm_lua_source *boot = add_sources(L); /* [labels] */
   tm_require(boot != NULL);
   if (luaL_loadbuffer(L, boot->text, boot->len, boot->label) != 0)

@@ -579,8 +579,23 @@ function M.load_script(path, options)
   return script
 end
 
+local Pipeline = {}
+
+--- A job of it, which has its directory when this returns, and goes on while something waits for it (or at a prompt, by
+--- itself). Relative paths of the definition are against the file that it stands in.
+---@param options? tidemill.SubmitOptions
+---@return tidemill.Job
+function Pipeline:submit(options)
+  local job = require("tidemill.job").submit(self, options)
+  return job
+end
+
 --- What a pipeline file returns.
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
-M.Pipeline = constructor "Pipeline"
+function M.Pipeline(fields)
+  plan.check("Pipeline", fields)
+  local new = freeze("Pipeline", copy(fields), Pipeline)
+  return new
+end
 
 return M

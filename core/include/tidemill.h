@@ -1,15 +1,54 @@
-/* tidemill.h - the public header of libtidemill, the only one that is installed.
+/* tidemill.h - the public header of libtidemill, the only one that is installed: pipelines, run by a host application.
  *
- * What is here is stable within one minor version: the version, the codes of errors, and the struct that carries their
- * words. Nothing else of the library is public, and its symbols are hidden. There is no interface yet to run a job from a
- * host application; until there is one, start the program: `tidemill run PIPELINE.lua --json` prints the result as one JSON
- * object on the last line of standard output, and job.json, job_result.json and the journal in the job's directory are
- * public, versioned formats.
+ *   runtime -> pipeline (a file, a string, Lua, or step by step) -> job -> events -> result
  *
- * Everything here may be called from any thread, at any time; nothing is allocated, and nothing is printed.
+ *     struct tm_err err = { 0 };
+ *     struct tidemill_runtime *rt;
+ *     struct tidemill_pipeline *p;
+ *     struct tidemill_job *job;
+ *     if (tidemill_runtime_new(&rt, NULL, &err) < 0 || tidemill_pipeline_load(&p, rt, "pipeline.lua", &err) < 0 ||
+ *         tidemill_job_submit(&job, p, NULL, &err) < 0 || tidemill_job_wait(job, -1, &err) < 0)
+ *       fprintf(stderr, "%s\n", err.text);
+ *
+ * Whose loop. One of three, chosen when the runtime is made and by what is called then:
+ *   block     tidemill_job_wait(), tidemill_runtime_run(): the runtime's own loop turns while they wait.
+ *   poll      poll tidemill_runtime_fd() for reading, for at most tidemill_runtime_timeout() milliseconds, from a loop of any
+ *             kind, and call tidemill_runtime_turn() then. It never waits.
+ *   share     give the runtime a uv_loop_t: jobs go on while the host runs that.
+ * Several jobs may run on a runtime at once, and several runtimes in a process.
+ *
+ * Threads. A runtime, and what was made with it, belongs to the thread that made it: all calls come from there, but for
+ * tidemill_runtime_wake(). Callbacks come on that thread too, and from within a loop's turn only: none comes before the call
+ * that asked for it has returned. From a callback everything may be called but what turns the loop or closes the runtime,
+ * which is refused.
+ *
+ * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
+ * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
+ * waited for; nothing is printed, no process-wide setting is changed (locale, directory, mask, limits), exit() is not called.
+ * Threads of the library block all signals. Descriptors 0 to 2 are never taken, whether they are open or not. A host that
+ * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone.
  */
 #ifndef TIDEMILL_H
 #define TIDEMILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Errors. What can fail returns 0 or more, or a negative code: TM_E... below, or a negated errno value; `err` (may be NULL) has
+ * the words. Calls in a wrong order are TM_EUSAGE, with words that say what is missing. Out of memory, and where one of its own
+ * conditions does not hold, the library aborts, as no file may be written then: tidemill_set_on_fault() hears of it before.
+ *
+ * Memory. Objects are opaque. A string that is given is copied. One that is returned belongs to the object it was asked of, and
+ * is valid until that is asked again, or closed; one in an event, until the callback returns. Text is UTF-8 as it came. Closing or
+ * freeing NULL is no error and does nothing.
+ *
+ * What is stable. Before version 1.0 each minor version is an interface of its own, and the name of the shared library says so
+ * (libtidemill.so.0.1); from 1.0 on each major version is. Within one, functions, enumerators and codes are added and never
+ * changed or taken away. A struct that begins with `size` may grow at its end, and is given with the size that the host was
+ * compiled with (the _INIT macros set it); others do not change. Values of an enumeration that a host does not know are to be
+ * ignored. What this header does not name is hidden. Formats of files in a job's directory have versions of their own.
+ */
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,11 +56,11 @@ extern "C" {
 
 #define TM_API __attribute__((visibility("default")))
 
-/* The version of the library that is loaded: "0.1.0". Static memory. */
+/* The version of the library that is loaded: "0.1.0". Static memory. Any thread. */
 TM_API const char *tm_version(void);
 
-/* A function that can fail returns 0 or more, or a negative code: one of these, or a negated errno value.
- * XX(name, code, text). */
+/* Codes and words of errors.
+ * XX(name, code, text) */
 #define TM_ERR_MAP(XX)                                                                             \
   XX(EUSAGE, -10001, "wrong usage or definition")                                                  \
   XX(EDAMAGE, -10002, "damaged file")                                                              \
@@ -48,10 +87,288 @@ struct tm_err {
   char text[2040]; /* cut, never overrun; always ends in NUL */
 };
 
-/* "EUSAGE", "ENOENT", or "UNKNOWN". Static memory. */
+/* "EUSAGE", "ENOENT", or "UNKNOWN". Static memory. Any thread. */
 TM_API const char *tm_code_name(int code);
-/* "wrong usage or definition", "no such file or directory". Static memory. */
+/* "wrong usage or definition", "no such file or directory". Static memory. Any thread. */
 TM_API const char *tm_code_text(int code);
+
+/* Told of faults of the library's own; `is_fatal` when abort() follows. Before any other call, once for the process; without it
+ * nothing is written. */
+TM_API void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal, void *data),
+                                  void *data);
+
+struct tidemill_runtime;
+struct tidemill_pipeline;
+struct tidemill_job;
+struct uv_loop_s; /* uv_loop_t */
+struct lua_State;
+
+/* ---- Runtimes ---- */
+
+enum tidemill_level {
+  TIDEMILL_DEBUG,
+  TIDEMILL_INFO,
+  TIDEMILL_WARNING,
+  TIDEMILL_ERROR,
+};
+
+struct tidemill_runtime_options {
+  size_t size;            /* of this struct */
+  struct uv_loop_s *loop; /* the host's, which it runs; NULL: one of the runtime's own */
+  /* The folder where jobs live that are given no directory; NULL: that of TIDEMILL_WORKSPACE, else the nearest `.tidemill` in the
+   * pipeline's folder or above, else a new one there. */
+  const char *workspace;
+  /* The tidemill program of this version, which keepers and workers are; NULL: that of TIDEMILL_PROGRAM, else the one that was
+   * installed with the library. */
+  const char *program;
+  /* What pipeline files print, and what there is to say of them, a line each; NULL: nobody hears it. */
+  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  /* With a loop of the host's: all is closed, and nothing of the runtime is left. Else not called. */
+  void (*on_closed)(void *data);
+  void *data;
+};
+#define TIDEMILL_RUNTIME_OPTIONS_INIT                                                              \
+  {                                                                                                \
+    sizeof(struct tidemill_runtime_options), NULL, NULL, NULL, NULL, NULL, NULL                    \
+  }
+
+/* `options` NULL: all as NULL says. -ENOENT: there is no program; the words say where it was looked for. */
+TM_API int tidemill_runtime_new(struct tidemill_runtime **out,
+                                const struct tidemill_runtime_options *options, struct tm_err *err);
+/* Closes its jobs, as tidemill_job_close(), and frees all; pipelines of it are freed by the host before. On its own loop all is
+ * done when this returns; on a host's when on_closed comes. TM_EUSAGE, and nothing is done: from within a callback, on its own
+ * loop; or a pipeline is left. */
+TM_API int tidemill_runtime_close(struct tidemill_runtime *rt, struct tm_err *err);
+
+/* Waits until no job runs, or for `timeout_ms` (-1: no limit): 0, -ETIMEDOUT, or -EINTR after tidemill_runtime_wake(). TM_EUSAGE: the
+ * loop is the host's; or from within a callback. */
+TM_API int tidemill_runtime_run(struct tidemill_runtime *rt, int timeout_ms, struct tm_err *err);
+/* Does what is due and does not wait: how many jobs run yet. TM_EUSAGE as above. */
+TM_API int tidemill_runtime_turn(struct tidemill_runtime *rt, struct tm_err *err);
+/* A descriptor of which "can be read" says that there is something to do. The runtime's; the same for all its life. -1: the loop
+ * is the host's. */
+TM_API int tidemill_runtime_fd(const struct tidemill_runtime *rt);
+/* After how many milliseconds there is something to do though the descriptor says nothing; 0 at once, -1 never. To be asked
+ * anew before each poll. */
+TM_API int tidemill_runtime_timeout(struct tidemill_runtime *rt);
+/* From any thread, also from a signal handler: a wait that goes on, or the next one, ends with -EINTR. */
+TM_API void tidemill_runtime_wake(struct tidemill_runtime *rt);
+
+/* Absolute path of the program that keepers and workers are. */
+TM_API const char *tidemill_runtime_program(const struct tidemill_runtime *rt);
+
+/* ---- Pipelines ----
+ *
+ * A definition, with values for its parameters. It may be submitted any number of times, and freed at once when its jobs have been
+ * submitted. What is wrong with it is said with file and line where there are any. */
+
+/* A file that returns tidemill.Pipeline { ... }. */
+TM_API int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                  const char *path, struct tm_err *err);
+/* The same from text. `name` is what messages call it, and its folder what relative paths are against ("" or a bare name: the
+ * current directory). */
+TM_API int tidemill_pipeline_load_string(struct tidemill_pipeline **out,
+                                         struct tidemill_runtime *rt, const char *text,
+                                         const char *name, struct tm_err *err);
+/* The tidemill.Pipeline at `index` of a Lua stack, in a state of tidemill_lua_open() or of on_lua. `name` as above. The stack is
+ * left as it was, and nothing is raised. */
+TM_API int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                      struct lua_State *L, int index, const char *name,
+                                      struct tm_err *err);
+
+/* One that is built here. `dir` is what relative paths are against; NULL: the current directory. */
+TM_API int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                 const char *name, const char *dir, struct tm_err *err);
+/* A step that runs a script, which is a path; what follows is of the step that was added last. */
+TM_API int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
+                                      const char *entry_script, struct tm_err *err);
+/* A parameter of ParallelRunStep or ParallelRunConfig by its name (`tidemill help parameters`), as text: "mini_batch_size" "5".
+ * Names of a list are separated by commas; "environment_variables" is "NAME=VALUE", and adds one. */
+TM_API int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
+                                 struct tm_err *err);
+/* An input of files: a path, a folder or a pattern. `name` (or NULL) is what the script finds in context.dataset_name. */
+TM_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path,
+                                       const char *name, struct tm_err *err);
+/* An input of rows: of delimited files, or, where `path` ends in .jsonl or .ndjson (and .gz), of JSON lines. */
+TM_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
+                                       const char *name, struct tm_err *err);
+/* An input: the files that an earlier step writes. */
+TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step,
+                                           const char *name, struct tm_err *err);
+/* One more argument of the script. */
+TM_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
+                                          struct tm_err *err);
+
+/* An entry script as text: where the definition names `path`, this is run, whether there is such a file or not. It is kept in the
+ * workspace, by its contents, so that the job can be resumed. */
+TM_API int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path,
+                                        const char *text, struct tm_err *err);
+/* The value of a PipelineParameter, as text; the last one counts. */
+TM_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name,
+                                       const char *value, struct tm_err *err);
+/* Whether all is well with it, as a submission would say. Nothing is made. */
+TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
+TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
+TM_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
+
+/* ---- Jobs ---- */
+
+enum tidemill_state {
+  TIDEMILL_RUNNING, /* or waits for its turn */
+  TIDEMILL_COMPLETED,
+  TIDEMILL_FAILED,
+  TIDEMILL_CANCELED,
+  TIDEMILL_SKIPPED, /* a step: what it reads was not all written */
+};
+/* "Running", "Completed", ...; "Unknown". Static memory. Any thread. */
+TM_API const char *tidemill_state_name(enum tidemill_state state);
+
+/* Numbers of a job or step; those of earlier sessions are in them. */
+struct tidemill_counts {
+  int64_t created;                              /* mini-batches */
+  bool all_created;                             /* `created` is final */
+  int64_t succeeded, failed, running;           /* mini-batches */
+  int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
+};
+/* A job's, in this order: STATE Running; the others as they come; STATE with its end, the last one. */
+enum tidemill_event_kind {
+  TIDEMILL_EVENT_STATE = 1, /* state, counts; text: why it failed */
+  TIDEMILL_EVENT_PROGRESS, /* counts, of all steps: when they have changed, about ten times a second */
+  TIDEMILL_EVENT_STEP,     /* step, state, counts, text: it has begun, or is over */
+  TIDEMILL_EVENT_MINI_BATCH, /* step, worker, mini_batch, outcome, ...: a try has ended */
+  TIDEMILL_EVENT_WORKER,     /* step, worker, pid, worker_state, text: how it ended */
+  TIDEMILL_EVENT_LOG,        /* level, text, step or NULL: a line of the job's log */
+};
+
+enum tidemill_outcome {
+  TIDEMILL_DONE = 1, /* committed; a part: held until all of it is */
+  TIDEMILL_GIVEN_UP, /* failed, and not tried again */
+  TIDEMILL_RETRIED,  /* failed, and will be tried again */
+};
+
+enum tidemill_worker_state {
+  TIDEMILL_WORKER_STARTED = 1,
+  TIDEMILL_WORKER_READY,  /* its init() has returned */
+  TIDEMILL_WORKER_FAILED, /* its init() has failed: text, stack, where */
+  TIDEMILL_WORKER_ENDED,
+};
+
+/* What is not said of a kind is 0, or "" for text. */
+struct tidemill_event {
+  size_t size;
+  enum tidemill_event_kind kind;
+  enum tidemill_state state;
+  enum tidemill_level level;
+  enum tidemill_outcome outcome;
+  enum tidemill_worker_state worker_state;
+  uint32_t try_number; /* from 1 */
+  struct tidemill_job *job;
+  int64_t wall_ns;     /* since the epoch */
+  const char *step;    /* its name, or NULL: of the job */
+  const char *worker;  /* "process000", or NULL */
+  int64_t pid;         /* of the worker */
+  const char *text;    /* MINI_BATCH and WORKER_FAILED: the error's words */
+  const char *stack;   /* of the script, with the error */
+  const char *where;   /* "score.lua:12": the innermost line of the script */
+  uint64_t mini_batch; /* its number, from 0 */
+  int64_t
+      part_first; /* while bad items are isolated: number of the part's first item, from 1; 0: all */
+  const char *status;     /* of the try: "RUN_DONE", "RUN_EXCEPTION", "RUN_TIMEOUT", ... */
+  const char *first_item; /* path of the first item, or of the file that it is in */
+  int64_t items, items_succeeded, items_failed; /* of the mini-batch, or part */
+  int64_t run_ns;                               /* how long run() took */
+  struct tidemill_counts counts;
+};
+
+struct tidemill_job_options {
+  size_t size;
+  const char *dir; /* the job's directory; NULL: a new one in the workspace */
+  bool
+      resume; /* goes on with the job in `dir`, else with this pipeline's newest that is not Completed */
+  bool keep_failed, accept_changes, verify_input; /* as of `tidemill run --resume` */
+  int64_t
+      max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
+  /* Called for each event. What it points to is valid until it returns. */
+  void (*on_event)(void *data, const struct tidemill_event *event);
+  void *data;
+};
+#define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
+  {                                                                                                \
+    sizeof(struct tidemill_job_options), NULL, false, false, false, false, 0, NULL, NULL           \
+  }
+
+/* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may
+ * wait up to 5 s for a directory that another process has only just left. TM_EUSAGE: the definition, or `dir`; TM_ESCRIPT: a
+ * script is no Lua; TM_ECHANGED: it is not the job's definition; TM_EINUSE, TM_EVERSION, TM_EDAMAGE, or of the system.
+ * `options` may be NULL. */
+TM_API int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
+                               const struct tidemill_job_options *options, struct tm_err *err);
+/* Goes on with a job from what its own record says: the pipeline file, and the parameters of then. `job` is its directory, its
+ * name, or "latest" of the workspace; `options` may be NULL, and its `dir` and `resume` count for nothing. */
+TM_API int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt,
+                               const char *job, const struct tidemill_job_options *options,
+                               struct tm_err *err);
+/* Waits for its end, for at most `timeout_ms` (-1: no limit); other jobs of the runtime go on meanwhile. 0: it has ended, however;
+ * else as of tidemill_runtime_run(). */
+TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err);
+/* No more mini-batches are handed out, and the running ones may end; with `now` they are killed. The job is Canceled when its event
+ * says so, and can be resumed. One that has ended: nothing is done. */
+TM_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
+
+TM_API enum tidemill_state tidemill_job_state(const struct tidemill_job *job);
+/* What `tidemill run` would exit with: 0 Completed, 1 Failed, 2 wrong definition, 3 system error, 130 Canceled; -1: it runs. */
+TM_API int tidemill_job_exit_status(const struct tidemill_job *job);
+TM_API const char *tidemill_job_name(const struct tidemill_job *job); /* of its pipeline */
+TM_API const char *tidemill_job_dir(const struct tidemill_job *job);  /* absolute */
+/* Why it Failed; "" otherwise. */
+TM_API const char *tidemill_job_cause(const struct tidemill_job *job);
+/* Of all steps. */
+TM_API void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out);
+/* The result as one JSON object, as in job_result.json and of `tidemill run --json`; NULL while it runs, and when the inputs of a
+ * Completed job were only compared. */
+TM_API const char *tidemill_job_result(struct tidemill_job *job);
+
+struct tidemill_step {
+  size_t size;
+  const char *name;
+  enum tidemill_state state;
+  const char *output_dir;
+  const char *output_file; /* the rows: now, or when it is Completed; NULL with summary_only */
+  const char *logs_dir;
+  const char *cause; /* why it Failed or was Skipped; "" else */
+  struct tidemill_counts counts;
+};
+#define TIDEMILL_STEP_INIT                                                                         \
+  {                                                                                                \
+    sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL,                  \
+    {                                                                                              \
+      0, false, 0, 0, 0, 0, 0, 0                                                                   \
+    }                                                                                              \
+  }
+
+TM_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
+/* TM_EUSAGE: there is no such step. */
+TM_API int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
+                             struct tm_err *err);
+
+/* Frees it. One that runs is ended at once, its processes killed, without an event; it can be resumed. From within a callback it
+ * is done in the loop's next turn, and no event comes before. */
+TM_API void tidemill_job_close(struct tidemill_job *job);
+
+/* ---- Lua ---- (LuaJIT 2.1, the one that the library is linked to) */
+
+/* Called with each new state that a pipeline file will run in, before it does, beneath a protected call: it may raise, and the
+ * load fails with the words. What it puts into the state is the file's. */
+TM_API void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
+                                    void (*on_lua)(void *data, struct lua_State *L), void *data);
+/* `require "host"` of a pipeline file is a table with what is added here: a C function, or a value, as JSON text. */
+TM_API int tidemill_runtime_add_function(struct tidemill_runtime *rt, const char *name,
+                                         int (*function)(struct lua_State *L), struct tm_err *err);
+TM_API int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *name,
+                                      const char *json, struct tm_err *err);
+/* Makes `require "tidemill"` and its modules known to a state of the host's; pipeline:submit { ... } in it gives a job on `rt`, which
+ * must live as long as the state. Nothing is raised. */
+TM_API int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, struct tm_err *err);
 
 #ifdef __cplusplus
 }

@@ -204,6 +204,21 @@ static const struct tm_field register_fields[] = {
   { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "names and values, for people" },
 };
 
+static const struct tm_field submit_fields[] = {
+  { "job_dir", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
+    "the job's directory; without it a new one in the workspace" },
+  { "parameters", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "values of PipelineParameters" },
+  { "resume", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "goes on with the job in job_dir, else with this pipeline's newest that is not Completed" },
+  { "keep_failed", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: failed mini-batches stay failed" },
+  { "accept_changes", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: goes on although script or inputs have changed" },
+  { "verify_input", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: lists the input again and compares all of it" },
+  { "max_workers", TM_FIELD_INT, 1, INT32_MAX, NULL, NULL, 0, "workers of all steps together" },
+};
+
 static const struct tm_field workspace_fields[] = {
   { "name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
   { "path", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
@@ -319,6 +334,7 @@ static const struct kind {
   KIND("dataset:register", register_fields),
   KIND("dataset:mini_batches", mini_batches_fields),
   KIND("load_script", load_script_fields),
+  KIND("pipeline:submit", submit_fields),
   KIND("Workspace", workspace_fields),
   KIND("Datastore.register_directory", directory_fields),
   KIND("datastore:upload", copy_fields),

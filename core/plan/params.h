@@ -59,7 +59,7 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "dataset:register", "dataset:mini_batches", "load_script", "Workspace", "Datastore.register_directory", "datastore:upload",
+ * "OutputFileDatasetConfig", "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit", "Workspace", "Datastore.register_directory", "datastore:upload",
  * "datastore:download", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
  * "Dataset.Tabular.from_delimited_files",
  * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of

@@ -263,7 +263,8 @@ void tm_job_start_node(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  job->node = tm_node_start(job->o.loop, job->o.program, "0", on_note, on_node_lost, job, &err);
+  job->node = tm_node_start(job->o.loop, job->o.program, job->o.has_stderr, "0", on_note,
+                            on_node_lost, job, &err);
   if (job->node)
     tm_job_steps_set_node(job, job->node);
   else
@@ -357,23 +358,28 @@ void tm_job_start(struct tm_job *job)
     on_rechecked(job, err.code, 0, &err);
 }
 
-void tm_job_cancel(struct tm_job *job)
+void tm_job_end_early(struct tm_job *job, bool now)
 {
-  int64_t now = tm_clock_mono_ns();
-  bool again = job->canceled_ns != 0 && now - job->canceled_ns >= AGAIN_NS;
-
   if (job->recheck) {
     tm_recheck_stop(job->recheck);
     job->recheck = NULL;
     end_refused(job, TM_CANCELED_JOB);
     return;
   }
-  if (job->is_ended || job->earlier || (job->canceled_ns != 0 && !again))
+  if (job->is_ended || job->earlier)
     return;
   if (job->canceled_ns == 0)
-    job->canceled_ns = now;
+    job->canceled_ns = tm_clock_mono_ns();
   if (job->is_started)
-    tm_job_steps_cancel(job, again);
+    tm_job_steps_cancel(job, now);
+}
+
+void tm_job_cancel(struct tm_job *job)
+{
+  bool is_first = job->canceled_ns == 0;
+
+  if (is_first || tm_clock_mono_ns() - job->canceled_ns >= AGAIN_NS)
+    tm_job_end_early(job, !is_first);
 }
 
 /* Ending. */

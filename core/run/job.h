@@ -24,7 +24,8 @@ struct tm_job_options {
   bool resume, keep_failed, accept_changes, verify_input;
   int64_t
       max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
-  bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
+  bool has_stderr; /* keepers say what they have to say on that of this process; else to nobody */
+  bool has_stdin;  /* a list of paths on standard input can be read, from its beginning */
   void (*on_ended)(void *data, struct tm_job *job); /* once; the result has been written */
   void *data;
 };
@@ -35,6 +36,8 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
 void tm_job_start(struct tm_job *job);
 /* The first call: no new mini-batches, the running ones may end. The second, half a second later or more: all is killed. */
 void tm_job_cancel(struct tm_job *job);
+/* The same without the clock: once more with `now` kills. */
+void tm_job_end_early(struct tm_job *job, bool now);
 const struct tm_job_view *tm_job_view(const struct tm_job *job);
 /* 0 Completed, 1 Failed, 2 wrong definition, 3 system error, 130 Canceled. */
 int tm_job_exit_status(const struct tm_job *job);

@@ -1,6 +1,6 @@
 /* node.c - see node.h.
  *
- * The keeper is started in a session of its own (sys/process.h), with the control channel as descriptor 3 and our stderr.
+ * The keeper is started in a session of its own (sys/process.h), with the control channel as descriptor 3, and our stderr where that is asked for.
  * Which step a worker belongs to is noted by its number, so that every frame finds its user. After the channel has ended,
  * whatever the reason, the keeper is waited for: it ends by itself within moments, and is killed when it does not.
  *
@@ -56,10 +56,10 @@ struct tm_node {
 static void on_frame(struct tm_channel *c, const struct tm_frame *f);
 static void on_end(struct tm_channel *c, int code);
 
-static pid_t start_keeper(const char *program, int control, struct tm_err *err)
+static pid_t start_keeper(const char *program, bool has_stderr, int control, struct tm_err *err)
 {
   char *argv[] = { (char *)program, (char *)"node", NULL };
-  int fds[] = { -1, -1, STDERR_FILENO, control };
+  int fds[] = { -1, -1, has_stderr ? STDERR_FILENO : -1, control };
   struct tm_spawn spawn = {
     .program = program, .argv = argv, .fds = fds, .fds_len = TM_COUNT_OF(fds)
   };
@@ -77,8 +77,8 @@ static void say_hello(struct tm_node *n)
   tm_channel_send(&n->control, &f);
 }
 
-struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, const char *node_id,
-                              void (*on_note)(void *, const char *),
+struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
+                              const char *node_id, void (*on_note)(void *, const char *),
                               void (*on_lost)(void *, const char *), void *data, struct tm_err *err)
 {
   struct tm_node *n = NULL;
@@ -87,7 +87,7 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, const c
 
   if (tm_channel_pair(pair, err) < 0)
     return NULL;
-  pid = start_keeper(program, pair[1], err);
+  pid = start_keeper(program, has_stderr, pair[1], err);
   tm_fs_close(tm_fs_real(), pair[1]);
   if (pid < 0) {
     tm_err_wrap(err, "cannot start the keeper of node %s", node_id);

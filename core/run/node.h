@@ -25,9 +25,9 @@ struct tm_node_user {
   void (*on_ended)(void *data, uint32_t worker, const struct tm_ended *ended);
 };
 
-/* on_note: words for the log. on_lost: the keeper has ended or speaks another version; every worker is gone. Once. */
-struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, const char *node_id,
-                              void (*on_note)(void *data, const char *text),
+/* has_stderr: the keeper has ours, else nobody's. on_note: words for the log. on_lost: the keeper has ended or speaks another version; every worker is gone. Once. */
+struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
+                              const char *node_id, void (*on_note)(void *data, const char *text),
                               void (*on_lost)(void *data, const char *text), void *data,
                               struct tm_err *err);
 /* Makes the step known to the keeper. Returns its number on this node. */

@@ -5,6 +5,7 @@
  * between calls, so that any number of threads may use the table.
  *
  *  (1) Every descriptor is close-on-exec from its first moment.
+ *  (2) None is 0, 1 or 2: these are a host's.
  */
 #include "sys/fs.h"
 
@@ -14,10 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sys/low_fds.h"
+
 static int real_open(void *self, const char *path, int flags, int mode)
 {
   int fd = open(path, flags | O_CLOEXEC, (mode_t)mode); /* keeps (1) */
-  return fd < 0 ? -errno : fd;
+  return fd < 0 ? -errno : tm_fd_lift(fd);              /* keeps (2) */
 }
 
 static int real_close(void *self, int fd)

@@ -13,6 +13,8 @@
  *      come behind the tm_turns.
  *  (3) After tm_loop_release() nothing of the loop is left, whatever callers forgot; what they
  *      forgot is a fault.
+ *  (4) A host's loop has handles and `data` of the host's: nothing of it is touched but what was
+ *      opened here, and it is run by the host alone.
  */
 #include "sys/loop.h"
 
@@ -20,6 +22,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "sys/low_fds.h"
 
 static void run_late(struct tm_loop *loop)
 {
@@ -40,25 +43,45 @@ const char *tm_loop_library(void)
   return uv_version_string();
 }
 
-int tm_loop_init(struct tm_loop *loop, struct tm_err *err)
+static void open_turn_end(struct tm_loop *loop)
 {
-  memset(loop, 0, sizeof *loop);
-  int rc = uv_loop_init(&loop->uv);
-  if (rc < 0)
-    return tm_err_system(err, rc, "cannot make an event loop");
-  loop->uv.data = loop;
-  uv_prepare_init(&loop->uv, &loop->turn_end);
+  uv_prepare_init(loop->uv, &loop->turn_end);
   loop->turn_end.data = loop;
   uv_prepare_start(&loop->turn_end, on_turn_end);
   uv_unref((uv_handle_t *)&loop->turn_end); /* keeps (2) */
+}
+
+int tm_loop_init(struct tm_loop *loop, struct tm_err *err)
+{
+  struct tm_low_fds low;
+  memset(loop, 0, sizeof *loop);
+  tm_low_fds_hold(&low);
+  int rc = uv_loop_init(&loop->own); /* opens all that libuv ever opens for a loop */
+  tm_low_fds_release(&low);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot make an event loop");
+  loop->uv = &loop->own;
+  open_turn_end(loop);
   return 0;
+}
+
+void tm_loop_join(struct tm_loop *loop, uv_loop_t *uv)
+{
+  memset(loop, 0, sizeof *loop);
+  loop->uv = uv;
+  open_turn_end(loop);
+}
+
+bool tm_loop_is_joined(const struct tm_loop *loop)
+{
+  return loop->uv != &loop->own;
 }
 
 static void run(struct tm_loop *loop, uv_run_mode mode)
 {
-  tm_require(!loop->is_running); /* keeps (1) */
+  tm_require(!loop->is_running && !tm_loop_is_joined(loop)); /* keeps (1), (4) */
   loop->is_running = true;
-  uv_run(&loop->uv, mode);
+  uv_run(loop->uv, mode);
   run_late(loop); /* what was asked for in the last turn, which libuv ends in its middle */
   loop->is_running = false;
 }
@@ -70,7 +93,23 @@ void tm_loop_run(struct tm_loop *loop)
 
 void tm_loop_stop(struct tm_loop *loop)
 {
-  uv_stop(&loop->uv);
+  uv_stop(loop->uv);
+}
+
+void tm_loop_turn(struct tm_loop *loop)
+{
+  run(loop, UV_RUN_NOWAIT);
+}
+
+int tm_loop_fd(const struct tm_loop *loop)
+{
+  return uv_backend_fd(loop->uv);
+}
+
+int tm_loop_timeout_ms(struct tm_loop *loop)
+{
+  uv_update_time(loop->uv); /* else it is that of the last turn */
+  return loop->late ? 0 : uv_backend_timeout(loop->uv);
 }
 
 static void count_closing(uv_handle_t *handle, void *data)
@@ -84,7 +123,7 @@ static void run_closing(struct tm_loop *loop)
 {
   for (;;) {
     int closing = 0;
-    uv_walk(&loop->uv, count_closing, &closing);
+    uv_walk(loop->uv, count_closing, &closing);
     if (closing == 0)
       return;
     run(loop, UV_RUN_NOWAIT);
@@ -107,10 +146,37 @@ static void close_forgotten(uv_handle_t *handle, void *data)
 void tm_loop_release(struct tm_loop *loop)
 {
   run_closing(loop);
-  uv_walk(&loop->uv, close_forgotten, loop);
+  uv_walk(loop->uv, close_forgotten, loop);
   run_closing(loop);
-  tm_require(uv_loop_close(&loop->uv) == 0); /* keeps (3) */
+  tm_require(uv_loop_close(loop->uv) == 0); /* keeps (3) */
   loop->open = 0;
+}
+
+static void on_turn_end_closed(uv_handle_t *handle)
+{
+  struct tm_loop *loop = handle->data;
+  if (loop->on_left)
+    loop->on_left(loop->data);
+}
+
+static void leave_when_closed(struct tm_loop *loop)
+{
+  if (loop->is_leaving && loop->open == 0)
+    uv_close((uv_handle_t *)&loop->turn_end, on_turn_end_closed);
+}
+
+void tm_loop_leave(struct tm_loop *loop, void (*on_left)(void *data), void *data)
+{
+  loop->is_leaving = true;
+  loop->on_left = on_left;
+  loop->data = data;
+  leave_when_closed(loop);
+}
+
+void tm_loop_closed_one(struct tm_loop *loop)
+{
+  loop->open--;
+  leave_when_closed(loop);
 }
 
 void tm_late_add(struct tm_loop *loop, struct tm_late *l)

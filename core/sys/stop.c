@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "sys/low_fds.h"
 
 int tm_stop_open(struct tm_stop *s, struct tm_err *err)
 {
   atomic_init(&s->is_set, false);
   s->on_wait = NULL;
-  s->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  s->fd = tm_fd_lift(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   return s->fd < 0 ? tm_err_system(err, -errno, "cannot make an event descriptor") : 0;
 }
 

@@ -21,19 +21,15 @@
 #include "base/check.h"
 #include "base/time.h"
 
-static struct tm_loop *loop_of(void *handle)
-{
-  return uv_handle_get_loop((const uv_handle_t *)handle)->data;
-}
-
 /* The end of each kind: tm_<noun>_close(), and libuv's callback for it. */
 #define DEFINE_CLOSE(noun)                                                                         \
   static void on_##noun##_closed(uv_handle_t *handle)                                              \
   {                                                                                                \
     struct tm_##noun *x = handle->data;                                                            \
-    loop_of(&x->uv)->open--;                                                                       \
+    struct tm_loop *loop = x->loop;                                                                \
     if (x->on_closed != NULL)                                                                      \
       x->on_closed(x);                                                                             \
+    tm_loop_closed_one(loop);                                                                      \
   }                                                                                                \
   void tm_##noun##_close(struct tm_##noun *x)                                                      \
   {                                                                                                \
@@ -59,8 +55,9 @@ void tm_timer_open(struct tm_timer *t, struct tm_loop *loop, void (*on_time)(str
                    void *data)
 {
   memset(t, 0, sizeof *t);
-  uv_timer_init(&loop->uv, &t->uv);
+  uv_timer_init(loop->uv, &t->uv);
   t->uv.data = t;
+  t->loop = loop;
   t->on_time = on_time;
   t->data = data;
   t->is_open = true;
@@ -109,10 +106,11 @@ int tm_poll_open(struct tm_poll *p, struct tm_loop *loop, int fd,
                  void (*on_ready)(struct tm_poll *, int), void *data, struct tm_err *err)
 {
   memset(p, 0, sizeof *p);
-  int rc = uv_poll_init(&loop->uv, &p->uv, fd);
+  int rc = uv_poll_init(loop->uv, &p->uv, fd);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot watch descriptor %d", fd);
   p->uv.data = p;
+  p->loop = loop;
   p->on_ready = on_ready;
   p->data = data;
   p->is_open = true;
@@ -142,8 +140,9 @@ void tm_wake_open(struct tm_wake *w, struct tm_loop *loop, void (*on_wake)(struc
                   void *data)
 {
   memset(w, 0, sizeof *w);
-  tm_require(uv_async_init(&loop->uv, &w->uv, on_uv_wake) == 0);
+  tm_require(uv_async_init(loop->uv, &w->uv, on_uv_wake) == 0);
   w->uv.data = w;
+  w->loop = loop;
   w->on_wake = on_wake;
   w->data = data;
   w->is_open = true;
@@ -169,10 +168,11 @@ int tm_signal_open(struct tm_signal *s, struct tm_loop *loop, int number,
   int rc =
       sigaction(number, NULL, &now) < 0 || number == SIGKILL || number == SIGSTOP ? -EINVAL : 0;
   if (rc == 0) /* what can fail comes before there is a handle: keeps (2) */
-    rc = uv_signal_init(&loop->uv, &s->uv);
+    rc = uv_signal_init(loop->uv, &s->uv);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot watch signal %d", number);
   s->uv.data = s;
+  s->loop = loop;
   s->on_signal = on_signal;
   s->data = data;
   s->is_open = true;
@@ -191,8 +191,9 @@ void tm_turn_open(struct tm_turn *t, struct tm_loop *loop, void (*on_turn)(struc
                   void *data)
 {
   memset(t, 0, sizeof *t);
-  uv_prepare_init(&loop->uv, &t->uv);
+  uv_prepare_init(loop->uv, &t->uv);
   t->uv.data = t;
+  t->loop = loop;
   t->on_turn = on_turn;
   t->data = data;
   t->is_open = true;

@@ -11,6 +11,8 @@
  */
 #include "sys/wire.h"
 
+#include "sys/low_fds.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -76,10 +78,12 @@ static void take_fds(struct msghdr *m, struct tm_wire_fds *fds)
     for (size_t i = 0; i < n; i++) {
       int fd;
       memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-      if (fds->len < fds->max)
+      if (fds->len == fds->max)
+        close(fd); /* keeps (1) */
+      else if ((fd = tm_fd_lift(fd)) >= 0)
         fds->at[fds->len++] = fd;
       else
-        close(fd); /* keeps (1) */
+        fds->is_cut = true;
     }
   }
 }

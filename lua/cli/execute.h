@@ -8,10 +8,9 @@
 
 #include <stdbool.h>
 
+#include "api/own.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
-#include "report/report.h"
-#include "run/job.h"
 
 /* The words of --progress, NULL-ended. */
 extern const char *const tm_progress_modes[];
@@ -48,26 +47,21 @@ struct tm_execute {
 /* One job while it is open, for hooks. */
 struct tm_execution {
   const struct tm_execute *o;
-  struct tm_loop loop;
+  struct tidemill_runtime *rt;
   struct tm_terminal terminal;
-  struct tm_events events; /* listeners are added in on_open, or before */
-  struct tm_report *report;
   struct tm_signal signals[3];
-  struct tm_job *job;
-  char *program;
-  int64_t canceled_ns; /* monotonic; 0: not */
-  bool has_ended;      /* the job has */
-  int status;          /* overrides the exit status of the job; 0: does not */
+  struct tidemill_job *job; /* listeners are added in on_open */
+  int64_t canceled_ns;      /* monotonic; 0: not */
+  bool has_ended;           /* the job has */
+  int status;               /* overrides the exit status of the job; 0: does not */
 };
 
 /* Opens the job, runs it to its end and closes it. The exit status; negative, with words, when it could not be opened. */
 int tm_execute(const struct tm_execute *o, struct tm_err *err);
-/* As the first Ctrl-C, without its words. */
+/* As Ctrl-C, without its words: the first time, and half a second later or more. */
 void tm_execution_cancel(struct tm_execution *x);
 void tm_execution_stop(struct tm_execution *x);
 
-/* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
-int tm_execute_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
 /* The exit status of what ended before or without a job. */
 int tm_execute_status_of(int rc);
 

@@ -28,7 +28,7 @@ static const char *const kinds[] = {
   "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
   "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
   "Dataset.Tabular.from_delimited_files", "Dataset.Tabular.from_json_lines_files",
-  "dataset:register", "dataset:mini_batches", "load_script", "Workspace", "Datastore.register_directory", "datastore:upload", "datastore:download", "arguments", NULL,
+  "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit", "Workspace", "Datastore.register_directory", "datastore:upload", "datastore:download", "arguments", NULL,
 };
 
 static const char *const statuses[] = {

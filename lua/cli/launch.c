@@ -75,7 +75,7 @@ int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
     return err->code;
   l->pipeline = tm_pipeline_from_json(tree, file, l->given.at, l->given.len, err);
   tm_json_free(tree);
-  return l->pipeline ? tm_execute_check_scripts(l->pipeline, err) : err->code;
+  return l->pipeline ? tm_draft_check_scripts(l->pipeline, err) : err->code;
 }
 
 int tm_launch_check_resume(const struct tm_pipeline *p, bool resume, bool keep_failed,

@@ -219,7 +219,7 @@ static void on_gone(void *data, const struct tm_err *err)
     tm_execution_stop(m->x);
     return;
   }
-  tm_report_say(m->x->report, TM_WARNING,
+  tm_report_say(m->x->job->report, TM_WARNING,
                 err->code == -EPIPE ? "nobody reads the rows any more: the job is canceled"
                                     : err->text);
   tm_execution_cancel(m->x);
@@ -228,14 +228,14 @@ static void on_gone(void *data, const struct tm_err *err)
 
 static int open_rows(struct map *m, const char *path, struct tm_err *err)
 {
-  struct tm_outlet_options o = { .loop = &m->x->loop,
+  struct tm_outlet_options o = { .loop = &m->x->rt->loop,
                                  .fs = m->cli->fs,
                                  .path = path,
                                  .fd = STDOUT_FILENO,
                                  .on_idle = on_idle,
                                  .on_gone = on_gone,
                                  .data = m };
-  tm_timer_open(&m->kill, &m->x->loop, on_kill, m);
+  tm_timer_open(&m->kill, &m->x->rt->loop, on_kill, m);
   return tm_outlet_open(&m->outlet, &o, err);
 }
 
@@ -255,9 +255,9 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   if (rc < 0)
     return rc;
   m->listener = (struct tm_listener) { .on_event = on_event, .data = m };
-  tm_events_add(&x->events, &m->listener);
+  tm_events_add(&x->job->events, &m->listener);
   if (is_partial)
-    tm_outlet_advance(&m->outlet, tm_job_view(x->job)->steps[0]->output_bytes);
+    tm_outlet_advance(&m->outlet, tm_job_view(x->job->job)->steps[0]->output_bytes);
   else if (fs->stat(fs->self, m->output, true, &st) == 0)
     tm_outlet_advance(&m->outlet, st.size);
   return 0;

@@ -226,7 +226,7 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *opti
   s->cwd = tm_xstrdup(cwd);
   char *entry = tm_path_absolute(cwd, s->words.at[0]);
   if ((rc = check_entry(s, entry, err)) >= 0 && (rc = make_pipeline(s, given, entry, err)) >= 0)
-    rc = tm_execute_check_scripts(s->pipeline, err);
+    rc = tm_draft_check_scripts(s->pipeline, err);
   free(entry);
   return rc;
 }

@@ -1,0 +1,360 @@
+/* job.c - jobs of a host: from a submission to the end.
+ *
+ *   submit -> [opened] -> the loop's next turn: started -> events ... -> ended, the last event -> close
+ *
+ *  (1) Nothing is told to the host before the call that submits has returned: the job is started by a timer that is due at once.
+ *  (2) What a host asks for from within a callback, beneath which the job's own functions stand, is done by that timer too.
+ *  (3) Behind tm_job_close() nothing of the job is called any more; the object lives until its timer is closed.
+ */
+#include "api/own.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "report/progress.h"
+#include "run/failed_source.h"
+#include "run/job_dir.h"
+#include "run/job_record.h"
+#include "store/jobs.h"
+#include "store/workspace.h"
+#include "sys/clock.h"
+
+static struct tidemill_job_options read_options(const struct tidemill_job_options *o)
+{
+  struct tidemill_job_options all = TIDEMILL_JOB_OPTIONS_INIT;
+  if (o)
+    memcpy(&all, o, o->size < sizeof(all) ? o->size : sizeof(all));
+  return all;
+}
+
+/* The current directory, to free(). */
+static char *here(struct tm_err *err)
+{
+  char *cwd = getcwd(NULL, 0);
+  if (!cwd)
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  return cwd;
+}
+
+static const char *workspace_name(const struct tidemill_runtime *rt)
+{
+  return rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
+}
+
+char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+                        const char *file, bool resume, struct tm_err *err)
+{
+  char *cwd = here(err), *dir = NULL;
+  char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
+  if (workspace && resume)
+    dir = tm_workspace_find_open_job(rt->fs, workspace, p->name);
+  if (workspace && !dir)
+    dir = tm_workspace_new_job(rt->fs, workspace, p->name, tm_clock_wall_ns(), err);
+  free(workspace);
+  free(cwd);
+  return dir;
+}
+
+/* Running. */
+
+static void on_event(void *data, const struct tm_event *e)
+{
+  tm_event_tell(data, e);
+}
+
+static void on_ended(void *data, struct tm_job *beneath)
+{
+  struct tidemill_job *job = data;
+  job->has_ended = true;
+  if (job->on_ended)
+    job->on_ended(job->on_ended_data, job);
+  tm_event_tell_end(job);
+  if (job->rt->is_waiting)
+    tm_loop_stop(&job->rt->loop);
+}
+
+static void close_now(struct tidemill_job *job);
+
+static void on_later(struct tm_timer *t)
+{
+  struct tidemill_job *job = t->data;
+  if (job->wants_close) {
+    close_now(job);
+    return;
+  }
+  if (!job->is_started) {
+    job->is_started = true;
+    tm_job_start(job->job);
+  }
+  if (job->wants_kill || job->wants_cancel)
+    tm_job_end_early(job->job, job->wants_kill);
+  job->wants_kill = job->wants_cancel = false;
+}
+
+static void open_report(struct tidemill_job *job, const struct tm_submission *s)
+{
+  struct tm_report_options o = s->report;
+  o.fs = job->rt->fs;
+  o.events = &job->events;
+  job->report = tm_report_new(&o);
+  job->listener = (struct tm_listener) { .on_event = on_event, .data = job };
+  tm_events_add(&job->events, &job->listener);
+}
+
+int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s, struct tm_err *err)
+{
+  struct tidemill_job *job = TM_NEW(struct tidemill_job);
+  struct tm_job_options o = { .loop = &s->rt->loop,
+                              .fs = s->rt->fs,
+                              .pipeline = s->pipeline,
+                              .dir = s->o->dir,
+                              .program = s->rt->program,
+                              .has_stderr = s->has_stderr,
+                              .events = &job->events,
+                              .resume = s->o->resume,
+                              .keep_failed = s->o->keep_failed,
+                              .accept_changes = s->o->accept_changes,
+                              .verify_input = s->o->verify_input,
+                              .has_stdin = s->has_stdin,
+                              .max_workers = s->o->max_workers,
+                              .on_ended = on_ended,
+                              .data = job };
+  int rc;
+  job->rt = s->rt;
+  job->o = *s->o;
+  job->on_ended = s->on_ended;
+  job->on_ended_data = s->data;
+  open_report(job, s);
+  if ((rc = tm_job_open(&job->job, &o, err)) < 0) {
+    tm_report_free(job->report);
+    free(job);
+    return rc;
+  }
+  job->pipeline = s->own;
+  job->dir = tm_xstrdup(s->o->dir);
+  tm_timer_open(&job->later, &s->rt->loop, on_later, job);
+  tm_timer_start(&job->later, 0, 0); /* keeps (1) */
+  job->next = s->rt->jobs;
+  s->rt->jobs = job;
+  *out = job;
+  return 0;
+}
+
+/* Submitting. */
+
+static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
+                         struct tm_pipeline *pipeline, const char *file,
+                         struct tidemill_job_options *o, struct tm_err *err)
+{
+  struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
+  char *cwd = here(err), *dir = NULL;
+  int rc;
+  if (cwd)
+    dir = o->dir ? tm_path_absolute(cwd, o->dir)
+                 : tm_submission_dir(rt, pipeline, file, o->resume, err);
+  free(cwd);
+  o->dir = dir;
+  rc = dir ? tm_submission_open(out, &s, err) : err->code;
+  free(dir);
+  if (rc < 0)
+    tm_pipeline_free(pipeline);
+  return rc;
+}
+
+int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
+                        const struct tidemill_job_options *options, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_job_options o = read_options(options);
+  struct tm_pipeline *pipeline;
+  err = err ? err : &unheard;
+  *out = NULL;
+  pipeline = tm_draft_settle(p, err);
+  return pipeline ? open_host_job(out, p->rt, pipeline, p->file, &o, err) : err->code;
+}
+
+/* The pipeline of a job's record, with the parameters of then. */
+static struct tm_pipeline *recorded(struct tidemill_runtime *rt, const struct tm_json *record,
+                                    const char *dir, struct tm_err *err)
+{
+  const struct tm_json *params = tm_json_get(record, "params");
+  const char *file = tm_json_str(record, "pipeline", NULL);
+  struct tidemill_pipeline *draft = NULL;
+  struct tm_pipeline *p = NULL;
+  if (!file) {
+    tm_err_set(err, TM_EUSAGE,
+               "job '%s' was not begun from a pipeline file; submit its pipeline with `dir` and "
+               "`resume`",
+               dir);
+    return NULL;
+  }
+  if (tidemill_pipeline_load(&draft, rt, file, err) == 0) {
+    for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
+      tidemill_pipeline_set_param(draft, params->keys[i], tm_json_str(params, params->keys[i], ""),
+                                  err);
+    p = tm_draft_settle(draft, err);
+  }
+  tidemill_pipeline_free(draft);
+  if (p && tm_failed_source_again(record, p, err) < 0) {
+    tm_pipeline_free(p);
+    p = NULL;
+  }
+  if (!p)
+    tm_err_wrap(err, "cannot go on with job '%s'", dir);
+  return p;
+}
+
+int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, const char *given,
+                        const struct tidemill_job_options *options, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_job_options o = read_options(options);
+  struct tm_pipeline *p = NULL;
+  err = err ? err : &unheard;
+  *out = NULL;
+  char *cwd = here(err);
+  char *dir = cwd ? tm_jobs_find(rt->fs, given, workspace_name(rt), cwd, err) : NULL;
+  struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
+  if (record)
+    p = recorded(rt, record, dir, err);
+  o.dir = dir;
+  o.resume = true;
+  int rc = p ? open_host_job(out, rt, p, p->file, &o, err) : err->code;
+  tm_json_free(record);
+  free(dir);
+  free(cwd);
+  return rc;
+}
+
+/* Waiting, ending. */
+
+static bool is_over(const void *data)
+{
+  return ((const struct tidemill_job *)data)->has_ended;
+}
+
+int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err)
+{
+  return tm_runtime_wait(job->rt, is_over, job, timeout_ms, "tidemill_job_wait()", err);
+}
+
+void tidemill_job_cancel(struct tidemill_job *job, bool now)
+{
+  if (job->has_ended)
+    return;
+  job->wants_cancel = true;
+  job->wants_kill = job->wants_kill || now;
+  tm_timer_start(&job->later, 0, 0); /* keeps (2) */
+}
+
+static void on_later_closed(struct tm_timer *t)
+{
+  free(t->data);
+}
+
+static void forget(struct tidemill_job *job)
+{
+  struct tidemill_job **at = &job->rt->jobs;
+  while (*at != job)
+    at = &(*at)->next;
+  *at = job->next;
+}
+
+static void close_now(struct tidemill_job *job)
+{
+  job->wants_close = true; /* and nothing is told any more */
+  forget(job);
+  tm_job_close(job->job);
+  tm_report_free(job->report);
+  tm_pipeline_free(job->pipeline);
+  free(job->dir);
+  free(job->result);
+  job->later.on_closed = on_later_closed;
+  tm_timer_close(&job->later); /* keeps (3) */
+}
+
+void tidemill_job_close(struct tidemill_job *job)
+{
+  if (!job)
+    return;
+  if (job->calls == 0) {
+    close_now(job);
+    return;
+  }
+  job->wants_close = true;
+  tm_timer_start(&job->later, 0, 0); /* keeps (2) */
+}
+
+/* Asking. */
+
+enum tidemill_state tidemill_job_state(const struct tidemill_job *job)
+{
+  return job->has_ended ? tm_event_state(tm_job_view(job->job)->verdict) : TIDEMILL_RUNNING;
+}
+
+int tidemill_job_exit_status(const struct tidemill_job *job)
+{
+  return job->has_ended ? tm_job_exit_status(job->job) : -1;
+}
+
+const char *tidemill_job_name(const struct tidemill_job *job)
+{
+  return tm_job_view(job->job)->name;
+}
+
+const char *tidemill_job_dir(const struct tidemill_job *job)
+{
+  return job->dir;
+}
+
+const char *tidemill_job_cause(const struct tidemill_job *job)
+{
+  const char *cause = job->has_ended ? tm_job_view(job->job)->cause : NULL;
+  return cause ? cause : "";
+}
+
+void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out)
+{
+  struct tm_counts counts;
+  tm_progress_sum(&counts, tm_job_view(job->job));
+  tm_event_counts(out, &counts);
+}
+
+const char *tidemill_job_result(struct tidemill_job *job)
+{
+  struct tm_json *result = job->has_ended && !job->result ? tm_job_result(job->job) : NULL;
+  struct tm_buf text = TM_BUF_NONE;
+  if (result) {
+    tm_json_write(&text, result, (struct tm_json_style) { 0 });
+    job->result = tm_buf_take(&text);
+  }
+  tm_json_free(result);
+  return job->result;
+}
+
+size_t tidemill_job_steps_len(const struct tidemill_job *job)
+{
+  return tm_job_view(job->job)->steps_len;
+}
+
+int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
+                      struct tm_err *err)
+{
+  const struct tm_job_view *view = tm_job_view(job->job);
+  struct tidemill_step all = { .size = out->size };
+  if (i >= view->steps_len || !view->steps[i])
+    return tm_err_set(err, TM_EUSAGE, "tidemill_job_step(): there is no step %zu; there are %zu", i,
+                      view->steps_len);
+  const struct tm_step_view *step = view->steps[i];
+  all.name = step->name;
+  all.state = tm_event_state(step->verdict);
+  all.output_dir = step->output_dir;
+  all.output_file = step->output_file;
+  all.logs_dir = step->logs_dir;
+  all.cause = step->cause ? step->cause : "";
+  tm_event_counts(&all.counts, &step->counts);
+  memcpy(out, &all, out->size < sizeof(all) ? out->size : sizeof(all));
+  return 0;
+}

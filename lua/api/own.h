@@ -1,0 +1,107 @@
+/* own.h - the inside of the objects of tidemill.h, and what the program, their first user, needs of them besides: another table
+ * of file calls, a terminal, the job beneath.
+ *
+ *   runtime.c   whose loop, waiting, closing
+ *   program.c   where the program is that keepers and workers are
+ *   pipeline.c  definitions: loaded, given parameters, checked
+ *   job.c       jobs: from a submission to the end
+ *   event.c     events of core as those of tidemill.h
+ */
+#ifndef TM_API_OWN_H
+#define TM_API_OWN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <tidemill.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "plan/pipeline.h"
+#include "report/report.h"
+#include "run/job.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+
+struct tidemill_runtime {
+  struct tm_loop loop;
+  struct tm_wake wake;   /* of its own loop; so is the timer */
+  struct tm_timer limit; /* of the wait that goes on */
+  bool is_waiting, is_late;
+  atomic_bool is_woken;
+  struct tidemill_runtime_options o;
+  char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
+  const struct tm_fs *fs;
+  struct tidemill_job *jobs; /* open ones, the newest first */
+  size_t pipelines;          /* not freed yet */
+};
+
+struct tidemill_pipeline {
+  struct tidemill_runtime *rt;
+  struct tm_json *tree; /* plan/pipeline.h */
+  char *file;           /* absolute: what relative paths are against */
+  bool has_file;        /* it was read from there, and a resumed job reads it again */
+  struct TM_ARRAY(struct tm_param) params;
+};
+
+struct tidemill_job {
+  struct tidemill_runtime *rt;
+  struct tidemill_job *next;
+  struct tidemill_job_options o;
+  struct tm_pipeline *pipeline; /* its own to free, or NULL */
+  struct tm_job *job;
+  struct tm_events events;
+  struct tm_report *report;
+  struct tm_listener listener;
+  /* What is asked for from within a callback, or before the first turn of the loop, is done when this fires. */
+  struct tm_timer later;
+  bool is_started, has_ended, wants_cancel, wants_kill, wants_close;
+  int calls;             /* callbacks of the host's that it is in */
+  struct tm_counts seen; /* of the last progress event */
+  char *dir, *result;
+  void (*on_ended)(void *data, struct tidemill_job *job); /* the program's; or NULL */
+  void *on_ended_data;
+};
+
+/* 0, or TM_EUSAGE: a call that turns the loop, or closes it, where that cannot be. `what`: the call. */
+int tm_runtime_may_turn(const struct tidemill_runtime *rt, const char *what, struct tm_err *err);
+/* Turns the loop until `is_done` says so: as of tidemill_runtime_run(). */
+int tm_runtime_wait(struct tidemill_runtime *rt, bool (*is_done)(const void *data),
+                    const void *data, int timeout_ms, const char *what, struct tm_err *err);
+
+/* The program, absolute, to free(); NULL with words. `given` as in the options. */
+char *tm_program_find(const struct tm_fs *fs, const char *given, struct tm_err *err);
+
+/* The definition, checked, its scripts compiled; the caller's. NULL with words. */
+struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm_err *err);
+/* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
+int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
+bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name);
+
+/* A job to be opened, of a pipeline that is checked. */
+struct tm_submission {
+  struct tidemill_runtime *rt;
+  const struct tidemill_job_options *o; /* not NULL; `dir` is absolute */
+  const struct tm_pipeline *pipeline;   /* must live until the job is closed */
+  struct tm_pipeline *own; /* the same, where the job frees it when it is closed; else NULL */
+  bool has_stdin;          /* as of struct tm_job_options */
+  bool has_stderr;         /* likewise */
+  struct tm_report_options report;                        /* fs and events are filled here */
+  void (*on_ended)(void *data, struct tidemill_job *job); /* the job's own end, before its event */
+  void *data;
+};
+int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
+                       struct tm_err *err);
+/* The directory of a new job of the pipeline, or with `resume` of its newest that is not Completed; absolute, to free(). `file`:
+ * where the workspace is looked for. */
+char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+                        const char *file, bool resume, struct tm_err *err);
+
+/* Calls the host for what has happened, where it is told of that. */
+void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);
+/* The job has ended. */
+void tm_event_tell_end(struct tidemill_job *job);
+enum tidemill_state tm_event_state(enum tm_verdict verdict);
+void tm_event_counts(struct tidemill_counts *out, const struct tm_counts *c);
+
+#endif

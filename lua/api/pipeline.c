@@ -1,0 +1,166 @@
+/* pipeline.c - definitions of a host: loaded from a file, from text, from a Lua stack; given parameters; checked.
+ *
+ * What is kept is the tree that the constructors made. It becomes a struct tm_pipeline anew for each submission, with the
+ * parameters of then.
+ */
+#include "api/own.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/path.h"
+#include "runtime.h"
+
+static char *absolute(const char *name, struct tm_err *err)
+{
+  char *cwd = getcwd(NULL, 0), *path = NULL;
+  if (cwd)
+    path = tm_path_absolute(cwd, *name ? name : "pipeline");
+  else
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  free(cwd);
+  return path;
+}
+
+/* Takes the tree over; NULL: there is none, and why is in `err`. */
+static int take(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
+                const char *name, bool has_file, struct tm_err *err)
+{
+  char *file = tree ? absolute(name, err) : NULL;
+  struct tidemill_pipeline *p;
+  if (!file) {
+    tm_json_free(tree);
+    return err->code;
+  }
+  p = TM_NEW(struct tidemill_pipeline);
+  p->rt = rt;
+  p->tree = tree;
+  p->file = file;
+  p->has_file = has_file;
+  rt->pipelines++;
+  *out = p;
+  return 0;
+}
+
+static void on_note(void *data, const char *words)
+{
+  const struct tidemill_runtime *rt = data;
+  if (rt->o.on_log)
+    rt->o.on_log(rt->o.data, TIDEMILL_WARNING, words);
+}
+
+int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                           const char *path, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_lua_piece piece = { .name = path, .on_note = on_note, .data = rt };
+  err = err ? err : &unheard;
+  *out = NULL;
+  return take(out, rt, tm_lua_load_piece(&piece, err), path, true, err);
+}
+
+int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                  const char *text, const char *name, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_lua_piece piece = { .name = name, .text = text, .on_note = on_note, .data = rt };
+  err = err ? err : &unheard;
+  *out = NULL;
+  return take(out, rt, tm_lua_load_piece(&piece, err), name, false, err);
+}
+
+int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                               struct lua_State *L, int index, const char *name, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  *out = NULL;
+  return take(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
+}
+
+void tidemill_pipeline_free(struct tidemill_pipeline *p)
+{
+  if (!p)
+    return;
+  p->rt->pipelines--;
+  for (size_t i = 0; i < p->params.len; i++) {
+    free((char *)p->params.at[i].name);
+    free((char *)p->params.at[i].value);
+  }
+  TM_ARRAY_RELEASE(&p->params);
+  tm_json_free(p->tree);
+  free(p->file);
+  free(p);
+}
+
+const char *tidemill_pipeline_name(const struct tidemill_pipeline *p)
+{
+  return tm_json_str(p->tree, "name", "");
+}
+
+static struct tm_param *find_param(const struct tidemill_pipeline *p, const char *name)
+{
+  for (size_t i = 0; i < p->params.len; i++)
+    if (strcmp(p->params.at[i].name, name) == 0)
+      return &p->params.at[i];
+  return NULL;
+}
+
+bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name)
+{
+  return find_param(p, name) != NULL;
+}
+
+int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, const char *value,
+                                struct tm_err *err)
+{
+  struct tm_param *known = find_param(p, name);
+  if (!known) {
+    known = TM_ARRAY_ADD(&p->params);
+    *known = (struct tm_param) { .name = tm_xstrdup(name) };
+  }
+  free((char *)known->value);
+  known->value = tm_xstrdup(value);
+  return 0;
+}
+
+int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
+{
+  struct tm_map seen = { 0 };
+  int rc = 0;
+  for (size_t i = 0; i < p->steps_len && rc >= 0; i++) {
+    const char *script = p->steps[i]->config.entry_script;
+    bool is_new;
+    tm_map_add(&seen, script, strlen(script), &is_new);
+    if (is_new) /* many steps may share one */
+      rc = tm_lua_check_script(script, script, err);
+  }
+  tm_map_release(&seen);
+  return rc < 0 ? rc : 0;
+}
+
+struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm_err *err)
+{
+  struct tm_pipeline *settled =
+      tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
+  if (settled && tm_draft_check_scripts(settled, err) < 0) {
+    tm_pipeline_free(settled);
+    return NULL;
+  }
+  if (settled && !p->has_file) {
+    free(settled->file);
+    settled->file = NULL;
+  }
+  return settled;
+}
+
+int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_pipeline *settled;
+  err = err ? err : &unheard;
+  settled = tm_draft_settle(p, err);
+  tm_pipeline_free(settled);
+  return settled ? 0 : err->code;
+}

@@ -1,0 +1,488 @@
+/* lib_job.c - see lib_job.h.
+ *
+ *  (1) A job that runs is held by the registry, whether Lua still knows it or not, until its last event; closing the state ends it.
+ *  (2) A runtime of the state's own is closed when the state and the last job of it are gone, in whatever order they are collected.
+ *  (3) Callbacks run in a coroutine of the job's own: the one that submitted may have ended. What a callback raises is kept, and
+ *      raised by the next wait().
+ */
+#include "lua/lib_job.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+#include "api/own.h"
+#include "lua/hold.h"
+#include "lua/state.h"
+
+#define TM_JOB "tidemill.job"
+
+static const char runtime_key = 0, own_key = 0,
+                  running_key = 0; /* their addresses name places in the registry */
+
+/* A runtime of the state's own: keeps (2). */
+struct shared {
+  struct tidemill_runtime *rt;
+  size_t refs;
+};
+
+struct lua_job {
+  struct tidemill_job *job; /* NULL: closed */
+  struct shared *shared;    /* or NULL: the runtime is the host's */
+  lua_State *thread;        /* of callbacks; in the environment, [1]; on_event is [2] */
+  bool has_listener;
+  char *failure; /* what on_event raised; or NULL */
+};
+
+static void let_go(struct shared *s)
+{
+  if (!s || --s->refs > 0)
+    return;
+  tidemill_runtime_close(s->rt, NULL);
+  free(s);
+}
+
+static int own_gc(lua_State *L)
+{
+  struct shared **s = lua_touserdata(L, 1);
+  let_go(*s);
+  *s = NULL;
+  return 0;
+}
+
+void tm_lua_set_runtime(lua_State *L, struct tidemill_runtime *rt)
+{
+  lua_pushlightuserdata(L, (void *)&runtime_key);
+  lua_pushlightuserdata(L, rt);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+static void *registered(lua_State *L, const char *key)
+{
+  lua_pushlightuserdata(L, (void *)key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  void *p = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return p;
+}
+
+/* The state's runtime; raises. *shared is NULL where it is the host's. */
+static struct tidemill_runtime *runtime_of(lua_State *L, struct shared **shared)
+{
+  struct tidemill_runtime *rt = registered(L, &runtime_key);
+  struct shared **own = registered(L, &own_key);
+  struct tm_err err = TM_ERR_NONE;
+  *shared = NULL;
+  if (rt)
+    return rt;
+  if (!own) {
+    lua_pushlightuserdata(L, (void *)&own_key);
+    own = lua_newuserdata(L, sizeof(*own));
+    *own = NULL;
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, own_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+  }
+  if (!*own) {
+    if (tidemill_runtime_new(&rt, NULL, &err) < 0)
+      tm_lua_raise(L, &err);
+    *own = TM_NEW(struct shared);
+    **own = (struct shared) { .rt = rt, .refs = 1 };
+  }
+  *shared = *own;
+  return (*own)->rt;
+}
+
+/* Jobs. */
+
+static struct lua_job *check_job(lua_State *L)
+{
+  struct lua_job *j = luaL_checkudata(L, 1, TM_JOB);
+  if (!j->job)
+    luaL_error(L, "the job is closed");
+  return j;
+}
+
+static void close_job(struct lua_job *j)
+{
+  tidemill_job_close(j->job);
+  j->job = NULL;
+  free(j->failure);
+  j->failure = NULL;
+  let_go(j->shared);
+  j->shared = NULL;
+}
+
+static int job_gc(lua_State *L)
+{
+  close_job(lua_touserdata(L, 1));
+  return 0;
+}
+
+/* registry[running_key][userdata] = userdata while it runs: keeps (1). */
+static void push_running(lua_State *L)
+{
+  lua_pushlightuserdata(L, (void *)&running_key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  if (!lua_isnil(L, -1))
+    return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushlightuserdata(L, (void *)&running_key);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+static void set_running(lua_State *L, struct lua_job *j, int userdata)
+{
+  push_running(L);
+  lua_pushlightuserdata(L, j);
+  if (userdata)
+    lua_pushvalue(L, userdata);
+  else
+    lua_pushnil(L);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+static void set_number(lua_State *L, const char *name, int64_t v)
+{
+  lua_pushnumber(L, (double)v);
+  lua_setfield(L, -2, name);
+}
+
+static void set_string(lua_State *L, const char *name, const char *v)
+{
+  if (v && *v) {
+    lua_pushstring(L, v);
+    lua_setfield(L, -2, name);
+  }
+}
+
+static void push_counts(lua_State *L, const struct tidemill_counts *c)
+{
+  lua_createtable(L, 0, 8);
+  set_number(L, "created", c->created);
+  lua_pushboolean(L, c->all_created);
+  lua_setfield(L, -2, "all_created");
+  set_number(L, "succeeded", c->succeeded);
+  set_number(L, "failed", c->failed);
+  set_number(L, "running", c->running);
+  set_number(L, "items", c->items);
+  set_number(L, "items_succeeded", c->items_succeeded);
+  set_number(L, "items_failed", c->items_failed);
+}
+
+/* Events. */
+
+static void add_mini_batch(lua_State *L, const struct tidemill_event *e)
+{
+  static const char *const outcomes[] = { "", "done", "failed", "retried" };
+  set_number(L, "mini_batch", (int64_t)e->mini_batch);
+  set_number(L, "try", e->try_number);
+  set_number(L, "items", e->items);
+  set_number(L, "items_succeeded", e->items_succeeded);
+  set_number(L, "items_failed", e->items_failed);
+  set_string(L, "outcome", outcomes[e->outcome]);
+  set_string(L, "status", e->status);
+  set_string(L, "first_item", e->first_item);
+  lua_pushnumber(L, (double)e->run_ns / 1e9);
+  lua_setfield(L, -2, "seconds");
+}
+
+static void add_kind(lua_State *L, const struct tidemill_event *e)
+{
+  static const char *const levels[] = { "debug", "info", "warning", "error" };
+  static const char *const workers[] = { "", "started", "ready", "failed", "ended" };
+  switch (e->kind) {
+  case TIDEMILL_EVENT_LOG: set_string(L, "level", levels[e->level]); break;
+  case TIDEMILL_EVENT_WORKER:
+    set_string(L, "state", workers[e->worker_state]);
+    set_number(L, "pid", e->pid);
+    break;
+  case TIDEMILL_EVENT_MINI_BATCH: add_mini_batch(L, e); break;
+  case TIDEMILL_EVENT_STATE:
+  case TIDEMILL_EVENT_STEP: set_string(L, "state", tidemill_state_name(e->state)); break;
+  case TIDEMILL_EVENT_PROGRESS: break;
+  }
+}
+
+static void push_event(lua_State *L, const struct tidemill_event *e)
+{
+  static const char *const kinds[] = { "",           "state",  "progress", "step",
+                                       "mini_batch", "worker", "log" };
+  lua_createtable(L, 0, 10);
+  set_string(L, "kind", kinds[e->kind]);
+  set_string(L, "step", e->step);
+  set_string(L, "worker", e->worker);
+  set_string(L, "text", e->text);
+  set_string(L, "stack", e->stack);
+  set_string(L, "where", e->where);
+  add_kind(L, e);
+  if (e->kind <= TIDEMILL_EVENT_STEP) {
+    push_counts(L, &e->counts);
+    lua_setfield(L, -2, "counts");
+  }
+}
+
+/* [on_event, event] */
+static int call_listener(lua_State *L)
+{
+  push_event(L, lua_touserdata(L, 2));
+  lua_replace(L, 2);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+static void tell(struct lua_job *j, const struct tidemill_event *e)
+{
+  lua_State *L = j->thread;
+  struct tm_lua_error error = { 0 };
+  lua_pushcfunction(L, call_listener);
+  lua_pushvalue(L, 1);
+  lua_pushlightuserdata(L, (void *)e);
+  if (tm_lua_pcall(L, 2, 0, &error) < 0 && !j->failure)
+    j->failure = tm_xprintf("%s%s%s", tm_buf_str(&error.where), error.where.len ? ": " : "",
+                            tm_buf_str(&error.message));
+  tm_lua_error_release(&error);
+}
+
+static int drop_running(lua_State *L)
+{
+  set_running(L, lua_touserdata(L, 1), 0);
+  return 0;
+}
+
+static void on_event(void *data, const struct tidemill_event *e)
+{
+  struct lua_job *j = data;
+  if (j->has_listener)
+    tell(j, e);
+  if (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING)
+    lua_cpcall(j->thread, drop_running, j);
+}
+
+/* Submitting. */
+
+static bool flag(lua_State *L, int at, const char *name)
+{
+  lua_getfield(L, at, name);
+  bool is_set = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return is_set;
+}
+
+/* The parameters of the table at `at`, which the stack keeps. */
+static int set_params(lua_State *L, int at, struct tidemill_pipeline *p, struct tm_err *err)
+{
+  int rc = 0, top = lua_gettop(L);
+  lua_getfield(L, at, "parameters");
+  if (lua_istable(L, -1)) {
+    lua_pushnil(L);
+    while (rc == 0 && lua_next(L, -2)) {
+      rc = tidemill_pipeline_set_param(p, lua_tostring(L, -2), lua_tostring(L, -1), err);
+      lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, top);
+  return rc;
+}
+
+/* [pipeline]: leaves the file that it is of, for relative paths; "" where it is of none. */
+static void push_name(lua_State *L)
+{
+  lua_getfield(L, LUA_REGISTRYINDEX, TM_LUA_FILE);
+  if (lua_isstring(L, -1))
+    return;
+  lua_settop(L, 2);
+  if (lua_getmetatable(L, 1)) {
+    lua_pushliteral(L, "__tm_where");
+    lua_rawget(L, -2);
+    lua_replace(L, 3);
+  }
+  const char *where = lua_tostring(L, 3), *colon = where ? strrchr(where, ':') : NULL;
+  lua_pushlstring(L, where ? where : "", colon ? (size_t)(colon - where) : 0);
+  if (!tm_fs_exists(tm_fs_real(), lua_tostring(L, -1))) /* typed at a prompt, say */
+    lua_pushliteral(L, "");
+  lua_replace(L, 3);
+  lua_settop(L, 3);
+}
+
+/* [pipeline, options, name, userdata] -> 0 or negative. Raises nothing: options are strings, numbers and booleans already. */
+static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt,
+                    struct tm_err *err)
+{
+  struct tidemill_job_options o = TIDEMILL_JOB_OPTIONS_INIT;
+  struct tidemill_pipeline *p = NULL;
+  lua_getfield(L, 2, "job_dir"); /* kept by the table */
+  o.dir = lua_tostring(L, -1);
+  lua_getfield(L, 2, "max_workers");
+  o.max_workers = (int64_t)lua_tonumber(L, -1);
+  lua_pop(L, 2);
+  o.resume = flag(L, 2, "resume");
+  o.keep_failed = flag(L, 2, "keep_failed");
+  o.accept_changes = flag(L, 2, "accept_changes");
+  o.verify_input = flag(L, 2, "verify_input");
+  o.on_event = on_event;
+  o.data = j;
+  int rc = tidemill_pipeline_from_lua(&p, rt, L, 1, lua_tostring(L, 3), err);
+  if (rc == 0)
+    rc = set_params(L, 2, p, err);
+  if (rc == 0)
+    rc = tidemill_job_submit(&j->job, p, &o, err);
+  tidemill_pipeline_free(p);
+  return rc;
+}
+
+/* submit(pipeline, options) -> job */
+static int job_submit(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct shared *shared;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_settop(L, 2);
+  push_name(L);
+  struct tidemill_runtime *rt = runtime_of(L, &shared);
+  struct lua_job *j = lua_newuserdata(L, sizeof(*j)); /* [pipeline, options, name, job] */
+  *j = (struct lua_job) { 0 };
+  luaL_getmetatable(L, TM_JOB);
+  lua_setmetatable(L, 4);
+  lua_createtable(L, 2, 0);
+  j->thread = lua_newthread(L);
+  lua_rawseti(L, -2, 1);
+  lua_setfenv(L, 4);
+  lua_getfield(L, 2, "on_event");
+  j->has_listener = lua_isfunction(L, -1);
+  lua_xmove(L, j->thread, 1);
+  set_running(L, j, 4);
+  if (open_job(L, j, rt, &err) < 0) {
+    set_running(L, j, 0);
+    return tm_lua_raise(L, &err);
+  }
+  j->shared = shared;
+  if (shared)
+    shared->refs++;
+  return 1;
+}
+
+/* Methods. */
+
+/* wait(job, seconds or nil) -> true, or nil, message, code */
+static int job_wait(lua_State *L)
+{
+  struct lua_job *j = check_job(L);
+  struct tm_err err = TM_ERR_NONE;
+  double seconds = luaL_optnumber(L, 2, -1);
+  luaL_argcheck(L, lua_isnoneornil(L, 2) || (seconds >= 0 && seconds <= 1e6), 2,
+                "accepted: seconds from 0 to 1e6");
+  int rc = tidemill_job_wait(j->job, seconds < 0 ? -1 : (int)(seconds * 1000), &err);
+  if (j->failure) {
+    tm_err_set(&err, TM_ESCRIPT, "on_event failed: %s", j->failure);
+    free(j->failure);
+    j->failure = NULL;
+    return tm_lua_raise(L, &err);
+  }
+  if (rc == TM_EUSAGE)
+    return tm_lua_raise(L, &err);
+  if (rc < 0)
+    return tm_lua_push_err(L, &err);
+  lua_pushboolean(L, true);
+  return 1;
+}
+
+static int job_cancel(lua_State *L)
+{
+  tidemill_job_cancel(check_job(L)->job, lua_toboolean(L, 2));
+  return 0;
+}
+
+static int job_status(lua_State *L)
+{
+  lua_pushstring(L, tidemill_state_name(tidemill_job_state(check_job(L)->job)));
+  return 1;
+}
+
+/* info(job) -> { name, dir, cause, exit_status } */
+static int job_info(lua_State *L)
+{
+  struct tidemill_job *job = check_job(L)->job;
+  lua_createtable(L, 0, 4);
+  set_string(L, "name", tidemill_job_name(job));
+  set_string(L, "dir", tidemill_job_dir(job));
+  set_string(L, "cause", tidemill_job_cause(job));
+  if (tidemill_job_exit_status(job) >= 0)
+    set_number(L, "exit_status", tidemill_job_exit_status(job));
+  return 1;
+}
+
+static int job_counts(lua_State *L)
+{
+  struct tidemill_counts counts;
+  tidemill_job_counts(check_job(L)->job, &counts);
+  push_counts(L, &counts);
+  return 1;
+}
+
+static void push_step(lua_State *L, const struct tidemill_step *s)
+{
+  lua_createtable(L, 0, 7);
+  set_string(L, "name", s->name);
+  set_string(L, "status", tidemill_state_name(s->state));
+  set_string(L, "output_dir", s->output_dir);
+  set_string(L, "output_file", s->output_file);
+  set_string(L, "logs_dir", s->logs_dir);
+  set_string(L, "cause", s->cause);
+  push_counts(L, &s->counts);
+  lua_setfield(L, -2, "counts");
+}
+
+/* steps(job) -> list of { name, status, output_dir, output_file, logs_dir, cause, counts } */
+static int job_steps(lua_State *L)
+{
+  struct tidemill_job *job = check_job(L)->job;
+  size_t n = tidemill_job_steps_len(job);
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    struct tidemill_step step = TIDEMILL_STEP_INIT;
+    if (tidemill_job_step(job, i, &step, NULL) < 0)
+      continue;
+    push_step(L, &step);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  return 1;
+}
+
+/* result(job) -> JSON text; nil while it runs */
+static int job_result(lua_State *L)
+{
+  lua_pushstring(L, tidemill_job_result(check_job(L)->job)); /* NULL gives nil */
+  return 1;
+}
+
+static int job_close(lua_State *L)
+{
+  struct lua_job *j = luaL_checkudata(L, 1, TM_JOB);
+  set_running(L, j, 0);
+  close_job(j);
+  return 0;
+}
+
+static const luaL_Reg job_functions[] = {
+  { "submit", job_submit }, { "wait", job_wait },     { "cancel", job_cancel },
+  { "status", job_status }, { "info", job_info },     { "counts", job_counts },
+  { "steps", job_steps },   { "result", job_result }, { "close", job_close },
+  { NULL, NULL },
+};
+
+int tm_lua_open_job_c(lua_State *L)
+{
+  if (luaL_newmetatable(L, TM_JOB)) {
+    lua_pushcfunction(L, job_gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_createtable(L, 0, 10);
+  luaL_setfuncs(L, job_functions, 0);
+  return 1;
+}

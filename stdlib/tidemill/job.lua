@@ -1,0 +1,184 @@
+--- Jobs: what pipeline:submit() returns.
+---
+--- A job goes on while something waits for it (job:wait()), or, at a prompt and in a host with a loop of its own, by
+--- itself. It is ended, and can be resumed, when the program ends before it.
+local c = require "tidemill.job_c"
+local json = require "tidemill.json"
+local plan = require "tidemill.plan"
+
+---@class tidemill.Job
+---@field name string of its pipeline
+---@field dir string its directory
+local Job = {}
+Job.__index = Job
+Job.__name = "Job"
+
+local handles = setmetatable({}, { __mode = "k" })
+
+function Job:__tostring()
+  return ("job '%s': %s (%s)"):format(self.name, self:status(), self.dir)
+end
+
+--- "Running", "Completed", "Failed" or "Canceled".
+---@return string
+function Job:status()
+  return c.status(handles[self])
+end
+
+--- Waits for its end, or for so many seconds: its status; nil, a message and "ETIMEDOUT" when it still runs.
+---@param seconds? number
+---@return string?, string?, string?
+function Job:wait(seconds)
+  local ended, message, code = c.wait(handles[self], seconds)
+  if not ended then return nil, message, code end
+  return self:status()
+end
+
+--- No more mini-batches are handed out, and the running ones may end; with `now` they are killed.
+---@param now? boolean
+function Job:cancel(now)
+  c.cancel(handles[self], now)
+end
+
+---@class tidemill.JobCounts
+---@field created integer mini-batches
+---@field all_created boolean `created` is final
+---@field succeeded integer mini-batches
+---@field failed integer mini-batches
+---@field running integer mini-batches
+---@field items integer of mini-batches that have ended
+---@field items_succeeded integer
+---@field items_failed integer
+
+--- How far it is.
+---@return tidemill.JobCounts
+function Job:progress()
+  return c.counts(handles[self])
+end
+
+--- Its steps: { name, status, output_dir, output_file, logs_dir, cause, counts }.
+---@return table[]
+function Job:steps()
+  return c.steps(handles[self])
+end
+
+-- The step of that name, or the last one.
+local function step_of(self, name)
+  local steps = self:steps()
+  if name == nil then return steps[#steps] end
+  for _, step in ipairs(steps) do
+    if step.name == name then return step end
+  end
+  local names = {}
+  for i, step in ipairs(steps) do names[i] = step.name end
+  plan.raise(("there is no step '%s'; there are: %s"):format(tostring(name), table.concat(names, ", ")))
+end
+
+--- Path of the file with the rows of a step, or of its output folder where it writes no rows; without a name of the
+--- last step. A Completed job that was resumed runs no step: its result names the outputs.
+---@param step? string
+---@return string?
+function Job:output(step)
+  local found = step_of(self, step)
+  return found and (found.output_file or found.output_dir)
+end
+
+--- Folder with the logs of a step; without a name of the last one.
+---@param step? string
+---@return string?
+function Job:logs(step)
+  local found = step_of(self, step)
+  return found and found.logs_dir
+end
+
+---@class tidemill.Failure
+---@field step string
+---@field mini_batch integer
+---@field item? string
+---@field error string
+---@field status string
+---@field log string the file with the whole message
+
+--- The items that have failed, of all steps, when it has ended.
+---@return tidemill.Failure[]
+function Job:failures()
+  local failures = {}
+  for _, step in ipairs(self:steps()) do
+    local file = io.open(self.dir .. "/" .. step.name .. "/failed_items.jsonl")
+    if file then
+      for line in file:lines() do
+        local failure = json.decode(line)
+        if failure.item == json.null then failure.item = nil end
+        failure.step = step.name
+        failures[#failures + 1] = failure
+      end
+      file:close()
+    end
+  end
+  return failures
+end
+
+--- What came of it, as in job_result.json; nil while it runs.
+---@return table?
+function Job:result()
+  local text = c.result(handles[self])
+  return text and json.decode(text)
+end
+
+--- Why it failed; nil when it did not.
+---@return string?
+function Job:cause()
+  return c.info(handles[self]).cause
+end
+
+--- Lets go of it; one that runs is ended at once, and can be resumed.
+function Job:close()
+  c.close(handles[self])
+end
+
+local M = {}
+
+-- Values of parameters as text, as on the command line.
+local function texts(parameters)
+  local out = {}
+  for name, value in pairs(parameters or {}) do out[name] = tostring(value) end
+  return out
+end
+
+---@class tidemill.SubmitOptions
+---@field job_dir? string the job's directory; without it a new one in the workspace
+---@field parameters? table<string, string|number|boolean> values of PipelineParameters
+---@field resume? boolean goes on with the job in job_dir, else with this pipeline's newest that is not Completed
+---@field keep_failed? boolean with resume: failed mini-batches stay failed
+---@field accept_changes? boolean with resume: goes on although script or inputs have changed
+---@field verify_input? boolean with resume: lists the input again and compares all of it
+---@field max_workers? integer workers of all steps together
+---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step", "mini_batch",
+--- "worker" or "log", ... }
+
+--- A job of the pipeline, at once.
+---@param pipeline tidemill.Pipeline
+---@param options? tidemill.SubmitOptions
+---@return tidemill.Job
+function M.submit(pipeline, options)
+  if options ~= nil and type(options) ~= "table" then
+    plan.raise "pipeline:submit: accepted: a table { job_dir, parameters, ... }"
+  end
+  local given, checked = {}, {}
+  for key, value in pairs(options or {}) do
+    given[key] = value
+    if key ~= "on_event" then checked[key] = value end
+  end
+  plan.check("pipeline:submit", checked)
+  if given.on_event ~= nil and type(given.on_event) ~= "function" then
+    plan.raise(("pipeline:submit: 'on_event' is a %s; accepted: a function"):format(type(given.on_event)))
+  end
+  given.parameters = texts(given.parameters)
+  local handle = c.submit(pipeline, given)
+  local info = c.info(handle)
+  local job = setmetatable({ name = info.name, dir = info.dir }, Job)
+  handles[job] = handle
+  return job
+end
+
+return M

@@ -1,0 +1,266 @@
+/* test_host_job.c - a job of a host, from a pipeline to its result: what comes when, and what is refused. */
+#include "host.h"
+
+static void a_pipeline_file_is_run_and_its_rows_are_there(void **state)
+{
+  struct host h;
+  struct tidemill_step step = TIDEMILL_STEP_INIT;
+  struct stat st;
+  host_setup(&h, "good", 5, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  assert_int_equal(h.events, 0);
+  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_RUNNING);
+  assert_int_equal(tidemill_job_exit_status(h.job), -1);
+  assert_null(tidemill_job_result(h.job));
+  host_wait(&h);
+  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_COMPLETED);
+  assert_int_equal(tidemill_job_exit_status(h.job), 0);
+  assert_string_equal(tidemill_job_cause(h.job), "");
+  assert_string_equal(tidemill_job_name(h.job), "case");
+  assert_int_equal(h.states, 2);
+  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.done, 5);
+  assert_true(h.progress >= 1 && h.ready >= 1 && h.ready == h.ended);
+  assert_non_null(strstr(tidemill_job_result(h.job), "\"status\":\"Completed\""));
+  assert_int_equal(tidemill_job_steps_len(h.job), 1);
+  assert_int_equal(tidemill_job_step(h.job, 0, &step, &h.err), 0);
+  assert_string_equal(step.name, "score");
+  assert_int_equal(step.state, TIDEMILL_COMPLETED);
+  assert_int_equal(step.counts.items_succeeded, 5);
+  assert_int_equal(stat(step.output_file, &st), 0);
+  assert_int_equal(st.st_size, 5 * strlen("good.000\n"));
+  assert_int_equal(tidemill_job_step(h.job, 1, &step, &h.err), TM_EUSAGE);
+  host_end(&h);
+}
+
+static void what_fails_is_told_with_its_line(void **state)
+{
+  struct host h;
+  struct tidemill_counts counts;
+  host_setup(&h, "good", 2, "bad", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_COMPLETED); /* -1 tolerates all */
+  assert_int_equal(h.retried, 1);
+  assert_int_equal(h.given_up, 1);
+  assert_non_null(strstr(h.text, "score.lua:10: no good: bad.000"));
+  tidemill_job_counts(h.job, &counts);
+  assert_true(counts.all_created);
+  assert_int_equal(counts.created, 3);
+  assert_int_equal(counts.failed, 1);
+  assert_int_equal(counts.items_failed, 1);
+  host_end(&h);
+}
+
+static void a_pipeline_is_text_and_has_parameters(void **state)
+{
+  struct host h;
+  char name[256], text[1200];
+  host_setup(&h, "good", 3, NULL);
+  host_runtime(&h, NULL);
+  host_path(&h, "none.lua", name);
+  snprintf(text, sizeof text, host_text, h.dir);
+  host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, text, name, &h.err));
+  assert_string_equal(tidemill_pipeline_name(h.pipeline), "case");
+  assert_int_equal(tidemill_pipeline_set_param(h.pipeline, "worker", "1", &h.err), 0);
+  assert_int_equal(tidemill_pipeline_check(h.pipeline, &h.err), TM_EUSAGE);
+  assert_non_null(strstr(h.err.text, "did you mean 'workers'"));
+  tidemill_pipeline_free(h.pipeline);
+  host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, text, name, &h.err));
+  tidemill_pipeline_set_param(h.pipeline, "workers", "2", &h.err);
+  tidemill_pipeline_set_param(h.pipeline, "workers", "1", &h.err);
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  host_wait(&h);
+  assert_int_equal(h.done, 3);
+  assert_int_equal(h.ready, 1);
+  host_end(&h);
+}
+
+static void expect_refused(struct host *h, const char *text, int code, const char *words)
+{
+  struct tidemill_pipeline *p;
+  char name[256];
+  host_path(h, "p.lua", name);
+  int rc = tidemill_pipeline_load_string(&p, h->rt, text, name, &h->err);
+  if (rc == 0)
+    rc = tidemill_pipeline_check(p, &h->err);
+  assert_int_equal(rc, code);
+  if (!strstr(h->err.text, words))
+    fail_msg("'%s' is not in '%s'", words, h->err.text);
+  tidemill_pipeline_free(p);
+  assert_true(tidemill_pipeline_load_string(&p, h->rt, "return 1", name, NULL) < 0);
+}
+
+static void a_definition_that_is_wrong_is_refused_with_its_place(void **state)
+{
+  struct host h;
+  host_setup(&h, NULL);
+  host_runtime(&h, NULL);
+  expect_refused(&h, "return 5", TM_EUSAGE, "a pipeline file ends with");
+  expect_refused(&h, "return (", TM_EUSAGE, "p.lua:1");
+  expect_refused(&h, "\nerror 'no'", TM_EUSAGE, "p.lua:2: no");
+  expect_refused(&h, "return require'tidemill'.Pipeline{nam = 'x'}", TM_EUSAGE,
+                 "did you mean 'name'");
+  assert_int_equal(tidemill_pipeline_load(&h.pipeline, h.rt, "/nonexistent/p.lua", &h.err),
+                   TM_EUSAGE);
+  assert_null(h.pipeline);
+  host_put(&h, "score.lua", "function run(");
+  host_load(&h);
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, NULL, &h.err), TM_ESCRIPT);
+  assert_non_null(strstr(h.err.text, "score.lua:1"));
+  assert_null(h.job);
+  host_end(&h);
+}
+
+static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
+{
+  struct host h;
+  char dir[256];
+  host_setup(&h, "good", 2, "wait", 1, NULL);
+  host_runtime(&h, NULL);
+  host_path(&h, "job", dir);
+  h.options.dir = dir;
+  host_submit(&h);
+  assert_int_equal(tidemill_job_wait(h.job, 0, &h.err), -ETIMEDOUT);
+  while (h.done < 2)
+    assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
+  tidemill_job_cancel(h.job, true);
+  host_wait(&h);
+  assert_int_equal(h.state, TIDEMILL_CANCELED);
+  assert_int_equal(tidemill_job_exit_status(h.job), 130);
+  tidemill_job_cancel(h.job, true); /* has ended: nothing */
+  tidemill_job_close(h.job);
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
+  assert_non_null(strstr(h.err.text, "holds a job already"));
+  host_go(&h, 1);
+  host_must(&h, tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err));
+  host_wait(&h);
+  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.done, 3); /* what was committed is not run again */
+  tidemill_job_close(h.job);
+  h.options.resume = true;
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  host_wait(&h);
+  assert_int_equal(h.done, 3);
+  assert_non_null(strstr(tidemill_job_result(h.job), "Completed"));
+  host_end(&h);
+}
+
+static void running_mini_batches_may_end_when_a_job_is_canceled(void **state)
+{
+  struct host h;
+  host_setup(&h, "wait", 3, NULL);
+  host_runtime(&h, NULL);
+  host_load(&h);
+  tidemill_pipeline_set_param(h.pipeline, "workers", "1", NULL);
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  while (h.ready == 0)
+    assert_int_equal(tidemill_job_wait(h.job, 10, NULL), -ETIMEDOUT);
+  host_go(&h, 1);
+  while (h.done == 0)
+    assert_int_equal(tidemill_job_wait(h.job, 10, NULL), -ETIMEDOUT);
+  tidemill_job_cancel(h.job, false);
+  host_go(&h, 2);
+  host_wait(&h);
+  assert_int_equal(h.state, TIDEMILL_CANCELED);
+  assert_true(h.done >= 1 && h.given_up == 0);
+  host_end(&h);
+}
+
+static void a_job_that_runs_is_closed(void **state)
+{
+  struct host h;
+  host_setup(&h, "wait", 2, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  while (h.ready == 0)
+    tidemill_job_wait(h.job, 10, NULL);
+  tidemill_job_close(h.job);
+  int events = h.events;
+  host_must(&h, tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err)); /* none runs */
+  assert_int_equal(h.events, events);
+  h.job = NULL;
+  host_end(&h);
+}
+
+static void close_with_the_first_row(struct host *h, const struct tidemill_event *e)
+{
+  if (e->kind != TIDEMILL_EVENT_MINI_BATCH)
+    return;
+  assert_int_equal(tidemill_job_wait(h->job, 10, &h->err), TM_EUSAGE);
+  assert_non_null(strstr(h->err.text, "within a callback"));
+  assert_int_equal(tidemill_runtime_turn(h->rt, &h->err), TM_EUSAGE);
+  assert_int_equal(tidemill_runtime_close(h->rt, &h->err), TM_EUSAGE);
+  tidemill_job_close(h->job);
+  h->job = NULL;
+}
+
+static void from_a_callback_a_job_is_closed_and_the_loop_is_not_turned(void **state)
+{
+  struct host h;
+  host_setup(&h, "good", 1, "wait", 1, NULL);
+  host_runtime(&h, NULL);
+  h.on_event = close_with_the_first_row;
+  host_submit(&h);
+  host_must(&h, tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err));
+  assert_null(h.job);
+  assert_int_equal(h.done, 1);
+  host_end(&h);
+}
+
+static void a_runtime_is_closed_when_its_pipelines_are_freed(void **state)
+{
+  struct host h;
+  host_setup(&h, "wait", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  assert_int_equal(tidemill_runtime_close(h.rt, &h.err), TM_EUSAGE);
+  assert_non_null(strstr(h.err.text, "tidemill_pipeline_free"));
+  tidemill_pipeline_free(h.pipeline); /* the job has all it needs */
+  h.pipeline = NULL;
+  while (h.ready == 0)
+    tidemill_job_wait(h.job, 10, NULL);
+  host_must(&h, tidemill_runtime_close(h.rt, &h.err)); /* and with it the job */
+  h.rt = NULL;
+  h.job = NULL;
+  host_end(&h);
+}
+
+static void without_a_program_there_is_no_runtime(void **state)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  struct tidemill_runtime *rt;
+  struct tm_err err;
+  o.program = "/nonexistent/tidemill";
+  assert_int_equal(tidemill_runtime_new(&rt, &o, &err), -ENOENT);
+  assert_non_null(strstr(err.text, "'/nonexistent/tidemill'"));
+  assert_null(rt);
+  o.program = "/bin/true"; /* no keeper */
+  struct host h;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, &o);
+  host_submit(&h);
+  host_wait(&h);
+  assert_int_equal(h.state, TIDEMILL_FAILED);
+  assert_int_equal(tidemill_job_exit_status(h.job), 3);
+  host_end(&h);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_pipeline_file_is_run_and_its_rows_are_there),
+    cmocka_unit_test(what_fails_is_told_with_its_line),
+    cmocka_unit_test(a_pipeline_is_text_and_has_parameters),
+    cmocka_unit_test(a_definition_that_is_wrong_is_refused_with_its_place),
+    cmocka_unit_test(a_wait_has_a_limit_and_a_canceled_job_is_resumed),
+    cmocka_unit_test(running_mini_batches_may_end_when_a_job_is_canceled),
+    cmocka_unit_test(a_job_that_runs_is_closed),
+    cmocka_unit_test(from_a_callback_a_job_is_closed_and_the_loop_is_not_turned),
+    cmocka_unit_test(a_runtime_is_closed_when_its_pipelines_are_freed),
+    cmocka_unit_test(without_a_program_there_is_no_runtime),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

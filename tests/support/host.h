@@ -1,0 +1,199 @@
+/* host.h - what tests of the library need: a folder with a pipeline, whose items say what is done with them, and a memory of the
+ * events of a job.
+ *
+ *   good.*  a row   bad.*  an error   wait.*  waits until the test says go
+ *
+ *   host_setup(&h, "good", 3, "wait", 1, NULL); host_runtime(&h, NULL); host_submit(&h); ... host_end(&h);
+ */
+#ifndef TM_TESTS_HOST_H
+#define TM_TESTS_HOST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <tidemill.h>
+
+#define HOST_LIMIT_MS 120000
+
+struct host {
+  char dir[64];
+  int go; /* a FIFO, open for both */
+  struct tidemill_runtime *rt;
+  struct tidemill_pipeline *pipeline;
+  struct tidemill_job *job;
+  struct tidemill_job_options options;
+  struct tm_err err;
+  /* what was told */
+  int events, states, done, given_up, retried, ready, ended, progress;
+  enum tidemill_state state;
+  char text[400], log[4000];
+  void (*on_event)(struct host *h, const struct tidemill_event *e);
+  void *data;
+};
+
+static inline void host_path(const struct host *h, const char *name, char path[256])
+{
+  snprintf(path, 256, "%s/%s", h->dir, name);
+}
+
+static inline void host_put(const struct host *h, const char *name, const char *text)
+{
+  char path[256];
+  host_path(h, name, path);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  assert_int_equal(fclose(f), 0);
+}
+
+static const char *const host_score =
+    "function run(files)\n"
+    "  local rows = {}\n"
+    "  for i, path in ipairs(files) do\n"
+    "    local name = path:match '[^/]+$'\n"
+    "    if name:find '^wait' then\n"
+    "      local go = io.open(arg[1] .. '/go')\n"
+    "      go:setvbuf 'no'\n"
+    "      go:read(1)\n"
+    "    end\n"
+    "    if name:find '^bad' then error('no good: ' .. name) end\n"
+    "    rows[i] = name\n"
+    "  end\n"
+    "  return rows\n"
+    "end\n";
+
+static const char *const host_text =
+    "local t = require 'tidemill'\n"
+    "return t.Pipeline { name = 'case', steps = { t.ParallelRunStep { name = 'score',\n"
+    "  parallel_run_config = t.ParallelRunConfig { entry_script = 'score.lua', mini_batch_size = "
+    "1,\n"
+    "    process_count_per_node = t.PipelineParameter { name = 'workers', default_value = 2 },\n"
+    "    run_max_try = 2, error_threshold = -1 },\n"
+    "  inputs = t.Dataset.File.from_files 'in/*', arguments = { '%s' } } } }\n";
+
+static inline void host_told(void *data, const struct tidemill_event *e)
+{
+  struct host *h = data;
+  h->events++;
+  assert_int_equal(e->size, sizeof(*e));
+  switch (e->kind) {
+  case TIDEMILL_EVENT_STATE:
+    h->states++;
+    h->state = e->state;
+    break;
+  case TIDEMILL_EVENT_PROGRESS: h->progress++; break;
+  case TIDEMILL_EVENT_MINI_BATCH:
+    h->done += e->outcome == TIDEMILL_DONE;
+    h->given_up += e->outcome == TIDEMILL_GIVEN_UP;
+    h->retried += e->outcome == TIDEMILL_RETRIED;
+    if (e->outcome != TIDEMILL_DONE)
+      snprintf(h->text, sizeof h->text, "%s: %s", e->where, e->text);
+    break;
+  case TIDEMILL_EVENT_WORKER:
+    h->ready += e->worker_state == TIDEMILL_WORKER_READY;
+    h->ended += e->worker_state == TIDEMILL_WORKER_ENDED;
+    break;
+  case TIDEMILL_EVENT_STEP:
+  case TIDEMILL_EVENT_LOG: break;
+  }
+  if (h->on_event)
+    h->on_event(h, e);
+}
+
+/* Names and how many of each, NULL-ended. */
+static inline void host_setup(struct host *h, ...)
+{
+  char path[256], text[1200];
+  const char *name;
+  va_list ap;
+  memset(h, 0, sizeof(*h));
+  strcpy(h->dir, "/tmp/tidemill-host-XXXXXX");
+  assert_non_null(mkdtemp(h->dir));
+  host_path(h, "in", path);
+  assert_int_equal(mkdir(path, 0700), 0);
+  va_start(ap, h);
+  while ((name = va_arg(ap, const char *)) != NULL) {
+    int n = va_arg(ap, int);
+    for (int i = 0; i < n; i++) {
+      snprintf(path, sizeof path, "in/%s.%03d", name, i);
+      host_put(h, path, "");
+    }
+  }
+  va_end(ap);
+  host_path(h, "go", path);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  h->go = open(path, O_RDWR | O_CLOEXEC);
+  assert_true(h->go >= 0);
+  host_put(h, "score.lua", host_score);
+  snprintf(text, sizeof text, host_text, h->dir);
+  host_put(h, "pipeline.lua", text);
+  h->options = (struct tidemill_job_options)TIDEMILL_JOB_OPTIONS_INIT;
+  h->options.on_event = host_told;
+  h->options.data = h;
+}
+
+static inline void host_must(const struct host *h, int rc)
+{
+  if (rc < 0)
+    fail_msg("%s", h->err.text);
+}
+
+static inline void host_runtime(struct host *h, const struct tidemill_runtime_options *given)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  char workspace[256];
+  host_path(h, "ws", workspace);
+  if (given)
+    o = *given;
+  o.workspace = workspace;
+  host_must(h, tidemill_runtime_new(&h->rt, &o, &h->err));
+}
+
+static inline void host_load(struct host *h)
+{
+  char path[256];
+  host_path(h, "pipeline.lua", path);
+  host_must(h, tidemill_pipeline_load(&h->pipeline, h->rt, path, &h->err));
+}
+
+static inline void host_submit(struct host *h)
+{
+  host_load(h);
+  host_must(h, tidemill_job_submit(&h->job, h->pipeline, &h->options, &h->err));
+}
+
+static inline void host_wait(struct host *h)
+{
+  host_must(h, tidemill_job_wait(h->job, HOST_LIMIT_MS, &h->err));
+}
+
+static inline void host_go(const struct host *h, int n)
+{
+  for (int i = 0; i < n; i++)
+    assert_int_equal(write(h->go, "g", 1), 1);
+}
+
+static inline void host_end(struct host *h)
+{
+  char command[128];
+  tidemill_job_close(h->job);
+  tidemill_pipeline_free(h->pipeline);
+  if (h->rt)
+    host_must(h, tidemill_runtime_close(h->rt, &h->err));
+  close(h->go);
+  snprintf(command, sizeof command, "rm -rf '%s'", h->dir);
+  assert_int_equal(system(command), 0);
+}
+
+#endif
