@@ -92,6 +92,8 @@ static int refuse_running(const struct tm_again *a, struct tm_err *err)
 {
   int64_t pid;
   char *host;
+  if (a->is_over)
+    return 0;
   if (tm_survey_is_running(a->dir, &pid, &host))
     tm_err_set(err, TM_EINUSE,
                "job '%s' is running, by pid %" PRId64

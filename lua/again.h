@@ -23,8 +23,10 @@
 #include "run/survey.h"
 
 struct tm_again {
-  int64_t index;                              /* of the mini-batch */
-  char *dir;                                  /* of the job, absolute; freed by release */
+  int64_t index; /* of the mini-batch */
+  char *dir;     /* of the job, absolute; freed by release */
+  bool
+      is_over; /* the caller knows that it has ended, and may have it open still: nobody is asked whether it runs */
   void (*say)(void *data, const char *words); /* what is not as it was then */
   void *data;
   /* Filled by _find(). */

@@ -306,7 +306,7 @@ static int find_again(struct developed *d, const char *step, struct tm_run_call 
   return rc < 0 ? rc : tm_again_call(d->again, call, range, err);
 }
 
-/* again(job_dir, step, mini_batch) -> script, value, mini_batch, notes or nil */
+/* again(job_dir, step, mini_batch, is_over) -> script, value, mini_batch, notes or nil */
 static int develop_again(lua_State *L)
 {
   const char *dir = luaL_checkstring(L, 1), *step = luaL_optstring(L, 2, NULL);
@@ -314,13 +314,15 @@ static int develop_again(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   struct tm_run_call call;
   struct tm_item range;
-  lua_settop(L, 3);
+  lua_settop(L, 4);
   struct tm_buf *notes = tm_lua_hold_buf(L);
   struct developed *d = push_developed(L);
   d->again = TM_NEW(struct tm_again);
-  *d->again = (struct tm_again) {
-    .index = (int64_t)index, .dir = tm_xstrdup(dir), .say = on_note, .data = notes
-  };
+  *d->again = (struct tm_again) { .index = (int64_t)index,
+                                  .dir = tm_xstrdup(dir),
+                                  .is_over = lua_toboolean(L, 4),
+                                  .say = on_note,
+                                  .data = notes };
   int rc = find_again(d, step, &call, &range, &err);
   if (rc < 0)
     return tm_lua_raise(L, &err);

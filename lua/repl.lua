@@ -44,11 +44,23 @@ function M.shown(width, has_color, ...)
 end
 
 --- What is there at a prompt besides what every Lua file has.
-function M.open(source_of, help_of)
+function M.open(source_of, help_of, say, set_status)
   local help = require "tidemill.repl.help"
   help.open(source_of, help_of)
+  M.jobs = require "tidemill.repl.jobs"
+  M.jobs.open(say, set_status)
   rawset(_G, "help", help.help)
   rawset(_G, "tidemill", require "tidemill")
+end
+
+--- How many jobs run.
+function M.running()
+  return #M.jobs.running
+end
+
+--- Cancels them; with `now` what still runs is killed.
+function M.cancel(now)
+  M.jobs.cancel(now)
 end
 
 --- What Tab puts in, and what it shows.

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "lua/hold.h"
 #include "lua/interrupt.h"
+#include "lua/lib_job.h"
 #include "lua/sources.h"
 #include "lua/state.h"
 #include "sys/fs.h"
@@ -27,7 +28,7 @@ struct tm_lua_session {
   struct tm_lua_interrupt interrupt;
   bool has_guards;
   int repl_ref; /* repl.lua's table, in the registry; LUA_NOREF before a prompt has begun */
-  tm_lua_help help;
+  struct tm_lua_prompt prompt;
 };
 
 struct tm_lua_session *tm_lua_session_new(struct tm_err *err)
@@ -164,7 +165,7 @@ static int help_of(lua_State *L)
   struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
   const char *topic = luaL_checkstring(L, 1);
   struct tm_buf *out = tm_lua_hold_buf(L);
-  if (!s->help || !s->help(out, topic))
+  if (!s->prompt.help || !s->prompt.help(out, topic))
     return 0;
   lua_pushlstring(L, tm_buf_str(out), out->len);
   return 1;
@@ -185,6 +186,22 @@ static int source_of(lua_State *L)
   return 3;
 }
 
+/* say(words). Upvalue 1: the session. */
+static int say(lua_State *L)
+{
+  const struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
+  s->prompt.say(s->prompt.data, luaL_checkstring(L, 1));
+  return 0;
+}
+
+/* set_status(words or nil). Upvalue 1: the session. */
+static int set_status(lua_State *L)
+{
+  const struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
+  s->prompt.set_status(s->prompt.data, luaL_optstring(L, 1, NULL));
+  return 0;
+}
+
 static int begin(lua_State *L)
 {
   struct tm_lua_session *s = lua_touserdata(L, 1);
@@ -198,16 +215,21 @@ static int begin(lua_State *L)
   s->repl_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_getfield(L, -1, "open");
   lua_pushcfunction(L, source_of);
-  lua_pushlightuserdata(L, s);
-  lua_pushcclosure(L, help_of, 1);
-  lua_call(L, 2, 0);
+  static const lua_CFunction functions[] = { help_of, say, set_status };
+  for (size_t i = 0; i < TM_COUNT_OF(functions); i++) {
+    lua_pushlightuserdata(L, s);
+    lua_pushcclosure(L, functions[i], 1);
+  }
+  tm_lua_set_runtime(L, s->prompt.runtime);
+  lua_call(L, 4, 0);
   return 0;
 }
 
-int tm_lua_session_begin_prompt(struct tm_lua_session *s, tm_lua_help help, struct tm_err *err)
+int tm_lua_session_begin_prompt(struct tm_lua_session *s, const struct tm_lua_prompt *p,
+                                struct tm_err *err)
 {
   struct tm_lua_error e = { 0 };
-  s->help = help;
+  s->prompt = *p;
   lua_pushcfunction(s->L, begin);
   lua_pushlightuserdata(s->L, s);
   if (tm_lua_pcall(s->L, 1, 0, &e) < 0) {
@@ -255,6 +277,24 @@ static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, s
     return TM_LUA_DONE;
   fail(out, &e);
   return TM_LUA_FAILED;
+}
+
+int tm_lua_session_running(struct tm_lua_session *s)
+{
+  int n = 0;
+  push_function(s, "running");
+  if (tm_lua_pcall(s->L, 0, 1, NULL) == 0) {
+    n = (int)lua_tointeger(s->L, -1);
+    lua_pop(s->L, 1);
+  }
+  return n;
+}
+
+void tm_lua_session_cancel(struct tm_lua_session *s, bool now)
+{
+  push_function(s, "cancel");
+  lua_pushboolean(s->L, now);
+  tm_lua_pcall(s->L, 1, 0, NULL);
 }
 
 /* The string on top of the stack, which goes. */

@@ -17,6 +17,7 @@
 #include "base/err.h"
 
 struct tm_lua_session;
+struct tidemill_runtime;
 
 struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and words */
 void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op */
@@ -37,11 +38,24 @@ struct tm_lua_look {
   bool has_color;
 };
 
-/* What help(topic) says of a topic that is no value and no function: commands and parameters. False: nothing is known. */
-typedef bool (*tm_lua_help)(struct tm_buf *out, const char *topic);
+/* What a prompt is beside its Lua. Called on the session's thread, while Lua runs or the runtime turns. */
+struct tm_lua_prompt {
+  /* What help(topic) says of a topic that is no value and no function: commands and parameters. False: nothing is known. */
+  bool (*help)(struct tm_buf *out, const char *topic);
+  void (*say)(void *data, const char *words); /* of jobs: whole lines, the last without its break */
+  void (*set_status)(void *data,
+                     const char *words); /* a line that is renewed; NULL: none any more */
+  void *data;
+  struct tidemill_runtime *runtime; /* of jobs; it outlives the session */
+};
 
-/* Gives it the globals of a prompt; from here on user code can be interrupted. Once. */
-int tm_lua_session_begin_prompt(struct tm_lua_session *s, tm_lua_help help, struct tm_err *err);
+/* Gives it the globals of a prompt; from here on user code can be interrupted. Once; `p` is copied. */
+int tm_lua_session_begin_prompt(struct tm_lua_session *s, const struct tm_lua_prompt *p,
+                                struct tm_err *err);
+
+/* Of the jobs that were submitted at the prompt: how many run. */
+int tm_lua_session_running(struct tm_lua_session *s);
+void tm_lua_session_cancel(struct tm_lua_session *s, bool now);
 
 enum tm_lua_fed {
   TM_LUA_DONE,        /* `out` has what is to be shown of its values, or nothing */

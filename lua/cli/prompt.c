@@ -3,7 +3,9 @@
  * libedit asks for one character at a time (EL_GETCFN). That is where our loop runs: until the terminal can be read, or
  * somebody wakes it. Bytes are read one by one, so that what is behind a line is left for a script that reads.
  *
- *  (1) The loop does not run within itself: its callbacks say and stop, nothing else.
+ * Jobs have a loop of their own, which is turned when ours says so.
+ *
+ *  (1) No loop runs within itself or the other: callbacks of ours stop it, nothing else.
  *  (2) libedit knows where it has drawn its line; what is written in between first moves there, and then has it drawn anew.
  */
 #include "cli/prompt.h"
@@ -22,7 +24,11 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include <tidemill.h>
+
 #include "base/mem.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/history.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
@@ -34,12 +40,17 @@ struct tm_prompt {
   struct tm_loop loop;
   int input_fd; /* the terminal, opened anew: libuv makes what it polls non-blocking, and ours is shared with the shell */
   struct tm_poll input;
+  struct tm_poll jobs; /* what says that the runtime has something to do, */
+  struct tm_timer due; /* or the time */
   struct tm_wake wake;
   struct tm_signal resized, continued;
   const char *label;
   char shown_label[64];
   mbstate_t shift;
   bool is_reading; /* within el_gets() */
+  char *status;    /* or NULL */
+  bool
+      has_status; /* it is on the terminal: above the line that is read, else where the cursor is */
   volatile sig_atomic_t is_interrupted;
 };
 
@@ -52,11 +63,30 @@ static void on_input(struct tm_poll *poll, int events)
 
 static void on_wake(struct tm_wake *wake)
 {
-  struct tm_prompt *p = wake->data;
-  if (p->o.on_wake && p->is_reading)
-    p->o.on_wake(p->o.data);
-  if (p->is_interrupted)
-    tm_loop_stop(&p->loop);
+  tm_loop_stop(&((struct tm_prompt *)wake->data)->loop);
+}
+
+static void on_jobs(struct tm_poll *poll, int events)
+{
+  tm_loop_stop(&((struct tm_prompt *)poll->data)->loop);
+}
+
+static void on_time(struct tm_timer *timer)
+{
+  tm_loop_stop(&((struct tm_prompt *)timer->data)->loop);
+}
+
+/* Jobs do what is due: keeps (1). */
+static void turn_jobs(struct tm_prompt *p)
+{
+  if (!p->o.runtime)
+    return;
+  tidemill_runtime_turn(p->o.runtime, NULL);
+  int ms = tidemill_runtime_timeout(p->o.runtime);
+  if (ms >= 0)
+    tm_timer_start(&p->due, ms * TM_MS, 0);
+  else
+    tm_timer_stop(&p->due);
 }
 
 static void on_resized(struct tm_signal *s, int number)
@@ -87,6 +117,8 @@ static int read_char(EditLine *el, wchar_t *out)
   char byte;
   el_get(el, EL_CLIENTDATA, &p);
   for (;;) {
+    if (!p->is_interrupted && !can_read())
+      turn_jobs(p);
     if (!p->is_interrupted && !can_read())
       tm_loop_run(&p->loop);
     if (p->is_interrupted) {
@@ -131,18 +163,60 @@ static int rows_above(struct tm_prompt *p)
   return at / columns;
 }
 
-void tm_prompt_say(struct tm_prompt *p, const char *text)
+/* The cursor goes to where the status or, without one, the line begins, and all from there on is cleared. */
+static void clear(struct tm_prompt *p)
 {
-  if (p->is_reading) { /* keeps (2) */
-    int rows = rows_above(p);
-    if (rows > 0)
-      fprintf(stdout, "\033[%dA", rows);
-    fputs("\r\033[J", stdout);
-  }
-  fputs(text, stdout);
+  int rows = p->is_reading ? rows_above(p) + p->has_status : 0;
+  if (!p->is_reading && !p->has_status)
+    return;
+  if (rows > 0)
+    fprintf(stdout, "\033[%dA", rows);
+  fputs("\r\033[J", stdout);
+  p->has_status = false;
+}
+
+static void write_status(struct tm_prompt *p, const char *behind)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int columns = tm_prompt_width(p);
+  if (!p->status)
+    return;
+  tm_text_one_line(&text, p->status, strlen(p->status), columns > 8 ? (size_t)columns - 1 : 8);
+  fprintf(stdout, "%s%s", tm_buf_str(&text), behind);
+  p->has_status = true;
+  tm_buf_release(&text);
+}
+
+/* Behind clear(): the status, and the line below it. */
+static void draw(struct tm_prompt *p)
+{
+  write_status(p, p->is_reading ? "\n" : "");
   fflush(stdout);
   if (p->is_reading)
-    el_set(p->el, EL_REFRESH);
+    el_set(p->el, EL_REFRESH); /* keeps (2) */
+}
+
+void tm_prompt_say(struct tm_prompt *p, const char *text)
+{
+  clear(p);
+  fprintf(stdout, "%s\n", text);
+  draw(p);
+}
+
+void tm_prompt_set_status(struct tm_prompt *p, const char *text)
+{
+  if (text && p->status && p->has_status && strcmp(text, p->status) == 0)
+    return;
+  clear(p);
+  free(p->status);
+  p->status = tm_xstrdup(text);
+  draw(p);
+}
+
+void tm_prompt_clear_status(struct tm_prompt *p)
+{
+  clear(p);
+  fflush(stdout);
 }
 
 static unsigned char on_tab(EditLine *el, int c)
@@ -215,6 +289,11 @@ static int open_loop(struct tm_prompt *p, struct tm_err *err)
     rc = tm_signal_open(&p->resized, &p->loop, SIGWINCH, on_resized, p, err);
   if (rc >= 0)
     rc = tm_signal_open(&p->continued, &p->loop, SIGCONT, on_continued, p, err);
+  tm_timer_open(&p->due, &p->loop, on_time, p);
+  if (rc >= 0 && p->o.runtime)
+    rc = tm_poll_open(&p->jobs, &p->loop, tidemill_runtime_fd(p->o.runtime), on_jobs, p, err);
+  if (rc >= 0 && p->o.runtime)
+    tm_poll_want(&p->jobs, TM_READABLE);
   if (rc >= 0)
     tm_poll_want(&p->input, TM_READABLE);
   return rc;
@@ -240,6 +319,8 @@ static void close_loop(struct tm_prompt *p)
   tm_signal_close(&p->continued);
   tm_signal_close(&p->resized);
   tm_poll_close(&p->input);
+  tm_poll_close(&p->jobs);
+  tm_timer_close(&p->due);
   tm_wake_close(&p->wake);
   tm_loop_release(&p->loop);
   tm_fs_close(tm_fs_real(), p->input_fd);
@@ -269,6 +350,7 @@ void tm_prompt_close(struct tm_prompt *p)
   el_end(p->el);
   history_end(p->history);
   close_loop(p);
+  free(p->status);
   free(p);
 }
 
@@ -277,11 +359,6 @@ void tm_prompt_close(struct tm_prompt *p)
 void tm_prompt_interrupt(struct tm_prompt *p)
 {
   p->is_interrupted = 1;
-  tm_wake_send(&p->wake);
-}
-
-void tm_prompt_wake(struct tm_prompt *p)
-{
   tm_wake_send(&p->wake);
 }
 
@@ -315,12 +392,13 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
   p->label = label;
   snprintf(p->shown_label, sizeof(p->shown_label),
            p->o.has_color ? "\1\033[1;34m\1%s\1\033[0m\1" : "%s", label);
-  if (p->o.on_wake)
-    p->o.on_wake(p->o.data); /* what came while nothing was read */
+  clear(p);
+  write_status(p, "\n");
+  fflush(stdout);
   p->is_reading = true;
   el_set(p->el, EL_PREP_TERM, 1); /* before the label is seen: what is typed then is echoed once */
   const char *text = el_gets(p->el, &n);
-  p->is_reading = false;
+  p->is_reading = p->has_status = false; /* what is above stays */
   if (p->is_interrupted)
     return read_interrupted(p, had_text);
   if (!text || n <= 0) {

@@ -1,7 +1,7 @@
 /* prompt.h - one line from a terminal, with editing, history and completion (libedit), while a loop of ours goes on.
  *
  * Caller: tm_prompt_open(); tm_prompt_read() for each line; tm_prompt_close(). Between two lines the terminal is as it was.
- * What is to be said while a line is edited goes through tm_prompt_say(), which puts it above the line.
+ * What is to be said of jobs goes through tm_prompt_say() and _set_status(): while a line is edited it is put above it.
  */
 #ifndef TM_CLI_PROMPT_H
 #define TM_CLI_PROMPT_H
@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 struct tm_prompt;
+struct tidemill_runtime;
 
 struct tm_prompt_options {
   bool has_color;
@@ -20,8 +21,8 @@ struct tm_prompt_options {
   /* Tab: what is before the cursor. `insert` is put there, `list` is shown below. */
   void (*complete)(void *data, const char *text, size_t len, struct tm_buf *insert,
                    struct tm_buf *list);
-  /* tm_prompt_wake() was called: on the thread that reads, while it reads. Or NULL. */
-  void (*on_wake)(void *data);
+  struct tidemill_runtime *
+      runtime; /* of jobs that go on while a line is read: it is turned, not within itself. Or NULL */
   void *data;
 };
 
@@ -35,9 +36,13 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
 /* Ctrl-C while no line is read is nothing to the next one. */
 void tm_prompt_forget_interrupt(struct tm_prompt *p);
 
-void tm_prompt_interrupt(struct tm_prompt *p);             /* async-signal-safe */
-void tm_prompt_wake(struct tm_prompt *p);                  /* from any thread */
-void tm_prompt_say(struct tm_prompt *p, const char *text); /* whole lines */
+void tm_prompt_interrupt(struct tm_prompt *p); /* async-signal-safe */
+/* Whole lines, the last without its break. */
+void tm_prompt_say(struct tm_prompt *p, const char *text);
+/* A line above the one that is edited, renewed in its place; cut to the terminal's width. NULL: none. */
+void tm_prompt_set_status(struct tm_prompt *p, const char *text);
+/* Before something else is written while no line is read: the status makes room. */
+void tm_prompt_clear_status(struct tm_prompt *p);
 int tm_prompt_width(const struct tm_prompt *p);
 
 #endif

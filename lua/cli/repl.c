@@ -2,16 +2,22 @@
  *
  *   a line -> behind the lines before it -> session.c: complete? -> run -> what it gave, or the error with its stack
  *
- * Ctrl-C: while Lua runs it is taken out of what it does, compiled loops too, again and again until it is out; at the prompt
- * the line is dropped. The handler does nothing else.
+ * Ctrl-C: while Lua runs it is taken out of what it does, compiled loops and waits too, again and again until it is out; at the
+ * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. The handler itself only
+ * interrupts and wakes.
+ *
+ * Jobs go on while a line is read (prompt.h), and while something waits for one.
  */
 #include "cli/repl.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <tidemill.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -23,6 +29,7 @@
 #include "runtime.h"
 #include "sys/alarm.h"
 #include "sys/fs.h"
+#include "sys/process.h"
 
 #define AGAIN_NS      (50 * TM_MS) /* between two interruptions of one piece */
 #define INIT_VARIABLE "TIDEMILL_INIT"
@@ -33,6 +40,8 @@ struct repl {
   char *history;
   bool has_color; /* on standard output, and on standard error */
   bool has_failed;
+  int presses; /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
+  struct tidemill_runtime *runtime;
   int pieces, lines; /* so far */
   struct tm_buf piece;
 };
@@ -72,10 +81,32 @@ static void on_late(void *data) /* in a signal handler */
 static void on_ctrl_c(void *data) /* in a signal handler */
 {
   struct repl *r = data;
-  if (tm_lua_session_interrupt(r->session))
-    tm_alarm_start(AGAIN_NS, AGAIN_NS);
-  else
+  if (!tm_lua_session_interrupt(r->session)) {
     tm_prompt_interrupt(r->prompt);
+    return;
+  }
+  tm_alarm_start(AGAIN_NS, AGAIN_NS);
+  tidemill_runtime_wake(r->runtime);
+}
+
+/* An empty line, or a piece, was interrupted, and jobs go on. */
+static void hear_ctrl_c(struct repl *r, bool was_running)
+{
+  int running = tm_lua_session_running(r->session);
+  char words[128];
+  if (running == 0)
+    return;
+  if (r->presses++ == 0 || was_running) {
+    r->presses = 1;
+    snprintf(words, sizeof(words), "%d %s on; Ctrl-C again cancels", running,
+             tm_text_counted(running, "job goes", "jobs go"));
+    tm_prompt_say(r->prompt, words);
+    return;
+  }
+  tm_prompt_say(r->prompt, r->presses == 2
+                               ? "canceling: running mini-batches may end; Ctrl-C again kills them"
+                               : "canceling: what still runs is killed");
+  tm_lua_session_cancel(r->session, r->presses > 2);
 }
 
 /* ---- pieces ---- */
@@ -99,9 +130,14 @@ static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
 
 static void end_piece(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *out)
 {
-  if (r->prompt)
+  if (r->prompt) {
     tm_prompt_forget_interrupt(r->prompt);
+    tm_prompt_clear_status(r->prompt);
+  }
   say(r, fed, out);
+  r->presses = 0;
+  if (fed == TM_LUA_INTERRUPTED)
+    hear_ctrl_c(r, true);
   for (size_t i = 0; i < r->piece.len; i++)
     r->lines += r->piece.data[i] == '\n';
   tm_buf_clear(&r->piece);
@@ -145,19 +181,39 @@ static void run_plain(struct repl *r)
   tm_buf_release(&words);
 }
 
+/* Ctrl-D: true ends. Jobs that run are ended with us, which is said once. */
+static bool may_end(struct repl *r, bool was_said)
+{
+  int running = tm_lua_session_running(r->session);
+  char words[160];
+  if (running == 0 || was_said)
+    return true;
+  snprintf(words, sizeof(words),
+           "%d %s; job:wait() waits. Ctrl-D again ends %s with this prompt, to be resumed", running,
+           tm_text_counted(running, "job runs", "jobs run"), running == 1 ? "it" : "them");
+  tm_prompt_say(r->prompt, words);
+  return false;
+}
+
 static void run_prompt(struct repl *r)
 {
   struct tm_buf line = TM_BUF_NONE;
-  bool had_text;
+  bool had_text, wants_end = false;
   for (;;) {
+    bool had_piece = r->piece.len > 0;
     tm_buf_clear(&line);
-    int rc = tm_prompt_read(r->prompt, r->piece.len > 0 ? ">> " : "> ", &line, &had_text);
-    if (rc == TM_PROMPT_LINE)
+    int rc = tm_prompt_read(r->prompt, had_piece ? ">> " : "> ", &line, &had_text);
+    if (rc == TM_PROMPT_LINE) {
       take_line(r, &line);
-    else if (rc == TM_PROMPT_END && r->piece.len == 0)
-      break;
-    else
+    } else if (rc == TM_PROMPT_END && !had_piece) {
+      if (may_end(r, wants_end))
+        break;
+    } else {
       tm_buf_clear(&r->piece);
+      if (rc == TM_PROMPT_INTERRUPTED && !had_text && !had_piece)
+        hear_ctrl_c(r, false);
+    }
+    wants_end = rc == TM_PROMPT_END && !had_piece;
   }
   tm_buf_release(&line);
 }
@@ -227,9 +283,11 @@ static int open_prompt(struct repl *r, struct tm_err *err)
   r->has_color = isatty(STDERR_FILENO) && !(no_color && *no_color);
   r->history =
       tm_history_path(getenv(TM_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"), getenv("HOME"));
-  struct tm_prompt_options o = {
-    .has_color = r->has_color, .history = r->history, .complete = complete, .data = r
-  };
+  struct tm_prompt_options o = { .has_color = r->has_color,
+                                 .history = r->history,
+                                 .complete = complete,
+                                 .runtime = r->runtime,
+                                 .data = r };
   r->prompt = tm_prompt_open(&o, err);
   if (!r->prompt)
     return err->code;
@@ -238,10 +296,55 @@ static int open_prompt(struct repl *r, struct tm_err *err)
   return 0;
 }
 
+static void on_say(void *data, const char *words)
+{
+  struct repl *r = data;
+  if (r->prompt)
+    tm_prompt_say(r->prompt, words);
+  else
+    tm_cli_say("%s", words);
+}
+
+static void on_status(void *data, const char *words)
+{
+  struct repl *r = data;
+  if (r->prompt)
+    tm_prompt_set_status(r->prompt, words);
+}
+
+static int open_runtime(struct repl *r, struct tm_err *err)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  char *program = tm_process_program();
+  o.program = program;
+  int rc = program
+               ? tidemill_runtime_new(&r->runtime, &o, err)
+               : tm_err_set(err, -ENOENT, "cannot tell where this program is: /proc is not there");
+  free(program);
+  return rc;
+}
+
+static int open_repl(struct repl *r, struct tm_err *err)
+{
+  struct tm_lua_prompt p = {
+    .help = tm_help_find, .say = on_say, .set_status = on_status, .data = r
+  };
+  int rc = open_runtime(r, err);
+  p.runtime = r->runtime;
+  if (rc >= 0)
+    rc = tm_lua_session_begin_prompt(r->session, &p, err);
+  if (rc >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_dumb())
+    rc = open_prompt(r, err);
+  return rc;
+}
+
+/* Jobs end with the state, while we still hear of it; the runtime after it. */
 static void close_repl(struct repl *r)
 {
   if (r->prompt)
     tm_alarm_release();
+  tm_lua_session_free(r->session);
+  tidemill_runtime_close(r->runtime, NULL);
   tm_prompt_close(r->prompt);
   tm_buf_release(&r->piece);
   free(r->history);
@@ -252,23 +355,21 @@ int tm_repl_run(struct tm_lua_session *session, const struct tm_repl_options *o)
   static const struct tm_repl_options none = { .file = NULL };
   struct repl r = { .session = session };
   struct tm_err err = TM_ERR_NONE;
-  bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_dumb();
-  int rc = tm_lua_session_begin_prompt(session, tm_help_find, &err);
+  int rc = open_repl(&r, &err);
+  bool has_prompt = r.prompt != NULL;
   o = o ? o : &none;
-  if (rc >= 0 && is_terminal)
-    rc = open_prompt(&r, &err);
-  if (rc >= 0 && is_terminal && !o->has_no_init)
+  if (rc >= 0 && has_prompt && !o->has_no_init)
     run_init(&r);
   if (rc >= 0 && o->file)
     run_file(&r, o->file, o->words, o->words_len);
-  if (rc >= 0 && r.prompt) {
+  if (rc >= 0 && has_prompt) {
     greet();
     run_prompt(&r);
   } else if (rc >= 0) {
     run_plain(&r);
   }
   close_repl(&r);
-  return rc < 0 ? tm_cli_end(rc, &err) : r.has_failed && !is_terminal ? 1 : 0;
+  return rc < 0 ? tm_cli_end(rc, &err) : r.has_failed && !has_prompt ? 1 : 0;
 }
 
 /* ---- the command ---- */
@@ -331,7 +432,6 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
                                .words_len = rest.len };
   struct tm_lua_session *session = tm_lua_session_new(&err);
   int status = session ? tm_repl_run(session, &o) : tm_cli_end(err.code, &err);
-  tm_lua_session_free(session);
   TM_ARRAY_RELEASE(&rest);
   return status;
 }

@@ -13,7 +13,7 @@ struct tm_repl_options {
   size_t words_len;
 };
 
-/* `o` NULL: none of these. On a terminal with editing, history and completion; else plain lines, results to standard output and
+/* Frees the session. `o` NULL: none of these. On a terminal with editing, history and completion; else plain lines, results to standard output and
  * errors to standard error, without a prompt and without escape codes. The exit status: 0; 1 when a piece of plain input
  * failed. */
 int tm_repl_run(struct tm_lua_session *session, const struct tm_repl_options *o);

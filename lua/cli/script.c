@@ -154,6 +154,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     status = run_file(&s, argc, argv);
   if (status != 2 && s.wants_prompt)
     status = tm_repl_run(s.session, NULL);
-  tm_lua_session_free(s.session);
+  else
+    tm_lua_session_free(s.session);
   return status;
 }

@@ -212,10 +212,11 @@ end
 ---@param dir string of the job
 ---@param step? string where it has several
 ---@param index integer number of the mini-batch
+---@param is_over? boolean the job has ended, and is still open here
 ---@return tidemill.Script script
 ---@return string[]|tidemill.DataFrame mini_batch
-function M.of_job(dir, step, index)
-  local handle, mini_batch, info, notes = c.again(dir, step, index)
+function M.of_job(dir, step, index, is_over)
+  local handle, mini_batch, info, notes = c.again(dir, step, index, is_over)
   say(notes)
   known[mini_batch] = info
   local state = { handle = handle, path = ("mini-batch %d of %s"):format(index, dir), is_job = true,

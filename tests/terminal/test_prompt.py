@@ -1,40 +1,11 @@
 """The prompt, on a terminal and with input from a pipe: test_prompt.py TIDEMILL"""
 import os
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-from terminal import LIMIT, Terminal
-
-TIDEMILL = os.path.abspath(sys.argv.pop(1))
-
-
-class Place(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def put(self, name, text):
-        path = os.path.join(self.dir, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w") as file:
-            file.write(text)
-        return path
-
-    def get(self, name):
-        with open(os.path.join(self.dir, name)) as file:
-            return file.read()
-
-    def terminal(self, *words, env=None, columns=80):
-        return Terminal([TIDEMILL, *words], self.dir, dict({"NO_COLOR": "1"}, **(env or {})), columns)
-
-    def pipe(self, text, *words):
-        return subprocess.run([TIDEMILL, *words], input=text.encode(), cwd=self.dir, capture_output=True, timeout=LIMIT,
-                              env=dict(os.environ, HOME=self.dir))
+from place import Place
+from terminal import LIMIT
 
 
 class OnATerminal(Place):
@@ -227,7 +198,7 @@ class Completion(Place):
     def test_names_of_datasets(self):
         self.put("a.txt", "")
         self.tab("tidemill.Dataset.get_by_name(ws, 'dig", "tidemill.Dataset.get_by_name(ws, 'digits", [
-            "ws = tidemill.Workspace { path = '.' }", "d = tidemill.Dataset.File.from_files('a.txt'):register(ws, 'digits')"])
+            "ws = tidemill.Workspace { path = 'workspace' }", "d = tidemill.Dataset.File.from_files('a.txt'):register(ws, 'digits')"])
 
     def test_what_fits_is_listed(self):
         with self.terminal() as t:

@@ -53,10 +53,11 @@ function develop_c.next(walk) end
 ---@param dir string
 ---@param step? string
 ---@param index integer
+---@param is_over boolean the job has ended, whoever still has it open
 ---@return userdata script
 ---@return table|userdata given
 ---@return userdata info
 ---@return string? notes
-function develop_c.again(dir, step, index) end
+function develop_c.again(dir, step, index, is_over) end
 
 return develop_c
