@@ -102,6 +102,8 @@ static void on_continued(struct tm_signal *s, int number)
     return;
   el_set(p->el, EL_PREP_TERM, 0);
   el_set(p->el, EL_PREP_TERM, 1);
+  fputs("\r\033[J", stdout); /* what it has written is above */
+  fflush(stdout);
   el_set(p->el, EL_REFRESH);
 }
 

@@ -103,8 +103,8 @@ local Failure = {}
 
 local jobs = setmetatable({}, { __mode = "k" }) -- of failures
 
---- The script as the job's workers had it, in this process, and the mini-batch, for script:run(): to look at them, or to
---- run them under a debug hook. The job is not changed, and is to be over.
+--- The script as the job's workers had it, in this process, and the mini-batch, for script:run(): to look at them, or
+--- to run them under a debug hook. The job is not changed, and is to be over.
 ---@return tidemill.Script script
 ---@return string[]|tidemill.DataFrame mini_batch
 function Failure:load()

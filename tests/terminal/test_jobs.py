@@ -65,6 +65,20 @@ class Jobs(Place):
             t.send("\x04")
             self.assertEqual(t.end(), 0)
 
+    def test_a_line_of_several_rows_stays_as_it_is(self):
+        with self.terminal(columns=60) as t:
+            self.begin(t)
+            t.prompt()
+            typed = "print('" + "abcdefghij" * 12
+            t.send(typed)
+            t.expect(r"bcdefghij\Z")
+            self.go()
+            t.expect(r"^beside: Completed, 3 mini-batches, 3 items, 0 failed\n> print(.*\n)+.*bcdefghij\Z")
+            shown = t.screen.text().split("0 failed\n> ")[1]
+            self.assertEqual(shown.replace("\n", ""), typed)
+            t.send("')\n")
+            t.expect(r"^abcdefghij(.*\n)*>")
+
     def test_waiting_is_interrupted_and_a_second_ctrl_c_cancels(self):
         with self.terminal() as t:
             self.begin(t)
@@ -159,21 +173,16 @@ class Jobs(Place):
             self.assertLess(time.monotonic() - begin, 60)
 
     def processes_here(self):
-        """Those that have a file of the job open, or are in one of its folders."""
-        return [name for name in filter(str.isdigit, os.listdir("/proc")) if self.is_here(name)]
-
-    def is_here(self, name):
-        try:
-            links = ["cwd"] + ["fd/" + fd for fd in os.listdir("/proc/%s/fd" % name)]
-        except OSError:
-            return False
-        for link in links:
+        """Those that were started from here have our variables."""
+        found = []
+        for name in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if os.readlink("/proc/%s/%s" % (name, link)).startswith(self.dir + "/job"):
-                    return True
+                with open("/proc/%s/environ" % name, "rb") as file:
+                    if self.dir.encode() in file.read():
+                        found.append(name)
             except OSError:
                 pass
-        return False
+        return found
 
 
 if __name__ == "__main__":

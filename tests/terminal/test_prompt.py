@@ -1,6 +1,7 @@
 """The prompt, on a terminal and with input from a pipe: test_prompt.py TIDEMILL"""
 import os
 import re
+import signal
 import time
 import unittest
 
@@ -138,6 +139,23 @@ class OnATerminal(Place):
         with self.terminal(columns=30) as t:
             answer = t.ask("{ aaaaaaaaaaaa = 1, bbbbbbbbbbbbbb = 2, c = { 'dddddddddddddd' } }")
             self.assertIn("{\n  aaaaaaaaaaaa = 1,\n  bbbbbbbbbbbbbb = 2,\n  c = { \"dddddddddddddd\" },\n}", answer)
+
+    def test_a_terminal_may_change_its_width(self):
+        with self.terminal() as t:
+            t.prompt()
+            t.resize(30)
+            os.kill(t.pid, signal.SIGWINCH)
+            self.assertIn("{\n  aaaaaaaaaaaa = 1,", t.ask("{ aaaaaaaaaaaa = 1, bbbbbbbbbbb = 2 }"))
+
+    def test_a_stopped_prompt_goes_on(self):
+        with self.terminal() as t:
+            t.prompt()
+            t.send("1 +")
+            t.expect(r"^> 1 \+\Z")
+            os.kill(t.pid, signal.SIGSTOP)
+            os.kill(t.pid, signal.SIGCONT)
+            t.send(" 2\n")
+            t.expect(r"^3\n> ?\Z")
 
     def test_os_exit_says_the_status(self):
         with self.terminal() as t:
