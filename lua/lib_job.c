@@ -367,6 +367,14 @@ static int job_submit(lua_State *L)
   return 1;
 }
 
+/* load(path) -> Pipeline */
+static int job_load(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  const char *path = luaL_checkstring(L, 1);
+  return tm_lua_load_here(L, path, &err) < 0 ? tm_lua_raise(L, &err) : 1;
+}
+
 /* Methods. */
 
 /* wait(job, seconds or nil) -> true, or nil, message, code */
@@ -470,10 +478,10 @@ static int job_close(lua_State *L)
 }
 
 static const luaL_Reg job_functions[] = {
-  { "submit", job_submit }, { "wait", job_wait },     { "cancel", job_cancel },
-  { "status", job_status }, { "info", job_info },     { "counts", job_counts },
-  { "steps", job_steps },   { "result", job_result }, { "close", job_close },
-  { NULL, NULL },
+  { "load", job_load },     { "submit", job_submit }, { "wait", job_wait },
+  { "cancel", job_cancel }, { "status", job_status }, { "info", job_info },
+  { "counts", job_counts }, { "steps", job_steps },   { "result", job_result },
+  { "close", job_close },   { NULL, NULL },
 };
 
 int tm_lua_open_job_c(lua_State *L)
@@ -482,7 +490,7 @@ int tm_lua_open_job_c(lua_State *L)
     lua_pushcfunction(L, job_gc);
     lua_setfield(L, -2, "__gc");
   }
-  lua_createtable(L, 0, 10);
+  lua_createtable(L, 0, 11);
   luaL_setfuncs(L, job_functions, 0);
   return 1;
 }

@@ -21,9 +21,7 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-/* What relative paths are against: the folder of the pipeline file, else of the innermost line of the user's, else the
- * current one; to free(), NULL with words. */
-static char *base_dir(lua_State *L, struct tm_err *err)
+char *tm_lua_base_dir(lua_State *L, struct tm_err *err)
 {
   struct tm_buf where = TM_BUF_NONE;
   char *cwd, *file = NULL, *dir = NULL;
@@ -74,7 +72,7 @@ static int store_workspace(lua_State *L)
   lua_settop(L, 1);
   struct tm_json **held = tm_lua_hold_tree(L);
   struct tm_err err = TM_ERR_NONE;
-  char *dir = base_dir(L, &err), *file = dir ? tm_path_join(dir, "file") : NULL;
+  char *dir = tm_lua_base_dir(L, &err), *file = dir ? tm_path_join(dir, "file") : NULL;
   const char *named = given ? given : getenv(TM_WORKSPACE_VARIABLE);
   /* The variable's value is against the current directory, a path of the file's against the file's. */
   char *cwd = given || !dir ? NULL : getcwd(NULL, 0);
@@ -108,7 +106,7 @@ static struct tm_dataset *read_dataset(lua_State *L, int at, struct tm_err *err)
 {
   struct tm_json *v = tm_lua_to_json(L, at, err);
   struct tm_dataset *d = NULL;
-  char *dir = v ? base_dir(L, err) : NULL;
+  char *dir = v ? tm_lua_base_dir(L, err) : NULL;
   if (dir && v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir"))
     tm_json_set(v, "base_dir", tm_json_new_string(dir));
   if (dir)
@@ -253,7 +251,7 @@ static int store_add_datastore(lua_State *L)
   lua_settop(L, 4);
   struct tm_json **held = tm_lua_hold_tree(L);
   struct tm_err err = TM_ERR_NONE;
-  char *dir = base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
+  char *dir = tm_lua_base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
   if (path && tm_datastore_add(tm_fs_real(), workspace, name, path, lua_toboolean(L, 4),
                                tm_clock_wall_ns(), &err) == 0)
     *held = strings("name", name, "path", path);
@@ -284,7 +282,7 @@ static int store_absolute(lua_State *L)
   lua_settop(L, 1);
   struct tm_json **held = tm_lua_hold_tree(L);
   struct tm_err err = TM_ERR_NONE;
-  char *dir = base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
+  char *dir = tm_lua_base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
   if (path)
     *held = tm_json_new_string(path);
   free(path);

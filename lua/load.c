@@ -142,6 +142,40 @@ static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *pie
   return v;
 }
 
+static void keep_fields(lua_State *L, const char *const *names, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    lua_getfield(L, LUA_REGISTRYINDEX, names[i]);
+}
+
+static void put_back_fields(lua_State *L, int first, const char *const *names, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    lua_pushvalue(L, first + (int)i);
+    lua_setfield(L, LUA_REGISTRYINDEX, names[i]);
+  }
+}
+
+int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err)
+{
+  static const char *const fields[] = { TM_LUA_FILE, TM_LUA_NOTES, TM_LUA_TAIL };
+  struct tm_lua_piece piece = { .name = path };
+  struct tm_buf text = TM_BUF_NONE;
+  int top = lua_gettop(L), rc = read_text(path, &text, err);
+  struct tm_json *v = NULL;
+  if (rc < 0)
+    return tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", path, tm_code_text(rc));
+  keep_fields(L, fields, TM_COUNT_OF(fields));
+  v = run_pipeline(L, &piece, tm_buf_str(&text), text.len, err);
+  put_back_fields(L, top + 1, fields, TM_COUNT_OF(fields));
+  tm_buf_release(&text);
+  if (v)
+    lua_replace(L, top + 1);
+  lua_settop(L, v ? top + 1 : top);
+  tm_json_free(v);
+  return v ? 0 : err->code;
+}
+
 struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;

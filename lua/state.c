@@ -72,9 +72,9 @@ static const struct tm_lua_source *add_sources(lua_State *L)
   return boot;
 }
 
-static int open_all(lua_State *L)
+/* Leaves {module = label} on the stack; returns boot.lua's. */
+static const struct tm_lua_source *add_all(lua_State *L)
 {
-  luaL_openlibs(L);
   tm_lua_preload(L, "plan", tm_lua_open_plan);
   tm_lua_preload(L, "store", tm_lua_open_store);
   tm_lua_preload(L, "path", tm_lua_open_path);
@@ -84,7 +84,19 @@ static int open_all(lua_State *L)
   tm_lua_preload(L, "process_c", tm_lua_open_process_c);
   tm_lua_preload(L, "develop_c", tm_lua_open_develop_c);
   tm_lua_preload(L, "job_c", tm_lua_open_job_c);
-  const struct tm_lua_source *boot = add_sources(L); /* [labels] */
+  return add_sources(L);
+}
+
+void tm_lua_add_modules(lua_State *L)
+{
+  add_all(L);
+  lua_pop(L, 1);
+}
+
+static int open_all(lua_State *L)
+{
+  luaL_openlibs(L);
+  const struct tm_lua_source *boot = add_all(L); /* [labels] */
   tm_require(boot != NULL);
   if (luaL_loadbuffer(L, boot->text, boot->len, boot->label) != 0)
     return lua_error(L);

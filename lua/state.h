@@ -47,6 +47,13 @@ bool tm_lua_user_line(lua_State *L, struct tm_buf *out);
 /* Adds the stack from level `first` on, frames of ours left out; nothing where no frame is the user's. */
 void tm_lua_add_stack(lua_State *L, int first, struct tm_buf *out);
 
+/* Our modules, in package.preload of a state that is another's: nothing else of it changes. May raise for want of memory. */
+void tm_lua_add_modules(lua_State *L);
+
+/* Runs a pipeline file in this state, which is the user's, and pushes the Pipeline that it returns: 0; else words, and nothing is
+ * pushed. */
+int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err);
+
 /* Registers a C module: `require "tidemill.<name>"` calls `open`. Before user code runs. */
 void tm_lua_preload(lua_State *L, const char *name, lua_CFunction open);
 

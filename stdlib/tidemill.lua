@@ -2,12 +2,14 @@
 ---
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
+local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
+local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
 ---@class tidemill
 ---@field version string
-local M = { version = plan.version }
+local M = { version = plan.version, load_script = develop.load_script }
 
 local function refuse_write(object, key)
   plan.raise(("%s cannot be changed: '%s' is set once, where it is defined"):format(tostring(object), tostring(key)))
@@ -124,19 +126,14 @@ function FileDataset:register(in_workspace, name, options)
   return stored.register(self, in_workspace, name, options)
 end
 
---- Walks the mini-batches that a job would make of it, for a look at them, or for script:run(): `for mini_batch, index
---- in dataset:mini_batches(5) do`. Each is what run() is given: a list of paths, or a data frame with its own memory.
----@param size? integer|string|tidemill.MiniBatchesOptions as mini_batch_size; or a table, with that or partition_keys
----@return fun(): (string[]|tidemill.DataFrame)?, integer?
-function FileDataset:mini_batches(size)
-  local walk = require("tidemill.develop").mini_batches(self, size)
-  return walk
-end
+FileDataset.mini_batches = develop.datasets.mini_batches
 
 --- Forgets the name that it was got by, with all versions; the files stay.
 function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
+
+tables.refuse_for_files(FileDataset)
 
 local File = {}
 
@@ -298,6 +295,29 @@ end
 function TabularDataset:random_split(fraction, seed)
   return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
+end
+
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
+
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
+--- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
+--- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
+--- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
+--- file; `partition_by(keys, datastore, path, options)`: against the datastore.
+---
+---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
+---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
+---@param keys string|string[]
+---@param target string a folder that is empty, not there, or made by partition_by
+---@param options? tidemill.PartitionByOptions
+---@return tidemill.TabularDataset
+---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
+function TabularDataset:partition_by(keys, target, options, ...)
+  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
+  return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and FileDataset or TabularDataset,
+    definition)
 end
 
 -- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
@@ -569,33 +589,14 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 
---- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then `s:run(batch)`.
---- It has a logger and folders as in a worker, in fresh places.
----@param path string
----@param options? tidemill.LoadScriptOptions
----@return tidemill.Script
-function M.load_script(path, options)
-  local script = require("tidemill.develop").load_script(path, options)
-  return script
-end
-
-local Pipeline = {}
-
---- A job of it, which has its directory when this returns, and goes on while something waits for it (or at a prompt, by
---- itself). Relative paths of the definition are against the file that it stands in.
----@param options? tidemill.SubmitOptions
----@return tidemill.Job
-function Pipeline:submit(options)
-  local job = require("tidemill.job").submit(self, options)
-  return job
-end
-
---- What a pipeline file returns.
+local function job_methods(_, name) return require("tidemill.job").methods[name] end
+--- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
 function M.Pipeline(fields)
   plan.check("Pipeline", fields)
-  local new = freeze("Pipeline", copy(fields), Pipeline)
+  local new = freeze("Pipeline", copy(fields), setmetatable({}, { __index = job_methods }))
   return new
 end
 
+M.load = function(path) return require("tidemill.job").load(path) end
 return M

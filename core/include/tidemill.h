@@ -199,8 +199,8 @@ TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const ch
 TM_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
                                           struct tm_err *err);
 
-/* An entry script as text: where the definition names `path`, this is run, whether there is such a file or not. It is kept in the
- * workspace, by its contents, so that the job can be resumed. */
+/* An entry script as text, for the steps so far that name `path`, whether there is such a file or not. It is written to the
+ * workspace, by its contents, so that a job of it can be resumed. */
 TM_API int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path,
                                         const char *text, struct tm_err *err);
 /* The value of a PipelineParameter, as text; the last one counts. */
@@ -309,7 +309,7 @@ TM_API int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtim
                                const char *job, const struct tidemill_job_options *options,
                                struct tm_err *err);
 /* Waits for its end, for at most `timeout_ms` (-1: no limit); other jobs of the runtime go on meanwhile. 0: it has ended, however;
- * else as of tidemill_runtime_run(). */
+ * -ECANCELED: a callback has closed it; else as of tidemill_runtime_run(). */
 TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err);
 /* No more mini-batches are handed out, and the running ones may end; with `now` they are killed. The job is Canceled when its event
  * says so, and can be resumed. One that has ended: nothing is done. */

@@ -310,6 +310,13 @@ static const struct tm_field from_json_lines_files_fields[] = {
   TABLE_FIELDS,
 };
 
+static const struct tm_field partition_by_fields[] = {
+  { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "a target that partition_by has made of other rows is made anew" },
+  { "partition_as_file_dataset", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "the new dataset is a FileDataset: its items are the files" },
+};
+
 static const struct tm_field from_failed_items_fields[] = {
   { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0,
     "of which step of the job; without it of its only one" },
@@ -344,6 +351,7 @@ static const struct kind {
   KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
   KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
   KIND("Dataset.File.from_failed_items", from_failed_items_fields),
+  KIND("dataset:partition_by", partition_by_fields),
 };
 /* clang-format on */
 

@@ -43,17 +43,23 @@ static const char *workspace_name(const struct tidemill_runtime *rt)
   return rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
 }
 
+char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err)
+{
+  char *cwd = here(err);
+  char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
+  free(cwd);
+  return workspace;
+}
+
 char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err)
 {
-  char *cwd = here(err), *dir = NULL;
-  char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
+  char *workspace = tm_runtime_workspace(rt, file, err), *dir = NULL;
   if (workspace && resume)
     dir = tm_workspace_find_open_job(rt->fs, workspace, p->name);
   if (workspace && !dir)
     dir = tm_workspace_new_job(rt->fs, workspace, p->name, tm_clock_wall_ns(), err);
   free(workspace);
-  free(cwd);
   return dir;
 }
 
@@ -232,12 +238,23 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
 
 static bool is_over(const void *data)
 {
-  return ((const struct tidemill_job *)data)->has_ended;
+  const struct tidemill_runtime *rt = data;
+  return !rt->waited || rt->waited->has_ended;
 }
 
 int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err)
 {
-  return tm_runtime_wait(job->rt, is_over, job, timeout_ms, "tidemill_job_wait()", err);
+  static const char what[] = "tidemill_job_wait()";
+  struct tidemill_runtime *rt = job->rt;
+  int rc = tm_runtime_may_turn(rt, what, err);
+  if (rc < 0)
+    return rc;
+  rt->waited = job;
+  rc = tm_runtime_wait(rt, is_over, rt, timeout_ms, what, err);
+  if (!rt->waited)
+    return tm_err_set(err, -ECANCELED, "%s: the job was closed in a callback", what);
+  rt->waited = NULL;
+  return rc;
 }
 
 void tidemill_job_cancel(struct tidemill_job *job, bool now)
@@ -266,6 +283,8 @@ static void close_now(struct tidemill_job *job)
 {
   job->wants_close = true; /* and nothing is told any more */
   forget(job);
+  if (job->rt->waited == job)
+    job->rt->waited = NULL;
   tm_job_close(job->job);
   tm_report_free(job->report);
   tm_pipeline_free(job->pipeline);
@@ -273,6 +292,8 @@ static void close_now(struct tidemill_job *job)
   free(job->result);
   job->later.on_closed = on_later_closed;
   tm_timer_close(&job->later); /* keeps (3) */
+  if (job->rt->is_waiting)
+    tm_loop_stop(&job->rt->loop); /* perhaps for this one */
 }
 
 void tidemill_job_close(struct tidemill_job *job)

@@ -4,7 +4,9 @@
  *   runtime.c   whose loop, waiting, closing
  *   program.c   where the program is that keepers and workers are
  *   pipeline.c  definitions: loaded, given parameters, checked
+ *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end
+ *   host.c      what a host has to do with Lua
  *   event.c     events of core as those of tidemill.h
  */
 #ifndef TM_API_OWN_H
@@ -23,17 +25,31 @@
 #include "sys/fs.h"
 #include "sys/loop.h"
 
+struct lua_State;
+
+/* What a host adds for pipeline files. */
+struct tm_host_value {
+  char *name;
+  int (*function)(struct lua_State *L); /* or NULL */
+  struct tm_json *value;
+};
+
 struct tidemill_runtime {
   struct tm_loop loop;
   struct tm_wake wake;   /* of its own loop; so is the timer */
   struct tm_timer limit; /* of the wait that goes on */
   bool is_waiting, is_late;
+  struct tidemill_job
+      *waited; /* which one the wait is for; NULL: all, or it was closed meanwhile */
   atomic_bool is_woken;
   struct tidemill_runtime_options o;
   char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
+  struct TM_ARRAY(struct tm_host_value) added;
+  void (*on_lua)(void *data, struct lua_State *L); /* or NULL */
+  void *on_lua_data;
 };
 
 struct tidemill_pipeline {
@@ -72,6 +88,9 @@ int tm_runtime_wait(struct tidemill_runtime *rt, bool (*is_done)(const void *dat
 /* The program, absolute, to free(); NULL with words. `given` as in the options. */
 char *tm_program_find(const struct tm_fs *fs, const char *given, struct tm_err *err);
 
+/* Takes the tree over, also when it fails; NULL: there is none, and why is in `err`. `name`: the file, or what paths are against. */
+int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
+                 const char *name, bool has_file, struct tm_err *err);
 /* The definition, checked, its scripts compiled; the caller's. NULL with words. */
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm_err *err);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
@@ -96,6 +115,13 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
  * where the workspace is looked for. */
 char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err);
+
+/* Gives a state what the host has for pipeline files, and itself a look at it; may raise. `data`: the runtime. */
+void tm_host_prepare(void *data, struct lua_State *L);
+void tm_host_values_release(struct tidemill_runtime *rt);
+
+/* The workspace for a file, which is there then, to free(); NULL with words. */
+char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err);
 
 /* Calls the host for what has happened, where it is told of that. */
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);

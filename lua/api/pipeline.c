@@ -23,9 +23,8 @@ static char *absolute(const char *name, struct tm_err *err)
   return path;
 }
 
-/* Takes the tree over; NULL: there is none, and why is in `err`. */
-static int take(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
-                const char *name, bool has_file, struct tm_err *err)
+int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
+                 const char *name, bool has_file, struct tm_err *err)
 {
   char *file = tree ? absolute(name, err) : NULL;
   struct tidemill_pipeline *p;
@@ -54,20 +53,24 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
                            const char *path, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_lua_piece piece = { .name = path, .on_note = on_note, .data = rt };
+  struct tm_lua_piece piece = {
+    .name = path, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
+  };
   err = err ? err : &unheard;
   *out = NULL;
-  return take(out, rt, tm_lua_load_piece(&piece, err), path, true, err);
+  return tm_draft_new(out, rt, tm_lua_load_piece(&piece, err), path, true, err);
 }
 
 int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                   const char *text, const char *name, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_lua_piece piece = { .name = name, .text = text, .on_note = on_note, .data = rt };
+  struct tm_lua_piece piece = {
+    .name = name, .text = text, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
+  };
   err = err ? err : &unheard;
   *out = NULL;
-  return take(out, rt, tm_lua_load_piece(&piece, err), name, false, err);
+  return tm_draft_new(out, rt, tm_lua_load_piece(&piece, err), name, false, err);
 }
 
 int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
@@ -76,7 +79,7 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
   *out = NULL;
-  return take(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
+  return tm_draft_new(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
 
 void tidemill_pipeline_free(struct tidemill_pipeline *p)

@@ -59,6 +59,7 @@ static void free_now(void *data)
   struct tidemill_runtime *rt = data;
   void (*on_closed)(void *) = tm_loop_is_joined(&rt->loop) ? rt->o.on_closed : NULL;
   void *host = rt->o.data;
+  tm_host_values_release(rt);
   free(rt->workspace);
   free(rt->program);
   free(rt);

@@ -79,7 +79,7 @@ static int show(const struct tm_words *words, int64_t rows, struct tm_err *err)
   struct tm_buf out = TM_BUF_NONE;
   if (!getcwd(cwd, sizeof(cwd)))
     return tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-  struct tm_json *v = tm_one_step_table((const char *const *)words->at, words->len);
+  struct tm_json *v = tm_plan_table((const char *const *)words->at, words->len);
   struct tm_dataset *d = tm_plan_dataset(v, cwd, err);
   struct tm_step step = { .inputs = &d, .inputs_len = 1 };
   int rc = d ? look(&step, rows, &out, err) : TM_EUSAGE;

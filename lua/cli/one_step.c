@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/execute.h"
+#include "plan/datasets.h"
 
 #define NAME_LONGEST  32 /* of a step (plan/params.h) */
 #define NAME_SHORTEST 3
@@ -105,38 +106,6 @@ static struct tm_json *tagged(const char *tag)
   return v;
 }
 
-static bool has_ending(const char *path, size_t n, const char *end)
-{
-  size_t m = strlen(end);
-  return n > m && strncasecmp(path + n - m, end, m) == 0;
-}
-
-/* Without what says how it is packed. */
-static size_t unpacked_len(const char *path)
-{
-  static const char *const packings[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4" };
-  size_t n = strlen(path);
-  for (size_t i = 0; i < TM_COUNT_OF(packings); i++)
-    if (has_ending(path, n, packings[i]))
-      return n - strlen(packings[i]);
-  return n;
-}
-
-struct tm_json *tm_one_step_table(const char *const *paths, size_t n)
-{
-  struct tm_json *v = tagged("TabularDataset");
-  size_t len = unpacked_len(paths[0]);
-  bool is_json = has_ending(paths[0], len, ".jsonl") || has_ending(paths[0], len, ".ndjson");
-  struct tm_json *list = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
-  struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
-  tm_json_set(v, "kind", tm_json_new_string(is_json ? "json_lines" : "delimited"));
-  for (size_t i = 0; i < n; i++)
-    tm_json_add(list, tm_json_new_string(paths[i]));
-  if (has_ending(paths[0], len, ".tsv"))
-    tm_json_set(options, "separator", tm_json_new_string("\\t"));
-  return v;
-}
-
 static struct tm_json *files_of(const struct tm_one_step *s,
                                 const struct tm_one_step_options *given)
 {
@@ -153,9 +122,9 @@ static struct tm_json *files_of(const struct tm_one_step *s,
 static struct tm_json *dataset_of(const struct tm_one_step *s,
                                   const struct tm_one_step_options *given, int64_t limit)
 {
-  struct tm_json *v =
-      given->has_rows ? tm_one_step_table((const char *const *)s->words.at + 1, s->words.len - 1)
-                      : files_of(s, given);
+  struct tm_json *v = given->has_rows
+                          ? tm_plan_table((const char *const *)s->words.at + 1, s->words.len - 1)
+                          : files_of(s, given);
   if (given->partition_format)
     tm_json_set(v, "partition_format", tm_json_new_string(given->partition_format));
   if (limit > 0)

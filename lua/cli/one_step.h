@@ -34,10 +34,6 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *opti
                      struct tm_err *err);
 void tm_one_step_release(struct tm_one_step *s);
 
-/* The tree of a TabularDataset over these paths, by the ending of the first: .tsv, .jsonl and .ndjson, anything else is CSV; .gz
- * and the like behind it count for nothing. To be freed. */
-struct tm_json *tm_one_step_table(const char *const *paths, size_t n);
-
 /* A name for a job, of the name of a script: small letters, digits and '-', 3 to 32 of them. To be freed. */
 char *tm_one_step_name(const char *script);
 

@@ -171,6 +171,13 @@ end
 
 local M = {}
 
+--- `tidemill.load(path)`: the Pipeline that a pipeline file returns, run in this state.
+---@param path string
+---@return tidemill.Pipeline
+function M.load(path)
+  return c.load(path)
+end
+
 -- Values of parameters as text, as on the command line.
 local function texts(parameters)
   local out = {}
@@ -189,11 +196,15 @@ end
 ---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step", "mini_batch",
 --- "worker" or "log", ... }
 
---- A job of the pipeline, at once.
----@param pipeline tidemill.Pipeline
+---@class tidemill.Pipeline
+local Pipeline = {}
+M.methods = Pipeline
+
+--- A job of the pipeline: it has its directory when this returns, and goes on while something waits for it (or at a
+--- prompt, by itself). Relative paths of the definition are against the file that it stands in.
 ---@param options? tidemill.SubmitOptions
 ---@return tidemill.Job
-function M.submit(pipeline, options)
+function Pipeline:submit(options)
   if options ~= nil and type(options) ~= "table" then
     plan.raise "pipeline:submit: accepted: a table { job_dir, parameters, ... }"
   end
@@ -207,7 +218,7 @@ function M.submit(pipeline, options)
     plan.raise(("pipeline:submit: 'on_event' is a %s; accepted: a function"):format(type(given.on_event)))
   end
   given.parameters = texts(given.parameters)
-  local handle = c.submit(pipeline, given)
+  local handle = c.submit(self, given)
   local info = c.info(handle)
   local job = setmetatable({ name = info.name, dir = info.dir }, Job)
   handles[job] = handle

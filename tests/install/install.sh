@@ -31,13 +31,37 @@ expected="$version EUSAGE: wrong usage or definition"
 eval "$cc -Wall -Wextra -Werror -o '$dir/host' '$here/host.c' $(pkg-config --cflags --libs tidemill)"
 readelf -d "$dir/host" | grep -q 'NEEDED.*libtidemill\.so\.0\.' || fail "the host does not need the library by its soname"
 [ "$(LD_LIBRARY_PATH="$prefix/$libdir" "$dir/host")" = "$expected" ] || fail "the host with the shared library"
-rm "$prefix/$libdir"/libtidemill.so*
-eval "$cc -o '$dir/host' '$here/host.c' $(pkg-config --static --cflags --libs tidemill)"
+mkdir "$dir/static"
+cp "$prefix/$libdir/libtidemill.a" "$dir/static/"
+eval "$cc -o '$dir/host' '$here/host.c' '-L$dir/static' $(pkg-config --static --cflags --libs tidemill | sed 's/-ltidemill/-l:libtidemill.a/')"
+readelf -d "$dir/host" | grep -q 'NEEDED.*libtidemill' && fail "the static host needs the shared library"
 [ "$("$dir/host")" = "$expected" ] || fail "the host with the static library"
-if nm -D --defined-only "$build"/core/include/libtidemill.so | awk '$2 ~ /[TDB]/ { print $3 }' |
-    grep -vE '^(tm_version|tm_code_name|tm_code_text)$'; then
-  fail "symbols that the header does not name"
-fi
+tr -s ' \n' ' ' <"$prefix/include/tidemill.h" | grep -oE 'TM_API [a-z_ ]+ \**[a-z_]+\(' | grep -oE '[a-z_]+\($' | tr -d '(' |
+  sort >"$dir/named"
+nm -D --defined-only "$build"/core/include/libtidemill.so | awk '$2 ~ /[TDB]/ { print $3 }' | sort >"$dir/exported"
+[ "$(wc -l <"$dir/named")" -gt 40 ] || fail "the header names few functions"
+diff "$dir/named" "$dir/exported" || fail "the header names (<), the library exports (>)"
+
+# The header alone, in each language that it is for.
+for language in 'c99 c' 'c11 c' 'c++17 c++'; do
+  read -r standard kind <<<"$language"
+  echo '#include <tidemill.h>' | "$cc" -x "$kind" "-std=$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "-I$prefix/include" - ||
+    fail "tidemill.h as $standard"
+done
+
+# The CMake package.
+mkdir "$dir/cmake"
+cp "$here/host.c" "$dir/cmake/"
+cat >"$dir/cmake/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(host LANGUAGES C)
+find_package(tidemill REQUIRED)
+add_executable(shared host.c)
+target_link_libraries(shared PRIVATE tidemill::tidemill)
+END
+cmake -S "$dir/cmake" -B "$dir/cmake/build" "-DCMAKE_C_COMPILER=$cc" "-DCMAKE_PREFIX_PATH=$prefix" >"$dir/cmake.log" &&
+  cmake --build "$dir/cmake/build" >>"$dir/cmake.log" || { cat "$dir/cmake.log"; fail "find_package(tidemill)"; }
+[ "$("$dir/cmake/build/shared")" = "$expected" ] || fail "the host of the CMake package"
 
 # The program, with nothing but PATH, from another folder.
 mkdir "$dir/elsewhere"

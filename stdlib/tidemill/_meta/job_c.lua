@@ -9,6 +9,11 @@ local M = {}
 ---@return userdata
 function M.submit(pipeline, options) end
 
+--- Runs a pipeline file in this state; raises what is wrong with it.
+---@param path string
+---@return tidemill.Pipeline
+function M.load(path) end
+
 ---@param job userdata
 ---@param seconds? number
 ---@return true?, string?, string?

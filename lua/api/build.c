@@ -1,0 +1,256 @@
+/* build.c - a pipeline that is built by calls: the tree that the constructors of stdlib/tidemill.lua would make.
+ *
+ * A value comes as text and is checked when it is given, by the one table of parameters; the rest is checked with the pipeline.
+ */
+#include "api/own.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/path.h"
+#include "plan/datasets.h"
+#include "plan/params.h"
+#include "store/workspace.h"
+
+static struct tm_json *tagged(const char *tag)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  v->tag = tm_xstrdup(tag);
+  return v;
+}
+
+int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                          const char *name, const char *dir, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_json *tree = tagged("Pipeline");
+  char *file = dir ? tm_path_join(dir, "pipeline") : tm_xstrdup("");
+  *out = NULL;
+  tm_json_set(tree, "name", tm_json_new_string(name));
+  tm_json_set(tree, "steps", tm_json_new(TM_JSON_ARRAY));
+  int rc = tm_draft_new(out, rt, tree, file, false, err ? err : &unheard);
+  free(file);
+  return rc;
+}
+
+/* The step that was added last; NULL with words. */
+static struct tm_json *last_step(const struct tidemill_pipeline *p, const char *what,
+                                 struct tm_err *err)
+{
+  const struct tm_json *steps = tm_json_get(p->tree, "steps");
+  if (steps && steps->list.len > 0)
+    return steps->list.at[steps->list.len - 1];
+  tm_err_set(err, TM_EUSAGE, "%s: there is no step yet; tidemill_pipeline_add_step() comes first",
+             what);
+  return NULL;
+}
+
+static struct tm_json *find_step(const struct tidemill_pipeline *p, const char *name, size_t *at)
+{
+  const struct tm_json *steps = tm_json_get(p->tree, "steps");
+  for (*at = 0; *at < steps->list.len; ++*at)
+    if (strcmp(tm_json_str(steps->list.at[*at], "name", ""), name) == 0)
+      return steps->list.at[*at];
+  return NULL;
+}
+
+int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
+                               const char *entry_script, struct tm_err *err)
+{
+  struct tm_json *steps = tm_json_get(p->tree, "steps"), *step, *config;
+  size_t at;
+  if (find_step(p, name, &at))
+    return tm_err_set(err, TM_EUSAGE, "there is a step '%s' already", name);
+  step = tagged("ParallelRunStep");
+  config = tagged("ParallelRunConfig");
+  tm_json_set(step, "name", tm_json_new_string(name));
+  tm_json_set(config, "entry_script", tm_json_new_string(entry_script));
+  tm_json_set(step, "parallel_run_config", config);
+  tm_json_set(step, "inputs", tm_json_new(TM_JSON_ARRAY));
+  tm_json_set(step, "arguments", tm_json_new(TM_JSON_ARRAY));
+  tm_json_add(steps, step);
+  return 0;
+}
+
+/* Values. */
+
+static struct tm_json *names_of(const char *text)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_ARRAY);
+  for (;; text++) {
+    size_t n = strcspn(text, ",");
+    tm_json_add(v, tm_json_new_bytes(text, n));
+    text += n;
+    if (!*text)
+      return v;
+  }
+}
+
+/* One more of those that are there: "NAME=VALUE". */
+static struct tm_json *variables_of(const struct tm_json *known, const char *text)
+{
+  const char *equal = strchr(text, '=');
+  struct tm_json *v = known ? tm_json_copy(known) : tm_json_new(TM_JSON_OBJECT);
+  char *name = tm_xstrndup(text, equal ? (size_t)(equal - text) : strlen(text));
+  tm_json_set(v, name, tm_json_new_string(equal ? equal + 1 : ""));
+  free(name);
+  return v;
+}
+
+static struct tm_json *value_of(const struct tm_field *f, const struct tm_json *known,
+                                const char *text)
+{
+  bool is_true = strcmp(text, "true") == 0;
+  if (f->type == TM_FIELD_NAMES)
+    return names_of(text);
+  if (f->type == TM_FIELD_VARIABLES)
+    return variables_of(known, text);
+  if (f->type == TM_FIELD_BOOL && (is_true || strcmp(text, "false") == 0))
+    return tm_json_new_bool(is_true);
+  return tm_json_new_string(text);
+}
+
+/* The words of a key that nothing has, with the nearest that is known. */
+static int refuse_key(const char *key, struct tm_err *err)
+{
+  struct tm_json *v = tagged("ParallelRunConfig");
+  tm_json_set(v, key, tm_json_new_string(""));
+  int rc = tm_params_check("ParallelRunConfig", v, err);
+  tm_json_free(v);
+  return rc < 0 ? rc : tm_err_set(err, TM_EUSAGE, "'%s' cannot be set", key);
+}
+
+int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
+                          struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given, *settled;
+  const char *kind = "ParallelRunConfig";
+  const struct tm_field *f = tm_params_find(kind, key);
+  if (!step)
+    return err->code;
+  to = tm_json_get(step, "parallel_run_config");
+  if (!f) {
+    f = tm_params_find(kind = "ParallelRunStep", key);
+    to = step;
+  }
+  if (!f || f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS || f->type == TM_FIELD_LIST)
+    return refuse_key(key, err);
+  if (f->type == TM_FIELD_VARIABLES &&
+      (!strchr(value, '=') || *value == '=')) /* not shown: it may be a secret */
+    return tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
+  given = value_of(f, tm_json_get(to, key), value);
+  settled = tm_params_value(f, given, err);
+  if (!settled) {
+    tm_json_free(given);
+    return tm_err_wrap(err, "%s", kind);
+  }
+  tm_json_free(settled); /* what was given is kept, as a definition would */
+  tm_json_set(to, key, given);
+  return 0;
+}
+
+/* Inputs and arguments. */
+
+static int add_input(struct tidemill_pipeline *p, struct tm_json *dataset, const char *name,
+                     const char *what, struct tm_err *err)
+{
+  struct tm_json *step = last_step(p, what, err);
+  if (!step) {
+    tm_json_free(dataset);
+    return TM_EUSAGE;
+  }
+  if (name)
+    tm_json_set(dataset, "name", tm_json_new_string(name));
+  tm_json_add(tm_json_get(step, "inputs"), dataset);
+  return 0;
+}
+
+int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path, const char *name,
+                                struct tm_err *err)
+{
+  struct tm_json *v = tagged("FileDataset");
+  tm_json_set(v, "kind", tm_json_new_string("files"));
+  tm_json_add(tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY)), tm_json_new_string(path));
+  return add_input(p, v, name, "tidemill_pipeline_add_files()", err);
+}
+
+int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, const char *name,
+                                struct tm_err *err)
+{
+  return add_input(p, tm_plan_table(&path, 1), name, "tidemill_pipeline_add_table()", err);
+}
+
+int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step, const char *name,
+                                    struct tm_err *err)
+{
+  size_t at;
+  struct tm_json *from = find_step(p, step, &at), *output, *v;
+  if (!from)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_pipeline_add_output_of(): there is no step '%s' yet", step);
+  output = tm_json_get(from, "output");
+  if (!output) {
+    output = tm_json_set(from, "output", tagged("OutputFileDatasetConfig"));
+    tm_json_set(output, "name", tm_json_new_string(step));
+    output->id = (int64_t)at + 1; /* by which it is known wherever it stands */
+  }
+  v = tagged("FileDataset");
+  tm_json_set(v, "kind", tm_json_new_string("files"));
+  tm_json_set(v, "output", tm_json_copy(output));
+  return add_input(p, v, name, "tidemill_pipeline_add_output_of()", err);
+}
+
+int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
+                                   struct tm_err *err)
+{
+  struct tm_json *step = last_step(p, "tidemill_pipeline_add_argument()", err);
+  if (!step)
+    return TM_EUSAGE;
+  tm_json_add(tm_json_get(step, "arguments"), tm_json_new_string(text));
+  return 0;
+}
+
+/* Scripts as text. */
+
+/* <workspace>/scripts/<hash>/<name>, to free(); the folder is there. */
+static char *script_place(const struct tidemill_pipeline *p, const char *path, const char *text,
+                          struct tm_err *err)
+{
+  char *workspace = tm_runtime_workspace(p->rt, p->file, err), *dir, *place = NULL;
+  if (!workspace)
+    return NULL;
+  dir = tm_xprintf("%s/scripts/%016" PRIx64, workspace, tm_hash64(text, strlen(text)));
+  if (tm_fs_make_dirs(p->rt->fs, dir, 0700, err) == 0)
+    place = tm_path_join(dir, tm_path_base(path));
+  free(dir);
+  free(workspace);
+  return place;
+}
+
+static void use_script(struct tidemill_pipeline *p, const char *path, const char *place)
+{
+  const struct tm_json *steps = tm_json_get(p->tree, "steps");
+  for (size_t i = 0; steps && i < steps->list.len; i++) {
+    struct tm_json *config = tm_json_get(steps->list.at[i], "parallel_run_config");
+    if (config && strcmp(tm_json_str(config, "entry_script", ""), path) == 0)
+      tm_json_set(config, "entry_script", tm_json_new_string(place));
+  }
+}
+
+int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path, const char *text,
+                                 struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  char *place = script_place(p, path, text, err);
+  int rc = place ? tm_fs_write_file(p->rt->fs, place, text, strlen(text), 0600, err) : err->code;
+  if (rc >= 0)
+    use_script(p, path, place);
+  free(place);
+  return rc < 0 ? rc : 0;
+}

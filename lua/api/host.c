@@ -1,0 +1,162 @@
+/* host.c - what a host has to do with Lua: functions and values of its own for pipeline files, its own look at the state, what a
+ * file prints, and our modules in a state of the host's.
+ *
+ *  (1) A pipeline file prints nothing in a host: descriptor 1 is the host's, and may be closed, or be anything. print() and
+ *      io.write() give their text to on_log.
+ */
+#include "api/own.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lua/hold.h"
+#include "lua/lib_job.h"
+#include "lua/state.h"
+
+void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
+                             void (*on_lua)(void *data, struct lua_State *L), void *data)
+{
+  rt->on_lua = on_lua;
+  rt->on_lua_data = data;
+}
+
+static int check_name(const struct tidemill_runtime *rt, const char *name, struct tm_err *err)
+{
+  if (!name || !*name)
+    return tm_err_set(err, TM_EUSAGE, "what a host adds has a name");
+  for (size_t i = 0; i < rt->added.len; i++)
+    if (strcmp(rt->added.at[i].name, name) == 0)
+      return tm_err_set(err, TM_EUSAGE, "'%s' has been added already", name);
+  return 0;
+}
+
+int tidemill_runtime_add_function(struct tidemill_runtime *rt, const char *name,
+                                  int (*function)(struct lua_State *L), struct tm_err *err)
+{
+  int rc = check_name(rt, name, err);
+  if (rc < 0)
+    return rc;
+  *TM_ARRAY_ADD(&rt->added) =
+      (struct tm_host_value) { .name = tm_xstrdup(name), .function = function };
+  return 0;
+}
+
+int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *name, const char *json,
+                               struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_json *value;
+  int rc = check_name(rt, name, err);
+  if (rc < 0)
+    return rc;
+  err = err ? err : &unheard;
+  value = tm_json_parse(json, strlen(json), err);
+  if (!value)
+    return tm_err_wrap(err, "the value of '%s'", name);
+  *TM_ARRAY_ADD(&rt->added) = (struct tm_host_value) { .name = tm_xstrdup(name), .value = value };
+  return 0;
+}
+
+void tm_host_values_release(struct tidemill_runtime *rt)
+{
+  for (size_t i = 0; i < rt->added.len; i++) {
+    free(rt->added.at[i].name);
+    tm_json_free(rt->added.at[i].value);
+  }
+  TM_ARRAY_RELEASE(&rt->added);
+}
+
+/* `require "host"` */
+static int open_host(lua_State *L)
+{
+  const struct tidemill_runtime *rt = lua_touserdata(L, lua_upvalueindex(1));
+  lua_createtable(L, 0, (int)rt->added.len);
+  for (size_t i = 0; i < rt->added.len; i++) {
+    const struct tm_host_value *v = &rt->added.at[i];
+    if (v->function)
+      lua_pushcfunction(L, v->function);
+    else
+      tm_lua_push_json(L, v->value);
+    lua_setfield(L, -2, v->name);
+  }
+  return 1;
+}
+
+/* The arguments as one text; what tostring() makes of each, with `between` between them. */
+static void push_text(lua_State *L, const char *between)
+{
+  int n = lua_gettop(L);
+  luaL_Buffer text;
+  lua_getglobal(L, "tostring"); /* [args..., tostring] */
+  for (int i = 1; i <= n; i++) {
+    lua_pushvalue(L, n + 1);
+    lua_pushvalue(L, i);
+    lua_call(L, 1, 1);
+    if (!lua_tostring(L, -1))
+      luaL_error(L, "'tostring' must return a string to 'print'");
+    lua_replace(L, i);
+  }
+  luaL_buffinit(L, &text);
+  for (int i = 1; i <= n; i++) {
+    if (i > 1)
+      luaL_addstring(&text, between);
+    lua_pushvalue(L, i);
+    luaL_addvalue(&text);
+  }
+  luaL_pushresult(&text);
+}
+
+/* Keeps (1). */
+static int print(lua_State *L)
+{
+  const struct tidemill_runtime *rt = lua_touserdata(L, lua_upvalueindex(1));
+  push_text(L, lua_tostring(L, lua_upvalueindex(2)));
+  if (rt->o.on_log)
+    rt->o.on_log(rt->o.data, TIDEMILL_INFO, lua_tostring(L, -1));
+  return 0;
+}
+
+static void push_print(lua_State *L, struct tidemill_runtime *rt, const char *between)
+{
+  lua_pushlightuserdata(L, rt);
+  lua_pushstring(L, between);
+  lua_pushcclosure(L, print, 2);
+}
+
+void tm_host_prepare(void *data, lua_State *L)
+{
+  struct tidemill_runtime *rt = data;
+  push_print(L, rt, "\t");
+  lua_setglobal(L, "print");
+  lua_getglobal(L, "io");
+  push_print(L, rt, "");
+  lua_setfield(L, -2, "write");
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "preload");
+  lua_pushlightuserdata(L, rt);
+  lua_pushcclosure(L, open_host, 1);
+  lua_setfield(L, -2, "host");
+  lua_settop(L, 0);
+  tm_lua_set_runtime(L, rt);
+  if (rt->on_lua)
+    rt->on_lua(rt->on_lua_data, L);
+}
+
+static int add_modules(lua_State *L)
+{
+  struct tidemill_runtime *rt = lua_touserdata(L, 1);
+  tm_lua_add_modules(L);
+  if (rt)
+    tm_lua_set_runtime(L, rt);
+  return 0;
+}
+
+int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, struct tm_err *err)
+{
+  if (lua_cpcall(L, add_modules, rt) == 0)
+    return 0;
+  const char *words = lua_tostring(L, -1);
+  tm_err_set(err, TM_ESCRIPT, "cannot add the modules: %s", words ? words : "unknown error");
+  lua_pop(L, 1);
+  return TM_ESCRIPT;
+}

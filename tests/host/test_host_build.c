@@ -1,0 +1,141 @@
+/* test_host_build.c - a pipeline that is built by calls, with scripts as text. */
+#include "host.h"
+
+static void build(struct host *h)
+{
+  host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "built", h->dir, &h->err));
+}
+
+static void a_pipeline_is_built_and_run(void **state)
+{
+  struct host h;
+  struct tidemill_step step = TIDEMILL_STEP_INIT;
+  host_setup(&h, "good", 4, NULL);
+  host_runtime(&h, NULL);
+  build(&h);
+  struct tidemill_pipeline *p = h.pipeline;
+  host_must(&h, tidemill_pipeline_add_step(p, "first", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "mini_batch_size", "2", &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "process_count_per_node", "1", &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "isolate_failures", "true", &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "allow_reuse", "false", &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "environment_variables", "TM_ONE=1", &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "environment_variables", "TM_TWO=a=b", &h.err));
+  host_must(&h, tidemill_pipeline_add_files(p, "in/*", "files", &h.err));
+  host_must(&h, tidemill_pipeline_add_argument(p, "--one", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(p, "second", "own.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_output_of(p, "first", "made", &h.err));
+  host_must(&h, tidemill_pipeline_set_script(
+                    p, "own.lua",
+                    "function run(files, context) assert(context.dataset_name == 'made')\n"
+                    "  local n = 0 for _ in io.lines(files[1]) do n = n + 1 end\n"
+                    "  return { n .. ' lines' } end",
+                    &h.err));
+  host_must(&h, tidemill_pipeline_check(p, &h.err));
+  host_must(&h, tidemill_job_submit(&h.job, p, &h.options, &h.err));
+  host_wait(&h);
+  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(tidemill_job_steps_len(h.job), 2);
+  host_must(&h, tidemill_job_step(h.job, 0, &step, &h.err));
+  assert_int_equal(step.counts.succeeded, 2);
+  host_must(&h, tidemill_job_step(h.job, 1, &step, &h.err));
+  char line[32] = "";
+  FILE *f = fopen(step.output_file, "r");
+  assert_non_null(f);
+  assert_non_null(fgets(line, sizeof line, f));
+  fclose(f);
+  assert_string_equal(line, "4 lines\n");
+  host_end(&h);
+}
+
+static void expect(struct host *h, int rc, const char *words)
+{
+  assert_int_equal(rc, TM_EUSAGE);
+  if (!strstr(h->err.text, words))
+    fail_msg("'%s' is not in '%s'", words, h->err.text);
+}
+
+static void calls_in_a_wrong_order_are_refused(void **state)
+{
+  struct host h;
+  host_setup(&h, NULL);
+  host_runtime(&h, NULL);
+  build(&h);
+  expect(&h, tidemill_pipeline_set(h.pipeline, "mini_batch_size", "2", &h.err),
+         "there is no step yet");
+  expect(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err), "there is no step yet");
+  expect(&h, tidemill_pipeline_add_argument(h.pipeline, "a", &h.err), "there is no step yet");
+  expect(&h, tidemill_pipeline_add_output_of(h.pipeline, "first", NULL, &h.err),
+         "no step 'first' yet");
+  expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "steps");
+  host_must(&h, tidemill_pipeline_add_step(h.pipeline, "first", "none.lua", &h.err));
+  expect(&h, tidemill_pipeline_add_step(h.pipeline, "first", "none.lua", &h.err), "already");
+  expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "inputs");
+  host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
+  expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "there is no file");
+  host_end(&h);
+}
+
+static void values_are_those_of_the_table_of_parameters(void **state)
+{
+  struct host h;
+  host_setup(&h, NULL);
+  host_runtime(&h, NULL);
+  build(&h);
+  struct tidemill_pipeline *p = h.pipeline;
+  host_must(&h, tidemill_pipeline_add_step(p, "first", "score.lua", &h.err));
+  expect(&h, tidemill_pipeline_set(p, "mini_batch_siz", "2", &h.err),
+         "did you mean 'mini_batch_size'");
+  expect(&h, tidemill_pipeline_set(p, "run_max_try", "0", &h.err),
+         "accepted: an integer from 1 on");
+  expect(&h, tidemill_pipeline_set(p, "inputs", "in", &h.err), "inputs");
+  expect(&h, tidemill_pipeline_set(p, "environment_variables", "secret", &h.err), "NAME=VALUE");
+  assert_null(strstr(h.err.text, "secret"));
+  host_must(&h, tidemill_pipeline_add_table(p, "rows.csv", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "mini_batch_size", "500rows", &h.err));
+  host_must(&h, tidemill_pipeline_check(p, &h.err));
+  host_end(&h);
+}
+
+static void a_job_of_a_script_as_text_is_resumed(void **state)
+{
+  struct host h;
+  char dir[256];
+  host_setup(&h, "bad", 2, NULL);
+  host_runtime(&h, NULL);
+  host_path(&h, "job", dir);
+  for (int i = 0; i < 2; i++) {
+    build(&h);
+    host_must(&h, tidemill_pipeline_add_step(h.pipeline, "first", "own.lua", &h.err));
+    host_must(&h, tidemill_pipeline_set(h.pipeline, "error_threshold", "0", &h.err));
+    host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
+    host_must(&h, tidemill_pipeline_set_script(
+                      h.pipeline, "own.lua",
+                      "function run() assert(os.getenv 'TM_GOOD') return { 1, 2 } end", &h.err));
+    if (i == 1)
+      host_must(&h,
+                tidemill_pipeline_set(h.pipeline, "environment_variables", "TM_GOOD=1", &h.err));
+    h.options.dir = dir;
+    h.options.resume = i == 1;
+    host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+    host_wait(&h);
+    assert_int_equal(h.state, i == 0 ? TIDEMILL_FAILED : TIDEMILL_COMPLETED);
+    tidemill_job_close(h.job);
+    tidemill_pipeline_free(h.pipeline);
+  }
+  expect(&h, tidemill_job_resume(&h.job, h.rt, dir, NULL, &h.err),
+         "was not begun from a pipeline file");
+  h.pipeline = NULL;
+  host_end(&h);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_pipeline_is_built_and_run),
+    cmocka_unit_test(calls_in_a_wrong_order_are_refused),
+    cmocka_unit_test(values_are_those_of_the_table_of_parameters),
+    cmocka_unit_test(a_job_of_a_script_as_text_is_resumed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
