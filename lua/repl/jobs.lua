@@ -119,7 +119,7 @@ end
 --- Once.
 function M.open(say_words, set_status_words)
   say, set_status = say_words, set_status_words
-  job.submit = watch(job.submit)
+  job.methods.submit = watch(job.methods.submit)
 end
 
 --- Cancels those that run.
