@@ -78,10 +78,12 @@ local function add_text(out, text)
   flush()
 end
 
-local function add_tags(out, entry)
+local function add_tags(out, entry, gap)
   local heads = { param = "  with ", ["return"] = "  returns ", field = "  ", overload = "  also " }
   for _, tag in ipairs(entry.tags) do
     if heads[tag.tag] then
+      out[#out + 1] = gap
+      gap = nil
       local text = heads[tag.tag] .. (tag.name and tag.name .. ": " or "") .. tag.text
       out[#out + 1] = "  " .. wrap(text, "      "):gsub("^%s+", "")
     end
@@ -104,17 +106,22 @@ end
 local function entry_text(entry, path)
   local out = { doc.signature(entry, path), "" }
   add_text(out, entry.text)
-  local fields = entry.kind == "value" and by_class["tidemill." .. entry.name]
-  for _, from in ipairs(fields or { entry }) do
-    if #from.tags > 0 then
-      out[#out + 1] = ""
-      add_tags(out, from)
+  add_tags(out, entry, "")
+  local fields = entry.name:find "^%u" and by_class["tidemill." .. entry.name]
+  for _, class in ipairs(fields or {}) do -- what a constructor takes
+    if class.kind == "class" then
+      add_tags(out, class, "")
     end
   end
   return table.concat(out, "\n")
 end
 
 local function class_text(class, methods)
+  if class == "tidemill.DataFrame" or class == "tidemill.Column" then
+    require "tidemill.frame"
+    local base = require "tidemill.frame.base"
+    methods = (class == "tidemill.Column" and base.column_meta or base.frame_meta).methods
+  end
   local out, heads = { class, "" }, 0
   for _, entry in ipairs(by_class[class] or {}) do
     if entry.kind == "class" then

@@ -295,7 +295,7 @@ class FromAPipe(Place):
                          "help(require('tidemill.frame').from_table { a = { 1 } })\n", "repl")
         text = done.stdout.decode()
         for words in ("tidemill.Dataset.File.from_files(path, options, ...)", "tries for a mini-batch",
-                      "What a pipeline file returns.", "The whole file, at most 1 GB", "DataFrame",
+                      "What a pipeline file returns", "The whole file, at most 1 GB", "DataFrame",
                       "nothing is known of 'nonsense'", "no doc comment of ours", ":group_by(...)"):
             self.assertIn(words, text)
         self.assertEqual(done.returncode, 0)
