@@ -66,7 +66,7 @@ end
 ---@field tags? table<string, string>
 ---@field partition_format? string
 ---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
-local FileDataset = {}
+local FileDataset = { mini_batches = develop.datasets.mini_batches }
 
 -- What plan has checked: a key begins behind '{' and ends before ':' or '}'.
 local function keys_of(partition_format)
@@ -125,8 +125,6 @@ end
 function FileDataset:register(in_workspace, name, options)
   return stored.register(self, in_workspace, name, options)
 end
-
-FileDataset.mini_batches = develop.datasets.mini_batches
 
 --- Forgets the name that it was got by, with all versions; the files stay.
 function FileDataset:unregister_all_versions()

@@ -193,8 +193,8 @@ local levels = { DEBUG = 0, INFO = 1, WARNING = 2 }
 ---@field arguments? (string|number|boolean)[] what the script finds in `arg`
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"
 
---- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then `s:run(mini_batch)`.
---- It has a logger and folders as in a worker, in fresh places.
+--- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then
+--- `s:run(mini_batch)`. It has a logger and folders as in a worker, in fresh places.
 ---@param file string its path
 ---@param options? tidemill.LoadScriptOptions
 ---@return tidemill.Script
