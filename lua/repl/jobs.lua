@@ -91,6 +91,17 @@ local function on_event(watched, event)
   end
 end
 
+-- A listener of the user's: what it raises is said, and the job goes on.
+local function tell(watched, listener, event)
+  if not listener then
+    return
+  end
+  local ok, message = pcall(listener, event)
+  if not ok then
+    say(("%s: on_event failed: %s"):format(watched.name, tostring(message)))
+  end
+end
+
 -- Every submission from here on is watched.
 local function watch(submit)
   return function(pipeline, options)
@@ -104,9 +115,7 @@ local function watch(submit)
     end
     function given.on_event(event)
       on_event(watched, event)
-      if own.on_event then
-        own.on_event(event)
-      end
+      tell(watched, own.on_event, event)
     end
     watched.job = submit(pipeline, given)
     if watched.job:status() == "Running" then

@@ -148,6 +148,14 @@ class Jobs(Place):
             t.expect(r"(beside: Completed(.*\n)+){2}")
             self.assertEqual(t.ask("a:status(), b:status(), kinds.state"), '"Completed"\n"Completed"\ntrue')
 
+    def test_a_listener_that_fails_is_said(self):
+        self.go()
+        with self.terminal(columns=120) as t:
+            t.ask("p = dofile 'pipeline.lua'")
+            t.line("job = p:submit { job_dir = 'a', on_event = function(e) if e.kind == 'state' then error 'heard' end end }")
+            t.expect(r"^beside: on_event failed: prompt 2:1: heard$")
+            t.expect(r"^beside: Completed")
+
     def test_what_is_wrong_is_said_at_once(self):
         with self.terminal(columns=150) as t:
             t.ask("p = dofile 'pipeline.lua'")
