@@ -114,7 +114,7 @@ static int check_items(const struct tm_again *a, struct tm_err *err)
   tm_reader_init(&reader, tm_buf_str(&a->found.bytes), a->found.bytes.len);
   while (tm_item_next(&reader, &item)) {
     struct tm_stat st;
-    char *path = tm_xstrndup(item.path, item.path_len);
+    char *path = tm_xstrndup(item.path, tm_item_file_len(&item));
     bool is_gone = fs->stat(fs->self, path, true, &st) < 0;
     if (is_gone && item.size < 0)
       say(a, "input '%s' is not there; it was not looked at when it was listed", path);

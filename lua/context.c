@@ -75,7 +75,7 @@ static int context_fail(lua_State *L)
     return 0;
   struct tm_buf *marks = &c->call->extras->marks;
   size_t room = room_for_message(marks);
-  tm_buf_add_u32(marks, at + 1);
+  tm_buf_add_u32(marks, c->call->numbers ? c->call->numbers[at] : at + 1);
   tm_buf_add_bytes32(marks, message, len < room ? len : room);
   return 0;
 }
@@ -148,6 +148,13 @@ static int context_output_file(lua_State *L)
   return 1;
 }
 
+/* context:open(item) -> reader | nil, message, code */
+static int context_open(lua_State *L)
+{
+  struct tm_lua_context *c = check_call(L, "open");
+  return tm_lua_reader_open(L, &c->readers, c->call, 2);
+}
+
 static void set_method(lua_State *L, struct tm_lua_context *c, const char *name,
                        lua_CFunction method)
 {
@@ -159,6 +166,13 @@ static void set_method(lua_State *L, struct tm_lua_context *c, const char *name,
 void tm_lua_context_release(struct tm_lua_context *c)
 {
   tm_buf_release(&c->marked);
+  tm_lua_readers_release(&c->readers);
+}
+
+void tm_lua_context_end(struct tm_lua_context *c)
+{
+  tm_lua_readers_end(&c->readers);
+  c->call = NULL;
 }
 
 void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup)
@@ -171,6 +185,7 @@ void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm
   lua_pushinteger(L, 1);
   lua_setfield(L, -2, "try");
   set_method(L, c, "fail", context_fail);
+  set_method(L, c, "open", context_open);
   set_method(L, c, "output_file", context_output_file);
   c->try = 1;
   c->part = 0;

@@ -7,6 +7,7 @@
  *                             isolated
  *
  *   context:fail(i, message)  item i of mini_batch has failed, for this reason: it never counts as succeeded
+ *   context:open(item)        a reader of the contents of an item of the mini-batch (reader.h)
  *   context:output_file(name) a path for a file that gets this name in output_dir when the mini-batch is committed
  *   source, global_row_index_lower_bound   of rows of one file: its path; the number of the first in it, from 0, where known
  *   partition_key_value  with partition keys: a new table of their values by name; a datetime in seconds
@@ -20,6 +21,7 @@
 #include <lua.h>
 
 #include "agent/script.h"
+#include "lua/reader.h"
 
 struct tm_lua_context {
   int handle_ref, fields_ref; /* in the registry */
@@ -30,12 +32,15 @@ struct tm_lua_context {
   const char *dataset; /* Lua's own string, held by the fields */
   const struct tm_setup *setup;
   const struct tm_run_call *call; /* whose run() it is now; NULL between two */
+  struct tm_lua_readers readers;
   struct tm_buf marked; /* a bit for each item that has been marked; cleared with the next call */
 };
 
 /* Once per state. May raise (memory). `c` and `setup` live as long as the state. */
 void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup);
 void tm_lua_context_release(struct tm_lua_context *c);
+/* run() has ended: what it has opened is closed. */
+void tm_lua_context_end(struct tm_lua_context *c);
 /* Fills it with what `call` says and pushes it. May raise (memory). */
 void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call);
 

@@ -6,11 +6,12 @@
 
 #include "agent/script.h"
 #include "base/buf.h"
+#include "data/entry_load.h"
 #include "data/item.h"
 
 #define TM_MINI_BATCH "tidemill.develop.mini_batch"
 
-/* What the context of a run() over it says: a userdata. */
+/* A mini-batch, as a userdata: what the context of a run() over it says. */
 struct tm_develop_mini_batch {
   uint64_t index;
   char *dataset;
@@ -18,15 +19,18 @@ struct tm_develop_mini_batch {
   struct tm_item range;
   bool has_range;
   int64_t first_row;
+  /* Of archives: their entries, extracted below `scratch` as long as this lives. Else NULL. */
+  struct tm_entry_loader *entries;
+  struct tm_entry_items given;
+  char *scratch;
 };
 
 /* All of these may raise. */
 void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc);
 void tm_develop_add_walks(lua_State *L); /* the kinds of develop_walk.c */
-/* Copies what it needs; `range`, where there is one, points into the bytes of the call. */
-void tm_develop_push_mini_batch(lua_State *L, const struct tm_run_call *call);
-/* What run() is given: a list of paths, or a data frame with memory of its own. */
-void tm_develop_push_value(lua_State *L, const struct tm_run_call *call);
+/* Pushes what run() is given, a list of paths or a data frame with memory of its own, and the mini-batch. Copies what it needs of the
+ * call; what cannot be read of an archive is said in `notes`, which belongs to something on the stack. */
+void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf *notes);
 
 /* walk(dataset, options) -> walk */
 int tm_develop_walk(lua_State *L);

@@ -35,47 +35,110 @@ void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc)
 static int mini_batch_gc(lua_State *L)
 {
   struct tm_develop_mini_batch *m = lua_touserdata(L, 1);
+  tm_entry_loader_free(m->entries);
+  if (m->scratch)
+    tm_tree_remove(m->scratch, NULL);
+  free(m->scratch);
   free(m->dataset);
-  m->dataset = NULL;
   tm_buf_release(&m->bytes);
+  *m = (struct tm_develop_mini_batch) { 0 };
   return 0;
 }
 
-void tm_develop_push_mini_batch(lua_State *L, const struct tm_run_call *call)
+static struct tm_develop_mini_batch *push_mini_batch(lua_State *L, const struct tm_run_call *call)
 {
   struct tm_develop_mini_batch *m = lua_newuserdata(L, sizeof(*m));
-  *m = (struct tm_develop_mini_batch) { .index = call->index };
+  *m = (struct tm_develop_mini_batch) { .index = call->index, .first_row = call->first_row };
   luaL_getmetatable(L, TM_MINI_BATCH);
   lua_setmetatable(L, -2);
   m->dataset = tm_xstrdup(call->dataset);
   tm_buf_add(&m->bytes, call->bytes, call->bytes_len);
-  m->first_row = call->first_row;
-  if (call->range) {
+  if (call->range) { /* points into the bytes */
     m->has_range = true;
     m->range = *call->range;
     m->range.path = m->bytes.data + (call->range->path - call->bytes);
   }
+  return m;
 }
 
-void tm_develop_push_value(lua_State *L, const struct tm_run_call *call)
+/* A fresh folder, to free(); NULL with words. */
+static char *make_scratch(struct tm_err *err)
+{
+  const char *tmp = getenv("TMPDIR");
+  char *dir = tm_xprintf("%s/tidemill-walk-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+  if (mkdtemp(dir))
+    return dir;
+  tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", dir);
+  free(dir);
+  return NULL;
+}
+
+static void add_marks(struct tm_buf *notes, const struct tm_buf *marks)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(marks), marks->len);
+  while (r.at < r.end && !r.bad) {
+    size_t len = 0;
+    uint32_t number = tm_read_u32(&r);
+    const char *words = tm_read_bytes32(&r, &len);
+    if (!r.bad)
+      tm_buf_printf(notes, "%sitem %u fails: %.*s", notes->len > 0 ? "\n" : "", number, (int)len,
+                    words);
+  }
+}
+
+/* Entries of archives, as a worker has them before run(). */
+static int load_entries(struct tm_develop_mini_batch *m, struct tm_buf *notes, struct tm_err *err)
+{
+  struct tm_buf marks = TM_BUF_NONE;
+  m->given = (struct tm_entry_items) { .bytes = tm_buf_str(&m->bytes), .bytes_len = m->bytes.len };
+  if (!tm_entry_load_is_for(m->given.bytes, m->given.bytes_len))
+    return 0;
+  m->scratch = make_scratch(err);
+  if (!m->scratch)
+    return err->code;
+  char *below = tm_path_join(m->scratch, "entries");
+  m->entries = tm_entry_loader_new(tm_fs_real(), below, NULL);
+  free(below);
+  int rc = tm_entry_load(m->entries, tm_buf_str(&m->bytes), m->bytes.len, &m->given, &marks, err);
+  add_marks(notes, &marks);
+  tm_buf_release(&marks);
+  return rc;
+}
+
+static void push_frame(lua_State *L, const struct tm_data_frame *frame)
+{
+  tm_lua_frame_push(L, frame); /* [lease, frame] */
+  lua_getfield(L, -1, "copy");
+  lua_insert(L, -2);
+  lua_call(L, 1, 1); /* keeps (2) */
+  tm_lua_frame_end(L, -2);
+  lua_remove(L, -2);
+}
+
+static void push_paths(lua_State *L, const struct tm_entry_items *given)
 {
   struct tm_reader r;
   struct tm_item item;
-  if (call->frame) {
-    tm_lua_frame_push(L, call->frame); /* [lease, frame] */
-    lua_getfield(L, -1, "copy");
-    lua_insert(L, -2);
-    lua_call(L, 1, 1); /* keeps (2) */
-    tm_lua_frame_end(L, -2);
-    lua_remove(L, -2);
-    return;
-  }
-  lua_createtable(L, (int)call->items, 0);
-  tm_reader_init(&r, call->bytes, call->bytes_len);
+  lua_newtable(L);
+  tm_reader_init(&r, given->bytes, given->bytes_len);
   for (int i = 1; tm_item_next(&r, &item); i++) {
     lua_pushlstring(L, item.path, item.path_len);
     lua_rawseti(L, -2, i);
   }
+}
+
+void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf *notes)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_develop_mini_batch *m = push_mini_batch(L, call);
+  if (load_entries(m, notes, &err) < 0)
+    tm_lua_raise(L, &err);
+  if (call->frame)
+    push_frame(L, call->frame);
+  else
+    push_paths(L, &m->given);
+  lua_insert(L, -2);
 }
 
 /* ---- walks ---- */
@@ -182,14 +245,9 @@ static int open_walk(struct walk *w, const struct tm_json *dataset, const struct
     rc = tm_cutting_check(&w->step, err);
   if (rc < 0)
     return rc;
-  const char *tmp = getenv("TMPDIR");
-  w->spill_dir = tm_xprintf("%s/tidemill-walk-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-  if (!mkdtemp(w->spill_dir)) {
-    tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'", w->spill_dir);
-    free(w->spill_dir);
-    w->spill_dir = NULL;
-    return TM_EUSAGE;
-  }
+  w->spill_dir = make_scratch(err);
+  if (!w->spill_dir)
+    return err->code;
   struct tm_cut_options o = tm_step_cut(&w->step);
   o.spill_dir = w->spill_dir;
   o.on_warning = on_warning;
@@ -257,8 +315,7 @@ int tm_develop_next(lua_State *L)
                               .bytes = w->mb.bytes.data,
                               .bytes_len = w->mb.bytes.len };
   tm_table_look_give(&w->look, &call, &range);
-  tm_develop_push_value(L, &call);
-  tm_develop_push_mini_batch(L, &call);
+  tm_develop_push(L, &call, &w->warnings);
   lua_pushnumber(L, (lua_Number)call.index);
   push_warnings(L, w);
   return 4;

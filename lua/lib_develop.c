@@ -240,8 +240,11 @@ static int develop_run(lua_State *L)
                               .dataset = m ? m->dataset : "",
                               .index = m ? m->index : 0,
                               .items = (uint32_t)luaL_checkinteger(L, 3),
-                              .bytes = m ? tm_buf_str(&m->bytes) : "",
-                              .bytes_len = m ? m->bytes.len : 0,
+                              .bytes = m ? m->given.bytes : "",
+                              .bytes_len = m ? m->given.bytes_len : 0,
+                              .numbers = m ? m->given.numbers : NULL,
+                              .entries =
+                                  m && m->entries ? tm_entry_loader_entries(m->entries) : NULL,
                               .range = m && m->has_range ? &m->range : NULL,
                               .first_row = m ? m->first_row : -1,
                               .extras = &d->extras };
@@ -326,8 +329,7 @@ static int develop_again(lua_State *L)
   int rc = find_again(d, step, &call, &range, &err);
   if (rc < 0)
     return tm_lua_raise(L, &err);
-  tm_develop_push_value(L, &call);
-  tm_develop_push_mini_batch(L, &call);
+  tm_develop_push(L, &call, notes);
   if (notes->len > 0)
     lua_pushlstring(L, notes->data, notes->len);
   else

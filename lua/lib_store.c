@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "hold.h"
 #include "lib_store.h"
+#include "plan/datasets.h"
 #include "plan/params.h"
 #include "state.h"
 #include "store/datastores.h"
@@ -101,16 +102,12 @@ static struct tm_json *registered_tree(const struct tm_registered *r, const char
   return v;
 }
 
-/* The dataset at `at` with what its relative paths are against; NULL with words. */
+/* The dataset at `at` with what its relative paths are against, and its options in their one form; NULL with words. */
 static struct tm_dataset *read_dataset(lua_State *L, int at, struct tm_err *err)
 {
   struct tm_json *v = tm_lua_to_json(L, at, err);
-  struct tm_dataset *d = NULL;
   char *dir = v ? tm_lua_base_dir(L, err) : NULL;
-  if (dir && v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir"))
-    tm_json_set(v, "base_dir", tm_json_new_string(dir));
-  if (dir)
-    d = tm_dataset_from_json(v, err);
+  struct tm_dataset *d = dir ? tm_plan_dataset(v, dir, err) : NULL;
   free(dir);
   tm_json_free(v);
   return d;

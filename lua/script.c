@@ -521,7 +521,7 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   int code = tm_lua_pcall(s->L, 1, 0, &e);
   tm_lua_memory_set_on(&s->memory, false);
   bool is_interrupted = tm_lua_interrupt_leave(&s->interrupt);
-  s->context.call = NULL; /* keeps (3) */
+  tm_lua_context_end(&s->context); /* keeps (3) */
   if (call->frame)
     end_frame(s);
   *returned = run.returned;

@@ -4,6 +4,7 @@
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
+local archives = require "tidemill.archives"
 local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
@@ -57,7 +58,7 @@ local function constructor(tag, methods)
 end
 
 ---@class tidemill.FileDataset
----@field kind "files"|"manifest"|"failed"
+---@field kind "files"|"manifest"|"failed"|"archives"
 ---@field paths string[]
 ---@field name? string
 ---@field registered? string the name that it is registered under, and `version`
@@ -154,6 +155,18 @@ function File.from_files(path, options, ...)
     kind = "files", paths = paths, on_unreadable = given.on_unreadable, partition_format = given.partition_format,
     base_dir = base_dir,
   })
+  return found
+end
+
+--- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
+--- pattern, in the order in which they stand there. One that cannot be read safely is an item that fails, with the
+--- reason.
+---@param path string|string[]
+---@param options? tidemill.FromArchivesOptions
+---@return tidemill.FileDataset
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
+function File.from_archives(path, options, ...)
+  local found = dataset("FileDataset", FileDataset, archives.define(path, options, ...))
   return found
 end
 
@@ -322,16 +335,10 @@ end
 local function table_dataset(kind, constructor_name, place, options)
   options = options == nil and {} or options
   plan.check(constructor_name, options)
-  local rest = {}
-  for key, value in pairs(options) do
-    if key ~= "partition_format" and key ~= "on_unreadable" then
-      rest[key] = value
-    end
-  end
   return dataset("TabularDataset", TabularDataset, {
     kind = kind, paths = place.paths, base_dir = place.base_dir, output = place.output,
     partition_format = options.partition_format,
-    on_unreadable = options.on_unreadable, options = rest,
+    on_unreadable = options.on_unreadable, options = archives.beside_paths(options),
   })
 end
 
@@ -576,7 +583,7 @@ end
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
 --- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is
 --- the script's.
----@field allow_reuse? boolean true
+---@field allow_reuse? boolean|"content" true; "content": input files are compared by what they hold, not by their times
 
 --- An entry script run over one or more datasets.
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep

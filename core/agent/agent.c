@@ -25,6 +25,7 @@
 
 #include "agent/agent_own.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "sys/alarm.h"
@@ -81,15 +82,17 @@ static void send_plain(struct tm_agent *a, enum tm_agent_frame type)
 
 /* The items are as many as the head says, and each can be handed to a script (data/item.h). Of rows only who reads them knows
  * how many there are. */
-static bool has_good_items(const struct tm_run_call *call, bool *has_rows)
+static bool has_good_items(const struct tm_run_call *call, bool *has_rows, bool *has_entries)
 {
   struct tm_reader r;
   struct tm_item item;
   uint32_t n = 0;
-  *has_rows = false;
+  *has_rows = *has_entries = false;
   tm_reader_init(&r, call->bytes, call->bytes_len);
-  for (; tm_item_next(&r, &item); n++)
+  for (; tm_item_next(&r, &item); n++) {
     *has_rows = *has_rows || item.is_rows;
+    *has_entries = *has_entries || item.is_entry;
+  }
   return !r.bad && r.at == r.end && (*has_rows || n == call->items);
 }
 
@@ -128,15 +131,43 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   return 0;
 }
 
-/* All that comes before run(): reading rows, or looking whether files are what they were. */
+/* The entries of archives that can be read, as files or names; the others are marked. */
+static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
+{
+  struct tm_entry_items given;
+  if (!a->entries) {
+    char *scratch = tm_path_join(a->setup.temp_dir, "entries");
+    a->entries =
+        tm_entry_loader_new(tm_fs_real(), scratch, *a->setup.index_dir ? a->setup.index_dir : NULL);
+    free(scratch);
+  }
+  int rc = tm_entry_load(a->entries, call->bytes, call->bytes_len, &given, &a->extras.marks, err);
+  if (rc < 0)
+    return rc;
+  call->bytes = given.bytes;
+  call->bytes_len = given.bytes_len;
+  call->items = given.items;
+  call->numbers = given.numbers;
+  call->entries = tm_entry_loader_entries(a->entries);
+  return 0;
+}
+
+/* All that comes before run(): reading rows, extracting entries, looking whether files are what they were. */
 static int load(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
-                const struct tm_result_head *head, bool has_rows, int64_t *begin_ns)
+                const struct tm_result_head *head, bool has_rows, bool has_entries,
+                int64_t *begin_ns)
 {
   struct tm_err err = TM_ERR_NONE;
-  if (!has_rows && !a->setup.verify_items)
+  int rc = 0;
+  if (!has_rows && !has_entries && !a->setup.verify_items)
     return 0;
   tm_page_set(a->page, TM_PHASE_LOAD, *begin_ns, head->seq, in->index, in->try);
-  int rc = has_rows ? load_rows(a, call, &err) : check_items(call, &err);
+  if (!has_rows && a->setup.verify_items)
+    rc = check_items(call, &err);
+  if (rc == 0 && has_rows)
+    rc = load_rows(a, call, &err);
+  else if (rc == 0 && has_entries)
+    rc = load_entries(a, call, &err);
   if (rc < 0)
     tm_buf_add_str(&a->error.message, err.text);
   *begin_ns = tm_clock_mono_ns();
@@ -206,18 +237,20 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_ru
                      struct tm_result_head *head)
 {
   int64_t begin_ns = a->begin_ns;
-  bool has_rows;
+  uint32_t items = call->items;
+  bool has_rows, has_entries;
   a->error.status = TM_LOAD_EXCEPTION;
-  if (!has_good_items(call, &has_rows)) {
+  if (!has_good_items(call, &has_rows, &has_entries)) {
     tm_buf_add_str(&a->error.message,
                    "the items of the mini-batch cannot be read; the manifest may be damaged");
     return TM_EDAMAGE;
   }
-  int rc = load(a, in, call, head, has_rows, &begin_ns);
+  int rc = load(a, in, call, head, has_rows, has_entries, &begin_ns);
   if (rc < 0)
     return rc;
-  head->items = call->items;
-  if (has_rows && call->items == 0) /* a filter has left nothing */
+  head->items = has_rows ? call->items : items;
+  if ((has_rows || has_entries) &&
+      call->items == 0) /* a filter has left nothing, or no entry can be read */
     return 0;
   a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
@@ -268,6 +301,8 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   head.cpu_ns = cpu_ns - a->cpu_ns;
   a->cpu_ns = cpu_ns;
   answer(a, in, &head, code);
+  if (a->entries)
+    tm_entry_loader_clear(a->entries);
   tm_page_done(a->page, h.seq); /* keeps (2) */
   tm_agent_settle_call(a, in, h.seq, code);
   return 0;
@@ -420,6 +455,7 @@ int tm_agent_run(const struct tm_script *script)
   tm_self_release(&a.self);
   tm_setup_release(&a.setup);
   tm_table_loader_free(a.tables);
+  tm_entry_loader_free(a.entries);
   tm_agent_release_buffers(&a);
   return code < 0 ? 3 : 0;
 }

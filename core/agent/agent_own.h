@@ -3,6 +3,7 @@
 #define TM_AGENT_AGENT_OWN_H
 
 #include "agent/script.h"
+#include "data/entry_load.h"
 #include "data/table_load.h"
 #include "node/page.h"
 #include "sys/self.h"
@@ -16,6 +17,7 @@ struct tm_agent {
   struct tm_buf rows, payload, scratch;
   struct tm_extras extras;
   struct tm_table_loader *tables;       /* NULL until the first mini-batch of a table */
+  struct tm_entry_loader *entries;      /* NULL until the first mini-batch of an archive */
   struct tm_data_frame frame;           /* the rows of the mini-batch in work */
   struct tm_item range;                 /* where they are */
   int64_t begin_ns;                     /* monotonic; of the mini-batch in work */

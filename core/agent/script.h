@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agent/message.h"
+#include "data/files/entry.h"
 #include "data/frame.h"
 #include "data/item.h"
 
@@ -23,6 +24,10 @@ struct tm_run_call {
   int64_t first_row;           /* number of the first in its file, from 0; -1: not known */
   const char *bytes;           /* the items, data/item.h; checked already */
   size_t bytes_len;
+  const uint32_t *
+      numbers; /* in the mini-batch, from 1, of the items: some are left out; NULL: they are all there */
+  struct tm_entries
+      *entries; /* what reads items that are entries of archives; NULL: they are files */
   struct tm_extras *extras; /* empty before; filled beside the rows. NULL: nobody asks */
 };
 

@@ -1,6 +1,6 @@
 /* cut.c - one input after the other, its items gathered until a mini-batch is full.
  *
- *   inputs[0] -> listing, list of paths or of failed items -> items -> mini-batch, mini-batch, ...   then inputs[1], ...
+ *   inputs[0] -> listing, archives, list of paths or of failed items -> items -> mini-batch, mini-batch, ...   then inputs[1], ...
  *                                                                 \-> groups, with partition keys
  *
  *  (1) A mini-batch holds items of one input: where an input ends, so does the mini-batch at hand.
@@ -19,8 +19,9 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/archive_files.h"
+#include "data/empty_paths.h"
 #include "data/files/failed.h"
-#include "data/files/glob.h"
 #include "data/files/groups.h"
 #include "data/files/listing.h"
 #include "data/files/paths.h"
@@ -32,16 +33,16 @@
 #include "sys/fs.h"
 
 #define GROUPED_SIZE (1 << 20) /* bytes of a table that are read at once to be grouped */
-#define NAMED_MAX    5         /* paths that a message names one by one */
 
 struct tm_cut {
   const struct tm_fs *fs;
   struct tm_cut_options o;
   uint64_t mini_batch_size;
-  size_t at;                  /* the input at hand; inputs_len at the end */
-  struct tm_listing *listing; /* of the input at hand, when it is open; */
-  struct tm_paths *list;      /* or this, of its path list_at */
-  struct tm_failed *failed;   /* or this */
+  size_t at;                         /* the input at hand; inputs_len at the end */
+  struct tm_listing *listing;        /* of the input at hand, when it is open; */
+  struct tm_paths *list;             /* or this, of its path list_at */
+  struct tm_failed *failed;          /* or this */
+  struct tm_archive_files *archives; /* of the listing, where it is one of archives */
   size_t list_at;
   struct tm_partition *partition; /* of the input at hand, where it has one */
   struct tm_table_cut *table;     /* of the input at hand, where it is one */
@@ -67,17 +68,32 @@ struct tm_cut *tm_cut_open(const struct tm_cut_options *options)
   return cut;
 }
 
-void tm_cut_close(struct tm_cut *cut)
+/* What is open of the input at hand. */
+static void close_input(struct tm_cut *cut)
 {
-  if (cut == NULL)
-    return;
   tm_listing_close(cut->listing);
   tm_paths_close(cut->list);
+  tm_failed_close(cut->failed);
+  tm_archive_files_free(cut->archives);
   tm_groups_free(cut->groups);
   tm_table_cut_free(cut->table);
   tm_table_groups_close(cut->table_groups);
   tm_partition_free(cut->partition);
-  tm_failed_close(cut->failed);
+  cut->table = NULL;
+  cut->table_groups = NULL;
+  cut->listing = NULL;
+  cut->list = NULL;
+  cut->failed = NULL;
+  cut->archives = NULL;
+  cut->groups = NULL;
+  cut->partition = NULL;
+}
+
+void tm_cut_close(struct tm_cut *cut)
+{
+  if (cut == NULL)
+    return;
+  close_input(cut);
   for (size_t i = 0; i < cut->empty.len; i++)
     free(cut->empty.at[i]);
   TM_ARRAY_RELEASE(&cut->empty);
@@ -86,63 +102,11 @@ void tm_cut_close(struct tm_cut *cut)
 
 /* Words --------------------------------------------------------------------------------------------------------- */
 
-struct words {
-  struct tm_buf text;
-  size_t named, more; /* patterns named, and left out */
-  bool has_relative;
-};
-
-/* A path of `d` that named no file. Those that are no patterns have their own words. */
-static void add_empty_path(struct tm_cut *cut, const struct tm_dataset *d, const char *path,
-                           struct words *patterns, struct words *others)
+/* Takes the words over; NULL: there are none. */
+static void note_empty(struct tm_cut *cut, char *words)
 {
-  struct words *w = tm_glob_is_pattern(path) ? patterns : others;
-  if (w->named == NAMED_MAX) {
-    w->more++;
-    return;
-  }
-  if (w->named++ > 0)
-    tm_buf_add_str(&w->text, ", ");
-  if (w == patterns) {
-    w->has_relative |= !tm_path_is_absolute(path);
-    tm_buf_printf(&w->text, "'%s'", path);
-    return;
-  }
-  char *absolute = tm_path_absolute(d->base_dir, path);
-  struct tm_stat st;
-  int rc = cut->fs->stat(cut->fs->self, absolute, true, &st);
-  tm_buf_printf(&w->text,
-                rc < 0             ? "'%s' does not exist"
-                : S_ISDIR(st.mode) ? "'%s' holds no files"
-                                   : "'%s' is no regular file",
-                absolute);
-  free(absolute);
-}
-
-static void end_words(struct words *w)
-{
-  if (w->more > 0)
-    tm_buf_printf(&w->text, " and %zu more", w->more);
-}
-
-/* The words for the paths of a listing that has ended and that named nothing; none when all named something. */
-static void note_empty_paths(struct tm_cut *cut, const struct tm_dataset *d)
-{
-  struct words patterns = { .named = 0 }, others = { .named = 0 };
-  for (size_t i = 0; i < d->paths_len; i++)
-    if (tm_listing_count(cut->listing, i) == 0)
-      add_empty_path(cut, d, d->paths[i], &patterns, &others);
-  end_words(&patterns);
-  end_words(&others);
-  if (patterns.named > 0)
-    *TM_ARRAY_ADD(&cut->empty) = tm_xprintf(
-        "nothing matches %s%s%s%s%s%s", tm_buf_str(&patterns.text),
-        patterns.has_relative ? " in '" : "", patterns.has_relative ? d->base_dir : "",
-        patterns.has_relative ? "'" : "", others.named > 0 ? "; " : "", tm_buf_str(&others.text));
-  else if (others.named > 0)
-    *TM_ARRAY_ADD(&cut->empty) = tm_buf_take(&others.text);
-  tm_buf_release(&patterns.text);
-  tm_buf_release(&others.text);
+  if (words)
+    *TM_ARRAY_ADD(&cut->empty) = words;
 }
 
 static bool has_window(const struct tm_cut *cut)
@@ -180,6 +144,11 @@ static void warn_of_empty(const struct tm_cut *cut) /* keeps (3) */
 
 /* Items --------------------------------------------------------------------------------------------------------- */
 
+static int place(const struct tm_dataset *d, struct tm_err *err)
+{
+  return d->where ? tm_err_wrap(err, "%s: %s", d->where, tm_dataset_tag(d)) : err->code;
+}
+
 static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
                            struct tm_err *err)
 {
@@ -196,6 +165,22 @@ static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struc
     cut->listing = tm_listing_open(&options);
   }
   return tm_listing_next(cut->listing, out, err);
+}
+
+/* The entries of what the listing names. */
+static int next_of_archives(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
+                            struct tm_err *err)
+{
+  struct tm_item file;
+  int rc;
+  if (cut->archives == NULL)
+    cut->archives = tm_archive_files_new(cut->fs, d, &cut->o);
+  while ((rc = tm_archive_files_next(cut->archives, out, err)) == 0 &&
+         (rc = next_of_listing(cut, d, &file, err)) > 0)
+    tm_archive_files_begin(cut->archives, &file);
+  if (rc == 0)
+    note_empty(cut, tm_archive_files_empty(cut->archives));
+  return rc == TM_EINPUT ? place(d, err) : rc;
 }
 
 static void end_list(struct tm_cut *cut, const struct tm_dataset *d)
@@ -297,6 +282,7 @@ static int next_of_source(struct tm_cut *cut, const struct tm_dataset *d, struct
   case TM_DATASET_FILES: return next_of_listing(cut, d, out, err);
   case TM_DATASET_MANIFEST: return next_of_lists(cut, d, out, err);
   case TM_DATASET_FAILED: return next_of_failed(cut, d, out, err);
+  case TM_DATASET_ARCHIVES: return next_of_archives(cut, d, out, err);
   }
   return 0;
 }
@@ -310,21 +296,8 @@ static bool is_at_limit(const struct tm_cut *cut, const struct tm_dataset *d)
 static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
 {
   if (cut->listing != NULL && !is_at_limit(cut, d))
-    note_empty_paths(cut, d);
-  tm_listing_close(cut->listing);
-  tm_paths_close(cut->list);
-  tm_failed_close(cut->failed);
-  tm_groups_free(cut->groups);
-  tm_table_cut_free(cut->table);
-  tm_table_groups_close(cut->table_groups);
-  tm_partition_free(cut->partition);
-  cut->table = NULL;
-  cut->table_groups = NULL;
-  cut->listing = NULL;
-  cut->list = NULL;
-  cut->failed = NULL;
-  cut->groups = NULL;
-  cut->partition = NULL;
+    note_empty(cut, tm_empty_paths(cut->fs, d, cut->listing));
+  close_input(cut);
   cut->list_items = 0;
   cut->input_items = 0;
   cut->list_at = 0;
@@ -344,13 +317,10 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
   if (rc > 0) {
     cut->items++;
     cut->input_items++;
+    if (cut->o.on_file)
+      rc = cut->o.on_file(cut->o.data, (uint32_t)cut->at, out, err) < 0 ? err->code : 1;
   }
   return rc;
-}
-
-static int place(const struct tm_dataset *d, struct tm_err *err)
-{
-  return d->where ? tm_err_wrap(err, "%s: %s", d->where, tm_dataset_tag(d)) : err->code;
 }
 
 /* A path says what its format promises, also where nobody asks for the values. */
@@ -413,6 +383,8 @@ static void list_again(struct tm_cut *cut)
   cut->listing = NULL;
   cut->items -= (uint64_t)cut->input_items;
   cut->input_items = 0;
+  if (cut->o.on_file)
+    cut->o.on_file(cut->o.data, (uint32_t)cut->at, NULL, NULL);
 }
 
 /* All files of the input once, for the columns of each; then it is listed again. */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "data/archives.h"
 #include "data/files/partition.h"
 #include "data/table.h"
 
@@ -35,7 +36,7 @@ static const char *const known_keys[] = { "kind",
 static const char *const kind_names[] = {
   [TM_DATASET_FILES] = "files",           [TM_DATASET_MANIFEST] = "manifest",
   [TM_DATASET_FAILED] = "failed",         [TM_DATASET_DELIMITED] = "delimited",
-  [TM_DATASET_JSON_LINES] = "json_lines",
+  [TM_DATASET_JSON_LINES] = "json_lines", [TM_DATASET_ARCHIVES] = "archives",
 };
 
 /* "pipeline.lua:4: FileDataset: " before the words. */
@@ -64,8 +65,8 @@ static int check_keys(const struct tm_json *v, struct tm_err *err)
 {
   if (v->type != TM_JSON_OBJECT)
     return tm_err_set(err, TM_EUSAGE,
-                      "is no dataset; accepted: what Dataset.File.from_files, from_manifest or "
-                      "from_failed_items returns");
+                      "is no dataset; accepted: what Dataset.File.from_files, from_archives, "
+                      "from_manifest or from_failed_items returns");
   for (size_t i = 0; i < v->list.len; i++) {
     bool is_known = false;
     for (size_t j = 0; j < TM_COUNT_OF(known_keys); j++)
@@ -90,7 +91,8 @@ static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_er
       return 0;
     }
   return refuse(err, "kind",
-                "\"files\", \"manifest\", \"failed\", \"delimited\" or \"json_lines\"");
+                "\"files\", \"manifest\", \"failed\", \"delimited\", \"json_lines\" or "
+                "\"archives\"");
 }
 
 static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -181,9 +183,14 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   return 0;
 }
 
-static int read_table(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+static int read_kind_options(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *options = tm_json_get(v, "options"), *ops = tm_json_get(v, "ops");
+  if (d->kind == TM_DATASET_ARCHIVES && !ops) {
+    d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
+    d->archives = tm_archives_from_json(d->options, err);
+    return d->archives ? 0 : TM_EUSAGE;
+  }
   if (!tm_dataset_is_table(d))
     return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are of a table") : 0;
   d->ops = ops ? tm_json_copy(ops) : NULL;
@@ -215,7 +222,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
   d->where = tm_xstrdup(v->where);
   if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
       read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 &&
-      read_partition_format(d, v, err) == 0 && read_table(d, v, err) == 0)
+      read_partition_format(d, v, err) == 0 && read_kind_options(d, v, err) == 0)
     return d;
   place(v, err);
   tm_dataset_free(d);
@@ -237,7 +244,7 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "name", tm_json_new_string(d->name));
   if (d->kind == TM_DATASET_MANIFEST)
     tm_json_set(v, "null_separated", tm_json_new_bool(d->null_separated));
-  else if (d->kind == TM_DATASET_FILES)
+  else if (d->kind == TM_DATASET_FILES || d->kind == TM_DATASET_ARCHIVES)
     tm_json_set(v, "on_unreadable", tm_json_new_string(d->skip_unreadable ? "skip" : "error"));
   if (d->partition_format)
     tm_json_set(v, "partition_format", tm_json_new_string(d->partition_format));
@@ -297,6 +304,7 @@ void tm_dataset_free(struct tm_dataset *d)
   tm_json_free(d->options);
   tm_json_free(d->ops);
   tm_table_free(d->table);
+  tm_archives_free(d->archives);
   free(d->name);
   free(d->registered);
   free(d->workspace);

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/json.h"
 
+struct tm_archives;
 struct tm_table;
 
 enum tm_dataset_kind {
@@ -18,6 +19,7 @@ enum tm_dataset_kind {
   TM_DATASET_FAILED,     /* from_failed_items: a failed_items.jsonl */
   TM_DATASET_DELIMITED,  /* Tabular.from_delimited_files: paths, folders and patterns */
   TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
+  TM_DATASET_ARCHIVES, /* from_archives: paths, folders and patterns of archives; their entries are the items */
 };
 
 struct tm_dataset {
@@ -36,14 +38,15 @@ struct tm_dataset {
   int64_t version;        /* of that; 0: not registered */
   char *workspace;        /* absolute; the registry's, or NULL */
   char *where;            /* file:line of its definition, or NULL */
-  struct tm_json *options, *ops; /* of a table, as they were given; else NULL */
-  struct tm_table *table;        /* what they say */
+  struct tm_json *options, *ops; /* of a table or of archives, as they were given; else NULL */
+  struct tm_table *table;        /* what they say of a table, */
+  struct tm_archives *archives;  /* or of archives */
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
- * "delimited", "json_lines"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit, registered,
- * version, workspace, and of a table options (table.h) and ops (table_ops.h); or step in place of base_dir: paths are in the job's
- * directory. Unknown keys and wrong types are refused with `where`. To free. */
+ * "delimited", "json_lines", "archives"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit,
+ * registered, version, workspace, of archives options (archives.h), of a table options (table.h) and ops (table_ops.h); or step
+ * in place of base_dir: paths are in the job's directory. Unknown keys and wrong types are refused with `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 /* The same in the directory of a job; to free. */

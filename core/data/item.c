@@ -10,14 +10,33 @@
 #include "base/check.h"
 #include "data/key.h"
 
-#define FILE_HEAD 20 /* bytes before the path */
-#define ROWS_HEAD 72
-#define PATH_MOST 0xffffffu /* bytes */
+#define FILE_HEAD  20 /* bytes before the path */
+#define ROWS_HEAD  72
+#define ENTRY_HEAD 60
+#define EXTRACTED  1u /* of the flags of an entry */
+#define FAULT_MOST 4096u
+#define PATH_MOST  0xffffffu /* bytes */
+
+static void put_entry(char *p, const struct tm_item *item)
+{
+  const struct tm_entry_place *e = &item->entry;
+  tm_put_u32(p + 20, item->archive_len);
+  tm_put_u32(p + 24, (uint32_t)e->how | (item->is_extracted ? EXTRACTED << 8 : 0) |
+                         (e->method & 0xffff) << 16);
+  tm_put_u32(p + 28, e->crc);
+  tm_put_u32(p + 32, (uint32_t)item->fault_len);
+  tm_put_u64(p + 36, (uint64_t)e->place);
+  tm_put_u64(p + 44, (uint64_t)e->packed);
+  tm_put_u64(p + 52, (uint64_t)e->size);
+}
 
 void tm_item_add(struct tm_buf *out, const struct tm_item *item)
 {
-  size_t head = item->is_rows ? ROWS_HEAD : FILE_HEAD;
-  uint32_t kind = item->is_group ? TM_ITEM_GROUP : item->is_rows ? TM_ITEM_ROWS : TM_ITEM_FILE;
+  size_t head = item->is_rows ? ROWS_HEAD : item->is_entry ? ENTRY_HEAD : FILE_HEAD;
+  uint32_t kind = item->is_group   ? TM_ITEM_GROUP
+                  : item->is_rows  ? TM_ITEM_ROWS
+                  : item->is_entry ? TM_ITEM_ENTRY
+                                   : TM_ITEM_FILE;
   tm_require(item->path_len > 0 && item->path_len <= PATH_MOST);
   char *p = tm_buf_extend(out, head + item->path_len);
   tm_put_u32(p, kind << 24 | (uint32_t)item->path_len);
@@ -31,14 +50,42 @@ void tm_item_add(struct tm_buf *out, const struct tm_item *item)
     tm_put_u32(p + 52, item->file);
     tm_put_u64(p + 56, (uint64_t)item->number);
     tm_put_u64(p + 64, (uint64_t)item->from);
+  } else if (item->is_entry) {
+    put_entry(p, item);
   }
   memcpy(p + head, item->path, item->path_len);
+  if (item->is_entry)
+    tm_buf_add(out, item->fault, item->fault_len);
 }
 
 static bool has_good_range(const struct tm_item *item)
 {
   return item->begin >= 0 && item->end >= item->begin && item->first_row >= -1 &&
          item->rows >= -1 && item->number >= -1 && item->from >= 0;
+}
+
+static bool has_good_place(const struct tm_item *item)
+{
+  const struct tm_entry_place *e = &item->entry;
+  return !item->is_entry ||
+         (item->archive_len > 0 && item->archive_len < item->path_len &&
+          item->path[item->archive_len] == '/' && e->how <= TM_ENTRY_WALKED && e->place >= 0 &&
+          e->packed >= 0 && e->size >= 0 && item->fault_len <= FAULT_MOST);
+}
+
+static void read_entry(struct tm_reader *r, struct tm_item *out)
+{
+  out->archive_len = tm_read_u32(r);
+  uint32_t how = tm_read_u32(r);
+  out->entry.how = (enum tm_entry_how)(how & 0xff);
+  out->is_extracted = how >> 8 & EXTRACTED;
+  r->bad = r->bad || (how >> 8 & 0xff & ~EXTRACTED) != 0;
+  out->entry.method = how >> 16;
+  out->entry.crc = tm_read_u32(r);
+  out->fault_len = tm_read_u32(r);
+  out->entry.place = (int64_t)tm_read_u64(r);
+  out->entry.packed = (int64_t)tm_read_u64(r);
+  out->entry.size = (int64_t)tm_read_u64(r);
 }
 
 /* The keys in front must be readable to their end. */
@@ -80,9 +127,17 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
     out->number = (int64_t)tm_read_u64(r);
     out->from = (int64_t)tm_read_u64(r);
   }
+  out->is_entry = head >> 24 == TM_ITEM_ENTRY;
+  if (out->is_entry)
+    read_entry(r, out);
   out->path = tm_read_raw(r, out->path_len);
-  if (head >> 24 > TM_ITEM_GROUP || out->path == NULL || out->path_len == 0 || out->size < -1 ||
-      !has_good_range(out) || memchr(out->path, '\0', out->path_len) != NULL)
+  if (head >> 24 > TM_ITEM_ENTRY || out->path == NULL || out->path_len == 0 || out->size < -1 ||
+      !has_good_range(out) || !has_good_place(out) ||
+      memchr(out->path, '\0', out->path_len) != NULL)
     r->bad = true;
+  if (out->is_entry && !r->bad) {
+    out->fault = tm_read_raw(r, out->fault_len);
+    r->bad = r->bad || out->fault == NULL;
+  }
   return !r->bad;
 }

@@ -8,10 +8,13 @@
  *                  44 rows i64 (-1: not known)   52 number of the file in its dataset u32
  *                  56 number of the first row in the dataset i64 (-1: not known)   64 rows passed over i64   72 path
  *   TM_ITEM_GROUP  as TM_ITEM_ROWS: rows with the same keys, in a file of the job (table_groups.h)
+ *   TM_ITEM_ENTRY  the same as a file, of the archive; then   20 bytes of path that are the archive's own u32
+ *                  24 how it is read u8, flags u8, method of a zip u16   28 CRC-32 u32   32 length of the fault u32
+ *                  36 place i64   44 bytes in a zip i64   52 bytes of contents i64   60 path, fault
  *   TM_ITEM_KEYS   at most one, and the first: key.h
  *
- * A file is one item; a range of a table's file is as many items as it has rows. The bytes are hostile when they are
- * read: they come from a file.
+ * A file is one item; a range of a table's file is as many items as it has rows; an entry of an archive is one item,
+ * whose path is the archive's, '/', and its name. The bytes are hostile when they are read: they come from a file.
  */
 #ifndef TM_DATA_ITEM_H
 #define TM_DATA_ITEM_H
@@ -26,6 +29,23 @@ enum {
   TM_ITEM_KEYS = 1,
   TM_ITEM_ROWS = 2,
   TM_ITEM_GROUP = 3,
+  TM_ITEM_ENTRY = 4,
+};
+
+/* How the contents of an entry are read (files/entry.h), and what `place` is. */
+enum tm_entry_how {
+  TM_ENTRY_IN_TAR, /* byte of what the archive holds when it is decompressed: the first of the contents */
+  TM_ENTRY_IN_ZIP, /* byte of the archive: the entry's local header */
+  TM_ENTRY_WALKED, /* number of the entry, from 0: all before it are passed */
+};
+
+struct tm_entry_place {
+  enum tm_entry_how how;
+  uint32_t method; /* of a zip */
+  uint32_t crc;    /* of a zip */
+  int64_t place;
+  int64_t packed; /* bytes that a zip has of it */
+  int64_t size;   /* bytes of its contents */
 };
 
 struct tm_item {
@@ -40,13 +60,25 @@ struct tm_item {
   int64_t rows;       /* or -1: only who reads them knows */
   uint32_t
       file; /* its number in the dataset, from 0: the first may be the only one with a header */
-  int64_t number; /* of its first row that is used, among all of the dataset, from 0; or -1 */
-  int64_t from;   /* rows at its beginning that are not used; `rows` are those behind them */
+  int64_t number;    /* of its first row that is used, among all of the dataset, from 0; or -1 */
+  int64_t from;      /* rows at its beginning that are not used; `rows` are those behind them */
+  bool is_entry;     /* of an archive, whose size and mtime stand above, and what follows counts */
+  bool is_extracted; /* run() is given a file with its contents, else its name */
+  uint32_t archive_len; /* bytes of `path` that are the archive's own */
+  struct tm_entry_place entry;
+  const char *fault; /* why it cannot be read, words; not NUL-ended */
+  size_t fault_len;  /* 0: it can */
 };
 
+/* Bytes of its path that name a file of the machine. */
+static inline size_t tm_item_file_len(const struct tm_item *item)
+{
+  return item->is_entry ? item->archive_len : item->path_len;
+}
+
 void tm_item_add(struct tm_buf *out, const struct tm_item *item);
-/* The next file or range; keys are passed over. False at the end and on bad bytes (r->bad tells). The path points into the
- * bytes. */
+/* The next file or range; keys are passed over. False at the end and on bad bytes (r->bad tells). The path and the fault point
+ * into the bytes. */
 bool tm_item_next(struct tm_reader *r, struct tm_item *out);
 
 #endif

@@ -24,7 +24,6 @@
 struct writer {
   const struct tm_fs *fs;
   const char *dir;
-  size_t keys_len;
   const struct tm_schema *schema; /* of the rows; columns of keys among them */
   const char **names;             /* of all columns */
   enum tm_column_type *types;
@@ -224,7 +223,7 @@ int tm_table_folders_write(const struct tm_fs *fs, const char *dir, struct tm_ro
                            char *const *keys, size_t n, struct tm_table_folders *out,
                            struct tm_err *err)
 {
-  struct writer w = { .fs = fs, .dir = dir, .keys_len = n, .fd = -1, .out = out };
+  struct writer w = { .fs = fs, .dir = dir, .fd = -1, .out = out };
   struct tm_sorted_row row;
   *out = (struct tm_table_folders) { 0 };
   w.schema = tm_row_sorter_columns(sorter);

@@ -208,7 +208,7 @@ int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, struct tm_
   struct tm_stat st = { 0 };
   if (item->size < 0)
     return 0;
-  char *path = tm_xstrndup(item->path, item->path_len);
+  char *path = tm_xstrndup(item->path, tm_item_file_len(item));
   int rc = fs->stat(fs->self, path, true, &st);
   bool is_same = rc == 0 && st.size == item->size && st.mtime_ns == item->mtime_ns;
   rc = is_same ? 0 : tell_change(item, path, &st, rc, err);

@@ -286,6 +286,8 @@ struct tidemill_job_options {
   bool
       resume; /* goes on with the job in `dir`, else with this pipeline's newest that is not Completed */
   bool keep_failed, accept_changes, verify_input; /* as of `tidemill run --resume` */
+  bool
+      no_reuse; /* every step is run, whatever earlier jobs have done; later ones may reuse this one */
   int64_t
       max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
   /* Called for each event. What it points to is valid until it returns. */
@@ -294,7 +296,7 @@ struct tidemill_job_options {
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
-    sizeof(struct tidemill_job_options), NULL, false, false, false, false, 0, NULL, NULL           \
+    sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL    \
   }
 
 /* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may

@@ -46,6 +46,8 @@ enum {
   TM_FIELD_ARGUMENT = 16,  /* may be given in the script's arguments, by exact name: arguments.h */
   TM_FIELD_AT_FIRST = 64,  /* says how a job begins: nothing to a job that is resumed */
   TM_FIELD_ANY_CASE = 32,  /* of CHOICE: words in upper case, accepted in any */
+  TM_FIELD_RESULT = 1024,  /* changeable, and yet what comes out may be another: reuse_key.h */
+  TM_FIELD_FAILS = 2048,   /* changeable; decides what fails, or whether that is too much */
 };
 
 struct tm_field {
@@ -59,8 +61,10 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit", "Workspace", "Datastore.register_directory", "datastore:upload",
- * "datastore:download", "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
+ * "OutputFileDatasetConfig", "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit",
+ * "Workspace", "Datastore.register_directory",
+ * "datastore:upload", "datastore:download", "Dataset.File.from_files", "Dataset.File.from_archives",
+ * "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
  * "Dataset.Tabular.from_delimited_files",
  * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the

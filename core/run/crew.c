@@ -7,22 +7,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/check.h"
-#include "base/hash.h"
 #include "base/path.h"
 #include "base/time.h"
 #include "data/item.h"
 #include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/part.h"
+#include "run/temp_dirs.h"
 #include "sys/clock.h"
 
 #define MINI_BATCH_HEAD  16u /* bytes before the items */
 #define LOST_ANSWERS_MAX 3   /* of a mini-batch, that are not counted */
 #define LOST_NODES_MAX   5   /* in a row, without a result between */
-#define JOB_NAME_MAX     100 /* bytes, in the name of temp_dir: a name ends at 255 */
 
 static struct tm_worker *find(struct tm_supervisor *s, uint32_t id)
 {
@@ -64,16 +62,6 @@ static char *in_logs(const struct tm_supervisor *s, const char *folder, const ch
   return tm_xprintf("%s/user/%s/%s/%s%s", s->logs_dir, folder, tm_node_id(s->node), name, suffix);
 }
 
-/* Where temp_dir of a worker begins. The hash keeps jobs of one name apart. */
-static char *temp_base(const struct tm_supervisor *s)
-{
-  const char *tmp = getenv("TMPDIR");
-  uint64_t hash = tm_hash64(s->dir, strlen(s->dir));
-
-  return tm_xprintf("%s/tidemill-%u-%.*s-%08" PRIx32, tmp && *tmp == '/' ? tmp : "/tmp",
-                    (unsigned)getuid(), JOB_NAME_MAX, tm_path_base(s->o.job->dir), (uint32_t)hash);
-}
-
 static char *profile_file(const struct tm_worker *w)
 {
   const struct tm_supervisor *s = w->s;
@@ -90,7 +78,7 @@ static void send_setup(struct tm_worker *w)
   const struct tm_bound *bound = &s->bound;
   const struct tm_config *config = &step->config;
   struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
-  char *base = temp_base(s);
+  char *base = tm_temp_dirs_base(s->o.job->dir, s->dir);
   char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
   struct tm_setup setup = { .worker_name = w->name,
                             .node_id = (char *)tm_node_id(s->node),
@@ -525,7 +513,7 @@ static void on_start_failed(void *data, uint32_t id, const char *text)
 void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
-  char *base = temp_base(s);
+  char *base = tm_temp_dirs_base(s->o.job->dir, s->dir);
   size_t environment_len = 0;
   struct tm_node_user user = { .data = s,
                                .on_started = on_started,
@@ -564,16 +552,6 @@ void tm_crew_drop_all(struct tm_supervisor *s)
     remove_worker(s->workers.at[0]);
 }
 
-/* The keeper would have removed it, but is no more. */
-static void remove_temp_dir(struct tm_worker *w)
-{
-  char *base = temp_base(w->s), *path = tm_xprintf("%s-%s", base, w->name);
-
-  tm_tree_remove(path, NULL);
-  free(base);
-  free(path);
-}
-
 /* The keeper is gone, and with it the workers' pages: what they had begun is not known, and goes back uncounted. */
 void tm_crew_lose_all(struct tm_supervisor *s)
 {
@@ -587,8 +565,8 @@ void tm_crew_lose_all(struct tm_supervisor *s)
       if (held)
         put_back(w, held);
     }
-    tm_crew_event(w, TM_WORKER_ON_STOP); /* no failure of its own */
-    remove_temp_dir(w);
+    tm_crew_event(w, TM_WORKER_ON_STOP);                 /* no failure of its own */
+    tm_temp_dirs_remove(s->o.job->dir, s->dir, w->name); /* the keeper would have */
     end_worker(w, NULL, "lost with its node", TM_WARNING);
   }
   if (++s->lost_nodes >= LOST_NODES_MAX && !s->is_ending) {

@@ -21,17 +21,32 @@ static bool is_utf8(const char *s, size_t n)
   return true;
 }
 
+static void add_hex(struct tm_buf *out, const char *key, const char *p, size_t n)
+{
+  tm_buf_printf(out, ",\"%s\":\"", key);
+  for (size_t i = 0; i < n; i++)
+    tm_buf_printf(out, "%02x", (unsigned char)p[i]);
+  tm_buf_add_char(out, '"');
+}
+
+/* Where it is in its archive: all of the item, so that it can be an input again. */
+static void add_entry(struct tm_buf *out, const struct tm_item *item)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  tm_item_add(&bytes, item);
+  add_hex(out, "entry_hex", bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+}
+
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item)
 {
   tm_buf_printf(out, "{\"mini_batch\":%" PRIu64 ",\"item\":", t->index);
   tm_json_write_string(out, item->path, item->path_len);
-  if (!is_utf8(item->path, item->path_len)) {
-    tm_buf_add_str(out, ",\"item_hex\":\"");
-    for (size_t i = 0; i < item->path_len; i++)
-      tm_buf_printf(out, "%02x", (unsigned char)item->path[i]);
-    tm_buf_add_char(out, '"');
-  }
+  if (!is_utf8(item->path, item->path_len))
+    add_hex(out, "item_hex", item->path, item->path_len);
+  if (item->is_entry)
+    add_entry(out, item);
   if (item->is_rows)
     tm_buf_printf(out, ",\"begin\":%" PRId64 ",\"end\":%" PRId64, item->begin, item->end);
   if (item->is_rows && item->first_row >= 0)

@@ -5,6 +5,7 @@
  *
  * The second stands for items that no element was returned for, where others of its mini-batch have one: which ones is not known. `input` is the number of the dataset in
  * the step's inputs, from 0. A path that is not UTF-8 is shown in `item` with U+FFFD, and stands in `item_hex` byte by byte.
+ * An entry of an archive is all in `entry_hex`, the bytes of data/item.h: with it, it can be an input again.
  */
 #ifndef TM_RUN_FAILED_LINES_H
 #define TM_RUN_FAILED_LINES_H

@@ -33,5 +33,5 @@ void tm_step_places_release(struct tm_step_places *p)
   free(p->logs_dir);
   free(p->output_dir);
   free(p->output_file);
-  *p = (struct tm_step_places) { NULL };
+  *p = (struct tm_step_places) { .dir = NULL };
 }

@@ -19,6 +19,7 @@
 #include "run/job.h"
 #include "run/place.h"
 #include "run/step_view.h"
+#include "run/temp_dirs.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
 
@@ -85,6 +86,7 @@ static void set_view(struct tm_supervisor *s)
   s->state_dir = tm_path_join(s->dir, "state");
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
+  s->inputs_file = tm_path_join(s->state_dir, "inputs");
   s->schema_file = tm_path_join(s->state_dir, "schema.json");
   s->index_dir = tm_workspace_index_dir(s->o.job->dir, s->o.step->name);
 }
@@ -104,7 +106,8 @@ static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
   return 0;
 }
 
-/* Names of workers go on where an earlier session ended: the log files tell. */
+/* Names of workers go on where an earlier session ended: the log files tell. Whoever killed all of it at once has left their
+ * temp_dirs. */
 static int on_log_name(void *data, const char *name, int type)
 {
   struct tm_supervisor *s = data;
@@ -115,6 +118,9 @@ static int on_log_name(void *data, const char *name, int type)
     return 0;
   for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
     number = number * 10 + (name[at] - '0');
+  char *worker = tm_xstrndup(name, at);
+  tm_temp_dirs_remove(s->o.job->dir, s->dir, worker);
+  free(worker);
   if (number >= s->next_number)
     s->next_number = number + 1;
   return 0;
@@ -309,6 +315,9 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
   o.cut.index_dir = s->index_dir;
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);
+  else if (s->o.records_inputs)
+    o.inputs_file = s->inputs_file;
+  o.by_content = s->o.step->reuses_by_content;
   s->tally.counts.all_created = false;
   s->lister = tm_lister_start(&o, err);
   return s->lister ? 0 : err->code;
@@ -491,6 +500,7 @@ static void free_now(struct tm_supervisor *s)
   free(s->state_dir);
   free(s->spill_dir);
   free(s->staging_dir);
+  free(s->inputs_file);
   free(s->schema_file);
   free(s->index_dir);
   tm_table_loader_free(s->tables);

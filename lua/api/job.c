@@ -123,6 +123,8 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                               .keep_failed = s->o->keep_failed,
                               .accept_changes = s->o->accept_changes,
                               .verify_input = s->o->verify_input,
+                              .workspace = s->workspace,
+                              .no_reuse = s->o->no_reuse,
                               .has_stdin = s->has_stdin,
                               .max_workers = s->o->max_workers,
                               .on_ended = on_ended,
@@ -150,19 +152,32 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
 
 /* Submitting. */
 
+/* The workspace that is there already, to free(), or NULL. */
+static char *known_workspace(const struct tidemill_runtime *rt, const char *file, const char *cwd)
+{
+  const char *named = workspace_name(rt);
+  char *dir = (named && *named) || !file ? tm_xstrdup(cwd) : tm_path_dir(file);
+  char *workspace = tm_workspace_look(rt->fs, named, dir);
+  free(dir);
+  return workspace;
+}
+
 static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tm_pipeline *pipeline, const char *file,
                          struct tidemill_job_options *o, struct tm_err *err)
 {
   struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
-  char *cwd = here(err), *dir = NULL;
+  char *cwd = here(err), *dir = NULL, *workspace = NULL;
   int rc;
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
                  : tm_submission_dir(rt, pipeline, file, o->resume, err);
+  if (dir) /* a new job may have made it */
+    s.workspace = workspace = known_workspace(rt, file, cwd);
   free(cwd);
   o->dir = dir;
   rc = dir ? tm_submission_open(out, &s, err) : err->code;
+  free(workspace);
   free(dir);
   if (rc < 0)
     tm_pipeline_free(pipeline);

@@ -103,7 +103,8 @@ struct tm_submission {
   const struct tidemill_job_options *o; /* not NULL; `dir` is absolute */
   const struct tm_pipeline *pipeline;   /* must live until the job is closed */
   struct tm_pipeline *own; /* the same, where the job frees it when it is closed; else NULL */
-  bool has_stdin;          /* as of struct tm_job_options */
+  const char *workspace;   /* as of struct tm_job_options */
+  bool has_stdin;          /* likewise */
   bool has_stderr;         /* likewise */
   struct tm_report_options report;                        /* fs and events are filled here */
   void (*on_ended)(void *data, struct tidemill_job *job); /* the job's own end, before its event */

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/path.h"
+#include "plan/snapshot.h"
 #include "runtime.h"
 
 static char *absolute(const char *name, struct tm_err *err)
@@ -138,6 +139,8 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
     tm_map_add(&seen, script, strlen(script), &is_new);
     if (is_new) /* many steps may share one */
       rc = tm_lua_check_script(script, script, err);
+    if (rc >= 0)
+      rc = tm_snapshot_check(tm_fs_real(), &p->steps[i]->config, err);
   }
   tm_map_release(&seen);
   return rc < 0 ? rc : 0;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/map.h"
 #include "base/time.h"
 #include "runtime.h"
 #include "sys/clock.h"
@@ -115,6 +114,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   struct tm_submission s = { .rt = x->rt,
                              .o = &o,
                              .pipeline = e->pipeline,
+                             .workspace = e->workspace,
                              .has_stdin = e->has_stdin,
                              .has_stderr = true,
                              .report = { .writer = tm_terminal_writer(&x->terminal),
@@ -128,6 +128,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   o.accept_changes = e->accept_changes;
   o.verify_input = e->verify_input;
   o.max_workers = e->max_workers;
+  o.no_reuse = e->no_reuse;
   int rc = tm_submission_open(&x->job, &s, err);
   if (rc >= 0 && e->hooks && e->hooks->on_open)
     rc = e->hooks->on_open(e->data, x, err);

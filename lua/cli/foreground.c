@@ -118,12 +118,53 @@ static bool write_rows(struct tm_foreground *f)
   return is_good;
 }
 
+/* What cannot be read of an archive is said, and left out. */
+static void say_marks(const struct tm_buf *marks)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(marks), marks->len);
+  while (r.at < r.end && !r.bad) {
+    size_t len = 0;
+    uint32_t number = tm_read_u32(&r);
+    const char *words = tm_read_bytes32(&r, &len);
+    tm_cli_say("item %u fails: %.*s", number, (int)len, words);
+  }
+}
+
+/* As a worker has them before run(). */
+static int load_entries(struct tm_foreground *f, struct tm_run_call *call)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_entry_items given;
+  struct tm_buf marks = TM_BUF_NONE;
+  if (!tm_entry_load_is_for(call->bytes, call->bytes_len))
+    return 0;
+  char *scratch = tm_path_join(f->setup.temp_dir, "entries");
+  f->entries = tm_entry_loader_new(tm_fs_real(), scratch, NULL);
+  free(scratch);
+  int rc = tm_entry_load(f->entries, call->bytes, call->bytes_len, &given, &marks, &err);
+  if (rc < 0) {
+    tm_cli_say("the mini-batch cannot be loaded: %s", err.text);
+  } else {
+    call->bytes = given.bytes;
+    call->bytes_len = given.bytes_len;
+    call->items = given.items;
+    call->numbers = given.numbers;
+    call->entries = tm_entry_loader_entries(f->entries);
+    say_marks(&marks);
+  }
+  tm_buf_release(&marks);
+  return rc;
+}
+
 static int run(struct tm_foreground *f, const struct tm_run_call *given, const char *what)
 {
   uint32_t returned = 0;
   struct tm_run_call own = *given, *call = &own;
   own.extras = &f->extras;
   clear_error(f);
+  if (load_entries(f, call) < 0)
+    return 1;
   begin_call(f, "run()", "run_invocation_timeout", f->setup.run_timeout_ns);
   int rc = f->script.run(f->script.data, call, &f->rows, &returned, &f->error);
   end_call(f);
@@ -166,6 +207,7 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
   }
   tm_alarm_release();
   tm_lua_script_close(&f->script);
+  tm_entry_loader_free(f->entries);
   fflush(stdout);
   close(f->out_fd);
   return rc == 0 ? 0 : f->ctrl_cs > 0 ? 130 : 1;

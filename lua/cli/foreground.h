@@ -16,6 +16,7 @@
 
 #include "agent/script.h"
 #include "base/err.h"
+#include "data/entry_load.h"
 #include "lua/script_folders.h"
 
 struct tm_foreground {
@@ -26,6 +27,7 @@ struct tm_foreground {
   struct tm_script_error error;
   bool has_header; /* the columns of a data frame are named above its rows */
   struct tm_extras extras;
+  struct tm_entry_loader *entries; /* of a mini-batch of archives */
   struct tm_buf rows;
   int out_fd; /* standard output, as it was */
   volatile sig_atomic_t ctrl_cs;

@@ -26,7 +26,7 @@ static const struct tm_option options[] = {
 
 static const char *const kinds[] = {
   "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
-  "Dataset.File.from_files", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
+  "Dataset.File.from_files", "Dataset.File.from_archives", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
   "Dataset.Tabular.from_delimited_files", "Dataset.Tabular.from_json_lines_files",
   "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit", "Workspace", "Datastore.register_directory", "datastore:upload", "datastore:download", "arguments", NULL,
 };

@@ -24,7 +24,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/history.h"
+#include "cli/line_history.h"
 #include "cli/prompt.h"
 #include "runtime.h"
 #include "sys/alarm.h"
@@ -281,8 +281,8 @@ static int open_prompt(struct repl *r, struct tm_err *err)
 {
   const char *no_color = getenv("NO_COLOR");
   r->has_color = isatty(STDERR_FILENO) && !(no_color && *no_color);
-  r->history =
-      tm_history_path(getenv(TM_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"), getenv("HOME"));
+  r->history = tm_line_history_path(getenv(TM_LINE_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"),
+                                    getenv("HOME"));
   struct tm_prompt_options o = { .has_color = r->has_color,
                                  .history = r->history,
                                  .complete = complete,
@@ -400,20 +400,24 @@ const struct tm_command tm_command_repl = {
 static void add_help(struct tm_buf *out)
 {
   tm_options_add_help(out, options, TM_COUNT_OF(options));
-  tm_buf_add_str(out, "\nAn expression shows its values, the first of which is `_` then; a piece "
-                      "that is not complete goes on in the\n"
-                      "next line. Tab completes globals, fields, methods, columns, paths and names "
-                      "of datasets; help(x) says what a\n"
-                      "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
-                      "does; Ctrl-D ends. FILE.lua is run\n"
-                      "first, and what it returns is shown.\n\n"
-                      "On a terminal the file that " INIT_VARIABLE
-                      " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
-                      "and lines are kept in the one that " TM_HISTORY_VARIABLE
-                      " names (~/.local/state/tidemill/history; set and empty: none),\n"
-                      "but for those that begin with a blank. Input that is no terminal is run "
-                      "piece by piece, without a prompt; the\n"
-                      "exit status is 1 when a piece failed.\n");
+  tm_buf_add_str(out,
+                 "\nAn expression shows its values, the first of which is `_` then; a piece "
+                 "that is not complete goes on in the\n"
+                 "next line. Tab completes globals, fields, methods, columns, paths and names "
+                 "of datasets; help(x) says what a\n"
+                 "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
+                 "does; Ctrl-D ends. FILE.lua is run\n"
+                 "first, and what it returns is shown.\n\n"
+                 "job = pipeline:submit() returns at once; the job goes on while the prompt "
+                 "waits, and in job:wait(). Its progress\nstands above the prompt, a line says "
+                 "how it ended. Ctrl-C, and once more, cancels what runs.\n\n"
+                 "On a terminal the file that " INIT_VARIABLE
+                 " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
+                 "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
+                 " names (~/.local/state/tidemill/history; set and empty: none),\n"
+                 "but for those that begin with a blank. Input that is no terminal is run "
+                 "piece by piece, without a prompt; the\n"
+                 "exit status is 1 when a piece failed.\n");
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)

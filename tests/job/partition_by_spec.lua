@@ -134,6 +134,36 @@ describe("partition_by", function()
     refused(t, "is no longer as partition_by has made it")
   end)
 
+  it("may be registered, got back, and partitioned again", function()
+    local t = job.case()
+    local lines = { "id,g,h" }
+    for i = 1, 300 do lines[#lines + 1] = ("%d,%d,%d"):format(i, i % 7, i % 3) end
+    t:write("in/a.csv", table.concat(lines, "\n") .. "\n")
+    t:script [[function run(df, context)
+      local keys, rows = context.partition_key_value, {}
+      for i = 1, #df do
+        assert(df.c.id[i] % 7 == keys.g and df.c.id[i] % 3 == keys.h)
+        rows[i] = df.c.id[i]
+      end
+      return rows
+    end]]
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local workspace = tm.Workspace.from_config()
+local rows = tm.Dataset.Tabular.from_delimited_files("in/*.csv"):skip(100)
+rows:partition_by("g", "by g/"):register(workspace, "parted")
+local again = tm.Dataset.get_by_name(workspace, "parted"):filter("g", ">=", 5):partition_by({ "h", "g" }, "by {h}*")
+local config = tm.ParallelRunConfig { entry_script = "score.lua", partition_keys = { "g", "h" } }
+return tm.Pipeline { name = "case", steps = {
+  tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = again } } }
+]])
+    t:expect_job(0)
+    local ids = {}
+    for i = 101, 300 do ids[#ids + 1] = i % 7 >= 5 and tostring(i) or nil end
+    table.sort(ids)
+    assert.same(ids, t:rows())
+  end)
+
   it("leaves alone what it has not made", function()
     local t = job.case()
     simple(t)

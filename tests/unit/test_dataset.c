@@ -54,8 +54,8 @@ static void refuses(void **state)
   } cases[] = {
     { "{'kind':'rows','paths':['/a']}",
       "p.lua:4: FileDataset: 'kind' is of another kind; "
-      "accepted: \"files\", \"manifest\", \"failed\", \"delimited\" "
-      "or \"json_lines\"" },
+      "accepted: \"files\", \"manifest\", \"failed\", \"delimited\", "
+      "\"json_lines\" or \"archives\"" },
     { "{'kind':'files'}",
       "p.lua:4: FileDataset: the path is missing; accepted: a path or pattern, or a list of them" },
     { "{'kind':'files','paths':[]}",
@@ -89,7 +89,15 @@ static void refuses(void **state)
     { "{'kind':'failed','paths':['/a'],'on_unreadable':'skip'}",
       "p.lua:4: FileDataset: 'on_unreadable' is for from_files; a list has no such option" },
     { "[1]", "p.lua:4: FileDataset: is no dataset; accepted: what Dataset.File.from_files, "
-             "from_manifest or from_failed_items returns" },
+             "from_archives, from_manifest or from_failed_items returns" },
+    { "{'kind':'archives','paths':['/a'],'ops':[]}",
+      "p.lua:4: FileDataset: 'options' and 'ops' are of a table" },
+    { "{'kind':'archives','paths':['/a'],'options':{'entries':['*','/x']}}",
+      "p.lua:4: FileDataset: 'entries': '/x' begins with '/'; accepted: a pattern of names within "
+      "the archive" },
+    { "{'kind':'archives','paths':['/a'],'options':{'max_ratio':0}}",
+      "p.lua:4: FileDataset: 'max_entries', 'max_entry_size' and 'max_ratio' are integers from 1 "
+      "on" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     struct tm_err err = TM_ERR_NONE;

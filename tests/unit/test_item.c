@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "data/item.h"
 #include "fault.h"
 
@@ -86,6 +87,76 @@ static void ranges_of_rows_come_back(void **state)
   tm_buf_release(&b);
 }
 
+static struct tm_item entry_item(void)
+{
+  return (struct tm_item) { .path = "/a.zip/d/x",
+                            .path_len = 10,
+                            .size = 900,
+                            .mtime_ns = 5,
+                            .is_entry = true,
+                            .is_extracted = true,
+                            .archive_len = 6,
+                            .entry = { .how = TM_ENTRY_IN_ZIP,
+                                       .method = 0xfff8,
+                                       .crc = 0xdeadbeef,
+                                       .place = 1,
+                                       .packed = 2,
+                                       .size = 3 },
+                            .fault = "why",
+                            .fault_len = 3 };
+}
+
+static void entries_of_archives_come_back(void **state)
+{
+  struct tm_item in = entry_item(), out;
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  tm_item_add(&b, &in);
+  size_t one = b.len;
+  tm_item_add(&b, &in);
+  tm_reader_init(&r, b.data, b.len);
+  for (int i = 0; i < 2; i++) {
+    assert_true(tm_item_next(&r, &out));
+    assert_true(out.is_entry && out.is_extracted && out.archive_len == 6 && out.size == 900 &&
+                out.mtime_ns == 5);
+    assert_true(out.entry.how == TM_ENTRY_IN_ZIP && out.entry.method == 0xfff8 &&
+                out.entry.crc == 0xdeadbeef && out.entry.place == 1 && out.entry.packed == 2 &&
+                out.entry.size == 3);
+    assert_true(out.fault_len == 3 && memcmp(out.fault, "why", 3) == 0);
+    assert_int_equal(tm_item_file_len(&out), 6);
+  }
+  assert_true(r.at == r.end && !r.bad);
+  for (size_t n = 1; n < b.len; n++) {
+    tm_reader_init(&r, b.data, n);
+    while (tm_item_next(&r, &out))
+      ;
+    assert_int_equal(r.bad, n != one);
+  }
+  tm_buf_release(&b);
+}
+
+static void impossible_entries_are_refused(void **state)
+{
+  static const struct {
+    size_t at;
+    char byte;
+  } cases[] = { { 20, 0 }, { 20, 5 },  { 20, 10 }, { 24, 3 }, { 25, 2 },
+                { 35, 1 }, { 43, -1 }, { 51, -1 }, { 59, -1 } };
+  struct tm_item in = entry_item(), out;
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  tm_item_add(&b, &in);
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    char was = b.data[cases[i].at];
+    b.data[cases[i].at] = cases[i].byte;
+    tm_reader_init(&r, b.data, b.len);
+    assert_false(tm_item_next(&r, &out));
+    assert_true(r.bad);
+    b.data[cases[i].at] = was;
+  }
+  tm_buf_release(&b);
+}
+
 static bool is_refused(const void *p, size_t n)
 {
   struct tm_reader r;
@@ -144,6 +215,8 @@ int main(void)
     cmocka_unit_test(items_come_back_in_order),
     cmocka_unit_test(layout_is_the_documented_one),
     cmocka_unit_test(ranges_of_rows_come_back),
+    cmocka_unit_test(entries_of_archives_come_back),
+    cmocka_unit_test(impossible_entries_are_refused),
     cmocka_unit_test(every_cut_is_refused),
     cmocka_unit_test(impossible_items_are_refused),
     cmocka_unit_test(an_empty_path_is_our_own_fault),

@@ -25,7 +25,9 @@ struct tm_failed {
   uint64_t number;    /* of the line at hand, from 1 */
   struct tm_buf text; /* what has been read and is not used up */
   size_t used;
-  struct tm_buf item; /* the path that was handed out */
+  struct tm_buf item;   /* the path that was handed out, */
+  struct tm_item entry; /* or all of it, where is_entry, over: */
+  struct tm_buf bytes;
   bool has_ended;
 };
 
@@ -64,6 +66,7 @@ void tm_failed_close(struct tm_failed *f)
     tm_fs_close(f->fs, f->fd);
   tm_buf_release(&f->text);
   tm_buf_release(&f->item);
+  tm_buf_release(&f->bytes);
   free(f->path);
   free(f);
 }
@@ -150,11 +153,26 @@ static bool add_hex(struct tm_buf *out, const char *hex, size_t len)
   return len % 2 == 0;
 }
 
-/* 1: f->item is its path; 0: items that are not named. */
+/* An entry of an archive: the item as it was, with its place. */
+static int read_entry(struct tm_failed *f, const struct tm_json *hex, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_buf_clear(&f->bytes);
+  bool is_good = hex->type == TM_JSON_STRING && add_hex(&f->bytes, hex->string.at, hex->string.len);
+  tm_reader_init(&r, tm_buf_str(&f->bytes), is_good ? f->bytes.len : 0);
+  if (tm_item_next(&r, &f->entry) && f->entry.is_entry && r.at == r.end && *f->entry.path == '/' &&
+      f->entry.path_len <= PATH_LIMIT)
+    return 1;
+  f->entry.is_entry = false;
+  return refuse(f, err, "'entry_hex' is no entry of an archive");
+}
+
+/* 1: f->item is its path, or f->entry all of it; 0: items that are not named. */
 static int read_item(struct tm_failed *f, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *item = tm_json_get(v, "item"), *hex = tm_json_get(v, "item_hex");
   tm_buf_clear(&f->item);
+  f->entry.is_entry = false;
   if (item && item->type == TM_JSON_NULL && !hex) {
     int64_t count = tm_json_int(v, "count", 0);
     if (count < 1 || count > INT64_MAX - f->unnamed)
@@ -172,6 +190,8 @@ static int read_item(struct tm_failed *f, const struct tm_json *v, struct tm_err
     tm_buf_add(&f->item, item->string.at, item->string.len);
   else if (hex->type != TM_JSON_STRING || !add_hex(&f->item, hex->string.at, hex->string.len))
     return refuse(f, err, "'item_hex' is no string of hexadecimal digits, two for each byte");
+  if (tm_json_get(v, "entry_hex"))
+    return read_entry(f, tm_json_get(v, "entry_hex"), err);
   if (f->item.len == 0 || *f->item.data != '/' || memchr(f->item.data, 0, f->item.len))
     return refuse(f, err, "the item is no absolute path");
   if (f->item.len > PATH_LIMIT)
@@ -212,7 +232,9 @@ int tm_failed_next(struct tm_failed *f, struct tm_item *out, struct tm_err *err)
     if (len == 0)
       continue;
     rc = read_line(f, line, len, err);
-    if (rc > 0)
+    if (rc > 0 && f->entry.is_entry)
+      *out = f->entry;
+    else if (rc > 0)
       *out = (struct tm_item) { .path = f->item.data, .path_len = f->item.len, .size = -1 };
     if (rc != 0)
       return rc;

@@ -23,6 +23,21 @@ local Context = {}
 ---@param message? string why; the first 4,000 bytes are kept
 function Context:fail(i, message) end
 
+---@class tidemill.Reader the contents of an item; good until its close(), or until run() ends
+---@field read fun(self, what?: integer|"*l"|"*a"): string?, string?, string? up to n bytes (nil at the end), a line
+--- without its end ("*l", also without an argument; nil at the end), or all that is left ("*a"); nil, a message and a
+--- code where it cannot be read
+---@field lines fun(self): (fun(): string?) an iterator over lines; raises where the contents cannot be read
+---@field size fun(self): integer bytes of contents
+---@field close fun(self)
+
+--- A reader of an item of this mini-batch: a file, or an entry of an archive, which needs no disk.
+---@param item string as it stands in the mini-batch
+---@return tidemill.Reader? reader
+---@return string? message
+---@return string? code
+function Context:open(item) end
+
 --- A path for a file of this mini-batch. The file gets its name in output_dir when the mini-batch is committed, and is
 --- left out when the try fails, whatever is killed and whenever. A name belongs to one mini-batch: put minibatch_index,
 --- or the item's name, in it; the try of another one fails. Parts of a mini-batch (`context.part`) need names of their

@@ -1,0 +1,72 @@
+/* empty_paths.c - see empty_paths.h. */
+#include "data/empty_paths.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/files/glob.h"
+
+#define NAMED_MAX 5 /* paths that a message names one by one */
+
+struct words {
+  struct tm_buf text;
+  size_t named, more; /* patterns named, and left out */
+  bool has_relative;
+};
+
+/* A path of `d` that named no file. Those that are no patterns have their own words. */
+static void add_empty_path(const struct tm_fs *fs, const struct tm_dataset *d, const char *path,
+                           struct words *patterns, struct words *others)
+{
+  struct words *w = tm_glob_is_pattern(path) ? patterns : others;
+  if (w->named == NAMED_MAX) {
+    w->more++;
+    return;
+  }
+  if (w->named++ > 0)
+    tm_buf_add_str(&w->text, ", ");
+  if (w == patterns) {
+    w->has_relative |= !tm_path_is_absolute(path);
+    tm_buf_printf(&w->text, "'%s'", path);
+    return;
+  }
+  char *absolute = tm_path_absolute(d->base_dir, path);
+  struct tm_stat st;
+  int rc = fs->stat(fs->self, absolute, true, &st);
+  tm_buf_printf(&w->text,
+                rc < 0             ? "'%s' does not exist"
+                : S_ISDIR(st.mode) ? "'%s' holds no files"
+                                   : "'%s' is no regular file",
+                absolute);
+  free(absolute);
+}
+
+static void end_words(struct words *w)
+{
+  if (w->more > 0)
+    tm_buf_printf(&w->text, " and %zu more", w->more);
+}
+
+char *tm_empty_paths(const struct tm_fs *fs, const struct tm_dataset *d,
+                     const struct tm_listing *listing)
+{
+  struct words patterns = { .named = 0 }, others = { .named = 0 };
+  char *text = NULL;
+  for (size_t i = 0; i < d->paths_len; i++)
+    if (tm_listing_count(listing, i) == 0)
+      add_empty_path(fs, d, d->paths[i], &patterns, &others);
+  end_words(&patterns);
+  end_words(&others);
+  if (patterns.named > 0)
+    text = tm_xprintf("nothing matches %s%s%s%s%s%s", tm_buf_str(&patterns.text),
+                      patterns.has_relative ? " in '" : "",
+                      patterns.has_relative ? d->base_dir : "", patterns.has_relative ? "'" : "",
+                      others.named > 0 ? "; " : "", tm_buf_str(&others.text));
+  else if (others.named > 0)
+    text = tm_buf_take(&others.text);
+  tm_buf_release(&patterns.text);
+  tm_buf_release(&others.text);
+  return text;
+}

@@ -1,0 +1,12 @@
+/* empty_paths.h - the words for paths and patterns of a listing that named no file. */
+#ifndef TM_DATA_EMPTY_PATHS_H
+#define TM_DATA_EMPTY_PATHS_H
+
+#include "data/dataset.h"
+#include "data/files/listing.h"
+
+/* Of a listing that has ended, to free(); NULL: each path has named something. */
+char *tm_empty_paths(const struct tm_fs *fs, const struct tm_dataset *d,
+                     const struct tm_listing *listing);
+
+#endif

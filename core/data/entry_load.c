@@ -1,0 +1,246 @@
+/* entry_load.c - see entry_load.h.
+ *
+ *   <scratch>/<number of the archive in the mini-batch>/<name of the archive>/<name of the entry>
+ *
+ *  (1) A file is made with O_EXCL, and a folder by mkdir: nothing that is there is written over, or followed.
+ *  (2) What an entry is to blame for is its mark. What the machine is to blame for (a full disk, too many descriptors) fails
+ *      the mini-batch, which is tried again.
+ */
+#include "data/entry_load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/files/entry_name.h"
+
+#define PIECE ((size_t)256 << 10)
+
+struct tm_entry_loader {
+  const struct tm_fs *fs;
+  char *scratch;
+  struct tm_entries *entries;
+  struct tm_buf bytes, path, archive; /* archive: path of the one at hand */
+  struct TM_ARRAY(uint32_t) numbers;
+  uint32_t archives;    /* met in the mini-batch: the number of the folder */
+  struct tm_buf folder; /* of the last entry */
+  bool has_files;
+  char *piece;
+};
+
+bool tm_entry_load_is_for(const char *bytes, size_t len)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  tm_reader_init(&r, bytes, len);
+  return tm_item_next(&r, &item) && item.is_entry;
+}
+
+struct tm_entry_loader *tm_entry_loader_new(const struct tm_fs *fs, const char *scratch,
+                                            const char *index_dir)
+{
+  struct tm_entry_loader *l = TM_NEW(struct tm_entry_loader);
+  l->fs = fs;
+  l->scratch = tm_xstrdup(scratch);
+  l->entries = tm_entries_new(fs, index_dir);
+  l->piece = tm_xmalloc(PIECE);
+  return l;
+}
+
+void tm_entry_loader_clear(struct tm_entry_loader *l)
+{
+  if (l->has_files)
+    tm_tree_remove(l->scratch, NULL);
+  l->has_files = false;
+}
+
+void tm_entry_loader_free(struct tm_entry_loader *l)
+{
+  if (l == NULL)
+    return;
+  tm_entry_loader_clear(l);
+  tm_entries_free(l->entries);
+  tm_buf_release(&l->bytes);
+  tm_buf_release(&l->path);
+  tm_buf_release(&l->archive);
+  tm_buf_release(&l->folder);
+  TM_ARRAY_RELEASE(&l->numbers);
+  free(l->scratch);
+  free(l->piece);
+  free(l);
+}
+
+struct tm_entries *tm_entry_loader_entries(struct tm_entry_loader *l)
+{
+  return l->entries;
+}
+
+/* ---- places ---- */
+
+/* Folders of l->path below the scratch folder; those of the entry before are there. */
+static int make_folders(struct tm_entry_loader *l, struct tm_err *err)
+{
+  char *path = l->path.data, *last = strrchr(path, '/');
+  size_t folder = (size_t)(last - path);
+  if (l->folder.len == folder && memcmp(l->folder.data, path, folder) == 0)
+    return 0;
+  for (char *slash = path + strlen(l->scratch); slash != NULL && slash <= last;
+       slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    int rc = l->fs->mkdir(l->fs->self, path, 0700);
+    if (rc < 0 && rc != -EEXIST)
+      tm_err_system(err, rc, "cannot make the folder '%s'", path);
+    *slash = '/';
+    if (rc < 0 && rc != -EEXIST)
+      return rc;
+  }
+  tm_buf_clear(&l->folder);
+  tm_buf_add(&l->folder, path, folder);
+  return 0;
+}
+
+static int set_path(struct tm_entry_loader *l, const struct tm_item *item)
+{
+  struct tm_buf clean = TM_BUF_NONE;
+  size_t name_len = item->path_len - item->archive_len - 1;
+  const char *name = item->path + item->archive_len + 1;
+  bool is_good = tm_entry_name_clean(&clean, name, name_len) == NULL;
+  if (l->archives == 0 || l->archive.len != item->archive_len ||
+      memcmp(l->archive.data, item->path, item->archive_len) != 0) {
+    tm_buf_clear(&l->archive);
+    tm_buf_add(&l->archive, item->path, item->archive_len);
+    l->archives++;
+  }
+  tm_buf_clear(&l->path);
+  tm_buf_printf(&l->path, "%s/%" PRIu32 "/%s/", l->scratch, l->archives,
+                tm_path_base(tm_buf_str(&l->archive)));
+  tm_buf_add(&l->path, tm_buf_str(&clean), clean.len);
+  tm_buf_release(&clean);
+  return is_good ? 0 : TM_EINPUT;
+}
+
+/* ---- one entry ---- */
+
+static int copy(struct tm_entry_loader *l, struct tm_entry *e, int fd, struct tm_err *err)
+{
+  int64_t got, at = 0;
+  while ((got = tm_entry_read(e, l->piece, PIECE, err)) > 0) {
+    int rc = tm_fs_write_at(l->fs, fd, l->path.data, l->piece, (size_t)got, at, err);
+    if (rc < 0)
+      return rc;
+    at += got;
+  }
+  return (int)got;
+}
+
+/* The file that an entry becomes, empty. Keeps (1). */
+static int open_new(struct tm_entry_loader *l, const struct tm_item *item, struct tm_err *err)
+{
+  if (set_path(l, item) < 0)
+    return tm_err_set(err, TM_EINPUT, "the name of an entry is none below a folder");
+  l->has_files = true;
+  int rc = make_folders(l, err);
+  return rc < 0
+             ? rc
+             : tm_fs_open(l->fs, l->path.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, err);
+}
+
+/* An archive that was named twice, or a name that is a file and a folder: the later one gets a folder of its own. */
+static bool is_taken(int code)
+{
+  return code == -EEXIST || code == -ENOTDIR || code == -EISDIR;
+}
+
+static int extract(struct tm_entry_loader *l, const struct tm_item *item, struct tm_entry *e,
+                   struct tm_err *err)
+{
+  int fd = open_new(l, item, err);
+  if (is_taken(fd)) {
+    l->archives++;
+    fd = open_new(l, item, err);
+  }
+  if (fd < 0)
+    return fd;
+  int rc = copy(l, e, fd, err);
+  tm_fs_close(l->fs, fd);
+  if (rc < 0)
+    l->fs->unlink(l->fs->self, l->path.data);
+  return rc;
+}
+
+static bool is_to_blame(int code) /* the entry; keeps (2) */
+{
+  return code == TM_EDAMAGE || code == TM_EINPUT || code == -ENAMETOOLONG || code == -ENOTDIR ||
+         code == -EEXIST || code == -EISDIR || code == -EILSEQ || code == -EINVAL;
+}
+
+static void give(struct tm_entry_loader *l, const struct tm_item *item, uint32_t number)
+{
+  struct tm_item file = *item;
+  if (item->is_extracted)
+    file = (struct tm_item) { .path = l->path.data, .path_len = l->path.len, .size = -1 };
+  tm_item_add(&l->bytes, &file);
+  *TM_ARRAY_ADD(&l->numbers) = number;
+}
+
+/* An entry that stays a name is looked at no more than this: its reader says what is wrong with the rest. */
+static int load_one(struct tm_entry_loader *l, const struct tm_item *item, struct tm_err *err)
+{
+  if (item->fault_len > 0)
+    return tm_err_set(err, TM_EINPUT, "cannot read '%.*s' of '%.*s': %.*s",
+                      (int)(item->path_len - item->archive_len - 1),
+                      item->path + item->archive_len + 1, (int)item->archive_len, item->path,
+                      (int)item->fault_len, item->fault);
+  if (!item->is_extracted)
+    return 0;
+  struct tm_entry *e = tm_entry_open(l->entries, item, err);
+  int rc = e ? extract(l, item, e, err) : err->code;
+  tm_entry_close(e);
+  return rc;
+}
+
+/* Partition keys stand in front, and stay there. */
+static void copy_keys(struct tm_entry_loader *l, const char *bytes, size_t len)
+{
+  uint32_t head = len >= 4 ? tm_get_u32(bytes) : 0;
+  if (head >> 24 == TM_ITEM_KEYS && (head & 0xffffff) <= len - 4)
+    tm_buf_add(&l->bytes, bytes, 4 + (head & 0xffffff));
+}
+
+int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
+                  struct tm_entry_items *out, struct tm_buf *marks, struct tm_err *err)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  uint32_t number = 0;
+  tm_entry_loader_clear(l);
+  tm_buf_clear(&l->bytes);
+  tm_buf_clear(&l->folder);
+  l->numbers.len = 0;
+  l->archives = 0;
+  copy_keys(l, bytes, len);
+  tm_reader_init(&r, bytes, len);
+  while (tm_item_next(&r, &item)) {
+    struct tm_err why = TM_ERR_NONE;
+    int rc = item.is_entry ? load_one(l, &item, &why) : 0;
+    number++;
+    if (rc >= 0) {
+      give(l, &item, number);
+    } else if (is_to_blame(rc)) {
+      tm_buf_add_u32(marks, number);
+      tm_buf_add_bytes32(marks, why.text, strlen(why.text));
+    } else {
+      *err = why;
+      return rc;
+    }
+  }
+  *out = (struct tm_entry_items) { .bytes = tm_buf_str(&l->bytes),
+                                   .bytes_len = l->bytes.len,
+                                   .items = (uint32_t)l->numbers.len,
+                                   .numbers = l->numbers.at };
+  return 0;
+}

@@ -1,0 +1,271 @@
+/* archive.c - what a source gives, judged: names, links, limits; and kept for the next run.
+ *
+ *   zip_source | walk_source -> judge -> the caller, and the index
+ *   archive_index            ----------> the caller
+ *
+ *  (1) An index holds what was given, in the same order: the next run makes the same mini-batches.
+ *  (2) Of two entries of one name the first is given; the later one has a fault.
+ *  (3) A link is the contents of the entry that it leads to, which comes before it; it is never followed anywhere else.
+ */
+#include "data/files/archive.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/files/archive_index.h"
+#include "data/files/archive_own.h"
+#include "data/files/entry_name.h"
+#include "data/rows/gzip_index.h"
+#include "data/rows/stream.h"
+
+struct tm_archive {
+  struct tm_archive_options o;
+  struct tm_source *source;
+  struct tm_archive_index *index; /* read, where there is no source; else written, or NULL */
+  struct tm_map names;            /* to a number in `places`, from 0 */
+  struct TM_ARRAY(struct tm_entry_place) places;
+  int64_t count; /* entries, folders included */
+  struct tm_buf name, fault;
+};
+
+int tm_archive_refuse(const char *path, struct tm_err *err, const char *fmt, ...)
+{
+  va_list ap;
+  va_start(ap, fmt);
+  tm_err_vset(err, TM_EINPUT, fmt, ap);
+  va_end(ap);
+  return tm_err_wrap(err, "the archive '%s' cannot be listed", path);
+}
+
+/* ---- opening ---- */
+
+static bool is_gzip(const char *first, size_t n)
+{
+  return tm_stream_packing(first, n) == TM_PACKED_GZIP;
+}
+
+/* Check points of a gzip file are made by the listing: without them it is made again. */
+static bool has_points(const struct tm_archive_options *o)
+{
+  struct tm_gzip_key key = { .path = o->path, .size = o->size, .mtime_ns = o->mtime_ns };
+  struct tm_gzip_index *x = tm_gzip_index_open(o->fs, o->index_dir, &key);
+  bool yes = x != NULL && tm_gzip_index_size(x) >= 0;
+  tm_gzip_index_close(x);
+  return yes;
+}
+
+static void warn(const struct tm_archive *a, const struct tm_err *why)
+{
+  if (a->o.on_warning == NULL)
+    return;
+  char *text = tm_xprintf("what '%s' holds is not kept for the next run: %s", a->o.path, why->text);
+  a->o.on_warning(a->o.data, text);
+  free(text);
+}
+
+static int open_source(struct tm_archive *a, int fd, const char *first, size_t n,
+                       struct tm_err *err)
+{
+  bool is_zip = n >= 4 && (memcmp(first, "PK\3\4", 4) == 0 || memcmp(first, "PK\5\6", 4) == 0);
+  struct tm_err why = TM_ERR_NONE;
+  if (is_zip)
+    a->source = tm_zip_source(&a->o, fd, err);
+  else
+    tm_fs_close(a->o.fs, fd);
+  if (!is_zip)
+    a->source = tm_walk_source(&a->o, err);
+  if (a->source == NULL)
+    return err->code;
+  if (a->o.index_dir != NULL && (a->index = tm_archive_index_make(&a->o, &why)) == NULL)
+    warn(a, &why);
+  return 0;
+}
+
+static int open_archive(struct tm_archive *a, struct tm_err *err)
+{
+  char first[TM_PACKING_BYTES];
+  int fd = tm_fs_open(a->o.fs, a->o.path, O_RDONLY, 0, err);
+  if (fd < 0)
+    return fd;
+  int64_t n = tm_fs_read_at(a->o.fs, fd, a->o.path, first, sizeof first, 0, err);
+  if (n <= 0) {
+    tm_fs_close(a->o.fs, fd);
+    return n < 0 ? (int)n : tm_archive_refuse(a->o.path, err, "it is empty");
+  }
+  if (a->o.index_dir != NULL && (!is_gzip(first, (size_t)n) || has_points(&a->o)))
+    a->index = tm_archive_index_open(&a->o);
+  if (a->index == NULL)
+    return open_source(a, fd, first, (size_t)n, err);
+  tm_fs_close(a->o.fs, fd);
+  return 0;
+}
+
+struct tm_archive *tm_archive_open(const struct tm_archive_options *options, struct tm_err *err)
+{
+  struct tm_archive *a = TM_NEW(struct tm_archive);
+  a->o = *options;
+  if (open_archive(a, err) == 0)
+    return a;
+  tm_archive_close(a);
+  return NULL;
+}
+
+void tm_archive_close(struct tm_archive *a)
+{
+  if (a == NULL)
+    return;
+  if (a->source != NULL)
+    a->source->close(a->source);
+  tm_archive_index_close(a->index);
+  tm_map_release(&a->names);
+  TM_ARRAY_RELEASE(&a->places);
+  tm_buf_release(&a->name);
+  tm_buf_release(&a->fault);
+  free(a);
+}
+
+/* ---- judging ---- */
+
+/* What a link leads to, as a name within the archive; NULL: it leads elsewhere. To free(). */
+static char *link_target(const struct tm_archive *a, const struct tm_raw_entry *raw)
+{
+  struct tm_buf clean = TM_BUF_NONE;
+  char *joined = NULL;
+  if (!raw->is_symbolic) { /* a name, as any */
+    if (tm_entry_name_clean(&clean, raw->link, strlen(raw->link)) == NULL)
+      return tm_buf_take(&clean);
+    tm_buf_release(&clean);
+    return NULL;
+  }
+  if (tm_path_is_absolute(raw->link))
+    return NULL;
+  char *dir = tm_path_dir(tm_buf_str(&a->name));
+  joined = tm_path_absolute(strcmp(dir, ".") == 0 ? "" : dir, raw->link);
+  free(dir);
+  bool is_within = joined[0] != '/' && strncmp(joined, "../", 3) != 0 && strcmp(joined, "..") != 0;
+  if (is_within)
+    return joined;
+  free(joined);
+  return NULL;
+}
+
+static void judge_link(struct tm_archive *a, const struct tm_raw_entry *raw,
+                       struct tm_archive_entry *out) /* keeps (3) */
+{
+  char *target = raw->link ? link_target(a, raw) : NULL;
+  uint64_t *found = target ? tm_map_find(&a->names, target, strlen(target)) : NULL;
+  tm_buf_clear(&a->fault);
+  if (raw->link == NULL)
+    tm_buf_add_str(&a->fault, "it is a symbolic link, and links of a zip file are not followed");
+  else if (target == NULL)
+    tm_buf_printf(&a->fault, "it is a link that leads out of the archive, to '%.1000s'", raw->link);
+  else if (found == NULL)
+    tm_buf_printf(&a->fault,
+                  "it is a link to '%.1000s', which is no file that comes before it in the archive",
+                  raw->link);
+  free(target);
+  if (a->fault.len > 0)
+    out->fault = tm_buf_str(&a->fault);
+  else
+    out->place = a->places.at[*found];
+}
+
+static const char *judge_size(struct tm_archive *a, const struct tm_entry_place *e)
+{
+  const struct tm_archive_limits *l = &a->o.limits;
+  tm_buf_clear(&a->fault);
+  if (e->size > l->size)
+    tm_buf_printf(&a->fault,
+                  "it has %" PRId64 " bytes of contents, more than max_entry_size (%" PRId64 ")",
+                  e->size, l->size);
+  else if (e->how == TM_ENTRY_IN_ZIP && e->size > TM_ARCHIVE_SMALL &&
+           e->size / l->ratio >= e->packed)
+    tm_buf_printf(&a->fault,
+                  "its %" PRId64 " bytes of contents are more than max_ratio (%" PRId64
+                  ") times the %" PRId64 " that it is packed in",
+                  e->size, l->ratio, e->packed);
+  return a->fault.len > 0 ? tm_buf_str(&a->fault) : NULL;
+}
+
+static void judge_name(struct tm_archive *a, struct tm_archive_entry *out) /* keeps (2) */
+{
+  bool is_new;
+  uint64_t *number = tm_map_add(&a->names, out->name, out->name_len, &is_new);
+  if (!is_new) {
+    out->fault = "its name is there twice; this is the later entry of that name";
+    return;
+  }
+  *number = a->places.len;
+  *TM_ARRAY_ADD(&a->places) = out->place;
+}
+
+static void judge(struct tm_archive *a, const struct tm_raw_entry *raw,
+                  struct tm_archive_entry *out)
+{
+  tm_buf_clear(&a->name);
+  *out = (struct tm_archive_entry) { .place = raw->place, .fault = raw->fault };
+  const char *bad = tm_entry_name_clean(&a->name, raw->name, raw->name_len);
+  out->name = tm_buf_str(&a->name);
+  out->name_len = a->name.len;
+  out->fault = bad ? bad : out->fault;
+  if (!out->fault && raw->type == TM_RAW_OTHER)
+    out->fault = "it is a device, a FIFO or a socket, and no file";
+  if (!out->fault && raw->type == TM_RAW_LINK)
+    judge_link(a, raw, out);
+  if (!out->fault)
+    out->fault = judge_size(a, &out->place);
+  if (!out->fault)
+    judge_name(a, out);
+  if (out->fault) /* nobody reads it */
+    out->place = (struct tm_entry_place) { .how = raw->place.how };
+}
+
+/* ---- giving ---- */
+
+static void keep(struct tm_archive *a, const struct tm_archive_entry *entry) /* keeps (1) */
+{
+  struct tm_err why = TM_ERR_NONE;
+  if (a->index == NULL || tm_archive_index_add(a->index, entry, &why) == 0)
+    return;
+  warn(a, &why);
+  tm_archive_index_close(a->index);
+  a->index = NULL;
+}
+
+static void finish(struct tm_archive *a)
+{
+  struct tm_err why = TM_ERR_NONE;
+  if (a->index != NULL && tm_archive_index_finish(a->index, &why) < 0)
+    warn(a, &why);
+  tm_archive_index_close(a->index);
+  a->index = NULL;
+}
+
+int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct tm_err *err)
+{
+  struct tm_raw_entry raw;
+  int rc;
+  if (a->source == NULL)
+    return tm_archive_index_next(a->index, out, err);
+  while ((rc = a->source->next(a->source, &raw, err)) > 0) {
+    if (++a->count > a->o.limits.entries)
+      return tm_archive_refuse(a->o.path, err,
+                               "it has more than %" PRId64
+                               " entries; where that is right, max_entries of the dataset says so",
+                               a->o.limits.entries);
+    if (raw.type == TM_RAW_FOLDER)
+      continue;
+    judge(a, &raw, out);
+    keep(a, out);
+    return 1;
+  }
+  if (rc == 0)
+    finish(a);
+  return rc;
+}

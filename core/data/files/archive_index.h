@@ -1,0 +1,42 @@
+/* archive_index.h - the entries of an archive, in a file beside the job's state, for the next run.
+ *
+ * Public format, version 1, little-endian. A head of 96 bytes, then a record for each entry:
+ *
+ *   head     0 "TMARIX1\n"   8 version u32   12 zero u32   16 size of the archive i64   24 its mtime i64 (ns)
+ *            32 hash of its path u64   40 limits: entries i64, size i64, ratio i64   64 records i64   72 their bytes i64
+ *            80 hash of these u64   88 check u64, of bytes 0 to 87
+ *   record   0 name length u32   4 how it is read u8, zero u8, method u16   8 CRC-32 u32   12 fault length u32
+ *            16 place i64   24 packed i64   32 size i64   40 name, fault
+ *
+ * It gets its name when it is complete. The bytes are hostile when they are read: an index that is none is as good as not
+ * there, and one that somebody forged leads to names and places that whoever uses them checks again.
+ */
+#ifndef TM_DATA_FILES_ARCHIVE_INDEX_H
+#define TM_DATA_FILES_ARCHIVE_INDEX_H
+
+#include "base/buf.h"
+#include "data/files/archive.h"
+
+#define TM_ARCHIVE_HEAD   96
+#define TM_ARCHIVE_RECORD 40
+
+struct tm_archive_index;
+
+/* One that is there, for this archive and these limits; NULL, without words, where there is none. */
+struct tm_archive_index *tm_archive_index_open(const struct tm_archive_options *o);
+/* 1; 0: the end; negative. */
+int tm_archive_index_next(struct tm_archive_index *x, struct tm_archive_entry *out,
+                          struct tm_err *err);
+
+/* A new one, to be written. NULL with words. */
+struct tm_archive_index *tm_archive_index_make(const struct tm_archive_options *o,
+                                               struct tm_err *err);
+int tm_archive_index_add(struct tm_archive_index *x, const struct tm_archive_entry *entry,
+                         struct tm_err *err);
+/* All are added: it gets its name. */
+int tm_archive_index_finish(struct tm_archive_index *x, struct tm_err *err);
+
+/* One that is not finished goes. NULL: a no-op. */
+void tm_archive_index_close(struct tm_archive_index *x);
+
+#endif

@@ -1,0 +1,37 @@
+/* archive_own.h - what the files that list archives share; nobody else includes it.
+ *
+ * A source gives what stands in an archive, as it stands there; archive.c judges it.
+ */
+#ifndef TM_DATA_FILES_ARCHIVE_OWN_H
+#define TM_DATA_FILES_ARCHIVE_OWN_H
+
+#include "data/files/archive.h"
+
+enum tm_raw_type { TM_RAW_FILE, TM_RAW_FOLDER, TM_RAW_LINK, TM_RAW_OTHER };
+
+struct tm_raw_entry {
+  enum tm_raw_type type;
+  const char *name; /* memory of the source, until the next call */
+  size_t name_len;
+  const char *link;  /* of a link: where it leads, NUL-ended; NULL: not known */
+  bool is_symbolic;  /* else a link is to a name within the archive */
+  const char *fault; /* static words, or NULL */
+  struct tm_entry_place place;
+};
+
+struct tm_source {
+  /* 1; 0: the end; negative, with words. */
+  int (*next)(struct tm_source *s, struct tm_raw_entry *out, struct tm_err *err);
+  void (*close)(struct tm_source *s);
+};
+
+/* zip_source.c; `fd` becomes its own. NULL with words. */
+struct tm_source *tm_zip_source(const struct tm_archive_options *o, int fd, struct tm_err *err);
+/* walk_source.c. */
+struct tm_source *tm_walk_source(const struct tm_archive_options *o, struct tm_err *err);
+
+/* "'x.zip' cannot be listed: ..." */
+int tm_archive_refuse(const char *path, struct tm_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,172 @@
+/* walk.c - see walk.h. */
+#include "data/files/walk.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/files/archive_own.h"
+
+#define INPUT ((size_t)256 << 10)
+
+struct tm_walk {
+  struct tm_stream *stream;
+  char *path;
+  struct archive *archive;
+  int64_t from, at;  /* in the stream: where it begins, where the next read is */
+  struct tm_err err; /* of a read, which libarchive knows nothing of */
+  char *input;
+};
+
+static la_ssize_t on_read(struct archive *a, void *data, const void **p)
+{
+  struct tm_walk *w = data;
+  int64_t got = w->stream->read(w->stream, w->input, INPUT, w->at, &w->err);
+  if (got < 0) {
+    archive_set_error(a, EIO, "cannot be read");
+    return ARCHIVE_FATAL;
+  }
+  w->at += got;
+  *p = w->input;
+  return (la_ssize_t)got;
+}
+
+/* Only plain files can pass bytes over; never past the end, so that what is cut off is noticed. */
+static la_int64_t on_skip(struct archive *a, void *data, la_int64_t n)
+{
+  struct tm_walk *w = data;
+  (void)a;
+  int64_t left = w->stream->size - w->at;
+  if (w->stream->size < 0 || left <= 0)
+    return 0;
+  n = n < left ? n : left;
+  w->at += n;
+  return n;
+}
+
+static la_int64_t on_seek(struct archive *a, void *data, la_int64_t to, int whence)
+{
+  struct tm_walk *w = data;
+  int64_t base = whence == SEEK_SET ? w->from : whence == SEEK_CUR ? w->at : w->stream->size;
+  if (to > 0 ? base > w->stream->size - to : base + to < w->from) {
+    archive_set_error(a, EINVAL, "a place outside the file");
+    return ARCHIVE_FATAL;
+  }
+  w->at = base + to;
+  return w->at - w->from;
+}
+
+static void support(struct tm_walk *w, enum tm_walk_kind kind)
+{
+  if (kind == TM_WALK_ZIP) {
+    archive_read_support_format_zip_streamable(w->archive);
+    return;
+  }
+  archive_read_support_format_tar(w->archive);
+  archive_read_support_format_cpio(w->archive);
+  if (w->stream->size < 0)
+    return;
+  archive_read_support_format_7zip(w->archive);
+  archive_read_set_seek_callback(w->archive, on_seek);
+}
+
+struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk_kind kind,
+                             int64_t from, struct tm_err *err)
+{
+  struct tm_walk *w = TM_NEW(struct tm_walk);
+  w->stream = s;
+  w->path = tm_xstrdup(path);
+  w->from = w->at = from;
+  w->input = tm_xmalloc(INPUT);
+  w->archive = archive_read_new();
+  if (w->archive == NULL) {
+    tm_err_system(err, -ENOMEM, "cannot read '%s'", path);
+    tm_walk_close(w);
+    return NULL;
+  }
+  support(w, kind);
+  archive_read_set_read_callback(w->archive, on_read);
+  archive_read_set_skip_callback(w->archive, on_skip);
+  archive_read_set_callback_data(w->archive, w);
+  return w;
+}
+
+void tm_walk_close(struct tm_walk *w)
+{
+  if (w == NULL)
+    return;
+  if (w->archive != NULL)
+    archive_read_free(w->archive);
+  free(w->input);
+  free(w->path);
+  free(w);
+}
+
+static int refuse(struct tm_walk *w, struct tm_err *err)
+{
+  const char *words = archive_error_string(w->archive);
+  if (w->err.code < 0 && w->err.code != TM_EDAMAGE)
+    return tm_err_set(err, w->err.code, "%s", w->err.text);
+  if (w->err.code == TM_EDAMAGE)
+    return tm_err_set(err, TM_EINPUT, "%s", w->err.text);
+  if (words == NULL)
+    words = "it is damaged";
+  if (strstr(words, "Unrecognized archive format") != NULL)
+    words = "it is no archive; accepted: zip, tar (also packed with gzip, zstd, xz, bzip2 or lz4), "
+            "7z and cpio";
+  return tm_archive_refuse(w->path, err, "%s", words);
+}
+
+int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *err)
+{
+  if (archive_filter_count(w->archive) == 0 && archive_read_open1(w->archive) != ARCHIVE_OK)
+    return refuse(w, err);
+  int rc = archive_read_next_header(w->archive, out);
+  if (w->err.code < 0) /* an end that is none */
+    return refuse(w, err);
+  if (rc == ARCHIVE_EOF)
+    return 0;
+  return rc == ARCHIVE_OK || rc == ARCHIVE_WARN ? 1 : refuse(w, err);
+}
+
+int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)
+{
+  size_t done = 0;
+  while (done < n) {
+    la_ssize_t got = archive_read_data(w->archive, (char *)p + done, n - done);
+    if (got < 0) /* ARCHIVE_WARN too: a check sum is wrong */
+      return refuse(w, err);
+    if (got == 0)
+      break;
+    done += (size_t)got;
+  }
+  return (int64_t)done;
+}
+
+bool tm_walk_is_tar(const struct tm_walk *w)
+{
+  return (archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
+}
+
+int64_t tm_walk_header_at(const struct tm_walk *w)
+{
+  return w->from + archive_read_header_position(w->archive);
+}
+
+int64_t tm_walk_at(const struct tm_walk *w)
+{
+  return w->from + archive_filter_bytes(w->archive, 0);
+}
+
+int tm_walk_drain(struct tm_walk *w, struct tm_err *err)
+{
+  const void *p;
+  la_ssize_t got;
+  while ((got = on_read(w->archive, w, &p)) > 0)
+    ;
+  return got < 0 ? refuse(w, err) : 0;
+}

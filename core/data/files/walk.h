@@ -1,0 +1,36 @@
+/* walk.h - an archive from its beginning, header by header, through libarchive over our own reads.
+ *
+ * No program is ever started for it, and no format is known that leads to other files. Caller: open; next until it is not 1, read
+ * between two; close. The stream is the caller's, and nobody else's meanwhile.
+ */
+#ifndef TM_DATA_FILES_WALK_H
+#define TM_DATA_FILES_WALK_H
+
+#include "data/rows/stream.h"
+
+struct archive_entry;
+struct tm_walk;
+
+enum tm_walk_kind {
+  TM_WALK_ARCHIVE, /* tar and cpio; of a plain file (stream->size known) 7z, too */
+  TM_WALK_ZIP,     /* one entry of a zip, whose local header is where the walk begins */
+};
+
+/* `path` is for the words; begins at byte `from` of the stream. NULL: memory. What is wrong with the archive the first
+ * _next() says. */
+struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk_kind kind,
+                             int64_t from, struct tm_err *err);
+/* 1; 0: the end; negative: TM_EINPUT. */
+int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *err);
+/* Of the entry at hand: up to n bytes, in order; 0 at its end. */
+int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err);
+/* It is a tar, whose entries' contents stand in one run. */
+bool tm_walk_is_tar(const struct tm_walk *w);
+/* In the stream: of the header at hand, or of what was taken for the next one at the end; behind what has been read of it. */
+int64_t tm_walk_header_at(const struct tm_walk *w);
+int64_t tm_walk_at(const struct tm_walk *w);
+/* Reads what follows the last entry: check sums stand there. */
+int tm_walk_drain(struct tm_walk *w, struct tm_err *err);
+void tm_walk_close(struct tm_walk *w); /* NULL: a no-op */
+
+#endif

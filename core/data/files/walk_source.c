@@ -1,0 +1,121 @@
+/* walk_source.c - the entries of what is read from its beginning: tar, cpio, 7z.
+ *
+ *  (1) The contents of a tar's entry begin behind its header, which is where libarchive has read to when it gives it.
+ *  (2) What is packed is read to its very end, so that the last check sum is looked at.
+ *  (3) How much a packed archive holds is compared with its size before each entry is passed: a bomb is not unpacked.
+ */
+#include <archive_entry.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "data/files/archive_own.h"
+#include "data/files/walk.h"
+#include "data/rows/open.h"
+
+struct walk_source {
+  struct tm_source source;
+  struct tm_archive_options o;
+  struct tm_stream *stream;
+  struct tm_walk *walk;
+  bool is_packed;
+  int64_t number; /* of the next entry */
+  int64_t held;   /* bytes of contents so far */
+};
+
+static int refuse_bomb(const struct walk_source *w, struct tm_err *err)
+{
+  return tm_archive_refuse(w->o.path, err,
+                           "it holds more than %" PRId64 " times its own %" PRId64
+                           " bytes; where that is right, max_ratio of the dataset says so",
+                           w->o.limits.ratio, w->o.size);
+}
+
+static int end(struct walk_source *w, struct tm_err *err)
+{
+  int64_t at = tm_walk_at(w->walk);
+  if (tm_walk_is_tar(w->walk) && at == tm_walk_header_at(w->walk) && w->o.on_warning != NULL) {
+    char *text = tm_xprintf("'%s' has no mark at its end; it may have been cut off", w->o.path);
+    w->o.on_warning(w->o.data, text);
+    free(text);
+  }
+  return w->is_packed ? tm_walk_drain(w->walk, err) : 0; /* keeps (2) */
+}
+
+static enum tm_raw_type type_of(struct archive_entry *e)
+{
+  if (archive_entry_hardlink(e) != NULL || archive_entry_filetype(e) == AE_IFLNK)
+    return TM_RAW_LINK;
+  switch (archive_entry_filetype(e)) {
+  case AE_IFREG: return TM_RAW_FILE;
+  case AE_IFDIR: return TM_RAW_FOLDER;
+  default: return TM_RAW_OTHER;
+  }
+}
+
+static void describe(struct walk_source *w, struct archive_entry *e, struct tm_raw_entry *out)
+{
+  bool is_tar = tm_walk_is_tar(w->walk);
+  const char *name = archive_entry_pathname(e), *hard = archive_entry_hardlink(e);
+  *out = (struct tm_raw_entry) { .type = type_of(e),
+                                 .name = name ? name : "",
+                                 .name_len = name ? strlen(name) : 0,
+                                 .is_symbolic = hard == NULL,
+                                 .place = { .how = is_tar ? TM_ENTRY_IN_TAR : TM_ENTRY_WALKED,
+                                            .place = is_tar ? tm_walk_at(w->walk) : w->number,
+                                            .size = archive_entry_size(e) } };
+  if (out->type == TM_RAW_LINK)
+    out->link = hard ? hard : archive_entry_symlink(e);
+  if (archive_entry_sparse_count(e) > 0)
+    out->fault = "it is a sparse file, whose holes are not stored";
+  else if (archive_entry_is_encrypted(e))
+    out->fault = "it is encrypted";
+  else if (out->place.size < 0 || (out->type == TM_RAW_FILE && !archive_entry_size_is_set(e)))
+    out->fault = "the archive does not say how long it is";
+  if (out->fault != NULL && out->place.size < 0)
+    out->place.size = 0;
+}
+
+static int walk_next(struct tm_source *s, struct tm_raw_entry *out, struct tm_err *err)
+{
+  struct walk_source *w = (struct walk_source *)s;
+  struct archive_entry *e;
+  int rc = tm_walk_next(w->walk, &e, err);
+  if (rc <= 0)
+    return rc < 0 ? rc : end(w, err);
+  describe(w, e, out); /* keeps (1) */
+  w->number++;
+  w->held = w->held > INT64_MAX - out->place.size ? INT64_MAX : w->held + out->place.size;
+  bool is_packed = w->is_packed || !tm_walk_is_tar(w->walk); /* 7z is packed within */
+  if (is_packed && w->held > TM_ARCHIVE_SMALL && w->held / w->o.limits.ratio >= w->o.size)
+    return refuse_bomb(w, err); /* keeps (3) */
+  return 1;
+}
+
+static void walk_close(struct tm_source *s)
+{
+  struct walk_source *w = (struct walk_source *)s;
+  tm_walk_close(w->walk);
+  tm_stream_close(w->stream);
+  free(w);
+}
+
+struct tm_source *tm_walk_source(const struct tm_archive_options *o, struct tm_err *err)
+{
+  struct walk_source *w = TM_NEW(struct walk_source);
+  struct tm_rows_pack pack = { .index_dir = o->index_dir,
+                               .on_warning = o->on_warning,
+                               .data = o->data };
+  w->source = (struct tm_source) { walk_next, walk_close };
+  w->o = *o;
+  w->stream = tm_rows_open(o->fs, o->path, &pack, true, err);
+  w->is_packed = w->stream != NULL && w->stream->size < 0;
+  if (w->stream != NULL)
+    w->walk = tm_walk_open(w->stream, o->path, TM_WALK_ARCHIVE, 0, err);
+  if (w->walk != NULL)
+    return &w->source;
+  walk_close(&w->source);
+  return NULL;
+}

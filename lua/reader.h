@@ -1,0 +1,35 @@
+/* reader.h - context:open(item): the contents of an item, whether it is a file or an entry of an archive.
+ *
+ *   reader:read(n)            up to n bytes; nil at the end
+ *   reader:read "*l"          a line without its end; nil at the end. Without an argument the same
+ *   reader:read "*a"          all that is left, "" at the end
+ *   reader:lines()            an iterator over lines
+ *   reader:size()             bytes of contents
+ *   reader:close()            ends it; the end of run() does, too
+ *
+ * What cannot be read is nil, words and a code; reader:lines() raises. A reader is good for the run() that opened it.
+ */
+#ifndef TM_LUA_READER_H
+#define TM_LUA_READER_H
+
+#include <lua.h>
+
+#include "agent/script.h"
+
+struct tm_lua_reader;
+
+/* Those that are open. Zeroed before the first use. */
+struct tm_lua_readers {
+  struct tm_lua_reader *first;
+  struct tm_entries *files; /* for items that are files; made when one is opened */
+  size_t at;                /* in the mini-batch's bytes: behind the item that was opened last */
+};
+
+/* Of the item whose text is at `arg`. Raises when it is no item of the mini-batch; returns as context:open() does. */
+int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, const struct tm_run_call *call,
+                       int arg);
+/* The mini-batch has ended: all are closed. */
+void tm_lua_readers_end(struct tm_lua_readers *readers);
+void tm_lua_readers_release(struct tm_lua_readers *readers);
+
+#endif

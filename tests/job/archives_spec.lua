@@ -1,0 +1,380 @@
+-- Entries of archives as items: as files and as names, by pattern, hostile ones, failed ones again; nothing is left.
+local archives = require "support.archives"
+local job = require "support.job"
+local json = require "dkjson"
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+-- The last part of each path and what the file holds.
+local PATHS = [[function run(m)
+  local rows = {}
+  for i, path in ipairs(m) do
+    local file = assert(io.open(path))
+    rows[i] = name_of(path) .. "=" .. file:read "*a"
+    file:close()
+  end
+  return rows
+end]]
+local NAMES = [[function run(m, context)
+  local rows = {}
+  for i, item in ipairs(m) do
+    local reader = assert(context:open(item))
+    rows[i] = name_of(item) .. "=" .. assert(reader:read "*a")
+  end
+  return rows
+end]]
+
+local NAMES_THAT_MAY_FAIL = [[function run(m, context)
+  local rows = {}
+  for i, item in ipairs(m) do
+    local text, why = assert(context:open(item)):read "*a"
+    if text then
+      rows[#rows + 1] = name_of(item) .. "=" .. text
+    else
+      context:fail(i, why)
+    end
+  end
+  return rows
+end]]
+
+local function pipeline(t, arguments, config)
+  t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local config = tm.ParallelRunConfig { entry_script = "score.lua", %s }
+local found = tm.Dataset.File.from_archives(%s)
+local step = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = { found } }
+return tm.Pipeline { name = "case", steps = { step } }
+]]):format(config or "mini_batch_size = 3", arguments))
+end
+
+local function numbered(n, below)
+  local members, rows = {}, {}
+  for i = 1, n do
+    members[i] = { (below or "") .. ("%03d.txt"):format(i), "text " .. i }
+    rows[i] = ("%03d.txt=text %d"):format(i, i)
+  end
+  return members, rows
+end
+
+-- By number and by path.
+local function failed_items(t)
+  local items = {}
+  for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
+    local item = json.decode(line)
+    items[#items + 1], items[item.item] = item, item
+  end
+  return items
+end
+
+local function again(t) os.execute("rm -rf " .. t.job_dir) end
+
+describe("an archive as a dataset", function()
+  after_each(job.check_end)
+
+  it("gives its entries as files, or as names that are read without a disk", function()
+    local t = job.case()
+    local members, rows = numbered(20, "d/")
+    t:write("a.zip", archives.zip(members))
+    t:write("a.tar", archives.tar(members))
+    os.execute(("cd %s && gzip -k a.tar && tar xf a.tar && mkdir plain && mv d plain"):format(t.dir))
+    for _, name in ipairs { "a.zip", "a.tar", "a.tar.gz" } do
+      for _, extract in ipairs { true, false } do
+        again(t)
+        t:script(extract and PATHS or NAMES)
+        pipeline(t, ("%q, { extract = %s }"):format(name, extract))
+        local r = t:expect_job(0)
+        assert.same(rows, t:rows(), name)
+        assert.equal(20, r.result.steps[1].items.succeeded)
+        assert.equal(7, r.result.steps[1].mini_batches.total)
+        t:expect(t:run { "verify", t.job_dir }, 0)
+      end
+    end
+    again(t)
+    t:script(NAMES) -- context:open() of files
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub("from_archives%b()", 'from_files "plain"')))
+    t:expect_job(0)
+    assert.same(rows, t:rows())
+  end)
+
+  it("keeps in the workspace what it holds, for the next run", function()
+    local t = job.case()
+    t:write("a.zip", archives.zip((numbered(5))))
+    t:script(NAMES)
+    pipeline(t, '"a.zip", { extract = false }')
+    t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0)
+    local index
+    for name in lfs.dir(t:path "workspace/index") do index = name:match "%.entries$" and name or index end
+    assert.truthy(index)
+    local before = lfs.attributes(t:path("workspace/index/" .. index)).ino
+    t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0)
+    assert.equal(before, lfs.attributes(t:path("workspace/index/" .. index)).ino)
+    t:write("a.zip", archives.zip((numbered(6)))) -- another size: another list
+    t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0)
+    assert.are_not.equal(before, lfs.attributes(t:path("workspace/index/" .. index)).ino)
+  end)
+
+  it("has entries that are chosen by patterns, and groups by what their names say", function()
+    local t = job.case()
+    t:script(NAMES)
+    t:write("in/1.zip", archives.zip { { "north/a.txt", "1" }, { "north/b.png", "2" }, { ".hidden", "3" } })
+    t:write("in/2.tar", archives.tar { { "./south/c.txt", "4" }, { "south/.d.txt", "5" }, { "e.txt", "6" } })
+    local cases = {
+      { '"in"', { "a.txt=1", "b.png=2", "c.txt=4", "e.txt=6" } },
+      { '"in/*", { entries = "**/*.txt" }', { "a.txt=1", "c.txt=4", "e.txt=6" } },
+      { '{ "in/1.zip", "in/2.tar" }, { entries = { "north", ".hidden" } }', { ".hidden=3", "a.txt=1", "b.png=2" } },
+      { '"in/2.tar", { entries = "south/.d.txt" }', { ".d.txt=5" } },
+    }
+    for _, case in ipairs(cases) do
+      again(t)
+      pipeline(t, case[1])
+      t:expect_job(0)
+      assert.same(case[2], t:rows(), case[1])
+    end
+    again(t)
+    t:script [[function run(m, context)
+      return { context.partition_key_value.side .. " " .. #m }
+    end]]
+    pipeline(t, '"in", { entries = "*/*", partition_format = "{side}/*" }',
+      'partition_keys = "side", error_threshold = -1')
+    t:expect_job(0)
+    assert.same({ "north 2", "south 1" }, t:rows())
+    again(t)
+    pipeline(t, '"in", { entries = "*.jpg" }')
+    local r = t:run_job()
+    t:expect(r, 1)
+    assert.truthy(r.err:find("no input: none of the 6 files in 2 archives matches '*.jpg'", 1, true), r.err)
+  end)
+
+  it("that is hostile fails item by item, and touches nothing outside", function()
+    local t = job.case()
+    local bad = {
+      { "/etc/passwd", "x", why = "its name is absolute" },
+      { "../../../../../../../../tmp/tidemill-out", "x",
+        why = "its name leads out of the archive's folder, by '..'" },
+      { "good.txt", "twice", why = "its name is there twice" },
+    }
+    local zip_only = {
+      { "secret", "x", flags = 1, why = "it is encrypted" },
+      { "damaged", "x", crc = 7, why = "its check sum is wrong" },
+      { "link", "/etc/passwd", mode = 0xA1FF, why = "it is a symbolic link" },
+      { "bomb", ("x"):rep(100), method = 8, size = 2 ^ 31, why = "more than max_ratio (200)" },
+      { "large", ("x"):rep(100), method = 8, size = 2 ^ 32 - 2 ^ 20, why = "more than max_ratio (200)" },
+    }
+    local tar_only = {
+      { "out", type = "2", link = "../../etc/passwd", why = "it is a link that leads out of the archive" },
+      { "hard", type = "1", link = "/etc/passwd", why = "it is a link that leads out of the archive" },
+      { "null", type = "3", why = "it is a device" },
+    }
+    for kind, more in pairs { zip = zip_only, tar = tar_only } do
+      local members, whys = { { "good.txt", "good" } }, {}
+      for _, list in ipairs { bad, more } do
+        for _, m in ipairs(list) do
+          members[#members + 1] = m
+          whys[#whys + 1] = m
+        end
+      end
+      members[#members + 1] = { "last.txt", "last" }
+      t:write("a." .. kind, archives[kind](members))
+      for _, extract in ipairs { true, false } do
+        again(t)
+        t:script(extract and PATHS or NAMES_THAT_MAY_FAIL)
+        pipeline(t, ("%q, { extract = %s }"):format("a." .. kind, extract), "mini_batch_size = 4")
+        local r = t:run_job()
+        t:expect(r, 0)
+        assert.same({ "good.txt=good", "last.txt=last" }, t:rows())
+        local items = failed_items(t)
+        assert.equal(#whys, #items)
+        assert.equal(2, r.result.steps[1].items.succeeded)
+        assert.equal(#whys, r.result.steps[1].items.failed)
+        for _, m in ipairs(whys) do
+          local item = items[t.dir .. "/a." .. kind .. "/" .. m[1]]
+          assert.truthy(item and item.error:find(m.why, 1, true), m[1] .. ": " .. (item and item.error or "none"))
+        end
+        assert.is_nil(lfs.attributes "/tmp/tidemill-out")
+      end
+    end
+  end)
+
+  it("that cannot be listed ends the job, or is left out", function()
+    local t = job.case()
+    local members = numbered(3)
+    t:script(PATHS)
+    t:write("in/a.zip", archives.zip(members):sub(1, -30))
+    t:write("in/b.tar", archives.tar(members))
+    pipeline(t, '"in"')
+    local r = t:run_job()
+    t:expect(r, 1)
+    assert.truthy(r.err:find(("pipeline.lua:3: FileDataset: the archive '%s/in/a.zip' cannot be listed: it begins as a "
+      .. "zip file and has no end of one; it may be cut off"):format(t.dir), 1, true), r.err)
+    again(t)
+    pipeline(t, '"in", { on_unreadable = "skip" }')
+    r = t:expect_job(0)
+    assert.equal(3, #t:rows())
+    assert.truthy(r.err:find("it may be cut off; it is skipped from there on", 1, true), r.err)
+    again(t)
+    pipeline(t, '"in/b.tar", { max_entries = 2 }')
+    r = t:run_job()
+    t:expect(r, 1)
+    assert.truthy(r.err:find("it has more than 2 entries; where that is right, max_entries of the dataset says so", 1,
+      true), r.err)
+    again(t)
+    t:write("in/c.txt", "no archive")
+    pipeline(t, '"in/c.txt"')
+    r = t:run_job()
+    t:expect(r, 1)
+    assert.truthy(r.err:find("it is no archive; accepted: zip, tar (also packed with gzip", 1, true), r.err)
+  end)
+
+  it("said wrongly is refused with the line of its definition", function()
+    local t = job.case()
+    t:script(PATHS)
+    local cases = {
+      { '"a.zip", { entires = "*" }', "'entires'; did you mean 'entries'?" },
+      { '"a.zip", { entries = 7 }', "'entries' is 7" },
+      { '"a.zip", { entries = "/a" }', "'entries': '/a' begins with '/'" },
+      { '"a.zip", { extract = "yes" }', "'extract' is \"yes\"" },
+      { '"a.zip", { max_entries = 0 }', "'max_entries' is 0" },
+      { '"a.zip", { max_entry_size = "much" }', "'max_entry_size' is \"much\"" },
+      { '"a.zip", { max_ratio = 0.5 }', "'max_ratio' is 0.5" },
+      { "{}", "the list of paths is empty" },
+    }
+    for _, case in ipairs(cases) do
+      pipeline(t, case[1])
+      local r = t:run { "run", "pipeline.lua", "--progress", "none" }
+      t:expect(r, 2)
+      assert.truthy(r.err:find("pipeline.lua:3", 1, true) and r.err:find(case[2], 1, true), case[1] .. ": " .. r.err)
+      assert.is_false(t:has "job")
+    end
+  end)
+
+  it("has its failed items as the input of another job, and of --only-failed", function()
+    local t = job.case()
+    t:write("a.zip", archives.zip((numbered(9))))
+    t:script [[function run(m, context)
+      local rows = {}
+      for i, item in ipairs(m) do
+        local text = assert(context:open(item)):read "*a"
+        if number_of(item) % 4 == 0 and not io.open(os.getenv "GOOD") then
+          context:fail(i, "not today")
+        else
+          rows[#rows + 1] = name_of(item) .. "=" .. text
+        end
+      end
+      return rows
+    end]]
+    local env = { env = { "GOOD=" .. t:path "good" } }
+    for _, extract in ipairs { true, false } do
+      again(t)
+      os.remove(t:path "good")
+      pipeline(t, ('"a.zip", { extract = %s }'):format(extract))
+      t:expect_job(0, nil, env)
+      assert.equal(7, #t:rows())
+      t:write("good", "")
+      t:expect(t:run({ "run", "pipeline.lua", "--progress", "none", "--only-failed", t.job_dir, "--job-dir",
+        t:path("again" .. tostring(extract)) }, env), 0)
+      assert.same({ "004.txt=text 4", "008.txt=text 8" },
+        t:sorted_lines("again" .. tostring(extract) .. "/score/output/parallel_run_step.txt"))
+    end
+  end)
+
+  it("is read by try and by replay", function()
+    local t = job.case()
+    t:script(PATHS)
+    t:write("a.zip", archives.zip((numbered(5))))
+    pipeline(t, '"a.zip"')
+    t:expect_job(0)
+    local r = t:run { "replay", t.job_dir, "--mini-batch", "1" }
+    t:expect(r, 0)
+    assert.equal("004.txt=text 4\n005.txt=text 5\n", r.out)
+  end)
+
+  it("that has changed since it was listed fails what is read of it", function()
+    local t = job.case()
+    t:write("a.zip", archives.zip((numbered(5))))
+    t:script(([[function init()
+      local file = io.open(%q, "a")
+      file:write "x"
+      file:close()
+    end
+    function run(m, context)
+      local _, why, code = context:open(m[1])
+      return { code .. " " .. why:match "[^/]*$" }
+    end]]):format(t:path "a.zip"))
+    pipeline(t, '"a.zip", { extract = false }', "mini_batch_size = 5, process_count_per_node = 1")
+    t:expect_job(0)
+    assert.same({ "ECHANGED a.zip' is not what it was when it was listed: it has another size or time" }, t:rows())
+  end)
+
+  it("leaves nothing of its files behind, whoever is killed while they are there", function()
+    local t = job.case()
+    t:write("a.zip", archives.zip((numbered(8))))
+    t:script(([[local ffi = require "ffi"
+    ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+    function run(m)
+      local file = assert(io.open(m[1]))
+      local text = file:read "*a"
+      file:close()
+      io.open(%q, "w"):close()
+      while not io.open(%q) do ffi.C.poll(nil, 0, 5) end
+      return { text }
+    end]]):format(t:path "ready", t:path "go"))
+    pipeline(t, '"a.zip"', "mini_batch_size = 1, process_count_per_node = 2, run_max_try = 3")
+    for _, kind in ipairs { "worker", "node", "supervisor", "all" } do
+      again(t)
+      os.remove(t:path "ready")
+      os.remove(t:path "go")
+      local p = t:start_job()
+      t:wait_for "ready"
+      local workers, keeper = t:processes_of "worker", t:processes_of("node")[1]
+      if kind == "supervisor" or kind == "all" then p:kill(programs.SIGKILL) end
+      if kind == "node" or kind == "all" then programs.kill(keeper, programs.SIGKILL) end
+      if kind == "worker" or kind == "all" then
+        for _, worker in ipairs(workers) do programs.kill(worker, programs.SIGKILL) end
+      end
+      t:write("go", "")
+      local r = t:finish(p, 60)
+      t:wait_for_none(30)
+      if kind == "supervisor" or kind == "all" then
+        t:expect_job(0, { "--resume" })
+      else
+        t:expect(r, 0)
+      end
+      assert.equal(8, #t:rows(), kind)
+      for name in lfs.dir(t:path "tmp") do assert.is_nil(name:match "^tidemill", kind .. ": " .. name) end
+    end
+  end)
+end)
+
+describe("context:open", function()
+  after_each(job.check_end)
+
+  it("reads bytes, lines and all, and says what is misused", function()
+    local t = job.case()
+    t:write("a.zip", archives.zip { { "a", "one\ntwo\n\nfour" }, { "empty", "" } })
+    t:script [[local kept
+    function run(m, context)
+      local r, rows = context:open(m[1]), {}
+      rows[1] = r:size() .. r:read(2) .. "|" .. r:read() .. "|" .. r:read "*l" .. "|" .. r:read(3):byte(1)
+      rows[2] = r:read "*a" .. "|" .. r:read "*a" .. "|" .. tostring(r:read(1)) .. tostring(r:read())
+      r:close()
+      r:close()
+      local lines = {}
+      for line in context:open(m[1]):lines() do lines[#lines + 1] = line end
+      rows[3] = table.concat(lines, ",")
+      local e = context:open(m[2])
+      rows[4] = tostring(e:read(1)) .. e:read "*a" .. tostring(e:read(0))
+      rows[5] = select(2, pcall(r.read, r)):match "the reader is closed" .. select(2, pcall(e.read, e, "x"))
+        .. select(2, pcall(context.open, context, "/etc/passwd"))
+      rows[6] = tostring(kept and select(2, pcall(kept.read, kept)):match "until the run%(%)")
+      kept = context:open(m[1])
+      return rows
+    end]]
+    pipeline(t, '{ "a.zip", "a.zip" }, { extract = false }', "mini_batch_size = 2, process_count_per_node = 1")
+    t:expect_job(0)
+    local first = { "13on|e|two|10", "ur||nilnil", "nilnil", "one,two,,four", "until the run()" }
+    local found = table.concat(t:rows(), "\n")
+    for _, row in ipairs(first) do assert.truthy(found:find(row, 1, true), row .. " in " .. found) end
+    assert.truthy(found:find("the reader is closedreader:read('x'): accepted: a number of bytes, '*l', '*a'"
+      .. "context:open(item): '/etc/passwd' is no item of this mini-batch", 1, true), found)
+  end)
+end)
