@@ -254,6 +254,26 @@ static int frame_write(lua_State *L)
   return 1;
 }
 
+/* write_lines(columns, names, path) -> true, or nil, message, code */
+static int frame_write_lines(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct view v;
+  const char *path = luaL_checkstring(L, 3);
+  struct tm_buf *out = tm_lua_hold_buf(L);
+  int held = lua_gettop(L);
+  push_view(L, 1, 2, &v);
+  int rc =
+      tm_frame_add_json_rows(out, v.columns, v.names, v.n, v.n > 0 ? v.columns[0]->len : 0, &err);
+  if (rc == 0)
+    rc = tm_file_write(path, tm_buf_str(out), out->len, false, &err);
+  tm_lua_let_go(L, held);
+  if (rc < 0)
+    return tm_lua_push_err(L, &err);
+  lua_pushboolean(L, true);
+  return 1;
+}
+
 /* nearest(given, names) -> the name that was probably meant, or nil */
 static int frame_nearest(lua_State *L)
 {
@@ -275,9 +295,11 @@ static int frame_nearest(lua_State *L)
 }
 
 static const luaL_Reg frame_functions[] = {
-  { "setup", frame_setup }, { "new_frame", frame_new_frame }, { "new_column", frame_new_column },
-  { "text", frame_text },   { "texts", frame_texts },         { "delimited", frame_delimited },
-  { "write", frame_write }, { "nearest", frame_nearest },     { NULL, NULL },
+  { "setup", frame_setup },           { "new_frame", frame_new_frame },
+  { "new_column", frame_new_column }, { "text", frame_text },
+  { "texts", frame_texts },           { "delimited", frame_delimited },
+  { "write", frame_write },           { "write_lines", frame_write_lines },
+  { "nearest", frame_nearest },       { NULL, NULL },
 };
 
 int tm_lua_open_frame_c(lua_State *L)

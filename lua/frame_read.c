@@ -1,4 +1,4 @@
-/* frame_read.c - tidemill.frame_c: text to columns. A delimited file as a whole, through the reader of datasets
+/* frame_read.c - tidemill.frame_c: text to columns. A file of rows or of JSON lines as a whole, through the readers of datasets
  * (core/data/rows), and a column of strings as values of another type.
  *
  * What is read is built in an arena, which Lua copies out of and releases at once: what stays is the collector's to see.
@@ -10,6 +10,7 @@
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
+#include "data/rows/json_lines.h"
 #include "data/rows/stream.h"
 #include "data/rows/text.h"
 #include "data/rows/value.h"
@@ -26,7 +27,8 @@ struct reading {
   struct tm_buf file, text; /* as it is; as UTF-8, where it was UTF-16 */
   struct tm_dialect dialect;
   struct tm_schema schema;
-  struct tm_delimited *delimited;
+  struct tm_delimited *delimited; /* one of the two */
+  struct tm_json_lines *json;
   struct tm_arena arena;
   struct tm_data_frame frame;
 };
@@ -37,7 +39,9 @@ static int reading_done(lua_State *L)
   tm_buf_release(&r->file);
   tm_buf_release(&r->text);
   tm_delimited_free(r->delimited);
+  tm_json_lines_free(r->json);
   r->delimited = NULL;
+  r->json = NULL;
   tm_schema_release(&r->schema);
   tm_arena_release(&r->arena);
   return 0;
@@ -143,14 +147,28 @@ static int read_rows(lua_State *L, struct reading *r, int options, int types, st
 }
 
 /* What cannot be text in this encoding, told before it is a header of nonsense. */
-static int check_file(const struct reading *r, struct tm_err *err)
+static int check_file(const struct reading *r, const char *constructor, struct tm_err *err)
 {
   const char *p = tm_buf_str(&r->file);
   if (tm_stream_packing(p, r->file.len) != TM_PACKED_NOT)
     return tm_err_set(err, TM_EUSAGE,
                       "it is packed; unpack it first, or read it as the input of a step, with "
-                      "Dataset.Tabular.from_delimited_files");
+                      "Dataset.Tabular.%s",
+                      constructor);
   return tm_header_check_mark(r->dialect.encoding, p, r->file.len, err);
+}
+
+/* reading, names, columns, len; the reading is on the top. */
+static int push_frame(lua_State *L, const struct reading *r)
+{
+  lua_createtable(L, (int)r->frame.n, 0);
+  for (size_t i = 0; i < r->frame.n; i++) {
+    lua_pushstring(L, r->frame.names[i]);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_pushlightuserdata(L, (void *)r->frame.columns);
+  lua_pushnumber(L, (lua_Number)r->frame.len);
+  return 4;
 }
 
 /* read(path, options, types) -> reading, names, columns, len, or nil, message, code. Close the reading with done(). */
@@ -164,18 +182,39 @@ static int frame_read(lua_State *L)
   int rc = read_dialect(L, 2, &r->dialect, &err);
   if (rc == 0)
     rc = tm_file_read(path, FILE_MAX, &r->file, &err);
-  if (rc == 0 && ((rc = check_file(r, &err)) < 0 || (rc = read_rows(L, r, 2, 3, &err)) < 0))
+  if (rc == 0 && ((rc = check_file(r, "from_delimited_files", &err)) < 0 ||
+                  (rc = read_rows(L, r, 2, 3, &err)) < 0))
     tm_err_wrap(&err, "cannot read '%s'", path);
-  if (rc < 0)
-    return tm_lua_push_err(L, &err);
-  lua_createtable(L, (int)r->frame.n, 0);
-  for (size_t i = 0; i < r->frame.n; i++) {
-    lua_pushstring(L, r->frame.names[i]);
-    lua_rawseti(L, -2, (int)i + 1);
-  }
-  lua_pushlightuserdata(L, (void *)r->frame.columns);
-  lua_pushnumber(L, (lua_Number)r->frame.len);
-  return 4;
+  return rc < 0 ? tm_lua_push_err(L, &err) : push_frame(L, r);
+}
+
+/* All lines are looked at for the types. */
+static int read_objects(struct reading *r, struct tm_err *err)
+{
+  struct tm_json_lines_options options = { .misfit = TM_MISFIT_ERROR };
+  size_t n;
+  const char *text = find_text(r, &n);
+  tm_json_lines_infer(text, n, true, INT64_MAX, &r->schema);
+  r->json = tm_json_lines_new(&options, &r->schema);
+  tm_json_lines_begin(r->json, &r->arena, 0, NULL);
+  if (tm_json_lines_add(r->json, text, n, true, err) < 0)
+    return tm_err_wrap(err, "line %" PRId64, row_of(text, n, tm_json_lines_fault(r->json)->at));
+  tm_json_lines_end(r->json, &r->frame);
+  return 0;
+}
+
+/* read_lines(path), as read() */
+static int frame_read_lines(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  const char *path = luaL_checkstring(L, 1);
+  struct reading *r = push_reading(L);
+  tm_dialect_init(&r->dialect);
+  int rc = tm_file_read(path, FILE_MAX, &r->file, &err);
+  if (rc == 0 &&
+      ((rc = check_file(r, "from_json_lines_files", &err)) < 0 || (rc = read_objects(r, &err)) < 0))
+    tm_err_wrap(&err, "cannot read '%s'", path);
+  return rc < 0 ? tm_lua_push_err(L, &err) : push_frame(L, r);
 }
 
 /* ---- strings as values ---- */
@@ -214,8 +253,7 @@ static int frame_parse(lua_State *L)
 }
 
 const luaL_Reg tm_lua_frame_read_functions[] = {
-  { "read", frame_read },
-  { "done", reading_done },
-  { "parse", frame_parse },
+  { "read", frame_read },   { "read_lines", frame_read_lines },
+  { "done", reading_done }, { "parse", frame_parse },
   { NULL, NULL },
 };

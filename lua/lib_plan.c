@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "lib_partition.h"
 #include "plan/datasets.h"
 #include "plan/outputs.h"
 #include "plan/params.h"
@@ -141,12 +142,13 @@ static const luaL_Reg plan_functions[] = {
   { "raise", plan_raise },
   { "failed_items", plan_failed_items },
   { "parameters", plan_parameters },
+  { "partition", tm_lua_partition },
   { NULL, NULL },
 };
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
   luaL_setfuncs(L, plan_functions, 0);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");

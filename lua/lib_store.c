@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "hold.h"
 #include "lib_store.h"
+#include "plan/datasets.h"
 #include "plan/params.h"
 #include "state.h"
 #include "store/datastores.h"
@@ -21,9 +22,7 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-/* What relative paths are against: the folder of the pipeline file, else of the innermost line of the user's, else the
- * current one; to free(), NULL with words. */
-static char *base_dir(lua_State *L, struct tm_err *err)
+char *tm_lua_base_dir(lua_State *L, struct tm_err *err)
 {
   struct tm_buf where = TM_BUF_NONE;
   char *cwd, *file = NULL, *dir = NULL;
@@ -74,7 +73,7 @@ static int store_workspace(lua_State *L)
   lua_settop(L, 1);
   struct tm_json **held = tm_lua_hold_tree(L);
   struct tm_err err = TM_ERR_NONE;
-  char *dir = base_dir(L, &err), *file = dir ? tm_path_join(dir, "file") : NULL;
+  char *dir = tm_lua_base_dir(L, &err), *file = dir ? tm_path_join(dir, "file") : NULL;
   const char *named = given ? given : getenv(TM_WORKSPACE_VARIABLE);
   /* The variable's value is against the current directory, a path of the file's against the file's. */
   char *cwd = given || !dir ? NULL : getcwd(NULL, 0);
@@ -103,16 +102,12 @@ static struct tm_json *registered_tree(const struct tm_registered *r, const char
   return v;
 }
 
-/* The dataset at `at` with what its relative paths are against; NULL with words. */
+/* The dataset at `at` with what its relative paths are against, and its options in their one form; NULL with words. */
 static struct tm_dataset *read_dataset(lua_State *L, int at, struct tm_err *err)
 {
   struct tm_json *v = tm_lua_to_json(L, at, err);
-  struct tm_dataset *d = NULL;
-  char *dir = v ? base_dir(L, err) : NULL;
-  if (dir && v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir"))
-    tm_json_set(v, "base_dir", tm_json_new_string(dir));
-  if (dir)
-    d = tm_dataset_from_json(v, err);
+  char *dir = v ? tm_lua_base_dir(L, err) : NULL;
+  struct tm_dataset *d = dir ? tm_plan_dataset(v, dir, err) : NULL;
   free(dir);
   tm_json_free(v);
   return d;
@@ -253,7 +248,7 @@ static int store_add_datastore(lua_State *L)
   lua_settop(L, 4);
   struct tm_json **held = tm_lua_hold_tree(L);
   struct tm_err err = TM_ERR_NONE;
-  char *dir = base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
+  char *dir = tm_lua_base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
   if (path && tm_datastore_add(tm_fs_real(), workspace, name, path, lua_toboolean(L, 4),
                                tm_clock_wall_ns(), &err) == 0)
     *held = strings("name", name, "path", path);
@@ -284,7 +279,7 @@ static int store_absolute(lua_State *L)
   lua_settop(L, 1);
   struct tm_json **held = tm_lua_hold_tree(L);
   struct tm_err err = TM_ERR_NONE;
-  char *dir = base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
+  char *dir = tm_lua_base_dir(L, &err), *path = dir ? tm_path_absolute(dir, given) : NULL;
   if (path)
     *held = tm_json_new_string(path);
   free(path);

@@ -5,6 +5,12 @@
 
 #include <lua.h>
 
+#include "base/err.h"
+
 int tm_lua_open_store(lua_State *L);
+
+/* What relative paths are against: the folder of the pipeline file, else of the innermost line of the user's, else the
+ * current one; to free(), NULL with words. */
+char *tm_lua_base_dir(lua_State *L, struct tm_err *err);
 
 #endif

@@ -104,9 +104,11 @@ void tm_table_look_add(struct tm_buf *out, const struct tm_table_look *l, int64_
   if (!l->is_table)
     return;
   tm_buf_printf(out, "%scolumns: ", indent);
-  for (size_t i = 0; i < f->n; i++)
-    tm_buf_printf(out, "%s%s %s", i ? ", " : "", f->names[i],
-                  tm_column_type_name(f->columns[i].type));
+  for (size_t i = 0; i < f->n; i++) {
+    tm_buf_add_str(out, i ? ", " : "");
+    tm_text_one_line(out, f->names[i], strlen(f->names[i]), VALUE_MAX); /* of a file, too */
+    tm_buf_printf(out, " %s", tm_column_type_name(f->columns[i].type));
+  }
   tm_buf_add_char(out, '\n');
   for (int64_t i = 0; i < rows && i < f->len; i++) {
     tm_buf_printf(out, "%s%s ", indent, i == 0 ? "rows:   " : "        ");

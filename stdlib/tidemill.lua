@@ -3,6 +3,7 @@
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
 local plan = require "tidemill.plan"
+local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
 ---@class tidemill
@@ -137,6 +138,8 @@ end
 function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
+
+tables.refuse_for_files(FileDataset)
 
 local File = {}
 
@@ -298,6 +301,29 @@ end
 function TabularDataset:random_split(fraction, seed)
   return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
+end
+
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
+
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
+--- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
+--- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
+--- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
+--- file; `partition_by(keys, datastore, path, options)`: against the datastore.
+---
+---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
+---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
+---@param keys string|string[]
+---@param target string a folder that is empty, not there, or made by partition_by
+---@param options? tidemill.PartitionByOptions
+---@return tidemill.TabularDataset
+---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
+function TabularDataset:partition_by(keys, target, options, ...)
+  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
+  return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and FileDataset or TabularDataset,
+    definition)
 end
 
 -- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
@@ -558,7 +584,7 @@ end
 --- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
 --- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is
 --- the script's.
----@field allow_reuse? boolean true
+---@field allow_reuse? boolean|"content" true; "content": input files are compared by what they hold, not by their times
 
 --- An entry script run over one or more datasets.
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep

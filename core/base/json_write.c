@@ -20,6 +20,8 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
+#define PLACES_FEW 6 /* behind the point, that are tried at once */
+
 enum { NUMBER_MAX = 32 }; /* bytes; "-1.7976931348623157e+308" */
 
 static bool is_plain(unsigned char c)
@@ -99,6 +101,26 @@ static void add_scaled(struct tm_buf *out, uint64_t n, int places)
   tm_buf_add(out, digits + at, sizeof digits - (size_t)at);
 }
 
+/* Most of those that people write: m / 10^k is exact to the last bit, since both are, so that what reads back as `a` is what
+ * %.15g would print (a double tells any two numbers of 15 digits apart). */
+static bool add_few(struct tm_buf *out, double a)
+{
+  int64_t scale = 10;
+  for (int places = 1; places <= PLACES_FEW && a * (double)scale < 1e15; places++, scale *= 10) {
+    int64_t digits = (int64_t)(a * (double)scale + 0.5);
+    if ((double)digits / (double)scale != a || digits >= INT64_C(1000000000000000))
+      continue;
+    char text[PLACES_FEW + 1] = { '.' };
+    tm_buf_add_int(out, digits / scale);
+    digits %= scale;
+    for (int i = places; i > 0; i--, digits /= 10)
+      text[i] = (char)('0' + digits % 10);
+    tm_buf_add(out, text, (size_t)places + 1);
+    return true;
+  }
+  return false;
+}
+
 /* What add_shortest() would add, by whole numbers of 128 bits, many times as fast; false: `v` is out of their range, or
  * would have an exponent. */
 static bool add_decimal(struct tm_buf *out, double v)
@@ -108,6 +130,10 @@ static bool add_decimal(struct tm_buf *out, double v)
   double a = fabs(v);
   if (a < 1e-4 || a >= 1e15)
     return false;
+  if (v < 0)
+    tm_buf_add_char(out, '-');
+  if (add_few(out, a))
+    return true;
   uint64_t bits, n = 0;
   memcpy(&bits, &a, sizeof bits);
   int places = 14 + 4, shift = 1023 + 52 - (int)(bits >> 52);
@@ -117,8 +143,6 @@ static bool add_decimal(struct tm_buf *out, double v)
   bool reads_back = false;
   for (int digits = 15; digits <= 17 && !reads_back; digits++, places++)
     n = scaled(m, shift, places, &reads_back);
-  if (v < 0)
-    tm_buf_add_char(out, '-');
   add_scaled(out, n, places - 1); /* 17 digits always read back */
   return true;
 }

@@ -344,6 +344,8 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
   if (rc > 0) {
     cut->items++;
     cut->input_items++;
+    if (cut->o.on_file)
+      rc = cut->o.on_file(cut->o.data, (uint32_t)cut->at, out, err) < 0 ? err->code : 1;
   }
   return rc;
 }
@@ -413,6 +415,8 @@ static void list_again(struct tm_cut *cut)
   cut->listing = NULL;
   cut->items -= (uint64_t)cut->input_items;
   cut->input_items = 0;
+  if (cut->o.on_file)
+    cut->o.on_file(cut->o.data, (uint32_t)cut->at, NULL, NULL);
 }
 
 /* All files of the input once, for the columns of each; then it is listed again. */

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "data/dataset.h"
+#include "data/item.h"
 #include "data/schemas.h"
 #include "sys/stop.h"
 
@@ -43,6 +44,10 @@ struct tm_cut_options {
       groups_dir; /* where the rows are kept that partition_keys have grouped; NULL: in spill_dir */
   const char *schema_file; /* where they are kept; or NULL */
   const char *index_dir;   /* for indexes of packed files; or NULL */
+
+  /* Each file of input number `input` as it is listed, before anything of it is handed out; NULL: those of this input so far
+   * do not count, they come again. Negative, with words: nothing more is cut. Or NULL. */
+  int (*on_file)(void *data, uint32_t input, const struct tm_item *file, struct tm_err *err);
 
   const struct tm_stop
       *stop; /* raised: tm_cut_next() ends with -ECANCELED, also while it waits; or NULL */

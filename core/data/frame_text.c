@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/frame.h"
 
 static void add_double(struct tm_buf *out, double v)
@@ -18,6 +19,14 @@ static void add_double(struct tm_buf *out, double v)
     tm_buf_add_str(out, v > 0 ? "inf" : "-inf");
   else
     tm_json_write_number(out, v);
+}
+
+/* `digits` of them, with zeros in front. */
+static char *put_digits(char *at, int value, int digits)
+{
+  for (int i = digits; i-- > 0; value /= 10)
+    at[i] = (char)('0' + value % 10);
+  return at + digits;
 }
 
 /* The date of a day, counted from 1970-01-01, in the calendar of today carried on both ways. */
@@ -33,7 +42,16 @@ static void add_date(struct tm_buf *out, int64_t days)
   int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
   int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
   int64_t year = era * 400 + year_of_era + (month <= 2);
-  tm_buf_printf(out, "%04" PRId64 "-%02d-%02d", year, (int)month, (int)day);
+  char text[] = "0000-00-00";
+  put_digits(text + 5, (int)month, 2);
+  put_digits(text + 8, (int)day, 2);
+  if (year >= 0 && year <= 9999) {
+    put_digits(text, (int)year, 4);
+    tm_buf_add(out, text, 10);
+    return;
+  }
+  tm_buf_printf(out, "%04" PRId64, year);
+  tm_buf_add(out, text + 4, 6);
 }
 
 static void add_datetime(struct tm_buf *out, int64_t us)
@@ -44,13 +62,17 @@ static void add_datetime(struct tm_buf *out, int64_t us)
     days--;
   }
   int seconds = (int)(rest / 1000000), fraction = (int)(rest % 1000000), digits = 6;
+  char text[] = "T00:00:00.000000Z", *end = text + 9;
   add_date(out, days);
-  tm_buf_printf(out, "T%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  put_digits(text + 1, seconds / 3600, 2);
+  put_digits(text + 4, seconds / 60 % 60, 2);
+  put_digits(text + 7, seconds % 60, 2);
   for (; fraction > 0 && fraction % 10 == 0; fraction /= 10)
     digits--;
   if (fraction > 0)
-    tm_buf_printf(out, ".%0*d", digits, fraction);
-  tm_buf_add_char(out, 'Z');
+    end = put_digits(end + 1, fraction, digits);
+  *end++ = 'Z';
+  tm_buf_add(out, text, (size_t)(end - text));
 }
 
 void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row)
@@ -141,12 +163,20 @@ static void add_other(struct tm_buf *out, const struct tm_column *c, int64_t row
 {
   size_t begin = out->len;
   tm_frame_add_value(out, c, row);
-  if (out->len == begin || memchr(out->data + begin, separator, out->len - begin) == NULL)
+  if (strchr(",\t; |", separator) != NULL || out->len == begin ||
+      memchr(out->data + begin, separator, out->len - begin) == NULL)
     return;
   char *text = tm_xstrndup(out->data + begin, out->len - begin);
   out->len = begin;
   tm_frame_add_field(out, text, strlen(text), separator);
   free(text);
+}
+
+/* The only field of a row: an empty line would be no row. */
+static void add_only(struct tm_buf *out, const struct tm_column *c, int64_t row)
+{
+  if (tm_column_is_null(c, row))
+    tm_buf_add_str(out, "\"\"");
 }
 
 static void add_cell(struct tm_buf *out, const struct tm_column *c, int64_t row, char separator,
@@ -170,9 +200,92 @@ void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *column
         tm_buf_add_char(out, separator);
       add_cell(out, columns[i], row, separator, escapes);
     }
+    if (n == 1)
+      add_only(out, columns[0], row);
     tm_buf_add_char(out, '\n');
   }
 }
+
+/* As JSON -------------------------------------------------------------------------------------------------------- */
+
+static int add_json_value(struct tm_buf *out, const struct tm_column *c, int64_t row)
+{
+  size_t n;
+  const char *s;
+  if (tm_column_is_null(c, row)) {
+    tm_buf_add_str(out, "null");
+    return 0;
+  }
+  switch (c->type) {
+  case TM_COLUMN_DOUBLE: tm_json_write_number(out, c->f64[row]); break;
+  case TM_COLUMN_STRING:
+    s = tm_column_string(c, row, &n);
+    if (!tm_text_is_utf8(s, n))
+      return TM_EDAMAGE;
+    tm_json_write_string(out, s, n);
+    break;
+  case TM_COLUMN_DATETIME:
+    tm_buf_add_char(out, '"');
+    tm_frame_add_value(out, c, row);
+    tm_buf_add_char(out, '"');
+    break;
+  default: tm_frame_add_value(out, c, row); break;
+  }
+  return 0;
+}
+
+/* What stands before each value: {"a": or ,"b": as bytes32. */
+static int add_keys(struct tm_buf *keys, const char *const *names, size_t n, struct tm_err *err)
+{
+  struct tm_buf key = TM_BUF_NONE;
+  for (size_t i = 0; i < n; i++) {
+    if (!tm_text_is_utf8(names[i], strlen(names[i]))) {
+      tm_buf_release(&key);
+      return tm_err_set(err, TM_EDAMAGE, "the name of column %zu has bytes that are not UTF-8",
+                        i + 1);
+    }
+    tm_buf_clear(&key);
+    tm_buf_add_char(&key, i == 0 ? '{' : ',');
+    tm_json_write_string(&key, names[i], strlen(names[i]));
+    tm_buf_add_char(&key, ':');
+    tm_buf_add_bytes32(keys, key.data, key.len);
+  }
+  tm_buf_release(&key);
+  return 0;
+}
+
+static int add_json_row(struct tm_buf *out, const struct tm_buf *keys,
+                        const struct tm_column *const *columns, size_t n, int64_t row,
+                        size_t *column)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(keys), keys->len);
+  for (*column = 0; *column < n; ++*column) {
+    size_t len = 0;
+    const char *key = tm_read_bytes32(&r, &len);
+    tm_buf_add(out, key, len);
+    if (add_json_value(out, columns[*column], row) < 0)
+      return TM_EDAMAGE;
+  }
+  tm_buf_add_str(out, n == 0 ? "{}\n" : "}\n");
+  return 0;
+}
+
+int tm_frame_add_json_rows(struct tm_buf *out, const struct tm_column *const *columns,
+                           const char *const *names, size_t n, int64_t len, struct tm_err *err)
+{
+  struct tm_buf keys = TM_BUF_NONE;
+  size_t column = 0;
+  int rc = add_keys(&keys, names, n, err);
+  for (int64_t row = 0; row < len && rc == 0; row++)
+    if ((rc = add_json_row(out, &keys, columns, n, row, &column)) < 0)
+      tm_err_set(err, rc, "row %" PRId64 ", column '%s': the string has bytes that are not UTF-8",
+                 row + 1, names[column]);
+  tm_buf_release(&keys);
+  return rc;
+}
+
+/* In another order ----------------------------------------------------------------------------------------------- */
 
 /* The bytes of the field at p, of which there are n: up to a separator or line break that is not in quotes. */
 static size_t field_len(const char *p, size_t n, char separator)

@@ -5,7 +5,8 @@
  *   string    its bytes                           datetime  2026-01-31T23:59:58Z, with .5 or .123456 where it has a fraction
  *
  * In a delimited row a field is in double quotes, doubled inside, when it holds the separator, a quote or a line break,
- * begins or ends with a blank, or is a string of no bytes: that is how it differs from null.
+ * begins or ends with a blank, or is a string of no bytes: that is how it differs from null. Only where a row is one field a
+ * null is "" too, since an empty line is no row.
  */
 #ifndef TM_DATA_FRAME_TEXT_H
 #define TM_DATA_FRAME_TEXT_H
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "data/column.h"
 
 void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row);
@@ -26,6 +28,10 @@ void tm_frame_add_header(struct tm_buf *out, const char *names, size_t names_len
  * and \\; else it stays, in quotes. */
 void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns, size_t n,
                        int64_t len, char separator, bool escapes);
+/* `len` rows as JSON objects, each with '\n': members in the order of the columns, null for null and for a double that is no
+ * number, a datetime as a string. 0; TM_EDAMAGE with row and column: a string, or the name of a column, is not UTF-8. */
+int tm_frame_add_json_rows(struct tm_buf *out, const struct tm_column *const *columns,
+                           const char *const *names, size_t n, int64_t len, struct tm_err *err);
 
 /* The same rows with fields in another order: field i becomes what was field from[i]; there are n of them. */
 void tm_frame_reorder_rows(struct tm_buf *out, const char *rows, size_t rows_len, char separator,

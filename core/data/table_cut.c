@@ -74,9 +74,10 @@ static int add_own(struct tm_schema *s, const char *name, enum tm_column_type ty
   return 0;
 }
 
-/* The columns whose values are the same for all of a file, behind those of the rows. */
+/* The columns whose values are the same for all of a file, behind those of the rows; then what is set for either. */
 static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
 {
+  const struct tm_table *t = c->o.dataset->table;
   const struct tm_partition *p = c->o.partition;
   struct tm_schema *s = c->o.schema;
   for (size_t i = 0; p && i < tm_partition_len(p); i++) {
@@ -85,9 +86,9 @@ static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
     if (add_own(s, tm_partition_key(p, i), type, err) < 0)
       return err->code;
   }
-  if (c->o.dataset->table->has_path)
+  if (t->has_path)
     tm_schema_add(s, "Path", 4)->of_file = true;
-  return 0;
+  return tm_infer_set(s, t->settings, t->settings_len, err);
 }
 
 static void set_file(struct tm_table_cut *c, const struct tm_item *file)
@@ -103,13 +104,11 @@ static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *
                        struct tm_err *err)
 {
   const struct tm_table *t = c->o.dataset->table;
-  bool is_different = t->rows.dialect.header == TM_HEADER_DIFFERENT;
   struct tm_rows_file file = { .path = c->path.data, .is_first = is_first };
   file.stream = tm_rows_open(c->o.fs, c->path.data, &c->pack, true, err);
   if (!file.stream)
     return err->code;
-  int rc = tm_rows_find_schema(&t->rows, &file, t->infers_types, t->settings,
-                               is_different ? 0 : t->settings_len, out, err);
+  int rc = tm_rows_find_schema(&t->rows, &file, t->infers_types, NULL, 0, out, err);
   tm_stream_close(file.stream);
   return rc;
 }
@@ -127,13 +126,10 @@ int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct
 
 int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
 {
-  const struct tm_table *t = c->o.dataset->table;
   if (c->o.schema->len == 0)
     return 0;
-  int rc = tm_infer_set(c->o.schema, t->settings, t->settings_len, err);
-  if (rc >= 0)
-    rc = add_of_file(c, err);
-  return rc < 0 ? rc : tm_table_ops_check(&t->ops, c->o.schema, err);
+  int rc = add_of_file(c, err);
+  return rc < 0 ? rc : tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
 }
 
 /* Files -------------------------------------------------------------------------------------------------------- */

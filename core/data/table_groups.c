@@ -1,6 +1,6 @@
 /* table_groups.c - see table_groups.h.
  *
- *   frames -> rows {keys in their order, keys and row} -> sorter -> groups -> FILE.tmp -> fsync -> FILE
+ *   frames -> row sorter -> groups -> FILE.tmp -> fsync -> FILE
  *
  * How many rows and bytes a group has is known when it has ended: they are written behind its keys then.
  */
@@ -14,28 +14,23 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "data/key.h"
 #include "data/row_code.h"
-#include "data/sorter.h"
+#include "data/row_sorter.h"
 
-#define MEMORY     ((size_t)32 << 20) /* bytes, for sorting */
-#define PIECE      (256u << 10)       /* bytes written at a time */
-#define HEAD       20                 /* bytes, to the columns */
+#define PIECE      (256u << 10) /* bytes written at a time */
+#define HEAD       20           /* bytes, to the columns */
 #define HEAD_MOST  ((size_t)16 << 20)
-#define KEY_MOST   (64u << 10) /* bytes of a value */
-#define GROUP_TAIL 16          /* bytes behind the keys of a group */
+#define GROUP_TAIL 16 /* bytes behind the keys of a group */
 #define VERSION    1
 
 struct tm_table_groups {
   const struct tm_fs *fs;
-  char *path, *spill_dir;
-  char *const *keys;
-  size_t keys_len;
+  char *path;
   struct tm_hash *listing;
-  struct tm_sorter *sorter;
-  struct tm_schema columns; /* of the rows; empty: none has come */
-  struct tm_buf order, record;
+  struct tm_row_sorter *sorter;
+  struct tm_schema columns; /* of the complete file */
+  struct tm_buf record;
   int fd;           /* of the complete file; -1 */
   int64_t at, size; /* the next group; the end */
 };
@@ -46,9 +41,7 @@ struct tm_table_groups *tm_table_groups_new(const struct tm_fs *fs, const char *
   struct tm_table_groups *g = TM_NEW(struct tm_table_groups);
   g->fs = fs;
   g->path = tm_xstrdup(path);
-  g->spill_dir = tm_xstrdup(spill_dir);
-  g->keys = keys;
-  g->keys_len = n;
+  g->sorter = tm_row_sorter_new(fs, spill_dir, "'partition_keys'", keys, n);
   g->listing = tm_hash_new();
   g->fd = -1;
   return g;
@@ -60,12 +53,10 @@ void tm_table_groups_close(struct tm_table_groups *g)
     return;
   tm_fs_close(g->fs, g->fd);
   tm_hash_free(g->listing);
-  tm_sorter_free(g->sorter);
+  tm_row_sorter_free(g->sorter);
   tm_schema_release(&g->columns);
-  tm_buf_release(&g->order);
   tm_buf_release(&g->record);
   free(g->path);
-  free(g->spill_dir);
   free(g);
 }
 
@@ -142,66 +133,10 @@ int tm_table_groups_open(struct tm_table_groups *g, struct tm_err *err)
   return 1;
 }
 
-/* Rows --------------------------------------------------------------------------------------------------------- */
-
-static int refuse_key(const struct tm_table_groups *g, size_t i, const struct tm_data_frame *f,
-                      struct tm_err *err)
-{
-  const char *nearest = tm_text_nearest(g->keys[i], f->names, f->n);
-  return tm_err_set(
-      err, TM_EUSAGE, "'partition_keys' names '%s', which is no column of the table%s%s%s",
-      g->keys[i], nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-}
-
-static long find_column(const struct tm_data_frame *f, const char *name)
-{
-  for (size_t i = 0; i < f->n; i++)
-    if (strcmp(f->names[i], name) == 0)
-      return (long)i;
-  return -1;
-}
-
-static void begin_rows(struct tm_table_groups *g, const struct tm_data_frame *f)
-{
-  g->sorter = tm_sorter_new(g->fs, g->spill_dir, MEMORY);
-  for (size_t i = 0; i < f->n; i++)
-    tm_schema_set_type(tm_schema_add(&g->columns, f->names[i], strlen(f->names[i])),
-                       (enum tm_column_type)f->columns[i].type, NULL, 0);
-}
-
-static int add_row(struct tm_table_groups *g, const struct tm_data_frame *f, int64_t row,
-                   const long *columns, struct tm_key *keys, struct tm_err *err)
-{
-  tm_buf_clear(&g->order);
-  tm_buf_clear(&g->record);
-  for (size_t i = 0; i < g->keys_len; i++) {
-    tm_row_key(&f->columns[columns[i]], row, g->keys[i], &keys[i]);
-    if (keys[i].type == TM_KEY_STRING && keys[i].string.len > KEY_MOST)
-      return tm_err_set(err, TM_EINPUT, "a value of the partition key '%s' is longer than %u KB",
-                        g->keys[i], KEY_MOST >> 10);
-    tm_key_add_order(&g->order, &keys[i]);
-  }
-  tm_keys_add(&g->record, keys, g->keys_len);
-  tm_row_encode(&g->record, f, row);
-  return tm_sorter_add(g->sorter, g->order.data, g->order.len, g->record.data, g->record.len, err);
-}
-
 int tm_table_groups_add(struct tm_table_groups *g, const struct tm_data_frame *f,
                         struct tm_err *err)
 {
-  long *columns = tm_xcalloc(g->keys_len, sizeof(*columns));
-  struct tm_key *keys = tm_xcalloc(g->keys_len, sizeof(*keys));
-  int rc = 0;
-  for (size_t i = 0; i < g->keys_len && rc == 0; i++)
-    if ((columns[i] = find_column(f, g->keys[i])) < 0)
-      rc = refuse_key(g, i, f, err);
-  if (rc == 0 && !g->sorter)
-    begin_rows(g, f);
-  for (int64_t row = 0; row < f->len && rc == 0; row++)
-    rc = add_row(g, f, row, columns, keys, err);
-  free(columns);
-  free(keys);
-  return rc;
+  return tm_row_sorter_add(g->sorter, f, err);
 }
 
 /* Writing ------------------------------------------------------------------------------------------------------ */
@@ -255,7 +190,7 @@ static void begin_group(struct writer *w, const char *keys, size_t n)
 
 static void add_head(struct writer *w)
 {
-  struct tm_json *v = tm_schema_to_json(&w->g->columns);
+  struct tm_json *v = tm_schema_to_json(tm_row_sorter_columns(w->g->sorter));
   struct tm_buf text = TM_BUF_NONE;
   tm_json_write(&text, v, (struct tm_json_style) { 0 });
   tm_buf_add(&w->piece, "tm-rows", 8);
@@ -268,23 +203,14 @@ static void add_head(struct writer *w)
 
 static int write_groups(struct writer *w, struct tm_table_groups *g, struct tm_err *err)
 {
-  struct tm_sorted record;
-  struct tm_reader keys;
+  struct tm_sorted_row row;
   int rc = 0;
   add_head(w);
-  tm_buf_clear(&g->order);
-  while (g->sorter && rc == 0 && (rc = tm_sorter_next(g->sorter, &record, err)) > 0) {
-    bool is_same = w->rows > 0 && record.key_len == g->order.len &&
-                   memcmp(record.key, g->order.data, record.key_len) == 0;
-    tm_require(tm_keys_find(record.at, record.len, &keys));
-    size_t keys_len = (size_t)(keys.end - record.at);
-    rc = is_same ? 0 : end_group(w, err);
-    if (!is_same) {
-      begin_group(w, record.at, keys_len);
-      tm_buf_clear(&g->order);
-      tm_buf_add(&g->order, record.key, record.key_len);
-    }
-    tm_buf_add(&w->piece, record.at + keys_len, record.len - keys_len);
+  while (rc == 0 && (rc = tm_row_sorter_next(g->sorter, &row, err)) > 0) {
+    rc = row.is_first ? end_group(w, err) : 0;
+    if (row.is_first)
+      begin_group(w, row.keys, row.keys_len);
+    tm_buf_add(&w->piece, row.row, row.row_len);
     w->rows++;
     if (rc == 0 && w->piece.len >= PIECE)
       rc = flush(w, err);
@@ -309,7 +235,7 @@ int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err)
     rc = tm_fs_sync_name(g->fs, g->path, err);
   tm_buf_release(&w.piece);
   free(w.path);
-  tm_sorter_free(g->sorter);
+  tm_row_sorter_free(g->sorter);
   g->sorter = NULL;
   if (rc < 0)
     return rc;

@@ -144,6 +144,18 @@ int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *sche
   return 0;
 }
 
+/* Of JSON lines nobody could tell a column; any other table has some before its first range. */
+static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, struct tm_err *err)
+{
+  if (l->inputs[dataset].dataset->kind == TM_DATASET_JSON_LINES)
+    return tm_err_set(err, TM_EDAMAGE,
+                      "'%s': no column is known: none of the first lines is a JSON object with a "
+                      "key, as {\"id\": 1}; is it a file of JSON lines?",
+                      l->inputs[dataset].dataset->paths[0]);
+  return tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
+                    l->schema_file ? l->schema_file : "the job", dataset + 1);
+}
+
 /* The reader of an input; its schema may have been found after those of others. */
 static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input **out,
                        struct tm_err *err)
@@ -161,8 +173,7 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
     rc = l->schema_file ? tm_schemas_read(&l->schemas, l->fs, l->schema_file, err) : 0;
   }
   if (rc == 0 && l->schemas.at[dataset].len == 0)
-    rc = tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
-                    l->schema_file ? l->schema_file : "the job", dataset + 1);
+    rc = refuse_no_columns(l, dataset, err);
   if (rc < 0)
     return rc;
   tm_table_ops_mark(&(*out)->dataset->table->ops, &l->schemas.at[dataset]);
@@ -250,9 +261,9 @@ static int add_key_values(struct tm_table_loader *l, const struct input *in,
     tm_buf_clear(&text);
     if (keys[i].type == TM_KEY_STRING)
       tm_buf_add(&text, keys[i].string.at, keys[i].string.len);
-    else
+    else if (keys[i].type != TM_KEY_NULL)
       tm_key_describe(&text, &keys[i]);
-    if (column >= 0 && s->columns[column].of_file)
+    if (column >= 0 && s->columns[column].of_file && keys[i].type != TM_KEY_NULL)
       l->values[column] = keep_text(&l->arena, tm_buf_str(&text), text.len);
   }
   tm_buf_release(&text);
@@ -268,10 +279,8 @@ static int find_values(struct tm_table_loader *l, const struct input *in, const 
   memset(l->values, 0, bytes);
   if (in->partition && add_key_values(l, in, s, err) < 0)
     return err->code;
-  if (in->dataset->table->has_path)
-    for (size_t i = 0; i < s->len; i++) /* the last one of file: its name may have a number */
-      if (s->columns[i].of_file && !l->values[i])
-        l->values[i] = keep_text(&l->arena, l->path.data, l->path.len);
+  if (in->dataset->table->has_path && s->len > 0 && s->columns[s->len - 1].of_file)
+    l->values[s->len - 1] = keep_text(&l->arena, l->path.data, l->path.len);
   return 0;
 }
 

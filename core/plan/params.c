@@ -21,6 +21,8 @@
 #define ARGUMENT   TM_FIELD_ARGUMENT
 #define AT_FIRST   TM_FIELD_AT_FIRST
 #define ANY_CASE   TM_FIELD_ANY_CASE
+#define RESULT     TM_FIELD_RESULT
+#define FAILS      TM_FIELD_FAILS
 
 #define INT_MAX_GIVEN  2147483647.0
 #define SIZE_MAX_GIVEN 1125899906842624.0 /* 2^50 */
@@ -38,11 +40,11 @@ static const struct tm_field config_fields[] = {
   { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
     "columns: each distinct combination of their values is one mini-batch; not with "
     "mini_batch_size" },
-  { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL, CHANGEABLE | ARGUMENT,
+  { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL, CHANGEABLE | FAILS | ARGUMENT,
     "failed items to tolerate over the whole input; -1 tolerates all" },
-  { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL, CHANGEABLE | ARGUMENT,
-    "failed mini-batches to tolerate; without it all" },
-  { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL, CHANGEABLE | ARGUMENT,
+  { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL,
+    CHANGEABLE | FAILS | ARGUMENT, "failed mini-batches to tolerate; without it all" },
+  { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL, CHANGEABLE | FAILS | ARGUMENT,
     "the same in percent of all mini-batches, judged once all are created" },
   { "output_action", TM_FIELD_CHOICE, 0, 0, "append_row", "append_row|summary_only", 0,
     "append_row: one file with all returned rows; summary_only: the script stores its own output" },
@@ -59,43 +61,43 @@ static const struct tm_field config_fields[] = {
     "alone" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "workers on a node; without it as many as there are cores, 1 where there is a GPU" },
-  { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE,
+  { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "{ variables, module_paths } for the workers; folders where require looks behind the script's "
     "own" },
   { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG",
     PARAMETER | CHANGEABLE | ARGUMENT | ANY_CASE, "how much the logs say" },
   { "run_invocation_timeout", TM_FIELD_SECONDS, 0.001, 259200, "60", NULL,
-    PARAMETER | CHANGEABLE | ARGUMENT, "seconds for one run()" },
-  { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE,
+    PARAMETER | CHANGEABLE | FAILS | ARGUMENT, "seconds for one run()" },
+  { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE | FAILS,
     "tries for a mini-batch" },
   { "retry_delay", TM_FIELD_SECONDS, 0, 86400, NULL, NULL, CHANGEABLE,
     "seconds before a failed try is repeated, doubled with each further one up to 60, a random "
     "quarter of it at most taken off; without it none after errors and timeouts, 0.5 where the "
     "worker was lost; 0: none" },
   { "worker_memory_limit", TM_FIELD_SIZE, TM_WORKER_MEMORY_MIN, SIZE_MAX_GIVEN, NULL, NULL,
-    CHANGEABLE,
+    CHANGEABLE | FAILS,
     "memory of one worker; Lua gets 16 MB less, and beyond that run() fails with 'not enough "
     "memory'; a worker with more resident is killed" },
-  { "init_timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, CHANGEABLE,
+  { "init_timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, CHANGEABLE | FAILS,
     "seconds for loading the script and its init(); without it none" },
   { "interruptible", TM_FIELD_CHOICE, 0, 0, "auto", "auto|true|false", CHANGEABLE,
     "a run() that passes its timeout is interrupted within Lua and its worker lives on; auto: from "
     "the first such run() of the step on" },
   { "interrupt_grace", TM_FIELD_SECONDS, 0.001, 3600, "2", NULL, CHANGEABLE,
     "seconds that an interrupted run() has to end, then its worker is killed" },
-  { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
+  { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE | FAILS,
     "a mini-batch that has used up its tries is run in halves, again and again, until the bad "
     "items "
     "stand alone" },
-  { "isolation_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "100", NULL, CHANGEABLE,
+  { "isolation_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "100", NULL, CHANGEABLE | FAILS,
     "tries of parts for such a mini-batch; what is not tested by then counts as failed" },
-  { "max_result_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "2GB", NULL, CHANGEABLE,
+  { "max_result_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "2GB", NULL, CHANGEABLE | FAILS,
     "what one run() may return" },
   { "sync_interval", TM_FIELD_SECONDS, 0.001, 3600, "1", NULL, CHANGEABLE,
     "seconds of work that a power cut may cost" },
   { "gpu_surplus", TM_FIELD_CHOICE, 0, 0, "unset", "unset|none", CHANGEABLE,
     "CUDA_VISIBLE_DEVICES of workers beyond the number of GPUs: unset, or -1, which is none" },
-  { "environment_variables", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE,
+  { "environment_variables", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "variables for the workers; they go before those of environment" },
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
     "an output file that is there and is not this job's is replaced" },
@@ -103,10 +105,12 @@ static const struct tm_field config_fields[] = {
 };
 
 static const struct tm_field argument_fields[] = {
-  { "profiling_module", TM_FIELD_CHOICE, 0, 0, NULL, "jit|cProfile|profile", CHANGEABLE | ARGUMENT,
+  { "profiling_module", TM_FIELD_CHOICE, 0, 0, NULL, "jit|cProfile|profile",
+    CHANGEABLE | RESULT | ARGUMENT,
     "workers are profiled by sampling, whichever of the names is given: collapsed stacks in "
     "logs/sys/node/<node>/<process>.profile" },
-  { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL, CHANGEABLE | ARGUMENT,
+  { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL,
+    CHANGEABLE | FAILS | ARGUMENT,
     "seconds to load a mini-batch before its run(), and to write its result behind it" },
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
     "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
@@ -142,8 +146,9 @@ static const struct tm_field step_fields[] = {
   { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
     "for the script: strings, numbers, booleans, PipelineParameters; a dataset or an output "
     "becomes its path; some are the runner's" },
-  { "allow_reuse", TM_FIELD_BOOL, 0, 0, "true", NULL, CHANGEABLE,
-    "an earlier result of the same work may be used" },
+  { "allow_reuse", TM_FIELD_CHOICE, 0, 0, "true", "true|false|content", CHANGEABLE,
+    "an earlier result of the same work may be used: input files of the same path, size and time, "
+    "or, with content, of the same bytes" },
 };
 
 static const struct tm_field pipeline_fields[] = {
@@ -295,6 +300,13 @@ static const struct tm_field from_json_lines_files_fields[] = {
   TABLE_FIELDS,
 };
 
+static const struct tm_field partition_by_fields[] = {
+  { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "a target that partition_by has made of other rows is made anew" },
+  { "partition_as_file_dataset", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "the new dataset is a FileDataset: its items are the files" },
+};
+
 static const struct tm_field from_failed_items_fields[] = {
   { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0,
     "of which step of the job; without it of its only one" },
@@ -328,6 +340,7 @@ static const struct kind {
   KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
   KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
   KIND("Dataset.File.from_failed_items", from_failed_items_fields),
+  KIND("dataset:partition_by", partition_by_fields),
 };
 /* clang-format on */
 

@@ -46,6 +46,8 @@ enum {
   TM_FIELD_ARGUMENT = 16,  /* may be given in the script's arguments, by exact name: arguments.h */
   TM_FIELD_AT_FIRST = 64,  /* says how a job begins: nothing to a job that is resumed */
   TM_FIELD_ANY_CASE = 32,  /* of CHOICE: words in upper case, accepted in any */
+  TM_FIELD_RESULT = 1024,  /* changeable, and yet what comes out may be another: reuse_key.h */
+  TM_FIELD_FAILS = 2048,   /* changeable; decides what fails, or whether that is too much */
 };
 
 struct tm_field {

@@ -353,6 +353,17 @@ static int check_name(const char *name, const struct tm_json *v, struct tm_err *
   return 0;
 }
 
+/* true, false, or "content"; the check of the definition has seen that it is one of them. */
+static void read_reuse(struct tm_step *s, const struct tm_json *given)
+{
+  struct tm_json *word =
+      given ? tm_params_value(tm_params_find("ParallelRunStep", "allow_reuse"), given, NULL) : NULL;
+  const char *text = word && word->type == TM_JSON_STRING ? word->string.at : "true";
+  s->allow_reuse = strcmp(text, "false") != 0;
+  s->reuses_by_content = strcmp(text, "content") == 0;
+  tm_json_free(word);
+}
+
 static struct tm_step *read_step(const struct tm_json *v, const struct reader *r,
                                  struct tm_err *err)
 {
@@ -362,7 +373,7 @@ static struct tm_step *read_step(const struct tm_json *v, const struct reader *r
   struct tm_step *s = TM_NEW(struct tm_step);
   s->name = tm_xstrdup(tm_json_str(v, "name", ""));
   s->where = tm_xstrdup(v->where ? v->where : "");
-  s->allow_reuse = tm_json_bool(v, "allow_reuse", true);
+  read_reuse(s, tm_json_get(v, "allow_reuse"));
   s->effective = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(s->effective, "name", tm_json_new_string(s->name));
   struct tm_json *taken = tm_json_new(TM_JSON_OBJECT);
@@ -378,7 +389,9 @@ static struct tm_step *read_step(const struct tm_json *v, const struct reader *r
     s->working_dir = tm_xstrdup(r->working_dir);
     tm_json_set(s->effective, "working_dir", tm_json_new_string(r->working_dir));
   }
-  tm_json_set(s->effective, "allow_reuse", tm_json_new_bool(s->allow_reuse));
+  tm_json_set(s->effective, "allow_reuse",
+              s->reuses_by_content ? tm_json_new_string("content")
+                                   : tm_json_new_bool(s->allow_reuse));
   return s;
 }
 

@@ -56,13 +56,15 @@ static char *show_setting(const struct tm_field *f, const struct tm_json *v)
   }
 }
 
-static void add(struct tm_changes *out, const char *key, char *before, char *now, bool is_allowed)
+static void add(struct tm_changes *out, const char *key, char *before, char *now, bool is_allowed,
+                const struct tm_field *field)
 {
   struct tm_change *change = TM_ARRAY_ADD(out);
   change->key = tm_xstrdup(key);
   change->before = before;
   change->now = now;
   change->is_allowed = is_allowed;
+  change->field = field;
 }
 
 static bool is_same(const struct tm_json *a, const struct tm_json *b)
@@ -88,7 +90,7 @@ static void compare_setting(const struct tm_field *f, const struct tm_json *befo
       free(is);
       is = tm_xprintf("%s, with other values", was);
     }
-    add(out, f->name, was, is, is_allowed);
+    add(out, f->name, was, is, is_allowed, f);
   }
   tm_json_free(otherwise);
 }
@@ -100,7 +102,7 @@ static void compare_member(const char *member, const char *key, bool is_allowed,
   const struct tm_json *old_value = tm_json_get(before, member),
                        *new_value = tm_json_get(now, member);
   if (!is_same(old_value, new_value))
-    add(out, key, show(old_value), show(new_value), is_allowed);
+    add(out, key, show(old_value), show(new_value), is_allowed, NULL);
 }
 
 void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,

@@ -21,6 +21,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/files/pack.h"
+#include "plan/ignore.h"
 
 #define PIECE     (256 * 1024) /* bytes copied at a time */
 #define DEPTH_MAX 100
@@ -33,6 +35,7 @@ struct walk {
       *left_out[2]; /* the job directory and the copy, which may lie within the source; or NULL */
   struct tm_stat skipped[2]; /* the same, where they are there */
   bool has_skipped[2];
+  struct tm_ignore ignore;
   struct tm_hash *all, *one; /* of everything, and of one file's contents */
   char *piece;               /* PIECE bytes */
   int64_t files, bytes;
@@ -178,6 +181,8 @@ static int visit_entry(struct walk *w, const char *relative, int depth)
     rc = 0; /* gone meanwhile */
   else if (rc < 0)
     tm_err_system(w->err, rc, "cannot look at '%s'", path);
+  else if (tm_ignore_line(&w->ignore, relative, S_ISDIR(st.mode)) > 0)
+    rc = 0;
   else if (S_ISDIR(st.mode) && is_job_dir(w, path, &st))
     rc = 0;
   else if ((rc = count_entry(w)) < 0)
@@ -262,7 +267,9 @@ static int walk_all(struct walk *w, const char *only, char hash[17])
     w->has_skipped[i] =
         w->left_out[i] && w->fs->stat(w->fs->self, w->left_out[i], true, &w->skipped[i]) == 0;
   if (!only) {
-    rc = visit_dir(w, "", 0);
+    rc = tm_ignore_read(&w->ignore, w->fs, w->source, w->err);
+    rc = rc < 0 ? rc : visit_dir(w, "", 0);
+    tm_ignore_release(&w->ignore);
   } else {
     char *path = under(w->source, only);
     rc = w->fs->stat(w->fs->self, path, true,
@@ -312,12 +319,48 @@ static int rename_copy(const struct tm_fs *fs, const char *temporary, const char
   return rc;
 }
 
-char *tm_snapshot_script(const struct tm_config *config, const char *dir)
+/* The name of the entry script below the folder that is copied. */
+static const char *inner_script(const struct tm_config *config)
 {
   const char *inner = config->source_directory
                           ? config->entry_script + strlen(config->source_directory)
                           : tm_path_base(config->entry_script);
-  return tm_path_join(dir, inner + strspn(inner, "/"));
+  return inner + strspn(inner, "/");
+}
+
+char *tm_snapshot_script(const struct tm_config *config, const char *dir)
+{
+  return tm_path_join(dir, inner_script(config));
+}
+
+int tm_snapshot_check(const struct tm_fs *fs, const struct tm_config *config, struct tm_err *err)
+{
+  struct tm_ignore ignore = { 0 };
+  char *path = tm_xstrdup(inner_script(config));
+  int rc =
+      config->source_directory ? tm_ignore_read(&ignore, fs, config->source_directory, err) : 0;
+  int line = 0;
+  for (char *c = strchr(path, '/'); c && line == 0; c = strchr(c + 1, '/')) {
+    *c = '\0';
+    line = tm_ignore_line(&ignore, path, true);
+    *c = '/';
+  }
+  line = line > 0 ? line : tm_ignore_line(&ignore, path, false);
+  if (rc == 0 && line > 0)
+    rc = tm_err_set(err, TM_EUSAGE,
+                    "%s/" TM_IGNORE_NAME ":%d: the entry script '%s' is left out by it",
+                    config->source_directory, line, path);
+  tm_ignore_release(&ignore);
+  free(path);
+  return rc;
+}
+
+bool tm_snapshot_is_same(const struct tm_config *a, const struct tm_config *b)
+{
+  if (a->source_directory && b->source_directory)
+    return strcmp(a->source_directory, b->source_directory) == 0;
+  return !a->source_directory && !b->source_directory &&
+         strcmp(a->entry_script, b->entry_script) == 0;
 }
 
 int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
@@ -343,6 +386,67 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   }
   free(temporary);
   free(source);
+  return rc;
+}
+
+int tm_snapshot_share(const struct tm_fs *fs, const struct tm_config *config,
+                      const struct tm_snapshot *first, const char *to, struct tm_snapshot *out,
+                      struct tm_err *err)
+{
+  int rc = tm_tree_remove(to, err);
+  if (rc < 0)
+    return rc;
+  if ((rc = fs->symlink(fs->self, tm_path_base(first->dir), to)) < 0)
+    return tm_err_system(err, rc, "cannot make link '%s'", to);
+  *out = (struct tm_snapshot) { .dir = tm_xstrdup(to),
+                                .script = tm_snapshot_script(config, to),
+                                .files = first->files,
+                                .bytes = first->bytes };
+  memcpy(out->hash, first->hash, sizeof(out->hash));
+  return 0;
+}
+
+/* The store. */
+
+static char *packed_name(const char *store, const char *hash)
+{
+  return tm_xprintf("%s/%s.tar.zst", store, hash);
+}
+
+int tm_snapshot_keep(const struct tm_fs *fs, const struct tm_snapshot *s, const char *store,
+                     struct tm_err *err)
+{
+  char *packed = packed_name(store, s->hash);
+  int rc = 0;
+  if (!tm_fs_exists(fs, packed)) {
+    rc = tm_fs_make_dirs(fs, store, 0700, err);
+    rc = rc < 0 ? rc : tm_pack_write(fs, s->dir, packed, err);
+  }
+  free(packed);
+  return rc;
+}
+
+int tm_snapshot_restore(const struct tm_fs *fs, const char *store, const char *hash, const char *to,
+                        struct tm_err *err)
+{
+  char *packed = packed_name(store, hash), *temporary = tm_xprintf("%s.tmp", to);
+  char found[17];
+  int rc = tm_tree_remove(temporary, err);
+  if (rc == 0)
+    rc = tm_fs_make_dirs(fs, temporary, 0700, err);
+  if (rc >= 0)
+    rc = tm_pack_read(fs, packed, temporary, err);
+  if (rc == 0)
+    rc = tm_snapshot_hash_dir(fs, temporary, found, err);
+  if (rc == 0 && strcmp(found, hash) != 0)
+    rc = tm_err_set(err, TM_EDAMAGE, "'%s' is damaged: what it holds is not what its name says",
+                    packed);
+  if (rc == 0)
+    rc = rename_copy(fs, temporary, to, err);
+  if (rc < 0)
+    tm_tree_remove(temporary, NULL);
+  free(temporary);
+  free(packed);
   return rc;
 }
 

@@ -3,10 +3,11 @@
  * Copied: folders, regular files (contents, and whether they may be executed) and links. A link that stays within the
  * source is copied as it is. One that leads out of it is replaced by what it names when that is a file; a link to a folder
  * outside, or to nothing, leads to the same place from the copy. Left out: ".git", ".tidemill", and job directories
- * (a folder with job.json and lock). Refused: devices, sockets, pipes; more than the caps below.
+ * (a folder with job.json and lock), and of a source_directory what its .tidemillignore names (ignore.h). Refused: devices, sockets, pipes; more than the caps below.
  *
  * The hash is over names, contents and executability in the order of names: the same for the source and for its copy, and on
- * every machine.
+ * every machine. A workspace keeps each snapshot once, packed, under its hash (pack.h): a job whose copy is not what it was gets its
+ * own again, whatever has become of the source.
  */
 #ifndef TM_PLAN_SNAPSHOT_H
 #define TM_PLAN_SNAPSHOT_H
@@ -36,6 +37,21 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
 /* Where the entry script of a copy in `dir` is; to free(). */
 char *tm_snapshot_script(const struct tm_config *config, const char *dir);
 void tm_snapshot_release(struct tm_snapshot *s);
+
+/* Before anything is made: .tidemillignore can be read, and does not leave out the entry script. TM_EUSAGE with file:line. */
+int tm_snapshot_check(const struct tm_fs *fs, const struct tm_config *config, struct tm_err *err);
+/* Two steps of a job that are copies of one source: the second may be a link beside the first, made now. `out` is filled. */
+bool tm_snapshot_is_same(const struct tm_config *a, const struct tm_config *b);
+int tm_snapshot_share(const struct tm_fs *fs, const struct tm_config *config,
+                      const struct tm_snapshot *first, const char *to, struct tm_snapshot *out,
+                      struct tm_err *err);
+
+/* Packs a copy that has just been taken, as <store>/<hash>.tar.zst; one that is there is left. */
+int tm_snapshot_keep(const struct tm_fs *fs, const struct tm_snapshot *s, const char *store,
+                     struct tm_err *err);
+/* Puts what was kept at `to`, where a copy that was there is replaced. -ENOENT: nothing of that hash has been kept; TM_EDAMAGE. */
+int tm_snapshot_restore(const struct tm_fs *fs, const char *store, const char *hash, const char *to,
+                        struct tm_err *err);
 
 /* The hash that a copy made now would have; nothing is written. */
 int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,

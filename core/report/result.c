@@ -94,7 +94,9 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
                         const struct tm_errors *errors, int indent)
 {
   tm_buf_printf(out, "%*s%s: %s%s\n", indent, "", step->name, tm_verdict_name(step->verdict),
-                step->is_kept ? ", as it was" : "");
+                step->reused_from ? ", reused"
+                : step->is_kept   ? ", as it was"
+                                  : "");
   indent += 2;
   if (*step->cause) {
     add_label(out, indent, "cause:");
@@ -115,7 +117,10 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
   if (errors)
     add_errors(out, step, errors, indent);
   add_label(out, indent, "logs:");
-  tm_buf_printf(out, " %s\n", step->logs_dir);
+  if (step->reused_from)
+    tm_buf_printf(out, " %s/%s/logs\n", step->reused_from, step->name);
+  else
+    tm_buf_printf(out, " %s\n", step->logs_dir);
 }
 
 void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,

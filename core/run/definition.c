@@ -22,12 +22,49 @@ static void note(const struct tm_definition *d, const char *fmt, ...)
   d->on_note(d->data, tm_buf_take(&text));
 }
 
+/* Where there is no room for it a job goes on all the same: its copy is what it runs. */
+static void keep_packed(const struct tm_definition *d, size_t i)
+{
+  struct tm_err why = TM_ERR_NONE;
+
+  if (d->store && tm_snapshot_keep(d->fs, &d->snapshots[i], d->store, &why) < 0)
+    note(d, "step '%s': its script is not kept in the workspace: %s", d->pipeline->steps[i]->name,
+         why.text);
+}
+
+/* An earlier step with the same source, which has been copied by now; or NULL. */
+static const struct tm_snapshot *find_same(const struct tm_definition *d, size_t i)
+{
+  for (size_t k = 0; k < i; k++)
+    if (tm_snapshot_is_same(&d->pipeline->steps[k]->config, &d->pipeline->steps[i]->config))
+      return &d->snapshots[k];
+  return NULL;
+}
+
 static int take_snapshot(const struct tm_definition *d, size_t i, struct tm_err *err)
 {
   const struct tm_step *step = d->pipeline->steps[i];
   char *dir = tm_path_join(d->dir->script_dir, step->name);
   int rc = tm_snapshot_take(d->fs, &step->config, d->dir->path, dir, &d->snapshots[i], err);
 
+  if (rc == 0)
+    keep_packed(d, i);
+  free(dir);
+  return rc;
+}
+
+/* One copy for all steps of one source. */
+static int take_or_share(const struct tm_definition *d, size_t i, struct tm_err *err)
+{
+  const struct tm_step *step = d->pipeline->steps[i];
+  const struct tm_snapshot *same = find_same(d, i);
+  char *dir;
+  int rc;
+
+  if (!same)
+    return take_snapshot(d, i, err);
+  dir = tm_path_join(d->dir->script_dir, step->name);
+  rc = tm_snapshot_share(d->fs, &step->config, same, dir, &d->snapshots[i], err);
   free(dir);
   return rc;
 }
@@ -37,7 +74,7 @@ int tm_definition_take(const struct tm_definition *d, struct tm_err *err)
   int rc = 0;
 
   for (size_t i = 0; i < d->pipeline->steps_len && rc == 0; i++)
-    rc = take_snapshot(d, i, err);
+    rc = take_or_share(d, i, err);
   return rc;
 }
 
@@ -104,6 +141,16 @@ int tm_definition_compare(const struct tm_definition *d, const struct tm_json *r
   return rc;
 }
 
+/* Whether the job's copy is what it was; where it is not, it is again when the workspace has it. */
+static bool has_own(const struct tm_definition *d, const char *dir, const char *hash)
+{
+  char copied[17] = "";
+
+  if (tm_snapshot_hash_dir(d->fs, dir, copied, NULL) == 0 && strcmp(copied, hash) == 0)
+    return true;
+  return d->store && tm_snapshot_restore(d->fs, d->store, hash, dir, NULL) == 0;
+}
+
 /* Where the copy is follows from where the directory is now: it may have been moved, or be a copy itself. */
 static int keep_snapshot(const struct tm_definition *d, size_t i, const struct tm_json *old,
                          struct tm_err *err)
@@ -111,15 +158,18 @@ static int keep_snapshot(const struct tm_definition *d, size_t i, const struct t
   const struct tm_step *step = d->pipeline->steps[i];
   struct tm_snapshot *s = &d->snapshots[i];
   const char *old_hash = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
-  char *dir = tm_path_join(d->dir->script_dir, step->name);
-  char hash[17], copied[17] = "";
-  int rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
+  char *dir;
+  char hash[17];
+  int rc;
 
-  if (rc == 0 && strcmp(hash, old_hash) == 0 &&
-      tm_snapshot_hash_dir(d->fs, dir, copied, NULL) == 0 && strcmp(copied, hash) == 0) {
+  if (find_same(d, i))
+    return take_or_share(d, i, err);
+  dir = tm_path_join(d->dir->script_dir, step->name);
+  rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
+  if (rc == 0 && strcmp(hash, old_hash) == 0 && has_own(d, dir, hash)) {
     s->dir = tm_xstrdup(dir);
     s->script = tm_snapshot_script(&step->config, dir);
-    memcpy(s->hash, hash, sizeof(copied));
+    memcpy(s->hash, hash, sizeof(hash));
   } else if (rc == 0) {
     rc = take_snapshot(d, i, err);
   }

@@ -14,6 +14,7 @@ struct tm_definition {
   const struct tm_pipeline *pipeline;
   const struct tm_job_dir *dir;
   struct tm_snapshot *snapshots; /* by step; zeroed, to be filled */
+  const char *store;             /* of packed snapshots, in a workspace; NULL: none */
   bool accept_changes;
   void (*on_note)(void *data, char *text); /* for people; to free() */
   void *data;

@@ -43,7 +43,8 @@ struct tm_step_view {
   int64_t workers;                 /* process_count_per_node */
   struct tm_counts counts;
   enum tm_verdict verdict;
-  bool is_kept; /* nothing was run: everything had been committed before */
+  bool is_kept;            /* nothing was run: everything had been committed before */
+  const char *reused_from; /* the job whose result it is: nothing was run (reuse.h); else NULL */
   bool
       is_idle; /* nothing of it runs in this session, or not yet: it waits for others, say; no logs are written */
   const char *cause; /* why it Failed or was Skipped; "" else */

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "plan/registered.h"
+#include "run/chronicle.h"
 #include "run/definition.h"
 #include "run/job_own.h"
 #include "run/job_record.h"
@@ -115,9 +116,11 @@ static int resume_definition(struct tm_job *job, const struct tm_definition *d, 
 
 static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
 {
+  char *store = job->o.workspace ? tm_path_join(job->o.workspace, "snapshots") : NULL;
   struct tm_definition d = { .fs = job->o.fs,
                              .pipeline = job->o.pipeline,
                              .dir = &job->dir,
+                             .store = store,
                              .snapshots = job->snapshots,
                              .accept_changes = job->o.accept_changes,
                              .on_note = on_definition_note,
@@ -129,6 +132,7 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
     rc = tm_takeover_copy(&d, err);
   if (rc == 0 && !job->earlier)
     rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, err);
+  free(store);
   return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
 }
 
@@ -295,6 +299,19 @@ static void end_at_once(struct tm_timer *t)
   job->o.on_ended(job->o.data, job);
 }
 
+/* A history that cannot be written costs the job nothing. */
+static void tell(struct tm_job *job)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *text;
+
+  if (tm_chronicle_add(job->o.workspace, &job->view, tm_clock_wall_ns(), &err) == 0)
+    return;
+  text = tm_xprintf("the job is not in the history of its workspace: %s", err.text);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
+  free(text);
+}
+
 static void start(struct tm_job *job)
 {
   tm_timer_open(&job->tick, job->o.loop, job->earlier ? end_at_once : on_tick, job);
@@ -306,6 +323,7 @@ static void start(struct tm_job *job)
   if (job->earlier)
     return;
   tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
+  tell(job);
   job->is_started = true;
   tm_job_steps_go(job);
   if (job->canceled_ns != 0)
@@ -418,6 +436,7 @@ void tm_job_end(struct tm_job *job)
   judge(job);
   if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
     fail_end(job);
+  tell(job);
   tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   result = tm_job_result_new(&job->view);
   if (tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) < 0 ||

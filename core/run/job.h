@@ -24,6 +24,9 @@ struct tm_job_options {
   bool resume, keep_failed, accept_changes, verify_input;
   int64_t
       max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
+  const char *
+      workspace; /* absolute: results are taken from there and kept (reuse.h), and snapshots; NULL: none */
+  bool no_reuse;  /* every step is run, and its result is kept all the same */
   bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
   void (*on_ended)(void *data, struct tm_job *job); /* once; the result has been written */
   void *data;

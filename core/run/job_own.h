@@ -2,6 +2,7 @@
  *
  *   job.c        the job: opening, the node, cancel, the result
  *   job_steps.c  its steps: which one may begin, what the end of one means for others, who has how many workers
+ *   reusing.c    results of earlier jobs: looked for before a step begins, kept when it is Completed
  */
 #ifndef TM_RUN_JOB_OWN_H
 #define TM_RUN_JOB_OWN_H
@@ -10,11 +11,13 @@
 #include "run/job.h"
 #include "run/job_dir.h"
 #include "run/recheck.h"
+#include "run/reuse.h"
 #include "run/step_view.h"
 #include "run/supervisor.h"
 
 enum tm_step_state {
   TM_STEP_WAITING, /* for others, or for a worker */
+  TM_STEP_LOOKS,   /* whether an earlier result of another job can be taken */
   TM_STEP_OPEN,    /* what an earlier session left is recovered */
   TM_STEP_RUNS,
   TM_STEP_OVER,
@@ -25,10 +28,15 @@ struct tm_job_step {
   struct tm_supervisor *s; /* from OPEN on; NULL: nothing of it is run */
   struct tm_step_view own; /* what is known of it without */
   struct tm_step_places places;
-  struct tm_json *kept; /* its result of an earlier session: it was Completed */
-  struct tm_err cause;  /* why it cannot be run, or not be recorded; code 0: nothing */
-  char *why;            /* it is not run; the view's */
-  size_t *needs;        /* numbers of the steps it waits for */
+  struct tm_reuse *reuse; /* NULL: it has nothing to do with other jobs */
+  bool may_reuse;         /* that is to be seen when what it waits for is there */
+  bool
+      is_unchecked; /* its destinations are looked at when it is known that it is run: what is there may be the result */
+  struct tm_reuse_errand *errand; /* at work; or NULL */
+  struct tm_json *kept;           /* its result of an earlier session: it was Completed */
+  struct tm_err cause;            /* why it cannot be run, or not be recorded; code 0: nothing */
+  char *why;                      /* it is not run; the view's */
+  size_t *needs;                  /* numbers of the steps it waits for */
   size_t needs_len;
 };
 
@@ -40,6 +48,7 @@ struct tm_job {
   struct tm_job_step *steps;              /* likewise */
   const struct tm_step_view **step_views; /* likewise: the supervisor's, else the step's own */
   size_t steps_len, steps_over;
+  size_t errands; /* of reuse, at work */
   int64_t max_workers;
   struct tm_share *shares;   /* room for one for each step */
   bool is_going, goes_again; /* job_steps.c (2) */
@@ -77,5 +86,19 @@ void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err);
 bool tm_job_steps_need_node(const struct tm_job *job);
 void tm_job_steps_close(struct tm_job *job);
 void tm_job_steps_release(struct tm_job *job);
+
+/* reusing.c */
+/* Which steps may be reused, as far as definitions say. What is wrong with the database is noted, and the job goes on without. */
+void tm_reusing_open(struct tm_job *job);
+/* Looks, on a thread: the step is then OVER, or WAITING again without may_reuse. False: no thread can be had. */
+bool tm_reusing_begin(struct tm_job *job, size_t i);
+/* The step is Completed: its result is kept for other jobs. */
+void tm_reusing_keep(struct tm_job *job, size_t i);
+void tm_reusing_cancel(struct tm_job *job);
+void tm_reusing_close(struct tm_job *job); /* nothing of it is at work any more */
+void tm_reusing_release(struct tm_job *job);
+
+/* job_steps.c, for reusing.c: it is over, as an earlier result says. */
+void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *view);
 
 #endif

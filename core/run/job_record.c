@@ -166,7 +166,9 @@ struct tm_json *tm_step_result_new(const struct tm_step_view *s)
   tm_json_set(v, "status", tm_json_new_string(tm_verdict_name(s->verdict)));
   tm_json_set(v, "mini_batches", numbers(c->created, c->succeeded, c->failed));
   tm_json_set(v, "items", numbers(c->items_created, c->items_succeeded, c->items_failed));
-  tm_json_set(v, "reused", tm_json_new_bool(false));
+  tm_json_set(v, "reused", tm_json_new_bool(s->reused_from != NULL));
+  if (s->reused_from)
+    tm_json_set(v, "reused_from", tm_json_new_string(s->reused_from));
   tm_json_set(v, "output",
               s->is_idle && s->verdict != TM_COMPLETED ? tm_json_new(TM_JSON_NULL) : output_of(s));
   if (*s->cause)
@@ -191,15 +193,23 @@ struct tm_json *tm_job_result_new(const struct tm_job_view *job)
 
 #define STEP_RESULT "step_result.json"
 
+int tm_step_result_put(const struct tm_fs *fs, const char *dir, const struct tm_json *result,
+                       struct tm_err *err)
+{
+  char *path = tm_path_join(dir, STEP_RESULT);
+  int rc = write_json(fs, path, result, err);
+
+  free(path);
+  return rc;
+}
+
 int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *step,
                          struct tm_err *err)
 {
-  char *path = tm_path_join(step->dir, STEP_RESULT);
   struct tm_json *v = tm_step_result_new(step);
-  int rc = write_json(d->fs, path, v, err);
+  int rc = tm_step_result_put(d->fs, step->dir, v, err);
 
   tm_json_free(v);
-  free(path);
   return rc;
 }
 

@@ -5,7 +5,7 @@
  *                     "params": {NAME: text, as given at the submission},
  *                     "steps": [{"name", "script", "needs": [names of the steps it waits for; absent: none], "definition": <tm_step.effective, and "snapshot_hash">}]}
  *   job_result.json  {"status", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
- *                     "items": {the same}, "reused", "output", "cause"}]}
+ *                     "items": {the same}, "reused", "reused_from": directory of the job whose result it is, "output", "cause"}]}
  */
 #ifndef TM_RUN_JOB_RECORD_H
 #define TM_RUN_JOB_RECORD_H
@@ -33,6 +33,9 @@ struct tm_json *tm_step_result_new(const struct tm_step_view *step);
  * Atomic. */
 int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *step,
                          struct tm_err *err);
+/* The same into a folder that is to be the step's. */
+int tm_step_result_put(const struct tm_fs *fs, const char *dir, const struct tm_json *result,
+                       struct tm_err *err);
 /* To free; NULL: there is none, or none that can be read, and the step is opened to see. `dir`: of the step. */
 struct tm_json *tm_step_result_load(const char *dir);
 /* It is to be seen again whether it is Completed. */

@@ -1,7 +1,8 @@
 /* job_steps.c - the steps of a job: see job_own.h.
  *
  *   WAITING --> OPEN --> RUNS --> OVER
- *      `------------------------> OVER     kept from an earlier session, or not run at all
+ *      |`-----------------------> OVER     kept from an earlier session, or not run at all
+ *      `--> LOOKS --------------> OVER     reused: another job has its result (reusing.c); else WAITING again
  *
  *  (1) A step begins when every step that it waits for is Completed, on the disk: <step>/step_result.json is written behind all
  *      else of it. It lists its inputs then, not before. Where one of them ended otherwise it is Skipped; the others go on.
@@ -57,7 +58,8 @@ static size_t count_running(const struct tm_job *job)
   size_t n = 0;
 
   for (size_t i = 0; i < job->steps_len; i++)
-    n += job->steps[i].state == TM_STEP_OPEN || job->steps[i].state == TM_STEP_RUNS;
+    n += job->steps[i].state == TM_STEP_OPEN || job->steps[i].state == TM_STEP_RUNS ||
+         job->steps[i].state == TM_STEP_LOOKS;
   return n;
 }
 
@@ -185,6 +187,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .epoch = job->dir.epoch,
                                      .keep_failed = job->o.keep_failed || st->kept,
                                      .verify_input = job->o.verify_input,
+                                     .records_inputs = st->reuse != NULL,
                                      .is_resumed =
                                          job->view.is_resumed || tm_takeover_is_asked(step),
                                      .may_start = may_start,
@@ -221,7 +224,8 @@ static void keep_step(struct tm_job *job, size_t i)
     return;
   }
   st->kept = v;
-  if (job->o.verify_input)
+  st->own.reused_from = tm_json_str(v, "reused_from", NULL);
+  if (job->o.verify_input && !st->own.reused_from)
     return;
   c->all_created = true;
   c->created = member(v, "mini_batches", "total");
@@ -238,17 +242,23 @@ static void keep_step(struct tm_job *job, size_t i)
   tm_job_note(job, "step '%s' is Completed, and is kept", st->own.name);
 }
 
+static int check_place(const struct tm_job *job, size_t i, struct tm_err *err)
+{
+  return tm_place_check(job->o.fs, job->o.pipeline->steps[i], job->dir.path, err);
+}
+
 int tm_job_steps_open(struct tm_job *job, struct tm_err *err)
 {
   int rc = 0;
 
   for (size_t i = 0; job->view.is_resumed && i < job->steps_len; i++)
     keep_step(job, i);
+  tm_reusing_open(job);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
-    if (job->steps[i].state == TM_STEP_WAITING)
-      rc = tm_place_check(job->o.fs, job->o.pipeline->steps[i], job->dir.path, err);
+    if (job->steps[i].state == TM_STEP_WAITING && !job->steps[i].is_unchecked)
+      rc = check_place(job, i, err);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
-    if (may_begin(job, i))
+    if (may_begin(job, i) && !job->steps[i].may_reuse)
       rc = open_step(job, i, err);
   return rc;
 }
@@ -335,7 +345,9 @@ static bool advance(struct tm_job *job, size_t i)
     return true;
   if (!may_begin(job, i))
     return false;
-  if (open_step(job, i, &err) < 0)
+  if (st->may_reuse && tm_reusing_begin(job, i))
+    return true;
+  if ((st->is_unchecked && check_place(job, i, &err) < 0) || open_step(job, i, &err) < 0)
     fail_open(job, i, &err);
   else
     start_step(job, i);
@@ -365,8 +377,19 @@ void tm_job_steps_go(struct tm_job *job) /* keeps (2) */
       tm_job_start_node(job);
   }
   job->is_going = false;
-  if (job->steps_over == job->steps_len && !job->is_ended)
+  if (job->steps_over == job->steps_len && job->errands == 0 && !job->is_ended)
     tm_job_end(job);
+}
+
+void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *view)
+{
+  struct tm_job_step *st = &job->steps[i];
+
+  st->own.counts = view->counts;
+  st->own.verdict = view->verdict;
+  st->own.reused_from = view->reused_from;
+  st->state = TM_STEP_OVER;
+  job->steps_over++;
 }
 
 /* Keeps (1): who waits for the step begins behind this. A job of one step has its own result for it. */
@@ -394,6 +417,8 @@ static void on_step_ended(void *data, struct tm_supervisor *s)
   job->steps[i].state = TM_STEP_OVER;
   job->steps_over++;
   record_step(job, i);
+  if (is_completed(job, i))
+    tm_reusing_keep(job, i);
   tm_job_steps_go(job);
 }
 
@@ -409,6 +434,7 @@ void tm_job_steps_tick(struct tm_job *job)
 
 void tm_job_steps_cancel(struct tm_job *job, bool now)
 {
+  tm_reusing_cancel(job);
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_cancel(job->steps[i].s, now);
@@ -447,12 +473,14 @@ bool tm_job_steps_need_node(const struct tm_job *job)
 
 void tm_job_steps_close(struct tm_job *job)
 {
+  tm_reusing_close(job);
   for (size_t i = 0; i < job->steps_len; i++)
     tm_supervisor_close(job->steps[i].s);
 }
 
 void tm_job_steps_release(struct tm_job *job)
 {
+  tm_reusing_release(job);
   for (size_t i = 0; i < job->steps_len; i++) {
     struct tm_job_step *st = &job->steps[i];
     tm_step_places_release(&st->places);

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/time.h"
+#include "run/input_record.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/stop.h"
@@ -28,7 +29,8 @@ struct tm_lister {
   atomic_bool is_hungry;
   struct tm_stop stop;
   struct tm_schemas schemas; /* of the inputs that are tables */
-  struct tm_mutex mutex;     /* for what follows */
+  struct tm_input_record record;
+  struct tm_mutex mutex; /* for what follows */
   int state;
   struct tm_err err;
   struct TM_ARRAY(char *) warnings;
@@ -47,6 +49,22 @@ static void on_warning(void *data, const char *text)
     l->warnings_lost++;
   tm_mutex_unlock(&l->mutex);
   tm_wake_send(&l->wake);
+}
+
+static int on_file(void *data, uint32_t input, const struct tm_item *file, struct tm_err *err)
+{
+  struct tm_lister *l = data;
+
+  return tm_input_record_add(&l->record, input, file, err);
+}
+
+/* A record that cannot be written costs a later job its reuse, this one nothing. */
+static void write_record(struct tm_lister *l)
+{
+  struct tm_err ignored = TM_ERR_NONE;
+
+  if (l->o.inputs_file)
+    (void)tm_input_record_write(l->record.fs, l->o.inputs_file, &l->record.sum, &ignored);
 }
 
 static int flush(struct tm_lister *l, int64_t *flushed_at, struct tm_err *err)
@@ -108,6 +126,7 @@ static void run(void *data)
   if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0) {
     rc = tm_cut_no_input(cut, &err); /* no end record: who resumes the job lists again */
   } else if (rc > 0) {
+    write_record(l);
     rc = tm_manifest_end(l->o.manifest, &err) < 0 ? err.code : 1;
   } else if (rc == 0) {
     struct tm_err ignored =
@@ -138,6 +157,7 @@ static void on_closed(struct tm_wake *w)
   TM_ARRAY_RELEASE(&l->warnings);
   tm_mutex_release(&l->mutex);
   tm_schemas_release(&l->schemas);
+  tm_input_record_release(&l->record);
   free(l);
 }
 
@@ -157,6 +177,9 @@ struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struc
   tm_schemas_init(&l->schemas, l->o.cut.inputs_len);
   l->o.cut.on_warning = on_warning;
   l->o.cut.data = l;
+  tm_input_record_init(&l->record, l->o.cut.fs ? l->o.cut.fs : tm_fs_real(), l->o.cut.inputs,
+                       l->o.by_content);
+  l->o.cut.on_file = l->o.inputs_file ? on_file : NULL;
   tm_mutex_init(&l->mutex);
   tm_wake_open(&l->wake, options->loop, on_wake, l);
   l->wake.on_closed = on_closed;

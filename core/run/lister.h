@@ -17,6 +17,8 @@ struct tm_lister_options {
   struct tm_manifest *manifest;
   struct tm_cut_options
       cut; /* what it leads to must live until stop; `stop` and the warnings are the lister's */
+  const char *inputs_file; /* which files there are is recorded there (input_record.h); or NULL */
+  bool by_content;         /* and what is in them */
   void (*on_progress)(void *data); /* entries can be read, warnings can be taken, or it has ended */
   void *data;
 };

@@ -38,12 +38,13 @@ void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,
                   const struct tm_reader *faults)
 {
   struct tm_buf words = TM_BUF_NONE;
+  enum tm_level level = s->has_fault_warning ? TM_INFO : TM_WARNING;
 
-  if (faults->at == faults->end)
+  if (faults->at == faults->end ||
+      (s->has_fault_warning && s->o.step->config.logging_level != TM_DEBUG))
     return;
   tm_text_one_line(&words, faults->at, (size_t)(faults->end - faults->at), WORDS_MAX);
-  tm_supervisor_say(s, s->has_fault_warning ? TM_DEBUG : TM_WARNING, "mini-batch %" PRIu64 ": %s%s",
-                    held->entry.index, tm_buf_str(&words),
+  tm_supervisor_say(s, level, "mini-batch %" PRIu64 ": %s%s", held->entry.index, tm_buf_str(&words),
                     s->has_fault_warning ? "" : " (said once; with logging_level DEBUG for each)");
   s->has_fault_warning = true;
   tm_buf_release(&words);

@@ -85,6 +85,7 @@ static void set_view(struct tm_supervisor *s)
   s->state_dir = tm_path_join(s->dir, "state");
   s->spill_dir = tm_path_join(s->state_dir, "spill");
   s->staging_dir = tm_path_join(s->state_dir, "staging");
+  s->inputs_file = tm_path_join(s->state_dir, "inputs");
   s->schema_file = tm_path_join(s->state_dir, "schema.json");
   s->index_dir = tm_workspace_index_dir(s->o.job->dir, s->o.step->name);
 }
@@ -309,6 +310,9 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
   o.cut.index_dir = s->index_dir;
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);
+  else if (s->o.records_inputs)
+    o.inputs_file = s->inputs_file;
+  o.by_content = s->o.step->reuses_by_content;
   s->tally.counts.all_created = false;
   s->lister = tm_lister_start(&o, err);
   return s->lister ? 0 : err->code;
@@ -491,6 +495,7 @@ static void free_now(struct tm_supervisor *s)
   free(s->state_dir);
   free(s->spill_dir);
   free(s->staging_dir);
+  free(s->inputs_file);
   free(s->schema_file);
   free(s->index_dir);
   tm_table_loader_free(s->tables);

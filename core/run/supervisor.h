@@ -26,6 +26,7 @@ struct tm_supervisor_options {
   const char *owner_file;
   uint64_t epoch;
   bool keep_failed, verify_input, is_resumed;
+  bool records_inputs; /* <step>/state/inputs is written: input_record.h */
   void (*on_ended)(void *data, struct tm_supervisor *s);
   /* Workers are shared with other steps: whether it may have another one; NULL: it may. on_freed: one of its has ended. */
   bool (*may_start)(void *data, const struct tm_supervisor *s);

@@ -51,6 +51,7 @@ struct tm_supervisor {
   struct tm_step_view view;
   struct tm_bound bound;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
+  char *inputs_file;              /* input_record.h */
   char *schema_file, *index_dir;  /* of tables */
   struct tm_table_loader *tables; /* to count rows that no worker could count; NULL until then */
   char host[256];                 /* this machine's name: the address of its node */

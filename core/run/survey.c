@@ -216,6 +216,7 @@ static void take_result(struct tm_step_survey *s, const struct tm_json *v)
   s->status = tm_xstrdup(tm_json_str(v, "status", NULL));
   s->cause = tm_xstrdup(tm_json_str(v, "cause", NULL));
   s->output = tm_xstrdup(tm_json_str(v, "output", NULL));
+  s->reused_from = tm_xstrdup(tm_json_str(v, "reused_from", NULL));
   s->total = member(v, "mini_batches", "total");
   s->succeeded = member(v, "mini_batches", "succeeded");
   s->failed = member(v, "mini_batches", "failed");
@@ -269,7 +270,10 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
   result = result ? result : kept;
   step->name = tm_xstrdup(tm_json_str(record, "name", ""));
   step->damage_at = -1;
-  rc = read_journal(step, state, result != NULL, &s->end_wall_ns, err);
+  if (tm_json_bool(result, "reused", false)) /* the journal tells of sessions of another job */
+    rc = 0;
+  else
+    rc = read_journal(step, state, result != NULL, &s->end_wall_ns, err);
   if (rc >=
       0) /* behind the journal: while the job runs its list must not be shorter than what has ended */
     rc = tm_manifest_look(&extent, manifest, err);
@@ -295,6 +299,19 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
   free(state);
   free(dir);
   return rc;
+}
+
+/* When a job began of which nothing was run: when its definition was there. */
+static void set_begin(struct tm_survey *s)
+{
+  char *path = tm_path_join(s->dir, "job.json");
+  struct tm_stat st;
+  bool has_reused = false;
+  for (size_t i = 0; i < s->steps_len; i++)
+    has_reused = has_reused || s->steps[i].reused_from;
+  if (has_reused && tm_fs_real()->stat(NULL, path, true, &st) == 0)
+    s->begin_wall_ns = st.mtime_ns;
+  free(path);
 }
 
 static int read_steps(struct tm_survey *s, const struct tm_json *record,
@@ -368,6 +385,8 @@ int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, st
     rc = err->code;
   } else if ((rc = set_status(s, result, is_running, err)) == 0) {
     rc = read_steps(s, record, s->status == TM_JOB_RUNNING ? NULL : result, err);
+    if (s->begin_wall_ns == 0)
+      set_begin(s);
     set_end(s, result != NULL);
   }
   tm_json_free(record);
@@ -384,6 +403,7 @@ static void release_step(struct tm_step_survey *s)
   }
   free(s->name);
   free(s->status);
+  free(s->reused_from);
   free(s->waits_for);
   free(s->cause);
   free(s->output);

@@ -37,6 +37,7 @@ struct tm_survey_error {
 struct tm_step_survey {
   char *name;
   char *status;              /* of a step that is over: as in the result; else NULL */
+  char *reused_from;         /* the job whose result it is: nothing was run; else NULL */
   char *waits_for;           /* "'a', 'b'": steps, of one that has not begun; else NULL */
   char *cause;               /* why it Failed, or NULL */
   char *output;              /* where the rows are, or the folder; NULL: not known yet */

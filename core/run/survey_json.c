@@ -61,6 +61,8 @@ static struct tm_json *step_to_json(const struct tm_survey *s, const struct tm_s
   tm_json_set(v, "mini_batches_per_second",
               rate > 0 ? tm_json_new_number(rate) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "errors", errors(step));
+  if (step->reused_from)
+    tm_json_set(v, "reused_from", tm_json_new_string(step->reused_from));
   if (step->waits_for)
     tm_json_set(v, "waits_for", tm_json_new_string(step->waits_for));
   if (step->cause)

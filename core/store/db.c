@@ -23,7 +23,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 
-#define VERSION        1
 #define APPLICATION_ID 0x746d6c6c /* "tmll" */
 #define WAIT_MS        30000
 #define ROUND_MS       20
@@ -38,19 +37,39 @@ struct tm_query {
   sqlite3_stmt *stmt;
 };
 
-static const char schema[] =
-    "CREATE TABLE version("
-    " id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL,"
-    " definition TEXT NOT NULL, description TEXT, tags TEXT, registered_ns INTEGER NOT NULL,"
-    " files INTEGER NOT NULL, bytes INTEGER NOT NULL, hash INTEGER NOT NULL, is_listed INTEGER NOT "
-    "NULL,"
-    " source TEXT UNIQUE, job TEXT, step TEXT, UNIQUE(name, version));"
-    "CREATE TABLE file("
-    " version_id INTEGER NOT NULL, at INTEGER NOT NULL, path BLOB NOT NULL, size INTEGER NOT NULL,"
-    " mtime_ns INTEGER NOT NULL, PRIMARY KEY(version_id, at)) WITHOUT ROWID;"
-    "CREATE TABLE datastore("
-    " name TEXT PRIMARY KEY, path TEXT NOT NULL, registered_ns INTEGER NOT NULL);"
-    "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT);";
+/* What each version adds to the one before. */
+static const char *const schemas[] = {
+  "CREATE TABLE version("
+  " id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL,"
+  " definition TEXT NOT NULL, description TEXT, tags TEXT, registered_ns INTEGER NOT NULL,"
+  " files INTEGER NOT NULL, bytes INTEGER NOT NULL, hash INTEGER NOT NULL, is_listed INTEGER NOT "
+  "NULL,"
+  " source TEXT UNIQUE, job TEXT, step TEXT, UNIQUE(name, version));"
+  "CREATE TABLE file("
+  " version_id INTEGER NOT NULL, at INTEGER NOT NULL, path BLOB NOT NULL, size INTEGER NOT NULL,"
+  " mtime_ns INTEGER NOT NULL, PRIMARY KEY(version_id, at)) WITHOUT ROWID;"
+  "CREATE TABLE datastore("
+  " name TEXT PRIMARY KEY, path TEXT NOT NULL, registered_ns INTEGER NOT NULL);"
+  "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT);",
+  "CREATE TABLE result("
+  " id INTEGER PRIMARY KEY, key TEXT NOT NULL, pipeline TEXT NOT NULL, step TEXT NOT NULL,"
+  " job TEXT NOT NULL, definition TEXT NOT NULL, summary TEXT NOT NULL, completed_ns INTEGER NOT "
+  "NULL,"
+  " in_files INTEGER NOT NULL, in_bytes INTEGER NOT NULL, in_hash INTEGER NOT NULL,"
+  " side_files INTEGER NOT NULL, side_bytes INTEGER NOT NULL, side_hash INTEGER NOT NULL,"
+  " out_files INTEGER NOT NULL, out_bytes INTEGER NOT NULL, out_hash INTEGER NOT NULL,"
+  " UNIQUE(job, step));"
+  "CREATE INDEX result_key ON result(key);"
+  "CREATE INDEX result_step ON result(pipeline, step);"
+  "CREATE TABLE job("
+  " dir TEXT PRIMARY KEY, pipeline TEXT NOT NULL, file TEXT, status TEXT NOT NULL,"
+  " begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, steps INTEGER NOT NULL, reused INTEGER NOT "
+  "NULL,"
+  " total INTEGER NOT NULL, succeeded INTEGER NOT NULL, failed INTEGER NOT NULL,"
+  " items_total INTEGER NOT NULL, items_failed INTEGER NOT NULL);"
+  "CREATE INDEX job_begin ON job(begin_ns);",
+};
+#define VERSION ((int64_t)TM_COUNT_OF(schemas))
 
 /* Words. */
 
@@ -118,7 +137,7 @@ static int read_int(struct tm_db *db, const char *sql, int64_t *out, struct tm_e
   return rc < 0 ? rc : 0;
 }
 
-/* 1: ours, 0: nothing is in it yet. All is read of one moment: another may be making it. */
+/* The version of what is in it, 0: nothing yet. All is read of one moment: another may be making it. */
 static int check_schema(struct tm_db *db, struct tm_err *err)
 {
   int64_t id, version, tables;
@@ -139,22 +158,21 @@ static int check_schema(struct tm_db *db, struct tm_err *err)
         "the database '%s' is of version %d, made by a later tidemill; this one knows "
         "version %d: use that tidemill, or name another workspace in "
         "TIDEMILL_WORKSPACE",
-        db->path, (int)version, VERSION);
-  return 1;
+        db->path, (int)version, (int)VERSION);
+  return (int)version;
 }
 
-/* Two that come at once: the second finds what the first has made. Keeps (2). */
+/* Adds what is missing. Two that come at once: the second finds what the first has made. Keeps (2). */
 static int make_schema(struct tm_db *db, struct tm_err *err)
 {
   char *numbers = tm_xprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-                             APPLICATION_ID, VERSION);
-  int rc = tm_db_begin(db, err);
-  if (rc == 0 && (rc = check_schema(db, err)) == 0) {
-    rc = run_text(db, schema, err);
+                             APPLICATION_ID, (int)VERSION);
+  int rc = tm_db_begin(db, err), has;
+  if (rc == 0 && (rc = has = check_schema(db, err)) >= 0) {
+    for (rc = 0; has < (int)VERSION && rc == 0; has++)
+      rc = run_text(db, schemas[has], err);
     if (rc == 0)
       rc = run_text(db, numbers, err);
-  } else if (rc == 1) {
-    rc = tm_db_commit(db, err);
   }
   free(numbers);
   return rc < 0 ? rc : 1;
@@ -235,7 +253,7 @@ static int open_to_write(struct tm_db *db, struct tm_err *err)
     return fail(db, SQLITE_READONLY, err);
   if (set_up(db, err) < 0)
     return err->code;
-  return rc == 1 ? 1 : make_schema(db, err);
+  return rc == (int)VERSION ? 1 : make_schema(db, err);
 }
 
 int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, struct tm_err *err)
@@ -246,10 +264,16 @@ int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, 
   err = err ? err : &unheard;
   db->path = tm_path_join(workspace, TM_DB_NAME);
   rc = mode == TM_DB_READ ? open_to_read(db, err) : open_to_write(db, err);
+  if (rc > 0 &&
+      rc < (int)VERSION) { /* of an earlier version: what is asked now may not be in it yet */
+    sqlite3_close(db->handle);
+    db->handle = NULL;
+    rc = open_to_write(db, err);
+  }
   *out = rc > 0 ? db : NULL;
   if (rc <= 0)
     tm_db_close(db);
-  return rc;
+  return rc > 0 ? 1 : rc;
 }
 
 void tm_db_close(struct tm_db *db)

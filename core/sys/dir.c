@@ -120,6 +120,15 @@ int tm_tree_remove(const char *path, struct tm_err *err)
   return tm_err_set(err, rc, "%s, below '%s'", why.text, path);
 }
 
+int tm_fs_sync_all(const char *path, struct tm_err *err)
+{
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int rc = fd < 0 || syncfs(fd) < 0 ? -errno : 0;
+  if (fd >= 0)
+    close(fd);
+  return rc < 0 ? tm_err_system(err, rc, "cannot write all of '%s' to the disk", path) : 0;
+}
+
 int tm_fd_append(int fd, const void *p, size_t n)
 {
   const char *from = p;

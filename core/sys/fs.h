@@ -78,6 +78,13 @@ int tm_dir_read(const char *path, tm_on_name on_name, void *data);
  * name of its own ("", "/", ".", "..", "x/../") is refused: TM_EUSAGE. */
 int tm_tree_remove(const char *path, struct tm_err *err);
 
+/* A second name for a file, in the same file system; both are it. 0 or a negated errno. */
+int tm_file_link(const char *from, const char *to);
+int tm_file_set_mtime(const char *path, int64_t mtime_ns);
+
+/* All that was written of the file system that has this folder is on the disk: for many files at once. */
+int tm_fs_sync_all(const char *path, struct tm_err *err);
+
 /* A lock on a whole file, which ends with the descriptor or with tm_lock_release. Returns 0,
  * -EWOULDBLOCK or another error. */
 int tm_lock_take(int fd, bool shared);

@@ -2,6 +2,7 @@ local tidemill = require "tidemill"
 
 local flowers = tidemill.Dataset.Tabular.from_delimited_files("flowers.csv")
 local config = tidemill.ParallelRunConfig {
+  source_directory = "model",
   entry_script = "score.lua",
   mini_batch_size = "500rows",
   append_row_file_name = "kinds.csv",

@@ -254,7 +254,20 @@ static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)
   tm_buf_add_str(out, ")\n");
 }
 
-int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err)
+/* Whether an earlier result would be in its place (explain.h). */
+static void add_explained(struct tm_buf *out, struct tm_json *steps,
+                          const struct tm_json *explained)
+{
+  const char *from = tm_json_str(explained, "from", NULL);
+  if (!explained)
+    return;
+  tm_buf_printf(out, "  %s: %s\n", from ? "is reused" : "is run",
+                tm_json_str(explained, "why", ""));
+  tm_json_set(steps->list.at[steps->list.len - 1], "reuse", tm_json_copy(explained));
+}
+
+int tm_dry_run(const struct tm_pipeline *pipeline, const struct tm_json *explained, bool json,
+               struct tm_err *err)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
@@ -266,13 +279,16 @@ int tm_dry_run(const struct tm_pipeline *pipeline, bool json, struct tm_err *err
   add_pipeline(&text, pipeline);
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
+    const struct tm_json *why = explained ? explained->list.at[i] : NULL;
     if (writer_of(pipeline->steps[i])) {
       add_later(&text, steps, pipeline->steps[i]);
+      add_explained(&text, steps, why);
       continue;
     }
     if ((rc = cut_step(&c, pipeline->steps[i], err)) == 0) {
       tm_json_add(steps, step_to_json(pipeline->steps[i], &c));
       add_step(&text, pipeline->steps[i], &c);
+      add_explained(&text, steps, why);
     }
     piece_release(&c.first);
     piece_release(&c.last);

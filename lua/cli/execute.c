@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/time.h"
+#include "plan/snapshot.h"
 #include "runtime.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -31,6 +32,8 @@ int tm_execute_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
     tm_map_add(&seen, script, strlen(script), &is_new);
     if (is_new) /* many steps may share one */
       rc = tm_lua_check_script(script, script, err);
+    if (rc >= 0)
+      rc = tm_snapshot_check(tm_fs_real(), &p->steps[i]->config, err);
   }
   tm_map_release(&seen);
   return rc < 0 ? rc : 0;
@@ -136,6 +139,8 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
                               .verify_input = e->verify_input,
                               .has_stdin = e->has_stdin,
                               .max_workers = e->max_workers,
+                              .workspace = e->workspace,
+                              .no_reuse = e->no_reuse,
                               .on_ended = on_ended,
                               .data = x };
   int rc = tm_job_open(&x->job, &o, err);

@@ -7,12 +7,15 @@
  */
 #include "cli/launch.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/execute.h"
 #include "runtime.h"
+#include "store/workspace.h"
 
 /* What was asked for. */
 
@@ -68,6 +71,15 @@ static void on_note(void *data, const char *words)
   tm_cli_say("note: %s", words);
 }
 
+void tm_launch_find_workspace(struct tm_launch *l)
+{
+  const char *named = getenv(TM_WORKSPACE_VARIABLE);
+  char *dir = named && *named ? tm_xstrdup(l->cwd) : tm_path_dir(l->pipeline->file);
+  free(l->workspace);
+  l->workspace = tm_workspace_look(l->cli->fs, named, dir);
+  free(dir);
+}
+
 int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
 {
   struct tm_json *tree = tm_lua_load_pipeline(file, on_note, NULL, err);
@@ -114,11 +126,14 @@ int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err)
                           .verify_input = l->o.verify_input,
                           .has_stdin = l->o.has_stdin,
                           .max_workers = l->max_workers,
+                          .no_reuse = l->o.no_reuse,
                           .progress = l->o.progress,
                           .json = l->o.json };
   char *command;
   int rc;
   l->dir = dir;
+  tm_launch_find_workspace(l);
+  e.workspace = l->workspace;
   e.again = command = again(l);
   rc = tm_execute(&e, err);
   free(command);
@@ -134,6 +149,7 @@ void tm_launch_release(struct tm_launch *l)
   TM_ARRAY_RELEASE(&l->given);
   TM_ARRAY_RELEASE(&l->o.params);
   tm_pipeline_free(l->pipeline);
+  free(l->workspace);
   free(l->cwd);
   free(l->dir);
 }

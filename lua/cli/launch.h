@@ -14,6 +14,7 @@ struct tm_launch_options {
   const char *progress;    /* auto, bar, plain, none; NULL: auto */
   const char *max_workers; /* of all steps together; NULL: the default of run/job.h */
   bool resume, keep_failed, accept_changes, verify_input, json;
+  bool no_reuse;  /* every step is run */
   bool has_stdin; /* a list of paths on standard input can be read, from its beginning */
 };
 
@@ -24,7 +25,8 @@ struct tm_launch {
   int64_t max_workers;                    /* 0: not given */
   struct TM_ARRAY(struct tm_param) given; /* the parameters of this submission */
   struct tm_pipeline *pipeline;
-  char *dir; /* the job's, absolute */
+  char *dir;       /* the job's, absolute */
+  char *workspace; /* the pipeline file's, absolute; NULL: there is none */
 };
 
 /* Where we are, and the parameters of the command line. TM_EUSAGE. */
@@ -33,6 +35,8 @@ int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err 
 void tm_launch_add_param(struct tm_launch *l, const char *name, const char *value);
 /* The pipeline of a file (absolute), checked, its scripts compiled. */
 int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err);
+/* Sets `workspace` to that of the pipeline that was loaded, where there is one; none is made. */
+void tm_launch_find_workspace(struct tm_launch *l);
 /* Runs the pipeline in `dir` (absolute; taken over), to the end of the job. The exit status, or a negative code with words
  * when there has been no job. */
 int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err);

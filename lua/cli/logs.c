@@ -116,6 +116,25 @@ static int check_worker(const struct tm_logs *l, struct tm_err *err)
   return rc;
 }
 
+/* A step that was reused has its logs where it was run. */
+static void say_none(const struct tm_logs *l)
+{
+  bool is_said = false;
+  for (size_t i = 0; i < l->steps.len; i++) {
+    char *dir = tm_path_join(l->dir, l->steps.at[i].name);
+    struct tm_json *result = tm_step_result_load(dir);
+    const char *from = tm_json_str(result, "reused_from", NULL);
+    if (from)
+      tm_cli_say("step '%s' was reused from job '%s': its logs are there", l->steps.at[i].name,
+                 from);
+    is_said = is_said || from;
+    tm_json_free(result);
+    free(dir);
+  }
+  if (!is_said)
+    tm_cli_say("job '%s' has no logs yet", l->dir);
+}
+
 static int show_all(struct tm_logs *l, struct tm_err *err)
 {
   size_t found = 0;
@@ -127,7 +146,7 @@ static int show_all(struct tm_logs *l, struct tm_err *err)
   if (l->choice.worker && check_worker(l, err) < 0)
     return err->code;
   if (found == 0)
-    tm_cli_say("job '%s' has no logs yet", l->dir);
+    say_none(l);
   return tm_logs_show(l);
 }
 

@@ -346,7 +346,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if ((rc = tm_one_step_read(&m.step, &m.options, argc, argv, &m.o, &m.o.step, &err)) >= 0 &&
       (rc = check_resume(&m, &err)) >= 0 && (rc = choose_output(&m, &err)) >= 0) {
     is_read = true;
-    rc = m.o.dry_run ? tm_dry_run(m.step.pipeline, m.o.json, &err) : run_job(&m, argc, argv, &err);
+    rc = m.o.dry_run ? tm_dry_run(m.step.pipeline, NULL, m.o.json, &err)
+                     : run_job(&m, argc, argv, &err);
   }
   if (rc == TM_EUSAGE && !is_read) {
     status = tm_cli_fail_usage(&tm_command_map, &err);

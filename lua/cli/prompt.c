@@ -23,7 +23,7 @@
 #include <wchar.h>
 
 #include "base/mem.h"
-#include "cli/history.h"
+#include "cli/line_history.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 
@@ -188,10 +188,10 @@ static void open_history(struct tm_prompt *p)
 {
   HistEvent event;
   p->history = history_init();
-  history(p->history, &event, H_SETSIZE, TM_HISTORY_LINES);
+  history(p->history, &event, H_SETSIZE, TM_LINE_HISTORY_LINES);
   history(p->history, &event, H_SETUNIQUE, 1);
   if (p->o.history)
-    tm_history_load(p->o.history, add_line, p);
+    tm_line_history_load(p->o.history, add_line, p);
 }
 
 /* A terminal's bytes are characters of the user's locale; where that has none but ASCII they are taken for UTF-8. */
@@ -292,11 +292,11 @@ void tm_prompt_forget_interrupt(struct tm_prompt *p)
 
 static void keep(struct tm_prompt *p, const char *line)
 {
-  if (!tm_history_is_kept(line))
+  if (!tm_line_history_is_kept(line))
     return;
   add_line(p, line);
   if (p->o.history)
-    tm_history_add(p->o.history, line);
+    tm_line_history_add(p->o.history, line);
 }
 
 static int read_interrupted(struct tm_prompt *p, bool *had_text)

@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/history.h"
+#include "cli/line_history.h"
 #include "cli/prompt.h"
 #include "runtime.h"
 #include "sys/alarm.h"
@@ -226,7 +226,7 @@ static int open_prompt(struct repl *r, struct tm_err *err)
   const char *no_color = getenv("NO_COLOR");
   r->has_color = isatty(STDERR_FILENO) && !(no_color && *no_color);
   r->history =
-      tm_history_path(getenv(TM_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"), getenv("HOME"));
+      tm_line_history_path(getenv(TM_LINE_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"), getenv("HOME"));
   struct tm_prompt_options o = {
     .has_color = r->has_color, .history = r->history, .complete = complete, .data = r
   };
@@ -308,7 +308,7 @@ static void add_help(struct tm_buf *out)
                       "first, and what it returns is shown.\n\n"
                       "On a terminal the file that " INIT_VARIABLE
                       " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
-                      "and lines are kept in the one that " TM_HISTORY_VARIABLE
+                      "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
                       " names (~/.local/state/tidemill/history; set and empty: none),\n"
                       "but for those that begin with a blank. Input that is no terminal is run "
                       "piece by piece, without a prompt; the\n"

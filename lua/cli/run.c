@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "cli/dry.h"
 #include "cli/execute.h"
+#include "cli/explain.h"
 #include "cli/launch.h"
 #include "run/failed_source.h"
 #include "run/job_dir.h"
@@ -16,7 +17,7 @@
 struct run_options {
   struct tm_launch_options launch;
   const char *job_dir, *only_failed;
-  bool dry_run;
+  bool dry_run, explain;
 };
 
 struct run {
@@ -37,7 +38,9 @@ static const struct tm_option options[] = {
   { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
   { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "a new job over the items that failed in JOB alone, each step over those of the step of its name" },
+  { "no-reuse", TM_OPTION_FLAG, LAUNCH(no_reuse), NULL, NULL, "every step is run, whatever earlier jobs have done; later ones may reuse this one" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
+  { "explain", TM_OPTION_FLAG, PLACE(explain), NULL, NULL, "with --dry-run: of each step why an earlier result would be reused, or what has changed" },
   { "max-workers", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
@@ -49,10 +52,10 @@ static int run(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_run = {
   .name = "run",
   .run = run,
-  .usage =
-      "PIPELINE.lua [--param NAME=VALUE]... [--job-dir DIR] [--resume [--keep-failed] "
-      "[--accept-changes] "
-      "[--verify-input]] [--only-failed JOB] [--dry-run] [--progress auto|bar|plain|none] [--json]",
+  .usage = "PIPELINE.lua [--param NAME=VALUE]... [--job-dir DIR] [--resume [--keep-failed] "
+           "[--accept-changes] "
+           "[--verify-input]] [--only-failed JOB] [--no-reuse] [--dry-run [--explain]] [--progress "
+           "auto|bar|plain|none] [--json]",
   .summary = "runs a pipeline",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -77,6 +80,10 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
                       "that it was started with");
   if (o->resume && r->o.dry_run)
     return tm_dry_refuse_resume(err);
+  if (r->o.explain && !r->o.dry_run)
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "'--explain' goes with --dry-run; a run says by itself what it reuses, and why");
   return 0;
 }
 
@@ -124,6 +131,22 @@ static int take_again(struct run *r, const char *dir, struct tm_err *err)
   return rc;
 }
 
+static int dry_run(struct run *r, struct tm_err *err)
+{
+  struct tm_launch *l = &r->launch;
+  struct tm_json *explained = NULL;
+  int rc = 0;
+  if (r->o.explain) {
+    tm_launch_find_workspace(l);
+    explained = tm_explain(l->pipeline, l->cli->fs, l->workspace, err);
+    rc = explained ? 0 : err->code;
+  }
+  if (rc == 0)
+    rc = tm_dry_run(l->pipeline, explained, l->o.json, err);
+  tm_json_free(explained);
+  return rc;
+}
+
 static int run_loaded(struct run *r, struct tm_err *err)
 {
   const struct tm_launch_options *o = &r->launch.o;
@@ -137,7 +160,7 @@ static int run_loaded(struct run *r, struct tm_err *err)
   if (rc != 0)
     return rc < 0 ? rc : 0;
   if (r->o.dry_run)
-    return tm_dry_run(r->launch.pipeline, r->launch.o.json, err);
+    return dry_run(r, err);
   dir = choose_dir(r, err);
   if (dir && r->launch.o.resume && take_again(r, dir, err) < 0) {
     free(dir);

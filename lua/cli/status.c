@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "run/job.h"
 #include "run/survey.h"
+#include "store/history.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
@@ -16,7 +17,7 @@
 #define MESSAGE_MAX 300 /* bytes of an error that are shown */
 
 struct status_options {
-  bool json;
+  bool json, all;
 };
 
 /* clang-format off */
@@ -25,6 +26,7 @@ static const struct tm_option status_options[] = {
 };
 static const struct tm_option jobs_options[] = {
   { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "one JSON object a line, as of status --json" },
+  { "all", TM_OPTION_FLAG, offsetof(struct status_options, all), NULL, NULL, "jobs that have been removed, too, as the workspace's database knows them" },
 };
 /* clang-format on */
 
@@ -43,7 +45,7 @@ const struct tm_command tm_command_status = {
 const struct tm_command tm_command_jobs = {
   .name = "jobs",
   .run = jobs,
-  .usage = "[--json]",
+  .usage = "[--all] [--json]",
   .summary = "lists the jobs of the workspace, the newest first",
   .options = jobs_options,
   .options_len = TM_COUNT_OF(jobs_options),
@@ -161,9 +163,11 @@ static void add_errors(struct tm_buf *out, const struct tm_step_survey *s)
 static void add_step(struct tm_buf *out, const struct tm_survey *s,
                      const struct tm_step_survey *step)
 {
-  bool is_unbegun = step->sessions == 0 && (step->waits_for || step->status);
+  bool is_unbegun = step->sessions == 0 && !step->reused_from && (step->waits_for || step->status);
   tm_buf_printf(out, "step '%s'%s%s\n", step->name, step->status ? ": " : "",
                 step->status ? step->status : "");
+  if (step->reused_from)
+    tm_buf_printf(out, "  reused from:  %s\n", step->reused_from);
   if (step->waits_for)
     tm_buf_printf(out, "  waits for:    %s\n", step->waits_for);
   if (step->cause && (!s->cause || strcmp(s->cause, step->cause) != 0))
@@ -250,87 +254,192 @@ static int status(const struct tm_cli *cli, int argc, char **argv)
 
 /* jobs */
 
-static void fill_counts(struct tm_buf *out, const struct tm_survey *s)
-{
-  int64_t total = 0, ended = 0, failed = 0;
-  for (size_t i = 0; i < s->steps_len; i++) {
-    total += s->steps[i].total;
-    ended += s->steps[i].succeeded + s->steps[i].failed;
-    failed += s->steps[i].failed;
-  }
-  add_number(out, ended, " of ");
-  add_number(out, total, tm_text_counted(total, " mini-batch", " mini-batches"));
-  if (failed > 0) {
-    tm_buf_add_str(out, ", ");
-    add_number(out, failed, " failed");
-  }
-}
+/* Those in the workspace's folder, and among them by their age those that only its database knows. */
+struct jobs_list {
+  const struct tm_cli *cli;
+  bool json, all;
+  char *workspace;
+  struct tm_jobs dirs;
+  struct tm_history history;
+  size_t next; /* in the history */
+  int width;
+  struct tm_buf text;
+};
 
-static void add_row(struct tm_buf *out, const struct tm_survey *s, int width)
+static void add_row(struct jobs_list *l, const struct tm_history_job *j, bool is_removed)
 {
   struct tm_buf started = TM_BUF_NONE, duration = TM_BUF_NONE;
-  int64_t ns = elapsed(s);
-  if (s->begin_wall_ns)
-    add_moment(&started, s->begin_wall_ns);
-  if (ns >= 0)
-    tm_time_duration(&duration, ns);
-  tm_buf_printf(out, "%-*s  %-11s  %-19s  %12s  ", width, tm_path_base(s->dir),
-                tm_job_status_name(s->status), tm_buf_str(&started), tm_buf_str(&duration));
-  fill_counts(out, s);
-  tm_buf_add_char(out, '\n');
+  char *jobs_dir = tm_path_dir(j->dir);
+  bool is_elsewhere = strcmp(tm_path_base(jobs_dir), "jobs") != 0;
+  if (j->begin_ns)
+    add_moment(&started, j->begin_ns);
+  if (j->begin_ns && j->end_ns)
+    tm_time_duration(&duration, j->end_ns - j->begin_ns);
+  tm_buf_printf(&l->text, "%-*s  %-11s  %-19s  %12s  ", l->width,
+                is_elsewhere ? j->dir : tm_path_base(j->dir), j->status, tm_buf_str(&started),
+                tm_buf_str(&duration));
+  add_number(&l->text, j->succeeded + j->failed, " of ");
+  add_number(&l->text, j->total, tm_text_counted(j->total, " mini-batch", " mini-batches"));
+  if (j->failed > 0) {
+    tm_buf_add_str(&l->text, ", ");
+    add_number(&l->text, j->failed, " failed");
+  }
+  if (j->reused > 0) {
+    tm_buf_add_str(&l->text, ", ");
+    add_number(&l->text, j->reused, " of ");
+    add_number(&l->text, j->steps, tm_text_counted(j->steps, " step reused", " steps reused"));
+  }
+  tm_buf_add_str(&l->text, is_removed ? ", removed\n" : "\n");
+  free(jobs_dir);
   tm_buf_release(&started);
   tm_buf_release(&duration);
 }
 
-static int width_of(const struct tm_jobs *list)
+/* As its files say. */
+static void add_surveyed(struct jobs_list *l, const struct tm_survey *s)
 {
-  size_t width = strlen("name");
-  for (size_t i = 0; i < list->len; i++)
-    if (strlen(tm_path_base(list->at[i])) > width)
-      width = strlen(tm_path_base(list->at[i]));
-  return (int)width;
+  int64_t ns = elapsed(s);
+  struct tm_history_job j = { .dir = s->dir,
+                              .status = (char *)tm_job_status_name(s->status),
+                              .begin_ns = s->begin_wall_ns,
+                              .end_ns = ns >= 0 ? s->begin_wall_ns + ns : 0,
+                              .steps = (int64_t)s->steps_len };
+  if (l->json) {
+    add_json(&l->text, s);
+    return;
+  }
+  for (size_t i = 0; i < s->steps_len; i++) {
+    j.total += s->steps[i].total;
+    j.succeeded += s->steps[i].succeeded;
+    j.failed += s->steps[i].failed;
+    j.reused += s->steps[i].reused_from != NULL;
+  }
+  add_row(l, &j, false);
 }
 
-/* A job that cannot be read is said, and the others are listed all the same. */
-static int write_jobs(const struct tm_jobs *list, bool json)
+/* As the database has it: its directory is gone. */
+static void add_removed(struct jobs_list *l, const struct tm_history_job *j)
 {
-  struct tm_buf text = TM_BUF_NONE;
-  int width = width_of(list), rc = 0, written;
-  if (!json && list->len > 0)
-    tm_buf_printf(&text, "%-*s  %-11s  %-19s  %12s  %s\n", width, "name", "status", "started (UTC)",
-                  "duration", "done");
-  for (size_t i = 0; i < list->len; i++) {
-    struct tm_err err = TM_ERR_NONE;
-    struct tm_survey s;
-    if (tm_survey_read(&s, list->at[i], tm_clock_wall_ns(), &err) < 0) {
-      tm_cli_say("%s", err.text);
-      rc = 3;
-    } else if (json) {
-      add_json(&text, &s);
-    } else {
-      add_row(&text, &s, width);
-    }
-    tm_survey_release(&s);
+  struct tm_json *v;
+  if (!l->json) {
+    add_row(l, j, true);
+    return;
   }
-  written = tm_cli_write(&text);
-  tm_buf_release(&text);
+  v = tm_history_to_json(j);
+  tm_json_write(&l->text, v, (struct tm_json_style) { 0 });
+  tm_buf_add_char(&l->text, '\n');
+  tm_json_free(v);
+}
+
+static bool is_listed(const struct jobs_list *l, const char *dir)
+{
+  char *parent = tm_path_dir(dir), *jobs_dir = tm_path_join(l->workspace, "jobs");
+  bool is_within = strcmp(parent, jobs_dir) == 0;
+  free(parent);
+  free(jobs_dir);
+  return is_within;
+}
+
+static bool is_there(const struct jobs_list *l, const char *dir)
+{
+  char *path = tm_path_join(dir, "job.json");
+  bool yes = tm_fs_exists(l->cli->fs, path);
+  free(path);
+  return yes;
+}
+
+/* A job that cannot be read is said, and the others are listed all the same: 3. */
+static int add_job_at(struct jobs_list *l, const char *dir)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_survey s;
+  int rc = tm_survey_read(&s, dir, tm_clock_wall_ns(), &err) < 0 ? 3 : 0;
+  if (rc == 0)
+    add_surveyed(l, &s);
+  else
+    tm_cli_say("%s", err.text);
+  tm_survey_release(&s);
+  return rc;
+}
+
+/* Those of the database alone that began at `begin_ns` or later. */
+static int add_others(struct jobs_list *l, int64_t begin_ns)
+{
+  int rc = 0;
+  for (; l->next < l->history.len && l->history.at[l->next].begin_ns >= begin_ns; l->next++) {
+    const struct tm_history_job *j = &l->history.at[l->next];
+    bool is_here = is_there(l, j->dir);
+    if (is_here && !is_listed(l, j->dir))
+      rc |= add_job_at(l, j->dir);
+    else if (!is_here && l->all)
+      add_removed(l, j);
+  }
+  return rc;
+}
+
+/* When it began, by the database; 0: that does not know it. */
+static int64_t begin_of(const struct jobs_list *l, const char *dir)
+{
+  for (size_t i = l->next; i < l->history.len; i++)
+    if (strcmp(l->history.at[i].dir, dir) == 0)
+      return l->history.at[i].begin_ns;
+  return 0;
+}
+
+static void widen(struct jobs_list *l, const char *name)
+{
+  if ((int)strlen(name) > l->width)
+    l->width = (int)strlen(name);
+}
+
+static void set_width(struct jobs_list *l)
+{
+  l->width = (int)strlen("name");
+  for (size_t i = 0; i < l->dirs.len; i++)
+    widen(l, tm_path_base(l->dirs.at[i]));
+  for (size_t i = 0; i < l->history.len; i++) {
+    const char *dir = l->history.at[i].dir;
+    if (is_there(l, dir) ? !is_listed(l, dir) : l->all)
+      widen(l, is_listed(l, dir) ? tm_path_base(dir) : dir);
+  }
+}
+
+static int write_jobs(struct jobs_list *l)
+{
+  int rc = 0, written;
+  set_width(l);
+  if (!l->json && (l->dirs.len > 0 || l->history.len > 0))
+    tm_buf_printf(&l->text, "%-*s  %-11s  %-19s  %12s  %s\n", l->width, "name", "status",
+                  "started (UTC)", "duration", "done");
+  for (size_t i = 0; i < l->dirs.len; i++) {
+    int64_t begin_ns = begin_of(l, l->dirs.at[i]);
+    if (begin_ns > 0)
+      rc |= add_others(l, begin_ns);
+    rc |= add_job_at(l, l->dirs.at[i]);
+  }
+  rc |= add_others(l, INT64_MIN);
+  written = tm_cli_write(&l->text);
   return written ? written : rc;
 }
 
-static int list_jobs(const struct tm_cli *cli, bool json, struct tm_err *err)
+static int list_jobs(const struct tm_cli *cli, const struct status_options *o, struct tm_err *err)
 {
-  struct tm_jobs list = { 0 };
-  char *workspace = tm_cli_workspace(cli, err);
+  struct jobs_list l = { .cli = cli, .json = o->json, .all = o->all };
+  struct tm_err unread = TM_ERR_NONE;
   int rc;
-  if (!workspace)
+  if (!(l.workspace = tm_cli_workspace(cli, err)))
     return err->code;
-  if ((rc = tm_jobs_list(&list, cli->fs, workspace, err)) >= 0) {
-    if (list.len == 0)
-      tm_cli_say("there is no job yet in the workspace '%s'", workspace);
-    rc = write_jobs(&list, json);
+  if (tm_history_list(&l.history, l.workspace, &unread) < 0)
+    tm_cli_say("jobs elsewhere and those removed are not listed: %s", unread.text);
+  if ((rc = tm_jobs_list(&l.dirs, cli->fs, l.workspace, err)) >= 0) {
+    if (l.dirs.len == 0 && l.history.len == 0)
+      tm_cli_say("there is no job yet in the workspace '%s'", l.workspace);
+    rc = write_jobs(&l);
   }
-  tm_jobs_release(&list);
-  free(workspace);
+  tm_buf_release(&l.text);
+  tm_history_release(&l.history);
+  tm_jobs_release(&l.dirs);
+  free(l.workspace);
   return rc;
 }
 
@@ -347,5 +456,5 @@ static int jobs(const struct tm_cli *cli, int argc, char **argv)
   TM_ARRAY_RELEASE(&rest);
   if (rc < 0)
     return tm_cli_fail_usage(&tm_command_jobs, &err);
-  return tm_cli_end(list_jobs(cli, o.json, &err), &err);
+  return tm_cli_end(list_jobs(cli, &o, &err), &err);
 }

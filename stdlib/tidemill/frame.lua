@@ -17,7 +17,6 @@ local group = require "tidemill.frame.group"
 local join = require "tidemill.frame.join"
 local rows = require "tidemill.frame.rows"
 local shape = require "tidemill.frame.shape"
-local text = require "tidemill.frame.text"
 local values = require "tidemill.frame.values"
 require "tidemill.frame.column"
 
@@ -94,14 +93,14 @@ function methods.to_table(df)
   return list
 end
 
-for _, piece in ipairs { shape, group, join, text } do
+for _, piece in ipairs { shape, group, join, require "tidemill.frame.text" } do
   for name, method in pairs(piece) do
     methods[name] = method
   end
 end
 -- what the pieces offer each other
 for _, name in ipairs {
-  "take_rows", "from_rows", "cast_column", "parse_column", "median_of", "concat", "read_json_lines",
+  "take_rows", "from_rows", "cast_column", "parse_column", "median_of", "concat",
 } do
   methods[name] = nil
 end
@@ -305,6 +304,16 @@ local read_options = {
   infer_column_types = "boolean", set_column_types = "table", empty_as_string = "boolean", invalid = "string",
 }
 
+-- The frame of a reading, whose memory is given back at once; or nil, message, code.
+local function taken(reading, names, columns, len)
+  if not reading then
+    return nil, names, columns
+  end
+  local df = base.read_frame(names, columns, len, reading)
+  c.done(reading)
+  return df
+end
+
 --- Reads a delimited file whole. Types are found from the first 200 rows; a later value that does not fit is an error
 --- that names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field.
 ---
@@ -324,16 +333,12 @@ function M.read_csv(path, options)
     refuse("read_csv: a %s was given; accepted: a path", type(path))
   end
   options = base.options("read_csv", options, read_options)
-  local reading, names, columns, len = c.read(path, options, types_of(options.set_column_types, "read_csv"))
-  if not reading then
-    return nil, names, columns
-  end
-  local df = base.read_frame(names, columns, len, reading)
-  c.done(reading)
-  return df
+  return taken(c.read(path, options, types_of(options.set_column_types, "read_csv")))
 end
 
---- The rows of a file with a JSON object a line; columns by name, null where a row has none.
+--- The rows of a file with a JSON object a line; columns in the order in which their keys are first seen, null where a
+--- row has none. A type is what all values of a column fit; a column of objects, lists or values of different types has
+--- their JSON text. Strings that are all ISO 8601 moments are datetimes. Of a bad line the message says the number.
 ---
 ---     fs.write(path, '{"a":1}\n{"a":2,"b":"x"}\n')
 ---     local df = frame.read_json_lines(path)
@@ -343,11 +348,10 @@ end
 ---@return string? message
 ---@return string? code
 function M.read_json_lines(path)
-  local list, n, code = text.read_json_lines(path)
-  if not list then
-    return nil, n, code
+  if type(path) ~= "string" or path:find("\0", 1, true) then
+    refuse("read_json_lines: a %s was given; accepted: a path", type(path))
   end
-  return shape.from_rows(list, n, {}, "read_json_lines")
+  return taken(c.read_lines(path))
 end
 
 --- Whether a value is a data frame.

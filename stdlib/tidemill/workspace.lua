@@ -50,6 +50,9 @@ function M.take_datastore(caller, first, second, third)
   return paths, third, first.path
 end
 
+--- Says it when the file has been loaded, with the line of the caller.
+M.note = store.note
+
 -- ---- copying to and from a datastore ----
 
 local function must(value, message)

@@ -141,7 +141,7 @@ static void bench_json(size_t size, int times)
   struct tm_err err;
   double best = 1e9;
   make_lines(&text, size);
-  tm_json_lines_infer(text.data, text.len, true, &schema);
+  tm_json_lines_infer(text.data, text.len, true, 200, &schema);
   struct tm_json_lines *j = tm_json_lines_new(&o, &schema);
   for (int i = 0; i < times; i++) {
     double from = seconds_used();

@@ -6,6 +6,7 @@ local LONG = os.getenv "TM_LONG" ~= nil
 local LIMIT = 20
 math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
 
+--- keys: nil, "grouped" by partition_keys, or "written" before by partition_by, too.
 local function new_case(keys)
   local t = job.case()
   for file = 1, 3 do
@@ -23,8 +24,9 @@ local function new_case(keys)
 local tm = require "tidemill"
 local config = tm.ParallelRunConfig { entry_script = "score.lua", process_count_per_node = 2, sync_interval = 0.01, %s }
 return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score", parallel_run_config = config,
-  inputs = tm.Dataset.Tabular.from_delimited_files("in/*.csv") } } }
-]]):format(keys and [[partition_keys = "city"]] or [[mini_batch_size = "15rows"]]))
+  inputs = tm.Dataset.Tabular.from_delimited_files("in/*.csv")%s } } }
+]]):format(keys and [[partition_keys = "city"]] or [[mini_batch_size = "15rows"]],
+    keys == "written" and [[:partition_by("city", "parts")]] or ""))
   return t
 end
 
@@ -65,7 +67,9 @@ end
 describe("the lister of tables", function()
   after_each(job.check_end)
 
-  it("may be killed while it cuts rows", function() sweep(false, "kill@%d", 25) end)
-  it("may be killed while it groups rows", function() sweep(true, "kill@%d", 40) end)
-  it("may fail while it groups rows", function() sweep(true, "fail@%d:EIO", 15) end)
+  it("may be killed while it cuts rows", function() sweep(nil, "kill@%d", 25) end)
+  it("may be killed while it groups rows", function() sweep("grouped", "kill@%d", 40) end)
+  it("may fail while it groups rows", function() sweep("grouped", "fail@%d:EIO", 15) end)
+  it("may be killed while partition_by writes rows", function() sweep("written", "kill@%d", 40) end)
+  it("may fail while partition_by writes rows", function() sweep("written", "fail@%d:EIO", 15) end)
 end)

@@ -79,6 +79,44 @@ groups)
   run_example groups total parallel_run_step.txt
   as_promised groups
   ;;
+daily)
+  # Three mornings, in a copy: the second has a day more, the third another tax.
+  cp -r "$root/examples/daily" "$dir/"
+  mv "$dir/daily/orders/2026-03-03" "$dir/later"
+  morning()
+  {
+    "$program" run "$dir/daily/pipeline.lua" --progress none --json "$@" >"$dir/result" 2>"$dir/said"
+    cat "$dir/said" "$dir/result"
+    tail -n 1 "$dir/result" | grep -Eq '"status": ?"Completed"'
+    grep -oE '"name": ?"[^"]*"|"reused": ?(true|false)|"(from|job_dir)": ?"[^"]*"' "$dir/result" |
+      awk -F'"' '/"name"/ { name = $4 } /"reused"/ { print name ($0 ~ /true/ ? " reused" : " run") }' >"$dir/steps"
+    rows=$(sed -n 's/.*"job_dir": *"\([^"]*\)".*/\1/p' "$dir/result")/report/output/totals.csv
+  }
+  morning
+  diff - "$dir/steps" <<'END'
+day-2026-03-01 run
+day-2026-03-02 run
+report run
+END
+  mv "$dir/later" "$dir/daily/orders/2026-03-03"
+  morning
+  diff - "$dir/steps" <<'END'
+day-2026-03-01 reused
+day-2026-03-02 reused
+day-2026-03-03 run
+report run
+END
+  as_promised daily
+  morning --param vat=7
+  diff - "$dir/steps" <<'END'
+day-2026-03-01 reused
+day-2026-03-02 reused
+day-2026-03-03 reused
+report run
+END
+  grep -F "step 'report' is run: arguments[1] \"19\" -> \"7\"" "$dir/said"
+  grep -F '7 % tax 66.34' "$rows"
+  ;;
 *)
   echo "no example '$2'" >&2
   exit 2

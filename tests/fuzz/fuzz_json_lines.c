@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   struct tm_schema schema = { 0 };
   struct tm_data_frame frame;
   int64_t rows = 0;
-  tm_json_lines_infer(p, n, true, &schema);
+  tm_json_lines_infer(p, n, true, 200, &schema);
   for (size_t at = 0; at < n;) {
     const char *line = memchr(p + at, '\n', n - at);
     size_t len = line == NULL ? n - at : (size_t)(line - p) - at;

@@ -1,4 +1,5 @@
-/* fuzz_partition.c - a partition format and a path, NUL between them: values lie within the path, and are not empty. */
+/* fuzz_partition.c - a partition format and a path, NUL between them: values lie within the path, and are not empty, but those
+ * of {name:%}, which may be any; and any value is found again behind the name that it is given. */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -7,6 +8,35 @@
 #include "data/files/partition.h"
 
 #define LONGEST 400 /* bytes of either */
+
+static void check_value(const struct tm_key *key, bool may_be_any, const char *path,
+                        size_t path_len)
+{
+  if (key->type == TM_KEY_NULL)
+    fuzz_require(may_be_any);
+  else if (key->type == TM_KEY_STRING && !may_be_any)
+    fuzz_require(key->string.len > 0 && key->string.at >= path &&
+                 key->string.len <= (size_t)(path + path_len - key->string.at));
+  else if (key->type == TM_KEY_STRING &&
+           key->string.len > 0) /* its bytes are there: a sanitizer looks */
+    fuzz_require(memchr(key->string.at, key->string.at[key->string.len - 1], key->string.len));
+}
+
+static void check_name(const char *value, size_t n)
+{
+  struct tm_buf path = TM_BUF_NONE;
+  struct tm_key key;
+  struct tm_partition *p = tm_partition_new("{k:%}/x", NULL);
+  tm_buf_add_str(&path, "/a/");
+  tm_partition_add_name(&path, value, n);
+  tm_buf_add_str(&path, "/x");
+  fuzz_require(path.data[3] != '.');
+  fuzz_require(tm_partition_match(p, path.data, path.len, &key, NULL) == 0);
+  fuzz_require(key.type == TM_KEY_STRING && key.string.len == n &&
+               (n == 0 || memcmp(key.string.at, value, n) == 0));
+  tm_partition_free(p);
+  tm_buf_release(&path);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -25,9 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   fuzz_require(p != NULL || err.code == TM_EUSAGE);
   if (p != NULL && tm_partition_match(p, path, path_len, keys, &err) == 0)
     for (size_t i = 0; i < tm_partition_len(p); i++)
-      fuzz_require(keys[i].type == TM_KEY_DATETIME ||
-                   (keys[i].string.len > 0 && keys[i].string.at >= path &&
-                    keys[i].string.len <= (size_t)(path + path_len - keys[i].string.at)));
+      check_value(&keys[i], strstr(format, ":%}") != NULL, path, path_len);
+  check_name(path, path_len);
   tm_partition_free(p);
   free(path);
   free(format);

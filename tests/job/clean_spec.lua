@@ -11,6 +11,7 @@ local function case()
   t:script [[function run(m) if os.getenv "BAD" then error "no" end return names_of(m) end]]
   t:pipeline("process_count_per_node = 1, error_threshold = 0")
   local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
+  words[#words + 1] = "--no-reuse"
   local completed, failed = t:run(words), t:run(words, { env = { "BAD=1" } })
   t:expect(completed, 0)
   t:expect(failed, 1)

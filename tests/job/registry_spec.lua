@@ -243,7 +243,7 @@ describe("register_on_complete", function()
     for i = 1, KILLS do
       t.job_dir = t.dir .. "/job" .. i
       local name = "job" .. i .. "/score/"
-      local p = t:start_job()
+      local p = t:start_job { "--no-reuse" }
       -- at its end: somewhere from the last row to the result
       t:wait_for(name .. (i % 2 == 0 and "output/parallel_run_step.txt" or "registered"))
       p:kill(programs.SIGKILL)

@@ -25,6 +25,32 @@ describe("a table", function()
     assert.same({ "1 2 nil", "4 3 nil", "nil nil x" }, t:rows())
   end)
 
+  it("has its lines counted right, wherever a bad row is and however the file is cut", function()
+    local t = job.case()
+    local lines = { "", "", "id,text" } -- a header behind empty lines
+    for i = 1, 60000 do
+      local row = i % 100 == 0 and "" or ("%d,%s"):format(i, ("text "):rep(i % 20))
+      lines[#lines + 1] = i == 50000 and "odd,x" or row
+    end
+    t:write("in/a.csv", table.concat(lines, "\n") .. "\n")
+    os.execute(("gzip -k '%s'"):format(t:path "in/a.csv"))
+    t:script "function run(df) return df end"
+    for _, file in ipairs { "a.csv", "a.csv.gz", "a.csv.gz" } do -- the second time by its index
+      for _, size in ipairs { '"100KB"', '"7000rows"' } do
+        for _, option in ipairs { "false", "true" } do
+          os.execute("rm -rf " .. t.job_dir)
+          pipeline(t, "run_max_try = 1, mini_batch_size = " .. size, ([[tm.Dataset.Tabular.from_delimited_files("in/%s",
+            { on_misfit = "error", support_multi_line = %s, set_column_types = { id = "long" } })]])
+            :format(file, option))
+          local r = t:run_job()
+          local words = ("line %d (byte %d): column 'id': 'odd' is no long"):format(50003,
+            #table.concat(lines, "\n", 1, 50002) + 1)
+          assert.truthy(r.err:find(words, 1, true), words .. "\n" .. r.err)
+        end
+      end
+    end
+  end)
+
   it("has the types of the first file with rows, whatever the files before it hold", function()
     local t = job.case()
     t:write("in/a.csv", "")

@@ -129,6 +129,45 @@ describe("a table", function()
     assert.same({ total = 2, succeeded = 0, failed = 2 }, r.result.steps[1].items)
   end)
 
+  it("says each odd mini-batch in the log with logging_level DEBUG, else the first", function()
+    for level, lines in pairs { INFO = { 2 }, DEBUG = { 2, 4, 6 } } do
+      local t = job.case()
+      t:write("in/a.csv", "a,b\n1\n2,x\n3\n4,x\n5\n6,x\n")
+      t:script "function run(df) return df end"
+      pipeline(t, ([[mini_batch_size = "2rows", logging_level = "%s"]]):format(level))
+      t:expect_job(0)
+      local found = {}
+      for line in t:log("sys/master_role.txt"):gmatch "a.csv', line (%d+) %(byte" do
+        found[#found + 1] = tonumber(line)
+      end
+      table.sort(found)
+      assert.same(#lines, #found)
+      if #lines > 1 then assert.same(lines, found) end
+    end
+  end)
+
+  it("of JSON lines without an object says so", function()
+    local t = job.case()
+    for _, text in ipairs { "nothing\n", "{}\n{}\n" } do
+      t:write("in/a.csv", text)
+      t:script "function run(df) return df end"
+      pipeline(t, "run_max_try = 1", [[tm.Dataset.Tabular.from_json_lines_files("in/a.csv")]])
+      require "tidemill.fs".remove(t:path "job", { recursive = true })
+      local r = t:run_job()
+      t:expect(r, 1)
+      assert.truthy(r.err:find("none of the first lines is a JSON object with a key", 1, true), r.err)
+    end
+  end)
+
+  it("shows names of columns as one line, whatever they hold", function()
+    local t = job.case()
+    t:write("odd.csv", "a\27[31m,b\n1\n")
+    local r = t:run { "head", "odd.csv" }
+    t:expect(r, 0)
+    assert.equal("columns: a\\x1B[31m long, b string\nrows:    1, null\n", r.out)
+    assert.falsy(r.err:find("\27", 1, true))
+  end)
+
   it("ends the frame with run(), and says so to who uses it later", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 5)

@@ -211,10 +211,44 @@ describe("a data frame's files", function()
     assert(df:write_json_lines(dir:at "x.jsonl"))
     assert.equal('{"a":1,"b":"x\\n","c":9007199254740993}\n{"a":null,"b":"é","c":1}\n', dir:read "x.jsonl")
     assert.equal(text_of(df), text_of(frame.read_json_lines(dir:at "x.jsonl")))
-    dir:write("bad.jsonl", '{"a":1}\n[1]\n')
+    dir:write("bad.jsonl", '{"a":1}\n\n[1]\n')
     local none, message = frame.read_json_lines(dir:at "bad.jsonl")
     assert.is_nil(none)
-    assert.is_truthy(message:find "line 2")
+    assert.is_truthy(message:find("line 3: no JSON object: [1]", 1, true), message)
+  end)
+
+  it("of JSON lines have types that all of their values fit", function()
+    dir:write("x.jsonl", '\239\187\191{"n":1,"at":"2024-01-31","mixed":1,"list":[1, 2]}\r\n'
+      .. '{"n":2.5,"at":"2024-01-31T12:00:00Z","mixed":"x","later":true,"list":null}')
+    local df = assert(frame.read_json_lines(dir:at "x.jsonl"))
+    assert.same({ "n", "at", "mixed", "list", "later" }, df.columns)
+    assert.same({ n = "double", at = "datetime", mixed = "string", list = "string", later = "bool" }, df.types)
+    assert.same({ "1", "[1, 2]" }, { df.c.mixed[1], df.c.list[1] })
+    assert(df:write_json_lines(dir:at "y.jsonl"))
+    assert.equal('{"n":1,"at":"2024-01-31T00:00:00Z","mixed":"1","list":"[1, 2]","later":null}',
+      dir:read("y.jsonl"):match "^[^\n]*")
+    assert.equal(text_of(df), text_of(frame.read_json_lines(dir:at "y.jsonl")))
+    dir:write("x.jsonl", "")
+    assert.equal(0, #frame.read_json_lines(dir:at "x.jsonl"))
+    dir:write("x.jsonl", "\31\139\8\0")
+    assert.is_truthy(select(2, frame.read_json_lines(dir:at "x.jsonl")):find("from_json_lines_files", 1, true))
+  end)
+
+  it("with bytes that are no text are no JSON lines", function()
+    local df = frame.from_table { { "a", { "x", "\255" } } }
+    local ok, message = df:write_json_lines(dir:at "x.jsonl")
+    assert.is_nil(ok)
+    assert.equal("row 2, column 'a': the string has bytes that are not UTF-8", message)
+  end)
+
+  it("of one column keep their rows of nulls", function()
+    local lists = { long = { 1, frame.null, 3 }, string = { frame.null, "x" }, datetime = { 0, frame.null } }
+    for kind, values in pairs(lists) do
+      local df = frame.from_table({ a = values }, { a = kind })
+      assert(df:write_csv(dir:at "x.csv"))
+      assert.equal(#values, #frame.read_csv(dir:at "x.csv", { set_column_types = { a = kind } }), kind)
+    end
+    assert.equal('a\n1\n""\n', frame.from_table({ a = { 1, frame.null } }):to_csv())
   end)
 
   it("say what is wrong", function()

@@ -1,93 +1,114 @@
-/* test_history.c - the lines of a prompt on disk: where they are, what is kept, how long the file gets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+/* test_history.c - the jobs that a workspace knows of. */
+#include "store_fixture.h"
 
-#include <cmocka.h>
+#include "store/db.h"
+#include "store/history.h"
 
-#include "base/mem.h"
-#include "cli/history.h"
-#include "sys/fs.h"
-
-static void assert_path(const char *expected, const char *named, const char *state,
-                        const char *home)
+static struct tm_history_job job(const char *dir, const char *status, int64_t begin_ns)
 {
-  char *path = tm_history_path(named, state, home);
-  if (expected)
-    assert_string_equal(path, expected);
-  else
-    assert_null(path);
-  free(path);
+  return (struct tm_history_job) { .dir = (char *)dir,
+                                   .pipeline = (char *)"daily",
+                                   .status = (char *)status,
+                                   .begin_ns = begin_ns,
+                                   .steps = 2,
+                                   .reused = 1,
+                                   .total = 5,
+                                   .succeeded = 4,
+                                   .failed = 1,
+                                   .items_total = 9,
+                                   .items_failed = 2 };
 }
 
-static void the_place_is_named_or_of_the_home(void **state)
+static struct tm_history list(const char *dir)
 {
-  assert_path("/x", "/x", "/state", "/home");
-  assert_path(NULL, "", "/state", "/home");
-  assert_path("/state/tidemill/history", NULL, "/state", "/home");
-  assert_path("/home/.local/state/tidemill/history", NULL, "relative", "/home");
-  assert_path(NULL, NULL, NULL, NULL);
+  struct tm_history h = { 0 };
+  assert_int_equal(tm_history_list(&h, dir, NULL), 0);
+  return h;
 }
 
-static void lines_with_a_blank_before_them_are_not_kept(void **state)
+static void without_a_database_there_is_none(void **state)
 {
-  assert_true(tm_history_is_kept("x = 1"));
-  assert_false(tm_history_is_kept(" x = 1"));
-  assert_false(tm_history_is_kept(""));
-  assert_false(tm_history_is_kept("\t "));
+  struct tm_history h = list(*state);
+  assert_int_equal(h.len, 0);
+  tm_history_release(&h);
 }
 
-struct seen {
-  int lines;
-  char first[32], last[32];
-};
-
-static void on_line(void *data, const char *line)
+static void a_job_that_ends_has_began_when_it_first_did(void **state)
 {
-  struct seen *s = data;
-  if (s->lines++ == 0)
-    snprintf(s->first, sizeof(s->first), "%s", line);
-  snprintf(s->last, sizeof(s->last), "%s", line);
+  struct tm_history_job j = job("/jobs/1", "Running", 100);
+  struct tm_history h;
+  assert_int_equal(tm_history_put(*state, &j, NULL), 0);
+  j = job("/jobs/1", "Completed", 300);
+  j.end_ns = 400;
+  j.file = (char *)"/p.lua";
+  assert_int_equal(tm_history_put(*state, &j, NULL), 0);
+  h = list(*state);
+  assert_int_equal(h.len, 1);
+  assert_string_equal(h.at[0].status, "Completed");
+  assert_int_equal(h.at[0].begin_ns, 100);
+  assert_int_equal(h.at[0].end_ns, 400);
+  assert_int_equal(h.at[0].reused, 1);
+  assert_int_equal(h.at[0].items_failed, 2);
+  tm_history_release(&h);
 }
 
-static void a_file_that_grows_is_cut(void **state)
+static void the_newest_comes_first(void **state)
 {
-  char dir[] = "/tmp/tm-history-XXXXXX";
-  assert_non_null(mkdtemp(dir));
-  char *path = tm_xprintf("%s/a/b", dir), line[32];
-  struct seen none = { 0 }, seen = { 0 }, again = { 0 };
-  struct tm_buf text = TM_BUF_NONE;
-  tm_history_load(path, on_line, &none);
-  assert_int_equal(none.lines, 0);
-  for (int i = 1; i <= 2 * TM_HISTORY_LINES + 1; i++) {
-    snprintf(line, sizeof(line), "line %d", i);
-    assert_true(tm_history_add(path, line));
+  static const char *const dirs[] = { "/a", "/b", "/c" };
+  const int64_t begun[] = { 200, 300, 100 };
+  struct tm_history h;
+  for (size_t i = 0; i < 3; i++) {
+    struct tm_history_job j = job(dirs[i], "Failed", begun[i]);
+    assert_int_equal(tm_history_put(*state, &j, NULL), 0);
   }
-  tm_history_load(path, on_line, &seen);
-  assert_int_equal(seen.lines, TM_HISTORY_LINES);
-  assert_string_equal(seen.first, "line 2002");
-  assert_string_equal(seen.last, "line 4001");
-  assert_int_equal(tm_fs_read_file(tm_fs_real(), path, 1 << 20, &text, NULL), 0);
-  assert_int_equal(strncmp(text.data, "line 2002\n", 10), 0);
-  tm_history_load(path, on_line, &again);
-  assert_int_equal(again.lines, TM_HISTORY_LINES);
-  tm_buf_release(&text);
-  assert_false(tm_history_add("/dev/null/x", "y"));
-  assert_int_equal(tm_tree_remove(dir, NULL), 0);
-  free(path);
+  h = list(*state);
+  assert_int_equal(h.len, 3);
+  assert_string_equal(h.at[0].dir, "/b");
+  assert_string_equal(h.at[2].dir, "/c");
+  tm_history_release(&h);
 }
+
+static void the_oldest_go_when_there_are_too_many(void **state)
+{
+  struct tm_history_job j = job("/last", "Completed", 1000000);
+  struct tm_history h;
+  struct tm_db *db;
+  assert_int_equal(tm_db_open(&db, *state, TM_DB_WRITE, NULL), 1);
+  assert_int_equal(
+      tm_db_do(db, NULL,
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+               "INSERT INTO job SELECT '/' || i, 'p', NULL, 'Failed', i, 0, 1, 0, 0, 0, 0, 0, 0 "
+               "FROM n",
+               "i", (int64_t)TM_HISTORY_MAX),
+      0);
+  tm_db_close(db);
+  assert_int_equal(tm_history_put(*state, &j, NULL), 0);
+  h = list(*state);
+  assert_int_equal(h.len, TM_HISTORY_MAX);
+  assert_string_equal(h.at[0].dir, "/last");
+  assert_string_equal(h.at[h.len - 1].dir, "/2");
+  tm_history_release(&h);
+}
+
+static void it_can_be_told_as_json(void **state)
+{
+  struct tm_history_job j = job("/jobs/1", "Failed", 0);
+  struct tm_json *v = tm_history_to_json(&j);
+  assert_string_equal(tm_json_str(v, "status", ""), "Failed");
+  assert_true(tm_json_bool(v, "removed", false));
+  assert_int_equal(tm_json_int(tm_json_get(v, "mini_batches"), "failed", 0), 1);
+  assert_int_equal(tm_json_get(v, "started")->type, TM_JSON_NULL);
+  tm_json_free(v);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_open, store_close)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_place_is_named_or_of_the_home),
-    cmocka_unit_test(lines_with_a_blank_before_them_are_not_kept),
-    cmocka_unit_test(a_file_that_grows_is_cut),
+    TEST(without_a_database_there_is_none), TEST(a_job_that_ends_has_began_when_it_first_did),
+    TEST(the_newest_comes_first),           TEST(the_oldest_go_when_there_are_too_many),
+    TEST(it_can_be_told_as_json),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,13 +140,13 @@ static void types_are_those_of_the_values(void **state)
       "{\"n\":3,\"m\":\"x\",\"\":1,\"u\":null}";
   struct tm_schema s = { 0 };
   struct tm_buf out = TM_BUF_NONE;
-  tm_json_lines_infer(text, strlen(text), true, &s);
+  tm_json_lines_infer(text, strlen(text), true, 200, &s);
   table_write_schema(&out, &s);
   assert_string_equal(
       out.data, "i:long x:double s:string n:long b:bool o:string t:datetime m:string u:string");
   tm_buf_release(&out);
   tm_schema_release(&s);
-  tm_json_lines_infer(text, strlen(text), false, &s);
+  tm_json_lines_infer(text, strlen(text), false, 200, &s);
   assert_int_equal(s.len, 8);
   tm_schema_release(&s);
 }

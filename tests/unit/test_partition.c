@@ -64,6 +64,38 @@ static void paths_have_values(void **state)
   }
 }
 
+static void names_may_stand_for_any_value(void **state)
+{
+  static const struct {
+    const char *value;
+    size_t n;
+    const char *name, *shown;
+  } cases[] = {
+    { "north", 5, "north", "k=north" },
+    { "a/b%c", 5, "a%2Fb%25c", "k=a/b%c" },
+    { "..", 2, "%2E.", "k=.." },
+    { "", 0, "%empty", "k=" },
+    { NULL, 0, "%null", "k=null" },
+    { "%null", 5, "%25null", "k=%null" },
+    { "a\nb\0", 4, "a%0Ab%00", "k=a\\nb\\x00" },
+    { "\xc3\xa4 x", 4, "\xc3\xa4 x", "k=\xc3\xa4 x" },
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    struct tm_buf path = TM_BUF_NONE;
+    tm_buf_add_str(&path, "/t/");
+    tm_partition_add_name(&path, cases[i].value, cases[i].n);
+    assert_string_equal(cases[i].name, path.data + 3);
+    tm_buf_add_str(&path, "/rows.csv");
+    char *values = values_of("{k:%}/rows.csv", path.data);
+    assert_string_equal(cases[i].shown, values);
+    free(values);
+    tm_buf_release(&path);
+  }
+  char *values = values_of("{a:%}/{b:%}_{c}", "/x%2fy/%zz%2_%2F"); /* what is no code stays */
+  assert_string_equal("a=x/y, b=%zz%2, c=%2F", values);
+  free(values);
+}
+
 static void other_paths_do_not_fit(void **state)
 {
   static const struct {
@@ -151,6 +183,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(paths_have_values),
+    cmocka_unit_test(names_may_stand_for_any_value),
     cmocka_unit_test(other_paths_do_not_fit),
     cmocka_unit_test(bad_formats_are_refused),
     cmocka_unit_test(a_long_name_and_many_stars_take_no_time),

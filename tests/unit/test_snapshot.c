@@ -314,6 +314,110 @@ static void too_many_files_are_refused(void **state)
   teardown(&w);
 }
 
+/* What is kept packed. */
+
+static void a_copy_comes_back_from_the_store(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  struct tm_snapshot s = taken(&w);
+  char *store = tm_path_join(w.dir, "store"), hash[17];
+  assert_int_equal(tm_snapshot_keep(tm_fs_real(), &s, store, NULL), 0);
+  assert_int_equal(tm_snapshot_keep(tm_fs_real(), &s, store, NULL), 0); /* again */
+  file_put(w.to, "score.lua", "function run() os.exit() end", 0600);
+  file_put(w.to, "more.txt", "x", 0600);
+  assert_int_equal(tm_snapshot_restore(tm_fs_real(), store, s.hash, w.to, NULL), 0);
+  has_text(w.to, "score.lua", "function run() end");
+  is_absent(w.to, "more.txt");
+  assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, hash, NULL), 0);
+  assert_string_equal(hash, s.hash);
+  assert_int_equal(tm_snapshot_restore(tm_fs_real(), store, "0123456789abcdef", w.to, NULL),
+                   -ENOENT);
+  has_text(w.to, "score.lua", "function run() end");
+  free(store);
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void what_is_not_what_its_name_says_is_damage(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  struct tm_snapshot s = taken(&w);
+  struct tm_err err = TM_ERR_NONE;
+  char *store = tm_path_join(w.dir, "store");
+  char *packed = tm_xprintf("%s/%s.tar.zst", store, s.hash);
+  char *other = tm_path_join(store, "ffffffffffffffff.tar.zst");
+  assert_int_equal(tm_snapshot_keep(tm_fs_real(), &s, store, NULL), 0);
+  assert_int_equal(rename(packed, other), 0);
+  assert_int_equal(tm_snapshot_restore(tm_fs_real(), store, "ffffffffffffffff", w.to, &err),
+                   TM_EDAMAGE);
+  assert_non_null(strstr(err.text, "ffffffffffffffff.tar.zst"));
+  has_text(w.to, "score.lua", "function run() end");
+  is_absent(w.to, "job/script/predict.tmp");
+  free(store);
+  free(packed);
+  free(other);
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void steps_of_one_source_share_a_copy(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  struct tm_snapshot s = taken(&w), second;
+  struct tm_config other = w.config;
+  char *to = tm_path_join(w.job, "script/join");
+  other.entry_script = tm_path_join(w.dir, "src/lib/tool");
+  assert_true(tm_snapshot_is_same(&w.config, &other));
+  assert_int_equal(tm_snapshot_share(tm_fs_real(), &other, &s, to, &second, NULL), 0);
+  has_text(to, "score.lua", "function run() end");
+  assert_string_equal(second.hash, s.hash);
+  assert_non_null(strstr(second.script, "script/join/lib/tool"));
+  other.source_directory = NULL;
+  assert_false(tm_snapshot_is_same(&w.config, &other));
+  free(other.entry_script);
+  free(to);
+  tm_snapshot_release(&second);
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void what_is_left_out_is_neither_copied_nor_counted(void **state)
+{
+  struct world w;
+  char before[17], after[17];
+  setup(&w, true);
+  file_put(w.dir, "src/.tidemillignore", "*.log\n/data/\n", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, before, NULL), 0);
+  file_put(w.dir, "src/data/big.csv", "1", 0600);
+  file_put(w.dir, "src/lib/out.log", "1", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, after, NULL), 0);
+  assert_string_equal(before, after);
+  struct tm_snapshot s = taken(&w);
+  is_absent(w.to, "data");
+  is_absent(w.to, "lib/out.log");
+  has_text(w.to, "lib/tool", "#!/bin/sh\n");
+  tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void a_script_that_is_left_out_is_refused(void **state)
+{
+  struct world w;
+  struct tm_err err = TM_ERR_NONE;
+  setup(&w, true);
+  assert_int_equal(tm_snapshot_check(tm_fs_real(), &w.config, &err), 0);
+  file_put(w.dir, "src/.tidemillignore", "# text\nlib/\n", 0600);
+  assert_int_equal(tm_snapshot_check(tm_fs_real(), &w.config, &err), 0);
+  free(w.config.entry_script);
+  w.config.entry_script = tm_path_join(w.dir, "src/lib/tool");
+  assert_int_equal(tm_snapshot_check(tm_fs_real(), &w.config, &err), TM_EUSAGE);
+  assert_non_null(strstr(err.text, "/src/.tidemillignore:2: the entry script 'lib/tool'"));
+  teardown(&w);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -326,6 +430,11 @@ int main(void)
     cmocka_unit_test(a_pipe_is_refused_and_nothing_is_left),
     cmocka_unit_test(after_any_fault_it_is_complete_or_not_there),
     cmocka_unit_test(too_many_files_are_refused),
+    cmocka_unit_test(a_copy_comes_back_from_the_store),
+    cmocka_unit_test(what_is_not_what_its_name_says_is_damage),
+    cmocka_unit_test(steps_of_one_source_share_a_copy),
+    cmocka_unit_test(what_is_left_out_is_neither_copied_nor_counted),
+    cmocka_unit_test(a_script_that_is_left_out_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ struct column {
   char *name;
   enum tm_key_type type;
   unsigned fields; /* bits: those that a datetime has */
+  bool is_coded;   /* %2F is '/' */
 };
 
 struct tm_partition {
@@ -39,6 +40,7 @@ struct tm_partition {
   /* Of the path at hand. */
   const char *at;
   size_t len, furthest;
+  struct tm_buf decoded;
   struct tm_buf failed; /* bits: sign * (len + 1) + place */
   struct {
     size_t begin, end; /* of a string */
@@ -168,11 +170,13 @@ static int read_key(struct tm_partition *p, const char **at, struct tm_err *err)
   if (!end)
     return tm_err_set(err, TM_EUSAGE, "'{' is not closed");
   const char *colon = memchr(begin, ':', (size_t)(end - begin));
-  int rc = add_column(p, begin, (size_t)((colon ? colon : end) - begin), colon != NULL, err);
+  bool is_coded = colon && end - colon == 2 && colon[1] == '%';
+  int rc = add_column(p, begin, (size_t)((colon ? colon : end) - begin), colon && !is_coded, err);
   if (rc < 0)
     return rc;
   *at = end + 1;
-  if (colon)
+  p->columns.at[p->columns.len - 1].is_coded = is_coded;
+  if (colon && !is_coded)
     return read_fields(p, colon + 1, end, err);
   if (p->signs.len > 0 && p->signs.at[p->signs.len - 1].kind == SIGN_STRING)
     return tm_err_set(err, TM_EUSAGE, "nothing stands between '{%s}' and '{%s}'",
@@ -225,6 +229,7 @@ void tm_partition_free(struct tm_partition *p)
   TM_ARRAY_RELEASE(&p->columns);
   TM_ARRAY_RELEASE(&p->signs);
   tm_buf_release(&p->failed);
+  tm_buf_release(&p->decoded);
   free(p->format);
   free(p);
 }
@@ -400,6 +405,59 @@ static int refuse_path(const struct tm_partition *p, const char *path, size_t le
   return TM_EINPUT;
 }
 
+/* Names of {name:%} ------------------------------------------------------------------------------------------------ */
+
+static const char hex_digits[] = "0123456789ABCDEF";
+static const char null_name[] = "%null", empty_name[] = "%empty";
+
+void tm_partition_add_name(struct tm_buf *out, const char *value, size_t n)
+{
+  if (value == NULL || n == 0)
+    tm_buf_add_str(out, value == NULL ? null_name : empty_name);
+  for (size_t i = 0; value != NULL && i < n; i++) {
+    unsigned char c = (unsigned char)value[i];
+    if (c < 0x20 || c == 0x7f || c == '/' || c == '%' || (c == '.' && i == 0)) {
+      tm_buf_add_char(out, '%');
+      tm_buf_add_char(out, hex_digits[c >> 4]);
+      tm_buf_add_char(out, hex_digits[c & 15]);
+    } else {
+      tm_buf_add_char(out, (char)c);
+    }
+  }
+}
+
+static int hex_value(char c)
+{
+  const char *at = c ? strchr(hex_digits, c >= 'a' && c <= 'f' ? c - 32 : c) : NULL;
+  return at ? (int)(at - hex_digits) : -1;
+}
+
+static bool is_name(const char *p, size_t n, const char *name)
+{
+  return n == strlen(name) && memcmp(p, name, n) == 0;
+}
+
+/* The value, behind what `decoded` holds: it has room for all of the path. */
+static void decode(struct tm_partition *p, struct tm_key *key)
+{
+  const char *from = key->string.at;
+  size_t n = key->string.len, begin = p->decoded.len;
+  if (is_name(from, n, null_name)) {
+    *key = (struct tm_key) { .name = key->name, .name_len = key->name_len, .type = TM_KEY_NULL };
+    return;
+  }
+  for (size_t i = is_name(from, n, empty_name) ? n : 0; i < n; i++) {
+    bool is_code =
+        from[i] == '%' && n - i > 2 && hex_value(from[i + 1]) >= 0 && hex_value(from[i + 2]) >= 0;
+    tm_buf_add_char(&p->decoded, is_code
+                                     ? (char)(hex_value(from[i + 1]) << 4 | hex_value(from[i + 2]))
+                                     : from[i]);
+    i += is_code ? 2 : 0;
+  }
+  key->string.at = p->decoded.data + begin;
+  key->string.len = p->decoded.len - begin;
+}
+
 int tm_partition_match(struct tm_partition *p, const char *path, size_t len, struct tm_key *out,
                        struct tm_err *err)
 {
@@ -411,6 +469,8 @@ int tm_partition_match(struct tm_partition *p, const char *path, size_t len, str
   p->furthest = 0;
   if (!fit(p, 0, 0))
     return refuse_path(p, path, len, false, err);
+  tm_buf_clear(&p->decoded);
+  tm_buf_reserve(&p->decoded, p->len);
   for (size_t i = 0; i < p->columns.len; i++) {
     const struct column *c = &p->columns.at[i];
     out[i] = (struct tm_key) { .name = c->name, .name_len = strlen(c->name), .type = c->type };
@@ -419,6 +479,8 @@ int tm_partition_match(struct tm_partition *p, const char *path, size_t len, str
     } else {
       out[i].string.at = p->at + p->values[i].begin;
       out[i].string.len = p->values[i].end - p->values[i].begin;
+      if (c->is_coded)
+        decode(p, &out[i]);
     }
   }
   return 0;

@@ -5,6 +5,8 @@
  *   {name}          a string: one character or more of one name of the path, as few as fit
  *   {name:fields}   a datetime, of yyyy MM dd HH mm ss (digits, as many as letters) with any signs between them; '/' too.
  *                   yyyy must be there, and before each field those that it is a part of; what is missing is its first
+ *   {name:%}        a string, of a name in which some bytes are written otherwise, as tm_partition_add_name() writes it: %2F is
+ *                   '/'; the whole value %null is null, %empty the empty string
  *   *  ?            any run of characters, one character, of one name; no value
  *   all else        itself
  *
@@ -32,8 +34,11 @@ size_t tm_partition_len(const struct tm_partition *p); /* keys, at least one */
 const char *tm_partition_key(const struct tm_partition *p, size_t i);
 enum tm_key_type tm_partition_type(const struct tm_partition *p, size_t i); /* STRING or DATETIME */
 
-/* The values of a path, tm_partition_len() of them; they point into the path and into `p`. TM_EINPUT, with words, when it
- * does not fit. Uses memory of `p`: one thread at a time. */
+/* Adds the value (NULL: null) as a name of a path for {name:%}: a name that begins with no dot, and never is empty. */
+void tm_partition_add_name(struct tm_buf *out, const char *value, size_t n);
+
+/* The values of a path, tm_partition_len() of them; they point into the path and into `p`, until the next call. One of {name:%}
+ * may be NULL. TM_EINPUT, with words, when it does not fit. Uses memory of `p`: one thread at a time. */
 int tm_partition_match(struct tm_partition *p, const char *path, size_t len, struct tm_key *out,
                        struct tm_err *err);
 

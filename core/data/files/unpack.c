@@ -117,7 +117,9 @@ static void unpack_close(struct tm_stream *s)
 struct tm_stream *tm_unpack_open(const struct tm_fs *fs, int fd, const char *path)
 {
   struct unpack *u = TM_NEW(struct unpack);
-  u->stream = (struct tm_stream) { .read = unpack_read, .close = unpack_close, .size = -1 };
+  u->stream = (struct tm_stream) {
+    .read = unpack_read, .close = unpack_close, .size = -1, .is_in_order = true
+  };
   u->fs = fs;
   u->fd = fd;
   u->path = tm_xstrdup(path);

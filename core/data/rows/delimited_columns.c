@@ -229,8 +229,13 @@ int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t 
   struct piece one = {
     .text = value, .len = n, .at = p->at, .ends = ends + 1, .rows = &row, .rows_len = 1
   };
+  struct tm_column_builder *b = &d->builder.columns[column];
   for (size_t i = 0; i < p->rows_len; i++) {
-    int rc = tm_delimited_add_column(d, &one, column, 0, err);
+    int rc = 0;
+    if (value != NULL && n == 0 && b->type == TM_COLUMN_STRING)
+      tm_builder_add_string(b, "", 0); /* no field that is empty: null has no text at all */
+    else
+      rc = tm_delimited_add_column(d, &one, column, 0, err);
     if (rc < 0)
       return rc;
   }

@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "data/frame.h"
 
+#define NAME_SHOWN 200 /* bytes of a column's name in a message */
+
 void tm_fault_note(struct tm_row_counts *counts, const struct tm_fault *fault)
 {
   counts->faults[fault->kind]++;
@@ -38,8 +40,11 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
 {
   const struct tm_schema_column *c =
       f->column >= 0 && (size_t)f->column < schema->len ? &schema->columns[f->column] : NULL;
-  if (c != NULL)
-    tm_buf_printf(out, "column '%s': ", c->name);
+  if (c != NULL) {
+    tm_buf_add_str(out, "column '");
+    tm_text_one_line(out, c->name, strlen(c->name), NAME_SHOWN);
+    tm_buf_add_str(out, "': ");
+  }
   switch (f->kind) {
   case TM_FAULT_VALUE:
     tm_buf_printf(out, "'%s' is no %s", f->text,

@@ -291,7 +291,8 @@ struct tm_stream *tm_gzip_open(const struct tm_fs *fs, int fd, const char *path,
                                    .close = gzip_close,
                                    .expect = gzip_expect,
                                    .size = -1,
-                                   .will_have_size = true };
+                                   .will_have_size = true,
+                                   .is_in_order = options->index == NULL };
   if (options->index != NULL && !options->is_writer)
     g->stream.size = tm_gzip_index_size(options->index);
   g->expected = -1;

@@ -321,25 +321,36 @@ static unsigned types_of(const struct tm_slice *v)
 struct keys {
   struct tm_schema *schema;
   struct TM_ARRAY(unsigned) sets; /* 0: nulls alone so far */
+  struct tm_buf name;
 };
 
-static void infer_key(struct keys *k, const struct tm_slice *key, const struct tm_slice *value)
+/* The column of a key, which is made when it is new; -1: it has no name, or one with a NUL. */
+static long key_column(struct keys *k, size_t i, const struct tm_slice *key)
 {
-  struct tm_buf name = TM_BUF_NONE;
-  tm_json_unescape(&name, key);
-  size_t n = strnlen(tm_buf_str(&name), name.len);
-  long at = tm_schema_find(k->schema, tm_buf_str(&name), n);
-  if (n == name.len && n > 0) {
-    if (at < 0) {
-      tm_schema_add(k->schema, name.data, n);
-      *TM_ARRAY_ADD(&k->sets) = 0;
-      at = (long)k->schema->len - 1;
-    }
-    unsigned set = k->sets.at[at], types = types_of(value);
-    if (value->kind != TM_SLICE_NULL)
-      k->sets.at[at] = set == 0 ? types : set & types;
-  }
-  tm_buf_release(&name);
+  if (i < k->schema->len && !key->has_escapes && /* mostly key i is column i */
+      strncmp(k->schema->columns[i].name, key->p, key->n) == 0 &&
+      k->schema->columns[i].name[key->n] == '\0')
+    return (long)i;
+  tm_buf_clear(&k->name);
+  tm_json_unescape(&k->name, key);
+  size_t n = strnlen(tm_buf_str(&k->name), k->name.len);
+  if (n < k->name.len || n == 0)
+    return -1;
+  long at = tm_schema_find(k->schema, k->name.data, n);
+  if (at >= 0)
+    return at;
+  tm_schema_add(k->schema, k->name.data, n);
+  *TM_ARRAY_ADD(&k->sets) = 0;
+  return (long)k->schema->len - 1;
+}
+
+static void infer_value(struct keys *k, long column, const struct tm_slice *value)
+{
+  unsigned set = column < 0 ? 0 : k->sets.at[column];
+  if (column < 0 || value->kind == TM_SLICE_NULL || set == BIT(TM_COLUMN_STRING))
+    return;
+  unsigned types = types_of(value);
+  k->sets.at[column] = set == 0 ? types : set & types;
 }
 
 static bool infer_line(struct keys *k, const char *p, const char *end)
@@ -349,27 +360,29 @@ static bool infer_line(struct keys *k, const char *p, const char *end)
   const char *behind = p < end && *p == '{' ? tm_json_scan(p, end, &all) : NULL;
   if (behind == NULL || tm_json_scan_blanks(behind, end) != end)
     return false;
-  for (bool is_first = true;; is_first = false) {
-    p = tm_json_scan_member(p, end, is_first, &key, &value);
+  for (size_t i = 0;; i++) {
+    p = tm_json_scan_member(p, end, i == 0, &key, &value);
     if (p == NULL || key.kind == TM_SLICE_NONE)
       return true;
-    infer_key(k, &key, &value);
+    infer_value(k, key_column(k, i, &key), &value);
   }
 }
 
-void tm_json_lines_infer(const char *p, size_t n, bool is_whole, struct tm_schema *schema)
+void tm_json_lines_infer(const char *p, size_t n, bool is_whole, int64_t rows,
+                         struct tm_schema *schema)
 {
   struct keys k = { .schema = schema };
   size_t at = 0;
-  for (int rows = 0; at < n && rows < TM_INFER_ROWS;) {
+  while (at < n && rows > 0) {
     const char *line = memchr(p + at, '\n', n - at);
     if (line == NULL && !is_whole)
       break;
     const char *end = line == NULL ? p + n : line;
-    rows += infer_line(&k, p + at, end);
+    rows -= infer_line(&k, p + at, end);
     at = (size_t)(end - p) + 1;
   }
   for (size_t i = 0; i < schema->len; i++)
     schema->columns[i].type = k.sets.at[i] == 0 ? TM_COLUMN_STRING : tm_infer_of_set(k.sets.at[i]);
   TM_ARRAY_RELEASE(&k.sets);
+  tm_buf_release(&k.name);
 }

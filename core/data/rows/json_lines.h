@@ -46,8 +46,9 @@ void tm_json_lines_end(struct tm_json_lines *j, struct tm_data_frame *out);
 const struct tm_row_counts *tm_json_lines_counts(const struct tm_json_lines *j);
 const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j);
 
-/* The columns that the first 200 objects of p[0 .. n) have, in the order in which their keys are first seen; lines that are
- * no objects are passed over. `schema` is empty. A column of objects, arrays or values of different types is string. */
-void tm_json_lines_infer(const char *p, size_t n, bool is_whole, struct tm_schema *schema);
+/* The columns that the first `rows` objects of p[0 .. n) have, in the order in which their keys are first seen; lines that
+ * are no objects are passed over. `schema` is empty. A column of objects, arrays or values of different types is string. */
+void tm_json_lines_infer(const char *p, size_t n, bool is_whole, int64_t rows,
+                         struct tm_schema *schema);
 
 #endif

@@ -16,12 +16,13 @@
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
 #include "data/rows/json_lines.h"
+#include "data/rows/lines.h"
 #include "data/rows/text.h"
 
 #define PIECE      ((size_t)1 << 20)
 #define SAMPLE     ((size_t)256 << 10) /* the first look at a file, for its header and types */
 #define SAMPLE_MAX ((size_t)256 << 20)
-#define LINES_MAX  ((int64_t)256 << 20) /* as far back a line is counted */
+#define HEAD_LINES ((size_t)64 << 10) /* in which empty lines before a header are counted */
 
 struct tm_rows_reader {
   struct tm_rows_options options;
@@ -33,6 +34,8 @@ struct tm_rows_reader {
   int32_t *fields;    /* where files have headers of their own, or NULL */
   size_t fields_len;
   struct tm_buf raw, text; /* UTF-16 as it is; UTF-8 */
+  struct tm_range range;   /* the last one */
+  struct tm_lines lines;
 };
 
 struct tm_rows_reader *tm_rows_reader_new(const struct tm_rows_options *options,
@@ -60,6 +63,7 @@ void tm_rows_reader_free(struct tm_rows_reader *r)
   free(r->fields);
   tm_buf_release(&r->raw);
   tm_buf_release(&r->text);
+  tm_lines_release(&r->lines);
   free(r);
 }
 
@@ -188,7 +192,7 @@ int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_fi
          n *= 4)
       rc = read_head(o, file, n, &head, err);
     if (rc >= 0)
-      tm_json_lines_infer(tm_buf_str(&head.text), head.text.len, head.is_whole, out);
+      tm_json_lines_infer(tm_buf_str(&head.text), head.text.len, head.is_whole, TM_INFER_ROWS, out);
   }
   tm_buf_release(&head.text);
   if (rc >= 0 && out->len > 0)
@@ -198,30 +202,39 @@ int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_fi
 
 /* Words -------------------------------------------------------------------------------------------------------------- */
 
-/* The number of the line that has the byte at `at`, or 0: too far, or it cannot be read. */
+/* Line breaks before the first row of values, or -1: of the header and of what is empty before it. */
+static int64_t breaks_of_head(struct tm_rows_reader *r, const struct tm_rows_file *file)
+{
+  struct head head = { .mark = 0 };
+  int64_t breaks = -1;
+  if (!tm_header_is_there(&r->options.dialect, file->is_first))
+    return 0;
+  if (read_head(&r->options, file, HEAD_LINES, &head, NULL) == 0) {
+    size_t empty = tm_header_empty(tm_buf_str(&head.text), head.text.len);
+    for (size_t i = 0; i < empty; i++)
+      breaks += head.text.data[i] == '\n';
+    breaks = empty < head.text.len ? breaks + 2 : -1;
+  }
+  tm_buf_release(&head.text);
+  return breaks;
+}
+
+/* Where every line break ends a row, and rows have been counted, the lines before a range are known. */
+static void note_range(struct tm_rows_reader *r, const struct tm_rows_file *file)
+{
+  const struct tm_dialect *d = &r->options.dialect;
+  bool is_plain = r->json != NULL || d->no_quotes || !d->multi_line;
+  int64_t breaks = is_plain && r->range.first_row > 0 ? breaks_of_head(r, file) : -1;
+  tm_lines_begin(&r->lines, file->path, file->stream->size);
+  if (breaks >= 0)
+    tm_lines_note(&r->lines, r->range.begin, breaks + r->range.first_row);
+}
+
+/* The number of the line that has the byte at `at`, or 0: it cannot be told. */
 static int64_t line_of(struct tm_rows_reader *r, const struct tm_rows_file *file, int64_t at)
 {
-  struct tm_dialect plain = { .no_quotes = true };
-  struct tm_scan scan;
-  struct tm_buf raw = TM_BUF_NONE, text = TM_BUF_NONE;
-  bool is_utf16 = r->options.dialect.encoding == TM_ENCODING_UTF16;
-  int64_t done = 0, got = 1;
-  tm_scan_init(&scan, &plain, TM_SCAN_BEST);
-  while (done < at && at <= LINES_MAX && got > 0) {
-    size_t n = at - done < (int64_t)PIECE ? (size_t)(at - done) : PIECE;
-    tm_buf_clear(&raw);
-    tm_buf_clear(&text);
-    got = file->stream->read(file->stream, tm_buf_extend(&raw, n), n, done, NULL);
-    size_t len = got > 0 ? (size_t)got : 0;
-    if (is_utf16)
-      tm_utf16_narrow(tm_buf_extend(&text, len / 2), raw.data, len & ~(size_t)1, r->is_big_endian);
-    tm_scan_rows(&scan, is_utf16 ? tm_buf_str(&text) : raw.data, is_utf16 ? text.len : len,
-                 UINT64_MAX);
-    done += (int64_t)len;
-  }
-  tm_buf_release(&raw);
-  tm_buf_release(&text);
-  return done == at && at <= LINES_MAX ? (int64_t)scan.rows + 1 : 0;
+  note_range(r, file);
+  return tm_lines_find(&r->lines, file->stream, r->options.dialect.encoding, r->is_big_endian, at);
 }
 
 static void add_place(struct tm_rows_reader *r, const struct tm_rows_file *file,
@@ -321,6 +334,7 @@ int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *fil
   if (rc < 0)
     return rc;
   struct tm_utf16 u = { .big_endian = r->is_big_endian };
+  r->range = *range;
   begin(r, file, range, arena);
   tm_buf_clear(&r->text);
   for (int64_t at = range->begin; at < range->end;) {

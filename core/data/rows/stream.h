@@ -24,6 +24,8 @@ struct tm_stream {
   int64_t
       size; /* of what can be read from anywhere by now; -1: it is to be read in order by whoever looks for borders */
   bool will_have_size; /* once it has been read to its end, and in the next run */
+  bool
+      is_in_order; /* it can be read in no other way: what is asked for again is unpacked from the beginning */
 };
 
 enum tm_packing { TM_PACKED_NOT, TM_PACKED_GZIP, TM_PACKED_OTHER };

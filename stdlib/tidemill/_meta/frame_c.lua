@@ -58,6 +58,22 @@ function frame_c.write(columns, names, separator, header, path) end
 ---@return integer? len
 function frame_c.read(path, options, types) end
 
+--- The same of a file with a JSON object a line.
+---@param path string
+---@return userdata? reading
+---@return string[]|string names or message
+---@return lightuserdata|string columns or code
+---@return integer? len
+function frame_c.read_lines(path) end
+
+---@param columns tidemill.Column[]
+---@param names string[]
+---@param path string
+---@return true? ok
+---@return string? message
+---@return string? code
+function frame_c.write_lines(columns, names, path) end
+
 ---@param reading userdata
 function frame_c.done(reading) end
 

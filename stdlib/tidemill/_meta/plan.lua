@@ -29,6 +29,16 @@ function plan.failed_items(job, step) end
 ---@return string[]?
 function plan.parameters(kind) end
 
+--- Writes the rows of a table into folders by the values of its columns; raises.
+---@param dataset table
+---@param keys string[]
+---@param target string a folder, against base_dir or the pipeline file's folder
+---@param base_dir? string
+---@param overwrite? boolean
+---@return table definition of the new dataset
+---@return string? notes what was not as it should be in the rows
+function plan.partition(dataset, keys, target, base_dir, overwrite) end
+
 --- Raises at that line.
 ---@param message string
 function plan.raise(message) end

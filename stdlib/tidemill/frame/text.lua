@@ -1,8 +1,6 @@
 -- text.lua - data frames as text: on a terminal, in delimited files, as JSON lines.
 local base = require "tidemill.frame.base"
 local c = require "tidemill.frame_c"
-local fs = require "tidemill.fs"
-local json = require "tidemill.json"
 
 local STRING, BOOL = base.STRING, base.BOOL
 local refuse = base.refuse
@@ -113,7 +111,7 @@ local function delimited_options(what, options)
 end
 
 --- Writes a delimited file, whole or not at all. Fields are quoted where needed; null is an empty field, "" one in
---- quotes.
+--- quotes. (In a frame of one column a null is "" as well: an empty line would be no row.)
 ---
 ---     local df = frame.from_table { { "a", { 1, 2 } }, { "b", { "x", "y, z" } } }
 ---     assert(df:write_csv(path))
@@ -146,7 +144,8 @@ end
 
 -- ---- JSON lines ----
 
---- Writes a JSON object a line for each row, whole or not at all; null is null. A double that is no number is null too.
+--- Writes a JSON object a line for each row, whole or not at all; null is null. A double that is no number is null too,
+--- a datetime is a string.
 ---
 ---     local df = frame.from_table { a = { 1, nil }, b = { "x", "y" } }
 ---     assert(df:write_json_lines(path))
@@ -157,41 +156,10 @@ end
 ---@return string? code
 function M.write_json_lines(df, path)
   local state = base.state(df, "write_json_lines")
-  local lines = {}
-  for i = 1, state.len do
-    local values = {}
-    for place, name in ipairs(state.names) do
-      local v = state.columns[place][i]
-      values[name] = v == nil and json.null or v
-    end
-    local text, message, code = json.encode(json.object(values))
-    if not text then
-      return nil, ("row %d: %s"):format(i, message), code
-    end
-    lines[i] = text .. "\n"
+  if type(path) ~= "string" or path:find("\0", 1, true) then
+    refuse("write_json_lines: a %s was given; accepted: a path", type(path))
   end
-  return fs.write(path, table.concat(lines), { sync = false })
-end
-
---- Rows of a file with a JSON object a line.
-function M.read_json_lines(path)
-  local text, message, code = fs.read(path)
-  if not text then
-    return nil, message, code
-  end
-  local list, number = {}, 0
-  for line in text:gmatch "[^\n]+" do
-    number = number + 1
-    local values
-    values, message, code = json.decode(line)
-    if values == nil then
-      return nil, ("'%s', line %d: %s"):format(path, number, message), code
-    elseif type(values) ~= "table" or (#values > 0 and next(values) ~= nil) then
-      return nil, ("'%s', line %d is no JSON object"):format(path, number), "TM_EDAMAGE"
-    end
-    list[number] = values
-  end
-  return list, number
+  return c.write_lines(state.columns, state.names, path)
 end
 
 return M

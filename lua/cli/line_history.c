@@ -1,5 +1,5 @@
-/* history.c - see history.h. */
-#include "cli/history.h"
+/* line_history.c - see line_history.h. */
+#include "cli/line_history.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define FILE_MAX (64u << 20) /* bytes */
 
-char *tm_history_path(const char *named, const char *state_home, const char *home)
+char *tm_line_history_path(const char *named, const char *state_home, const char *home)
 {
   if (named)
     return *named ? tm_xstrdup(named) : NULL;
@@ -36,7 +36,7 @@ static size_t find_tail(const struct tm_buf *text, size_t most, size_t *lines)
   return begin;
 }
 
-void tm_history_load(const char *path, void (*on_line)(void *data, const char *line), void *data)
+void tm_line_history_load(const char *path, void (*on_line)(void *data, const char *line), void *data)
 {
   struct tm_buf text = TM_BUF_NONE;
   size_t lines;
@@ -46,8 +46,8 @@ void tm_history_load(const char *path, void (*on_line)(void *data, const char *l
   }
   tm_buf_reserve(&text, 1);
   text.data[text.len] = '\0';
-  size_t begin = find_tail(&text, TM_HISTORY_LINES, &lines);
-  if (lines > 2 * TM_HISTORY_LINES)
+  size_t begin = find_tail(&text, TM_LINE_HISTORY_LINES, &lines);
+  if (lines > 2 * TM_LINE_HISTORY_LINES)
     tm_fs_write_file(tm_fs_real(), path, text.data + begin, text.len - begin, 0600, NULL);
   for (char *line = text.data + begin, *end; *line; line = end) {
     end = line + strcspn(line, "\n");
@@ -59,12 +59,12 @@ void tm_history_load(const char *path, void (*on_line)(void *data, const char *l
   tm_buf_release(&text);
 }
 
-bool tm_history_is_kept(const char *line)
+bool tm_line_history_is_kept(const char *line)
 {
   return *line && *line != ' ' && line[strspn(line, " \t")] != '\0';
 }
 
-bool tm_history_add(const char *path, const char *line)
+bool tm_line_history_add(const char *path, const char *line)
 {
   char *dir = tm_path_dir(path), *text = tm_xprintf("%s\n", line);
   int fd = -1;

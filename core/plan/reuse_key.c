@@ -1,0 +1,165 @@
+/* reuse_key.c - see reuse_key.h. Which settings count is said by the table of parameters (params.c). */
+#include "plan/reuse_key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "plan/params.h"
+#include "plan/resume.h"
+
+#define SHOWN_MAX 160 /* bytes of a value */
+
+/* "0.1" of "0.1.0", "2" of "2.3.1". */
+static struct tm_json *version_class(void)
+{
+  const char *version = TM_VERSION;
+  size_t n = strcspn(version, ".");
+  if (version[0] == '0' && version[n] == '.')
+    n += 1 + strcspn(version + n + 1, ".");
+  char *text = tm_xstrndup(version, n);
+  struct tm_json *v = tm_json_new_string(text);
+  free(text);
+  return v;
+}
+
+struct tm_json *tm_reuse_definition(const struct tm_json *effective, const char *snapshot_hash)
+{
+  struct tm_json *v = tm_json_copy(effective);
+  tm_json_set(v, "snapshot_hash", tm_json_new_string(snapshot_hash));
+  tm_json_set(v, "program", version_class());
+  return v;
+}
+
+static bool counts(const struct tm_field *f)
+{
+  return !(f->flags & TM_FIELD_AT_FIRST) &&
+         (!(f->flags & TM_FIELD_CHANGEABLE) || f->flags & TM_FIELD_RESULT);
+}
+
+static void add_settings(struct tm_json *out, const char *kind, const struct tm_json *settings)
+{
+  size_t n;
+  const struct tm_field *fields = tm_params_fields(kind, &n);
+  for (size_t i = 0; i < n; i++) {
+    const struct tm_json *given = tm_json_get(tm_json_get(settings, fields[i].name), "value");
+    struct tm_json *value = NULL;
+    if (counts(&fields[i]))
+      value = given ? tm_json_copy(given) : tm_params_default(&fields[i]);
+    if (value)
+      tm_json_set(out, fields[i].name, value);
+  }
+}
+
+static bool is_by_content(const struct tm_json *definition)
+{
+  return strcmp(tm_json_str(definition, "allow_reuse", ""), "content") == 0;
+}
+
+void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 1])
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *settings = tm_json_new(TM_JSON_OBJECT);
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < definition->list.len; i++) {
+    const char *key = definition->keys[i];
+    if (strcmp(key, "settings") != 0 && strcmp(key, "allow_reuse") != 0)
+      tm_json_set(v, key, tm_json_copy(definition->list.at[i]));
+  }
+  add_settings(settings, "ParallelRunConfig", tm_json_get(definition, "settings"));
+  add_settings(settings, "arguments", tm_json_get(definition, "settings"));
+  tm_json_set(v, "settings", settings);
+  tm_json_set(v, "by_content", tm_json_new_bool(is_by_content(definition)));
+  tm_json_write(&text, v, (struct tm_json_style) { .sorted = true });
+  snprintf(out, TM_REUSE_KEY_LEN + 1, "%016" PRIx64 "%016" PRIx64, tm_hash64(text.data, text.len),
+           tm_hash64_seed(text.data, text.len, 1));
+  tm_buf_release(&text);
+  tm_json_free(v);
+}
+
+/* Of a setting the table says it; else what a resumed job may not change counts. */
+static bool change_counts(const struct tm_change *c, bool has_failures)
+{
+  if (!c->field)
+    return !c->is_allowed;
+  return counts(c->field) || (has_failures && c->field->flags & TM_FIELD_FAILS);
+}
+
+static char *show(const struct tm_json *v)
+{
+  struct tm_buf json = TM_BUF_NONE, out = TM_BUF_NONE;
+  if (!v)
+    return tm_xstrdup("none");
+  tm_json_write(&json, v, (struct tm_json_style) { .sorted = true });
+  tm_text_one_line(&out, json.data, json.len, SHOWN_MAX);
+  tm_buf_release(&json);
+  return tm_buf_take(&out);
+}
+
+static const struct tm_json *element(const struct tm_json *list, size_t i)
+{
+  return list && list->type == TM_JSON_ARRAY && i < list->list.len ? list->list.at[i] : NULL;
+}
+
+/* A dataset by its paths, where these tell it from the other one; what is none as it is. */
+static const struct tm_json *brief(const struct tm_json *v, const struct tm_json *other)
+{
+  const struct tm_json *paths = tm_json_get(v, "paths"), *others = tm_json_get(other, "paths");
+  if (!paths || paths->type != TM_JSON_ARRAY || (others && tm_json_is_equal(paths, others)))
+    return v;
+  return paths->list.len == 1 ? paths->list.at[0] : paths;
+}
+
+/* Of a list the first element that is another: all of it would be too long to find that. */
+static void add_element(struct tm_buf *out, const char *key, const struct tm_json *then,
+                        const struct tm_json *now)
+{
+  size_t i = 0;
+  while (element(then, i) && element(now, i) && tm_json_is_equal(element(then, i), element(now, i)))
+    i++;
+  char *was = show(brief(element(then, i), element(now, i)));
+  char *is = show(brief(element(now, i), element(then, i)));
+  tm_buf_printf(out, "%s%s[%zu] %s -> %s", out->len > 0 ? ", " : "", key, i + 1, was, is);
+  free(was);
+  free(is);
+}
+
+static bool is_list(const char *key)
+{
+  return strcmp(key, "inputs") == 0 || strcmp(key, "arguments") == 0 || strcmp(key, "outputs") == 0;
+}
+
+static void add_change(struct tm_buf *out, const char *key, const char *before, const char *now)
+{
+  tm_buf_printf(out, "%s%s %s -> %s", out->len > 0 ? ", " : "", key, before, now);
+}
+
+bool tm_reuse_compare(struct tm_buf *out, const struct tm_json *then, const struct tm_json *now,
+                      bool has_failures)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  struct tm_changes changes = { 0 };
+  const char *was = tm_json_str(then, "program", "?"), *is = tm_json_str(now, "program", "?");
+  bool has_changed;
+  tm_resume_compare(then, now, &changes);
+  for (size_t i = 0; i < changes.len; i++)
+    if (!change_counts(&changes.at[i], has_failures))
+      continue;
+    else if (is_list(changes.at[i].key))
+      add_element(&words, changes.at[i].key, tm_json_get(then, changes.at[i].key),
+                  tm_json_get(now, changes.at[i].key));
+    else
+      add_change(&words, changes.at[i].key, changes.at[i].before, changes.at[i].now);
+  if (strcmp(was, is) != 0)
+    add_change(&words, "tidemill", was, is);
+  if (is_by_content(then) != is_by_content(now))
+    add_change(&words, "allow_reuse", is_by_content(then) ? "content" : "true",
+               is_by_content(now) ? "content" : "true");
+  has_changed = words.len > 0;
+  tm_buf_add(out, tm_buf_str(&words), words.len);
+  tm_buf_release(&words);
+  tm_changes_release(&changes);
+  return has_changed;
+}

@@ -1,0 +1,427 @@
+/* reuse.c - see reuse.h.
+ *
+ *  (1) What is on record of inputs is older than their use: the lister tells of a file before it is handed out (input_record.h), and
+ *      what is beside the inputs is looked at before the step begins. A file that changes meanwhile is another one next time.
+ *  (2) What is taken is looked at first, and its job is still there behind it: removal.c gives a job another name before it touches
+ *      anything in it.
+ *  (3) <step> appears by one rename, with its result in it: a job that is gone on with keeps it, or has nothing of it.
+ */
+#include "run/reuse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "data/table.h"
+#include "run/input_record.h"
+#include "run/job_record.h"
+#include "run/link_tree.h"
+#include "sys/clock.h"
+
+static void say(struct tm_reuse *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct tm_reuse *r, const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  va_list ap;
+
+  va_start(ap, fmt);
+  tm_buf_vprintf(&text, fmt, ap);
+  va_end(ap);
+  free(r->words);
+  r->words = tm_buf_take(&text);
+}
+
+const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step *step)
+{
+  if (!step->allow_reuse)
+    return "allow_reuse is false";
+  if (step->config.resume_from)
+    return "it takes over another job: --resume_from";
+  if (p->only_failed)
+    return "its inputs are the items that failed: --only-failed";
+  for (size_t i = 0; i < step->inputs_len; i++) {
+    const struct tm_dataset *d = step->inputs[i];
+    if (tm_dataset_is_stdin(d))
+      return "its input is a list on standard input";
+    if (d->table && (d->table->ops.take >= 0 || d->table->ops.skip > 0))
+      return "its input is a part of a table: take() or skip()";
+  }
+  return NULL;
+}
+
+void tm_reuse_init(struct tm_reuse *r, const char *snapshot_hash)
+{
+  r->definition = tm_reuse_definition(r->step->effective, snapshot_hash);
+  tm_reuse_key(r->definition, r->key);
+}
+
+void tm_reuse_release(struct tm_reuse *r)
+{
+  tm_json_free(r->definition);
+  tm_result_rows_release(&r->rows);
+  tm_identity_release(&r->inputs);
+  tm_identity_release(&r->side);
+  free(r->words);
+}
+
+/* By its definition. */
+
+static bool has_failures(const struct tm_result_row *row)
+{
+  return tm_json_int(tm_json_get(row->summary, "items"), "failed", 0) > 0 ||
+         tm_json_int(tm_json_get(row->summary, "mini_batches"), "failed", 0) > 0;
+}
+
+/* What is not as in the newest result of the step. */
+static int explain_definition(struct tm_reuse *r, struct tm_db *db, struct tm_err *err)
+{
+  struct tm_result_row newest;
+  struct tm_buf words = TM_BUF_NONE;
+  int rc = tm_results_newest(&newest, db, r->pipeline, r->step->name, err);
+
+  if (rc > 0 && !tm_reuse_compare(&words, newest.definition, r->definition, true))
+    tm_buf_add_str(&words, "its definition is another");
+  if (rc > 0)
+    say(r, "%s", words.data);
+  tm_buf_release(&words);
+  tm_result_row_release(&newest);
+  return rc;
+}
+
+/* Those that failed in part count where what decides over failures is the same. */
+static void drop_failed(struct tm_reuse *r)
+{
+  size_t kept = 0;
+
+  for (size_t i = 0; i < r->rows.len; i++) {
+    struct tm_result_row *row = &r->rows.at[i];
+    struct tm_buf words = TM_BUF_NONE;
+    bool differs =
+        has_failures(row) && tm_reuse_compare(&words, row->definition, r->definition, true);
+    if (differs) {
+      say(r, "items had failed, and %s", words.data);
+      tm_result_row_release(row);
+    } else {
+      r->rows.at[kept++] = *row;
+    }
+    tm_buf_release(&words);
+  }
+  r->rows.len = kept;
+}
+
+int tm_reuse_hope(struct tm_reuse *r, struct tm_db *db, struct tm_err *err)
+{
+  int rc = db ? tm_results_find(&r->rows, db, r->key, err) : 0;
+
+  if (rc < 0)
+    return rc;
+  drop_failed(r);
+  if (r->rows.len > 0)
+    return 1;
+  if (!r->words && db && (rc = explain_definition(r, db, err)) < 0)
+    return rc;
+  r->is_new = !r->words;
+  if (r->is_new)
+    say(r, "there is no earlier result of it in the workspace '%s'", r->workspace);
+  return 0;
+}
+
+/* By its inputs. */
+
+static void begin_identity(struct tm_identity *id, bool by_content)
+{
+  tm_identity_release(id);
+  *id = (struct tm_identity) { .is_listed = true,
+                               .has_contents = by_content,
+                               .max = TM_INPUT_RECORD_MAX };
+}
+
+static int list_inputs(struct tm_reuse *r, struct tm_err *err)
+{
+  int rc = 0;
+
+  begin_identity(&r->inputs, r->step->reuses_by_content);
+  for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++) {
+    const struct tm_dataset *d = r->step->inputs[i];
+    struct tm_dataset *bound = d->step ? tm_dataset_bind(d, r->dir_of(r->data, d->step)) : NULL;
+    rc = tm_input_record_list(&r->inputs, r->fs, bound ? bound : d, r->stop, err);
+    tm_dataset_free(bound);
+  }
+  return rc;
+}
+
+/* Adds the files in a folder, by their names below `base`. */
+static int list_folder(struct tm_identity *out, const struct tm_reuse *r, const char *base,
+                       const char *folder, struct tm_err *err)
+{
+  char *path = folder ? tm_path_join(base, folder) : tm_xstrdup(base);
+  struct tm_dataset d = { .kind = TM_DATASET_FILES,
+                          .paths = &path,
+                          .paths_len = 1,
+                          .base_dir = (char *)base,
+                          .step = (char *)"",
+                          .input = -1 };
+  int rc = tm_input_record_list(out, r->fs, &d, r->stop, err);
+
+  free(path);
+  return rc;
+}
+
+int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
+{
+  const struct tm_step *step = r->step;
+  int rc = 0;
+
+  begin_identity(&r->side, step->reuses_by_content);
+  for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
+    if (strcmp(step->paths[i].step, step->name) != 0)
+      rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),
+                       step->arguments[step->paths[i].at], err);
+  r->has_side = rc >= 0;
+  return rc;
+}
+
+static char *record_of(const char *job, const char *step, const char *name)
+{
+  return tm_xprintf("%s/%s/state/%s", job, step, name);
+}
+
+/* Names what has changed since, of inputs or of what is beside them. */
+static void explain_files(struct tm_reuse *r, const struct tm_result_row *row, const char *name,
+                          const struct tm_identity *then, const struct tm_identity *now)
+{
+  const char *base = r->step->inputs[0]->base_dir;
+  char *path = record_of(row->job, r->step->name, name);
+  struct tm_identity named = { .files = 0 };
+  struct tm_buf words = TM_BUF_NONE;
+  bool has_names =
+      tm_input_record_read(&named, r->fs, path, NULL) >= 0 && tm_identity_is_equal(&named, then);
+
+  tm_identity_compare(&words, has_names ? &named : then, now, base ? base : "/");
+  say(r, "%s", tm_buf_str(&words));
+  tm_identity_release(&named);
+  tm_buf_release(&words);
+  free(path);
+}
+
+/* By its outputs. */
+
+static int list_outputs(struct tm_identity *out, const struct tm_reuse *r, const char *job_dir,
+                        struct tm_err *err)
+{
+  int rc = 0;
+
+  begin_identity(out, false);
+  out->max = 1; /* they are compared, not named */
+  for (size_t i = 0; i < r->step->outputs_len && rc >= 0; i++) {
+    const struct tm_step_output *o = &r->step->outputs[i];
+    rc = list_folder(out, r, job_dir, o->folder, err);
+    if (rc >= 0 && o->is_upload)
+      rc = list_folder(out, r, o->destination, NULL, err);
+  }
+  return rc;
+}
+
+static bool is_job(const struct tm_reuse *r, const char *dir)
+{
+  char *path = tm_path_join(dir, "job.json");
+  bool yes = tm_fs_exists(r->fs, path);
+
+  free(path);
+  return yes;
+}
+
+static void forget(const struct tm_reuse *r, const struct tm_result_row *row)
+{
+  (void)tm_results_remove(r->workspace, row->id, NULL);
+}
+
+/* Whether what it came to is still there: 1, or 0 with words. */
+static int check_outputs(struct tm_reuse *r, const struct tm_result_row *row, struct tm_err *err)
+{
+  struct tm_identity now = { .files = 0 };
+  struct tm_buf words = TM_BUF_NONE;
+  int rc;
+
+  if (!is_job(r, row->job)) {
+    forget(r, row);
+    say(r, "its earlier result is gone, with the job '%s'", row->job);
+    return 0;
+  }
+  rc = list_outputs(&now, r, row->job, err);
+  if (rc >= 0) {
+    rc = tm_identity_is_equal(&now, &row->output);
+    tm_identity_compare(&words, &row->output, &now, row->job);
+    if (rc == 0)
+      say(r, "its earlier output, of the job '%s', is not as it was: %s", row->job,
+          tm_buf_str(&words));
+  }
+  tm_buf_release(&words);
+  tm_identity_release(&now);
+  return rc;
+}
+
+static void say_reused(struct tm_reuse *r)
+{
+  const struct tm_result_row *row = &r->rows.at[r->chosen];
+  struct tm_buf when = TM_BUF_NONE, files = TM_BUF_NONE;
+
+  tm_time_iso(&when, row->completed_ns);
+  tm_text_grouped(&files, r->inputs.files);
+  say(r, "script, settings, arguments and %s input %s are as in job '%s', step Completed %s",
+      files.data, tm_text_counted(r->inputs.files, "file", "files"), tm_path_base(row->job),
+      when.data);
+  tm_buf_release(&when);
+  tm_buf_release(&files);
+}
+
+int tm_reuse_look(struct tm_reuse *r, struct tm_err *err)
+{
+  int rc = list_inputs(r, err);
+  bool has_same = false;
+
+  if (rc >= 0 && !r->has_side)
+    rc = tm_reuse_look_aside(r, err);
+  for (size_t i = 0; i < r->rows.len && rc == 0; i++) {
+    const struct tm_result_row *row = &r->rows.at[i];
+    if (!tm_identity_is_equal(&row->inputs, &r->inputs) ||
+        !tm_identity_is_equal(&row->side, &r->side))
+      continue;
+    has_same = true;
+    rc = check_outputs(r, row, err);
+    r->chosen = i;
+  }
+  if (rc > 0)
+    say_reused(r);
+  if (rc != 0 || has_same)
+    return rc;
+  if (!tm_identity_is_equal(&r->rows.at[0].inputs, &r->inputs))
+    explain_files(r, &r->rows.at[0], "inputs", &r->rows.at[0].inputs, &r->inputs);
+  else
+    explain_files(r, &r->rows.at[0], "side_inputs", &r->rows.at[0].side, &r->side);
+  return 0;
+}
+
+/* Taking. */
+
+/* Logs are the earlier job's, and so is what its tries left on the way. */
+static bool is_left_out(const char *relative)
+{
+  static const char *const names[] = { "logs", "step_result.json", "state/spill", "state/staging" };
+
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++)
+    if (strcmp(relative, names[i]) == 0)
+      return true;
+  return false;
+}
+
+static void fill_counts(struct tm_step_view *view, const struct tm_json *summary)
+{
+  const struct tm_json *m = tm_json_get(summary, "mini_batches"),
+                       *n = tm_json_get(summary, "items");
+  struct tm_counts *c = &view->counts;
+
+  *c = (struct tm_counts) { .all_created = true };
+  c->created = tm_json_int(m, "total", 0);
+  c->succeeded = tm_json_int(m, "succeeded", 0);
+  c->failed = tm_json_int(m, "failed", 0);
+  c->items_created = tm_json_int(n, "total", 0);
+  c->items_succeeded = tm_json_int(n, "succeeded", 0);
+  c->items_failed = tm_json_int(n, "failed", 0);
+  c->items = c->items_succeeded + c->items_failed;
+}
+
+static int put(struct tm_reuse *r, const char *temporary, struct tm_step_view *view,
+               const char *job_dir, struct tm_err *err)
+{
+  struct tm_json *result = tm_step_result_new(view);
+  int rc = tm_step_result_put(r->fs, temporary, result, err);
+
+  tm_json_free(result);
+  if (rc >= 0 && (rc = r->fs->rename(r->fs->self, temporary, view->dir)) < 0)
+    tm_err_system(err, rc, "cannot rename '%s' to '%s'", temporary, view->dir);
+  return rc < 0 ? rc : tm_fs_sync_dir(r->fs, job_dir, err);
+}
+
+int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, const char *job_dir,
+                  struct tm_err *err)
+{
+  const struct tm_result_row *row = &r->rows.at[r->chosen];
+  char *from = tm_path_join(row->job, r->step->name),
+       *temporary = tm_xprintf("%s.reuse", view->dir);
+  struct tm_link_tree tree = {
+    .fs = r->fs, .from = from, .to = temporary, .is_left_out = is_left_out, .stop = r->stop
+  };
+  int rc = tm_tree_remove(temporary, err);
+
+  if (rc == 0)
+    rc = tm_link_tree(&tree, err);
+  if (rc >= 0 && !is_job(r, row->job)) /* keeps (2) */
+    rc = tm_err_set(err, -ENOENT, "the job '%s' has been removed meanwhile", row->job);
+  if (rc >= 0) {
+    fill_counts(view, row->summary);
+    view->verdict = TM_COMPLETED;
+    view->reused_from = tm_json_str(row->summary, "reused_from", row->job); /* where it was run */
+    rc = put(r, temporary, view, job_dir, err);                             /* keeps (3) */
+  }
+  if (rc < 0)
+    tm_tree_remove(temporary, NULL);
+  free(temporary);
+  free(from);
+  return rc < 0 ? rc : 0;
+}
+
+/* Keeping. */
+
+static int fill_row(struct tm_result_row *row, struct tm_reuse *r, const struct tm_step_view *view,
+                    const char *job_dir, struct tm_err *err)
+{
+  char *path = record_of(job_dir, r->step->name, "inputs");
+  int rc = tm_input_record_read(&row->inputs, r->fs, path, err);
+
+  free(path);
+  if (rc >= 0)
+    rc = list_outputs(&row->output, r, job_dir, err);
+  row->summary = tm_step_result_new(view);
+  row->completed_ns = view->reused_from ? r->rows.at[r->chosen].completed_ns : tm_clock_wall_ns();
+  return rc;
+}
+
+/* Names of what is beside the inputs, for who is told later that it has changed. */
+static int keep_aside(struct tm_reuse *r, const char *job_dir, struct tm_err *err)
+{
+  char *path = record_of(job_dir, r->step->name, "side_inputs");
+  int rc = r->side.files > 0 && !tm_fs_exists(r->fs, path)
+               ? tm_input_record_write(r->fs, path, &r->side, err)
+               : 0;
+
+  free(path);
+  return rc;
+}
+
+int tm_reuse_keep(struct tm_reuse *r, const struct tm_step_view *view, const char *job_dir,
+                  struct tm_err *err)
+{
+  struct tm_result_row row = {
+    .key = r->key,
+    .pipeline = (char *)r->pipeline,
+    .step = r->step->name,
+    .job = (char *)job_dir,
+    .definition = r->definition,
+    .side = { .files = r->side.files, .bytes = r->side.bytes, .hash = r->side.hash }
+  };
+  int rc = keep_aside(r, job_dir, err);
+
+  if (rc >= 0)
+    rc = fill_row(&row, r, view, job_dir, err);
+  if (rc >= 0)
+    rc = tm_results_add(r->workspace, &row, err);
+  tm_json_free(row.summary);
+  tm_identity_release(&row.inputs);
+  tm_identity_release(&row.output);
+  return rc;
+}

@@ -1,0 +1,87 @@
+-- What the workspace knows of its jobs: also of those elsewhere, and of those that are gone.
+local folder = require "support.folder"
+local job = require "support.job"
+local json = require "dkjson"
+
+local function has(text, part) assert.is_truthy(text:find(part, 1, true), ("'%s' is not in: %s"):format(part, text)) end
+
+local function case()
+  local t = job.case()
+  t:inputs(3)
+  t:script [[function run(m)
+    if os.getenv "TIDEMILL_TEST_FAILS" then error "bad" end
+    return names_of(m)
+  end]]
+  t:pipeline "mini_batch_size = 1, run_max_try = 1, error_threshold = 0"
+  return t
+end
+
+local function run(t, status, more, o)
+  local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
+  for _, word in ipairs(more or {}) do words[#words + 1] = word end
+  local r = t:run(words, o)
+  t:expect(r, status)
+  return r.result.job_dir
+end
+
+local function listed(t, ...)
+  local r = t:run { "jobs", "--json", ... }
+  t:expect(r, 0)
+  local found = {}
+  for line in r.out:gmatch "[^\n]+" do found[#found + 1] = json.decode(line) end
+  return found
+end
+
+describe("tidemill jobs", function()
+  after_each(job.check_end)
+
+  it("has every job of the workspace, the newest first, with what came of it", function()
+    local t = case()
+    local dirs = {
+      run(t, 1, nil, { env = { "TIDEMILL_TEST_FAILS=1" } }),
+      run(t, 0),
+      run(t, 0, { "--job-dir", t:path "elsewhere" }),
+      run(t, 0),
+    }
+    local jobs = listed(t)
+    assert.equal(4, #jobs)
+    for i, status in ipairs { "Completed", "Completed", "Completed", "Failed" } do
+      assert.equal(dirs[5 - i], jobs[i].job_dir)
+      assert.equal(status, jobs[i].status)
+    end
+    assert.is_string(jobs[1].steps[1].reused_from)
+    local text = t:run({ "jobs" }).out
+    has(text, t:path "elsewhere")
+    has(text, "3 of 3 mini-batches, 1 of 1 step reused")
+  end)
+
+  it("knows those that are gone when it is asked", function()
+    local t = case()
+    local first = run(t, 0)
+    local second = run(t, 0, { "--no-reuse" })
+    folder.remove_tree(first)
+    assert.equal(1, #listed(t))
+    local jobs = listed(t, "--all")
+    assert.equal(2, #jobs)
+    assert.equal(second, jobs[1].job_dir)
+    assert.equal(first, jobs[2].job_dir)
+    assert.is_true(jobs[2].removed)
+    assert.equal("Completed", jobs[2].status)
+    assert.same({ total = 3, succeeded = 3, failed = 0 }, jobs[2].mini_batches)
+    assert.is_string(jobs[2].ended)
+    has(t:run({ "jobs", "--all" }).out, "3 of 3 mini-batches, removed")
+  end)
+
+  it("lists those in the folder when the database is damaged", function()
+    local t = case()
+    local dir = run(t, 0)
+    t:write("workspace/workspace.db", ("no database "):rep(1000))
+    local r = t:run { "jobs", "--json" }
+    t:expect(r, 0)
+    assert.equal(dir, json.decode(r.out).job_dir)
+    has(r.err, "jobs elsewhere and those removed are not listed: the database '")
+    r = t:run { "run", "pipeline.lua", "--progress", "none" }
+    t:expect(r, 0)
+    has(r.err, "the job is not in the history of its workspace: the database '")
+  end)
+end)

@@ -1,0 +1,449 @@
+-- Results of earlier jobs: what is the same and what is not, what is said of it, and what a reused step leaves behind.
+local folder = require "support.folder"
+local job = require "support.job"
+local json = require "dkjson"
+local lfs = require "lfs"
+local steps = require "support.steps"
+
+local NAMES = "function run(m) return names_of(m) end"
+-- Each row is the name of a file, and what it says.
+local ECHO = [[
+function run(m)
+  local rows = {}
+  for i, path in ipairs(m) do rows[i] = name_of(path) .. ":" .. io.open(path):read "*l" end
+  return rows
+end]]
+
+local function has(text, part) assert.is_truthy(text:find(part, 1, true), ("'%s' is not in: %s"):format(part, text)) end
+
+local function run(t, more, o)
+  local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
+  for _, word in ipairs(more or {}) do words[#words + 1] = word end
+  return t:run(words, o)
+end
+
+-- Whether each step was reused, by name; the run must have been Completed.
+local function ran(t, more)
+  local r = run(t, more)
+  t:expect(r, 0)
+  local reused = {}
+  for _, s in ipairs(r.result.steps) do reused[s.name] = s.reused end
+  return reused, r
+end
+
+local function expect_run(t, because, more)
+  local reused, r = ran(t, more)
+  assert.same({ score = false }, reused)
+  if because then has(r.err, "step 'score' is run: " .. because) end
+  return r
+end
+
+local function expect_reused(t, more)
+  local reused, r = ran(t, more)
+  assert.same({ score = true }, reused)
+  return r
+end
+
+local function case(config, step)
+  local t = job.case()
+  t:inputs(4)
+  t:script(ECHO)
+  t:pipeline(config or "mini_batch_size = 2", step)
+  return t
+end
+
+local function rows(t, r) return t:sorted_lines(r.result.job_dir .. "/score/output/parallel_run_step.txt") end
+
+local function set_time(path, seconds) assert(lfs.touch(path, seconds, seconds)) end
+
+describe("the same step again", function()
+  after_each(job.check_end)
+
+  it("is reused, and is a job like any other", function()
+    local t = case()
+    local first = expect_run(t)
+    local r = expect_reused(t)
+    has(r.err, "step 'score' is reused: script, settings, arguments and 4 input files are as in job 'case-")
+    assert.same(rows(t, first), rows(t, r))
+    local step = r.result.steps[1]
+    assert.equal(4, step.items.succeeded)
+    assert.equal(first.result.job_dir, step.reused_from)
+    assert.not_equal(first.result.steps[1].output, step.output)
+    t:expect(t:run { "verify", r.result.job_dir }, 0)
+    local status = t:run { "status", r.result.job_dir }
+    has(status.out, "reused from:  " .. first.result.job_dir)
+    has(t:run({ "logs", r.result.job_dir }).err, "was reused from job '" .. first.result.job_dir)
+    t:expect(t:run { "replay", r.result.job_dir, "--mini-batch", "0" }, 0)
+    t:expect(t:run { "resume", r.result.job_dir, "--verify-input" }, 0)
+  end)
+
+  it("has its result when the earlier job is removed", function()
+    local t = case()
+    local first = expect_run(t)
+    local second = expect_reused(t)
+    folder.remove_tree(first.result.job_dir)
+    assert.equal(4, #rows(t, second))
+    assert.equal(4, #rows(t, expect_reused(t)))
+  end)
+
+  it("is run with --no-reuse, or where allow_reuse is false", function()
+    local t = case()
+    expect_run(t)
+    expect_run(t, nil, { "--no-reuse" })
+    t:pipeline("mini_batch_size = 2", "allow_reuse = false")
+    expect_run(t)
+  end)
+
+  it("is reused by another pipeline of the workspace", function()
+    local t = case()
+    expect_run(t)
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub('name = "case"', 'name = "other"')))
+    expect_reused(t)
+  end)
+
+  it("is reused with a directory of its own too, where there is a workspace", function()
+    local t = case()
+    expect_run(t)
+    local r = t:expect_job(0)
+    assert.is_true(r.result.steps[1].reused)
+    assert.equal(4, #t:rows())
+  end)
+end)
+
+describe("a step is run where something is another:", function()
+  after_each(job.check_end)
+
+  it("an input's size, its time, its being there", function()
+    local t = case()
+    expect_run(t)
+    t:write("in/0002.txt", "two\n")
+    local r = expect_run(t, "input 'in/0002.txt': size 2 -> 4")
+    assert.same({ "0001.txt:1", "0002.txt:two", "0003.txt:3", "0004.txt:4" }, rows(t, r))
+    set_time(t:path "in/0001.txt", 1000000000)
+    expect_run(t, "input 'in/0001.txt': modified ")
+    t:write("in/0005.txt", "5\n")
+    expect_run(t, "input 'in/0005.txt' is new")
+    os.remove(t:path "in/0003.txt")
+    expect_run(t, "input 'in/0003.txt' is gone")
+    expect_reused(t)
+  end)
+
+  it("its script, its arguments, a setting", function()
+    local t = case()
+    expect_run(t)
+    t:script(ECHO .. "\n-- edited")
+    expect_run(t, "script ")
+    t:pipeline("mini_batch_size = 2", 'arguments = { "--fast" }')
+    expect_run(t, "arguments[1] none -> \"--fast\"")
+    t:pipeline("mini_batch_size = 1", 'arguments = { "--fast" }')
+    expect_run(t, "mini_batch_size 2 -> 1")
+    t:pipeline("mini_batch_size = 1, environment_variables = { MODE = \"a\" }", 'arguments = { "--fast" }')
+    expect_run(t, "environment_variables none -> [\"MODE\"]")
+    t:pipeline("mini_batch_size = 1, environment_variables = { MODE = \"b\" }", 'arguments = { "--fast" }')
+    local r = expect_run(t, "environment_variables [\"MODE\"] -> [\"MODE\"], with other values")
+    assert.is_nil(r.err:find '"b"')
+  end)
+
+  it("not what only says how it is run", function()
+    local t = case()
+    expect_run(t)
+    t:pipeline([[mini_batch_size = 2, process_count_per_node = 1, run_invocation_timeout = 7, run_max_try = 9,
+      logging_level = "DEBUG", description = "for people", error_threshold = 3]])
+    expect_reused(t)
+  end)
+
+  it("a file among its source_directory, but not one that is left out", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script("local words = require 'words'\nfunction run(m) return { words } end", "src/score.lua")
+    t:write("src/words.lua", "return 'one'")
+    t:write("src/.tidemillignore", "# not needed\n*.log\n/notes/\n")
+    t:write("src/notes/a.txt", "a")
+    t:pipeline 'mini_batch_size = 1, source_directory = "src"'
+    local first = expect_run(t)
+    t:write("src/notes/a.txt", "other")
+    t:write("src/out.log", "line")
+    assert.is_false(t:has(first.result.job_dir .. "/script/score/notes"))
+    expect_reused(t)
+    t:write("src/words.lua", "return 'two'")
+    assert.same({ "two" }, rows(t, expect_run(t, "script ")))
+  end)
+
+  it("its earlier output", function()
+    local t = case()
+    local first = expect_run(t)
+    local file = assert(io.open(first.result.steps[1].output, "a"))
+    file:write "more\n"
+    file:close()
+    expect_run(t, "its earlier output, of the job '" .. first.result.job_dir .. "', is not as it was: 1 files, ")
+  end)
+
+  it("the earlier job is gone", function()
+    local t = case()
+    local first = expect_run(t)
+    folder.remove_tree(first.result.job_dir)
+    expect_run(t, "its earlier result is gone, with the job '" .. first.result.job_dir .. "'")
+    expect_reused(t)
+  end)
+end)
+
+describe("contents in the place of times", function()
+  after_each(job.check_end)
+
+  it("let a file be written again as it was, and find one that only looks so", function()
+    local t = case(nil, 'allow_reuse = "content"')
+    expect_run(t)
+    set_time(t:path "in/0001.txt", 1000000000)
+    expect_reused(t)
+    t:write("in/0001.txt", "9\n")
+    set_time(t:path "in/0001.txt", 1000000000)
+    expect_run(t, "input 'in/0001.txt': other contents")
+    t:pipeline "mini_batch_size = 2"
+    expect_run(t, "allow_reuse content -> true")
+  end)
+
+  it("are one of three answers", function()
+    local t = case(nil, 'allow_reuse = "contents"')
+    local r = run(t)
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find "pipeline%.lua:%d+: ParallelRunStep: 'allow_reuse' is \"contents\"; accepted: ")
+    assert.is_false(t:has "workspace/jobs")
+  end)
+end)
+
+describe("a step that was not Completed", function()
+  after_each(job.check_end)
+
+  it("is never reused", function()
+    local t = case "mini_batch_size = 1, run_max_try = 1, error_threshold = 0"
+    t:script [[function run(m)
+      if os.getenv "TIDEMILL_TEST_FAILS" then error "bad" end
+      return names_of(m)
+    end]]
+    t:expect(run(t, nil, { env = { "TIDEMILL_TEST_FAILS=1" } }), 1)
+    expect_run(t)
+    expect_reused(t)
+  end)
+
+  it("is not reused when it was canceled", function()
+    local t = case "mini_batch_size = 1, process_count_per_node = 1"
+    t:script [[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      function run(m)
+        local go = os.getenv "TIDEMILL_TEST_GO"
+        io.open(os.getenv "TIDEMILL_TEST_SEEN", "w"):close()
+        while not io.open(go) do ffi.C.poll(nil, 0, 5) end
+        return names_of(m)
+      end]]
+    local env = { "TIDEMILL_TEST_GO=" .. t:path "go", "TIDEMILL_TEST_SEEN=" .. t:path "seen" }
+    local p = t:start({ "run", "pipeline.lua", "--progress", "none", "--json" }, { env = env })
+    t:wait_for "seen"
+    p:kill(15)
+    t:write("go", "")
+    local r = t:finish(p)
+    t:expect(r, 130)
+    r = run(t, nil, { env = env })
+    t:expect(r, 0)
+    assert.is_false(r.result.steps[1].reused)
+  end)
+
+  it("with failed items is reused as long as they are tolerated in the same way", function()
+    local t = case "mini_batch_size = 1, run_max_try = 1, error_threshold = 1"
+    t:script [[function run(m)
+      if number_of(m[1]) == 3 then error "bad" end
+      return names_of(m)
+    end]]
+    expect_run(t)
+    local r = expect_reused(t)
+    assert.equal(1, r.result.steps[1].items.failed)
+    assert.is_true(t:has(r.result.job_dir .. "/score/failed_items.jsonl"))
+    t:pipeline "mini_batch_size = 1, run_max_try = 1, error_threshold = 0"
+    r = run(t)
+    t:expect(r, 1)
+    has(r.err, "step 'score' is run: items had failed, and error_threshold 1 -> 0")
+  end)
+end)
+
+describe("steps that feed each other", function()
+  after_each(job.check_end)
+
+  local function chain()
+    local t = job.case()
+    t:inputs(3)
+    t:script(NAMES, "first.lua")
+    t:script("function run(m) return { io.open(m[1]):read '*a':gsub('\\n', ' ') .. '' } end", "second.lua")
+    steps.pipeline(t, [[
+      step("first", "first.lua", files "in/*", { output = output.rows }),
+      step("second", "second.lua", output.rows),
+      step("beside", "first.lua", files "in/*", { arguments = { output.rows } }),
+    ]])
+    return t
+  end
+
+  it("are reused as far as nothing before them has changed", function()
+    local t = chain()
+    assert.same({ first = false, second = false, beside = false }, (ran(t)))
+    local reused, r = ran(t)
+    assert.same({ first = true, second = true, beside = true }, reused)
+    t:expect(t:run { "verify", r.result.job_dir }, 0)
+    t:write("second.lua", t:read "second.lua" .. "-- edited")
+    assert.same({ first = true, second = false, beside = true }, (ran(t)))
+    assert.same({ first = true, second = true, beside = true }, (ran(t)))
+    t:write("in/0004.txt", "4")
+    reused, r = ran(t)
+    assert.same({ first = false, second = false, beside = false }, reused)
+    has(r.err, "step 'first' is run: input 'in/0004.txt' is new")
+    has(r.err, "step 'second' is run: input 'first/output/parallel_run_step.txt': size 27 -> 36")
+  end)
+
+  it("are run where another has written what an argument names", function()
+    local t = chain()
+    ran(t)
+    t:write("first.lua", t:read "first.lua" .. "-- edited")
+    local reused, r = ran(t)
+    assert.same({ first = false, second = false, beside = false }, reused)
+    has(r.err, "step 'beside' is run: ")
+  end)
+
+  it("share one copy of one script", function()
+    local t = chain()
+    local _, r = ran(t)
+    local scripts = r.result.job_dir .. "/script/"
+    assert.equal("directory", lfs.symlinkattributes(scripts .. "first", "mode"))
+    assert.equal("link", lfs.symlinkattributes(scripts .. "beside", "mode"))
+    assert.equal("directory", lfs.symlinkattributes(scripts .. "second", "mode"))
+  end)
+
+  it("keep what is at a destination", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script(NAMES)
+    for _, how in ipairs { "", ":as_upload()" } do
+      local place = how == "" and "mounted" or "uploaded"
+      t:pipeline("mini_batch_size = 1", ([[
+        output = tm.OutputFileDatasetConfig { name = "rows", destination = "%s" }%s]]):format(place, how))
+      local first = expect_run(t, nil, { "--no-reuse" })
+      assert.equal(2, #t:sorted_lines(place .. "/parallel_run_step.txt"))
+      local r = expect_reused(t)
+      assert.same(rows(t, first), rows(t, r))
+      t:write(place .. "/another.txt", "x")
+      r = run(t)
+      t:expect(r, 2) -- it is run, and what is there is not its own
+      has(r.err, "is not as it was")
+      has(r.err, "is not empty, and what is there is not of this job")
+    end
+  end)
+end)
+
+describe("a registered output", function()
+  after_each(job.check_end)
+
+  it("of a step that is reused is the version that it was", function()
+    local t = case("mini_batch_size = 2", [[
+      output = tm.OutputFileDatasetConfig { name = "rows" }:register_on_complete "totals"]])
+    expect_run(t)
+    expect_reused(t)
+    local r = t:run { "dataset", "list", "--json" }
+    t:expect(r, 0)
+    assert.equal(1, json.decode(r.out:match "[^\n]+").version)
+    t:write("in/0001.txt", "changed")
+    expect_run(t)
+    r = t:run { "dataset", "list", "--json" }
+    assert.equal(2, json.decode(r.out:match "[^\n]+").version)
+  end)
+end)
+
+describe("--dry-run --explain", function()
+  after_each(job.check_end)
+
+  local function explained(t)
+    local r = t:run { "run", "pipeline.lua", "--dry-run", "--explain", "--json" }
+    t:expect(r, 0)
+    local by_name = {}
+    for _, s in ipairs(json.decode(r.out).steps) do by_name[s.name] = s.reuse end
+    return by_name
+  end
+
+  it("says of each step what would be reused, and what has changed", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script(NAMES)
+    steps.pipeline(t, [[
+      step("second", "score.lua", output.rows),
+      step("first", "score.lua", files "in/*", { output = output.rows }),
+    ]])
+    assert.equal("there is no workspace yet", explained(t).first.why)
+    assert.is_false(t:has "workspace")
+    local _, r = ran(t)
+    local said = explained(t)
+    assert.is_true(said.first.reused)
+    assert.is_true(said.second.reused)
+    assert.equal(r.result.job_dir, said.second.from)
+    t:write("in/0001.txt", "changed\n")
+    said = explained(t)
+    assert.is_false(said.first.reused)
+    assert.equal("input 'in/0001.txt': size 2 -> 8", said.first.why)
+    assert.equal("step 'first', whose output it reads, is run", said.second.why)
+    local text = t:run { "run", "pipeline.lua", "--dry-run", "--explain" }
+    has(text.out, "is run: input 'in/0001.txt': size 2 -> 8")
+    has(text.out, "nothing has been run, nothing has been made")
+  end)
+
+  it("goes with --dry-run alone", function()
+    local t = case()
+    local r = t:run { "run", "pipeline.lua", "--explain" }
+    t:expect(r, 2)
+    has(r.err, "'--explain' goes with --dry-run")
+    assert.is_false(t:has "workspace")
+  end)
+end)
+
+describe("one workspace", function()
+  after_each(job.check_end)
+
+  it("has room for two jobs at once", function()
+    local t = case "mini_batch_size = 1"
+    for _ = 1, 3 do
+      t:write("in/0001.txt", tostring(os.clock()) .. "\n")
+      local started = {}
+      for i = 1, 3 do started[i] = t:start { "run", "pipeline.lua", "--progress", "none", "--json" } end
+      for _, p in ipairs(started) do
+        local r = t:finish(p)
+        t:expect(r, 0)
+        assert.equal(4, #rows(t, r))
+      end
+    end
+    expect_reused(t)
+  end)
+
+  it("whose database is damaged costs the reuse, not the job", function()
+    local t = case()
+    expect_run(t)
+    t:write("workspace/workspace.db", ("no database "):rep(1000))
+    local r = expect_run(t)
+    has(r.err, "earlier results are not looked for, nor those of this job kept: the database '")
+  end)
+end)
+
+describe(".tidemillignore", function()
+  after_each(job.check_end)
+
+  local function refused(text, words)
+    local t = job.case()
+    t:inputs(1)
+    t:script(NAMES, "src/score.lua")
+    t:write("src/.tidemillignore", text)
+    t:pipeline 'source_directory = "src"'
+    local r = run(t)
+    t:expect(r, 2)
+    has(r.err, t:path "src/.tidemillignore" .. words)
+    assert.is_false(t:has "workspace")
+  end
+
+  it("is refused with file and line, and nothing is started", function()
+    refused("# a comment\n\n../other\n", ":3: '../other' is no pattern: it leads out of the folder")
+    refused("a//b\n", ":1: 'a//b' is no pattern: a name is missing")
+    refused("keep.lua\n*.lua\n", ":2: the entry script 'score.lua' is left out by it")
+  end)
+end)
