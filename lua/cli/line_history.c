@@ -36,7 +36,8 @@ static size_t find_tail(const struct tm_buf *text, size_t most, size_t *lines)
   return begin;
 }
 
-void tm_line_history_load(const char *path, void (*on_line)(void *data, const char *line), void *data)
+void tm_line_history_load(const char *path, void (*on_line)(void *data, const char *line),
+                          void *data)
 {
   struct tm_buf text = TM_BUF_NONE;
   size_t lines;

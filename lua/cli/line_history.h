@@ -17,7 +17,8 @@
 char *tm_line_history_path(const char *named, const char *state_home, const char *home);
 
 /* The lines, oldest first, through on_line. A file that is much longer than what is kept is cut. Nothing there: nothing. */
-void tm_line_history_load(const char *path, void (*on_line)(void *data, const char *line), void *data);
+void tm_line_history_load(const char *path, void (*on_line)(void *data, const char *line),
+                          void *data);
 bool tm_line_history_is_kept(const char *line);
 /* False: it could not be written; the prompt goes on without. */
 bool tm_line_history_add(const char *path, const char *line);

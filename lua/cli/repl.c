@@ -225,8 +225,8 @@ static int open_prompt(struct repl *r, struct tm_err *err)
 {
   const char *no_color = getenv("NO_COLOR");
   r->has_color = isatty(STDERR_FILENO) && !(no_color && *no_color);
-  r->history =
-      tm_line_history_path(getenv(TM_LINE_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"), getenv("HOME"));
+  r->history = tm_line_history_path(getenv(TM_LINE_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"),
+                                    getenv("HOME"));
   struct tm_prompt_options o = {
     .has_color = r->has_color, .history = r->history, .complete = complete, .data = r
   };
