@@ -2,13 +2,14 @@
 ---
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
+local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
 local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
 ---@class tidemill
 ---@field version string
-local M = { version = plan.version }
+local M = { version = plan.version, load_script = develop.load_script }
 
 local function refuse_write(object, key)
   plan.raise(("%s cannot be changed: '%s' is set once, where it is defined"):format(tostring(object), tostring(key)))
@@ -125,14 +126,7 @@ function FileDataset:register(in_workspace, name, options)
   return stored.register(self, in_workspace, name, options)
 end
 
---- Walks the mini-batches that a job would make of it, for a look at them, or for script:run(): `for mini_batch, index
---- in dataset:mini_batches(5) do`. Each is what run() is given: a list of paths, or a data frame with its own memory.
----@param size? integer|string|tidemill.MiniBatchesOptions as mini_batch_size; or a table, with that or partition_keys
----@return fun(): (string[]|tidemill.DataFrame)?, integer?
-function FileDataset:mini_batches(size)
-  local walk = require("tidemill.develop").mini_batches(self, size)
-  return walk
-end
+FileDataset.mini_batches = develop.datasets.mini_batches
 
 --- Forgets the name that it was got by, with all versions; the files stay.
 function FileDataset:unregister_all_versions()
@@ -594,16 +588,6 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
-
---- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then `s:run(batch)`.
---- It has a logger and folders as in a worker, in fresh places.
----@param path string
----@param options? tidemill.LoadScriptOptions
----@return tidemill.Script
-function M.load_script(path, options)
-  local script = require("tidemill.develop").load_script(path, options)
-  return script
-end
 
 --- What a pipeline file returns.
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline

@@ -5,6 +5,7 @@ local fs = require "tidemill.fs"
 local path = require "tidemill.path"
 local plan = require "tidemill.plan"
 
+---@class tidemill.develop
 local M = {}
 
 -- What is known of a mini-batch that mini_batches() or a job gave, by the list or the frame that run() gets.
@@ -21,10 +22,17 @@ end
 ---@field mini_batch_size? integer|string files; of tables "1MB" or "500rows"
 ---@field partition_keys? string|string[] instead of a size: each combination of their values is one
 
---- dataset:mini_batches(size)
-function M.mini_batches(dataset, size)
+---@class tidemill.FileDataset
+local FileDataset = {}
+M.datasets = FileDataset
+
+--- Walks the mini-batches that a job would make of it, for a look at them, or for script:run(): `for mini_batch, index
+--- in dataset:mini_batches(5) do`. Each is what run() is given: a list of paths, or a data frame with its own memory.
+---@param size? integer|string|tidemill.MiniBatchesOptions as mini_batch_size; or a table, with that or partition_keys
+---@return fun(): (string[]|tidemill.DataFrame)?, integer?
+function FileDataset:mini_batches(size)
   local options = type(size) == "table" and size or { mini_batch_size = size }
-  local walk = c.walk(dataset, options)
+  local walk = c.walk(self, options)
   return function()
     local mini_batch, info, index, warnings = c.next(walk)
     say(warnings)
@@ -185,7 +193,11 @@ local levels = { DEBUG = 0, INFO = 1, WARNING = 2 }
 ---@field arguments? (string|number|boolean)[] what the script finds in `arg`
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"
 
---- tidemill.load_script(path, options)
+--- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then `s:run(mini_batch)`.
+--- It has a logger and folders as in a worker, in fresh places.
+---@param file string its path
+---@param options? tidemill.LoadScriptOptions
+---@return tidemill.Script
 function M.load_script(file, options)
   options = options == nil and {} or options
   plan.check("load_script", options)
