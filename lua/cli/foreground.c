@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"

@@ -176,6 +176,26 @@ describe("the mini-batches of a dataset", function()
     assert.equal(3, #all(t:filter("id", ">", 0), { mini_batch_size = "1rows" }))
   end)
 
+  it("of archives are files, as long as somebody has them", function()
+    local members = { { "one.txt", "1" }, { "two.txt", "2" }, { "bad.txt", "3", crc = 0 } }
+    dir:write("a.zip", require("support.archives").zip(members))
+    dir:write("score.lua", [[
+      function run(mini_batch, context)
+        local rows = {}
+        for i, path in ipairs(mini_batch) do rows[i] = path:match "[^/]+$" .. io.open(path):read "*a" end
+        return rows
+      end
+    ]])
+    local given = all(tidemill.Dataset.File.from_archives(dir:at "a.zip"), 5)
+    assert.equal(2, #given[1])
+    assert.same({ "one.txt1", "two.txt2" }, tidemill.load_script(dir:at "score.lua"):run(given[1]))
+    local kept = given[1][1]
+    given = nil -- luacheck: ignore
+    collectgarbage()
+    collectgarbage()
+    assert.is_false(fs.exists(kept))
+  end)
+
   it("are cut by partition keys", function()
     for _, store in ipairs { "a", "b" } do
       for i = 1, 3 do dir:write(("%s/%d.txt"):format(store, i), "x") end
