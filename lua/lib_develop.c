@@ -30,6 +30,7 @@ struct developed {
   struct tm_script_error error;
   struct tm_extras extras;
   struct tm_buf rows; /* of the last run() */
+  char *here;         /* the current directory, while run() is in another */
   bool is_loaded;
 };
 
@@ -69,6 +70,7 @@ static int script_gc(lua_State *L)
   release_error(&d->error);
   tm_extras_release(&d->extras);
   tm_buf_release(&d->rows);
+  free(d->here);
   *d = (struct developed) { 0 };
   return 0;
 }
@@ -220,12 +222,15 @@ static void push_marks(lua_State *L, const struct tm_buf *marks)
 /* The current directory while a script of a job runs is that of its workers. */
 static int run_there(struct developed *d, const struct tm_run_call *call, uint32_t *returned)
 {
-  char *here = d->again ? getcwd(NULL, 0) : NULL;
-  bool is_there = here && chdir(tm_again_working_dir(d->again)) == 0;
+  free(d->here);
+  d->here = d->again ? getcwd(NULL, 0) : NULL;
+  bool is_there = d->here && chdir(tm_again_working_dir(d->again)) == 0;
   int rc = tm_lua_script_run_value(&d->script, call, &d->rows, returned, &d->error);
-  if (is_there && chdir(here) < 0)
-    rc = rc < 0 ? rc : TM_EUSAGE; /* ours is gone */
-  free(here);
+  if (is_there && chdir(d->here) < 0 && rc >= 0) {
+    tm_buf_add_str(&d->error.message,
+                   "it has ended well, but the current directory of before is gone");
+    rc = TM_EUSAGE;
+  }
   return rc;
 }
 
