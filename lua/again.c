@@ -24,6 +24,7 @@
 #include "base/time.h"
 #include "data/item.h"
 #include "plan/pipeline.h"
+#include "run/intake.h"
 #include "run/job_record.h"
 #include "runtime.h"
 
@@ -277,8 +278,10 @@ static void load_pipeline(struct tm_again *a, const char *file)
   const struct tm_json *params = tm_json_get(a->record, "params");
   struct TM_ARRAY(struct tm_param) given = { 0 };
   for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
-    *TM_ARRAY_ADD(&given) =
-        (struct tm_param) { params->keys[i], tm_json_str(params, params->keys[i], "") };
+    if (params->list.at[i]->type != TM_JSON_NULL)
+      *TM_ARRAY_ADD(&given) = (struct tm_param) { .name = params->keys[i],
+                                                  .tree = params->list.at[i],
+                                                  .origin = "the job's record" };
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -351,6 +354,22 @@ static void set_variables(struct tm_again *a)
   tm_buf_release(&unset);
 }
 
+static int link_places(struct tm_again *a, struct tm_err *err)
+{
+  const struct tm_json *places = tm_json_get(a->definition, "places");
+  int rc = 0;
+  for (size_t i = 0; places && places->type == TM_JSON_ARRAY && i < places->list.len; i++) {
+    const char *path = tm_json_str(places->list.at[i], "path", ""),
+               *folder = tm_json_str(places->list.at[i], "folder", "");
+    add_owned(a, tm_path_join(a->dir, folder));
+    if ((rc = tm_intake_link(tm_fs_real(), a->owned.at[a->owned.len - 1], path, err)) < 0)
+      return rc;
+    if (rc == 0)
+      *TM_ARRAY_ADD(&a->links) = (struct tm_again_link) { a->owned.at[a->owned.len - 1], path };
+  }
+  return 0;
+}
+
 int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
                      struct tm_setup *setup, struct tm_err *err)
 {
@@ -360,7 +379,7 @@ int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
   read_words(a);
   fill_setup(a, has_timeouts, setup);
   set_variables(a);
-  return 0;
+  return link_places(a, err);
 }
 
 /* ---- what run() is given ---- */
@@ -414,6 +433,9 @@ static void leave_script(struct tm_again *a)
 void tm_again_release(struct tm_again *a)
 {
   leave_script(a);
+  for (size_t i = 0; i < a->links.len; i++)
+    tm_intake_unlink(tm_fs_real(), a->links.at[i].folder, a->links.at[i].path);
+  TM_ARRAY_RELEASE(&a->links);
   tm_table_look_release(&a->look);
   tm_snapshot_release(&a->copy);
   tm_manifest_found_release(&a->found);

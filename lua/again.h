@@ -22,6 +22,11 @@
 #include "plan/snapshot.h"
 #include "run/survey.h"
 
+/* At a path that an input had in the job: made for as long as this takes. */
+struct tm_again_link {
+  const char *folder, *path;
+};
+
 struct tm_again {
   int64_t index; /* of the mini-batch */
   char *dir;     /* of the job, absolute; freed by release */
@@ -37,6 +42,7 @@ struct tm_again {
   /* Filled by _prepare(). */
   struct tm_snapshot copy; /* of the job's copy */
   struct TM_ARRAY(char *) arguments, runner_arguments, datasets, owned;
+  struct TM_ARRAY(struct tm_again_link) links;
   struct tm_pipeline *pipeline; /* NULL: not needed, or not to be had */
   bool has_header;              /* the columns of a data frame are named above its rows */
   int64_t grace_ns;             /* interrupt_grace */

@@ -18,6 +18,7 @@
 #include "plan/datasets.h"
 #include "plan/outputs.h"
 #include "plan/params.h"
+#include "plan/settings.h"
 #include "run/failed_source.h"
 #include "state.h"
 #include "store/workspace.h"
@@ -40,7 +41,9 @@ static int plan_check_dataset(lua_State *L)
 {
   luaL_checktype(L, 1, LUA_TTABLE);
   struct tm_err err = TM_ERR_NONE;
-  struct tm_json *v = tm_lua_to_json(L, 1, &err);
+  struct tm_json *given = tm_lua_to_json(L, 1, &err);
+  struct tm_json *v = given ? tm_values_put(NULL, given) : NULL;
+  tm_json_free(given);
   if (v && tm_outputs_is_output(v)) { /* what it will be, once there is a job */
     struct tm_json *as_input = tm_output_as_dataset(v, "step", "step/output");
     tm_json_free(v);

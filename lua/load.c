@@ -119,11 +119,11 @@ static int prepare(lua_State *L, const struct tm_lua_piece *piece, struct tm_lua
   return tm_lua_pcall(L, 1, 0, e);
 }
 
-static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *piece,
-                                    const char *text, size_t len, struct tm_err *err)
+/* Runs it; what it returned is on top. */
+static int run_definition(lua_State *L, const struct tm_lua_piece *piece, const char *text,
+                          size_t len, struct tm_err *err)
 {
   struct tm_lua_error e = { 0 };
-  struct tm_json *v = NULL;
   const char *path = piece->name;
   int rc = prepare(L, piece, &e);
   if (rc == 0)
@@ -134,12 +134,17 @@ static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *pie
     note_tail(L, path);
     rc = tm_lua_pcall(L, 0, 1, &e);
   }
-  if (rc == 0)
-    v = tm_lua_pipeline_at(L, -1, path, err);
-  else
+  if (rc < 0)
     fill_err(err, TM_EUSAGE, &e);
   tm_lua_error_release(&e);
-  return v;
+  return rc;
+}
+
+static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *piece,
+                                    const char *text, size_t len, struct tm_err *err)
+{
+  return run_definition(L, piece, text, len, err) == 0 ? tm_lua_pipeline_at(L, -1, piece->name, err)
+                                                       : NULL;
 }
 
 static void keep_fields(lua_State *L, const char *const *names, size_t n)
@@ -200,6 +205,24 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
 {
   struct tm_lua_piece piece = { .name = path, .on_note = on_note, .data = data };
   return tm_lua_load_piece(&piece, err);
+}
+
+struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err)
+{
+  struct tm_lua_piece piece = { .name = path };
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v = NULL;
+  lua_State *L = NULL;
+  int rc = read_text(path, &text, err);
+  if (rc < 0)
+    tm_err_set(err, TM_EUSAGE, "cannot open '%s': %s", path, tm_code_text(rc));
+  else if ((L = tm_lua_new(err)) != NULL &&
+           run_definition(L, &piece, tm_buf_str(&text), text.len, err) == 0 &&
+           !(v = tm_lua_to_json(L, -1, err)))
+    tm_err_wrap(err, "%s", path);
+  tm_lua_free(L);
+  tm_buf_release(&text);
+  return v;
 }
 
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err)

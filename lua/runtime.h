@@ -12,6 +12,8 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
                                      void (*on_note)(void *data, const char *words), void *data,
                                      struct tm_err *err);
 
+/* Runs a Lua file and returns the tree of what it returns, to be freed; NULL and words as above. */
+struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err);
 struct lua_State;
 
 /* The same of text, and in a state that a host has a part in. */

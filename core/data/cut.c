@@ -149,6 +149,14 @@ static int place(const struct tm_dataset *d, struct tm_err *err)
   return d->where ? tm_err_wrap(err, "%s: %s", d->where, tm_dataset_tag(d)) : err->code;
 }
 
+/* A file has been met; `rc` is what its reader said. */
+static int tell(struct tm_cut *cut, const struct tm_item *file, int rc, struct tm_err *err)
+{
+  if (rc > 0 && cut->o.on_file && cut->o.on_file(cut->o.data, (uint32_t)cut->at, file, err) < 0)
+    return err->code;
+  return rc;
+}
+
 static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
                            struct tm_err *err)
 {
@@ -164,7 +172,7 @@ static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struc
     };
     cut->listing = tm_listing_open(&options);
   }
-  return tm_listing_next(cut->listing, out, err);
+  return tell(cut, out, tm_listing_next(cut->listing, out, err), err);
 }
 
 /* The entries of what the listing names. */
@@ -279,9 +287,10 @@ static int next_of_source(struct tm_cut *cut, const struct tm_dataset *d, struct
   switch (d->kind) {
   case TM_DATASET_DELIMITED:
   case TM_DATASET_JSON_LINES:
+  case TM_DATASET_SQL:
   case TM_DATASET_FILES: return next_of_listing(cut, d, out, err);
-  case TM_DATASET_MANIFEST: return next_of_lists(cut, d, out, err);
-  case TM_DATASET_FAILED: return next_of_failed(cut, d, out, err);
+  case TM_DATASET_MANIFEST: return tell(cut, out, next_of_lists(cut, d, out, err), err);
+  case TM_DATASET_FAILED: return tell(cut, out, next_of_failed(cut, d, out, err), err);
   case TM_DATASET_ARCHIVES: return next_of_archives(cut, d, out, err);
   }
   return 0;
@@ -317,8 +326,6 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
   if (rc > 0) {
     cut->items++;
     cut->input_items++;
-    if (cut->o.on_file)
-      rc = cut->o.on_file(cut->o.data, (uint32_t)cut->at, out, err) < 0 ? err->code : 1;
   }
   return rc;
 }

@@ -45,7 +45,7 @@ struct tm_cut_options {
   const char *schema_file; /* where they are kept; or NULL */
   const char *index_dir;   /* for indexes of packed files; or NULL */
 
-  /* Each file of input number `input` as it is listed, before anything of it is handed out; NULL: those of this input so far
+  /* Each file (of archives: each archive) of input number `input` as it is listed, before anything of it is handed out; NULL: those of this input so far
    * do not count, they come again. Negative, with words: nothing more is cut. Or NULL. */
   int (*on_file)(void *data, uint32_t input, const struct tm_item *file, struct tm_err *err);
 

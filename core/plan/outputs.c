@@ -75,14 +75,30 @@ static int check_place(const struct tm_outputs *o, const struct tm_output_known 
   return 0;
 }
 
+static const char *mode_of(const struct tm_json *config)
+{
+  return tm_json_str(config, "mode", "mount");
+}
+
 static int check_destination(const struct tm_output_known *k, struct tm_err *err)
 {
-  if (k->destination || strcmp(tm_json_str(k->config, "mode", "mount"), "upload") != 0)
+  bool is_archive = strcmp(mode_of(k->config), "archive") == 0;
+  if (!is_archive && tm_json_get(k->config, "archive_format"))
+    tm_err_set(err, TM_EUSAGE,
+               "'%s' has an 'archive_format', and is not packed; as_archive(format) says both",
+               name_of(k->config));
+  else if (k->destination || strcmp(mode_of(k->config), "mount") == 0)
     return 0;
-  tm_err_set(err, TM_EUSAGE,
-             "'%s' is uploaded, and has no 'destination'; accepted: the folder that it is to "
-             "appear as; without as_upload() it is in the job's directory",
-             name_of(k->config));
+  else if (is_archive)
+    tm_err_set(err, TM_EUSAGE,
+               "'%s' is packed into an archive, and has no 'destination'; accepted: the file that "
+               "it is to appear as; without as_archive() it is a folder in the job's directory",
+               name_of(k->config));
+  else
+    tm_err_set(err, TM_EUSAGE,
+               "'%s' is uploaded, and has no 'destination'; accepted: the folder that it is to "
+               "appear as; without as_upload() it is in the job's directory",
+               name_of(k->config));
   return tm_params_place(OUTPUT, k->config, err);
 }
 
@@ -178,7 +194,12 @@ static void record_output(struct tm_json *list, const struct tm_step_output *out
   tm_json_set(v, "folder", tm_json_new_string(out->folder));
   if (out->destination) {
     tm_json_set(v, "destination", tm_json_new_string(out->destination));
-    tm_json_set(v, "mode", tm_json_new_string(out->is_upload ? "upload" : "mount"));
+    tm_json_set(v, "mode",
+                tm_json_new_string(out->archive_format ? "archive"
+                                   : out->is_upload    ? "upload"
+                                                       : "mount"));
+    if (out->archive_format)
+      tm_json_set(v, "archive_format", tm_json_new_string(out->archive_format));
   }
 }
 
@@ -221,7 +242,10 @@ int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct 
       .name = tm_xstrdup(name_of(k->config)),
       .folder = tm_xstrdup(k->folder),
       .destination = tm_xstrdup(k->destination),
-      .is_upload = strcmp(tm_json_str(k->config, "mode", "mount"), "upload") == 0,
+      .is_upload = strcmp(mode_of(k->config), "mount") != 0,
+      .archive_format = strcmp(mode_of(k->config), "archive") == 0
+                            ? tm_xstrdup(tm_json_str(k->config, "archive_format", "zip"))
+                            : NULL,
     };
     record_output(record, &s->outputs[s->outputs_len - 1]);
     rc = read_later_use(&s->outputs[s->outputs_len - 1], k->config, err);
@@ -240,6 +264,7 @@ void tm_outputs_free(struct tm_step *s)
     free(s->outputs[i].name);
     free(s->outputs[i].folder);
     free(s->outputs[i].destination);
+    free(s->outputs[i].archive_format);
     free(s->outputs[i].partition_format);
     free(s->outputs[i].register_as);
     free(s->outputs[i].description);

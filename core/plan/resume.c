@@ -120,6 +120,7 @@ void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
   for (size_t i = 0; i < n; i++)
     compare_setting(&fields[i], old_settings, new_settings, out);
   compare_member("inputs", "inputs", false, before, now, out);
+  compare_member("side_inputs", "side_inputs", false, before, now, out);
   compare_member("arguments", "arguments", false, before, now, out);
   compare_member("outputs", "outputs", false, before, now, out);
   compare_member("working_dir", "working directory", false, before, now, out);
@@ -129,8 +130,10 @@ void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
 int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct tm_err *err)
 {
   struct tm_buf words = TM_BUF_NONE;
+  bool is_script = false;
   for (size_t i = 0; i < changes->len; i++) {
     const struct tm_change *c = &changes->at[i];
+    is_script = is_script || strcmp(c->key, "script") == 0;
     if (!c->is_allowed)
       tm_buf_printf(&words, "%s'%s' was %s and is %s", words.len ? "; " : "", c->key, c->before,
                     c->now);
@@ -140,8 +143,9 @@ int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct
   tm_err_set(
       err, TM_ECHANGED,
       "step '%s' has changed since the job was started: %s; put it back, start a new job, or go on "
-      "with --accept-changes",
-      step, words.data);
+      "with --accept-changes%s",
+      step, words.data,
+      is_script ? ", or with the job's own copy of the script: --keep-script" : "");
   tm_buf_release(&words);
   return TM_ECHANGED;
 }

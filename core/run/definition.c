@@ -1,6 +1,7 @@
 /* definition.c - see definition.h. */
 #include "run/definition.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -106,16 +107,23 @@ int tm_definition_compare_step(const struct tm_definition *d, size_t i,
 {
   const struct tm_step *step = d->pipeline->steps[i];
   const struct tm_json *old = tm_job_record_step(record, step->name);
+  const char *own = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
   struct tm_changes changes = { 0 };
   struct tm_json *now;
-  char hash[17];
+  char hash[17] = "";
   int rc;
 
   if (!old)
     return tm_err_set(err, TM_ECHANGED, "the job in '%s' has no step '%s'", dir, step->name);
-  rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
-  if (rc < 0)
+  rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, d->keep_script ? NULL : err);
+  if (d->keep_script && (rc < 0 || strcmp(hash, own) != 0)) {
+    note(d,
+         "step '%s': the script has changed since the job began; the job goes on with its own copy",
+         step->name);
+    snprintf(hash, sizeof(hash), "%s", own);
+  } else if (rc < 0) {
     return rc;
+  }
   now = tm_json_copy(step->effective);
   tm_json_set(now, "snapshot_hash", tm_json_new_string(hash));
   tm_resume_compare(tm_json_get(old, "definition"), now, &changes);
@@ -160,16 +168,25 @@ static int keep_snapshot(const struct tm_definition *d, size_t i, const struct t
   const char *old_hash = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
   char *dir;
   char hash[17];
-  int rc;
+  int rc = 0;
 
   if (find_same(d, i))
     return take_or_share(d, i, err);
   dir = tm_path_join(d->dir->script_dir, step->name);
-  rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
+  if (d->keep_script)
+    snprintf(hash, sizeof(hash), "%s", old_hash);
+  else
+    rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
   if (rc == 0 && strcmp(hash, old_hash) == 0 && has_own(d, dir, hash)) {
     s->dir = tm_xstrdup(dir);
     s->script = tm_snapshot_script(&step->config, dir);
     memcpy(s->hash, hash, sizeof(hash));
+  } else if (rc == 0 && d->keep_script) {
+    rc = tm_err_set(
+        err, TM_EDAMAGE,
+        "the job's copy of its script, '%s', is not what it was, and the workspace has not "
+        "kept it; without --keep-script the job goes on with the script as it is now",
+        dir);
   } else if (rc == 0) {
     rc = take_snapshot(d, i, err);
   }

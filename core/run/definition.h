@@ -13,9 +13,9 @@ struct tm_definition {
   const struct tm_fs *fs;
   const struct tm_pipeline *pipeline;
   const struct tm_job_dir *dir;
-  struct tm_snapshot *snapshots; /* by step; zeroed, to be filled */
-  const char *store;             /* of packed snapshots, in a workspace; NULL: none */
-  bool accept_changes;
+  struct tm_snapshot *snapshots;           /* by step; zeroed, to be filled */
+  const char *store;                       /* of packed snapshots, in a workspace; NULL: none */
+  bool accept_changes, keep_script;        /* as of job.h */
   void (*on_note)(void *data, char *text); /* for people; to free() */
   void *data;
 };

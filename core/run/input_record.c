@@ -138,7 +138,7 @@ static int on_file(void *data, uint32_t input, const struct tm_item *file, struc
   return tm_identity_count_of(l->out, l->fs, l->d, file, err);
 }
 
-/* Of a table the files, as they are: nothing is read of them, and none is cut. */
+/* Of a table, and of archives, the files as they are: nothing is read of them, and none is cut. */
 int tm_input_record_list(struct tm_identity *out, const struct tm_fs *fs,
                          const struct tm_dataset *d, const atomic_bool *stop, struct tm_err *err)
 {
@@ -154,9 +154,12 @@ int tm_input_record_list(struct tm_identity *out, const struct tm_fs *fs,
   struct tm_mini_batch mb = { 0 };
   struct tm_cut *cut;
   int rc;
-  if (tm_dataset_is_table(d))
+  if (tm_dataset_is_table(d) || d->kind == TM_DATASET_ARCHIVES) {
     files.kind = TM_DATASET_FILES;
+    files.limit = 0; /* it is of rows, or of entries */
+  }
   files.table = NULL;
+  files.archives = NULL;
   files.partition_format = NULL;
   cut = tm_cut_open(&o);
   while ((rc = tm_cut_next(cut, &mb, err)) > 0)

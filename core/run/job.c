@@ -123,6 +123,7 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
                              .store = store,
                              .snapshots = job->snapshots,
                              .accept_changes = job->o.accept_changes,
+                             .keep_script = job->o.keep_script,
                              .on_note = on_definition_note,
                              .data = job };
 

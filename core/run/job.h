@@ -22,6 +22,8 @@ struct tm_job_options {
   const char *program;                /* that runs keepers and workers */
   const struct tm_events *events;
   bool resume, keep_failed, accept_changes, verify_input;
+  bool
+      keep_script; /* a job that is resumed goes on with its own copy of the script, whatever that is now */
   int64_t
       max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
   const char *

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "run/job_own.h"
 #include "run/job_record.h"
+#include "run/intake.h"
 #include "run/place.h"
 #include "run/takeover.h"
 
@@ -244,7 +245,10 @@ static void keep_step(struct tm_job *job, size_t i)
 
 static int check_place(const struct tm_job *job, size_t i, struct tm_err *err)
 {
-  return tm_place_check(job->o.fs, job->o.pipeline->steps[i], job->dir.path, err);
+  const struct tm_step *step = job->o.pipeline->steps[i];
+  int rc = tm_place_check(job->o.fs, step, job->dir.path, err);
+
+  return rc < 0 ? rc : tm_intake_check(job->o.fs, step, job->dir.path, err);
 }
 
 int tm_job_steps_open(struct tm_job *job, struct tm_err *err)
@@ -345,6 +349,8 @@ static bool advance(struct tm_job *job, size_t i)
     return true;
   if (!may_begin(job, i))
     return false;
+  if (st->may_reuse && (int64_t)job->errands >= job->max_workers)
+    return false; /* the end of one asks again */
   if (st->may_reuse && tm_reusing_begin(job, i))
     return true;
   if ((st->is_unchecked && check_place(job, i, &err) < 0) || open_step(job, i, &err) < 0)

@@ -14,8 +14,8 @@ static int on_first_name(void *data, const char *name, int type)
   return 1;
 }
 
-/* 1: it holds something; 0: it is missing, or an empty folder. */
-static int has_contents(const struct tm_fs *fs, const char *path, struct tm_err *err)
+/* 1: it holds something, or is the file; 0: it is missing, or an empty folder. */
+static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, struct tm_err *err)
 {
   struct tm_stat st;
   bool is_found = false;
@@ -23,6 +23,11 @@ static int has_contents(const struct tm_fs *fs, const char *path, struct tm_err 
 
   if (rc == -ENOENT)
     return 0;
+  if (rc == 0 && is_file && !S_ISREG(st.mode))
+    return tm_err_set(err, TM_EUSAGE,
+                      "destination '%s' is no file; move it away, or name another one", path);
+  if (rc == 0 && is_file)
+    return 1;
   if (rc == 0 && !S_ISDIR(st.mode))
     return tm_err_set(err, TM_EUSAGE,
                       "destination '%s' is no folder; move it away, or name another one", path);
@@ -44,15 +49,15 @@ static int check_output(const struct tm_fs *fs, const struct tm_step *step, size
   const struct tm_step_output *out = &step->outputs[i];
   char *folder = tm_path_join(job_dir, out->folder);
   bool is_ours = out->is_upload ? tm_upload_is_done(fs, step, i, job_dir) : is_link(fs, folder);
-  int rc = is_ours ? 0 : has_contents(fs, out->destination, err);
+  int rc = is_ours ? 0 : has_contents(fs, out->destination, out->archive_format, err);
 
   free(folder);
   if (rc <= 0 || step->config.overwrite)
     return rc < 0 ? rc : 0;
   return tm_err_set(err, TM_EUSAGE,
-                    "destination '%s' of output '%s' is not empty, and what is there is not of "
+                    "destination '%s' of output '%s' is %s, and what is there is not of "
                     "this job; move it away, name another destination, or set overwrite = true",
-                    out->destination, out->name);
+                    out->destination, out->name, out->archive_format ? "there" : "not empty");
 }
 
 int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,

@@ -2,6 +2,8 @@
  *
  *   no destination   <step>/output is a folder
  *   mount            it is a link to the destination: what is written is there at once
+ *   archive          it is a folder; when the step is Completed all of it is packed into the file that is the destination, as an
+ *                    upload is copied
  *   upload           it is a folder; when the step is Completed a copy of it appears at the destination, by one rename, all of it
  *                    on the disk before. Whether that has been done is found out by what the copy was: <step>/state/upload
  *

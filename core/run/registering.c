@@ -94,10 +94,12 @@ static int add(const struct registering *g, const struct tm_registration *r, str
   return rc < 0 ? rc : 0;
 }
 
-/* Where it has a destination, the files there are the dataset: they stay when the job is cleaned up. */
+/* Where it has a destination, the files there are the dataset: they stay when the job is cleaned up. Of an archive it is the
+ * folder that was packed. */
 static char *place_of(const struct registering *g, const struct tm_step_output *out)
 {
-  return out->destination ? tm_xstrdup(out->destination) : tm_path_join(g->job->dir, out->folder);
+  return out->destination && !out->archive_format ? tm_xstrdup(out->destination)
+                                                  : tm_path_join(g->job->dir, out->folder);
 }
 
 /* `source`: what no other output has. */

@@ -47,8 +47,12 @@ const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step 
     const struct tm_dataset *d = step->inputs[i];
     if (tm_dataset_is_stdin(d))
       return "its input is a list on standard input";
+    if (d->mode != TM_DATASET_DIRECT)
+      return "its input has a place of its own: as_mount(path) or as_download()";
     if (d->table && (d->table->ops.take >= 0 || d->table->ops.skip > 0))
       return "its input is a part of a table: take() or skip()";
+    if (d->kind == TM_DATASET_ARCHIVES && d->limit > 0)
+      return "its input is a part of archives: a limit";
   }
   return NULL;
 }
@@ -92,18 +96,23 @@ static int explain_definition(struct tm_reuse *r, struct tm_db *db, struct tm_er
   return rc;
 }
 
-/* Those that failed in part count where what decides over failures is the same. */
-static void drop_failed(struct tm_reuse *r)
+/* Those that failed in part count where what decides over failures is the same. What an earlier job has left in the directory of
+ * this one is none. */
+static void drop_unfit(struct tm_reuse *r)
 {
   size_t kept = 0;
 
   for (size_t i = 0; i < r->rows.len; i++) {
     struct tm_result_row *row = &r->rows.at[i];
     struct tm_buf words = TM_BUF_NONE;
+    bool is_own = r->job_dir && strcmp(row->job, r->job_dir) == 0;
     bool differs =
         has_failures(row) && tm_reuse_compare(&words, row->definition, r->definition, true);
-    if (differs) {
-      say(r, "items had failed, and %s", words.data);
+    if (is_own || differs) {
+      if (is_own)
+        say(r, "its earlier result is gone: it was in the directory of this job");
+      else
+        say(r, "items had failed, and %s", words.data);
       tm_result_row_release(row);
     } else {
       r->rows.at[kept++] = *row;
@@ -119,7 +128,7 @@ int tm_reuse_hope(struct tm_reuse *r, struct tm_db *db, struct tm_err *err)
 
   if (rc < 0)
     return rc;
-  drop_failed(r);
+  drop_unfit(r);
   if (r->rows.len > 0)
     return 1;
   if (!r->words && db && (rc = explain_definition(r, db, err)) < 0)
@@ -140,17 +149,24 @@ static void begin_identity(struct tm_identity *id, bool by_content)
                                .max = TM_INPUT_RECORD_MAX };
 }
 
+/* Adds the files of a dataset, which an other step may have written. */
+static int list_dataset(struct tm_identity *out, const struct tm_reuse *r,
+                        const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_dataset *bound = d->step ? tm_dataset_bind(d, r->dir_of(r->data, d->step)) : NULL;
+  int rc = tm_input_record_list(out, r->fs, bound ? bound : d, r->stop, err);
+
+  tm_dataset_free(bound);
+  return rc;
+}
+
 static int list_inputs(struct tm_reuse *r, struct tm_err *err)
 {
   int rc = 0;
 
   begin_identity(&r->inputs, r->step->reuses_by_content);
-  for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++) {
-    const struct tm_dataset *d = r->step->inputs[i];
-    struct tm_dataset *bound = d->step ? tm_dataset_bind(d, r->dir_of(r->data, d->step)) : NULL;
-    rc = tm_input_record_list(&r->inputs, r->fs, bound ? bound : d, r->stop, err);
-    tm_dataset_free(bound);
-  }
+  for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++)
+    rc = list_dataset(&r->inputs, r, r->step->inputs[i], err);
   return rc;
 }
 
@@ -177,6 +193,8 @@ int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
   int rc = 0;
 
   begin_identity(&r->side, step->reuses_by_content);
+  for (size_t i = 0; i < step->side_inputs_len && rc >= 0; i++)
+    rc = list_dataset(&r->side, r, step->side_inputs[i], err);
   for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),
@@ -336,7 +354,7 @@ static void fill_counts(struct tm_step_view *view, const struct tm_json *summary
 }
 
 static int put(struct tm_reuse *r, const char *temporary, struct tm_step_view *view,
-               const char *job_dir, struct tm_err *err)
+               struct tm_err *err)
 {
   struct tm_json *result = tm_step_result_new(view);
   int rc = tm_step_result_put(r->fs, temporary, result, err);
@@ -344,11 +362,10 @@ static int put(struct tm_reuse *r, const char *temporary, struct tm_step_view *v
   tm_json_free(result);
   if (rc >= 0 && (rc = r->fs->rename(r->fs->self, temporary, view->dir)) < 0)
     tm_err_system(err, rc, "cannot rename '%s' to '%s'", temporary, view->dir);
-  return rc < 0 ? rc : tm_fs_sync_dir(r->fs, job_dir, err);
+  return rc < 0 ? rc : tm_fs_sync_dir(r->fs, r->job_dir, err);
 }
 
-int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, const char *job_dir,
-                  struct tm_err *err)
+int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, struct tm_err *err)
 {
   const struct tm_result_row *row = &r->rows.at[r->chosen];
   char *from = tm_path_join(row->job, r->step->name),
@@ -366,7 +383,7 @@ int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, const char *job
     fill_counts(view, row->summary);
     view->verdict = TM_COMPLETED;
     view->reused_from = tm_json_str(row->summary, "reused_from", row->job); /* where it was run */
-    rc = put(r, temporary, view, job_dir, err);                             /* keeps (3) */
+    rc = put(r, temporary, view, err);                                      /* keeps (3) */
   }
   if (rc < 0)
     tm_tree_remove(temporary, NULL);
@@ -378,23 +395,23 @@ int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, const char *job
 /* Keeping. */
 
 static int fill_row(struct tm_result_row *row, struct tm_reuse *r, const struct tm_step_view *view,
-                    const char *job_dir, struct tm_err *err)
+                    struct tm_err *err)
 {
-  char *path = record_of(job_dir, r->step->name, "inputs");
+  char *path = record_of(r->job_dir, r->step->name, "inputs");
   int rc = tm_input_record_read(&row->inputs, r->fs, path, err);
 
   free(path);
   if (rc >= 0)
-    rc = list_outputs(&row->output, r, job_dir, err);
+    rc = list_outputs(&row->output, r, r->job_dir, err);
   row->summary = tm_step_result_new(view);
   row->completed_ns = view->reused_from ? r->rows.at[r->chosen].completed_ns : tm_clock_wall_ns();
   return rc;
 }
 
 /* Names of what is beside the inputs, for who is told later that it has changed. */
-static int keep_aside(struct tm_reuse *r, const char *job_dir, struct tm_err *err)
+static int keep_aside(struct tm_reuse *r, struct tm_err *err)
 {
-  char *path = record_of(job_dir, r->step->name, "side_inputs");
+  char *path = record_of(r->job_dir, r->step->name, "side_inputs");
   int rc = r->side.files > 0 && !tm_fs_exists(r->fs, path)
                ? tm_input_record_write(r->fs, path, &r->side, err)
                : 0;
@@ -403,21 +420,20 @@ static int keep_aside(struct tm_reuse *r, const char *job_dir, struct tm_err *er
   return rc;
 }
 
-int tm_reuse_keep(struct tm_reuse *r, const struct tm_step_view *view, const char *job_dir,
-                  struct tm_err *err)
+int tm_reuse_keep(struct tm_reuse *r, const struct tm_step_view *view, struct tm_err *err)
 {
   struct tm_result_row row = {
     .key = r->key,
     .pipeline = (char *)r->pipeline,
     .step = r->step->name,
-    .job = (char *)job_dir,
+    .job = (char *)r->job_dir,
     .definition = r->definition,
     .side = { .files = r->side.files, .bytes = r->side.bytes, .hash = r->side.hash }
   };
-  int rc = keep_aside(r, job_dir, err);
+  int rc = keep_aside(r, err);
 
   if (rc >= 0)
-    rc = fill_row(&row, r, view, job_dir, err);
+    rc = fill_row(&row, r, view, err);
   if (rc >= 0)
     rc = tm_results_add(r->workspace, &row, err);
   tm_json_free(row.summary);

@@ -22,6 +22,8 @@ struct tm_reuse {
   const char *workspace; /* absolute, and there */
   const char *pipeline;  /* its name */
   const struct tm_step *step;
+  const char
+      *job_dir; /* of the job that asks: nothing is reused from it; NULL: there is none yet */
   struct tm_json *definition;
   char key[TM_REUSE_KEY_LEN + 1];
   const atomic_bool *stop; /* or NULL */
@@ -41,7 +43,7 @@ struct tm_reuse {
 /* Why a step can never be reused, nor its result be kept; NULL: it can. Static memory. */
 const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step *step);
 
-/* `fs`, `workspace`, `pipeline`, `step` and dir_of are set; the rest is filled in. */
+/* `fs`, `workspace`, `pipeline`, `step`, `job_dir` and dir_of are set; the rest is filled in. */
 void tm_reuse_init(struct tm_reuse *r, const char *snapshot_hash);
 void tm_reuse_release(struct tm_reuse *r);
 
@@ -51,12 +53,10 @@ int tm_reuse_hope(struct tm_reuse *r, struct tm_db *db, struct tm_err *err);
 /* 1: rows.at[chosen] can be taken; 0: it cannot. -ECANCELED. */
 int tm_reuse_look(struct tm_reuse *r, struct tm_err *err);
 /* Puts it at `view->dir`, which is not there, and fills in the view's counts. */
-int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, const char *job_dir,
-                  struct tm_err *err);
+int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, struct tm_err *err);
 /* Of what the step reads beside its inputs, before it begins. */
 int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err);
-/* The step in `job_dir` is Completed. */
-int tm_reuse_keep(struct tm_reuse *r, const struct tm_step_view *view, const char *job_dir,
-                  struct tm_err *err);
+/* The step is Completed. */
+int tm_reuse_keep(struct tm_reuse *r, const struct tm_step_view *view, struct tm_err *err);
 
 #endif

@@ -54,7 +54,7 @@ static bool reads_aside(const struct tm_step *step)
   for (size_t i = 0; i < step->paths_len; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       return true;
-  return false;
+  return step->side_inputs_len > 0;
 }
 
 static int open_step(struct tm_job *job, size_t i, struct tm_db *db, struct tm_err *err)
@@ -72,6 +72,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_db *db, struct tm_e
                            .workspace = job->o.workspace,
                            .pipeline = job->o.pipeline->name,
                            .step = step,
+                           .job_dir = job->dir.path,
                            .dir_of = dir_of,
                            .data = job };
   tm_reuse_init(r, job->snapshots[i].hash);
@@ -109,7 +110,7 @@ static int look(struct tm_reuse_errand *t, struct tm_reuse *r)
 
   if (rc <= 0)
     return rc;
-  rc = tm_reuse_take(r, &t->view, t->job->dir.path, &t->err);
+  rc = tm_reuse_take(r, &t->view, &t->err);
   return rc < 0 ? rc : 1;
 }
 
@@ -118,7 +119,7 @@ static void run(void *data)
   struct tm_reuse_errand *t = data;
   struct tm_reuse *r = t->job->steps[t->step].reuse;
 
-  t->rc = t->keeps ? tm_reuse_keep(r, &t->view, t->job->dir.path, &t->err) : look(t, r);
+  t->rc = t->keeps ? tm_reuse_keep(r, &t->view, &t->err) : look(t, r);
   tm_wake_send(&t->wake);
 }
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/files/pack.h"
 #include "run/copy.h"
 #include "run/place.h"
 #include "sys/threads.h"
@@ -78,6 +79,21 @@ bool tm_upload_is_done(const struct tm_fs *fs, const struct tm_step *step, size_
 }
 
 /* Keeps (1). */
+static int make_archive(const struct tm_fs *fs, const struct paths *p, const char *format,
+                        const atomic_bool *stop, struct tm_err *err)
+{
+  struct tm_pack_options o = {
+    .format = format, .mode = 0666, .is_for_others = true, .stop = stop
+  };
+  int rc = fs->unlink(fs->self, p->copy); /* of one that was killed */
+
+  if (rc < 0 && rc != -ENOENT)
+    return tm_err_system(err, rc, "cannot remove '%s'", p->copy);
+  rc = tm_fs_make_dirs(fs, p->parent, 0777, err);
+  return rc < 0 ? rc : tm_pack_write_as(fs, p->folder, p->copy, &o, err);
+}
+
+/* Keeps (1). */
 static int make_copy(const struct tm_fs *fs, const struct paths *p, const atomic_bool *stop,
                      struct tm_err *err)
 {
@@ -133,7 +149,8 @@ int tm_upload_output(const struct tm_fs *fs, const struct tm_step *step, size_t 
 
   paths_init(&p, step, i, job_dir);
   if (!tm_upload_is_done(fs, step, i, job_dir)) {
-    rc = make_copy(fs, &p, stop, err);
+    const char *format = step->outputs[i].archive_format;
+    rc = format ? make_archive(fs, &p, format, stop, err) : make_copy(fs, &p, stop, err);
     if (rc >= 0)
       rc = write_mark(fs, &p, destination, err);
     if (rc >= 0)

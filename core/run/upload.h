@@ -1,7 +1,8 @@
 /* upload.h - one output at its destination. For place.c, and what it does on a thread.
  *
- *  (1) The copy is made beside the destination, as <destination>.tidemill-<job>, and all of it is on the disk before it is renamed.
- *  (2) Before that <step>/state/upload.<n> says which folder it is: device, inode and time of its last change, which a rename
+ *  (1) The copy, or the archive of it, is made beside the destination, as <destination>.tidemill-<job>, and all of it is on the
+ *      disk before it is renamed.
+ *  (2) Before that <step>/state/upload.<n> says which folder or file it is: device, inode and time of its last change, which a rename
  *      leaves as they are. Whoever is killed in between knows by that whether the destination is its own.
  */
 #ifndef TM_RUN_UPLOAD_H

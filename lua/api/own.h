@@ -104,6 +104,7 @@ struct tm_submission {
   const struct tm_pipeline *pipeline;   /* must live until the job is closed */
   struct tm_pipeline *own; /* the same, where the job frees it when it is closed; else NULL */
   const char *workspace;   /* as of struct tm_job_options */
+  bool keep_script;        /* likewise */
   bool has_stdin;          /* likewise */
   bool has_stderr;         /* likewise */
   struct tm_report_options report;                        /* fs and events are filled here */

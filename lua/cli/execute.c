@@ -115,6 +115,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
                              .o = &o,
                              .pipeline = e->pipeline,
                              .workspace = e->workspace,
+                             .keep_script = e->keep_script,
                              .has_stdin = e->has_stdin,
                              .has_stderr = true,
                              .report = { .writer = tm_terminal_writer(&x->terminal),

@@ -34,7 +34,7 @@ struct tm_execute {
   const struct tm_pipeline *pipeline; /* checked; the caller's */
   const char *dir;                    /* of the job, absolute */
   /* As of struct tm_job_options. */
-  bool resume, keep_failed, accept_changes, verify_input, has_stdin, no_reuse;
+  bool resume, keep_failed, accept_changes, verify_input, has_stdin, no_reuse, keep_script;
   const char *workspace;
   int64_t max_workers;
   const char *progress; /* a word of tm_progress_modes; NULL: auto */

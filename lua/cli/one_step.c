@@ -77,6 +77,9 @@ static int check_words(struct tm_one_step *s, const struct tm_one_step_options *
   if (given->has_rows && s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'--rows' goes with files, folders and patterns: '-' is a list of files");
+  if (given->entries && (s->has_stdin || given->has_rows))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--entries' goes with archives as inputs: files, folders and patterns");
   if (given->is_null_separated && !s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'-0' goes with '-': NUL between the paths of standard input");
@@ -111,7 +114,14 @@ static struct tm_json *files_of(const struct tm_one_step *s,
 {
   struct tm_json *v = tagged("FileDataset");
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
-  tm_json_set(v, "kind", tm_json_new_string(s->has_stdin ? "manifest" : "files"));
+  tm_json_set(v, "kind",
+              tm_json_new_string(s->has_stdin     ? "manifest"
+                                 : given->entries ? "archives"
+                                                  : "files"));
+  if (given->entries) {
+    struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
+    tm_json_set(options, "entries", tm_json_new_string(given->entries));
+  }
   for (size_t i = 1; i < s->words.len; i++)
     tm_json_add(paths, tm_json_new_string(s->words.at[i]));
   if (s->has_stdin)

@@ -13,8 +13,9 @@ struct tm_one_step_options {
   struct tm_config_words config;
   const char *limit; /* --limit N */
   const char *partition_format;
-  bool has_rows;          /* --rows: the inputs are tables */
-  const char *output;     /* --output FILE: its ending says how data frames are written; or NULL */
+  bool has_rows;       /* --rows: the inputs are tables */
+  const char *entries; /* --entries: the inputs are archives; a pattern of their entries, or NULL */
+  const char *output;  /* --output FILE: its ending says how data frames are written; or NULL */
   bool is_null_separated; /* -0 */
 };
 

@@ -18,7 +18,7 @@ dir=${TMPDIR:-/tmp}
 count=100000 times=5
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) count=2000 times=1 ;;
+    --short) count=500 times=1 ;;
     --dir) dir=$2; shift ;;
     --program) program=$2; shift ;;
     -h|--help) usage; exit 0 ;;
@@ -68,7 +68,7 @@ list() # NAME
 shortest() # COMMAND...
 {
   for _ in $(seq "$times"); do
-    seconds "$@" 2>/dev/null
+    seconds "$@"
   done | sort -n | head -n 1
 }
 
@@ -76,13 +76,14 @@ python3 "$here/archives/generate.py" "$place" "$count"
 from="tidemill.Dataset.File.from"
 pipeline plain "${from}_files 'plain'" paths.lua
 for kind in zip tar tar.gz; do
-  pipeline "$kind-names" "${from}_archives('a.$kind', { extract = false })" names.lua
-  pipeline "$kind-paths" "${from}_archives('a.$kind')" paths.lua
+  pipeline "${kind/./-}-names" "${from}_archives('a.$kind', { extract = false })" names.lua
+  pipeline "${kind/./-}-paths" "${from}_archives('a.$kind')" paths.lua
 done
 
 heading "$count entries of 1 KB, listed (whole process, the shortest of $times)"
-for kind in plain zip-names tar-names tar.gz-names; do
-  row "$kind" '%8.3f s' "$(shortest list $kind)"
+for kind in plain zip-names tar-names tar-gz-names; do
+  time=$(shortest list $kind)
+  row "${kind%-names}" '%8.3f s' "$time"
 done
 
 heading "all of them read by 2 workers, 100 in a mini-batch (whole process, the shortest of $times)"
@@ -95,9 +96,9 @@ measure() # WHAT NAME
 }
 row "plain files" '%8.3f s %8.1fx' "$base" 1
 for kind in zip tar tar.gz; do
-  measure "$kind, context:open()" "$kind-names"
+  measure "$kind, context:open()" "${kind/./-}-names"
 done
 for kind in zip tar tar.gz; do
-  measure "$kind, extracted to $dir" "$kind-paths"
-  [ -z "$fast" ] || TMPDIR=$fast measure "$kind, extracted to tmpfs" "$kind-paths"
+  measure "$kind, extracted to $dir" "${kind/./-}-paths"
+  [ -z "$fast" ] || TMPDIR=$fast measure "$kind, extracted to tmpfs" "${kind/./-}-paths"
 done

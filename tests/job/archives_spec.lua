@@ -277,10 +277,22 @@ describe("an archive as a dataset", function()
     end
   end)
 
-  it("is read by try and by replay", function()
+  it("is read by map, by try and by replay", function()
     local t = job.case()
     t:script(PATHS)
     t:write("a.zip", archives.zip((numbered(5))))
+    local mapped = t:run { "map", "score.lua", "a.zip", "--entries", "00[1-3]*" }
+    t:expect(mapped, 0)
+    local lines = {}
+    for line in mapped.out:gmatch "[^\n]+" do lines[#lines + 1] = line end
+    table.sort(lines)
+    assert.same({ "001.txt=text 1", "002.txt=text 2", "003.txt=text 3" }, lines)
+    local tried = t:run { "try", "score.lua", "a.zip", "--entries", "**/*.txt", "-N", "2" }
+    t:expect(tried, 0)
+    assert.equal("001.txt=text 1\n002.txt=text 2\n", tried.out)
+    local refused = t:run({ "map", "score.lua", "-", "--entries", "*" })
+    t:expect(refused, 2)
+    assert.truthy(refused.err:find("'--entries' goes with archives as inputs", 1, true), refused.err)
     pipeline(t, '"a.zip"')
     t:expect_job(0)
     local r = t:run { "replay", t.job_dir, "--mini-batch", "1" }
@@ -376,5 +388,140 @@ describe("context:open", function()
     for _, row in ipairs(first) do assert.truthy(found:find(row, 1, true), row .. " in " .. found) end
     assert.truthy(found:find("the reader is closedreader:read('x'): accepted: a number of bytes, '*l', '*a'"
       .. "context:open(item): '/etc/passwd' is no item of this mini-batch", 1, true), found)
+  end)
+end)
+
+describe("an output that is packed", function()
+  after_each(job.check_end)
+
+  local SCRIPT = [[function run(m, context)
+    for _, path in ipairs(m) do
+      local file = io.open(context:output_file("d/" .. name_of(path)), "w")
+      file:write("made of " .. name_of(path))
+      file:close()
+    end
+    if io.open(os.getenv "BAD") then error "bad" end
+    return names_of(m)
+  end]]
+
+  local function define(t, output, more)
+    t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local packed = tm.OutputFileDatasetConfig { name = "packed"%s }%s
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+  name = "score", inputs = { tm.Dataset.File.from_files "in/*" }, output = packed,
+  parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = 2, %s },
+} } }
+]]):format(output[1], output[2], more or ""))
+  end
+
+  local function names_in(t, name)
+    local names = {}
+    for found in lfs.dir(t:path(name)) do
+      if not found:find "^%.+$" then names[#names + 1] = found end
+    end
+    table.sort(names)
+    return names
+  end
+
+  it("is there when its step is Completed, whole, and can be read again", function()
+    for _, format in ipairs { "zip", "tar", "tar.gz", "tar.zst" } do
+      local t = job.case()
+      local env = { env = { "BAD=" .. t:path "bad" } }
+      t:inputs(5)
+      t:script(SCRIPT)
+      define(t, { ([[, destination = "out/all.%s"]]):format(format), format == "zip" and ":as_archive()"
+        or (":as_archive %q"):format(format) }, "error_threshold = 0, run_max_try = 1")
+      t:write("bad", "")
+      t:expect(t:run_job(nil, env), 1)
+      assert.is_false(t:has("out/all." .. format))
+      os.remove(t:path "bad")
+      again(t)
+      t:expect_job(0, nil, env)
+      assert.same({ "all." .. format }, names_in(t, "out"))
+      t:expect_job(0, { "--resume" }, env)
+      t:script [[function run(m, context)
+        local rows = {}
+        for i, item in ipairs(m) do
+          rows[i] = item:match "all[^/]*/(.*)" .. "=" .. assert(context:open(item)):read "*a":gsub("%c", ";")
+        end
+        return rows
+      end]]
+      pipeline(t, ('"out/all.%s", { extract = false }'):format(format))
+      again(t)
+      t:expect_job(0)
+      local rows = t:rows()
+      assert.equal(6, #rows)
+      assert.equal("d/0001.txt=made of 0001.txt", rows[1])
+      assert.truthy(rows[6]:find "^parallel_run_step.txt=%d+.txt;", rows[6])
+    end
+  end)
+
+  it("is whole, or not there, whenever its supervisor is killed", function()
+    math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+    local t = job.case()
+    local env = { env = { "BAD=" .. t:path "bad" } }
+    t:inputs(30)
+    t:script(SCRIPT)
+    define(t, { [[, destination = "out/all.zip"]], ":as_archive()" })
+    local begin_s = programs.now()
+    t:expect_job(0, nil, env)
+    local usual_ms = math.ceil((programs.now() - begin_s) * 1000)
+    local function expect_whole() -- its end counts its entries
+      local text = t:read "out/all.zip"
+      assert.equal("PK\5\6", text:sub(-22, -19))
+      assert.equal(31, text:byte(-12))
+    end
+    expect_whole()
+    for _ = 1, tonumber(os.getenv "TM_KILLS") or 15 do
+      again(t)
+      os.execute("rm -rf " .. t:path "out")
+      local p = t:start_job(nil, env)
+      programs.pass_ms(math.random(0, usual_ms))
+      p:kill(programs.SIGKILL)
+      t:finish(p, 30)
+      t:wait_for_none(30)
+      if t:has "out/all.zip" then expect_whole() end
+      t:expect_job(0, { "--resume" }, env)
+      expect_whole()
+      assert.same({ "all.zip" }, names_in(t, "out"))
+    end
+  end)
+
+  it("does not replace what is there, unless it is to", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script(SCRIPT)
+    t:write("out/all.zip", "somebody's")
+    define(t, { [[, destination = "out/all.zip"]], ":as_archive()" })
+    local env = { env = { "BAD=" .. t:path "bad" } }
+    local r = t:run_job(nil, env)
+    t:expect(r, 2)
+    assert.truthy(r.err:find("out/all.zip' of output 'packed' is there, and what is there is not of this job", 1, true),
+      r.err)
+    assert.equal("somebody's", t:read "out/all.zip")
+    again(t)
+    define(t, { [[, destination = "out/all.zip"]], ":as_archive()" }, "overwrite = true")
+    t:expect_job(0, nil, env)
+    assert.equal("PK", t:read("out/all.zip"):sub(1, 2))
+    assert.same({ "all.zip" }, names_in(t, "out"))
+  end)
+
+  it("said wrongly is refused with the line of its definition", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script(SCRIPT)
+    local cases = {
+      { { "", ":as_archive()" }, "'packed' is packed into an archive, and has no 'destination'" },
+      { { [[, destination = "a.rar"]], [[:as_archive "rar"]] }, "'archive_format' is \"rar\"" },
+      { { [[, destination = "a.zip"]], ":as_archive(7)" }, "'archive_format' is 7" },
+      { { [[, destination = "a", archive_format = "zip"]], "" }, "has an 'archive_format', and is not packed" },
+    }
+    for _, case in ipairs(cases) do
+      define(t, case[1])
+      local r = t:run { "run", "pipeline.lua", "--progress", "none" }
+      t:expect(r, 2)
+      assert.truthy(r.err:find("pipeline.lua:2", 1, true) and r.err:find(case[2], 1, true), r.err)
+    end
   end)
 end)

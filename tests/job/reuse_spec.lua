@@ -101,6 +101,17 @@ describe("the same step again", function()
     expect_reused(t)
   end)
 
+  it("is run where the earlier job was in its own directory", function()
+    local t = case()
+    t:write("workspace/.keep", "")
+    t:expect_job(0)
+    folder.remove_tree(t.job_dir)
+    local r = t:expect_job(0)
+    assert.is_false(r.result.steps[1].reused)
+    has(r.err, "step 'score' is run: its earlier result is gone: it was in the directory of this job")
+    assert.equal(4, #t:rows())
+  end)
+
   it("is reused with a directory of its own too, where there is a workspace", function()
     local t = case()
     expect_run(t)
@@ -208,6 +219,69 @@ describe("contents in the place of times", function()
     t:expect(r, 2)
     assert.is_truthy(r.err:find "pipeline%.lua:%d+: ParallelRunStep: 'allow_reuse' is \"contents\"; accepted: ")
     assert.is_false(t:has "workspace/jobs")
+  end)
+end)
+
+describe("inputs of every kind", function()
+  after_each(job.check_end)
+
+  local COUNT = "function run(m, c) local n = {} for i = 1, #m do n[i] = i end return n end"
+
+  local function kind(inputs, config)
+    local t = job.case()
+    t:inputs(3)
+    t:script(COUNT)
+    t:write("pipeline.lua", ([[
+      local tm = require "tidemill"
+      return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+        name = "score", inputs = %s,
+        parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", %s }
+      } } }]]):format(inputs, config or ""))
+    return t
+  end
+
+  it("a list of paths: what it names is looked at too", function()
+    local t = kind 'tm.Dataset.File.from_manifest "list.txt"'
+    t:write("list.txt", "in/0001.txt\nin/0002.txt\n")
+    expect_run(t)
+    expect_reused(t)
+    t:write("in/0002.txt", "two\n")
+    expect_run(t, "input 'in/0002.txt': size 2 -> 4")
+    t:write("list.txt", "in/0001.txt\n")
+    expect_run(t, "input 'in/0002.txt' is gone")
+  end)
+
+  it("a table, also one whose files have no rows, or are grouped", function()
+    for _, config in ipairs { "", 'partition_keys = { "shop" }' } do
+      local t = kind('tm.Dataset.Tabular.from_delimited_files "rows/*.csv"', config)
+      t:write("rows/a.csv", "shop,amount\nulm,1\nbonn,2\n")
+      t:write("rows/b.csv", "shop,amount\n")
+      expect_run(t)
+      expect_reused(t)
+      t:write("rows/b.csv", "shop,amount\nulm,3\n")
+      expect_run(t, "input 'rows/b.csv': size 12 -> 18")
+    end
+  end)
+
+  it("archives: the file counts, not what is in it", function()
+    local t = kind 'tm.Dataset.File.from_archives "*.tar"'
+    t:write("in/0001.txt", "1\n")
+    assert.equal(0, os.execute(("cd '%s' && tar -cf a.tar in"):format(t.dir)))
+    expect_run(t)
+    expect_reused(t)
+    t:write("in/0004.txt", "4\n")
+    assert.equal(0, os.execute(("cd '%s' && tar -cf a.tar in in"):format(t.dir)))
+    set_time(t:path "a.tar", 1000000000)
+    expect_run(t, "input 'a.tar': ")
+  end)
+
+  it("not a part of a table, nor standard input", function()
+    local t = kind 'tm.Dataset.Tabular.from_delimited_files("rows/*.csv"):take(1)'
+    t:write("rows/a.csv", "shop,amount\nulm,1\nbonn,2\n")
+    expect_run(t)
+    expect_run(t)
+    local r = t:run { "run", "pipeline.lua", "--dry-run", "--explain" }
+    has(r.out, "is run: its input is a part of a table: take() or skip()")
   end)
 end)
 

@@ -54,7 +54,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
 {
   struct world *w = *state;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_param workers = { "workers", "3" };
+  struct tm_param workers = { .name = "workers", .value = "3" };
   file_put(w->dir, "p.lua", example, 0600);
   file_put(w->dir, "shared.lua", "return { size = 5 }", 0600);
   file_put(w->dir, "score.lua", "function run() end", 0600);

@@ -21,12 +21,14 @@ struct pack {
   const struct tm_fs *fs;
   struct archive *a;
   struct archive_entry *entry;
-  const char *root; /* of what is packed, or where it goes */
-  const char *path; /* of the packed file, for words */
+  const char *root;                /* of what is packed, or where it goes */
+  const char *path;                /* of the packed file, for words */
+  const struct tm_pack_options *o; /* while it is written */
   int fd;
   int64_t at; /* in the packed file */
   struct tm_err *err;
   struct tm_err io; /* of a call of ours, which libarchive knows nothing of */
+  bool is_given_up; /* what is still written goes nowhere */
   char *piece;
 };
 
@@ -49,6 +51,8 @@ static char *under(const char *root, const char *relative)
 static la_ssize_t on_write(struct archive *a, void *data, const void *bytes, size_t n)
 {
   struct pack *p = data;
+  if (p->is_given_up)
+    return (la_ssize_t)n;
   if (tm_fs_write_at(p->fs, p->fd, p->path, bytes, n, p->at, &p->io) < 0) {
     archive_set_error(a, EIO, "cannot be written");
     return -1;
@@ -69,7 +73,9 @@ static int add_contents(struct pack *p, const char *path, int64_t size)
   int rc = fd < 0 ? fd : 0;
   while (rc == 0 && at < size &&
          (n = tm_fs_read_at(p->fs, fd, path, p->piece, PIECE, at, p->err)) > 0) {
-    if (archive_write_data(p->a, p->piece, (size_t)n) != (la_ssize_t)n)
+    if (p->o->stop && atomic_load(p->o->stop))
+      rc = tm_err_system(p->err, -ECANCELED, "packing '%s'", path);
+    else if (archive_write_data(p->a, p->piece, (size_t)n) != (la_ssize_t)n)
       rc = refuse(p, "written");
     at += n;
   }
@@ -106,11 +112,15 @@ static int add_entry(struct pack *p, const char *relative)
   } else if (S_ISDIR(st.mode)) {
     archive_entry_set_filetype(p->entry, AE_IFDIR);
     archive_entry_set_perm(p->entry, 0700);
-    rc = write_header(p);
+    rc = p->o->is_for_others ? 0 : write_header(p);
     rc = rc < 0 ? rc : add_folder(p, relative);
   } else if (S_ISREG(st.mode)) {
     archive_entry_set_filetype(p->entry, AE_IFREG);
-    archive_entry_set_perm(p->entry, st.mode & S_IXUSR ? 0700 : 0600);
+    archive_entry_set_perm(p->entry, p->o->is_for_others ? st.mode & 0777
+                                     : st.mode & S_IXUSR ? 0700
+                                                         : 0600);
+    if (p->o->is_for_others)
+      archive_entry_set_mtime(p->entry, (time_t)(st.mtime_ns / 1000000000), 0);
     archive_entry_set_size(p->entry, st.size);
     rc = write_header(p);
     rc = rc < 0 ? rc : add_contents(p, path, st.size);
@@ -147,49 +157,69 @@ static int add_folder(struct pack *p, const char *relative)
   return rc;
 }
 
+static bool set_format(struct pack *p)
+{
+  const char *format = p->o->format;
+  if (strcmp(format, "zip") == 0)
+    return archive_write_set_format_zip(p->a) == ARCHIVE_OK;
+  if (archive_write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
+      archive_write_set_options(p->a, "hdrcharset=BINARY") != ARCHIVE_OK)
+    return false;
+  if (strcmp(format, "tar.gz") == 0)
+    return archive_write_add_filter_gzip(p->a) == ARCHIVE_OK;
+  return strcmp(format, "tar") == 0 || archive_write_add_filter_zstd(p->a) == ARCHIVE_OK;
+}
+
 static int write_all(struct pack *p)
 {
   int rc;
   p->a = archive_write_new();
   if (!p->a)
     return tm_err_system(p->err, -ENOMEM, "cannot pack '%s'", p->root);
-  if (archive_write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
-      archive_write_set_options(p->a, "hdrcharset=BINARY") != ARCHIVE_OK ||
-      archive_write_add_filter_zstd(p->a) != ARCHIVE_OK ||
-      archive_write_set_bytes_in_last_block(p->a, 1) != ARCHIVE_OK ||
+  if (!set_format(p) || archive_write_set_bytes_in_last_block(p->a, 1) != ARCHIVE_OK ||
       archive_write_open(p->a, p, NULL, on_write, NULL) != ARCHIVE_OK)
     rc = refuse(p, "written");
   else
     rc = add_folder(p, "");
-  if (rc < 0)
-    archive_write_fail(p->a); /* its end is not written */
-  else if (archive_write_close(p->a) != ARCHIVE_OK)
+  p->is_given_up = rc < 0; /* libarchive would write an end, and frees all only when it may */
+  if (rc == 0 && archive_write_close(p->a) != ARCHIVE_OK)
     rc = refuse(p, "written");
+  p->is_given_up = true;
   archive_write_free(p->a);
   return rc;
 }
 
+int tm_pack_write_as(const struct tm_fs *fs, const char *dir, const char *to,
+                     const struct tm_pack_options *o, struct tm_err *err)
+{
+  struct pack p = { .fs = fs, .root = dir, .path = to, .o = o, .err = err };
+  int rc = p.fd = tm_fs_open(fs, to, O_WRONLY | O_CREAT | O_EXCL, o->mode, err);
+  if (p.fd < 0)
+    return rc;
+  p.entry = archive_entry_new();
+  p.piece = tm_xmalloc(PIECE);
+  if ((rc = write_all(&p)) == 0)
+    rc = tm_fs_sync(fs, p.fd, to, err);
+  free(p.piece);
+  archive_entry_free(p.entry);
+  tm_fs_close(fs, p.fd);
+  if (rc < 0)
+    (void)fs->unlink(fs->self, to);
+  return rc < 0 ? rc : 0;
+}
+
 int tm_pack_write(const struct tm_fs *fs, const char *dir, const char *to, struct tm_err *err)
 {
+  struct tm_pack_options o = { .format = "tar.zst", .mode = 0600 };
   char *temporary = tm_xprintf("%s.%016llx.tmp", to, (unsigned long long)tm_process_random());
   char *parent = tm_path_dir(to);
-  struct pack p = { .fs = fs, .root = dir, .path = temporary, .err = err };
-  int rc = p.fd = tm_fs_open(fs, temporary, O_WRONLY | O_CREAT | O_EXCL, 0600, err);
-  if (p.fd >= 0) {
-    p.entry = archive_entry_new();
-    p.piece = tm_xmalloc(PIECE);
-    if ((rc = write_all(&p)) == 0)
-      rc = tm_fs_sync(fs, p.fd, temporary, err);
-    free(p.piece);
-    archive_entry_free(p.entry);
-    tm_fs_close(fs, p.fd);
-    if (rc == 0 && (rc = fs->rename(fs->self, temporary, to)) < 0)
-      tm_err_system(err, rc, "cannot rename '%s' to '%s'", temporary, to);
-    if (rc == 0)
-      rc = tm_fs_sync_dir(fs, parent, err);
-    else
-      (void)fs->unlink(fs->self, temporary);
+  int rc = tm_pack_write_as(fs, dir, temporary, &o, err);
+  if (rc == 0 && (rc = fs->rename(fs->self, temporary, to)) < 0) {
+    tm_err_system(err, rc, "cannot rename '%s' to '%s'", temporary, to);
+    (void)fs->unlink(fs->self, temporary);
   }
+  if (rc == 0)
+    rc = tm_fs_sync_dir(fs, parent, err);
   free(parent);
   free(temporary);
   return rc < 0 ? rc : 0;

@@ -1,5 +1,5 @@
 ---@meta
--- The options of Dataset.File.from_archives; what they mean to the program: core/data/archives.h.
+-- Options of what tidemill.lua defines.
 
 ---@class tidemill.FromArchivesOptions
 ---@field entries? string|string[] patterns of names within the archives; without it all but those that begin with a dot
@@ -10,3 +10,14 @@
 ---@field max_ratio? integer of contents to the bytes that they are packed in, above 16 MB; 200
 ---@field on_unreadable? "error"|"skip" an unreadable folder or archive ends the job (the default), or is left out
 ---@field partition_format? string as of from_files, of the archive's path, `/`, and the entry's name
+
+---@class tidemill.FromManifestOptions
+---@field null_separated? boolean paths end in NUL, as `find -print0` writes them; else in a line break
+---@field partition_format? string as of from_files
+
+---@class tidemill.FromFailedItemsOptions
+---@field step? string of which step of the job; without it of its only one
+
+---@class tidemill.RegisterOnCompleteOptions
+---@field description? string
+---@field tags? table<string, string|number|boolean>
