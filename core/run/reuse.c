@@ -187,6 +187,17 @@ static int list_folder(struct tm_identity *out, const struct tm_reuse *r, const 
   return rc;
 }
 
+/* Adds the files at a place that is no job's. */
+static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *path,
+                      struct tm_err *err)
+{
+  struct tm_dataset d = {
+    .kind = TM_DATASET_FILES, .paths = &path, .paths_len = 1, .base_dir = (char *)"/", .input = -1
+  };
+
+  return tm_input_record_list(out, r->fs, &d, r->stop, err);
+}
+
 int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
 {
   const struct tm_step *step = r->step;
@@ -195,6 +206,8 @@ int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
   begin_identity(&r->side, step->reuses_by_content);
   for (size_t i = 0; i < step->side_inputs_len && rc >= 0; i++)
     rc = list_dataset(&r->side, r, step->side_inputs[i], err);
+  for (size_t i = 0; i < step->read_paths_len && rc >= 0; i++)
+    rc = list_place(&r->side, r, step->read_paths[i], err);
   for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),
