@@ -47,6 +47,8 @@ const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step 
     const struct tm_dataset *d = step->inputs[i];
     if (tm_dataset_is_stdin(d))
       return "its input is a list on standard input";
+    if (d->kind == TM_DATASET_SQL)
+      return "its input is a query: the time of a database's file does not tell of every change";
     if (d->mode != TM_DATASET_DIRECT)
       return "its input has a place of its own: as_mount(path) or as_download()";
     if (d->table && (d->table->ops.take >= 0 || d->table->ops.skip > 0))
