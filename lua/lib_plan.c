@@ -123,12 +123,28 @@ static int plan_raise(lua_State *L)
   return tm_lua_raise(L, &err);
 }
 
+/* parameters(kind) -> their names in the order of the manual; nil when there is no such constructor. */
+static int plan_parameters(lua_State *L)
+{
+  size_t n = 0;
+  const struct tm_field *fields = tm_params_fields(luaL_checkstring(L, 1), &n);
+  if (!fields)
+    return 0;
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_pushstring(L, fields[i].name);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  return 1;
+}
+
 static const luaL_Reg plan_functions[] = {
   { "check", plan_check },
   { "check_dataset", plan_check_dataset },
   { "where", plan_where },
   { "raise", plan_raise },
   { "failed_items", plan_failed_items },
+  { "parameters", plan_parameters },
   { "partition", tm_lua_partition },
   { NULL, NULL },
 };

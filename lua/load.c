@@ -8,8 +8,6 @@
  */
 #include "runtime.h"
 
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "base/path.h"
 #include "state.h"
@@ -246,46 +244,4 @@ done:
   tm_lua_error_release(&e);
   tm_buf_release(&text);
   return rc;
-}
-
-/* The global `arg`, and the same as arguments of the piece. Returns their number. */
-static int push_arguments(lua_State *L, int argc, char **argv)
-{
-  luaL_checkstack(L, argc + 4, "too many arguments");
-  lua_createtable(L, argc, 1);
-  for (int i = 0; i < argc; i++) {
-    lua_pushstring(L, argv[i]);
-    lua_rawseti(L, -2, i);
-  }
-  lua_setglobal(L, "arg");
-  for (int i = 1; i < argc; i++)
-    lua_pushstring(L, argv[i]);
-  return argc - 1;
-}
-
-int tm_lua_run_file(int argc, char **argv)
-{
-  struct tm_err err = TM_ERR_NONE;
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_lua_error e = { 0 };
-  lua_State *L = NULL;
-  int rc = read_text(argv[0], &text, &err);
-  if (rc == 0 && !(L = tm_lua_new(&err)))
-    rc = TM_ELIMIT;
-  if (rc < 0)
-    goto done;
-  rc = tm_lua_load(L, tm_buf_str(&text), text.len, argv[0], &e);
-  if (rc == 0)
-    rc = tm_lua_pcall(L, push_arguments(L, argc, argv), 0, &e);
-  if (rc < 0)
-    fill_err(&err, rc, &e);
-done:
-  if (rc < 0)
-    fprintf(stderr, "tidemill: %s\n", err.text);
-  if (e.stack.len)
-    fprintf(stderr, "%s\n", e.stack.data);
-  tm_lua_free(L);
-  tm_lua_error_release(&e);
-  tm_buf_release(&text);
-  return rc < 0 ? 1 : 0;
 }

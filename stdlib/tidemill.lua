@@ -2,6 +2,7 @@
 ---
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
+local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
 local archives = require "tidemill.archives"
 local tables = require "tidemill.tables"
@@ -10,7 +11,7 @@ local workspace = require "tidemill.workspace"
 
 ---@class tidemill
 ---@field version string
-local M = { version = plan.version }
+local M = { version = plan.version, load_script = develop.load_script }
 
 local function refuse_write(object, key)
   plan.raise(("%s cannot be changed: '%s' is set once, where it is defined"):format(tostring(object), tostring(key)))
@@ -67,7 +68,7 @@ end
 ---@field tags? table<string, string>
 ---@field partition_format? string
 ---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
-local FileDataset = {}
+local FileDataset = { mini_batches = develop.datasets.mini_batches }
 
 -- What plan has checked: a key begins behind '{' and ends before ':' or '}'.
 local function keys_of(partition_format)

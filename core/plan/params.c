@@ -195,6 +195,20 @@ static const struct tm_field output_fields[] = {
     "of that dataset: names and values, for people" },
 };
 
+static const struct tm_field mini_batches_fields[] = {
+  { "mini_batch_size", TM_FIELD_AMOUNT, 1, INT_MAX_GIVEN, "10", NULL, 0,
+    "as of ParallelRunConfig: files, or \"1MB\" or \"500rows\" of tables" },
+  { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
+    "columns: each distinct combination of their values is one mini-batch" },
+};
+
+static const struct tm_field load_script_fields[] = {
+  { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
+    "those of the script, as it finds them in `arg`" },
+  { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG", ANY_CASE,
+    "the least that the script's logger writes" },
+};
+
 static const struct tm_field register_fields[] = {
   { "create_new_version", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "where the name is registered for something else, this is its next version; else that is "
@@ -378,6 +392,8 @@ static const struct kind {
   KIND("PipelineParameter", parameter_fields),
   KIND("OutputFileDatasetConfig", output_fields),
   KIND("dataset:register", register_fields),
+  KIND("dataset:mini_batches", mini_batches_fields),
+  KIND("load_script", load_script_fields),
   KIND("pipeline:submit", submit_fields),
   KIND("Workspace", workspace_fields),
   KIND("Datastore.register_directory", directory_fields),

@@ -61,7 +61,8 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "dataset:register", "pipeline:submit", "Workspace", "Datastore.register_directory",
+ * "OutputFileDatasetConfig", "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit",
+ * "Workspace", "Datastore.register_directory",
  * "datastore:upload", "datastore:download", "Dataset.File.from_files", "Dataset.File.from_archives",
  * "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
  * "Dataset.Tabular.from_delimited_files",

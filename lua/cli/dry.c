@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/table_look.h"
+#include "lua/table_look.h"
 #include "data/cut.h"
 #include "data/item.h"
 #include "data/key.h"

@@ -261,6 +261,7 @@ end
 local function make(o)
   dataset, with, files = o.dataset, o.with, o.files
   TabularDataset.register, TabularDataset.unregister_all_versions = files.register, files.unregister_all_versions
+  TabularDataset.mini_batches = files.mini_batches
   return TabularDataset, table_dataset, Tabular
 end
 
