@@ -21,3 +21,12 @@
 ---@class tidemill.RegisterOnCompleteOptions
 ---@field description? string
 ---@field tags? table<string, string|number|boolean>
+
+---@class tidemill.FromFilesOptions
+---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
+---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; `{name}` is a
+--- string, `{name:...}` a datetime of the fields yyyy MM dd HH mm ss. A path that does not fit ends the job.
+
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
