@@ -135,6 +135,11 @@ tables.refuse_for_files(FileDataset)
 
 local File = {}
 
+---@class tidemill.FromFilesOptions
+---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
+---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; `{name}` is a
+--- string, `{name:...}` a datetime of the fields yyyy MM dd HH mm ss. A path that does not fit ends the job.
+
 --- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file;
 --- `from_files(datastore, path, options)`: against the datastore.
 ---@param path string|string[]
@@ -293,6 +298,10 @@ function TabularDataset:random_split(fraction, seed)
   return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
 end
+
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
 
 --- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
 --- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
