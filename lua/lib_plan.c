@@ -18,6 +18,7 @@
 #include "plan/datasets.h"
 #include "plan/outputs.h"
 #include "plan/params.h"
+#include "plan/settings.h"
 #include "run/failed_source.h"
 #include "state.h"
 #include "store/workspace.h"
@@ -40,7 +41,9 @@ static int plan_check_dataset(lua_State *L)
 {
   luaL_checktype(L, 1, LUA_TTABLE);
   struct tm_err err = TM_ERR_NONE;
-  struct tm_json *v = tm_lua_to_json(L, 1, &err);
+  struct tm_json *given = tm_lua_to_json(L, 1, &err);
+  struct tm_json *v = given ? tm_values_put(NULL, given) : NULL;
+  tm_json_free(given);
   if (v && tm_outputs_is_output(v)) { /* what it will be, once there is a job */
     struct tm_json *as_input = tm_output_as_dataset(v, "step", "step/output");
     tm_json_free(v);
@@ -120,12 +123,28 @@ static int plan_raise(lua_State *L)
   return tm_lua_raise(L, &err);
 }
 
+/* parameters(kind) -> their names in the order of the manual; nil when there is no such constructor. */
+static int plan_parameters(lua_State *L)
+{
+  size_t n = 0;
+  const struct tm_field *fields = tm_params_fields(luaL_checkstring(L, 1), &n);
+  if (!fields)
+    return 0;
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_pushstring(L, fields[i].name);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  return 1;
+}
+
 static const luaL_Reg plan_functions[] = {
   { "check", plan_check },
   { "check_dataset", plan_check_dataset },
   { "where", plan_where },
   { "raise", plan_raise },
   { "failed_items", plan_failed_items },
+  { "parameters", plan_parameters },
   { "partition", tm_lua_partition },
   { NULL, NULL },
 };

@@ -223,6 +223,23 @@ static int store_datastores(lua_State *L)
   return answer(L, 2, held, &err);
 }
 
+/* datasets(workspace) -> the names of the registered ones. */
+static int store_datasets(lua_State *L)
+{
+  const char *workspace = luaL_checkstring(L, 1);
+  lua_settop(L, 1);
+  struct tm_json **held = tm_lua_hold_tree(L);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_registered_list all = { 0 };
+  if (tm_registry_list(&all, workspace, NULL, &err) == 0) {
+    *held = tm_json_new(TM_JSON_ARRAY);
+    for (size_t i = 0; i < all.len; i++)
+      tm_json_add(*held, tm_json_new_string(all.at[i].name));
+  }
+  tm_registered_list_release(&all);
+  return answer(L, 2, held, &err);
+}
+
 /* add_datastore(workspace, name, path, overwrite) -> { name, path } */
 static int store_add_datastore(lua_State *L)
 {
@@ -293,6 +310,7 @@ static const luaL_Reg store_functions[] = {
   { "get", store_get },
   { "unregister", store_unregister },
   { "datastore", store_datastore },
+  { "datasets", store_datasets },
   { "datastores", store_datastores },
   { "add_datastore", store_add_datastore },
   { "set_default_datastore", store_set_default },
@@ -304,7 +322,7 @@ static const luaL_Reg store_functions[] = {
 
 int tm_lua_open_store(lua_State *L)
 {
-  lua_createtable(L, 0, 12);
+  lua_createtable(L, 0, 13);
   luaL_setfuncs(L, store_functions, 0);
   return 1;
 }

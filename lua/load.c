@@ -8,8 +8,6 @@
  */
 #include "runtime.h"
 
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "base/path.h"
 #include "state.h"
@@ -121,11 +119,11 @@ static int prepare(lua_State *L, const struct tm_lua_piece *piece, struct tm_lua
   return tm_lua_pcall(L, 1, 0, e);
 }
 
-static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *piece,
-                                    const char *text, size_t len, struct tm_err *err)
+/* Runs it; what it returned is on top. */
+static int run_definition(lua_State *L, const struct tm_lua_piece *piece, const char *text,
+                          size_t len, struct tm_err *err)
 {
   struct tm_lua_error e = { 0 };
-  struct tm_json *v = NULL;
   const char *path = piece->name;
   int rc = prepare(L, piece, &e);
   if (rc == 0)
@@ -136,12 +134,17 @@ static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *pie
     note_tail(L, path);
     rc = tm_lua_pcall(L, 0, 1, &e);
   }
-  if (rc == 0)
-    v = tm_lua_pipeline_at(L, -1, path, err);
-  else
+  if (rc < 0)
     fill_err(err, TM_EUSAGE, &e);
   tm_lua_error_release(&e);
-  return v;
+  return rc;
+}
+
+static struct tm_json *run_pipeline(lua_State *L, const struct tm_lua_piece *piece,
+                                    const char *text, size_t len, struct tm_err *err)
+{
+  return run_definition(L, piece, text, len, err) == 0 ? tm_lua_pipeline_at(L, -1, piece->name, err)
+                                                       : NULL;
 }
 
 static void keep_fields(lua_State *L, const char *const *names, size_t n)
@@ -204,6 +207,24 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
   return tm_lua_load_piece(&piece, err);
 }
 
+struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err)
+{
+  struct tm_lua_piece piece = { .name = path };
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v = NULL;
+  lua_State *L = NULL;
+  int rc = read_text(path, &text, err);
+  if (rc < 0)
+    tm_err_set(err, TM_EUSAGE, "cannot open '%s': %s", path, tm_code_text(rc));
+  else if ((L = tm_lua_new(err)) != NULL &&
+           run_definition(L, &piece, tm_buf_str(&text), text.len, err) == 0 &&
+           !(v = tm_lua_to_json(L, -1, err)))
+    tm_err_wrap(err, "%s", path);
+  tm_lua_free(L);
+  tm_buf_release(&text);
+  return v;
+}
+
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -223,46 +244,4 @@ done:
   tm_lua_error_release(&e);
   tm_buf_release(&text);
   return rc;
-}
-
-/* The global `arg`, and the same as arguments of the piece. Returns their number. */
-static int push_arguments(lua_State *L, int argc, char **argv)
-{
-  luaL_checkstack(L, argc + 4, "too many arguments");
-  lua_createtable(L, argc, 1);
-  for (int i = 0; i < argc; i++) {
-    lua_pushstring(L, argv[i]);
-    lua_rawseti(L, -2, i);
-  }
-  lua_setglobal(L, "arg");
-  for (int i = 1; i < argc; i++)
-    lua_pushstring(L, argv[i]);
-  return argc - 1;
-}
-
-int tm_lua_run_file(int argc, char **argv)
-{
-  struct tm_err err = TM_ERR_NONE;
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_lua_error e = { 0 };
-  lua_State *L = NULL;
-  int rc = read_text(argv[0], &text, &err);
-  if (rc == 0 && !(L = tm_lua_new(&err)))
-    rc = TM_ELIMIT;
-  if (rc < 0)
-    goto done;
-  rc = tm_lua_load(L, tm_buf_str(&text), text.len, argv[0], &e);
-  if (rc == 0)
-    rc = tm_lua_pcall(L, push_arguments(L, argc, argv), 0, &e);
-  if (rc < 0)
-    fill_err(&err, rc, &e);
-done:
-  if (rc < 0)
-    fprintf(stderr, "tidemill: %s\n", err.text);
-  if (e.stack.len)
-    fprintf(stderr, "%s\n", e.stack.data);
-  tm_lua_free(L);
-  tm_lua_error_release(&e);
-  tm_buf_release(&text);
-  return rc < 0 ? 1 : 0;
 }

@@ -12,6 +12,8 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
                                      void (*on_note)(void *data, const char *words), void *data,
                                      struct tm_err *err);
 
+/* Runs a Lua file and returns the tree of what it returns, to be freed; NULL and words as above. */
+struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err);
 struct lua_State;
 
 /* The same of text, and in a state that a host has a part in. */
@@ -30,9 +32,6 @@ struct tm_json *tm_lua_pipeline_at(struct lua_State *L, int index, const char *n
 
 /* Compiles an entry script without running it: 0, or TM_ESCRIPT with file:line. */
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err);
-
-/* `tidemill lua FILE ARGS...`: argv[0] is FILE. Returns the exit status; an error goes to stderr with its stack. */
-int tm_lua_run_file(int argc, char **argv);
 
 /* `tidemill worker`: an entry script in Lua, served by the agent. Returns the exit status. */
 int tm_lua_run_worker(void);

@@ -48,6 +48,10 @@ struct script {
   int run_body_ref;
   int lease_ref; /* in the registry: of the frame that run() has, or of the last one; false before */
   const struct tm_setup *setup; /* the agent's; from load() on */
+  bool is_guest;                /* the state is not ours: tm_lua_script_open_in() */
+  int environment_ref, given_ref,
+      returned_ref; /* of a guest, in the registry: what its globals are; what run() is given instead; the
+                       first that it returned */
   struct tm_lua_context context;
   struct tm_lua_memory memory;
   struct tm_lua_profiler profiler;
@@ -83,11 +87,34 @@ static int open_guards(lua_State *L)
   return 0;
 }
 
-int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
+static struct script *new_script(void)
 {
   struct script *s = TM_NEW(struct script);
   for (int i = 0; i < HOOK_COUNT; i++)
     s->hooks[i] = LUA_NOREF;
+  s->run_body_ref = s->lease_ref = LUA_NOREF;
+  s->environment_ref = s->given_ref = s->returned_ref = LUA_NOREF;
+  s->context.handle_ref = s->context.fields_ref = LUA_NOREF;
+  return s;
+}
+
+static void fill_seam(struct tm_script *out, struct script *s)
+{
+  *out = (struct tm_script) {
+    .data = s,
+    .load = script_load,
+    .init = script_init,
+    .run = script_run,
+    .arm = script_arm,
+    .interrupt = script_interrupt,
+    .recover = script_recover,
+    .shutdown = script_shutdown,
+  };
+}
+
+int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
+{
+  struct script *s = new_script();
   s->L = tm_lua_new(err);
   if (s->L && lua_cpcall(s->L, open_guards, s) != 0) {
     tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
@@ -99,23 +126,40 @@ int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
     *out = (struct tm_script) { 0 };
     return err->code;
   }
-  *out = (struct tm_script) {
-    .data = s,
-    .load = script_load,
-    .init = script_init,
-    .run = script_run,
-    .arm = script_arm,
-    .interrupt = script_interrupt,
-    .recover = script_recover,
-    .shutdown = script_shutdown,
-  };
+  fill_seam(out, s);
   return 0;
+}
+
+void tm_lua_script_open_in(struct tm_script *out, lua_State *L)
+{
+  struct script *s = new_script();
+  s->L = L;
+  s->is_guest = true;
+  fill_seam(out, s);
+}
+
+void tm_lua_script_set_state(const struct tm_script *script, lua_State *L)
+{
+  ((struct script *)script->data)->L = L;
+}
+
+static void close_guest(struct script *s)
+{
+  const int refs[] = { s->run_body_ref, s->lease_ref, s->environment_ref, s->context.handle_ref,
+                       s->context.fields_ref };
+  for (int i = 0; i < HOOK_COUNT; i++)
+    luaL_unref(s->L, LUA_REGISTRYINDEX, s->hooks[i]);
+  for (size_t i = 0; i < TM_COUNT_OF(refs); i++)
+    luaL_unref(s->L, LUA_REGISTRYINDEX, refs[i]);
+  tm_lua_context_release(&s->context);
 }
 
 void tm_lua_script_close(struct tm_script *script)
 {
   struct script *s = script->data;
-  if (s != NULL) {
+  if (s != NULL && s->is_guest) {
+    close_guest(s);
+  } else if (s != NULL) {
     tm_lua_profiler_close(&s->profiler);
     tm_lua_samples_stop(&s->samples);
     tm_lua_context_release(&s->context);
@@ -196,12 +240,16 @@ static void script_interrupt(void *data)
 
 /* ---- load, init: the file, its hooks, its init() ---- */
 
+/* Loaded once more into the same state, it is there already. */
 static void set_search_path(lua_State *L, const char *field, const char *dir, const char *patterns)
 {
   lua_getglobal(L, "package");
-  luaL_gsub(L, patterns, "@", dir);
+  const char *own = luaL_gsub(L, patterns, "@", dir);
   lua_getfield(L, -2, field);
-  lua_concat(L, 2); /* [package, path] */
+  if (strncmp(lua_tostring(L, -1), own, strlen(own)) == 0)
+    lua_remove(L, -2);
+  else
+    lua_concat(L, 2); /* [package, path] */
   lua_setfield(L, -2, field);
   lua_pop(L, 1);
 }
@@ -265,6 +313,10 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   s->lease_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_remove(L, 1);
   give_environment(L); /* [environment, file] */
+  if (s->is_guest) {
+    lua_pushvalue(L, 1);
+    s->environment_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
   tm_lua_memory_set_on(&s->memory, true);
   luaL_checkstack(L, (int)setup->arguments_len, "too many arguments");
   for (size_t i = 0; i < setup->arguments_len; i++)
@@ -423,7 +475,9 @@ static int run_body(lua_State *L) /* (struct run *) */
   struct script *s = run->script;
   tm_lua_memory_set_on(&s->memory, true);
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
-  if (run->call->frame)
+  if (s->given_ref != LUA_NOREF)
+    lua_rawgeti(L, LUA_REGISTRYINDEX, s->given_ref);
+  else if (run->call->frame)
     push_frame(L, s, run->call->frame);
   else
     push_mini_batch(L, run->call);
@@ -431,6 +485,10 @@ static int run_body(lua_State *L) /* (struct run *) */
   lua_call(L, 2, LUA_MULTRET); /* [run, returned ...] */
   int n = lua_gettop(L) - 1;
   lua_settop(L, n < 2 ? n + 1 : 3); /* all that is looked at, however many there are */
+  if (s->is_guest && n > 0) {
+    lua_pushvalue(L, 2);
+    s->returned_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
   run->is_wrong = add_returned(L, run, n) < 0;
   return 0;
 }
@@ -476,6 +534,26 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
     return 0;
   rows->len = begin; /* keeps (2) */
   return code < 0 ? give_error(s, error, TM_RUN_EXCEPTION, &e) : give_wrong(s, &run.err, error);
+}
+
+int tm_lua_script_run_value(const struct tm_script *script, const struct tm_run_call *call,
+                            struct tm_buf *rows, uint32_t *returned, struct tm_script_error *error)
+{
+  struct script *s = script->data;
+  s->given_ref = luaL_ref(s->L, LUA_REGISTRYINDEX);
+  s->returned_ref = LUA_NOREF;
+  int code = script_run(s, call, rows, returned, error);
+  luaL_unref(s->L, LUA_REGISTRYINDEX, s->given_ref);
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->returned_ref); /* LUA_NOREF: nil */
+  luaL_unref(s->L, LUA_REGISTRYINDEX, s->returned_ref);
+  s->given_ref = s->returned_ref = LUA_NOREF;
+  return code;
+}
+
+void tm_lua_script_push_environment(const struct tm_script *script)
+{
+  const struct script *s = script->data;
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->environment_ref);
 }
 
 /* ---- recover, shutdown ---- */

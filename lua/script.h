@@ -19,4 +19,19 @@
 int tm_lua_script_open(struct tm_script *out, struct tm_err *err);
 void tm_lua_script_close(struct tm_script *script); /* closed, or zeroed: a no-op */
 
+/* ---- a guest: for a prompt ----
+ *
+ * The script is loaded into a state that is there and stays. Its owner interrupts it; setup.memory_limit and profile_file count for nothing.
+ * May raise for want of memory. */
+struct lua_State;
+void tm_lua_script_open_in(struct tm_script *out, struct lua_State *L);
+/* The stack that the next call is made from: before each, as it may come out of a coroutine. */
+void tm_lua_script_set_state(const struct tm_script *script, struct lua_State *L);
+/* run() over the value on top of the stack, in whose place is then what it returned first, nil after an error; `call` says which
+ * mini-batch it is, and its frame is not looked at. */
+int tm_lua_script_run_value(const struct tm_script *script, const struct tm_run_call *call,
+                            struct tm_buf *rows, uint32_t *returned, struct tm_script_error *error);
+/* Pushes the table of its globals. */
+void tm_lua_script_push_environment(const struct tm_script *script);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "frame.h"
+#include "lib_develop.h"
 #include "lib_job.h"
 #include "lib_plan.h"
 #include "lib_store.h"
@@ -81,6 +82,7 @@ static const struct tm_lua_source *add_all(lua_State *L)
   tm_lua_preload(L, "json_c", tm_lua_open_json_c);
   tm_lua_preload(L, "frame_c", tm_lua_open_frame_c);
   tm_lua_preload(L, "process_c", tm_lua_open_process_c);
+  tm_lua_preload(L, "develop_c", tm_lua_open_develop_c);
   tm_lua_preload(L, "job_c", tm_lua_open_job_c);
   return add_sources(L);
 }

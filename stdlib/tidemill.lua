@@ -2,14 +2,16 @@
 ---
 --- A constructor checks what it is given and returns an object that does not change any more. The checks are the
 --- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
+local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
 local archives = require "tidemill.archives"
 local tables = require "tidemill.tables"
+local tabular = require "tidemill.tabular"
 local workspace = require "tidemill.workspace"
 
 ---@class tidemill
 ---@field version string
-local M = { version = plan.version }
+local M = { version = plan.version, load_script = develop.load_script }
 
 local function refuse_write(object, key)
   plan.raise(("%s cannot be changed: '%s' is set once, where it is defined"):format(tostring(object), tostring(key)))
@@ -66,7 +68,7 @@ end
 ---@field tags? table<string, string>
 ---@field partition_format? string
 ---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
-local FileDataset = {}
+local FileDataset = { mini_batches = develop.datasets.mini_batches }
 
 -- What plan has checked: a key begins behind '{' and ends before ':' or '}'.
 local function keys_of(partition_format)
@@ -86,7 +88,7 @@ local function dataset(tag, methods, value, known)
 end
 
 local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input",
-               "options", "ops", "base_dir", "limit", "registered", "version", "workspace" }
+               "options", "ops", "base_dir", "limit", "mode", "place", "registered", "version", "workspace" }
 
 -- The methods of datasets by what they are called in the registry.
 local classes = { FileDataset = FileDataset }
@@ -103,6 +105,15 @@ local function with(self, tag, methods, key, value)
   return dataset(tag, methods, new)
 end
 
+local function with_mode(self, mode, place)
+  local new = {}
+  for _, k in ipairs(KEYS) do
+    new[k] = self[k]
+  end
+  new.mode, new.place = mode, place
+  return dataset("FileDataset", FileDataset, new)
+end
+
 --- The same files under a name, which the entry script finds in `context.dataset_name`.
 ---@param name string
 ---@return tidemill.FileDataset
@@ -113,7 +124,23 @@ end
 --- The files at their own paths, which is the default.
 ---@return tidemill.FileDataset
 function FileDataset:as_direct()
-  return self
+  return self.mode and with_mode(self, nil, nil) or self
+end
+
+--- The files as links in one folder, which a step finds at `path` while it runs; among `arguments` it is that path.
+--- What is there already is refused, unless it is an empty folder. Without a path a side input is anywhere, and the
+--- files of an input are at their own paths.
+---@param path? string relative to the pipeline file
+---@return tidemill.FileDataset
+function FileDataset:as_mount(path)
+  return with_mode(self, "mount", path)
+end
+
+--- The same with copies.
+---@param path? string
+---@return tidemill.FileDataset
+function FileDataset:as_download(path)
+  return with_mode(self, "download", path)
 end
 
 --- Registers the dataset under a name: its definition, and what its files are now. What the newest version is already
@@ -142,7 +169,7 @@ local File = {}
 
 --- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file;
 --- `from_files(datastore, path, options)`: against the datastore.
----@param path string|string[]
+---@param path string|tidemill.PipelineParameter|(string|tidemill.PipelineParameter)[]
 ---@param options? tidemill.FromFilesOptions
 ---@return tidemill.FileDataset
 ---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
@@ -202,219 +229,24 @@ function File.from_failed_items(job, options)
   return found
 end
 
----@class tidemill.TabularDataset
----@field kind "delimited"|"json_lines"
----@field paths string[]
----@field name? string
----@field partition_format? string
----@field partition_keys string[] the columns that partition_format takes out of paths, in its order
----@field options table
-local TabularDataset = { register = FileDataset.register,
-                         unregister_all_versions = FileDataset.unregister_all_versions }
-classes.TabularDataset = TabularDataset
-
---- The same rows under a name, which the entry script finds in `context.dataset_name`.
----@param name string
----@return tidemill.TabularDataset
-function TabularDataset:as_named_input(name)
-  return with(self, "TabularDataset", TabularDataset, "name", name)
-end
-
---- The rows out of the files at their own paths, which is the default and the only way.
----@return tidemill.TabularDataset
-function TabularDataset:as_direct()
-  return self
-end
-
-local function with_op(self, op)
-  local ops = {}
-  for i, known in ipairs(self.ops or {}) do
-    ops[i] = known
-  end
-  ops[#ops + 1] = op
-  return with(self, "TabularDataset", TabularDataset, "ops", ops)
-end
-
-local function names_of(first, ...)
-  return type(first) == "table" and first or { first, ... }
-end
-
---- Only these columns, in this order. The rows are read in the workers, and so is all that follows done there.
----@param ... string|string[]
----@return tidemill.TabularDataset
-function TabularDataset:keep_columns(...)
-  return with_op(self, { op = "keep", columns = names_of(...) })
-end
-
---- All columns but these.
----@param ... string|string[]
----@return tidemill.TabularDataset
-function TabularDataset:drop_columns(...)
-  return with_op(self, { op = "drop", columns = names_of(...) })
-end
-
---- The rows for which it holds; a null never does. A datetime is compared with ISO 8601 text, or with seconds since the
---- epoch.
----@param column string
----@param sign "=="|"~="|"<"|"<="|">"|">="
----@param value string|number|boolean
----@return tidemill.TabularDataset
-function TabularDataset:filter(column, sign, value)
-  if type(column) == "function" then
-    plan.raise("TabularDataset: filter(column, sign, value): a function cannot be given to the workers here; "
-      .. "df:filter(function) in run() takes a function")
-  end
-  return with_op(self, { op = "filter", column = column, is = sign, value = value })
-end
-
---- The first rows of the dataset, file after file; an empty line of a file counts. Before what looks at rows.
----@param count integer
----@return tidemill.TabularDataset
-function TabularDataset:take(count)
-  return with_op(self, { op = "take", count = count })
-end
-
---- Without the first rows of the dataset. Before what looks at rows.
----@param count integer
----@return tidemill.TabularDataset
-function TabularDataset:skip(count)
-  return with_op(self, { op = "skip", count = count })
-end
-
---- Each row with this probability: always the same ones for a seed, however the dataset is cut.
----@param probability number 0 to 1
----@param seed? integer 0
----@return tidemill.TabularDataset
-function TabularDataset:take_sample(probability, seed)
-  return with_op(self, { op = "sample", probability = probability, seed = seed })
-end
-
---- Two datasets: about this share of the rows, and all others.
----@param fraction number 0 to 1
----@param seed? integer 0
----@return tidemill.TabularDataset drawn
----@return tidemill.TabularDataset others
-function TabularDataset:random_split(fraction, seed)
-  return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
-    with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
-end
-
----@class tidemill.PartitionByOptions
----@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
----@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
-
---- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
---- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
---- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
---- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
---- file; `partition_by(keys, datastore, path, options)`: against the datastore.
----
----     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
----     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
----@param keys string|string[]
----@param target string a folder that is empty, not there, or made by partition_by
----@param options? tidemill.PartitionByOptions
----@return tidemill.TabularDataset
----@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
-function TabularDataset:partition_by(keys, target, options, ...)
-  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
-  return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and FileDataset or TabularDataset,
-    definition)
-end
-
--- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
-local function table_dataset(kind, constructor_name, place, options)
-  options = options == nil and {} or options
-  plan.check(constructor_name, options)
-  return dataset("TabularDataset", TabularDataset, {
-    kind = kind, paths = place.paths, base_dir = place.base_dir, output = place.output,
-    partition_format = options.partition_format,
-    on_unreadable = options.on_unreadable, options = archives.beside_paths(options),
-  })
-end
-
-local function table_of_files(kind, constructor_name, ...)
-  local paths, options, base_dir = workspace.take_datastore(constructor_name, ...)
-  local found = table_dataset(kind, constructor_name, { paths = paths, base_dir = base_dir }, options)
-  return found
-end
-
-local Tabular = {}
-
----@class tidemill.TableOptions
----@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
----@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; they are columns
---- of the data frame, too
----@field validate? boolean true: the first rows are looked at before the first run(); false only where types are not
---- inferred
----@field include_path? boolean a column Path with the path of each row's file; false
----@field set_column_types? table<string, tidemill.ColumnType> types of columns, which go over those that are inferred
----@field on_misfit? "null"|"error" a value that does not fit its column's type is null and counted (the default), or
---- fails the try
----@field encoding? "utf8"|"utf8bom"|"latin1"|"iso88591"|"windows1252"|"ascii"|"utf16" of the files; "utf8"
-
----@alias tidemill.ColumnType "bool"|"long"|"double"|"string"|"datetime"|{ type: "datetime", formats: string[] }
-
----@class tidemill.FromDelimitedFilesOptions: tidemill.TableOptions
----@field separator? string one character; ","
----@field header? boolean|"all_files_same"|"from_first_file"|"none"|"all_files_different" true, "all_files_same":
---- each file begins with the same header (the default); "from_first_file": only the first one has a header; false,
---- "none": the columns are Column1, Column2, ...; "all_files_different": each file has its own, columns go by names
----@field infer_column_types? boolean types from the first 200 rows of the first file (the default); else all are
---- strings
----@field support_multi_line? boolean a line break within quotes belongs to the field; false: each line break ends a row
----@field empty_as_string? boolean an empty field of a string column is "", not null; false
----@field on_ragged? "null"|"drop"|"error" a row with too few or too many fields: missing ones are null and surplus
---- ones left out (the default), the row is left out, or the try fails
-
---- The rows of files as CSV: files, folders (recursively) and patterns; packed ones (.gz) are read as what they hold. A
---- mini-batch is a data frame of about `mini_batch_size` bytes of a file.
----@param path string|string[]
----@param options? tidemill.FromDelimitedFilesOptions
----@return tidemill.TabularDataset
----@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
-function Tabular.from_delimited_files(path, options, ...)
-  local found = table_of_files("delimited", "Dataset.Tabular.from_delimited_files", path, options, ...)
-  return found
-end
-
----@class tidemill.FromJsonLinesFilesOptions: tidemill.TableOptions
----@field invalid_lines? "error"|"drop" a line that is no JSON object fails the try (the default), or is left out
-
---- The rows of files with a JSON object on each line. The columns are the keys of the first 200 objects.
----@param path string|string[]
----@param options? tidemill.FromJsonLinesFilesOptions
----@return tidemill.TabularDataset
----@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
-function Tabular.from_json_lines_files(path, options, ...)
-  local found = table_of_files("json_lines", "Dataset.Tabular.from_json_lines_files", path, options, ...)
-  return found
-end
+local table_dataset, Tabular
+classes.TabularDataset, table_dataset, Tabular = tabular.make {
+  dataset = dataset, with = with, files = FileDataset,
+}
 
 M.Dataset = { File = File, Tabular = Tabular, get_by_name = stored.get_by_name }
 M.Workspace, M.Datastore = stored.Workspace, stored.Datastore
 
---- Types of columns, as `set_column_types` takes them.
-M.DataType = {}
----@return tidemill.ColumnType
-function M.DataType.to_bool() return "bool" end
----@return tidemill.ColumnType
-function M.DataType.to_long() return "long" end
----@return tidemill.ColumnType
-function M.DataType.to_float() return "double" end
----@return tidemill.ColumnType
-function M.DataType.to_string() return "string" end
----@param formats? string|string[] tried in turn: "%d.%m.%Y %H:%M"; without them ISO 8601
----@return tidemill.ColumnType
-function M.DataType.to_datetime(formats)
-  return { type = "datetime", formats = type(formats) == "string" and { formats } or formats }
-end
+M.DataType = tabular.DataType
 
 ---@class tidemill.PipelineParameter
 ---@field name string
----@field default_value string|number|boolean its type is the parameter's type
+---@field default_value string|number|boolean|tidemill.FileDataset|tidemill.TabularDataset its type is the parameter's
+--- type
 
---- A value that `tidemill run --param NAME=VALUE` may give.
+--- A value that `tidemill run --param NAME=VALUE`, a file of --params-file or `run --like JOB` may give. It may stand
+--- for some settings, in `arguments`, for a path of a dataset and a value in its `filter`. One whose default is a
+--- dataset stands in `inputs`: a path that is given takes the place of its own, what else it says of its files stays.
 ---@type fun(fields: tidemill.PipelineParameter): tidemill.PipelineParameter
 M.PipelineParameter = constructor "PipelineParameter"
 
@@ -574,6 +406,7 @@ end
 ---@field name string 3 to 32 characters of a-z, 0-9 and '-'
 ---@field parallel_run_config tidemill.ParallelRunConfig
 ---@field inputs tidemill.Input|tidemill.Input[] of one type
+---@field side_inputs? tidemill.FileDataset|tidemill.OutputFileDatasetConfig|table[] which every worker may read whole
 ---@field output? tidemill.OutputFileDatasetConfig|tidemill.OutputFileDatasetConfig[] the first is the folder `output`,
 --- each further one `output.<name>`
 ---@field arguments? tidemill.Argument[] for the entry script (an output, or a dataset of one folder, becomes its

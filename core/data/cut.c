@@ -287,6 +287,7 @@ static int next_of_source(struct tm_cut *cut, const struct tm_dataset *d, struct
   switch (d->kind) {
   case TM_DATASET_DELIMITED:
   case TM_DATASET_JSON_LINES:
+  case TM_DATASET_SQL:
   case TM_DATASET_FILES: return next_of_listing(cut, d, out, err);
   case TM_DATASET_MANIFEST: return tell(cut, out, next_of_lists(cut, d, out, err), err);
   case TM_DATASET_FAILED: return tell(cut, out, next_of_failed(cut, d, out, err), err);

@@ -30,20 +30,24 @@ static const char *const known_keys[] = { "kind",
                                           "options",
                                           "ops",
                                           "step",
+                                          "mode",
+                                          "place",
                                           "registered",
                                           "version",
                                           "workspace" };
 static const char *const kind_names[] = {
   [TM_DATASET_FILES] = "files",           [TM_DATASET_MANIFEST] = "manifest",
   [TM_DATASET_FAILED] = "failed",         [TM_DATASET_DELIMITED] = "delimited",
-  [TM_DATASET_JSON_LINES] = "json_lines", [TM_DATASET_ARCHIVES] = "archives",
+  [TM_DATASET_JSON_LINES] = "json_lines", [TM_DATASET_SQL] = "sql",
+  [TM_DATASET_ARCHIVES] = "archives",
 };
 
 /* "pipeline.lua:4: FileDataset: " before the words. */
 static int place(const struct tm_json *v, struct tm_err *err)
 {
   const char *kind = tm_json_str(v, "kind", "");
-  bool is_table = strcmp(kind, "delimited") == 0 || strcmp(kind, "json_lines") == 0;
+  bool is_table =
+      strcmp(kind, "delimited") == 0 || strcmp(kind, "json_lines") == 0 || strcmp(kind, "sql") == 0;
   const char *tag = v->tag ? v->tag : is_table ? "TabularDataset" : "FileDataset";
   if (v->where)
     return tm_err_wrap(err, "%s: %s", v->where, tag);
@@ -91,7 +95,7 @@ static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_er
       return 0;
     }
   return refuse(err, "kind",
-                "\"files\", \"manifest\", \"failed\", \"delimited\", \"json_lines\" or "
+                "\"files\", \"manifest\", \"failed\", \"delimited\", \"json_lines\", \"sql\" or "
                 "\"archives\"");
 }
 
@@ -111,6 +115,12 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
   d->paths = tm_xcalloc(n, sizeof(*d->paths));
   for (size_t i = 0; i < n; i++) {
     const struct tm_json *path = paths->type == TM_JSON_ARRAY ? paths->list.at[i] : paths;
+    if (path->tag)
+      return tm_err_set(
+          err, TM_EUSAGE,
+          "path %zu is a %s, whose value is known to a job alone; accepted here: a path "
+          "or pattern, or a list of them",
+          i + 1, path->tag);
     if (!is_plain_string(path))
       return tm_err_set(
           err, TM_EUSAGE,
@@ -195,10 +205,32 @@ static int read_kind_options(struct tm_dataset *d, const struct tm_json *v, stru
     return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are of a table") : 0;
   d->ops = ops ? tm_json_copy(ops) : NULL;
   d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
-  d->table =
-      tm_table_from_json(d->kind == TM_DATASET_DELIMITED ? TM_ROWS_DELIMITED : TM_ROWS_JSON_LINES,
-                         d->options, ops, err);
+  enum tm_rows_format format = d->kind == TM_DATASET_DELIMITED    ? TM_ROWS_DELIMITED
+                               : d->kind == TM_DATASET_JSON_LINES ? TM_ROWS_JSON_LINES
+                                                                  : TM_ROWS_SQL;
+  d->table = tm_table_from_json(format, d->options, ops, err);
   return d->table ? 0 : TM_EUSAGE;
+}
+
+/* as_mount(place), as_download(place) */
+static int read_mode(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+{
+  const struct tm_json *mode = tm_json_get(v, "mode"), *where = tm_json_get(v, "place");
+  const char *word = mode ? tm_json_str(v, "mode", "") : "direct";
+  if (strcmp(word, "mount") == 0)
+    d->mode = TM_DATASET_MOUNT;
+  else if (strcmp(word, "download") == 0)
+    d->mode = TM_DATASET_DOWNLOAD;
+  else if (strcmp(word, "direct") != 0)
+    return refuse(err, "mode", "\"mount\", \"download\" or \"direct\"");
+  if (d->mode != TM_DATASET_DIRECT &&
+      (tm_dataset_is_table(d) || tm_dataset_is_stdin(d) || d->kind == TM_DATASET_ARCHIVES))
+    return tm_err_set(err, TM_EUSAGE, "as_%s() is for datasets of files that have paths", word);
+  if (where && (!is_plain_string(where) || d->mode == TM_DATASET_DIRECT))
+    return tm_err_set(err, TM_EUSAGE, "as_%s() is given no path; accepted: a path, or nothing",
+                      word);
+  d->place = where ? tm_xstrdup(where->string.at) : NULL;
+  return 0;
 }
 
 static int read_partition_format(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
@@ -221,7 +253,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
   struct tm_dataset *d = TM_NEW(struct tm_dataset);
   d->where = tm_xstrdup(v->where);
   if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
-      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 &&
+      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 && read_mode(d, v, err) == 0 &&
       read_partition_format(d, v, err) == 0 && read_kind_options(d, v, err) == 0)
     return d;
   place(v, err);
@@ -252,6 +284,10 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
+  if (d->mode != TM_DATASET_DIRECT)
+    tm_json_set(v, "mode", tm_json_new_string(d->mode == TM_DATASET_MOUNT ? "mount" : "download"));
+  if (d->place)
+    tm_json_set(v, "place", tm_json_new_string(d->place));
   if (d->registered) { /* the workspace is where it was got from, and no part of what it is */
     tm_json_set(v, "registered", tm_json_new_string(d->registered));
     tm_json_set(v, "version", tm_json_new_int(d->version));
@@ -276,9 +312,26 @@ struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_d
   return bound;
 }
 
+struct tm_dataset *tm_dataset_within(const struct tm_dataset *d, const char *folder)
+{
+  struct tm_dataset *new = TM_NEW(struct tm_dataset);
+  new->kind = TM_DATASET_FILES;
+  new->name = tm_xstrdup(d->name);
+  new->paths = tm_xcalloc(1, sizeof(*new->paths));
+  new->paths[new->paths_len++] = tm_xstrdup(folder);
+  new->base_dir = tm_xstrdup("/");
+  new->input = -1;
+  new->skip_unreadable = d->skip_unreadable;
+  new->partition_format = tm_xstrdup(d->partition_format);
+  new->limit = d->limit;
+  new->where = tm_xstrdup(d->where);
+  return new;
+}
+
 bool tm_dataset_is_table(const struct tm_dataset *d)
 {
-  return d->kind == TM_DATASET_DELIMITED || d->kind == TM_DATASET_JSON_LINES;
+  return d->kind == TM_DATASET_DELIMITED || d->kind == TM_DATASET_JSON_LINES ||
+         d->kind == TM_DATASET_SQL;
 }
 
 const char *tm_dataset_tag(const struct tm_dataset *d)
@@ -300,6 +353,7 @@ void tm_dataset_free(struct tm_dataset *d)
   free(d->paths);
   free(d->base_dir);
   free(d->step);
+  free(d->place);
   free(d->partition_format);
   tm_json_free(d->options);
   tm_json_free(d->ops);

@@ -19,11 +19,21 @@ enum tm_dataset_kind {
   TM_DATASET_FAILED,     /* from_failed_items: a failed_items.jsonl */
   TM_DATASET_DELIMITED,  /* Tabular.from_delimited_files: paths, folders and patterns */
   TM_DATASET_JSON_LINES, /* Tabular.from_json_lines_files */
+  TM_DATASET_SQL,        /* Tabular.from_sql_query: the paths are databases */
   TM_DATASET_ARCHIVES, /* from_archives: paths, folders and patterns of archives; their entries are the items */
+};
+
+/* Where a step finds its files. */
+enum tm_dataset_mode {
+  TM_DATASET_DIRECT,   /* where they are */
+  TM_DATASET_MOUNT,    /* links to them */
+  TM_DATASET_DOWNLOAD, /* copies of them */
 };
 
 struct tm_dataset {
   enum tm_dataset_kind kind;
+  enum tm_dataset_mode mode;
+  char *place;  /* where these are to be seen, as given; or NULL: anywhere */
   char *name;   /* as_named_input, or NULL */
   char **paths; /* as written, relative ones against base_dir */
   size_t paths_len;
@@ -44,13 +54,16 @@ struct tm_dataset {
 };
 
 /* From the object that the Lua constructors make (tag "FileDataset" or "TabularDataset"): keys kind ("files", "manifest", "failed",
- * "delimited", "json_lines", "archives"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit,
- * registered, version, workspace, of archives options (archives.h), of a table options (table.h) and ops (table_ops.h); or step
- * in place of base_dir: paths are in the job's directory. Unknown keys and wrong types are refused with `where`. To free. */
+ * "delimited", "json_lines", "sql", "archives"), paths, base_dir, name, null_separated, on_unreadable, input, partition_format, limit,
+ * mode ("mount", "download"), place, registered, version, workspace, of archives options (archives.h), of a table options (table.h)
+ * and ops (table_ops.h); or step in place of base_dir: paths are in the job's directory. Unknown keys and wrong types are refused with
+ * `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 /* The same in the directory of a job; to free. */
 struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir);
+/* All the files of a folder (absolute), which are those of `d` elsewhere, with its name and columns; to free. */
+struct tm_dataset *tm_dataset_within(const struct tm_dataset *d, const char *folder);
 bool tm_dataset_is_table(const struct tm_dataset *d);
 /* "FileDataset", "TabularDataset" */
 const char *tm_dataset_tag(const struct tm_dataset *d);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "data/frame.h"
 #include "data/rows/value.h"
+#include "data/sql/query.h"
 
 int tm_table_type_of(const char *name)
 {
@@ -38,6 +39,7 @@ void tm_table_free(struct tm_table *t)
   for (size_t i = 0; i < t->settings_len; i++)
     free_formats(&t->settings[i]);
   free(t->settings);
+  tm_sql_query_free(t->sql);
   tm_table_ops_release(&t->ops);
   free(t);
 }
@@ -108,6 +110,8 @@ struct tm_table *tm_table_from_json(enum tm_rows_format format, const struct tm_
                     "infer_column_types = false, too");
   if (rc == 0)
     rc = read_settings(t, tm_json_get(options, "set_column_types"), err);
+  if (rc == 0 && format == TM_ROWS_SQL && !(t->sql = tm_sql_query_from_json(options, err)))
+    rc = TM_EUSAGE;
   int rc_ops = tm_table_ops_read(&t->ops, ops, rc == 0 ? err : NULL);
   if (rc == 0 && rc_ops == 0)
     return t;

@@ -13,10 +13,13 @@
 #include "data/rows/reader.h"
 #include "data/table_ops.h"
 
+struct tm_sql_query;
+
 struct tm_table {
   struct tm_rows_options rows;
-  bool infers_types; /* else every column is a string, but for those that are set */
-  bool has_path;     /* a column "Path" with the path of each row's file */
+  struct tm_sql_query *sql; /* its files are databases, which are asked this; NULL: they are rows */
+  bool infers_types;        /* else every column is a string, but for those that are set */
+  bool has_path;            /* a column "Path" with the path of each row's file */
   struct tm_column_setting *settings;
   size_t settings_len;
   struct tm_table_ops ops;

@@ -2,6 +2,8 @@
  *
  *   file -> its first rows: the schema, once
  *        -> rows/ranges.h: ranges, its header compared -> what skip and take leave of them
+ *
+ *   database -> sql/query.h: the schema, once; ranges of keys, those without a row left out
  */
 #include "data/table_cut.h"
 
@@ -11,6 +13,7 @@
 #include "base/mem.h"
 #include "data/rows/open.h"
 #include "data/rows/ranges.h"
+#include "data/sql/query.h"
 #include "data/table.h"
 
 struct tm_table_cut {
@@ -22,6 +25,8 @@ struct tm_table_cut {
   struct tm_item file;
   struct tm_ranges *ranges;
   bool is_open, has_ranges; /* of the file at hand: there may be more; there was one */
+  struct tm_sql_source sql; /* of the database at hand */
+  int64_t key;              /* of that, from the first one on: the next */
 };
 
 struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options)
@@ -54,6 +59,7 @@ void tm_table_cut_free(struct tm_table_cut *c)
   if (!c)
     return;
   tm_ranges_free(c->ranges);
+  tm_sql_source_close(&c->sql);
   tm_buf_release(&c->path);
   free(c);
 }
@@ -105,6 +111,8 @@ static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *
 {
   const struct tm_table *t = c->o.dataset->table;
   struct tm_rows_file file = { .path = c->path.data, .is_first = is_first };
+  if (t->sql)
+    return tm_sql_source_find_schema(&c->sql, t->settings, t->settings_len, out, err);
   file.stream = tm_rows_open(c->o.fs, c->path.data, &c->pack, true, err);
   if (!file.stream)
     return err->code;
@@ -136,8 +144,13 @@ int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
 
 int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
 {
+  const struct tm_sql_query *sql = c->o.dataset->table->sql;
   int rc = 0;
   set_file(c, file);
+  tm_sql_source_close(&c->sql);
+  c->key = 0;
+  if (sql && (rc = tm_sql_source_open(&c->sql, sql, c->path.data, err)) < 0)
+    return rc;
   if (c->o.schema->len == 0) {
     rc = find_schema(c, c->files == 0, c->o.schema, err);
     if (rc == 0 && c->o.schema->len > 0)
@@ -145,7 +158,7 @@ int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struc
     if (rc == 0 && c->o.schema->len > 0)
       rc = tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
   }
-  if (rc == 0)
+  if (rc == 0 && !sql)
     rc = tm_ranges_begin(c->ranges, c->path.data, c->files, err);
   c->file.file = c->files;
   c->has_ranges = false;
@@ -180,18 +193,39 @@ static void fill_item(struct tm_table_cut *c, const struct tm_range *range, stru
   out->is_rows = true;
   out->begin = range->begin;
   out->end = range->end;
-  out->first_row = c->has_ranges ? range->first_row : 0;
+  out->first_row = c->has_ranges || c->sql.query ? range->first_row : 0;
   out->rows = range->rows;
   out->number = -1;
   c->has_ranges = true;
+}
+
+/* The next keys of the database with a row. 1; 0: there are none. Without a key all that the query says is one range. */
+static int next_keys(struct tm_table_cut *c, struct tm_range_item *out, struct tm_err *err)
+{
+  const struct tm_sql_query *q = c->sql.query;
+  int64_t keys = q->key ? q->end - q->from : 1, rows = 0;
+  while (c->key < keys && rows == 0) {
+    int64_t begin = c->key, step = q->key && c->o.size < keys - begin ? c->o.size : keys - begin;
+    int64_t end = q->key ? begin + step : 0;
+    c->key += step;
+    rows = tm_sql_source_count(&c->sql, begin, end, c->o.with_rows, err);
+    out->range = (struct tm_range) {
+      .begin = begin, .end = end, .first_row = -1, .rows = c->o.with_rows ? rows : -1
+    };
+  }
+  return rows < 0 ? (int)rows : rows > 0;
+}
+
+static int next_range(struct tm_table_cut *c, struct tm_range_item *out, struct tm_err *err)
+{
+  return c->sql.query ? next_keys(c, out, err) : tm_ranges_next(c->ranges, out, err);
 }
 
 int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err)
 {
   struct tm_range_item range;
   int rc = 0;
-  while (c->is_open && !tm_table_cut_is_done(c) &&
-         (rc = tm_ranges_next(c->ranges, &range, err)) > 0) {
+  while (c->is_open && !tm_table_cut_is_done(c) && (rc = next_range(c, &range, err)) > 0) {
     fill_item(c, &range.range, out);
     if (trim(c, out))
       return 1;

@@ -1,4 +1,4 @@
-/* table_cut.h - the files of a table, one after the other, as ranges of rows; and the schema that they have. For cut.c.
+/* table_cut.h - the files (or databases) of a table, one after the other, as ranges of rows; and the schema that they have. For cut.c.
  *
  * Steps: new; begin() a file; next() until 0; begin() the next file, ...; free.
  */

@@ -2,6 +2,8 @@
  *
  *   mini-batch -> range -> stream of its file (kept while the next range is of the same) -> reader of its input -> frame
  *                                                                                           in the arena
+ *
+ * Of a database there are a connection and a query in the place of stream and reader.
  */
 #include "data/table_load.h"
 
@@ -16,6 +18,7 @@
 #include "data/rows/open.h"
 #include "data/rows/reader.h"
 #include "data/rows/scan.h"
+#include "data/sql/query.h"
 #include "data/table.h"
 #include "data/table_groups.h"
 
@@ -37,6 +40,8 @@ struct tm_table_loader {
   struct tm_arena arena;
   struct tm_buf path; /* of the stream */
   struct tm_stream *stream;
+  struct tm_sql_source sql; /* of a database, whose path this is as well */
+  struct tm_row_counts sql_counts;
   struct tm_item item; /* that was loaded last */
   struct input *last;  /* and its input */
   const char **values; /* of the columns that are of files; in the arena */
@@ -65,6 +70,7 @@ void tm_table_loader_free(struct tm_table_loader *l)
   free(l->inputs);
   tm_schemas_release(&l->schemas);
   tm_stream_close(l->stream);
+  tm_sql_source_close(&l->sql);
   tm_arena_release(&l->arena);
   tm_buf_release(&l->path);
   free(l->tables);
@@ -307,6 +313,38 @@ static void take_window(struct tm_table_loader *l, const struct tm_item *item,
     take_rows(l, f, first, count);
 }
 
+/* The connection is kept while the next range is of the same database and input. */
+static int open_source(struct tm_table_loader *l, const struct input *in,
+                       const struct tm_item *item, struct tm_err *err)
+{
+  const struct tm_sql_query *q = in->dataset->table->sql;
+  int rc = tm_item_check(l->fs, item, err);
+  bool is_here = l->sql.query == q && l->path.len == item->path_len &&
+                 memcmp(l->path.data, item->path, item->path_len) == 0;
+  if (rc < 0 || is_here)
+    return rc;
+  tm_sql_source_close(&l->sql);
+  tm_stream_close(l->stream);
+  l->stream = NULL;
+  tm_buf_clear(&l->path);
+  tm_buf_add(&l->path, item->path, item->path_len);
+  return tm_sql_source_open(&l->sql, q, l->path.data, err);
+}
+
+static int load_keys(struct tm_table_loader *l, struct input *in, const struct tm_item *item,
+                     struct tm_data_frame *out, struct tm_err *err)
+{
+  int rc = open_source(l, in, item, err);
+  l->last = rc == 0 ? in : NULL;
+  if (rc == 0)
+    rc = tm_sql_source_load(&l->sql, item->begin, item->end, &l->schemas.at[in - l->inputs],
+                            &l->arena, &l->sql_counts, out, err);
+  if (rc < 0)
+    return rc;
+  take_window(l, item, out);
+  return tm_table_ops_apply(&in->dataset->table->ops, &l->arena, out, item->number, err);
+}
+
 static int load_range(struct tm_table_loader *l, struct input *in, const struct tm_item *item,
                       struct tm_data_frame *out, struct tm_err *err)
 {
@@ -315,6 +353,8 @@ static int load_range(struct tm_table_loader *l, struct input *in, const struct 
   l->last = NULL;
   if (item->is_group)
     return tm_table_groups_load(l->fs, item, &l->arena, out, err);
+  if (in->dataset->table->sql)
+    return load_keys(l, in, item, out, err);
   int rc = open_stream(l, item, err);
   l->item = *item;
   l->last = in;
@@ -358,8 +398,24 @@ int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes
   return 0;
 }
 
+/* The first value that did not fit, by its row in the mini-batch. */
+static void sql_words(const struct tm_table_loader *l, struct tm_buf *out)
+{
+  const struct tm_fault *first = &l->sql_counts.first;
+  if (first->kind == TM_FAULT_NONE)
+    return;
+  tm_row_counts_words(out, &l->sql_counts);
+  tm_buf_printf(out, "; the first: '%s', row %" PRId64 " of the mini-batch, ", l->path.data,
+                first->at + 1);
+  tm_fault_words(out, first, &l->schemas.at[l->last - l->inputs]);
+}
+
 void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out)
 {
+  if (l->last && l->last->dataset->table->sql) {
+    sql_words(l, out);
+    return;
+  }
   if (!l->last || !l->last->reader || !l->stream)
     return;
   struct tm_rows_file file = {
@@ -416,7 +472,7 @@ int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *
     rc = tm_table_load(l, dataset, bytes, len, (struct tm_rows_part) { 0, 0 }, &frame, err);
   if (rc == 0)
     return frame.len;
-  bool can_read = in && has_item && !item.is_group && open_path(l, &item, &other) == 0 &&
-                  (rc != TM_ECHANGED || l->stream->size >= 0);
+  bool can_read = in && has_item && !in->dataset->table->sql && !item.is_group &&
+                  open_path(l, &item, &other) == 0 && (rc != TM_ECHANGED || l->stream->size >= 0);
   return can_read ? count_ends(l, in, &item, err) : rc;
 }

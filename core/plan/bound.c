@@ -12,6 +12,16 @@ void tm_bound_init(struct tm_bound *b, const struct tm_step *s, const char *job_
   b->arguments = tm_xcalloc(s->arguments_len + 1, sizeof(*b->arguments));
   for (size_t i = 0; i < s->inputs_len; i++)
     b->inputs[i] = tm_dataset_bind(s->inputs[i], job_dir);
+  for (size_t i = 0; i < s->intakes_len; i++) {
+    const struct tm_step_intake *intake = &s->intakes[i];
+    bool is_input = intake->input >= 0 && s->inputs[intake->input]->mode != TM_DATASET_DIRECT;
+    char *folder = tm_path_join(job_dir, intake->folder);
+    if (is_input) { /* else other inputs than those of the definition have come in their place */
+      tm_dataset_free(b->inputs[intake->input]);
+      b->inputs[intake->input] = tm_dataset_within(intake->dataset, folder);
+    }
+    free(folder);
+  }
   for (size_t i = 0; i < s->arguments_len; i++)
     b->arguments[i] = tm_xstrdup(s->arguments[i]);
   for (size_t i = 0; i < s->paths_len; i++) {

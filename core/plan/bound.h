@@ -1,4 +1,5 @@
-/* bound.h - what of a step depends on where its job is: inputs that other steps write, and paths of outputs among the arguments.
+/* bound.h - what of a step depends on where its job is: inputs that other steps write, or that have a place of their own, and such
+ * paths among the arguments.
  * Caller: init with the job's directory; read; release.
  */
 #ifndef TM_PLAN_BOUND_H

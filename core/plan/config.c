@@ -47,6 +47,9 @@ static int add_given(struct tm_json *settings, const struct tm_field *f,
   if (!value)
     return err ? err->code : TM_EUSAGE;
   add_setting(settings, f->name, value, is_parameter ? "parameter" : origin);
+  if (is_parameter)
+    tm_json_set(tm_json_get(settings, f->name), "parameter",
+                tm_json_new_string(tm_json_str(given, "name", "")));
   return 0;
 }
 

@@ -127,9 +127,24 @@ static int check_input(const struct tm_config *c, const struct tm_dataset *d, co
   return p ? rc : TM_EUSAGE;
 }
 
+/* Of keys there are numbers alone. */
+static int check_keys(const struct tm_step *s, struct tm_err *err)
+{
+  bool is_by_rows = s->config.counts_rows || s->config.partition_keys_len > 0;
+  for (size_t i = 0; i < s->inputs_len; i++)
+    if (tm_json_get(s->inputs[i]->options, "key_column") && !is_by_rows)
+      return tm_err_set(err, TM_EUSAGE,
+                        "'mini_batch_size' is a size, and input %zu%s%s%s is cut by its "
+                        "'key_column'; accepted: so many keys, as \"500rows\"",
+                        i + 1, s->inputs[i]->where ? " (" : "",
+                        s->inputs[i]->where ? s->inputs[i]->where : "",
+                        s->inputs[i]->where ? ")" : "");
+  return 0;
+}
+
 int tm_cutting_check(const struct tm_step *s, struct tm_err *err)
 {
-  int rc = 0;
+  int rc = check_keys(s, err);
   for (size_t i = 0; i < s->inputs_len && rc == 0 && s->config.partition_keys_len > 0; i++) {
     const char *name = s->inputs[i]->name, *where = s->inputs[i]->where;
     char *input =

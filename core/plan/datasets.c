@@ -13,6 +13,8 @@ static const char *constructor_of(const struct tm_json *v)
   const char *kind = tm_json_str(v, "kind", "");
   if (strcmp(kind, "delimited") == 0)
     return "Dataset.Tabular.from_delimited_files";
+  if (strcmp(kind, "sql") == 0)
+    return "Dataset.Tabular.from_sql_query";
   if (strcmp(kind, "archives") == 0)
     return "Dataset.File.from_archives";
   return strcmp(kind, "json_lines") == 0 ? "Dataset.Tabular.from_json_lines_files" : NULL;

@@ -28,9 +28,11 @@ static void link_step(struct tm_step *s, struct tm_pipeline *p, const struct tm_
 {
   free(s->needs);
   s->needs_len = 0;
-  s->needs = tm_xcalloc(s->inputs_len + s->paths_len + 1, sizeof(*s->needs));
+  s->needs = tm_xcalloc(s->inputs_len + s->side_inputs_len + s->paths_len + 1, sizeof(*s->needs));
   for (size_t i = 0; i < s->inputs_len; i++)
     add_need(s, p, by_name, s->inputs[i]->step);
+  for (size_t i = 0; i < s->side_inputs_len; i++)
+    add_need(s, p, by_name, s->side_inputs[i]->step);
   for (size_t i = 0; i < s->paths_len; i++)
     if (strcmp(s->paths[i].step, s->name) != 0) /* its own place to write to */
       add_need(s, p, by_name, s->paths[i].step);

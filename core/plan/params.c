@@ -138,8 +138,12 @@ static const struct tm_field step_fields[] = {
   { "parallel_run_config", TM_FIELD_OBJECT, 0, 0, NULL, "ParallelRunConfig", REQUIRED,
     "how it is run" },
   { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|TabularDataset|OutputFileDatasetConfig",
-    REQUIRED | TM_FIELD_OR_ONE,
+    REQUIRED | PARAMETER | TM_FIELD_OR_ONE,
     "datasets, or outputs of other steps, one after the other, never mixed in a mini-batch" },
+  { "side_inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|OutputFileDatasetConfig",
+    PARAMETER | TM_FIELD_OR_ONE,
+    "datasets of files that every worker may read whole; in 'arguments' each becomes the path of "
+    "its place" },
   { "output", TM_FIELD_OBJECTS, 0, 0, NULL, "OutputFileDatasetConfig", TM_FIELD_OR_ONE,
     "the folder of the output; of several the first is <step>/output, each further one "
     "<step>/output.<name>" },
@@ -160,8 +164,9 @@ static const struct tm_field pipeline_fields[] = {
 
 static const struct tm_field parameter_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "as in --param NAME=VALUE" },
-  { "default_value", TM_FIELD_SCALAR, 0, 0, NULL, NULL, REQUIRED,
-    "without --param; its type is the parameter's" },
+  { "default_value", TM_FIELD_SCALAR, 0, 0, NULL, "FileDataset|TabularDataset", REQUIRED,
+    "without --param; its type is the parameter's; of a dataset, as an input, --param gives the "
+    "path" },
 };
 
 #define PARTITION_FORMAT                                                                           \
@@ -188,6 +193,20 @@ static const struct tm_field output_fields[] = {
   { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE, "of that dataset, for people" },
   { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE,
     "of that dataset: names and values, for people" },
+};
+
+static const struct tm_field mini_batches_fields[] = {
+  { "mini_batch_size", TM_FIELD_AMOUNT, 1, INT_MAX_GIVEN, "10", NULL, 0,
+    "as of ParallelRunConfig: files, or \"1MB\" or \"500rows\" of tables" },
+  { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
+    "columns: each distinct combination of their values is one mini-batch" },
+};
+
+static const struct tm_field load_script_fields[] = {
+  { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
+    "those of the script, as it finds them in `arg`" },
+  { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG", ANY_CASE,
+    "the least that the script's logger writes" },
 };
 
 static const struct tm_field register_fields[] = {
@@ -322,6 +341,28 @@ static const struct tm_field from_json_lines_files_fields[] = {
   TABLE_FIELDS,
 };
 
+#define KEY_MAX_GIVEN 9007199254740991.0 /* 2^53 - 1 */
+
+static const struct tm_field from_sql_query_fields[] = {
+  { "query", TM_FIELD_TEXT, 0, 0, NULL, NULL, REQUIRED | PARAMETER,
+    "the SELECT that the rows come from" },
+  { "key_column", TM_FIELD_TEXT, 0, 0, NULL, NULL, PARAMETER,
+    "a column of the query with integers, by which it is cut: a mini-batch has the rows of so many "
+    "keys as mini_batch_size says, as \"500rows\"; without it all rows are one mini-batch" },
+  { "key_from", TM_FIELD_INT, -KEY_MAX_GIVEN, KEY_MAX_GIVEN, NULL, NULL, PARAMETER,
+    "the first key; rows before it are left out" },
+  { "key_to", TM_FIELD_INT, -KEY_MAX_GIVEN, KEY_MAX_GIVEN, NULL, NULL, PARAMETER,
+    "the last key; rows behind it are left out" },
+  { "query_timeout", TM_FIELD_SECONDS, 0.001, 86400, "30", NULL, PARAMETER,
+    "seconds until the first row, waiting for other programs' locks included" },
+  { "validate", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
+    "the query is looked at before anything starts" },
+  { "set_column_types", TM_FIELD_TYPES, 0, 0, NULL, NULL, 0,
+    "types of columns by name, which go over those that the first rows have" },
+  { "on_misfit", TM_FIELD_CHOICE, 0, 0, "null", "null|error", 0,
+    "a value that does not fit its column's type is null and counted, or fails the try" },
+};
+
 static const struct tm_field partition_by_fields[] = {
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "a target that partition_by has made of other rows is made anew" },
@@ -351,6 +392,8 @@ static const struct kind {
   KIND("PipelineParameter", parameter_fields),
   KIND("OutputFileDatasetConfig", output_fields),
   KIND("dataset:register", register_fields),
+  KIND("dataset:mini_batches", mini_batches_fields),
+  KIND("load_script", load_script_fields),
   KIND("pipeline:submit", submit_fields),
   KIND("Workspace", workspace_fields),
   KIND("Datastore.register_directory", directory_fields),
@@ -361,6 +404,7 @@ static const struct kind {
   KIND("Dataset.File.from_manifest", from_manifest_fields),
   KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
   KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
+  KIND("Dataset.Tabular.from_sql_query", from_sql_query_fields),
   KIND("Dataset.File.from_failed_items", from_failed_items_fields),
   KIND("dataset:partition_by", partition_by_fields),
 };
@@ -452,7 +496,8 @@ static int check_parameter(const struct tm_field *f, const struct tm_json *given
 
 int tm_params_check_field(const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
 {
-  if (f->type != TM_FIELD_OBJECT && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
+  bool is_object = f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS;
+  if (!is_object && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
     return check_parameter(f, given, err);
   struct tm_json *settled = tm_params_value(f, given, err);
   if (!settled)

@@ -30,7 +30,7 @@ enum tm_field_type {
   TM_FIELD_WORD,        /* of a parameter, dataset or output: letters, digits, '-', '_', '.' */
   TM_FIELD_VARIABLES,   /* names with values */
   TM_FIELD_ENVIRONMENT, /* { variables = VARIABLES, module_paths = list of paths } */
-  TM_FIELD_SCALAR,      /* a string, a number or a boolean */
+  TM_FIELD_SCALAR, /* a string, a number or a boolean, or an object that one of `accepts` made */
   TM_FIELD_NAMES,  /* a list of one or more strings, no two equal; one stands for a list of one */
   TM_FIELD_TYPES,  /* names of columns with their types; in one form { name = { type, formats } } */
   TM_FIELD_LIST,   /* any list */
@@ -61,11 +61,12 @@ struct tm_field {
 };
 
 /* The fields of a constructor ("ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter",
- * "OutputFileDatasetConfig", "dataset:register", "pipeline:submit", "Workspace", "Datastore.register_directory",
+ * "OutputFileDatasetConfig", "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit",
+ * "Workspace", "Datastore.register_directory",
  * "datastore:upload", "datastore:download", "Dataset.File.from_files", "Dataset.File.from_archives",
  * "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
  * "Dataset.Tabular.from_delimited_files",
- * "Dataset.Tabular.from_json_lines_files"), in the order of the manual; of
+ * "Dataset.Tabular.from_json_lines_files", "Dataset.Tabular.from_sql_query"), in the order of the manual; of
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);

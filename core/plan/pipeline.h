@@ -33,12 +33,24 @@ struct tm_step_path {
   char *step; /* that writes it */
 };
 
+/* An input or side input that is at a place of its own while the step runs: inputs.h. */
+struct tm_step_intake {
+  struct tm_dataset *dataset; /* as it was defined */
+  int64_t input;              /* its number among the inputs; negative: it is a side input */
+  char *folder;               /* in the job's directory: "score/inputs/model" */
+  char *path;                 /* absolute: a link to that; or NULL */
+};
+
 struct tm_step {
   char *name;
   char *where; /* file:line of the ParallelRunStep */
   struct tm_config config;
   struct tm_dataset **inputs;
   size_t inputs_len;
+  struct tm_dataset **side_inputs; /* every worker may read them whole */
+  size_t side_inputs_len;
+  struct tm_step_intake *intakes;
+  size_t intakes_len;
   struct tm_step_output *outputs;
   size_t outputs_len;     /* one at least */
   struct tm_step **needs; /* that must be Completed before it begins, each once */
@@ -63,14 +75,20 @@ struct tm_pipeline {
   char *file;        /* absolute path of the pipeline file; NULL: it was given by options */
   struct tm_step **steps;
   size_t steps_len;
-  struct tm_json *params; /* those given at this submission: name -> text */
+  struct tm_json *
+      params; /* those given at this submission: name -> text, or value; of a dataset all that it is */
   char *
       only_failed; /* the job whose failed items are the inputs, absolute; NULL: inputs are as defined */
 };
 
-/* A value given for a PipelineParameter: --param NAME=VALUE. */
+/* A value given for a PipelineParameter: --param NAME=VALUE, or one of a file or of a job's record. */
 struct tm_param {
-  const char *name, *value;
+  const char *name, *value;   /* as text */
+  const struct tm_json *tree; /* or as a value; NULL: as text */
+  const char *origin;         /* for people: "--param", the name of a file */
+  const char *base_dir;       /* of paths of a dataset; NULL: the folder of the pipeline file */
+  const char *file;           /* that begins the words of a refusal, or NULL */
+  bool is_optional;           /* a pipeline without such a parameter is well */
 };
 
 /* `v`: tag "Pipeline". NULL with words: file:line, key, what was given, what is accepted, the nearest known name. */

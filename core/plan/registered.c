@@ -19,21 +19,29 @@ static int look(struct tm_buf *out, const struct tm_dataset *d, const struct tm_
   return out->len > 0;
 }
 
+static void check(const struct tm_step *s, const struct tm_dataset *d, const struct tm_fs *fs,
+                  void (*on_changed)(void *data, const char *words), void *data)
+{
+  struct tm_buf changes = TM_BUF_NONE, words = TM_BUF_NONE;
+  if (d->registered && d->workspace && look(&changes, d, fs)) {
+    tm_buf_printf(&words,
+                  "step '%s': dataset '%s' version %" PRId64
+                  " has changed since it was registered: %s",
+                  s->name, d->registered, d->version, changes.data);
+    on_changed(data, words.data);
+  }
+  tm_buf_release(&changes);
+  tm_buf_release(&words);
+}
+
 void tm_registered_check(const struct tm_pipeline *p, const struct tm_fs *fs,
                          void (*on_changed)(void *data, const char *words), void *data)
 {
-  for (size_t i = 0; i < p->steps_len; i++)
-    for (size_t j = 0; j < p->steps[i]->inputs_len; j++) {
-      const struct tm_dataset *d = p->steps[i]->inputs[j];
-      struct tm_buf changes = TM_BUF_NONE, words = TM_BUF_NONE;
-      if (d->registered && d->workspace && look(&changes, d, fs)) {
-        tm_buf_printf(&words,
-                      "step '%s': dataset '%s' version %" PRId64
-                      " has changed since it was registered: %s",
-                      p->steps[i]->name, d->registered, d->version, changes.data);
-        on_changed(data, words.data);
-      }
-      tm_buf_release(&changes);
-      tm_buf_release(&words);
-    }
+  for (size_t i = 0; i < p->steps_len; i++) {
+    const struct tm_step *s = p->steps[i];
+    for (size_t j = 0; j < s->inputs_len; j++)
+      check(s, s->inputs[j], fs, on_changed, data);
+    for (size_t j = 0; j < s->side_inputs_len; j++)
+      check(s, s->side_inputs[j], fs, on_changed, data);
+  }
 }

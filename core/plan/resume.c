@@ -120,6 +120,7 @@ void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
   for (size_t i = 0; i < n; i++)
     compare_setting(&fields[i], old_settings, new_settings, out);
   compare_member("inputs", "inputs", false, before, now, out);
+  compare_member("side_inputs", "side_inputs", false, before, now, out);
   compare_member("arguments", "arguments", false, before, now, out);
   compare_member("outputs", "outputs", false, before, now, out);
   compare_member("working_dir", "working directory", false, before, now, out);

@@ -65,7 +65,8 @@ void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 
   struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < definition->list.len; i++) {
     const char *key = definition->keys[i];
-    if (strcmp(key, "settings") != 0 && strcmp(key, "allow_reuse") != 0)
+    bool is_told = strcmp(key, "parameters") == 0; /* what they are is in the rest */
+    if (!is_told && strcmp(key, "settings") != 0 && strcmp(key, "allow_reuse") != 0)
       tm_json_set(v, key, tm_json_copy(definition->list.at[i]));
   }
   add_settings(settings, "ParallelRunConfig", tm_json_get(definition, "settings"));
@@ -128,7 +129,11 @@ static void add_element(struct tm_buf *out, const char *key, const struct tm_jso
 
 static bool is_list(const char *key)
 {
-  return strcmp(key, "inputs") == 0 || strcmp(key, "arguments") == 0 || strcmp(key, "outputs") == 0;
+  static const char *const lists[] = { "inputs", "side_inputs", "arguments", "outputs" };
+  for (size_t i = 0; i < TM_COUNT_OF(lists); i++)
+    if (strcmp(key, lists[i]) == 0)
+      return true;
+  return false;
 }
 
 static void add_change(struct tm_buf *out, const char *key, const char *before, const char *now)

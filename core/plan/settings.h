@@ -14,6 +14,7 @@
 /* The PipelineParameters of a pipeline by name, with the values of this submission; and what its machine says. */
 struct tm_values {
   struct tm_json *by_name;   /* object: name -> value; never NULL after init */
+  struct tm_json *origins;   /* of those that were given: name -> struct tm_param's origin */
   int64_t processes_default; /* process_count_per_node where a config gives none */
 };
 
@@ -21,12 +22,16 @@ struct tm_values {
 int64_t tm_settings_processes_default(void);
 
 /* Collects the parameters of the tree `v`, and takes the values given. TM_EUSAGE: one name with two defaults, a name that
- * is not in the pipeline, a value of another type. Release it in every case. */
+ * is not in the pipeline, a value of another type (given.h). Release it in every case. */
 int tm_values_init(struct tm_values *p, const struct tm_json *v, const struct tm_param *params,
                    size_t params_len, struct tm_err *err);
 void tm_values_release(struct tm_values *p);
 /* The value for the PipelineParameter `parameter`; memory of `p`. */
 const struct tm_json *tm_values_find(const struct tm_values *p, const struct tm_json *parameter);
+/* The tree `v` with values in the place of PipelineParameters, to be freed; `p` NULL: their defaults. */
+struct tm_json *tm_values_put(const struct tm_values *p, const struct tm_json *v);
+/* {name: {value, origin}} of the parameters in the tree `v`, in their order, to be freed. */
+struct tm_json *tm_values_used(const struct tm_values *p, const struct tm_json *v);
 
 /* {name: {value, origin}} for every parameter that has a value; to be freed. `origin` is that of what `config` gives; some
  * defaults depend on the inputs of the step. NULL and words with the place. */

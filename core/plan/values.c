@@ -202,12 +202,13 @@ static struct tm_json *bool_value(const struct tm_json *given)
   return NULL;
 }
 
-static struct tm_json *scalar_value(const struct tm_json *given)
+static struct tm_json *scalar_value(const struct tm_field *f, const struct tm_json *given)
 {
-  bool is_number =
+  bool is_good =
       given->type == TM_JSON_INT || (given->type == TM_JSON_NUMBER && isfinite(given->number));
-  return is_number || given->type == TM_JSON_BOOL || is_plain_string(given) ? tm_json_copy(given)
-                                                                            : NULL;
+  is_good = is_good || given->type == TM_JSON_BOOL || is_plain_string(given) ||
+            is_tagged(given, f->accepts);
+  return is_good ? tm_json_copy(given) : NULL;
 }
 
 /* The text of a scalar, to be freed; NULL when it is none. */
@@ -355,9 +356,17 @@ static struct tm_json *list_value(const struct tm_json *given)
   return given->type == TM_JSON_ARRAY && !given->tag ? tm_json_copy(given) : NULL;
 }
 
+/* A PipelineParameter stands for its value, which by now is its default. */
+static const struct tm_json *meant(const struct tm_field *f, const struct tm_json *given)
+{
+  bool is_parameter = (f->flags & TM_FIELD_PARAMETER) && is_tagged(given, "PipelineParameter");
+  const struct tm_json *value = is_parameter ? tm_json_get(given, "default_value") : NULL;
+  return value ? value : given;
+}
+
 static struct tm_json *objects_value(const struct tm_field *f, const struct tm_json *given)
 {
-  if ((f->flags & TM_FIELD_OR_ONE) && is_tagged(given, f->accepts)) {
+  if ((f->flags & TM_FIELD_OR_ONE) && is_tagged(meant(f, given), f->accepts)) {
     struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
     tm_json_add(list, tm_json_copy(given));
     return list;
@@ -365,7 +374,7 @@ static struct tm_json *objects_value(const struct tm_field *f, const struct tm_j
   if (given->type != TM_JSON_ARRAY || given->tag || given->list.len == 0)
     return NULL;
   for (size_t i = 0; i < given->list.len; i++) {
-    if (!is_tagged(given->list.at[i], f->accepts))
+    if (!is_tagged(meant(f, given->list.at[i]), f->accepts))
       return NULL;
   }
   return tm_json_copy(given);
@@ -389,7 +398,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_BOOL: return bool_value(given);
   case TM_FIELD_VARIABLES: return variables_value(given);
   case TM_FIELD_ENVIRONMENT: return environment_value(given);
-  case TM_FIELD_SCALAR: return scalar_value(given);
+  case TM_FIELD_SCALAR: return scalar_value(f, given);
   case TM_FIELD_NAMES: return names_value(given);
   case TM_FIELD_TYPES: return types_value(given);
   case TM_FIELD_LIST: return list_value(given);
@@ -405,7 +414,7 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
 {
   for (size_t i = 0;
        f->type == TM_FIELD_OBJECTS && given->type == TM_JSON_ARRAY && i < given->list.len; i++) {
-    if (!is_tagged(given->list.at[i], f->accepts)) {
+    if (!is_tagged(meant(f, given->list.at[i]), f->accepts)) {
       *at = i + 1;
       return given->list.at[i];
     }
@@ -417,6 +426,8 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
 static const char *hint_of(const struct tm_field *f, const struct tm_json *given)
 {
   bool is_step = is_tagged(given, "ParallelRunStep") && strstr(f->accepts, "FileDataset");
+  if (f->flags & TM_FIELD_PARAMETER && is_tagged(given, "PipelineParameter"))
+    return " whose default_value is no dataset";
   return is_step ? " (what a step writes is read by its output)" : "";
 }
 
@@ -527,7 +538,10 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
     tm_buf_add_str(out, "a table { variables, module_paths }: names (without '=') with strings, "
                         "numbers or booleans, and folders (without ';' and '?')");
     break;
-  case TM_FIELD_SCALAR: tm_buf_add_str(out, "a string, a number or a boolean"); break;
+  case TM_FIELD_SCALAR:
+    tm_buf_add_str(out, f->accepts ? "a string, a number, a boolean or a dataset"
+                                   : "a string, a number or a boolean");
+    break;
   case TM_FIELD_NAMES:
     tm_buf_add_str(out, "a list of one or more different names, not empty");
     break;

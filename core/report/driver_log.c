@@ -44,16 +44,18 @@ static void add_start(struct tm_driver_log *d, const struct tm_event *e,
   tm_buf_release(&text);
 }
 
-static void add_settings(struct tm_driver_log *d, const struct tm_event *e,
-                         const struct tm_json *settings)
+/* `values`: {NAME: {value, origin}}; `word`: what they are. */
+static void add_values(struct tm_driver_log *d, const struct tm_event *e, const char *word,
+                       const struct tm_json *values)
 {
   struct tm_buf text = TM_BUF_NONE;
-  for (size_t i = 0; settings && settings->type == TM_JSON_OBJECT && i < settings->list.len; i++) {
-    const struct tm_json *setting = settings->list.at[i];
-    const struct tm_json *value = tm_json_get(setting, "value");
-    tm_buf_printf(&text, "setting %s = ", settings->keys[i]);
-    add_json(&text, value ? value : setting);
-    tm_buf_printf(&text, " (%s)", tm_json_str(setting, "origin", "of unknown origin"));
+  for (size_t i = 0; values && values->type == TM_JSON_OBJECT && i < values->list.len; i++) {
+    const struct tm_json *v = values->list.at[i], *value = tm_json_get(v, "value");
+    const char *parameter = tm_json_str(v, "parameter", NULL);
+    tm_buf_printf(&text, "%s %s = ", word, values->keys[i]);
+    add_json(&text, value ? value : v);
+    tm_buf_printf(&text, " (%s%s%s)", tm_json_str(v, "origin", "of unknown origin"),
+                  parameter ? " " : "", parameter ? parameter : "");
     add(d, e->wall_ns, TM_INFO, &text);
   }
   tm_buf_release(&text);
@@ -81,8 +83,10 @@ int tm_driver_log_open(struct tm_driver_log *d, const struct tm_fs *fs, const st
   free(path);
   add_start(d, e, step);
   if (step->effective) {
-    add_settings(d, e, tm_json_get(step->effective, "settings"));
+    add_values(d, e, "parameter", tm_json_get(step->effective, "parameters"));
+    add_values(d, e, "setting", tm_json_get(step->effective, "settings"));
     add_list(d, e, "input", tm_json_get(step->effective, "inputs"));
+    add_list(d, e, "side input", tm_json_get(step->effective, "side_inputs"));
     add_list(d, e, "argument", tm_json_get(step->effective, "arguments"));
   }
   return rc;

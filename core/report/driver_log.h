@@ -1,9 +1,11 @@
 /* driver_log.h - logs/70_driver_log.txt: what a session of a step was started with: by which program and where, from which
  * file, and each effective setting with its origin, as log lines:
  *
+ *   parameter size = 5 (--param)
  *   setting run_max_try = 3 (default)
+ *   setting mini_batch_size = 5 (parameter size)
  *
- * The origin is a word of the plan: "file", "default", the name of a parameter. No value of an environment variable is in it.
+ * The origin is a word of the plan: "file", "default", "argument", "option", or a parameter, whose own says where its value is from. No value of an environment variable is in it.
  * Behind it, what was said about the job (what is kept, what has changed), and how the session ended. Appended to.
  */
 #ifndef TM_REPORT_DRIVER_LOG_H

@@ -26,6 +26,7 @@ static void end(struct tm_supervisor *s)
   struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
 
   s->is_ended = true;
+  tm_intake_clear(s->o.fs, s->o.step, s->o.job->dir);
   s->view.verdict = s->tally.verdict;
   s->view.cause = s->tally.verdict == TM_FAILED ? s->cause.text : "";
   tm_supervisor_emit(s, &e, NULL);
@@ -81,7 +82,8 @@ static bool start_upload(struct tm_supervisor *s)
 
 void tm_supervisor_check_end(struct tm_supervisor *s)
 {
-  if (!s->is_ending || s->is_finished || s->pool.living > 0 || tm_syncer_is_busy(&s->syncer))
+  if (!s->is_ending || s->is_finished || s->pool.living > 0 || s->intake ||
+      tm_syncer_is_busy(&s->syncer))
     return;
   s->is_finished = true;
   tm_lister_stop(s->lister);

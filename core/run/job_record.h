@@ -2,7 +2,7 @@
  *
  *   job.json         {"version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted",
  *                     "only_failed": directory of the job whose failed items are the inputs; else absent,
- *                     "params": {NAME: text, as given at the submission},
+ *                     "params": {NAME: text or value, as given at the submission; of a dataset all that it is},
  *                     "steps": [{"name", "script", "needs": [names of the steps it waits for; absent: none], "definition": <tm_step.effective, and "snapshot_hash">}]}
  *   job_result.json  {"status", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
  *                     "items": {the same}, "reused", "reused_from": directory of the job whose result it is, "output", "cause"}]}

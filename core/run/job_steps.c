@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "run/job_own.h"
 #include "run/job_record.h"
+#include "run/intake.h"
 #include "run/place.h"
 #include "run/takeover.h"
 
@@ -244,7 +245,10 @@ static void keep_step(struct tm_job *job, size_t i)
 
 static int check_place(const struct tm_job *job, size_t i, struct tm_err *err)
 {
-  return tm_place_check(job->o.fs, job->o.pipeline->steps[i], job->dir.path, err);
+  const struct tm_step *step = job->o.pipeline->steps[i];
+  int rc = tm_place_check(job->o.fs, step, job->dir.path, err);
+
+  return rc < 0 ? rc : tm_intake_check(job->o.fs, step, job->dir.path, err);
 }
 
 int tm_job_steps_open(struct tm_job *job, struct tm_err *err)

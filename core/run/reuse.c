@@ -47,6 +47,8 @@ const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step 
     const struct tm_dataset *d = step->inputs[i];
     if (tm_dataset_is_stdin(d))
       return "its input is a list on standard input";
+    if (d->mode != TM_DATASET_DIRECT)
+      return "its input has a place of its own: as_mount(path) or as_download()";
     if (d->table && (d->table->ops.take >= 0 || d->table->ops.skip > 0))
       return "its input is a part of a table: take() or skip()";
     if (d->kind == TM_DATASET_ARCHIVES && d->limit > 0)
@@ -147,17 +149,24 @@ static void begin_identity(struct tm_identity *id, bool by_content)
                                .max = TM_INPUT_RECORD_MAX };
 }
 
+/* Adds the files of a dataset, which an other step may have written. */
+static int list_dataset(struct tm_identity *out, const struct tm_reuse *r,
+                        const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_dataset *bound = d->step ? tm_dataset_bind(d, r->dir_of(r->data, d->step)) : NULL;
+  int rc = tm_input_record_list(out, r->fs, bound ? bound : d, r->stop, err);
+
+  tm_dataset_free(bound);
+  return rc;
+}
+
 static int list_inputs(struct tm_reuse *r, struct tm_err *err)
 {
   int rc = 0;
 
   begin_identity(&r->inputs, r->step->reuses_by_content);
-  for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++) {
-    const struct tm_dataset *d = r->step->inputs[i];
-    struct tm_dataset *bound = d->step ? tm_dataset_bind(d, r->dir_of(r->data, d->step)) : NULL;
-    rc = tm_input_record_list(&r->inputs, r->fs, bound ? bound : d, r->stop, err);
-    tm_dataset_free(bound);
-  }
+  for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++)
+    rc = list_dataset(&r->inputs, r, r->step->inputs[i], err);
   return rc;
 }
 
@@ -184,6 +193,8 @@ int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
   int rc = 0;
 
   begin_identity(&r->side, step->reuses_by_content);
+  for (size_t i = 0; i < step->side_inputs_len && rc >= 0; i++)
+    rc = list_dataset(&r->side, r, step->side_inputs[i], err);
   for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),

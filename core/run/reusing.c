@@ -54,7 +54,7 @@ static bool reads_aside(const struct tm_step *step)
   for (size_t i = 0; i < step->paths_len; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       return true;
-  return false;
+  return step->side_inputs_len > 0;
 }
 
 static int open_step(struct tm_job *job, size_t i, struct tm_db *db, struct tm_err *err)

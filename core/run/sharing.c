@@ -12,7 +12,7 @@ static int64_t count_leaving(const struct tm_supervisor *s)
 
 void tm_supervisor_fill(struct tm_supervisor *s)
 {
-  if (!s->is_ending)
+  if (!s->is_ending && !s->intake)
     tm_crew_fill(s);
 }
 
@@ -21,7 +21,7 @@ void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
   int64_t open = tm_crew_open(s), most = s->pool.process_count;
 
   *out = (struct tm_share) { .lives = s->pool.living, .leaves = count_leaving(s) };
-  if (!s->is_ending &&
+  if (!s->is_ending && !s->intake &&
       s->stuck.since_ns == 0) /* one at least, also while nothing is listed: it is needed soon */
     out->wants = open < 1 ? 1 : open < most ? open : most;
 }

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "data/table_load.h"
 #include "run/isolate.h"
@@ -377,6 +378,60 @@ static int start_syncer(struct tm_supervisor *s, struct tm_err *err)
   return rc;
 }
 
+static void start_listing(struct tm_supervisor *s)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_patience_init(&s->patience, s->o.step->config.first_timeout_ns,
+                   s->o.step->config.progress_timeout_ns, tm_clock_mono_ns());
+  if ((!tm_manifest_has_end(s->manifest) || s->o.verify_input) && start_lister(s, &err) < 0)
+    tm_supervisor_fail(s, &err);
+  else
+    tm_supervisor_judge(s);
+}
+
+/* All of its inputs that have a place of their own are there; or they cannot be. */
+static void on_taken_in(void *data, int code, const struct tm_err *err)
+{
+  struct tm_supervisor *s = data;
+  struct tm_node *node = s->later;
+
+  tm_intake_stop(s->intake);
+  s->intake = NULL;
+  s->later = NULL;
+  if (s->is_ending) {
+    tm_supervisor_check_end(s);
+    return;
+  }
+  if (code < 0) {
+    tm_supervisor_fail(s, err);
+    return;
+  }
+  start_listing(s);
+  if (node)
+    tm_supervisor_set_node(s, node);
+}
+
+static int start_intake(struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_intake_options o = { .loop = s->o.loop,
+                                 .fs = s->o.fs,
+                                 .step = s->o.step,
+                                 .job_dir = s->o.job->dir,
+                                 .on_ended = on_taken_in,
+                                 .data = s };
+
+  if (s->o.step->intakes_len == 0 || s->view.is_kept)
+    return 0;
+  tm_supervisor_say(s, TM_INFO, "step '%s': %zu %s to %s of %s own, then it begins", s->view.name,
+                    s->o.step->intakes_len,
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "input gets", "inputs get"),
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "a place", "places"),
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "its", "their"));
+  s->intake = tm_intake_start(&o, err);
+  return s->intake ? 0 : err->code;
+}
+
 void tm_supervisor_start(struct tm_supervisor *s)
 {
   struct tm_event e = { .kind = TM_EVENT_STEP_STARTED };
@@ -389,14 +444,12 @@ void tm_supervisor_start(struct tm_supervisor *s)
     tm_supervisor_say(s, TM_INFO, "step '%s': %s", s->view.name, s->o.step->notes[i]);
   tm_supervisor_say(s, TM_INFO, "step '%s': progress_update_timeout is %g s", s->view.name,
                     (double)s->o.step->config.progress_timeout_ns / 1e9);
-  tm_patience_init(&s->patience, s->o.step->config.first_timeout_ns,
-                   s->o.step->config.progress_timeout_ns, tm_clock_mono_ns());
-  if (start_syncer(s, &err) < 0 ||
-      ((!tm_manifest_has_end(s->manifest) || s->o.verify_input) && start_lister(s, &err) < 0)) {
+  if (start_syncer(s, &err) < 0 || start_intake(s, &err) < 0) {
     tm_supervisor_fail(s, &err);
     return;
   }
-  tm_supervisor_judge(s);
+  if (!s->intake)
+    start_listing(s);
 }
 
 /* Judging and ending. */
@@ -434,6 +487,8 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
     tm_timer_stop(&s->steal_timer);
     tm_timer_stop(&s->due_timer);
   }
+  if (s->intake)
+    tm_intake_cancel(s->intake);
   tm_crew_stop_all(s, kill);
   tm_supervisor_check_end(s);
 }
@@ -463,7 +518,7 @@ void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
 
 void tm_supervisor_lose_node(struct tm_supervisor *s)
 {
-  s->node = NULL;
+  s->node = s->later = NULL;
   tm_crew_lose_all(s);
   tm_supervisor_check_end(s);
 }
@@ -472,6 +527,10 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 {
   if (s->is_ending)
     return;
+  if (s->intake) { /* no worker is started before its inputs are there */
+    s->later = node;
+    return;
+  }
   tm_crew_add_node(s, node);
   tm_crew_fill(s);
 }
@@ -479,7 +538,8 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
   refresh(s);
-  tm_vigil_tick(s);
+  if (!s->intake)
+    tm_vigil_tick(s);
 }
 
 /* Closing. */
@@ -522,6 +582,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_crew_drop_all(s);
   tm_isolate_drop_all(s);
   tm_lister_stop(s->lister);
+  tm_intake_stop(s->intake);
   tm_upload_stop(s->upload);
   (void)tm_syncer_stop(&s->syncer);
   tm_columns_release(&s->columns);

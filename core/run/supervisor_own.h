@@ -17,6 +17,7 @@
 #include "run/columns.h"
 #include "run/hand.h"
 #include "run/init_rules.h"
+#include "run/intake.h"
 #include "run/lister.h"
 #include "run/patience.h"
 #include "run/pool.h"
@@ -62,6 +63,9 @@ struct tm_supervisor {
   struct tm_lister *lister;     /* NULL: the list is complete */
   struct tm_syncer syncer;
   struct tm_sync sync;
+  struct tm_intake
+      *intake;           /* while inputs get to their places; nothing is listed and nobody works */
+  struct tm_node *later; /* the node that is begun with then, or NULL */
   struct tm_upload *upload; /* while outputs are put to their destinations */
   struct tm_queue queue;
   struct tm_tally tally;

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/help.h"
+#include "cli/script.h"
 #include "node/keeper.h"
 #include "run/job.h"
 #include "runtime.h"
@@ -43,15 +44,6 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
   return rc;
 }
 
-static int lua_file(const struct tm_cli *cli, int argc, char **argv)
-{
-  struct tm_err err = TM_ERR_NONE;
-  if (argc >= 2)
-    return tm_lua_run_file(argc - 1, argv + 1);
-  tm_err_set(&err, TM_EUSAGE, "a Lua file is missing");
-  return tm_cli_fail_usage(tm_command_find("lua"), &err);
-}
-
 static int keeper(const struct tm_cli *cli, int argc, char **argv)
 {
   return tm_keeper_run();
@@ -63,7 +55,6 @@ static int worker(const struct tm_cli *cli, int argc, char **argv)
 }
 
 /* clang-format off */
-static const struct tm_command command_lua = { .name = "lua", .run = lua_file, .usage = "FILE.lua ARGS...", .summary = "runs a Lua file in this interpreter, with its modules", .takes_all = true };
 static const struct tm_command command_version = { .name = "version", .run = version, .usage = "", .summary = "says the version, and those of its libraries" };
 static const struct tm_command command_node = { .name = "node", .run = keeper, .usage = "" };
 static const struct tm_command command_worker = { .name = "worker", .run = worker, .usage = "" };
@@ -82,7 +73,8 @@ static const struct tm_command *const commands[] = {
   &tm_command_verify,
   &tm_command_graph,
   &tm_command_dataset,
-  &command_lua,
+  &tm_command_repl,
+  &tm_command_lua,
   &command_version,
   &tm_command_help,
   &command_node,
@@ -242,17 +234,15 @@ int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
     return 3;
   }
   tm_set_on_fault(on_fault, NULL);
-  if (argc < 2) {
-    tm_help_add_overview(&text);
-    fputs(text.data, stderr);
-    tm_buf_release(&text);
-    return 2;
-  }
+  if (argc < 2)
+    return (isatty(STDIN_FILENO) ? tm_command_repl : tm_command_lua).run(&cli, argc, argv);
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
     name = "help";
   if (strcmp(name, "--version") == 0)
     name = "version";
-  if (!(command = tm_command_find(name)))
+  if (!(command = tm_command_find(name)) && tm_script_is_meant(name))
+    return tm_command_lua.run(&cli, argc, argv);
+  if (!command)
     return tm_help_refuse(name);
   if (!command->takes_all && asks_for_help(argc - 1, argv + 1)) {
     tm_help_add_command(&text, command);

@@ -65,6 +65,8 @@ extern const struct tm_command tm_command_clean;
 extern const struct tm_command tm_command_verify;
 extern const struct tm_command tm_command_graph;
 extern const struct tm_command tm_command_dataset;
+extern const struct tm_command tm_command_repl;
+extern const struct tm_command tm_command_lua;
 extern const struct tm_command tm_command_help;
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/table_look.h"
+#include "lua/table_look.h"
 #include "data/cut.h"
 #include "data/item.h"
 #include "data/key.h"
@@ -26,7 +26,8 @@ struct piece {
   uint32_t items, dataset;
   char *from, *to; /* first and last item */
   bool is_rows;
-  int64_t begin, end; /* of rows: bytes of the file */
+  int64_t begin, end; /* of rows: bytes of the file, */
+  bool is_keys;       /* or keys of a query: the first and the last */
   char *keys;         /* "store=north, date=2026-01-31", or NULL */
 };
 
@@ -72,6 +73,18 @@ static void note_piece(struct piece *p, uint64_t index, const struct tm_mini_bat
   }
 }
 
+/* Of a query they are counted from the first key on; one without keys has none. */
+static void note_keys(struct piece *p, const struct tm_dataset *d)
+{
+  if (p->is_keys || !p->is_rows || d->kind != TM_DATASET_SQL)
+    return;
+  bool has_keys = tm_json_get(d->options, "key_column");
+  int64_t from = tm_json_int(d->options, "key_from", 0);
+  p->is_keys = true;
+  p->begin = has_keys ? from + p->begin : 0;
+  p->end = has_keys ? from + p->end - 1 : -1;
+}
+
 static void on_warning(void *data, const char *text)
 {
   tm_cli_say("warning: %s", text);
@@ -98,6 +111,8 @@ static int cut_all(struct cutting *c, const struct tm_step *step, const char *sp
     }
     c->has_rows |= look.is_table && mb.items == 0;
     note_piece(&c->last, (uint64_t)c->mini_batches++, &mb);
+    note_keys(&c->first, step->inputs[c->first.dataset]);
+    note_keys(&c->last, step->inputs[mb.dataset]);
     c->items += mb.items;
   }
   if (rc == 0 && c->mini_batches == 0)
@@ -144,6 +159,16 @@ static struct tm_json *piece_to_json(const struct piece *p)
   return v;
 }
 
+static void set_effective(struct tm_json *v, const struct tm_step *step)
+{
+  static const char *const members[] = { "settings", "side_inputs", "arguments", "parameters" };
+  for (size_t i = 0; i < TM_COUNT_OF(members); i++) {
+    const struct tm_json *member = tm_json_get(step->effective, members[i]);
+    if (member)
+      tm_json_set(v, members[i], tm_json_copy(member));
+  }
+}
+
 static struct tm_json *step_to_json(const struct tm_step *step, const struct cutting *c)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
@@ -154,7 +179,7 @@ static struct tm_json *step_to_json(const struct tm_step *step, const struct cut
     tm_json_set(v, "table", tm_json_new_string(tm_buf_str(&c->table)));
   tm_json_set(v, "first", piece_to_json(&c->first));
   tm_json_set(v, "last", piece_to_json(&c->last));
-  tm_json_set(v, "settings", tm_json_copy(tm_json_get(step->effective, "settings")));
+  set_effective(v, step);
   return v;
 }
 
@@ -170,8 +195,9 @@ static void add_piece(struct tm_buf *out, const char *label, const struct piece 
   if (p->keys)
     tm_buf_printf(out, "%s: ", p->keys);
   tm_text_one_line(out, p->from, strlen(p->from), 0);
-  if (p->is_rows)
-    tm_buf_printf(out, ", bytes %" PRId64 " to %" PRId64, p->begin, p->end);
+  if (p->is_rows && p->end >= p->begin)
+    tm_buf_printf(out, ", %s %" PRId64 " to %" PRId64, p->is_keys ? "keys" : "bytes", p->begin,
+                  p->end);
   else if (p->items > 1) {
     tm_buf_add_str(out, " ... ");
     tm_text_one_line(out, p->to, strlen(p->to), 0);
@@ -179,18 +205,51 @@ static void add_piece(struct tm_buf *out, const char *label, const struct piece 
   tm_buf_add_char(out, '\n');
 }
 
-static void add_settings(struct tm_buf *out, const struct tm_json *settings)
+static void add_value(struct tm_buf *out, const char *name, const struct tm_json *value)
 {
-  struct tm_buf value = TM_BUF_NONE;
-  for (size_t i = 0; i < settings->list.len; i++) {
-    const struct tm_json *s = settings->list.at[i];
-    tm_buf_clear(&value);
-    tm_json_write(&value, tm_json_get(s, "value"), (struct tm_json_style) { 0 });
-    tm_buf_printf(out, "    %-24s ", settings->keys[i]);
-    tm_text_one_line(out, tm_buf_str(&value), value.len, VALUE_MAX);
-    tm_buf_printf(out, "  (%s)\n", tm_json_str(s, "origin", ""));
+  struct tm_buf text = TM_BUF_NONE;
+  tm_json_write(&text, value, (struct tm_json_style) { 0 });
+  tm_buf_printf(out, "    %-24s ", name);
+  tm_text_one_line(out, tm_buf_str(&text), text.len, VALUE_MAX);
+  tm_buf_release(&text);
+}
+
+/* Settings and parameters: {NAME: {value, origin}}. */
+static void add_origins(struct tm_buf *out, const char *title, const struct tm_json *values)
+{
+  if (!values || values->list.len == 0)
+    return;
+  tm_buf_printf(out, "  %s, and where each is from:\n", title);
+  for (size_t i = 0; i < values->list.len; i++) {
+    const struct tm_json *v = values->list.at[i];
+    const char *parameter = tm_json_str(v, "parameter", NULL);
+    add_value(out, values->keys[i], tm_json_get(v, "value"));
+    tm_buf_printf(out, "  (%s%s%s)\n", tm_json_str(v, "origin", ""), parameter ? " " : "",
+                  parameter ? parameter : "");
   }
-  tm_buf_release(&value);
+}
+
+static void add_list(struct tm_buf *out, const char *title, const struct tm_json *list)
+{
+  for (size_t i = 0; list && i < list->list.len; i++) {
+    char *number = tm_xprintf("%zu", i + 1);
+    if (i == 0)
+      tm_buf_printf(out, "  %s:\n", title);
+    add_value(out, number, list->list.at[i]);
+    tm_buf_add_char(out, '\n');
+    free(number);
+  }
+}
+
+/* All that the step is run with. */
+static void add_effective(struct tm_buf *out, const struct tm_step *step)
+{
+  add_origins(out, "parameters", tm_json_get(step->effective, "parameters"));
+  add_origins(out, "settings", tm_json_get(step->effective, "settings"));
+  add_list(out, "side inputs", tm_json_get(step->effective, "side_inputs"));
+  add_list(out, "arguments for the script", tm_json_get(step->effective, "arguments"));
+  for (size_t i = 0; i < step->notes_len; i++)
+    tm_buf_printf(out, "  note: %s\n", step->notes[i]);
 }
 
 static void add_step(struct tm_buf *out, const struct tm_step *step, const struct cutting *c)
@@ -208,8 +267,7 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   add_piece(out, "first:", &c->first);
   if (c->mini_batches > 1)
     add_piece(out, "last: ", &c->last);
-  tm_buf_add_str(out, "  settings, and where each is from:\n");
-  add_settings(out, tm_json_get(step->effective, "settings"));
+  add_effective(out, step);
 }
 
 int tm_dry_refuse_resume(struct tm_err *err)
@@ -241,9 +299,8 @@ static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm
   tm_buf_printf(out, " %s Completed; its mini-batches are known then\n",
                 step->needs_len == 1 ? "is" : "are");
   tm_json_set(v, "needs", needs);
-  tm_json_set(v, "settings", tm_json_copy(tm_json_get(step->effective, "settings")));
-  tm_buf_add_str(out, "  settings, and where each is from:\n");
-  add_settings(out, tm_json_get(step->effective, "settings"));
+  set_effective(v, step);
+  add_effective(out, step);
 }
 
 static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)

@@ -20,23 +20,16 @@
 
 int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err *err)
 {
-  const char *tmp = getenv("TMPDIR");
-  char *root = tm_xprintf("%s/tidemill-%s-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp", kind);
   f->out_fd = -1;
-  if (!mkdtemp(root)) {
-    tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", root);
-    free(root);
-    return TM_EUSAGE;
-  }
-  f->root = root;
+  int rc = tm_script_folders_make(&f->folders, kind, err);
   f->setup = (struct tm_setup) { .worker_name = (char *)"process000",
                                  .node_id = (char *)"0",
                                  .is_interruptible = true,
-                                 .output_dir = tm_path_join(root, "output"),
-                                 .log_dir = tm_path_join(root, "log"),
-                                 .temp_dir = tm_path_join(root, "temp"),
-                                 .logger_file = tm_path_join(root, "log/process000.log.txt") };
-  return tm_fs_make_dirs(tm_fs_real(), f->setup.temp_dir, 0700, err);
+                                 .output_dir = f->folders.output_dir,
+                                 .log_dir = f->folders.log_dir,
+                                 .temp_dir = f->folders.temp_dir,
+                                 .logger_file = f->folders.logger_file };
+  return rc;
 }
 
 static void clear_error(struct tm_foreground *f)
@@ -221,29 +214,14 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
   return rc == 0 ? 0 : f->ctrl_cs > 0 ? 130 : 1;
 }
 
-static void leave_folders(struct tm_foreground *f)
-{
-  const char *const dirs[] = { f->setup.output_dir, f->setup.log_dir, f->root };
-  bool is_left = false;
-  tm_tree_remove(f->setup.temp_dir, NULL);
-  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++)
-    is_left = (rmdir(dirs[i]) < 0 && tm_fs_exists(tm_fs_real(), dirs[i])) || is_left;
-  if (is_left)
-    tm_cli_say("output_dir: %s, log_dir: %s", f->setup.output_dir, f->setup.log_dir);
-}
-
 void tm_foreground_close(struct tm_foreground *f)
 {
-  if (f->root)
-    leave_folders(f);
+  if (tm_script_folders_leave(&f->folders))
+    tm_cli_say("output_dir: %s, log_dir: %s", f->folders.output_dir, f->folders.log_dir);
+  tm_script_folders_release(&f->folders);
   tm_buf_release(&f->error.message);
   tm_buf_release(&f->error.stack);
   tm_buf_release(&f->error.where);
   tm_buf_release(&f->rows);
   tm_extras_release(&f->extras);
-  free(f->setup.output_dir);
-  free(f->setup.log_dir);
-  free(f->setup.temp_dir);
-  free(f->setup.logger_file);
-  free(f->root);
 }

@@ -17,9 +17,10 @@
 #include "agent/script.h"
 #include "base/err.h"
 #include "data/entry_load.h"
+#include "lua/script_folders.h"
 
 struct tm_foreground {
-  char *root; /* of the folders */
+  struct tm_script_folders folders;
   /* What it points to is the caller's, but for worker_name, node_id and the folders. */
   struct tm_setup setup;
   struct tm_script script;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/one_step.h"
-#include "cli/table_look.h"
+#include "lua/table_look.h"
 #include "plan/datasets.h"
 
 struct head_options {

@@ -28,7 +28,7 @@ static const char *const kinds[] = {
   "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
   "Dataset.File.from_files", "Dataset.File.from_archives", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
   "Dataset.Tabular.from_delimited_files", "Dataset.Tabular.from_json_lines_files",
-  "dataset:register", "pipeline:submit", "Workspace", "Datastore.register_directory", "datastore:upload", "datastore:download", "arguments", NULL,
+  "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit", "Workspace", "Datastore.register_directory", "datastore:upload", "datastore:download", "arguments", NULL,
 };
 
 static const char *const statuses[] = {
@@ -40,6 +40,8 @@ static const struct tm_help_variable variables[] = {
   { "TMPDIR", "where the temporary folders of workers are made; without it /tmp" },
   { TM_GPUS_VISIBLE, "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
   { TM_GPUS_COUNT, "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },
+  { "TIDEMILL_INIT", "the Lua file that a prompt runs first; without it ~/.config/tidemill/repl.lua, set and empty: none" },
+  { "TIDEMILL_HISTORY", "where a prompt keeps its lines; without it ~/.local/state/tidemill/history, set and empty: nowhere" },
   { "NO_COLOR", "when it is set, no colors on the terminal" },
 };
 /* clang-format on */
@@ -81,7 +83,9 @@ void tm_help_add_overview(struct tm_buf *out)
 {
   tm_buf_add_str(out,
                  "tidemill runs a Lua function over many files in supervised worker processes.\n\n"
-                 "usage: tidemill COMMAND ...\n\n");
+                 "usage: tidemill COMMAND ...\n"
+                 "       tidemill                    a prompt, on a terminal\n"
+                 "       tidemill FILE.lua ARGS...   and -e CODE, -, as luajit\n\n");
   for (size_t i = 0; tm_command_at(i); i++)
     if (tm_command_at(i)->summary)
       tm_buf_printf(out, "  %-10s %s\n", tm_command_at(i)->name, tm_command_at(i)->summary);
@@ -240,16 +244,16 @@ static int refuse_topic(const char *given, struct tm_err *err)
 
 /* tidemill help */
 
-static int add_topic(struct tm_buf *out, const char *given, struct tm_err *err)
+bool tm_help_find(struct tm_buf *out, const char *topic)
 {
-  const struct tm_command *c = tm_command_find(given);
+  const struct tm_command *c = tm_command_find(topic);
   if (c)
     tm_help_add_command(out, c);
-  else if (strcmp(given, "parameters") == 0)
+  else if (strcmp(topic, "parameters") == 0)
     add_parameters(out);
-  else if (!add_fields(out, given))
-    return refuse_topic(given, err);
-  return 0;
+  else
+    return add_fields(out, topic);
+  return true;
 }
 
 static int add_all(struct tm_buf *out, const struct help_options *o, const struct tm_words *rest,
@@ -264,7 +268,7 @@ static int add_all(struct tm_buf *out, const struct help_options *o, const struc
   else if (rest->len == 0)
     tm_help_add_overview(out);
   else
-    return add_topic(out, rest->at[0], err);
+    return tm_help_find(out, rest->at[0]) ? 0 : refuse_topic(rest->at[0], err);
   return 0;
 }
 

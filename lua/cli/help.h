@@ -10,6 +10,8 @@
 void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c);
 void tm_help_add_overview(struct tm_buf *out);
 void tm_help_add_command(struct tm_buf *out, const struct tm_command *c);
+/* What there is to say of a command, of a parameter or of "parameters"; false: there is no such thing. */
+bool tm_help_find(struct tm_buf *out, const char *topic);
 /* Says that there is no such command, and which is near; returns the exit status. */
 int tm_help_refuse(const char *name);
 

@@ -1,9 +1,6 @@
 /* launch.c - see launch.h.
  *
  *   pipeline file -> tree -> pipeline (checked) -> scripts (compiled) -> job directory -> job, reported -> exit status
- *
- * A parameter that the command line gives goes before one of the same name that comes from elsewhere (a job's record):
- * the first one counts.
  */
 #include "cli/launch.h"
 
@@ -18,34 +15,6 @@
 #include "store/workspace.h"
 
 /* What was asked for. */
-
-static bool has_param(const struct tm_launch *l, const char *name)
-{
-  for (size_t i = 0; i < l->given.len; i++)
-    if (strcmp(l->given.at[i].name, name) == 0)
-      return true;
-  return false;
-}
-
-void tm_launch_add_param(struct tm_launch *l, const char *name, const char *value)
-{
-  if (!has_param(l, name))
-    *TM_ARRAY_ADD(&l->given) =
-        (struct tm_param) { .name = tm_xstrdup(name), .value = tm_xstrdup(value) };
-}
-
-static int read_params(struct tm_launch *l, struct tm_err *err)
-{
-  for (size_t i = 0; i < l->o.params.len; i++) {
-    const char *given = l->o.params.at[i], *equal = strchr(given, '=');
-    if (!equal || equal == given)
-      return tm_err_set(err, TM_EUSAGE, "'--param %s' is not of the form NAME=VALUE", given);
-    *TM_ARRAY_ADD(&l->given) =
-        (struct tm_param) { .name = tm_xstrndup(given, (size_t)(equal - given)),
-                            .value = tm_xstrdup(equal + 1) };
-  }
-  return 0;
-}
 
 static int read_max_workers(struct tm_launch *l, struct tm_err *err)
 {
@@ -63,7 +32,10 @@ int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err 
   l->cwd = getcwd(NULL, 0);
   if (!l->cwd)
     return tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-  return read_max_workers(l, err) < 0 ? err->code : read_params(l, err);
+  if (read_max_workers(l, err) < 0 ||
+      tm_submitted_add_words(&l->submitted, &l->o.params, l->cwd, err) < 0)
+    return err->code;
+  return l->o.params_file ? tm_submitted_add_file(&l->submitted, l->o.params_file, l->cwd, err) : 0;
 }
 
 static void on_note(void *data, const char *words)
@@ -85,7 +57,8 @@ int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err)
   struct tm_json *tree = tm_lua_load_pipeline(file, on_note, NULL, err);
   if (!tree)
     return err->code;
-  l->pipeline = tm_pipeline_from_json(tree, file, l->given.at, l->given.len, err);
+  l->pipeline =
+      tm_pipeline_from_json(tree, file, l->submitted.given.at, l->submitted.given.len, err);
   tm_json_free(tree);
   if (!l->pipeline)
     return err->code;
@@ -145,11 +118,7 @@ int tm_launch_run(struct tm_launch *l, char *dir, struct tm_err *err)
 
 void tm_launch_release(struct tm_launch *l)
 {
-  for (size_t i = 0; i < l->given.len; i++) {
-    free((char *)l->given.at[i].name);
-    free((char *)l->given.at[i].value);
-  }
-  TM_ARRAY_RELEASE(&l->given);
+  tm_submitted_release(&l->submitted);
   TM_ARRAY_RELEASE(&l->o.params);
   tm_pipeline_free(l->pipeline);
   free(l->workspace);

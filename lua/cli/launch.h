@@ -7,10 +7,12 @@
 #define TM_CLI_LAUNCH_H
 
 #include "cli/cli.h"
+#include "cli/submitted.h"
 #include "plan/pipeline.h"
 
 struct tm_launch_options {
   struct tm_words params;  /* NAME=VALUE, of the command line */
+  const char *params_file; /* values of others, or NULL */
   const char *progress;    /* auto, bar, plain, none; NULL: auto */
   const char *max_workers; /* of all steps together; NULL: the default of run/job.h */
   bool resume, keep_failed, accept_changes, verify_input, json;
@@ -22,18 +24,16 @@ struct tm_launch_options {
 struct tm_launch {
   const struct tm_cli *cli;
   struct tm_launch_options o;
-  char *cwd;                              /* absolute */
-  int64_t max_workers;                    /* 0: not given */
-  struct TM_ARRAY(struct tm_param) given; /* the parameters of this submission */
+  char *cwd;                     /* absolute */
+  int64_t max_workers;           /* 0: not given */
+  struct tm_submitted submitted; /* the parameters; a caller may add those of a job's record */
   struct tm_pipeline *pipeline;
   char *dir;       /* the job's, absolute */
   char *workspace; /* the pipeline file's, absolute; NULL: there is none */
 };
 
-/* Where we are, and the parameters of the command line. TM_EUSAGE. */
+/* Where we are, and the parameters of the command line and of the file. TM_EUSAGE. */
 int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err *err);
-/* The value of a parameter, where none has been given. Both are copied. */
-void tm_launch_add_param(struct tm_launch *l, const char *name, const char *value);
 /* The pipeline of a file (absolute), checked, its scripts compiled. */
 int tm_launch_load(struct tm_launch *l, const char *file, struct tm_err *err);
 /* Sets `workspace` to that of the pipeline that was loaded, where there is one; none is made. */

@@ -15,6 +15,7 @@
 /* clang-format off */
 static const struct tm_option options[] = {
   { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "another value than the job was submitted with; as often as needed" },
+  { "params-file", TM_OPTION_VALUE, PLACE(params_file), "FILE", NULL, "other values, of a JSON object or a Lua file that returns a table; --param goes before it" },
   { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "failed mini-batches stay failed; else they get fresh tries" },
   { "keep-script", TM_OPTION_FLAG, PLACE(keep_script), NULL, NULL, "goes on with the job's own copy of the script, whatever that is now" },
   { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "goes on although script or inputs have changed" },
@@ -30,7 +31,8 @@ static int resume(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_resume = {
   .name = "resume",
   .run = resume,
-  .usage = "JOB [--param NAME=VALUE]... [--keep-failed] [--keep-script] [--accept-changes] "
+  .usage = "JOB [--param NAME=VALUE]... [--params-file FILE] [--keep-failed] [--keep-script] "
+           "[--accept-changes] "
            "[--verify-input] "
            "[--max-workers N] [--progress auto|bar|plain|none] [--json]",
   .summary = "goes on with a job that was interrupted, or has failed",
@@ -42,15 +44,13 @@ const struct tm_command tm_command_resume = {
 static int load(struct tm_launch *l, const struct tm_json *record, const char *dir,
                 struct tm_err *err)
 {
-  const struct tm_json *params = tm_json_get(record, "params");
   const char *file = tm_json_str(record, "pipeline", NULL);
   if (!file)
     return tm_err_set(err, TM_EUSAGE,
                       "job '%s' was not begun from a pipeline file; run the command that began it "
                       "once more, with --resume --job-dir %s",
                       dir, dir);
-  for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
-    tm_launch_add_param(l, params->keys[i], tm_json_str(params, params->keys[i], ""));
+  tm_submitted_add_given(&l->submitted, record);
   if (tm_launch_load(l, file, err) < 0 || tm_failed_source_again(record, l->pipeline, err) < 0)
     return tm_err_wrap(err, "cannot go on with job '%s'", dir);
   return 0;

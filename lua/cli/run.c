@@ -8,6 +8,7 @@
 #include "cli/execute.h"
 #include "cli/explain.h"
 #include "cli/launch.h"
+#include "cli/like.h"
 #include "run/failed_source.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
@@ -16,7 +17,7 @@
 
 struct run_options {
   struct tm_launch_options launch;
-  const char *job_dir, *only_failed;
+  const char *job_dir, *only_failed, *like;
   bool dry_run, explain;
 };
 
@@ -24,6 +25,7 @@ struct run {
   struct tm_launch launch;
   struct run_options o;
   struct tm_words rest;
+  struct tm_like like;
   char *file; /* the pipeline file, absolute */
 };
 
@@ -32,6 +34,8 @@ struct run {
 /* clang-format off */
 static const struct tm_option options[] = {
   { "param", TM_OPTION_LIST, LAUNCH(params), "NAME=VALUE", NULL, "gives a PipelineParameter a value; as often as needed" },
+  { "params-file", TM_OPTION_VALUE, LAUNCH(params_file), "FILE", NULL, "values of parameters, of a JSON object or a Lua file that returns a table; --param goes before it" },
+  { "like", TM_OPTION_VALUE, PLACE(like), "JOB", NULL, "a new job of the pipeline file of JOB, with the values that its parameters had where none is given" },
   { "job-dir", TM_OPTION_VALUE, PLACE(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with this pipeline's newest that is not Completed" },
   { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
@@ -53,10 +57,10 @@ static int run(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_run = {
   .name = "run",
   .run = run,
-  .usage = "PIPELINE.lua [--param NAME=VALUE]... [--job-dir DIR] [--resume [--keep-failed] "
-           "[--keep-script] [--accept-changes] "
-           "[--verify-input]] [--only-failed JOB] [--no-reuse] [--dry-run [--explain]] [--progress "
-           "auto|bar|plain|none] [--json]",
+  .usage = "PIPELINE.lua|--like JOB [--param NAME=VALUE]... [--params-file FILE] [--job-dir DIR] "
+           "[--resume [--keep-failed] [--keep-script] [--accept-changes] [--verify-input]] "
+           "[--only-failed JOB] "
+           "[--no-reuse] [--dry-run [--explain]] [--progress auto|bar|plain|none] [--json]",
   .summary = "runs a pipeline",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -70,8 +74,12 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   r->launch.o.has_stdin = true;
   if (rc < 0)
     return rc;
-  if (r->rest.len == 0)
+  if (r->rest.len == 0 && !r->o.like)
     return tm_err_set(err, TM_EUSAGE, "a pipeline file is missing");
+  if (o->resume && r->o.like)
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "'--like' starts a new job; --resume goes on with one, with its own parameters");
   if (r->rest.len > 1)
     return tm_err_set(err, TM_EUSAGE, "one pipeline file is run at a time, '%s' is one too many",
                       r->rest.at[1]);
@@ -157,6 +165,8 @@ static int run_loaded(struct run *r, struct tm_err *err)
   char *dir;
   int rc = tm_launch_check_resume(r->launch.pipeline, o->resume, o->keep_failed, o->accept_changes,
                                   o->verify_input, err);
+  if (rc == 0 && r->o.like)
+    rc = tm_like_apply(&r->like, r->launch.pipeline, !r->o.only_failed, err);
   if (rc == 0 && r->o.only_failed)
     rc = take_failed(r, err);
   if (rc > 0 && o->json)
@@ -176,8 +186,19 @@ static int run_loaded(struct run *r, struct tm_err *err)
 static void release(struct run *r)
 {
   TM_ARRAY_RELEASE(&r->rest);
+  tm_like_release(&r->like);
   tm_launch_release(&r->launch);
   free(r->file);
+}
+
+/* Which pipeline file; those of the job that this one is to be like. */
+static int find_file(struct run *r, struct tm_err *err)
+{
+  const char *given = r->rest.len > 0 ? r->rest.at[0] : NULL;
+  if (r->o.like && tm_like_open(&r->like, &r->launch, r->o.like, given, err) < 0)
+    return err->code;
+  r->file = tm_path_absolute(r->launch.cwd, given ? given : r->like.file);
+  return tm_launch_load(&r->launch, r->file, err);
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
@@ -190,8 +211,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     release(&r);
     return status;
   }
-  r.file = tm_path_absolute(r.launch.cwd, r.rest.at[0]);
-  if ((rc = tm_launch_load(&r.launch, r.file, &err)) >= 0)
+  if ((rc = find_file(&r, &err)) >= 0)
     rc = run_loaded(&r, &err);
   status = tm_launch_status(rc, &err);
   release(&r);

@@ -17,7 +17,7 @@
 #include "cli/execute.h"
 #include "cli/foreground.h"
 #include "cli/one_step.h"
-#include "cli/table_look.h"
+#include "lua/table_look.h"
 #include "data/cut.h"
 
 #define ROWS_SHOWN 5
@@ -167,7 +167,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   bool is_usage = rc == TM_EUSAGE;
   if (rc >= 0 && (rc = set_up(&t, &err)) >= 0 && (rc = cut(&t, &err)) >= 0) {
     tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed",
-               t.foreground.root);
+               t.foreground.folders.root);
     rc = run_first(&t, &err);
   }
   tm_foreground_close(&t.foreground);

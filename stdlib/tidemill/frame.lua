@@ -106,6 +106,7 @@ for _, name in ipairs {
 end
 
 local meta = base.frame_meta
+meta.methods = methods -- for who lists them
 
 function meta.__len(df)
   return base.state(df, "#").len

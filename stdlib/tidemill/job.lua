@@ -14,6 +14,7 @@ Job.__index = Job
 Job.__name = "Job"
 
 local handles = setmetatable({}, { __mode = "k" })
+local closed = setmetatable({}, { __mode = "k" })
 
 function Job:__tostring()
   return ("job '%s': %s (%s)"):format(self.name, self:status(), self.dir)
@@ -98,6 +99,30 @@ end
 ---@field error string
 ---@field status string
 ---@field log string the file with the whole message
+local Failure = {}
+
+local jobs = setmetatable({}, { __mode = "k" }) -- of failures
+
+--- The script as the job's workers had it, in this process, and the mini-batch, for script:run(): to look at them, or
+--- to run them under a debug hook. The job is not changed, and is to be over.
+---@return tidemill.Script script
+---@return string[]|tidemill.DataFrame mini_batch
+function Failure:load()
+  local job = jobs[self]
+  local is_over = not job:is_closed() and job:status() ~= "Running"
+  local script, mini_batch = require("tidemill.develop").of_job(job.dir, self.step, self.mini_batch, is_over)
+  return script, mini_batch
+end
+
+--- Runs its mini-batch in this process: what run() returns, or its error with its stack.
+---@return any
+function Failure:rerun()
+  local script, mini_batch = self:load()
+  local returned = script:run(mini_batch)
+  return returned
+end
+
+local failure_meta = { __index = Failure }
 
 --- The items that have failed, of all steps, when it has ended.
 ---@return tidemill.Failure[]
@@ -110,7 +135,8 @@ function Job:failures()
         local failure = json.decode(line)
         if failure.item == json.null then failure.item = nil end
         failure.step = step.name
-        failures[#failures + 1] = failure
+        jobs[failure] = self
+        failures[#failures + 1] = setmetatable(failure, failure_meta)
       end
       file:close()
     end
@@ -134,6 +160,13 @@ end
 --- Lets go of it; one that runs is ended at once, and can be resumed.
 function Job:close()
   c.close(handles[self])
+  closed[self] = true
+end
+
+--- Whether it was let go of.
+---@return boolean
+function Job:is_closed()
+  return closed[self] == true
 end
 
 local M = {}

@@ -75,6 +75,10 @@ logs_gz)
   run_example logs_gz slow slow.txt
   as_promised logs_gz
   ;;
+registered)
+  timeless() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{8,}Z?/TIME/g'; } # of registrations, files and jobs
+  "$root/examples/registered/story.sh" "$program" | timeless | diff <(promised registered | timeless) -
+  ;;
 groups)
   run_example groups total parallel_run_step.txt
   as_promised groups

@@ -1,5 +1,6 @@
 tm_unit_test(dataset)
 tm_unit_test(params)
+tm_unit_test(given)
 tm_unit_test(pipeline)
 tm_unit_test(graph)
 tm_unit_test(resume)

@@ -1,4 +1,5 @@
 tm_unit_test(share)
+tm_unit_test(intake)
 tm_unit_test(journal)
 tm_unit_test(output)
 tm_unit_test(manifest)

@@ -55,7 +55,7 @@ static void refuses(void **state)
     { "{'kind':'rows','paths':['/a']}",
       "p.lua:4: FileDataset: 'kind' is of another kind; "
       "accepted: \"files\", \"manifest\", \"failed\", \"delimited\", "
-      "\"json_lines\" or \"archives\"" },
+      "\"json_lines\", \"sql\" or \"archives\"" },
     { "{'kind':'files'}",
       "p.lua:4: FileDataset: the path is missing; accepted: a path or pattern, or a list of them" },
     { "{'kind':'files','paths':[]}",

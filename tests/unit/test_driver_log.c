@@ -6,9 +6,12 @@
 #define LOG "logs/70_driver_log.txt"
 
 static const char effective[] =
-    "{\"name\":\"score\",\"settings\":{\"run_max_try\":{\"value\":3,\"origin\":\"default\"},"
+    "{\"name\":\"score\",\"settings\":{"
+    "\"mini_batch_size\":{\"value\":5,\"origin\":\"parameter\",\"parameter\":\"size\"},"
+    "\"run_max_try\":{\"value\":3,\"origin\":\"default\"},"
     "\"entry_script\":{\"value\":\"/s/score.lua\",\"origin\":\"file\"},"
     "\"environment_variables\":{\"value\":[\"COLOUR\"],\"origin\":\"file\"}},"
+    "\"parameters\":{\"size\":{\"value\":5,\"origin\":\"--param\"}},"
     "\"inputs\":[{\"kind\":\"files\",\"paths\":[\"in/*\"]}],\"arguments\":[\"--fast\",\"a\\nb\"]}";
 
 static void session(struct report_fixture *f)
@@ -43,6 +46,8 @@ static void it_says_what_started_with_which_settings(void **state)
   assert_has(text, "|pipeline 'digits': /p.lua\n");
   assert_has(text, "|step 'score': script score.lua, 2 workers at most\n");
   assert_has(text, "|output: /out/rows.txt\n");
+  assert_has(text, "|parameter size = 5 (--param)\n");
+  assert_has(text, "|setting mini_batch_size = 5 (parameter size)\n");
   assert_has(text, "|setting run_max_try = 3 (default)\n");
   assert_has(text, "|setting entry_script = \"/s/score.lua\" (file)\n");
   assert_has(text, "|setting environment_variables = [\"COLOUR\"] (file)\n");

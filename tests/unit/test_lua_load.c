@@ -54,7 +54,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
 {
   struct world *w = *state;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_param workers = { "workers", "3" };
+  struct tm_param workers = { .name = "workers", .value = "3" };
   file_put(w->dir, "p.lua", example, 0600);
   file_put(w->dir, "shared.lua", "return { size = 5 }", 0600);
   file_put(w->dir, "score.lua", "function run() end", 0600);
@@ -144,19 +144,6 @@ static void a_script_is_compiled_and_not_run(void **state)
   assert_true(tm_lua_check_script("/nonexistent/x.lua", "x.lua", &err) < 0);
 }
 
-static void a_file_is_run_with_its_arguments(void **state)
-{
-  struct world *w = *state;
-  char *argv[] = { w->file, "one", "two", NULL };
-  file_put(w->dir, "p.lua",
-           "local a, b = ...\nassert(a == 'one' and b == 'two' and select('#', ...) == 2)\n"
-           "assert(arg[2] == 'two' and #arg == 2 and arg[0]:match 'p.lua$')",
-           0600);
-  assert_int_equal(tm_lua_run_file(3, argv), 0);
-  file_put(w->dir, "p.lua", "assert(false)", 0600);
-  assert_int_equal(tm_lua_run_file(3, argv), 1);
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -165,7 +152,6 @@ int main(void)
     TEST(a_refusal_has_the_line_of_the_definition),
     TEST(wrong_files_are_refused),
     TEST(a_script_is_compiled_and_not_run),
-    TEST(a_file_is_run_with_its_arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,8 @@ static const char *const kinds[] = { "ParallelRunConfig",
                                      "PipelineParameter",
                                      "OutputFileDatasetConfig",
                                      "dataset:register",
+                                     "dataset:mini_batches",
+                                     "load_script",
                                      "pipeline:submit",
                                      "Workspace",
                                      "Datastore.register_directory",
@@ -129,8 +131,9 @@ static void refuses(void **state)
       "p.lua:12: PipelineParameter: 'name' is \"a=b\"; accepted: a name of letters, digits, '_', "
       "'-' and '.'" },
     { "PipelineParameter", "{'name':'a','default_value':[1]}",
-      "p.lua:12: PipelineParameter: 'default_value' is a list; accepted: a string, a number or a "
-      "boolean" },
+      "p.lua:12: PipelineParameter: 'default_value' is a list; accepted: a string, a number, a "
+      "boolean or a "
+      "dataset" },
     { "Dataset", "{}", "there is no constructor 'Dataset'" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

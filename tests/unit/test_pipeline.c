@@ -41,7 +41,7 @@ static struct tm_pipeline *read_with(struct world *w, const char *name, const ch
                                      struct tm_err *err)
 {
   char *file = tm_path_join(w->dir, "p.lua");
-  struct tm_param param = { name, value };
+  struct tm_param param = { .name = name, .value = value, .origin = "--param" };
   struct tm_pipeline *p = tm_pipeline_from_json(w->pipeline, file, &param, name ? 1 : 0, err);
   free(file);
   return p;
@@ -237,8 +237,9 @@ static void a_dataset_among_the_arguments_becomes_its_path(void **state)
   tm_json_add(arguments, tree("FileDataset", NULL, "{'kind':'files','paths':['a/*']}"));
   refused(&w, NULL, NULL,
           "p.lua:9: ParallelRunStep: 'arguments[3]' is a FileDataset of several paths, or of a "
-          "pattern; accepted: a string, a number, a boolean, a PipelineParameter, an output, or a "
-          "dataset of one file or folder");
+          "pattern; accepted: a string, a number, a boolean, a PipelineParameter, an output, a "
+          "dataset of one file or folder, or one of 'inputs' and 'side_inputs' that is given a "
+          "place by as_mount() or as_download()");
   teardown(&w);
 }
 

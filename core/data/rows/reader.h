@@ -15,7 +15,11 @@
 #include "data/rows/schema.h"
 #include "data/rows/stream.h"
 
-enum tm_rows_format { TM_ROWS_DELIMITED, TM_ROWS_JSON_LINES };
+enum tm_rows_format {
+  TM_ROWS_DELIMITED,
+  TM_ROWS_JSON_LINES,
+  TM_ROWS_SQL, /* of a database: sql/query.h; not for readers */
+};
 
 struct tm_rows_options {
   enum tm_rows_format format;

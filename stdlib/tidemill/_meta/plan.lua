@@ -24,6 +24,11 @@ function plan.where() end
 ---@return string
 function plan.failed_items(job, step) end
 
+--- The names of the parameters of a constructor; nil when there is no such.
+---@param kind string
+---@return string[]?
+function plan.parameters(kind) end
+
 --- Writes the rows of a table into folders by the values of its columns; raises.
 ---@param dataset table
 ---@param keys string[]

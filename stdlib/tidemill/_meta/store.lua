@@ -42,6 +42,11 @@ function store.datastore(workspace, name) end
 ---@return string[]
 function store.datastores(workspace) end
 
+--- The names of the registered datasets.
+---@param workspace string
+---@return string[]
+function store.datasets(workspace) end
+
 ---@param workspace string
 ---@param name string
 ---@param path string

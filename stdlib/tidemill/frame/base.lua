@@ -316,6 +316,7 @@ local frame_meta = { __metatable = "data frame" }
 M.frame_meta = frame_meta
 
 local names_meta = {}
+M.names_meta = names_meta
 function names_meta.__index(columns, name)
   local names = {}
   for known in pairs(columns) do

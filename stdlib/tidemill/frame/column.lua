@@ -17,6 +17,7 @@ local summary_of = ffi.typeof "struct tm_column_summary"
 local methods = {}
 
 local meta = base.column_meta
+meta.methods = methods -- for who lists them
 
 function meta.__index(column, key)
   if type(key) == "number" then

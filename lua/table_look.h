@@ -3,8 +3,8 @@
  * Caller: _init() with the inputs of a step; _cut_options() before tm_cut_open(); after the first tm_cut_next() _load(), then
  * _add() writes it down; _release() in every case. For inputs that are no tables all of it does nothing.
  */
-#ifndef TM_CLI_TABLE_LOOK_H
-#define TM_CLI_TABLE_LOOK_H
+#ifndef TM_LUA_TABLE_LOOK_H
+#define TM_LUA_TABLE_LOOK_H
 
 #include "data/cut.h"
 #include "data/table_load.h"

@@ -1,5 +1,5 @@
 /* table_look.c - see table_look.h. */
-#include "cli/table_look.h"
+#include "lua/table_look.h"
 
 #include <stdlib.h>
 #include <string.h>

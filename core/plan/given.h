@@ -1,0 +1,23 @@
+/* given.h - a value that a PipelineParameter is given at a submission, read as what its default is. Within plan.
+ *
+ *   default      given as text (--param)       given as a value (a file of parameters, a job's record)
+ *   a string     the text                      a string
+ *   a number     a number in digits            a number, or digits
+ *   a boolean    true, false                   a boolean, or one of the words
+ *   a dataset    a path or pattern             a path, a list of paths, or a dataset of the same type
+ *
+ * Paths take the place of the default's; what else it says of its files (their form, a name) stays. They are relative to where
+ * they were given.
+ */
+#ifndef TM_PLAN_GIVEN_H
+#define TM_PLAN_GIVEN_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "plan/pipeline.h"
+
+/* To free; NULL, and words with the parameter, what was given and what is accepted. */
+struct tm_json *tm_given_read(const struct tm_json *otherwise, const struct tm_param *p,
+                              struct tm_err *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* reader.h - what a step of a definition is read against. Within plan. */
+#ifndef TM_PLAN_READER_H
+#define TM_PLAN_READER_H
+
+#include "plan/outputs.h"
+#include "plan/settings.h"
+
+struct tm_plan_reader {
+  const struct tm_values *values;
+  char *base_dir;          /* the pipeline file's folder, absolute */
+  const char *working_dir; /* of workers, or NULL */
+  const char *origin;      /* of what the definition says: "file" or "option" */
+  struct tm_outputs outputs;
+};
+
+#endif

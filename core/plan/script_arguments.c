@@ -1,0 +1,205 @@
+/* script_arguments.c - see script_arguments.h. */
+#include "plan/script_arguments.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "plan/arguments.h"
+#include "plan/datasets.h"
+#include "plan/inputs.h"
+#include "plan/params.h"
+
+static bool is_tagged(const struct tm_json *v, const char *tag)
+{
+  return v->tag && strcmp(v->tag, tag) == 0;
+}
+
+/* An argument as the script sees it, to be freed; NULL: it cannot be one. */
+static char *argument_text(const struct tm_json *v)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  if (v->tag)
+    return NULL;
+  switch (v->type) {
+  case TM_JSON_STRING:
+    return strlen(v->string.at) == v->string.len ? tm_xstrdup(v->string.at) : NULL;
+  case TM_JSON_INT: tm_buf_add_int(&out, v->integer); break;
+  case TM_JSON_NUMBER: tm_json_write_number(&out, v->number); break;
+  case TM_JSON_BOOL: tm_buf_add_str(&out, v->boolean ? "true" : "false"); break;
+  default: return NULL;
+  }
+  return tm_buf_take(&out);
+}
+
+static bool is_dataset(const struct tm_json *v)
+{
+  return is_tagged(v, "FileDataset") || is_tagged(v, "TabularDataset");
+}
+
+static void add_path(struct tm_step *s, size_t i, const char *writer)
+{
+  s->paths[s->paths_len++] = (struct tm_step_path) { .at = i, .step = tm_xstrdup(writer) };
+}
+
+/* The place of a dataset: one of its own, or its one file or folder. NULL: it has none. */
+static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t i)
+{
+  const struct tm_step_intake *intake = tm_inputs_find(s, d);
+  bool is_here = !d->place && d->mode != TM_DATASET_DOWNLOAD && !d->step;
+  if (intake && !intake->path)
+    add_path(s, i, s->name);
+  if (intake)
+    return tm_xstrdup(intake->path ? intake->path : intake->folder);
+  bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED;
+  if (!is_here || is_list || d->paths_len != 1 || strpbrk(d->paths[0], "*?{["))
+    return NULL;
+  return tm_path_absolute(d->base_dir, d->paths[0]);
+}
+
+static int refuse_argument(const struct tm_json *step, const struct tm_json *v, size_t i,
+                           struct tm_err *err)
+{
+  struct tm_buf said = TM_BUF_NONE;
+  tm_params_describe(&said, v);
+  bool has_mode = tm_json_get(v, "mode"), is_files = is_dataset(v);
+  tm_err_set(err, TM_EUSAGE,
+             "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean, a "
+             "PipelineParameter, an output, a dataset of one file or folder, or one of 'inputs' "
+             "and 'side_inputs' that is given a place by as_mount() or as_download()",
+             i + 1, said.data,
+             is_files && has_mode ? " that stands in neither 'inputs' nor 'side_inputs'"
+             : is_files           ? " of several paths, or of a pattern"
+                                  : "");
+  tm_buf_release(&said);
+  return tm_params_place("ParallelRunStep", step, err);
+}
+
+/* The path of an output, relative to the job's directory; it is noted which argument that is. NULL with words. */
+static char *output_path(struct tm_step *s, const struct tm_json *v, size_t i,
+                         const struct tm_plan_reader *r, struct tm_err *err)
+{
+  const struct tm_output_known *k = tm_outputs_find(&r->outputs, v, err);
+  if (!k) {
+    tm_err_wrap(err, "'arguments[%zu]'", i + 1);
+    return NULL;
+  }
+  add_path(s, i, tm_json_str(k->step, "name", ""));
+  return tm_xstrdup(k->folder);
+}
+
+/* Where the path's arguments stand once the runner's own have been taken out. */
+static int settle_paths(struct tm_step *s, char *const *given, struct tm_err *err)
+{
+  for (size_t i = 0; i < s->paths_len; i++) {
+    const char *path = given[s->paths[i].at];
+    size_t at = 0;
+    while (at < s->arguments_len && s->arguments[at] != path)
+      at++;
+    if (at == s->arguments_len)
+      return tm_err_set(err, TM_EUSAGE,
+                        "'arguments[%zu]' is an output, and would be a value of the runner's own",
+                        s->paths[i].at + 1);
+    s->paths[i].at = at;
+  }
+  return 0;
+}
+
+static const struct tm_step_path *path_at(const struct tm_step *s, size_t at)
+{
+  for (size_t i = 0; i < s->paths_len; i++)
+    if (s->paths[i].at == at)
+      return &s->paths[i];
+  return NULL;
+}
+
+/* Of a place in the job's directory the record says where in it: the job may be moved. */
+static void record_arguments(struct tm_step *s)
+{
+  struct tm_json *record = tm_json_set(s->effective, "arguments", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; i < s->arguments_len; i++) {
+    struct tm_json *text = tm_json_new_string(s->arguments[i]);
+    if (path_at(s, i)) {
+      struct tm_json *place = tm_json_new(TM_JSON_OBJECT);
+      tm_json_set(place, "path", text);
+      text = place;
+    }
+    tm_json_add(record, text);
+  }
+}
+
+/* What a dataset, or an output, is for the script; NULL with words, or without where it cannot be one. */
+static char *place_text(struct tm_step *s, const struct tm_json *given, size_t i,
+                        const struct tm_plan_reader *r, struct tm_err *err)
+{
+  bool is_output = tm_outputs_is_output(given);
+  struct tm_dataset *d =
+      is_dataset(given) ? tm_inputs_dataset(given, r, is_output ? err : NULL) : NULL;
+  char *text = d ? dataset_path(s, d, i) : NULL;
+  tm_dataset_free(d);
+  return text || !is_output ? text : output_path(s, given, i, r, err);
+}
+
+/* One argument; `given` with the values of its parameters. */
+static int add_argument(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
+                        size_t i, const struct tm_json *given, struct tm_err *err)
+{
+  bool is_output = tm_outputs_is_output(given), is_place = is_output || given->tag;
+  char *text = is_place ? place_text(s, given, i, r, err) : argument_text(given);
+  if (text)
+    s->arguments[s->arguments_len++] = text;
+  else if (is_output)
+    return tm_params_place("ParallelRunStep", v, err);
+  return text ? 0 : refuse_argument(v, given, i, err);
+}
+
+static int collect_arguments(struct tm_step *s, const struct tm_json *v,
+                             const struct tm_plan_reader *r, const struct tm_json *list,
+                             struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; i < list->list.len && rc == 0; i++) {
+    struct tm_json *given = tm_values_put(r->values, list->list.at[i]);
+    rc = add_argument(s, v, r, i, given, err);
+    tm_json_free(given);
+  }
+  return rc;
+}
+
+int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
+                             const struct tm_plan_reader *r, struct tm_json *taken,
+                             struct tm_err *err)
+{
+  const struct tm_json *arguments = tm_json_get(v, "arguments");
+  size_t n = arguments ? arguments->list.len : 0;
+  char **given = tm_xcalloc(n + 1, sizeof(char *));
+  s->arguments = tm_xcalloc(n + 1, sizeof(char *));
+  s->paths = tm_xcalloc(n + 1, sizeof(*s->paths));
+  int rc = arguments ? collect_arguments(s, v, r, arguments, err) : 0;
+  if (rc == 0) {
+    memcpy(given, s->arguments, n * sizeof(char *));
+    if (tm_arguments_take(s, taken, err) < 0 || settle_paths(s, given, err) < 0)
+      rc = tm_params_place("ParallelRunStep", v, err);
+  }
+  free(given);
+  if (rc == 0)
+    record_arguments(s);
+  return rc;
+}
+
+void tm_script_arguments_settle(struct tm_step *s, const char *step, const char *job_dir)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < s->paths_len; i++) {
+    char **argument = &s->arguments[s->paths[i].at], *place = *argument;
+    if (strcmp(s->paths[i].step, step) != 0) {
+      s->paths[kept++] = s->paths[i];
+      continue;
+    }
+    *argument = tm_path_join(job_dir, place);
+    free(place);
+    free(s->paths[i].step);
+  }
+  s->paths_len = kept;
+  record_arguments(s);
+}

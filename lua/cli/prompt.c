@@ -1,0 +1,416 @@
+/* prompt.c - see prompt.h.
+ *
+ * libedit asks for one character at a time (EL_GETCFN). That is where our loop runs: until the terminal can be read, or
+ * somebody wakes it. Bytes are read one by one, so that what is behind a line is left for a script that reads.
+ *
+ * Jobs have a loop of their own, which is turned when ours says so.
+ *
+ *  (1) No loop runs within itself or the other: callbacks of ours stop it, nothing else.
+ *  (2) libedit knows where it has drawn its line; what is written in between first moves there, and then has it drawn anew.
+ */
+#include "cli/prompt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <histedit.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <tidemill.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "cli/line_history.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+
+struct tm_prompt {
+  struct tm_prompt_options o;
+  EditLine *el;
+  History *history;
+  struct tm_loop loop;
+  int input_fd; /* the terminal, opened anew: libuv makes what it polls non-blocking, and ours is shared with the shell */
+  struct tm_poll input;
+  struct tm_poll jobs; /* what says that the runtime has something to do, */
+  struct tm_timer due; /* or the time */
+  struct tm_wake wake;
+  struct tm_signal resized, continued;
+  const char *label;
+  char shown_label[64];
+  mbstate_t shift;
+  bool is_reading; /* within el_gets() */
+  char *status;    /* or NULL */
+  bool
+      has_status; /* it is on the terminal: above the line that is read, else where the cursor is */
+  volatile sig_atomic_t is_interrupted;
+};
+
+/* ---- the loop ---- */
+
+static void on_input(struct tm_poll *poll, int events)
+{
+  tm_loop_stop(&((struct tm_prompt *)poll->data)->loop);
+}
+
+static void on_wake(struct tm_wake *wake)
+{
+  tm_loop_stop(&((struct tm_prompt *)wake->data)->loop);
+}
+
+static void on_jobs(struct tm_poll *poll, int events)
+{
+  tm_loop_stop(&((struct tm_prompt *)poll->data)->loop);
+}
+
+static void on_time(struct tm_timer *timer)
+{
+  tm_loop_stop(&((struct tm_prompt *)timer->data)->loop);
+}
+
+/* Jobs do what is due: keeps (1). */
+static void turn_jobs(struct tm_prompt *p)
+{
+  if (!p->o.runtime)
+    return;
+  tidemill_runtime_turn(p->o.runtime, NULL);
+  int ms = tidemill_runtime_timeout(p->o.runtime);
+  if (ms >= 0)
+    tm_timer_start(&p->due, ms * TM_MS, 0);
+  else
+    tm_timer_stop(&p->due);
+}
+
+static void on_resized(struct tm_signal *s, int number)
+{
+  el_resize(((struct tm_prompt *)s->data)->el);
+}
+
+/* The shell that had the terminal meanwhile has given it other settings. */
+static void on_continued(struct tm_signal *s, int number)
+{
+  struct tm_prompt *p = s->data;
+  if (!p->is_reading)
+    return;
+  el_set(p->el, EL_PREP_TERM, 0);
+  el_set(p->el, EL_PREP_TERM, 1);
+  fputs("\r\033[J", stdout); /* what it has written is above */
+  fflush(stdout);
+  el_set(p->el, EL_REFRESH);
+}
+
+static bool can_read(void)
+{
+  struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+  return poll(&fd, 1, 0) > 0;
+}
+
+static int read_char(EditLine *el, wchar_t *out)
+{
+  struct tm_prompt *p;
+  char byte;
+  el_get(el, EL_CLIENTDATA, &p);
+  for (;;) {
+    if (!p->is_interrupted && !can_read())
+      turn_jobs(p);
+    if (!p->is_interrupted && !can_read())
+      tm_loop_run(&p->loop);
+    if (p->is_interrupted) {
+      errno = EINTR;
+      return -1;
+    }
+    if (!can_read())
+      continue;
+    ssize_t n = read(STDIN_FILENO, &byte, 1);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+      continue;
+    if (n <= 0)
+      return (int)n;
+    size_t got = mbrtowc(out, &byte, 1, &p->shift);
+    if (got == (size_t)-2)
+      continue;
+    if (got == (size_t)-1) { /* no character: it is not taken */
+      p->shift = (mbstate_t) { 0 };
+      continue;
+    }
+    return 1;
+  }
+}
+
+/* ---- what is written ---- */
+
+int tm_prompt_width(const struct tm_prompt *p)
+{
+  struct winsize size = { 0 };
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* How many rows of the terminal are above the cursor, of the line that is edited. */
+static int rows_above(struct tm_prompt *p)
+{
+  const LineInfoW *line = el_wline(p->el);
+  int columns = tm_prompt_width(p), at = (int)strlen(p->label);
+  for (const wchar_t *c = line->buffer; c < line->cursor; c++) {
+    int width = wcwidth(*c);
+    at += width > 0 ? width : 0;
+  }
+  return at / columns;
+}
+
+/* The cursor goes to where the status or, without one, the line begins, and all from there on is cleared. */
+static void clear(struct tm_prompt *p)
+{
+  int rows = p->is_reading ? rows_above(p) + p->has_status : 0;
+  if (!p->is_reading && !p->has_status)
+    return;
+  if (rows > 0)
+    fprintf(stdout, "\033[%dA", rows);
+  fputs("\r\033[J", stdout);
+  p->has_status = false;
+}
+
+static void write_status(struct tm_prompt *p, const char *behind)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int columns = tm_prompt_width(p);
+  if (!p->status)
+    return;
+  tm_text_one_line(&text, p->status, strlen(p->status), columns > 8 ? (size_t)columns - 1 : 8);
+  fprintf(stdout, "%s%s", tm_buf_str(&text), behind);
+  p->has_status = true;
+  tm_buf_release(&text);
+}
+
+/* Behind clear(): the status, and the line below it. */
+static void draw(struct tm_prompt *p)
+{
+  write_status(p, p->is_reading ? "\n" : "");
+  fflush(stdout);
+  if (p->is_reading)
+    el_set(p->el, EL_REFRESH); /* keeps (2) */
+}
+
+void tm_prompt_say(struct tm_prompt *p, const char *text)
+{
+  clear(p);
+  fprintf(stdout, "%s\n", text);
+  draw(p);
+}
+
+void tm_prompt_set_status(struct tm_prompt *p, const char *text)
+{
+  if (text && p->status && p->has_status && strcmp(text, p->status) == 0)
+    return;
+  clear(p);
+  free(p->status);
+  p->status = tm_xstrdup(text);
+  draw(p);
+}
+
+void tm_prompt_clear_status(struct tm_prompt *p)
+{
+  clear(p);
+  fflush(stdout);
+}
+
+static unsigned char on_tab(EditLine *el, int c)
+{
+  struct tm_prompt *p;
+  struct tm_buf insert = TM_BUF_NONE, list = TM_BUF_NONE;
+  unsigned char result = CC_REFRESH;
+  el_get(el, EL_CLIENTDATA, &p);
+  const LineInfo *line = el_line(el);
+  p->o.complete(p->o.data, line->buffer, (size_t)(line->cursor - line->buffer), &insert, &list);
+  if (insert.len == 0 && list.len == 0)
+    result = CC_ERROR; /* beeps */
+  if (insert.len > 0)
+    el_insertstr(el, tm_buf_str(&insert));
+  if (list.len > 0) {
+    fprintf(stdout, "\n%s\n", tm_buf_str(&list));
+    fflush(stdout);
+    el_set(el, EL_REFRESH);
+    result = CC_NORM;
+  }
+  tm_buf_release(&insert);
+  tm_buf_release(&list);
+  return result;
+}
+
+static char *label_of(EditLine *el)
+{
+  struct tm_prompt *p;
+  el_get(el, EL_CLIENTDATA, &p);
+  return p->shown_label;
+}
+
+/* ---- life ---- */
+
+static void add_line(void *data, const char *line)
+{
+  struct tm_prompt *p = data;
+  HistEvent event;
+  history(p->history, &event, H_ENTER, line);
+}
+
+static void open_history(struct tm_prompt *p)
+{
+  HistEvent event;
+  p->history = history_init();
+  history(p->history, &event, H_SETSIZE, TM_LINE_HISTORY_LINES);
+  history(p->history, &event, H_SETUNIQUE, 1);
+  if (p->o.history)
+    tm_line_history_load(p->o.history, add_line, p);
+}
+
+/* A terminal's bytes are characters of the user's locale; where that has none but ASCII they are taken for UTF-8. */
+static void set_characters(void)
+{
+  if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+    setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+static int open_loop(struct tm_prompt *p, struct tm_err *err)
+{
+  int rc = tm_loop_init(&p->loop, err);
+  if (rc < 0)
+    return rc;
+  tm_wake_open(&p->wake, &p->loop, on_wake, p);
+  p->input_fd = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (p->input_fd < 0)
+    return tm_err_system(err, -errno, "cannot open the terminal");
+  rc = tm_poll_open(&p->input, &p->loop, p->input_fd, on_input, p, err);
+  if (rc >= 0)
+    rc = tm_signal_open(&p->resized, &p->loop, SIGWINCH, on_resized, p, err);
+  if (rc >= 0)
+    rc = tm_signal_open(&p->continued, &p->loop, SIGCONT, on_continued, p, err);
+  tm_timer_open(&p->due, &p->loop, on_time, p);
+  if (rc >= 0 && p->o.runtime)
+    rc = tm_poll_open(&p->jobs, &p->loop, tidemill_runtime_fd(p->o.runtime), on_jobs, p, err);
+  if (rc >= 0 && p->o.runtime)
+    tm_poll_want(&p->jobs, TM_READABLE);
+  if (rc >= 0)
+    tm_poll_want(&p->input, TM_READABLE);
+  return rc;
+}
+
+static void open_editor(struct tm_prompt *p)
+{
+  set_characters();
+  p->el = el_init("tidemill", stdin, stdout, stderr);
+  el_set(p->el, EL_CLIENTDATA, p);
+  el_set(p->el, EL_EDITOR, "emacs");
+  el_set(p->el, EL_PROMPT_ESC, label_of, '\1');
+  el_set(p->el, EL_GETCFN, read_char);
+  el_set(p->el, EL_HIST, history, p->history);
+  el_set(p->el, EL_ADDFN, "tidemill-complete", "completes the word", on_tab);
+  el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);
+  el_set(p->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+  el_source(p->el, NULL); /* ~/.editrc: the user's keys */
+}
+
+static void close_loop(struct tm_prompt *p)
+{
+  tm_signal_close(&p->continued);
+  tm_signal_close(&p->resized);
+  tm_poll_close(&p->input);
+  tm_poll_close(&p->jobs);
+  tm_timer_close(&p->due);
+  tm_wake_close(&p->wake);
+  tm_loop_release(&p->loop);
+  tm_fs_close(tm_fs_real(), p->input_fd);
+}
+
+struct tm_prompt *tm_prompt_open(const struct tm_prompt_options *o, struct tm_err *err)
+{
+  struct tm_prompt *p = TM_NEW(struct tm_prompt);
+  p->o = *o;
+  p->input_fd = -1;
+  p->label = "";
+  if (open_loop(p, err) < 0) {
+    if (p->wake.is_open)
+      close_loop(p);
+    free(p);
+    return NULL;
+  }
+  open_history(p);
+  open_editor(p);
+  return p;
+}
+
+void tm_prompt_close(struct tm_prompt *p)
+{
+  if (!p)
+    return;
+  el_end(p->el);
+  history_end(p->history);
+  close_loop(p);
+  free(p->status);
+  free(p);
+}
+
+/* ---- a line ---- */
+
+void tm_prompt_interrupt(struct tm_prompt *p)
+{
+  p->is_interrupted = 1;
+  tm_wake_send(&p->wake);
+}
+
+void tm_prompt_forget_interrupt(struct tm_prompt *p)
+{
+  p->is_interrupted = 0;
+}
+
+static void keep(struct tm_prompt *p, const char *line)
+{
+  if (!tm_line_history_is_kept(line))
+    return;
+  add_line(p, line);
+  if (p->o.history)
+    tm_line_history_add(p->o.history, line);
+}
+
+static int read_interrupted(struct tm_prompt *p, bool *had_text)
+{
+  const LineInfoW *line = el_wline(p->el);
+  *had_text = line->lastchar > line->buffer;
+  p->is_interrupted = 0;
+  fputs("^C\n", stdout);
+  fflush(stdout);
+  return TM_PROMPT_INTERRUPTED;
+}
+
+int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, bool *had_text)
+{
+  int n = 0;
+  p->label = label;
+  snprintf(p->shown_label, sizeof(p->shown_label),
+           p->o.has_color ? "\1\033[1;34m\1%s\1\033[0m\1" : "%s", label);
+  clear(p);
+  write_status(p, "\n");
+  fflush(stdout);
+  p->is_reading = true;
+  el_set(p->el, EL_PREP_TERM, 1); /* before the label is seen: what is typed then is echoed once */
+  const char *text = el_gets(p->el, &n);
+  p->is_reading = p->has_status = false; /* what is above stays */
+  if (p->is_interrupted)
+    return read_interrupted(p, had_text);
+  if (!text || n <= 0) {
+    fputs("\n", stdout);
+    fflush(stdout);
+    return TM_PROMPT_END;
+  }
+  while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+    n--;
+  tm_buf_add(line, text, (size_t)n);
+  keep(p, tm_buf_str(line));
+  return TM_PROMPT_LINE;
+}

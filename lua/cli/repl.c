@@ -1,0 +1,441 @@
+/* repl.c - see repl.h; and `tidemill repl`.
+ *
+ *   a line -> behind the lines before it -> session.c: complete? -> run -> what it gave, or the error with its stack
+ *
+ * Ctrl-C: while Lua runs it is taken out of what it does, compiled loops and waits too, again and again until it is out; at the
+ * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. The handler itself only
+ * interrupts and wakes.
+ *
+ * Jobs go on while a line is read (prompt.h), and while something waits for one.
+ */
+#include "cli/repl.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tidemill.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/line_history.h"
+#include "cli/prompt.h"
+#include "runtime.h"
+#include "sys/alarm.h"
+#include "sys/fs.h"
+#include "sys/process.h"
+
+#define AGAIN_NS      (50 * TM_MS) /* between two interruptions of one piece */
+#define INIT_VARIABLE "TIDEMILL_INIT"
+
+struct repl {
+  struct tm_lua_session *session;
+  struct tm_prompt *prompt; /* NULL: plain lines */
+  char *history;
+  bool has_color; /* on standard output, and on standard error */
+  bool has_failed;
+  int presses; /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
+  struct tidemill_runtime *runtime;
+  int pieces, lines; /* so far */
+  struct tm_buf piece;
+};
+
+/* ---- what is said ---- */
+
+static struct tm_lua_look look_of(const struct repl *r)
+{
+  return (struct tm_lua_look) { .width = r->prompt ? tm_prompt_width(r->prompt) : 80,
+                                .has_color = r->has_color };
+}
+
+static void say(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *out)
+{
+  bool is_error = fed == TM_LUA_FAILED || fed == TM_LUA_INTERRUPTED;
+  FILE *to = is_error ? stderr : stdout;
+  fflush(stdout);
+  r->has_failed = r->has_failed || is_error;
+  if (out->len == 0)
+    return;
+  if (is_error && r->has_color)
+    fprintf(to, "\033[31m%s\033[0m\n", tm_buf_str(out));
+  else
+    fprintf(to, "%s\n", tm_buf_str(out));
+  fflush(to);
+}
+
+/* ---- Ctrl-C ---- */
+
+static void on_late(void *data) /* in a signal handler */
+{
+  struct repl *r = data;
+  if (!tm_lua_session_interrupt(r->session))
+    tm_alarm_start(0, 0);
+}
+
+static void on_ctrl_c(void *data) /* in a signal handler */
+{
+  struct repl *r = data;
+  if (!tm_lua_session_interrupt(r->session)) {
+    tm_prompt_interrupt(r->prompt);
+    return;
+  }
+  tm_alarm_start(AGAIN_NS, AGAIN_NS);
+  tidemill_runtime_wake(r->runtime);
+}
+
+/* An empty line, or a piece, was interrupted, and jobs go on. */
+static void hear_ctrl_c(struct repl *r, bool was_running)
+{
+  int running = tm_lua_session_running(r->session);
+  char words[128];
+  if (running == 0)
+    return;
+  if (r->presses++ == 0 || was_running) {
+    r->presses = 1;
+    snprintf(words, sizeof(words), "%d %s on; Ctrl-C again cancels", running,
+             tm_text_counted(running, "job goes", "jobs go"));
+    tm_prompt_say(r->prompt, words);
+    return;
+  }
+  tm_prompt_say(r->prompt, r->presses == 2
+                               ? "canceling: running mini-batches may end; Ctrl-C again kills them"
+                               : "canceling: what still runs is killed");
+  tm_lua_session_cancel(r->session, r->presses > 2);
+}
+
+/* ---- pieces ---- */
+
+/* Messages name the piece: of plain input by its line, which line breaks before it make true. */
+static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
+{
+  struct tm_lua_look look = look_of(r);
+  struct tm_buf text = TM_BUF_NONE;
+  char name[32] = "stdin";
+  if (r->prompt)
+    snprintf(name, sizeof(name), "prompt %d", r->pieces + 1);
+  for (int i = 1; !r->prompt && i < r->lines; i++)
+    tm_buf_add_char(&text, '\n');
+  tm_buf_add(&text, tm_buf_str(&r->piece), r->piece.len);
+  enum tm_lua_fed fed =
+      tm_lua_session_feed(r->session, tm_buf_str(&text), text.len, name, &look, out);
+  tm_buf_release(&text);
+  return fed;
+}
+
+static void end_piece(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *out)
+{
+  if (r->prompt) {
+    tm_prompt_forget_interrupt(r->prompt);
+    tm_prompt_clear_status(r->prompt);
+  }
+  say(r, fed, out);
+  r->presses = 0;
+  if (fed == TM_LUA_INTERRUPTED)
+    hear_ctrl_c(r, true);
+  for (size_t i = 0; i < r->piece.len; i++)
+    r->lines += r->piece.data[i] == '\n';
+  tm_buf_clear(&r->piece);
+  r->pieces++;
+}
+
+static void take_line(struct repl *r, const struct tm_buf *line)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  tm_buf_add(&r->piece, tm_buf_str(line), line->len);
+  tm_buf_add_char(&r->piece, '\n');
+  enum tm_lua_fed fed = feed(r, &out);
+  if (fed != TM_LUA_MORE)
+    end_piece(r, fed, &out);
+  tm_buf_release(&out);
+}
+
+/* Negative at the end of input. */
+static int read_plain(struct tm_buf *line)
+{
+  char *text = NULL;
+  size_t cap = 0;
+  ssize_t n = getline(&text, &cap, stdin);
+  if (n > 0)
+    tm_buf_add(line, text, (size_t)n - (text[n - 1] == '\n'));
+  free(text);
+  return n < 0 ? -1 : 0;
+}
+
+static void run_plain(struct repl *r)
+{
+  struct tm_buf line = TM_BUF_NONE, words = TM_BUF_NONE;
+  r->lines = 1;
+  for (; read_plain(&line) == 0; tm_buf_clear(&line))
+    take_line(r, &line);
+  if (r->piece.len > 0) {
+    tm_buf_printf(&words, "stdin:%d: the input ends within what begins here", r->lines);
+    end_piece(r, TM_LUA_FAILED, &words);
+  }
+  tm_buf_release(&line);
+  tm_buf_release(&words);
+}
+
+/* Ctrl-D: true ends. Jobs that run are ended with us, which is said once. */
+static bool may_end(struct repl *r, bool was_said)
+{
+  int running = tm_lua_session_running(r->session);
+  char words[160];
+  if (running == 0 || was_said)
+    return true;
+  snprintf(words, sizeof(words),
+           "%d %s; job:wait() waits. Ctrl-D again ends %s with this prompt, to be resumed", running,
+           tm_text_counted(running, "job runs", "jobs run"), running == 1 ? "it" : "them");
+  tm_prompt_say(r->prompt, words);
+  return false;
+}
+
+static void run_prompt(struct repl *r)
+{
+  struct tm_buf line = TM_BUF_NONE;
+  bool had_text, wants_end = false;
+  for (;;) {
+    bool had_piece = r->piece.len > 0;
+    tm_buf_clear(&line);
+    int rc = tm_prompt_read(r->prompt, had_piece ? ">> " : "> ", &line, &had_text);
+    if (rc == TM_PROMPT_LINE) {
+      take_line(r, &line);
+    } else if (rc == TM_PROMPT_END && !had_piece) {
+      if (may_end(r, wants_end))
+        break;
+    } else {
+      tm_buf_clear(&r->piece);
+      if (rc == TM_PROMPT_INTERRUPTED && !had_text && !had_piece)
+        hear_ctrl_c(r, false);
+    }
+    wants_end = rc == TM_PROMPT_END && !had_piece;
+  }
+  tm_buf_release(&line);
+}
+
+/* ---- the beginning ---- */
+
+static char *init_path(bool *is_named)
+{
+  const char *named = getenv(INIT_VARIABLE), *config = getenv("XDG_CONFIG_HOME");
+  const char *home = getenv("HOME");
+  *is_named = named && *named;
+  if (named)
+    return *named ? tm_xstrdup(named) : NULL;
+  if (config && *config == '/')
+    return tm_xprintf("%s/tidemill/repl.lua", config);
+  return home && *home == '/' ? tm_xprintf("%s/.config/tidemill/repl.lua", home) : NULL;
+}
+
+static void run_file(struct repl *r, const char *path, char *const *words, size_t words_len)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  struct tm_lua_look look = look_of(r);
+  enum tm_lua_fed fed = tm_lua_session_feed_file(r->session, path, words, words_len, &look, &out);
+  say(r, fed, &out);
+  tm_buf_release(&out);
+}
+
+static void run_init(struct repl *r)
+{
+  bool is_named;
+  char *path = init_path(&is_named);
+  if (path && (is_named || tm_fs_exists(tm_fs_real(), path)))
+    run_file(r, path, NULL, 0);
+  free(path);
+}
+
+static void greet(void)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_printf(&text, "tidemill %s, ", tm_version());
+  tm_lua_version(&text);
+  fprintf(stdout, "%s. help() says more; Ctrl-D ends.\n", text.data);
+  tm_buf_release(&text);
+}
+
+static void complete(void *data, const char *text, size_t len, struct tm_buf *insert,
+                     struct tm_buf *list)
+{
+  struct repl *r = data;
+  struct tm_buf all = TM_BUF_NONE;
+  tm_buf_add(&all, tm_buf_str(&r->piece), r->piece.len);
+  tm_buf_add(&all, text, len);
+  tm_lua_session_complete(r->session, tm_buf_str(&all), all.len, tm_prompt_width(r->prompt), insert,
+                          list);
+  tm_buf_release(&all);
+}
+
+static bool is_dumb(void)
+{
+  const char *term = getenv("TERM");
+  return !term || !*term || strcmp(term, "dumb") == 0;
+}
+
+static int open_prompt(struct repl *r, struct tm_err *err)
+{
+  const char *no_color = getenv("NO_COLOR");
+  r->has_color = isatty(STDERR_FILENO) && !(no_color && *no_color);
+  r->history = tm_line_history_path(getenv(TM_LINE_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"),
+                                    getenv("HOME"));
+  struct tm_prompt_options o = { .has_color = r->has_color,
+                                 .history = r->history,
+                                 .complete = complete,
+                                 .runtime = r->runtime,
+                                 .data = r };
+  r->prompt = tm_prompt_open(&o, err);
+  if (!r->prompt)
+    return err->code;
+  tm_alarm_catch(SIGINT, on_ctrl_c, r);
+  tm_alarm_catch(SIGALRM, on_late, r);
+  return 0;
+}
+
+static void on_say(void *data, const char *words)
+{
+  struct repl *r = data;
+  if (r->prompt)
+    tm_prompt_say(r->prompt, words);
+  else
+    tm_cli_say("%s", words);
+}
+
+static void on_status(void *data, const char *words)
+{
+  struct repl *r = data;
+  if (r->prompt)
+    tm_prompt_set_status(r->prompt, words);
+}
+
+static int open_runtime(struct repl *r, struct tm_err *err)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  char *program = tm_process_program();
+  o.program = program;
+  int rc = program
+               ? tidemill_runtime_new(&r->runtime, &o, err)
+               : tm_err_set(err, -ENOENT, "cannot tell where this program is: /proc is not there");
+  free(program);
+  return rc;
+}
+
+static int open_repl(struct repl *r, struct tm_err *err)
+{
+  struct tm_lua_prompt p = {
+    .help = tm_help_find, .say = on_say, .set_status = on_status, .data = r
+  };
+  int rc = open_runtime(r, err);
+  p.runtime = r->runtime;
+  if (rc >= 0)
+    rc = tm_lua_session_begin_prompt(r->session, &p, err);
+  if (rc >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_dumb())
+    rc = open_prompt(r, err);
+  return rc;
+}
+
+/* Jobs end with the state, while we still hear of it; the runtime after it. */
+static void close_repl(struct repl *r)
+{
+  if (r->prompt)
+    tm_alarm_release();
+  tm_lua_session_free(r->session);
+  tidemill_runtime_close(r->runtime, NULL);
+  tm_prompt_close(r->prompt);
+  tm_buf_release(&r->piece);
+  free(r->history);
+}
+
+int tm_repl_run(struct tm_lua_session *session, const struct tm_repl_options *o)
+{
+  static const struct tm_repl_options none = { .file = NULL };
+  struct repl r = { .session = session };
+  struct tm_err err = TM_ERR_NONE;
+  int rc = open_repl(&r, &err);
+  bool has_prompt = r.prompt != NULL;
+  o = o ? o : &none;
+  if (rc >= 0 && has_prompt && !o->has_no_init)
+    run_init(&r);
+  if (rc >= 0 && o->file)
+    run_file(&r, o->file, o->words, o->words_len);
+  if (rc >= 0 && has_prompt) {
+    greet();
+    run_prompt(&r);
+  } else if (rc >= 0) {
+    run_plain(&r);
+  }
+  close_repl(&r);
+  return rc < 0 ? tm_cli_end(rc, &err) : r.has_failed && !has_prompt ? 1 : 0;
+}
+
+/* ---- the command ---- */
+
+struct repl_options {
+  bool no_init;
+};
+
+/* clang-format off */
+static const struct tm_option options[] = {
+  { "no-init", TM_OPTION_FLAG, offsetof(struct repl_options, no_init), NULL, NULL, "without the start-up file" },
+};
+/* clang-format on */
+
+static int run(const struct tm_cli *cli, int argc, char **argv);
+static void add_help(struct tm_buf *out);
+
+const struct tm_command tm_command_repl = {
+  .name = "repl",
+  .run = run,
+  .usage = "[FILE.lua] [--no-init] [-- ARGS]",
+  .summary = "a prompt for Lua and for jobs; also tidemill alone, on a terminal",
+  .options = options,
+  .options_len = TM_COUNT_OF(options),
+  .add_help = add_help,
+};
+
+static void add_help(struct tm_buf *out)
+{
+  tm_options_add_help(out, options, TM_COUNT_OF(options));
+  tm_buf_add_str(out,
+                 "\nAn expression shows its values, the first of which is `_` then; a piece "
+                 "that is not complete goes on in the\n"
+                 "next line. Tab completes globals, fields, methods, columns, paths and names "
+                 "of datasets; help(x) says what a\n"
+                 "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
+                 "does; Ctrl-D ends. FILE.lua is run\n"
+                 "first, and what it returns is shown.\n\n"
+                 "job = pipeline:submit() returns at once; the job goes on while the prompt "
+                 "waits, and in job:wait(). Its progress\nstands above the prompt, a line says "
+                 "how it ended. Ctrl-C, and once more, cancels what runs.\n\n"
+                 "On a terminal the file that " INIT_VARIABLE
+                 " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
+                 "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
+                 " names (~/.local/state/tidemill/history; set and empty: none),\n"
+                 "but for those that begin with a blank. Input that is no terminal is run "
+                 "piece by piece, without a prompt; the\n"
+                 "exit status is 1 when a piece failed.\n");
+}
+
+static int run(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct repl_options given = { .no_init = false };
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &given, &rest, &err);
+  if (rc < 0) {
+    TM_ARRAY_RELEASE(&rest);
+    return tm_cli_fail_usage(&tm_command_repl, &err);
+  }
+  struct tm_repl_options o = { .has_no_init = given.no_init,
+                               .file = rest.len > 0 ? rest.at[0] : NULL,
+                               .words = (char *const *)rest.at,
+                               .words_len = rest.len };
+  struct tm_lua_session *session = tm_lua_session_new(&err);
+  int status = session ? tm_repl_run(session, &o) : tm_cli_end(err.code, &err);
+  TM_ARRAY_RELEASE(&rest);
+  return status;
+}

@@ -1,0 +1,160 @@
+/* script.c - `tidemill lua`: Lua files, pieces of Lua and standard input in this interpreter, as luajit takes them. Also
+ * without the command: `tidemill x.lua`, `tidemill -e CODE`, `tidemill -`, `tidemill <x.lua`.
+ *
+ * All of it runs in one state, in the order of the command line. The first word that is no option is the file; what stands
+ * behind it is its own.
+ */
+#include "cli/script.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/repl.h"
+#include "sys/fs.h"
+
+static int run(const struct tm_cli *cli, int argc, char **argv);
+static void add_help(struct tm_buf *out);
+
+const struct tm_command tm_command_lua = {
+  .name = "lua",
+  .run = run,
+  .usage = "[-e CODE]... [-l NAME]... [-i] [FILE.lua | -] [ARGS...]",
+  .summary = "runs Lua in this interpreter, with its modules",
+  .add_help = add_help,
+  .takes_all = true,
+};
+
+struct script {
+  struct tm_lua_session *session;
+  bool wants_prompt, has_run;
+  int at; /* of argv: the file */
+};
+
+static void add_help(struct tm_buf *out)
+{
+  tm_buf_add_str(
+      out,
+      "  -e CODE    runs this piece; several in their order\n"
+      "  -l NAME    the global NAME becomes what require NAME returns\n"
+      "  -i         a prompt behind all that\n"
+      "  FILE.lua   a file; `...` and `arg` are the words behind it\n"
+      "  -          standard input, which is also what is run when nothing else is named\n\n"
+      "The command may be left out: tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
+      "Exit status: 0; 1 after an error; or what os.exit() says.\n");
+}
+
+bool tm_script_is_meant(const char *word)
+{
+  size_t len = strlen(word);
+  return strcmp(word, "-") == 0 || strncmp(word, "-e", 2) == 0 || strncmp(word, "-l", 2) == 0 ||
+         strcmp(word, "-i") == 0 || (len > 4 && strcmp(word + len - 4, ".lua") == 0);
+}
+
+static int say_failure(struct tm_buf *failure)
+{
+  tm_cli_say("%s", tm_buf_str(failure));
+  tm_buf_release(failure);
+  return 1;
+}
+
+static int refuse(const char *before, const char *word, const char *behind)
+{
+  struct tm_err err = TM_ERR_NONE;
+  tm_err_set(&err, TM_EUSAGE, "%s%s%s", before, word, behind);
+  return tm_cli_fail_usage(&tm_command_lua, &err);
+}
+
+/* One of -e and -l. */
+static int run_option(struct script *s, char option, const char *value)
+{
+  struct tm_buf failure = TM_BUF_NONE;
+  s->has_run = s->has_run || option == 'e';
+  int rc = option == 'e'
+               ? tm_lua_session_run(s->session, value, strlen(value), "-e", NULL, 0, &failure)
+               : tm_lua_session_require(s->session, value, &failure);
+  return rc < 0 ? say_failure(&failure) : 0;
+}
+
+/* The options, in their order, up to the file. The exit status; `at` is behind them. */
+static int run_options(struct script *s, int argc, char **argv)
+{
+  for (s->at = 1; s->at < argc; s->at++) {
+    const char *word = argv[s->at], *value = word + 2;
+    if (word[0] != '-' || word[1] == '\0')
+      return 0;
+    if (strcmp(word, "--") == 0) {
+      s->at++;
+      return 0;
+    }
+    if (strcmp(word, "-i") == 0) {
+      s->wants_prompt = true;
+      continue;
+    }
+    if (word[1] != 'e' && word[1] != 'l')
+      return refuse("there is no option '", word, "'; accepted: -e CODE, -l NAME, -i, -");
+    if (*value == '\0' && ++s->at == argc)
+      return refuse("'", word, "' is the last word; accepted: a word behind it");
+    int status = run_option(s, word[1], *value ? value : argv[s->at]);
+    if (status != 0)
+      return status;
+  }
+  return 0;
+}
+
+static int read_input(struct tm_buf *text, struct tm_buf *failure)
+{
+  char piece[16384];
+  size_t n;
+  while ((n = fread(piece, 1, sizeof(piece), stdin)) > 0)
+    tm_buf_add(text, piece, n);
+  if (!ferror(stdin))
+    return 0;
+  tm_buf_add_str(failure, "cannot read standard input");
+  return TM_ESCRIPT;
+}
+
+static int run_input(struct tm_lua_session *session, char **words, size_t n)
+{
+  struct tm_buf text = TM_BUF_NONE, failure = TM_BUF_NONE;
+  int rc = read_input(&text, &failure);
+  if (rc == 0)
+    rc = tm_lua_session_run(session, tm_buf_str(&text), text.len, "stdin", words, n, &failure);
+  tm_buf_release(&text);
+  return rc < 0 ? say_failure(&failure) : 0;
+}
+
+static int run_file(struct script *s, int argc, char **argv)
+{
+  struct tm_buf failure = TM_BUF_NONE;
+  char *input[] = { (char *)"-" };
+  size_t n = (size_t)(argc - s->at);
+  if (n == 0 && (s->has_run || s->wants_prompt))
+    return 0;
+  if (n == 0)
+    return run_input(s->session, input, 1);
+  if (strcmp(argv[s->at], "-") == 0)
+    return run_input(s->session, argv + s->at, n);
+  if (tm_lua_session_run_file(s->session, argv[s->at], argv + s->at, n, &failure) < 0)
+    return say_failure(&failure);
+  return 0;
+}
+
+static int run(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct script s = { .session = NULL };
+  if (argc < 2 && isatty(STDIN_FILENO))
+    return refuse("a Lua file is missing", "", "");
+  if (!(s.session = tm_lua_session_new(&err)))
+    return tm_cli_end(err.code, &err);
+  int status = run_options(&s, argc, argv);
+  if (status == 0)
+    status = run_file(&s, argc, argv);
+  if (status != 2 && s.wants_prompt)
+    status = tm_repl_run(s.session, NULL);
+  else
+    tm_lua_session_free(s.session);
+  return status;
+}

@@ -1,0 +1,40 @@
+/* develop_own.h - mini-batches in a Lua state, for lib_develop.c. */
+#ifndef TM_LUA_DEVELOP_OWN_H
+#define TM_LUA_DEVELOP_OWN_H
+
+#include <lua.h>
+
+#include "agent/script.h"
+#include "base/buf.h"
+#include "data/entry_load.h"
+#include "data/item.h"
+
+#define TM_MINI_BATCH "tidemill.develop.mini_batch"
+
+/* A mini-batch, as a userdata: what the context of a run() over it says. */
+struct tm_develop_mini_batch {
+  uint64_t index;
+  char *dataset;
+  struct tm_buf bytes; /* the items */
+  struct tm_item range;
+  bool has_range;
+  int64_t first_row;
+  /* Of archives: their entries, extracted below `scratch` as long as this lives. Else NULL. */
+  struct tm_entry_loader *entries;
+  struct tm_entry_items given;
+  char *scratch;
+};
+
+/* All of these may raise. */
+void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc);
+void tm_develop_add_walks(lua_State *L); /* the kinds of develop_walk.c */
+/* Pushes what run() is given, a list of paths or a data frame with memory of its own, and the mini-batch. Copies what it needs of the
+ * call; what cannot be read of an archive is said in `notes`, which belongs to something on the stack. */
+void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf *notes);
+
+/* walk(dataset, options) -> walk */
+int tm_develop_walk(lua_State *L);
+/* next(walk) -> given, mini_batch, index, warnings; nil, nil, nil, warnings at the end. Raises. */
+int tm_develop_next(lua_State *L);
+
+#endif

@@ -1,0 +1,328 @@
+/* develop_walk.c - see develop_own.h: the mini-batches of a dataset, one after the other, without a job.
+ *
+ *  (1) What malloc gave belongs to a userdata before anything can raise.
+ *  (2) A data frame that leaves here has memory of its own.
+ */
+#include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "lua/develop_own.h"
+#include "lua/frame.h"
+#include "lua/hold.h"
+#include "lua/state.h"
+#include "lua/table_look.h"
+#include "plan/cutting.h"
+#include "plan/datasets.h"
+#include "plan/params.h"
+#include "sys/fs.h"
+
+#define TM_WALK "tidemill.develop.walk"
+
+void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc)
+{
+  luaL_newmetatable(L, name);
+  lua_pushcfunction(L, gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}
+
+/* ---- mini-batches ---- */
+
+static int mini_batch_gc(lua_State *L)
+{
+  struct tm_develop_mini_batch *m = lua_touserdata(L, 1);
+  tm_entry_loader_free(m->entries);
+  if (m->scratch)
+    tm_tree_remove(m->scratch, NULL);
+  free(m->scratch);
+  free(m->dataset);
+  tm_buf_release(&m->bytes);
+  *m = (struct tm_develop_mini_batch) { 0 };
+  return 0;
+}
+
+static struct tm_develop_mini_batch *push_mini_batch(lua_State *L, const struct tm_run_call *call)
+{
+  struct tm_develop_mini_batch *m = lua_newuserdata(L, sizeof(*m));
+  *m = (struct tm_develop_mini_batch) { .index = call->index, .first_row = call->first_row };
+  luaL_getmetatable(L, TM_MINI_BATCH);
+  lua_setmetatable(L, -2);
+  m->dataset = tm_xstrdup(call->dataset);
+  tm_buf_add(&m->bytes, call->bytes, call->bytes_len);
+  if (call->range) { /* points into the bytes */
+    m->has_range = true;
+    m->range = *call->range;
+    m->range.path = m->bytes.data + (call->range->path - call->bytes);
+  }
+  return m;
+}
+
+/* A fresh folder, to free(); NULL with words. */
+static char *make_scratch(struct tm_err *err)
+{
+  const char *tmp = getenv("TMPDIR");
+  char *dir = tm_xprintf("%s/tidemill-walk-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+  if (mkdtemp(dir))
+    return dir;
+  tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", dir);
+  free(dir);
+  return NULL;
+}
+
+static void add_marks(struct tm_buf *notes, const struct tm_buf *marks)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(marks), marks->len);
+  while (r.at < r.end && !r.bad) {
+    size_t len = 0;
+    uint32_t number = tm_read_u32(&r);
+    const char *words = tm_read_bytes32(&r, &len);
+    if (!r.bad)
+      tm_buf_printf(notes, "%sitem %u fails: %.*s", notes->len > 0 ? "\n" : "", number, (int)len,
+                    words);
+  }
+}
+
+/* Entries of archives, as a worker has them before run(). */
+static int load_entries(struct tm_develop_mini_batch *m, struct tm_buf *notes, struct tm_err *err)
+{
+  struct tm_buf marks = TM_BUF_NONE;
+  m->given = (struct tm_entry_items) { .bytes = tm_buf_str(&m->bytes), .bytes_len = m->bytes.len };
+  if (!tm_entry_load_is_for(m->given.bytes, m->given.bytes_len))
+    return 0;
+  m->scratch = make_scratch(err);
+  if (!m->scratch)
+    return err->code;
+  char *below = tm_path_join(m->scratch, "entries");
+  m->entries = tm_entry_loader_new(tm_fs_real(), below, NULL);
+  free(below);
+  int rc = tm_entry_load(m->entries, tm_buf_str(&m->bytes), m->bytes.len, &m->given, &marks, err);
+  add_marks(notes, &marks);
+  tm_buf_release(&marks);
+  return rc;
+}
+
+static void push_frame(lua_State *L, const struct tm_data_frame *frame)
+{
+  tm_lua_frame_push(L, frame); /* [lease, frame] */
+  lua_getfield(L, -1, "copy");
+  lua_insert(L, -2);
+  lua_call(L, 1, 1); /* keeps (2) */
+  tm_lua_frame_end(L, -2);
+  lua_remove(L, -2);
+}
+
+static void push_paths(lua_State *L, const struct tm_entry_items *given)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  lua_newtable(L);
+  tm_reader_init(&r, given->bytes, given->bytes_len);
+  for (int i = 1; tm_item_next(&r, &item); i++) {
+    lua_pushlstring(L, item.path, item.path_len);
+    lua_rawseti(L, -2, i);
+  }
+}
+
+void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf *notes)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_develop_mini_batch *m = push_mini_batch(L, call);
+  if (load_entries(m, notes, &err) < 0)
+    tm_lua_raise(L, &err);
+  if (call->frame)
+    push_frame(L, call->frame);
+  else
+    push_paths(L, &m->given);
+  lua_insert(L, -2);
+}
+
+/* ---- walks ---- */
+
+struct walk {
+  struct tm_dataset *dataset;
+  struct tm_step step; /* `dataset` is its only input */
+  struct tm_table_look look;
+  struct tm_cut *cut;
+  struct tm_mini_batch mb;
+  struct tm_buf warnings;
+  char *spill_dir;
+  uint64_t index;
+  bool has_look;
+};
+
+static int walk_gc(lua_State *L)
+{
+  struct walk *w = lua_touserdata(L, 1);
+  if (w->cut)
+    tm_cut_close(w->cut);
+  if (w->has_look)
+    tm_table_look_release(&w->look);
+  if (w->spill_dir)
+    tm_tree_remove(w->spill_dir, NULL);
+  tm_buf_release(&w->mb.bytes);
+  tm_buf_release(&w->warnings);
+  tm_cutting_release(&w->step.config);
+  tm_dataset_free(w->dataset);
+  free(w->spill_dir);
+  *w = (struct walk) { 0 };
+  return 0;
+}
+
+static void on_warning(void *data, const char *text)
+{
+  struct walk *w = data;
+  tm_buf_printf(&w->warnings, "%s%s", w->warnings.len > 0 ? "\n" : "", text);
+}
+
+/* The folder that relative paths of the definition are against: of the file that it stands in; of one that was typed, ours. To
+ * free(). */
+static char *base_dir(const struct tm_json *v, struct tm_err *err)
+{
+  char *cwd = getcwd(NULL, 0), *dir = NULL;
+  const char *colon = v->where ? strrchr(v->where, ':') : NULL;
+  if (!cwd) {
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+    return NULL;
+  }
+  if (colon) {
+    char *file = tm_xstrndup(v->where, (size_t)(colon - v->where));
+    char *path = tm_path_absolute(cwd, file);
+    if (tm_fs_exists(tm_fs_real(), path))
+      dir = tm_path_dir(path);
+    free(file);
+    free(path);
+  }
+  if (!dir)
+    return cwd;
+  free(cwd);
+  return dir;
+}
+
+/* {name: value} as it was given -> {name: {value}} in its one form, as a job has its settings; NULL and words. */
+static struct tm_json *settings_of(const struct tm_json *given, const struct tm_step *step,
+                                   struct tm_err *err)
+{
+  const char *const names[] = { "mini_batch_size", "partition_keys" };
+  struct tm_json *settings = tm_json_new(TM_JSON_OBJECT);
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
+    const struct tm_json *v = tm_json_get(given, names[i]);
+    const struct tm_field *f = tm_params_find("dataset:mini_batches", names[i]);
+    struct tm_json *value = v        ? tm_params_value(f, v, err)
+                            : i == 0 ? tm_cutting_default(given, step)
+                                     : NULL;
+    if (v && !value) {
+      tm_json_free(settings);
+      return NULL;
+    }
+    if (!value)
+      continue;
+    struct tm_json *setting = tm_json_new(TM_JSON_OBJECT);
+    tm_json_set(setting, "value", value);
+    tm_json_set(settings, names[i], setting);
+  }
+  return settings;
+}
+
+static int open_walk(struct walk *w, const struct tm_json *dataset, const struct tm_json *given,
+                     struct tm_err *err)
+{
+  char *dir = base_dir(dataset, err);
+  w->dataset = dir ? tm_plan_dataset(dataset, dir, err) : NULL;
+  free(dir);
+  if (!w->dataset)
+    return err->code;
+  w->step.inputs = &w->dataset;
+  w->step.inputs_len = 1;
+  struct tm_json *settings = settings_of(given, &w->step, err);
+  int rc = settings ? tm_cutting_fill(&w->step.config, settings, &w->step, err) : err->code;
+  tm_json_free(settings);
+  if (rc >= 0)
+    rc = tm_cutting_check(&w->step, err);
+  if (rc < 0)
+    return rc;
+  w->spill_dir = make_scratch(err);
+  if (!w->spill_dir)
+    return err->code;
+  struct tm_cut_options o = tm_step_cut(&w->step);
+  o.spill_dir = w->spill_dir;
+  o.on_warning = on_warning;
+  o.data = w;
+  tm_table_look_init(&w->look, &w->step);
+  w->has_look = true;
+  tm_table_look_cut_options(&w->look, &o);
+  w->cut = tm_cut_open(&o);
+  return 0;
+}
+
+int tm_develop_walk(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  lua_settop(L, 2);
+  struct walk *w = lua_newuserdata(L, sizeof(*w));
+  *w = (struct walk) { 0 };
+  luaL_getmetatable(L, TM_WALK);
+  lua_setmetatable(L, -2); /* [dataset, options, walk] */
+  struct tm_json **dataset = tm_lua_hold_tree(L), **given = tm_lua_hold_tree(L);
+  *dataset = tm_lua_to_json(L, 1, &err);
+  *given = *dataset ? tm_lua_to_json(L, 2, &err) : NULL;
+  if (!*given || tm_params_check("dataset:mini_batches", *given, &err) < 0 ||
+      open_walk(w, *dataset, *given, &err) < 0)
+    return tm_lua_raise(L, &err);
+  tm_lua_let_go(L, 4);
+  tm_lua_let_go(L, 5);
+  lua_settop(L, 3);
+  return 1;
+}
+
+/* What there is to say of the last step of the walk; nothing: nil. */
+static void push_warnings(lua_State *L, struct walk *w)
+{
+  if (w->warnings.len > 0)
+    lua_pushlstring(L, w->warnings.data, w->warnings.len);
+  else
+    lua_pushnil(L);
+}
+
+int tm_develop_next(lua_State *L)
+{
+  struct walk *w = luaL_checkudata(L, 1, TM_WALK);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_item range;
+  tm_buf_clear(&w->warnings);
+  int rc = w->cut ? tm_cut_next(w->cut, &w->mb, &err) : 0;
+  if (rc == 0 && w->cut && w->index == 0)
+    rc = tm_cut_no_input(w->cut, &err);
+  if (rc > 0)
+    rc = tm_table_look_load(&w->look, &w->mb, &err) < 0 ? err.code : 1;
+  if (rc < 0)
+    return tm_lua_raise(L, &err);
+  if (rc == 0) {
+    lua_settop(L, 0);
+    lua_pushnil(L);
+    lua_pushnil(L);
+    lua_pushnil(L);
+    push_warnings(L, w);
+    return 4;
+  }
+  struct tm_run_call call = { .index = w->index++,
+                              .dataset = w->dataset->name ? w->dataset->name : "",
+                              .items = w->mb.items,
+                              .bytes = w->mb.bytes.data,
+                              .bytes_len = w->mb.bytes.len };
+  tm_table_look_give(&w->look, &call, &range);
+  tm_develop_push(L, &call, &w->warnings);
+  lua_pushnumber(L, (lua_Number)call.index);
+  push_warnings(L, w);
+  return 4;
+}
+
+void tm_develop_add_walks(lua_State *L)
+{
+  tm_develop_add_kind(L, TM_WALK, walk_gc);
+  tm_develop_add_kind(L, TM_MINI_BATCH, mini_batch_gc);
+}

@@ -1,0 +1,71 @@
+-- repl.lua - what the prompt does in Lua: a piece is compiled, its values are shown, a line is completed. C calls the
+-- functions that this file returns (session.c); what the user typed is called by C itself, so that no frame of ours
+-- stands in its stack.
+--
+-- An expression needs no `return`. A piece that ends too early, "for i = 1, 3 do", asks for more lines.
+local M = {}
+
+local function ends_early(message)
+  return message:sub(-7) == "'<eof>'"
+end
+
+-- A piece that ends in a call, as each expression of one does, gives up its place on the stack: the line of the call.
+local function with_tail(piece)
+  return piece, require "tidemill.tail"(piece)
+end
+
+--- The compiled piece, and the line of the call that it ends in; or nil and "more"; or nil and what the compiler says.
+function M.compile(text, name)
+  local expression = text:match "^%s*=(.*)$" or text
+  local piece, as_expression = load("return " .. expression, name, "t")
+  if piece then
+    return with_tail(piece)
+  end
+  local as_statement
+  piece, as_statement = load(text, name, "t")
+  if piece then
+    return with_tail(piece)
+  elseif ends_early(as_statement) or ends_early(as_expression) then
+    return nil, "more"
+  end
+  return nil, as_statement
+end
+
+--- What is shown of the values that a piece gave; nothing for none. The first is kept as `_`.
+function M.shown(width, has_color, ...)
+  local n, lines = select("#", ...), {}
+  if n > 0 then
+    rawset(_G, "_", (...))
+  end
+  for i = 1, n do
+    lines[i] = require "tidemill.repl.show"((select(i, ...)), { width = width, has_color = has_color })
+  end
+  return table.concat(lines, "\n")
+end
+
+--- What is there at a prompt besides what every Lua file has.
+function M.open(source_of, help_of, say, set_status)
+  local help = require "tidemill.repl.help"
+  help.open(source_of, help_of)
+  M.jobs = require "tidemill.repl.jobs"
+  M.jobs.open(say, set_status)
+  rawset(_G, "help", help.help)
+  rawset(_G, "tidemill", require "tidemill")
+end
+
+--- How many jobs run.
+function M.running()
+  return #M.jobs.running
+end
+
+--- Cancels them; with `now` what still runs is killed.
+function M.cancel(now)
+  M.jobs.cancel(now)
+end
+
+--- What Tab puts in, and what it shows.
+function M.complete(text, width)
+  return require "tidemill.repl.complete"(text, width)
+end
+
+return M

@@ -1,0 +1,147 @@
+-- doc.lua - the doc comments of the standard library, as entries: what help() shows. The comments are read out of the
+-- same files that are run, so that there is one text of each.
+--
+--   local doc = require "tidemill.repl.doc"
+--   doc.read(text, label) -> { {kind = "function", ...}, {kind = "class", ...}, ... }, in the order of the file
+--
+-- A block is the lines that begin with "---"; what stands on the next line is what it says something of. In a block,
+-- text comes first and tags (@param, @return, @field, @class, @type) follow; a line without a tag goes on with what
+-- is before it.
+
+---@class tidemill.DocTag
+---@field tag string "param", "return", "field", ...
+---@field name? string of a parameter or field, "?" behind an optional one
+---@field text string its type and what it means, in one line
+
+---@class tidemill.DocEntry
+---@field kind "function"|"class"|"value"
+---@field name string the last part
+---@field owner? string the variable that it is a field of
+---@field class? string of a method the class of its owner; of a class its whole name
+---@field params? string as they stand in the brackets
+---@field is_method? boolean it is called with ':'
+---@field text string
+---@field tags tidemill.DocTag[]
+---@field label string of the file: "tidemill/frame.lua"
+---@field line integer of the definition
+
+local M = {}
+
+local function new_tag(line)
+  local tag, rest = line:match "^%-%-%-@([%w_]+)%s*(.*)$"
+  local name
+  if tag == "param" or tag == "field" then
+    name, rest = rest:match "^(%S+)%s*(.*)$"
+  end
+  return { tag = tag, name = name, text = rest or "" }
+end
+
+-- The text and the tags of the lines of a block.
+local function read_block(lines)
+  local text, tags = {}, {}
+  for _, line in ipairs(lines) do
+    local last = tags[#tags]
+    if line:find "^%-%-%-@" then
+      tags[#tags + 1] = new_tag(line)
+    elseif last then
+      last.text = (last.text .. " " .. line:sub(4):gsub("^%s+", "")):gsub("^%s+", "")
+    else
+      text[#text + 1] = line:sub(4):gsub("^ ", "")
+    end
+  end
+  return table.concat(text, "\n"), tags
+end
+
+local function find_tag(tags, wanted)
+  for _, tag in ipairs(tags) do
+    if tag.tag == wanted then
+      return tag
+    end
+  end
+end
+
+-- What is defined on a line: kind, owner, separator, name, parameters.
+local function defined(line)
+  local path, params = line:match "^function%s+([%w_%.:]+)%s*%((.-)%)"
+  if not path then
+    path, params = line:match "^([%w_%.:]+)%s*=%s*function%s*%((.-)%)"
+  end
+  if path then
+    local owner, separator, name = path:match "^(.-)([%.:])([%w_]+)$"
+    return "function", owner, separator, name or path, params
+  end
+  local owner, name = line:match "^([%w_]+)%.([%w_]+)%s*="
+  if owner then
+    return "value", owner, ".", name
+  end
+end
+
+-- A class has a name of its own; the variable on the next line stands for it in this file.
+local function class_entry(text, tags, line, label, number, classes)
+  local tag = find_tag(tags, "class")
+  local name = tag.text:match "^[%w_%.]+" or tag.text
+  local variable = line:match "^local%s+([%w_]+)%s*="
+  if variable then
+    classes[variable] = name
+  end
+  return { kind = "class", name = name:match "[^%.]+$", class = name, text = text, tags = tags, label = label,
+           line = number }
+end
+
+local function entry_of(lines, line, label, number, classes)
+  local text, tags = read_block(lines)
+  if find_tag(tags, "class") then
+    return class_entry(text, tags, line, label, number, classes)
+  end
+  local kind, owner, separator, name, params = defined(line)
+  if not kind or line:find "^local" then
+    return nil
+  end
+  local class = owner and classes[owner]
+  local is_object = class and class:match "[^%.]+$":find "^%u" ~= nil
+  if is_object and separator == "." and params then
+    params = params:gsub("^[%w_]+,?%s*", "", 1) -- the object itself
+  end
+  return { kind = kind, name = name, owner = owner, class = class, is_method = is_object, params = params,
+           text = text, tags = tags, label = label, line = number }
+end
+
+--- The entries of one file.
+---@param text string
+---@param label string
+---@return tidemill.DocEntry[]
+function M.read(text, label)
+  local entries, block, number, classes = {}, {}, 0, {}
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    number = number + 1
+    if line:find "^%-%-%-" and not line:find "^%-%-%-@meta" then
+      block[#block + 1] = line
+    elseif #block > 0 then
+      entries[#entries + 1] = entry_of(block, line, label, number, classes)
+      block = {}
+    end
+  end
+  return entries
+end
+
+--- The first sentence of an entry, or as much of it as fits on a line.
+---@param entry tidemill.DocEntry
+---@return string
+function M.summary(entry)
+  local text = entry.text:gsub("%s+", " ")
+  local sentence = text:match "^(.-%.)%s" or text
+  return #sentence <= 80 and sentence or sentence:sub(1, 78):gsub("%s+%S*$", "") .. " ..."
+end
+
+--- How it is called: "df:filter(f, ...)" as "DataFrame:filter(f, ...)".
+---@param entry tidemill.DocEntry
+---@param path? string where it was found, instead of its owner
+---@return string
+function M.signature(entry, path)
+  local owner = entry.class or entry.owner
+  local name = path or owner and (entry.is_method and owner:match "[^%.]+$" .. ":" or owner .. ".") .. entry.name
+    or entry.name
+  return entry.kind == "function" and ("%s(%s)"):format(name, entry.params or "") or name
+end
+
+return M

@@ -1,0 +1,308 @@
+-- help.lua - help(x) at a prompt: what a function, an object, a module or a parameter is. Functions and objects are
+-- explained by the doc comments of the standard library, parameters and commands by the program's tables.
+local doc = require "tidemill.repl.doc"
+
+local M = {}
+
+local entries, by_place, by_name, by_class -- made when first asked
+local source, topic_text -- functions of C: the i-th file that is compiled in; what the program says of a topic
+
+--- Sets where texts come from. Once.
+function M.open(source_of, help_of)
+  source, topic_text = source_of, help_of
+end
+
+local function add(index, key, entry)
+  index[key] = index[key] or {}
+  table.insert(index[key], entry)
+end
+
+local function read_all()
+  if entries then
+    return
+  end
+  entries, by_place, by_name, by_class = {}, {}, {}, {}
+  local i = 1
+  local module, label, text = source(i)
+  while module do
+    if module:find "^tidemill" and not module:find "^tidemill%.repl" and not module:find "_h$" then
+      for _, entry in ipairs(doc.read(text, label)) do
+        entries[#entries + 1] = entry
+        by_place[label .. ":" .. entry.line] = entry
+        add(by_name, entry.name, entry)
+        if entry.class then
+          add(by_class, entry.class, entry)
+        end
+      end
+    end
+    i = i + 1
+    module, label, text = source(i)
+  end
+end
+
+-- ---- as text ----
+
+local WIDTH = 100
+
+local function wrap(text, indent)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if line ~= "" and #indent + #line + 1 + #word > WIDTH then
+      lines[#lines + 1] = indent .. line
+      line = word
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  lines[#lines + 1] = line ~= "" and indent .. line or nil
+  return table.concat(lines, "\n")
+end
+
+-- Paragraphs are wrapped; examples, which are indented, stay as they are.
+local function add_text(out, text)
+  local paragraph = {}
+  local function flush()
+    if #paragraph > 0 then
+      out[#out + 1] = wrap(table.concat(paragraph, " "), "  ")
+      paragraph = {}
+    end
+  end
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    if line:find "^%s%s+%S" or line == "" then
+      flush()
+      out[#out + 1] = line == "" and "" or "  " .. line
+    else
+      paragraph[#paragraph + 1] = line
+    end
+  end
+  flush()
+end
+
+local function add_tags(out, entry, gap)
+  local heads = { param = "  with ", ["return"] = "  returns ", field = "  ", overload = "  also " }
+  for _, tag in ipairs(entry.tags) do
+    if heads[tag.tag] then
+      out[#out + 1] = gap
+      gap = nil
+      local text = heads[tag.tag] .. (tag.name and tag.name .. ": " or "") .. tag.text
+      out[#out + 1] = "  " .. wrap(text, "      "):gsub("^%s+", "")
+    end
+  end
+end
+
+-- What one can do with an object of a class, or with a module; `methods`: what an object has of it, or nil.
+local function add_members(out, class, methods)
+  for _, entry in ipairs(by_class[class] or {}) do
+    if entry.kind ~= "class" and not (methods and methods[entry.name] == nil) then
+      local name = (entry.is_method and ":" or ".") .. entry.name
+      if entry.kind == "function" then
+        name = name .. "(" .. (entry.params or "") .. ")"
+      end
+      out[#out + 1] = ("  %-32s %s"):format(name, doc.summary(entry))
+    end
+  end
+end
+
+local function entry_text(entry, path)
+  local out = { doc.signature(entry, path), "" }
+  add_text(out, entry.text)
+  add_tags(out, entry, "")
+  local fields = entry.name:find "^%u" and by_class["tidemill." .. entry.name]
+  for _, class in ipairs(fields or {}) do -- what a constructor takes
+    if class.kind == "class" then
+      add_tags(out, class, "")
+    end
+  end
+  return table.concat(out, "\n")
+end
+
+local function class_text(class, methods)
+  if class == "tidemill.DataFrame" or class == "tidemill.Column" then
+    require "tidemill.frame"
+    local base = require "tidemill.frame.base"
+    methods = (class == "tidemill.Column" and base.column_meta or base.frame_meta).methods
+  end
+  local out, heads = { class, "" }, 0
+  for _, entry in ipairs(by_class[class] or {}) do
+    if entry.kind == "class" then
+      heads = heads + 1
+      if entry.text ~= "" then
+        add_text(out, entry.text)
+      end
+      add_tags(out, entry)
+    end
+  end
+  if heads > 0 then
+    out[#out + 1] = ""
+  end
+  add_members(out, class, methods)
+  return table.concat(out, "\n")
+end
+
+-- ---- what x is ----
+
+-- Where a value is reached from the modules: "tidemill.Dataset.File.from_files".
+local function path_of(value)
+  local seen = {}
+  local function look(t, path, depth)
+    if seen[t] or depth > 3 then
+      return nil
+    end
+    seen[t] = true
+    for k, v in next, t do
+      if rawequal(v, value) and type(k) == "string" then
+        return path .. "." .. k
+      end
+    end
+    for k, v in next, t do
+      local found = type(k) == "string" and type(v) == "table" and look(v, path .. "." .. k, depth + 1)
+      if found then
+        return found
+      end
+    end
+  end
+  local modules = {}
+  for name, module in pairs(package.loaded) do
+    if type(module) == "table" and name:find "^tidemill" and not name:find "^tidemill%.repl" then
+      modules[#modules + 1] = name
+    end
+  end
+  table.sort(modules)
+  for _, name in ipairs(modules) do
+    if rawequal(package.loaded[name], value) then
+      return name, true
+    end
+  end
+  for _, name in ipairs(modules) do
+    local found = look(package.loaded[name], name, 0)
+    if found then
+      return found
+    end
+  end
+end
+
+-- The entry that a path of names means: its owner's class first.
+local function entry_at(path)
+  local owner, name = path:match "^(.*)[%.:]([^%.:]+)$"
+  local last = owner and owner:match "[^%.:]+$"
+  for _, entry in ipairs(by_name[name or path] or {}) do
+    local class = entry.class and (entry.class == owner or entry.class:match "[^%.]+$" == last)
+    if entry.kind ~= "class" and (not owner or class or entry.owner == last) then
+      return entry
+    end
+  end
+end
+
+local function function_text(f)
+  local info = debug.getinfo(f, "S")
+  local path = path_of(f)
+  local entry = by_place[info.source .. ":" .. info.linedefined] or path and entry_at(path)
+  if entry then
+    return entry_text(entry, not entry.is_method and path or nil)
+  end
+  return info.what == "C" and "a function of Lua's or of a C library: nothing is known of it here"
+    or ("a function of %s, line %d: no doc comment of ours says more")
+      :format(info.source:gsub("^[@=]", ""), info.linedefined)
+end
+
+-- The class of an object of ours.
+local function class_of(value)
+  local meta = debug.getmetatable(value)
+  if type(meta) ~= "table" then
+    return nil
+  end
+  local tag = rawget(meta, "__tm_tag") or rawget(meta, "__metatable")
+  local names = { ["data frame"] = "DataFrame", ["column of a data frame"] = "Column" }
+  local class = type(tag) == "string" and "tidemill." .. (names[tag] or tag)
+  return class and by_class[class] and class
+end
+
+local function value_text(value)
+  local class = class_of(value)
+  if class then
+    return class_text(class, debug.getmetatable(value).methods)
+  end
+  local path, is_module = path_of(value)
+  if is_module and by_class[path] then
+    return class_text(path)
+  elseif path and topic_text(path:match "[^%.]+$") then
+    return topic_text(path:match "[^%.]+$")
+  end
+  return ("a %s; help() lists what there is to know"):format(type(value))
+end
+
+local function named_text(topic)
+  local parts, entry = {}, topic:find "[%.:]" and entry_at(topic)
+  if by_class[topic] or by_class["tidemill." .. topic] then
+    parts[1] = class_text(by_class[topic] and topic or "tidemill." .. topic)
+  elseif entry then
+    parts[1] = entry_text(entry)
+  elseif not topic:find "[%.:]" then
+    for _, named in ipairs(by_name[topic] or {}) do
+      parts[#parts + 1] = named.kind ~= "class" and entry_text(named) or nil
+    end
+  end
+  local words = topic_text(topic)
+  parts[#parts + 1] = words and words:gsub("\n+$", "") or nil
+  return #parts > 0 and table.concat(parts, "\n\n")
+    or ("nothing is known of '%s'; help() lists what there is to know"):format(topic)
+end
+
+local OVERVIEW = [[
+help(x)              x: a function, an object, a module: help(tidemill.Pipeline), help(df), help(fs.read)
+help "run_max_try"   a parameter, "parameters" for all; a command; or a name: help "DataFrame", help "filter"
+
+Modules, each reached by require:]]
+
+local function overview()
+  local out, names = { OVERVIEW }, {}
+  for class, list in pairs(by_class) do
+    if class:find "^tidemill[%.%l_]*$" and #list > 1 then
+      names[#names + 1] = class
+    end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local summary = ""
+    for _, entry in ipairs(by_class[name]) do
+      summary = entry.kind == "class" and entry.text ~= "" and doc.summary(entry) or summary
+    end
+    out[#out + 1] = ("  %-24s %s"):format(name, summary)
+  end
+  return table.concat(out, "\n")
+end
+
+--- What help(...) says.
+function M.text(n, value)
+  read_all()
+  if n == 0 then
+    return overview()
+  elseif type(value) == "string" then
+    return named_text(value)
+  elseif type(value) == "function" then
+    return function_text(value)
+  end
+  return value_text(value)
+end
+
+--- The global `help`.
+function M.help(...)
+  io.write(M.text(select("#", ...), (...)), "\n")
+end
+
+--- The modules that may be required, for completion.
+function M.modules()
+  local names, i = {}, 1
+  local module = source(i)
+  while module do
+    if module:find "^tidemill" and not module:find "^tidemill%.repl" and not module:find "_meta"
+      and not module:find "_h$" then
+      names[#names + 1] = module
+    end
+    i = i + 1
+    module = source(i)
+  end
+  return names
+end
+
+return M

@@ -1,0 +1,141 @@
+-- jobs.lua - jobs beside a prompt: what they say above it while it waits, and when they have ended.
+local job = require "tidemill.job"
+
+local M = {
+  running = {}, -- jobs, in the order in which they were submitted
+}
+
+local ERRORS_SAID = 3 -- distinct ones of a job; job:failures() has all
+
+local say, set_status -- functions of C: whole lines; the line that is renewed, or nil
+
+local function text_of(n, one, many)
+  return ("%d %s"):format(n, n == 1 and one or many)
+end
+
+local function progress_of(watched)
+  local counts = watched.counts
+  if not counts then
+    return watched.name .. ": begins"
+  end
+  local done = counts.succeeded + counts.failed
+  local all = counts.all_created and tostring(counts.created) or counts.created .. "+"
+  local share = counts.all_created and counts.created > 0 and ("%d%% "):format(done * 100 / counts.created) or ""
+  local failed = counts.items_failed > 0 and (", %d failed"):format(counts.items_failed) or ""
+  return ("%s: %s%d of %s mini-batches, %s%s"):format(watched.name, share, done, all,
+    text_of(counts.items, "item", "items"), failed)
+end
+
+local function show_status()
+  local parts = {}
+  for i, watched in ipairs(M.running) do
+    parts[i] = progress_of(watched)
+  end
+  set_status(#parts > 0 and table.concat(parts, " | ") or nil)
+end
+
+local function drop(watched)
+  for i, known in ipairs(M.running) do
+    if known == watched then
+      table.remove(M.running, i)
+      return
+    end
+  end
+end
+
+local function say_end(watched, event)
+  local counts = event.counts
+  local words = { ("%s: %s, %s, %s, %d failed"):format(watched.name, event.state,
+    text_of(counts.created, "mini-batch", "mini-batches"), text_of(counts.items, "item", "items"),
+    counts.items_failed) }
+  if event.text then
+    words[#words + 1] = ("  %s"):format(event.text)
+  end
+  if counts.items_failed > 0 then
+    words[#words + 1] = "  job:failures() lists what failed, and [1]:rerun() runs one here"
+  end
+  say(table.concat(words, "\n"))
+end
+
+-- An error is said once, with where it came from.
+local function say_error(watched, event)
+  local words = (event.where and event.where .. ": " or "") .. (event.text or event.status or "?")
+  if watched.said[words] then
+    return
+  end
+  watched.said[words] = true
+  watched.errors = watched.errors + 1
+  if watched.errors <= ERRORS_SAID then
+    say(("%s: mini-batch %d failed: %s"):format(watched.name, event.mini_batch or 0, words:match "^[^\n]*"))
+  elseif watched.errors == ERRORS_SAID + 1 then
+    say(watched.name .. ": further errors are in its log")
+  end
+end
+
+local function on_event(watched, event)
+  if event.counts and not event.step then
+    watched.counts = event.counts
+  end
+  if event.kind == "state" and event.state ~= "Running" then
+    drop(watched)
+    show_status()
+    say_end(watched, event)
+  elseif event.kind == "mini_batch" and event.outcome == "failed" then
+    say_error(watched, event)
+  elseif event.kind == "worker" and event.state == "failed" then
+    say_error(watched, { where = event.where, text = "init(): " .. (event.text or "?") })
+  elseif event.kind == "log" and (event.level == "warning" or event.level == "error") then
+    say(("%s: %s"):format(watched.name, event.text or ""))
+  elseif event.kind == "progress" or event.kind == "state" then
+    show_status()
+  end
+end
+
+-- A listener of the user's: what it raises is said, and the job goes on.
+local function tell(watched, listener, event)
+  if not listener then
+    return
+  end
+  local ok, message = pcall(listener, event)
+  if not ok then
+    say(("%s: on_event failed: %s"):format(watched.name, tostring(message)))
+  end
+end
+
+-- Every submission from here on is watched.
+local function watch(submit)
+  return function(pipeline, options)
+    local own = options == nil and {} or options
+    if type(own) ~= "table" or own.on_event ~= nil and type(own.on_event) ~= "function" then
+      return submit(pipeline, options) -- refuses it
+    end
+    local watched, given = { name = pipeline.name, said = {}, errors = 0 }, {}
+    for key, value in pairs(own) do
+      given[key] = value
+    end
+    function given.on_event(event)
+      on_event(watched, event)
+      tell(watched, own.on_event, event)
+    end
+    watched.job = submit(pipeline, given)
+    if watched.job:status() == "Running" then
+      M.running[#M.running + 1] = watched
+    end
+    return watched.job
+  end
+end
+
+--- Once.
+function M.open(say_words, set_status_words)
+  say, set_status = say_words, set_status_words
+  job.methods.submit = watch(job.methods.submit)
+end
+
+--- Cancels those that run.
+function M.cancel(now)
+  for _, watched in ipairs(M.running) do
+    watched.job:cancel(now)
+  end
+end
+
+return M

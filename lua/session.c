@@ -1,0 +1,391 @@
+/* session.c - see session.h.
+ *
+ * What the user typed is called by us through tm_lua_pcall(), between tm_lua_interrupt_enter() and _leave(): no frame of
+ * ours is in its stack. So is the showing of its values, which calls __tostring of theirs.
+ *
+ * The functions of repl.lua are the only other Lua that is called; they may raise for want of memory, which is said.
+ */
+#include "lua/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "lua/hold.h"
+#include "lua/interrupt.h"
+#include "lua/lib_job.h"
+#include "lua/sources.h"
+#include "lua/state.h"
+#include "sys/fs.h"
+
+#define FILE_MAX (64u << 20) /* bytes of Lua */
+
+struct tm_lua_session {
+  lua_State *L;
+  struct tm_lua_profiler profiler;
+  struct tm_lua_interrupt interrupt;
+  bool has_guards;
+  int repl_ref; /* repl.lua's table, in the registry; LUA_NOREF before a prompt has begun */
+  struct tm_lua_prompt prompt;
+};
+
+struct tm_lua_session *tm_lua_session_new(struct tm_err *err)
+{
+  lua_State *L = tm_lua_new(err);
+  if (!L)
+    return NULL;
+  struct tm_lua_session *s = TM_NEW(struct tm_lua_session);
+  s->L = L;
+  s->repl_ref = LUA_NOREF;
+  return s;
+}
+
+void tm_lua_session_free(struct tm_lua_session *s)
+{
+  if (!s)
+    return;
+  if (s->has_guards)
+    tm_lua_profiler_close(&s->profiler);
+  tm_lua_free(s->L);
+  tm_lua_interrupt_release(&s->interrupt);
+  free(s);
+}
+
+/* ---- words ---- */
+
+/* "place: message", and the stack where it says more than the place. */
+static void add_failure(struct tm_buf *out, const struct tm_lua_error *e)
+{
+  const char *stack = tm_buf_str(&e->stack), *first = strstr(stack, "\n\t");
+  if (e->where.len > 0)
+    tm_buf_printf(out, "%s: ", e->where.data);
+  tm_buf_add_str(out, tm_buf_str(&e->message));
+  if (first && strstr(first + 1, "\n\t"))
+    tm_buf_printf(out, "\n%s", stack);
+}
+
+static int fail(struct tm_buf *out, struct tm_lua_error *e)
+{
+  add_failure(out, e);
+  tm_lua_error_release(e);
+  return TM_ESCRIPT;
+}
+
+/* ---- scripts ---- */
+
+/* (words, their number): sets `arg`, and returns all but the first. */
+static int take_words(lua_State *L)
+{
+  char *const *words = lua_touserdata(L, 1);
+  int n = (int)lua_tointeger(L, 2);
+  luaL_checkstack(L, n + 4, "too many arguments");
+  lua_createtable(L, n, 1);
+  for (int i = 0; i < n; i++) {
+    lua_pushstring(L, words[i]);
+    lua_rawseti(L, -2, i);
+  }
+  lua_setglobal(L, "arg");
+  for (int i = 1; i < n; i++)
+    lua_pushstring(L, words[i]);
+  return n > 1 ? n - 1 : 0;
+}
+
+/* Compiles, and pushes the piece and its arguments: their number; TM_ESCRIPT. */
+static int push_piece(lua_State *L, const char *text, size_t len, const char *shown_as,
+                      char *const *words, size_t words_len, struct tm_lua_error *e)
+{
+  int base = lua_gettop(L);
+  int rc = tm_lua_load(L, text, len, shown_as, e);
+  if (rc < 0 || words_len == 0)
+    return rc;
+  lua_pushcfunction(L, take_words);
+  lua_pushlightuserdata(L, (void *)words);
+  lua_pushinteger(L, (lua_Integer)words_len);
+  rc = tm_lua_pcall(L, 2, LUA_MULTRET, e);
+  if (rc < 0)
+    lua_settop(L, base);
+  return rc < 0 ? rc : lua_gettop(L) - base - 1;
+}
+
+int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
+                       char *const *words, size_t words_len, struct tm_buf *failure)
+{
+  struct tm_lua_error e = { 0 };
+  int n = push_piece(s->L, text, len, shown_as, words, words_len, &e);
+  int rc = n < 0 ? n : tm_lua_pcall(s->L, n, 0, &e);
+  return rc < 0 ? fail(failure, &e) : 0;
+}
+
+static int read_file(const char *path, struct tm_buf *text, struct tm_buf *failure)
+{
+  struct tm_err err = TM_ERR_NONE;
+  int rc = tm_fs_read_file(tm_fs_real(), path, FILE_MAX, text, &err);
+  if (rc < 0)
+    tm_buf_add_str(failure, err.text);
+  return rc;
+}
+
+int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
+                            size_t words_len, struct tm_buf *failure)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc = read_file(path, &text, failure);
+  if (rc >= 0)
+    rc = tm_lua_session_run(s, tm_buf_str(&text), text.len, path, words, words_len, failure);
+  tm_buf_release(&text);
+  return rc;
+}
+
+static int require_global(lua_State *L)
+{
+  lua_getglobal(L, "require");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, 1);
+  lua_insert(L, -2);
+  lua_rawset(L, LUA_GLOBALSINDEX);
+  return 0;
+}
+
+int tm_lua_session_require(struct tm_lua_session *s, const char *name, struct tm_buf *failure)
+{
+  struct tm_lua_error e = { 0 };
+  lua_pushcfunction(s->L, require_global);
+  lua_pushstring(s->L, name);
+  return tm_lua_pcall(s->L, 1, 0, &e) < 0 ? fail(failure, &e) : 0;
+}
+
+/* ---- the prompt ---- */
+
+/* help_of(topic) -> text, or nil. Upvalue 1: the session. */
+static int help_of(lua_State *L)
+{
+  struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
+  const char *topic = luaL_checkstring(L, 1);
+  struct tm_buf *out = tm_lua_hold_buf(L);
+  if (!s->prompt.help || !s->prompt.help(out, topic))
+    return 0;
+  lua_pushlstring(L, tm_buf_str(out), out->len);
+  return 1;
+}
+
+/* source(i) -> module, label and text of what is compiled in, from 1 on; nothing behind the last. */
+static int source_of(lua_State *L)
+{
+  lua_Integer wanted = luaL_checkinteger(L, 1);
+  const struct tm_lua_source *s = tm_lua_sources;
+  for (lua_Integer i = 1; i < wanted && s->module; i++)
+    s++;
+  if (!s->module)
+    return 0;
+  lua_pushstring(L, s->module);
+  lua_pushstring(L, s->label);
+  lua_pushlstring(L, s->text, s->len);
+  return 3;
+}
+
+/* say(words). Upvalue 1: the session. */
+static int say(lua_State *L)
+{
+  const struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
+  s->prompt.say(s->prompt.data, luaL_checkstring(L, 1));
+  return 0;
+}
+
+/* set_status(words or nil). Upvalue 1: the session. */
+static int set_status(lua_State *L)
+{
+  const struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
+  s->prompt.set_status(s->prompt.data, luaL_optstring(L, 1, NULL));
+  return 0;
+}
+
+static int begin(lua_State *L)
+{
+  struct tm_lua_session *s = lua_touserdata(L, 1);
+  tm_lua_profiler_open(L, &s->profiler);
+  s->has_guards = true;
+  tm_lua_interrupt_open(L, &s->interrupt, &s->profiler);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tidemill.repl");
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, -1);
+  s->repl_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_getfield(L, -1, "open");
+  lua_pushcfunction(L, source_of);
+  static const lua_CFunction functions[] = { help_of, say, set_status };
+  for (size_t i = 0; i < TM_COUNT_OF(functions); i++) {
+    lua_pushlightuserdata(L, s);
+    lua_pushcclosure(L, functions[i], 1);
+  }
+  tm_lua_set_runtime(L, s->prompt.runtime);
+  lua_call(L, 4, 0);
+  return 0;
+}
+
+int tm_lua_session_begin_prompt(struct tm_lua_session *s, const struct tm_lua_prompt *p,
+                                struct tm_err *err)
+{
+  struct tm_lua_error e = { 0 };
+  s->prompt = *p;
+  lua_pushcfunction(s->L, begin);
+  lua_pushlightuserdata(s->L, s);
+  if (tm_lua_pcall(s->L, 1, 0, &e) < 0) {
+    tm_err_set(err, TM_ESCRIPT, "cannot prepare a prompt: %s", tm_buf_str(&e.message));
+    tm_lua_error_release(&e);
+    return TM_ESCRIPT;
+  }
+  tm_lua_interrupt_arm(&s->interrupt);
+  return 0;
+}
+
+bool tm_lua_session_interrupt(struct tm_lua_session *s)
+{
+  tm_lua_interrupt_poke(&s->interrupt);
+  return s->interrupt.is_in_user != 0;
+}
+
+/* Pushes a function of repl.lua. */
+static void push_function(struct tm_lua_session *s, const char *name)
+{
+  tm_require(s->repl_ref != LUA_NOREF);
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->repl_ref);
+  lua_pushstring(s->L, name);
+  lua_rawget(s->L, -2);
+  lua_remove(s->L, -2);
+}
+
+/* A call that may be interrupted; `nargs` and the function are on the stack. */
+static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, struct tm_buf *out)
+{
+  struct tm_lua_error e = { 0 };
+  int base = lua_gettop(s->L) - nargs - 1;
+  tm_lua_interrupt_enter(&s->interrupt);
+  int rc = tm_lua_pcall(s->L, nargs, nresults, &e);
+  if (tm_lua_interrupt_leave(&s->interrupt)) {
+    lua_settop(s->L, base);
+    tm_lua_error_release(&e);
+    e = (struct tm_lua_error) { .stack = s->interrupt.stack, .where = s->interrupt.where };
+    tm_buf_add_str(&e.message, "interrupted");
+    s->interrupt.stack = s->interrupt.where = (struct tm_buf)TM_BUF_NONE;
+    fail(out, &e);
+    return TM_LUA_INTERRUPTED;
+  }
+  if (rc == 0)
+    return TM_LUA_DONE;
+  fail(out, &e);
+  return TM_LUA_FAILED;
+}
+
+int tm_lua_session_running(struct tm_lua_session *s)
+{
+  int n = 0;
+  push_function(s, "running");
+  if (tm_lua_pcall(s->L, 0, 1, NULL) == 0) {
+    n = (int)lua_tointeger(s->L, -1);
+    lua_pop(s->L, 1);
+  }
+  return n;
+}
+
+void tm_lua_session_cancel(struct tm_lua_session *s, bool now)
+{
+  push_function(s, "cancel");
+  lua_pushboolean(s->L, now);
+  tm_lua_pcall(s->L, 1, 0, NULL);
+}
+
+/* The string on top of the stack, which goes. */
+static void take_text(lua_State *L, struct tm_buf *out)
+{
+  size_t len;
+  const char *text = lua_tolstring(L, -1, &len);
+  if (text)
+    tm_buf_add(out, text, len);
+  lua_pop(L, 1);
+}
+
+/* Calls the piece on the stack, with `nargs`, and shows what it gives. */
+static enum tm_lua_fed run_piece(struct tm_lua_session *s, int nargs,
+                                 const struct tm_lua_look *look, struct tm_buf *out)
+{
+  int base = lua_gettop(s->L) - nargs - 1;
+  enum tm_lua_fed fed = call(s, nargs, LUA_MULTRET, out);
+  int n = lua_gettop(s->L) - base;
+  if (fed == TM_LUA_DONE && n > 0) {
+    if (!lua_checkstack(s->L, 4))
+      lua_settop(s->L, base + (n = 1));
+    push_function(s, "shown");
+    lua_pushinteger(s->L, look->width);
+    lua_pushboolean(s->L, look->has_color);
+    for (int i = 0; i < 3; i++)
+      lua_insert(s->L, base + 1); /* [shown, width, has_color, values ...] */
+    fed = call(s, n + 2, 1, out);
+    if (fed == TM_LUA_DONE)
+      take_text(s->L, out);
+  }
+  lua_settop(s->L, base);
+  return fed;
+}
+
+enum tm_lua_fed tm_lua_session_feed(struct tm_lua_session *s, const char *text, size_t len,
+                                    const char *name, const struct tm_lua_look *look,
+                                    struct tm_buf *out)
+{
+  struct tm_lua_error e = { 0 };
+  push_function(s, "compile");
+  lua_pushlstring(s->L, text, len);
+  lua_pushfstring(s->L, "=%s", name);
+  if (tm_lua_pcall(s->L, 2, 2, &e) < 0) {
+    fail(out, &e);
+    return TM_LUA_FAILED;
+  }
+  if (lua_isfunction(s->L, -2)) {
+    if (lua_isnumber(s->L, -1))
+      lua_pushfstring(s->L, "%s:%d", name, (int)lua_tointeger(s->L, -1));
+    else
+      lua_pushnil(s->L);
+    lua_setfield(s->L, LUA_REGISTRYINDEX, TM_LUA_TAIL);
+    lua_pop(s->L, 1);
+    return run_piece(s, 0, look, out);
+  }
+  bool is_more = strcmp(lua_tostring(s->L, -1), "more") == 0;
+  if (!is_more)
+    tm_buf_add_str(out, lua_tostring(s->L, -1));
+  lua_pop(s->L, 2);
+  return is_more ? TM_LUA_MORE : TM_LUA_FAILED;
+}
+
+enum tm_lua_fed tm_lua_session_feed_file(struct tm_lua_session *s, const char *path,
+                                         char *const *words, size_t words_len,
+                                         const struct tm_lua_look *look, struct tm_buf *out)
+{
+  struct tm_lua_error e = { 0 };
+  struct tm_buf text = TM_BUF_NONE;
+  enum tm_lua_fed fed = TM_LUA_FAILED;
+  if (read_file(path, &text, out) >= 0) {
+    int n = push_piece(s->L, tm_buf_str(&text), text.len, path, words, words_len, &e);
+    if (n < 0)
+      fail(out, &e);
+    else
+      fed = run_piece(s, n, look, out);
+  }
+  tm_buf_release(&text);
+  return fed;
+}
+
+void tm_lua_session_complete(struct tm_lua_session *s, const char *text, size_t len, int width,
+                             struct tm_buf *insert, struct tm_buf *list)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  push_function(s, "complete");
+  lua_pushlstring(s->L, text, len);
+  lua_pushinteger(s->L, width);
+  if (call(s, 2, 2, &words) == TM_LUA_DONE) {
+    take_text(s->L, list);
+    take_text(s->L, insert);
+  }
+  tm_buf_release(&words);
+}

@@ -1,0 +1,268 @@
+--- Datasets whose items are rows: of files, and of databases. What a pipeline file says of them; see tidemill.lua.
+local archives = require "tidemill.archives"
+local plan = require "tidemill.plan"
+local tables = require "tidemill.tables"
+local workspace = require "tidemill.workspace"
+
+-- Of tidemill.lua, which is given what is made: no module requires the other twice. `files`: the methods of datasets of
+-- files.
+local dataset, with, files
+
+---@class tidemill.TabularDataset
+---@field kind "delimited"|"json_lines"|"sql"
+---@field paths string[]
+---@field name? string
+---@field partition_format? string
+---@field partition_keys string[] the columns that partition_format takes out of paths, in its order
+---@field options table
+local TabularDataset = {}
+
+--- The same rows under a name, which the entry script finds in `context.dataset_name`.
+---@param name string
+---@return tidemill.TabularDataset
+function TabularDataset:as_named_input(name)
+  return with(self, "TabularDataset", TabularDataset, "name", name)
+end
+
+--- The rows out of the files at their own paths, which is the default and the only way.
+---@return tidemill.TabularDataset
+function TabularDataset:as_direct()
+  return self
+end
+
+local function with_op(self, op)
+  local ops = {}
+  for i, known in ipairs(self.ops or {}) do
+    ops[i] = known
+  end
+  ops[#ops + 1] = op
+  return with(self, "TabularDataset", TabularDataset, "ops", ops)
+end
+
+local function names_of(first, ...)
+  return type(first) == "table" and first or { first, ... }
+end
+
+--- Only these columns, in this order. The rows are read in the workers, and so is all that follows done there.
+---@param ... string|string[]
+---@return tidemill.TabularDataset
+function TabularDataset:keep_columns(...)
+  return with_op(self, { op = "keep", columns = names_of(...) })
+end
+
+--- All columns but these.
+---@param ... string|string[]
+---@return tidemill.TabularDataset
+function TabularDataset:drop_columns(...)
+  return with_op(self, { op = "drop", columns = names_of(...) })
+end
+
+--- The rows for which it holds; a null never does. A datetime is compared with ISO 8601 text, or with seconds since the
+--- epoch.
+---@param column string
+---@param sign "=="|"~="|"<"|"<="|">"|">="
+---@param value string|number|boolean
+---@return tidemill.TabularDataset
+function TabularDataset:filter(column, sign, value)
+  if type(column) == "function" then
+    plan.raise("TabularDataset: filter(column, sign, value): a function cannot be given to the workers here; "
+      .. "df:filter(function) in run() takes a function")
+  end
+  return with_op(self, { op = "filter", column = column, is = sign, value = value })
+end
+
+--- The first rows of the dataset, file after file; an empty line of a file counts. Before what looks at rows.
+---@param count integer
+---@return tidemill.TabularDataset
+function TabularDataset:take(count)
+  return with_op(self, { op = "take", count = count })
+end
+
+--- Without the first rows of the dataset. Before what looks at rows.
+---@param count integer
+---@return tidemill.TabularDataset
+function TabularDataset:skip(count)
+  return with_op(self, { op = "skip", count = count })
+end
+
+--- Each row with this probability: always the same ones for a seed, however the dataset is cut.
+---@param probability number 0 to 1
+---@param seed? integer 0
+---@return tidemill.TabularDataset
+function TabularDataset:take_sample(probability, seed)
+  return with_op(self, { op = "sample", probability = probability, seed = seed })
+end
+
+--- Two datasets: about this share of the rows, and all others.
+---@param fraction number 0 to 1
+---@param seed? integer 0
+---@return tidemill.TabularDataset drawn
+---@return tidemill.TabularDataset others
+function TabularDataset:random_split(fraction, seed)
+  return with_op(self, { op = "split", fraction = fraction, seed = seed, part = 1 }),
+    with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
+end
+
+---@class tidemill.PartitionByOptions
+---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
+---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
+
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
+--- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
+--- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
+--- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
+--- file; `partition_by(keys, datastore, path, options)`: against the datastore.
+---
+---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
+---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
+---@param keys string|string[]
+---@param target string a folder that is empty, not there, or made by partition_by
+---@param options? tidemill.PartitionByOptions
+---@return tidemill.TabularDataset
+---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
+function TabularDataset:partition_by(keys, target, options, ...)
+  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
+  return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and files or TabularDataset,
+    definition)
+end
+
+-- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
+local function table_dataset(kind, constructor_name, place, options)
+  options = options == nil and {} or options
+  plan.check(constructor_name, options)
+  return dataset("TabularDataset", TabularDataset, {
+    kind = kind, paths = place.paths, base_dir = place.base_dir, output = place.output,
+    partition_format = options.partition_format,
+    on_unreadable = options.on_unreadable, options = archives.beside_paths(options),
+  })
+end
+
+local function table_of_files(kind, constructor_name, ...)
+  local paths, options, base_dir = workspace.take_datastore(constructor_name, ...)
+  local found = table_dataset(kind, constructor_name, { paths = paths, base_dir = base_dir }, options)
+  return found
+end
+
+local Tabular = {}
+
+---@class tidemill.TableOptions
+---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
+---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; they are columns
+--- of the data frame, too
+---@field validate? boolean true: the first rows are looked at before the first run(); false only where types are not
+--- inferred
+---@field include_path? boolean a column Path with the path of each row's file; false
+---@field set_column_types? table<string, tidemill.ColumnType> types of columns, which go over those that are inferred
+---@field on_misfit? "null"|"error" a value that does not fit its column's type is null and counted (the default), or
+--- fails the try
+---@field encoding? "utf8"|"utf8bom"|"latin1"|"iso88591"|"windows1252"|"ascii"|"utf16" of the files; "utf8"
+
+---@alias tidemill.ColumnType "bool"|"long"|"double"|"string"|"datetime"|{ type: "datetime", formats: string[] }
+
+---@class tidemill.FromDelimitedFilesOptions: tidemill.TableOptions
+---@field separator? string one character; ","
+---@field header? boolean|"all_files_same"|"from_first_file"|"none"|"all_files_different" true, "all_files_same":
+--- each file begins with the same header (the default); "from_first_file": only the first one has a header; false,
+--- "none": the columns are Column1, Column2, ...; "all_files_different": each file has its own, columns go by names
+---@field infer_column_types? boolean types from the first 200 rows of the first file (the default); else all are
+--- strings
+---@field support_multi_line? boolean a line break within quotes belongs to the field; false: each line break ends a row
+---@field empty_as_string? boolean an empty field of a string column is "", not null; false
+---@field on_ragged? "null"|"drop"|"error" a row with too few or too many fields: missing ones are null and surplus
+--- ones left out (the default), the row is left out, or the try fails
+
+--- The rows of files as CSV: files, folders (recursively) and patterns; packed ones (.gz) are read as what they hold. A
+--- mini-batch is a data frame of about `mini_batch_size` bytes of a file.
+---@param path string|string[]
+---@param options? tidemill.FromDelimitedFilesOptions
+---@return tidemill.TabularDataset
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
+function Tabular.from_delimited_files(path, options, ...)
+  local found = table_of_files("delimited", "Dataset.Tabular.from_delimited_files", path, options, ...)
+  return found
+end
+
+---@class tidemill.FromJsonLinesFilesOptions: tidemill.TableOptions
+---@field invalid_lines? "error"|"drop" a line that is no JSON object fails the try (the default), or is left out
+
+--- The rows of files with a JSON object on each line. The columns are the keys of the first 200 objects.
+---@param path string|string[]
+---@param options? tidemill.FromJsonLinesFilesOptions
+---@return tidemill.TabularDataset
+---@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
+function Tabular.from_json_lines_files(path, options, ...)
+  local found = table_of_files("json_lines", "Dataset.Tabular.from_json_lines_files", path, options, ...)
+  return found
+end
+
+---@class tidemill.FromSqlQueryOptions
+---@field key_column? string a column of the query with integers, by which it is cut: a mini-batch has the rows of
+--- `mini_batch_size` keys ("500rows"); without it all rows are one mini-batch
+---@field key_from? integer|tidemill.PipelineParameter the first key
+---@field key_to? integer|tidemill.PipelineParameter the last key
+---@field query_timeout? number|tidemill.PipelineParameter seconds until the first row, waiting for locks included;
+--- 30
+---@field validate? boolean the query is looked at before anything starts; true
+---@field set_column_types? table<string, tidemill.ColumnType> types of columns, which go over those of the first rows
+---@field on_misfit? "null"|"error" a value that does not fit its column's type is null and counted (the default), or
+--- fails the try
+
+--- The rows of a query. The database is a file of SQLite, which is opened for reading alone; of several, or of a
+--- pattern, each is asked in turn.
+---@param database string|string[]
+---@param query string|tidemill.PipelineParameter a SELECT
+---@param options? tidemill.FromSqlQueryOptions
+---@return tidemill.TabularDataset
+---@overload fun(datastore: tidemill.Datastore, path: string, query: string, options?: table): tidemill.TabularDataset
+function Tabular.from_sql_query(database, query, options, ...)
+  local name = "Dataset.Tabular.from_sql_query"
+  local paths, text, base_dir = workspace.take_datastore(name, database, query, options)
+  local given = options
+  if base_dir then
+    given = ...
+  end
+  if given ~= nil and type(given) ~= "table" then
+    plan.check(name, given)
+  end
+  local all = { query = text }
+  for key, value in pairs(given or {}) do
+    all[key] = value
+  end
+  plan.check(name, all)
+  local found = dataset("TabularDataset", TabularDataset, {
+    kind = "sql", paths = paths, base_dir = base_dir, options = all,
+  })
+  return found
+end
+
+--- Types of columns, as `set_column_types` takes them.
+local DataType = {}
+---@return tidemill.ColumnType
+function DataType.to_bool() return "bool" end
+---@return tidemill.ColumnType
+function DataType.to_long() return "long" end
+---@return tidemill.ColumnType
+function DataType.to_float() return "double" end
+---@return tidemill.ColumnType
+function DataType.to_string() return "string" end
+---@param formats? string|string[] tried in turn: "%d.%m.%Y %H:%M"; without them ISO 8601
+---@return tidemill.ColumnType
+function DataType.to_datetime(formats)
+  return { type = "datetime", formats = type(formats) == "string" and { formats } or formats }
+end
+
+---@class tidemill.TabularMake
+---@field dataset fun(tag: string, methods: table, value: table): table makes a dataset
+---@field with fun(self: table, tag: string, methods: table, key: string, value: any): table the same with one field
+---@field files table the methods of datasets of files, some of which all have
+
+--- What the library makes of these: the methods of tables, how one is made of a place, and the constructors.
+---@param o tidemill.TabularMake
+local function make(o)
+  dataset, with, files = o.dataset, o.with, o.files
+  TabularDataset.register, TabularDataset.unregister_all_versions = files.register, files.unregister_all_versions
+  TabularDataset.mini_batches = files.mini_batches
+  return TabularDataset, table_dataset, Tabular
+end
+
+return { make = make, DataType = DataType }

@@ -1,0 +1,197 @@
+"""Jobs beside the prompt: test_jobs.py TIDEMILL"""
+import os
+import re
+import signal
+import time
+import unittest
+
+from place import Place
+
+PIPELINE = """
+local t = require "tidemill"
+return t.Pipeline { name = "beside", steps = { t.ParallelRunStep { name = "only-step",
+  parallel_run_config = t.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = 1, run_max_try = 1,
+    process_count_per_node = 1 },
+  inputs = { t.Dataset.File.from_files "in/*.txt" } } } }
+"""
+
+# A mini-batch goes on when the file `go` is there.
+SCRIPT = """
+local fs = require "tidemill.fs"
+function run(mini_batch)
+  local rows = {}
+  for i, path in ipairs(mini_batch) do
+    while not fs.exists "DIR/go" do fs.list "DIR" end
+    if path:find "bad" then error("cannot take " .. path:match "[^/]+$") end
+    rows[i] = path:match "[^/]+$"
+  end
+  return rows
+end
+"""
+
+
+class Jobs(Place):
+    def setUp(self):
+        super().setUp()
+        for i in range(3):
+            self.put("in/%d.txt" % i, "x")
+        self.put("score.lua", SCRIPT.replace("DIR", self.dir))
+        self.put("pipeline.lua", PIPELINE)
+
+    def begin(self, t, options=""):
+        t.ask("p = dofile 'pipeline.lua'")
+        t.ask("job = p:submit { job_dir = 'job' %s }" % options)
+        t.expect(r"^beside: .*\n>")
+
+    def go(self):
+        self.put("go", "")
+
+    def test_a_job_goes_on_beside_the_prompt(self):
+        with self.terminal() as t:
+            self.begin(t)
+            self.assertIn("Running", t.ask("job:status()"))
+            t.send("'typed while it ru")  # and stays, whatever is said above
+            t.expect(r"typed while it ru\Z")
+            self.go()
+            t.expect(r"^beside: Completed, 3 mini-batches, 3 items, 0 failed\n> 'typed while it ru\Z")
+            t.send("ns'\n")
+            t.expect(r"^\"typed while it runs\"$")
+            self.assertIn('"Completed"', t.ask("job:status()"))
+            self.assertIn("0.txt", t.ask("io.open(job:output()):read '*a'"))
+            self.assertIn("logs", t.ask("job:logs()"))
+            self.assertIn("succeeded = 3", t.ask("job:progress()"))
+            self.assertIn("{}", t.ask("job:failures()"))
+            self.assertNotIn("beside: 100%", t.screen.text().split("\n")[-2])
+            t.send("\x04")
+            self.assertEqual(t.end(), 0)
+
+    def test_a_line_of_several_rows_stays_as_it_is(self):
+        with self.terminal(columns=60) as t:
+            self.begin(t)
+            t.prompt()
+            typed = "print('" + "abcdefghij" * 12
+            t.send(typed)
+            t.expect(r"bcdefghij\Z")
+            self.go()
+            t.expect(r"^beside: Completed, 3 mini-batches, 3 items, 0 failed\n> print(.*\n)+.*bcdefghij\Z")
+            shown = t.screen.text().split("0 failed\n> ")[1]
+            self.assertEqual(shown.replace("\n", ""), typed)
+            t.send("')\n")
+            t.expect(r"^abcdefghij(.*\n)*>")
+
+    def test_waiting_is_interrupted_and_a_second_ctrl_c_cancels(self):
+        with self.terminal() as t:
+            self.begin(t)
+            t.line("job:wait()")
+            t.expect(r"job:wait\(\)\n.*beside:")
+            t.send("\x03")
+            t.expect(r"interrupted\n(.*\n)*1 job goes on; Ctrl-C again cancels")
+            t.expect(r"^> ?\Z")
+            t.send("\x03")
+            t.expect(r"canceling: running mini-batches may end")
+            t.expect(r"^> ?\Z")
+            self.go()
+            t.expect(r"^beside: Canceled, ")
+            self.assertIn('"Canceled"', t.ask("job:wait()"))
+
+    def test_a_third_ctrl_c_kills(self):
+        with self.terminal() as t:
+            self.begin(t)
+            for words in ("1 job goes on; Ctrl-C again cancels", "canceling: running mini-batches may end",
+                          "canceling: what still runs is killed"):
+                t.prompt()
+                t.send("\x03")
+                t.expect(re.escape(words))
+            t.expect(r"^beside: Canceled, ")
+            self.assertEqual(t.ask("1"), "1")
+
+    def test_the_end_of_the_prompt_ends_its_jobs(self):
+        with self.terminal() as t:
+            self.begin(t)
+            t.prompt()
+            t.send("\x04")
+            t.expect(r"1 job runs; job:wait\(\) waits. Ctrl-D again ends it")
+            t.expect(r"^> ?\Z")
+            t.send("\x04")
+            self.assertEqual(t.end(), 0)
+        self.go()
+        with self.terminal() as t:
+            t.ask("p = dofile 'pipeline.lua'")
+            t.ask("job = p:submit { job_dir = 'job', resume = true }")
+            t.line("job:wait()")
+            t.expect(r'^"Completed"$')
+
+    def test_a_failure_is_run_here(self):
+        self.put("in/bad.txt", "x")
+        self.go()
+        with self.terminal(columns=150) as t:
+            self.begin(t)
+            t.expect(r"^beside: mini-batch \d failed: .*score.lua:7: cannot take bad.txt$")
+            t.expect(r"^beside: Completed, 4 mini-batches, 4 items, 1 failed\n  job:failures\(\) lists what failed")
+            t.prompt()
+            self.assertIn("mini_batch = 3", t.ask("f = job:failures()[1]; return f"))
+            answer = t.ask("f:rerun()")
+            self.assertRegex(answer, r"prompt \d+:1: run\(\) failed at .*score.lua:7: cannot take bad.txt\nstack traceback:")
+            self.put("in/bad.txt.other", "")
+            t.ask("s, mini_batch = f:load()")
+            self.assertIn("bad.txt", t.ask("mini_batch"))
+            t.ask("debug.sethook(function(_, line) seen = line end, 'l')")
+            t.ask("ok = pcall(s.run, s, mini_batch) debug.sethook()")
+            self.assertEqual(t.ask("seen ~= nil, ok"), "true\nfalse")
+
+    def test_two_jobs_at_once_and_a_listener(self):
+        self.go()
+        with self.terminal(columns=120) as t:
+            t.ask("p = dofile 'pipeline.lua'")
+            t.ask("kinds = {}")
+            t.line("a, b = p:submit { job_dir = 'a', on_event = function(e) kinds[e.kind] = true end }, p:submit { job_dir = 'b' }")
+            t.expect(r"(beside: Completed(.*\n)+){2}")
+            self.assertEqual(t.ask("a:status(), b:status(), kinds.state"), '"Completed"\n"Completed"\ntrue')
+
+    def test_a_listener_that_fails_is_said(self):
+        self.go()
+        with self.terminal(columns=120) as t:
+            t.ask("p = dofile 'pipeline.lua'")
+            t.line("job = p:submit { job_dir = 'a', on_event = function(e) if e.kind == 'state' then error 'heard' end end }")
+            t.expect(r"^beside: on_event failed: prompt 2:1: heard$")
+            t.expect(r"^beside: Completed")
+
+    def test_what_is_wrong_is_said_at_once(self):
+        with self.terminal(columns=150) as t:
+            t.ask("p = dofile 'pipeline.lua'")
+            self.assertIn("unknown key 'job_dri'; did you mean 'job_dir'?", t.ask("p:submit { job_dri = 'x' }"))
+            self.assertIn("'on_event' is a number", t.ask("p:submit { on_event = 5 }"))
+            self.assertIn("is not empty", t.ask("p:submit { job_dir = 'in' }"))
+
+    def test_from_a_pipe_a_job_is_waited_for(self):
+        self.go()
+        done = self.pipe("job = dofile('pipeline.lua'):submit { job_dir = 'job' }\njob:wait()\n", "repl")
+        self.assertEqual(done.stdout, b'"Completed"\n')
+        self.assertIn(b"tidemill: beside: Completed, 3 mini-batches", done.stderr)
+        self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+
+    def test_nothing_is_left_when_the_prompt_is_killed(self):
+        with self.terminal() as t:
+            self.begin(t)
+            t.ask("print(io.open('/proc/self/stat'):read '*a')")
+            os.kill(t.pid, signal.SIGKILL)
+            self.assertEqual(t.end(), -signal.SIGKILL)
+        begin = time.monotonic()
+        while self.processes_here():
+            self.assertLess(time.monotonic() - begin, 60)
+
+    def processes_here(self):
+        """Those that were started from here have our variables."""
+        found = []
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/environ" % name, "rb") as file:
+                    if self.dir.encode() in file.read():
+                        found.append(name)
+            except OSError:
+                pass
+        return found
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
