@@ -324,6 +324,7 @@ static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt
   o.keep_failed = flag(L, 2, "keep_failed");
   o.accept_changes = flag(L, 2, "accept_changes");
   o.verify_input = flag(L, 2, "verify_input");
+  o.no_reuse = flag(L, 2, "no_reuse");
   o.on_event = on_event;
   o.data = j;
   int rc = tidemill_pipeline_from_lua(&p, rt, L, 1, lua_tostring(L, 3), err);

@@ -161,6 +161,20 @@ static void put_back_fields(lua_State *L, int first, const char *const *names, s
   }
 }
 
+/* The Pipeline on top stands in this file, whatever called it: `return Pipeline { ... }` takes its caller's place on the stack. */
+static void place_pipeline(lua_State *L, const char *path)
+{
+  size_t n = strlen(path);
+  lua_getmetatable(L, -1);
+  lua_getfield(L, -1, "__tm_where");
+  const char *where = lua_tostring(L, -1);
+  if (!where || strncmp(where, path, n) != 0 || where[n] != ':') {
+    lua_getfield(L, LUA_REGISTRYINDEX, TM_LUA_TAIL);
+    lua_setfield(L, -3, "__tm_where");
+  }
+  lua_pop(L, 2);
+}
+
 int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err)
 {
   static const char *const fields[] = { TM_LUA_FILE, TM_LUA_NOTES, TM_LUA_TAIL };
@@ -172,6 +186,8 @@ int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err)
     return tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", path, tm_code_text(rc));
   keep_fields(L, fields, TM_COUNT_OF(fields));
   v = run_pipeline(L, &piece, tm_buf_str(&text), text.len, err);
+  if (v)
+    place_pipeline(L, path);
   put_back_fields(L, top + 1, fields, TM_COUNT_OF(fields));
   tm_buf_release(&text);
   if (v)

@@ -22,6 +22,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "sys/low_fds.h"
 
 #define APPLICATION_ID 0x746d6c6c /* "tmll" */
 #define WAIT_MS        30000
@@ -30,6 +31,7 @@
 struct tm_db {
   sqlite3 *handle;
   char *path;
+  struct tm_low_fds low; /* held meanwhile: SQLite would leave /dev/null there, for good */
 };
 
 struct tm_query {
@@ -263,6 +265,7 @@ int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, 
   int rc;
   err = err ? err : &unheard;
   db->path = tm_path_join(workspace, TM_DB_NAME);
+  tm_low_fds_hold(&db->low);
   rc = mode == TM_DB_READ ? open_to_read(db, err) : open_to_write(db, err);
   if (rc > 0 &&
       rc < (int)VERSION) { /* of an earlier version: what is asked now may not be in it yet */
@@ -282,6 +285,7 @@ void tm_db_close(struct tm_db *db)
     return;
   /* Questions that are open would keep it open, and its locks. */
   tm_check(sqlite3_close(db->handle) == SQLITE_OK);
+  tm_low_fds_release(&db->low);
   free(db->path);
   free(db);
 }

@@ -109,13 +109,33 @@ static void open_report(struct tidemill_job *job, const struct tm_submission *s)
   tm_events_add(&job->events, &job->listener);
 }
 
-int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s, struct tm_err *err)
+static struct tidemill_job *new_job(const struct tm_submission *s)
 {
   struct tidemill_job *job = TM_NEW(struct tidemill_job);
+  job->rt = s->rt;
+  job->o = *s->o;
+  job->dir = tm_xstrdup(s->o->dir);
+  job->workspace = tm_xstrdup(s->workspace);
+  job->on_ended = s->on_ended;
+  job->on_ended_data = s->data;
+  return job;
+}
+
+static void free_job(struct tidemill_job *job)
+{
+  free(job->dir);
+  free(job->workspace);
+  free(job->result);
+  free(job);
+}
+
+int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s, struct tm_err *err)
+{
+  struct tidemill_job *job = new_job(s);
   struct tm_job_options o = { .loop = &s->rt->loop,
                               .fs = s->rt->fs,
                               .pipeline = s->pipeline,
-                              .dir = s->o->dir,
+                              .dir = job->dir,
                               .program = s->rt->program,
                               .has_stderr = s->has_stderr,
                               .events = &job->events,
@@ -123,7 +143,7 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                               .keep_failed = s->o->keep_failed,
                               .accept_changes = s->o->accept_changes,
                               .verify_input = s->o->verify_input,
-                              .workspace = s->workspace,
+                              .workspace = job->workspace,
                               .no_reuse = s->o->no_reuse,
                               .keep_script = s->keep_script,
                               .has_stdin = s->has_stdin,
@@ -131,18 +151,13 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                               .on_ended = on_ended,
                               .data = job };
   int rc;
-  job->rt = s->rt;
-  job->o = *s->o;
-  job->on_ended = s->on_ended;
-  job->on_ended_data = s->data;
   open_report(job, s);
   if ((rc = tm_job_open(&job->job, &o, err)) < 0) {
     tm_report_free(job->report);
-    free(job);
+    free_job(job);
     return rc;
   }
   job->pipeline = s->own;
-  job->dir = tm_xstrdup(s->o->dir);
   tm_timer_open(&job->later, &s->rt->loop, on_later, job);
   tm_timer_start(&job->later, 0, 0); /* keeps (1) */
   job->next = s->rt->jobs;
@@ -152,6 +167,19 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
 }
 
 /* Submitting. */
+
+/* It would be taken away from the host. */
+static int refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
+{
+  for (size_t i = 0; i < p->steps_len; i++)
+    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
+      if (tm_dataset_is_stdin(p->steps[i]->inputs[k]))
+        return tm_err_set(err, TM_EUSAGE,
+                          "step '%s' reads a list on standard input, which is the host's; name a "
+                          "file, or let the program run it",
+                          p->steps[i]->name);
+  return 0;
+}
 
 /* The workspace that is there already, to free(), or NULL. */
 static char *known_workspace(const struct tidemill_runtime *rt, const char *file, const char *cwd)
@@ -168,18 +196,18 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tidemill_job_options *o, struct tm_err *err)
 {
   struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
-  char *cwd = here(err), *dir = NULL, *workspace = NULL;
+  char *cwd = refuse_stdin(pipeline, err) == 0 ? here(err) : NULL, *dir = NULL, *workspace = NULL;
   int rc;
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
                  : tm_submission_dir(rt, pipeline, file, o->resume, err);
   if (dir) /* a new job may have made it */
     s.workspace = workspace = known_workspace(rt, file, cwd);
-  free(cwd);
   o->dir = dir;
   rc = dir ? tm_submission_open(out, &s, err) : err->code;
   free(workspace);
   free(dir);
+  free(cwd);
   if (rc < 0)
     tm_pipeline_free(pipeline);
   return rc;
@@ -284,7 +312,7 @@ void tidemill_job_cancel(struct tidemill_job *job, bool now)
 
 static void on_later_closed(struct tm_timer *t)
 {
-  free(t->data);
+  free_job(t->data);
 }
 
 static void forget(struct tidemill_job *job)
@@ -304,8 +332,6 @@ static void close_now(struct tidemill_job *job)
   tm_job_close(job->job);
   tm_report_free(job->report);
   tm_pipeline_free(job->pipeline);
-  free(job->dir);
-  free(job->result);
   job->later.on_closed = on_later_closed;
   tm_timer_close(&job->later); /* keeps (3) */
   if (job->rt->is_waiting)

@@ -74,7 +74,7 @@ struct tidemill_job {
   bool is_started, has_ended, wants_cancel, wants_kill, wants_close;
   int calls;             /* callbacks of the host's that it is in */
   struct tm_counts seen; /* of the last progress event */
-  char *dir, *result;
+  char *dir, *workspace, *result;
   void (*on_ended)(void *data, struct tidemill_job *job); /* the program's; or NULL */
   void *on_ended_data;
 };

@@ -31,25 +31,41 @@ static char *absolute(const char *path)
   return out;
 }
 
-/* Of the file that this code is in: a library in LIBDIR, or the program itself. */
-static char *beside(void)
+/* The file that this code is in: a library in LIBDIR, a module of a Lua, or the program itself. To free(), or NULL. */
+static char *own_file(void)
 {
   Dl_info info;
   if (!dladdr((const void *)(uintptr_t)tm_version, &info) || !info.dli_fname)
     return NULL;
-  char *file = realpath(info.dli_fname, NULL), *self = tm_process_program();
-  bool is_self = file && self && strcmp(file, self) == 0;
-  char *dir = file ? tm_path_dir(file) : NULL;
-  if (is_self && strcmp(tm_path_base(file), "tidemill") == 0) {
-    free(dir);
-    free(self);
-    return file;
-  }
-  char *path = dir ? tm_path_absolute(dir, TM_PROGRAM_FROM_LIBRARY) : NULL;
+  return realpath(info.dli_fname, NULL);
+}
+
+static bool is_self(const char *file)
+{
+  char *self = tm_process_program();
+  bool is = self && strcmp(file, self) == 0 && strcmp(tm_path_base(file), "tidemill") == 0;
   free(self);
+  return is;
+}
+
+/* To free(), or NULL. */
+static char *beside(const struct tm_fs *fs)
+{
+  static const char *const places[] = { TM_PROGRAM_FROM_LIBRARY, TM_PROGRAM_FROM_MODULE };
+  char *file = own_file(), *dir, *found = NULL;
+  if (!file || is_self(file))
+    return file;
+  dir = tm_path_dir(file);
+  for (size_t i = 0; i < TM_COUNT_OF(places) && !found; i++) {
+    char *path = tm_path_absolute(dir, places[i]);
+    if (is_program(fs, path))
+      found = path;
+    else
+      free(path);
+  }
   free(dir);
   free(file);
-  return path;
+  return found;
 }
 
 static char *take(const struct tm_fs *fs, const char *path, const char *who, struct tm_err *err)
@@ -70,18 +86,14 @@ char *tm_program_find(const struct tm_fs *fs, const char *given, struct tm_err *
     return take(fs, given, "the host", err);
   if (named && *named)
     return take(fs, named, VARIABLE, err);
-  path = beside();
-  if (path && is_program(fs, path))
+  if ((path = beside(fs)) != NULL)
     return path;
-  if (!is_program(fs, TM_PROGRAM_INSTALLED)) {
-    tm_err_set(
-        err, -ENOENT,
-        "cannot find the tidemill program, which workers are: neither '%s' nor '%s' is there; "
-        "install it, or name it in " VARIABLE,
-        path ? path : TM_PROGRAM_INSTALLED, TM_PROGRAM_INSTALLED);
-    free(path);
-    return NULL;
-  }
-  free(path);
-  return tm_xstrdup(TM_PROGRAM_INSTALLED);
+  if (is_program(fs, TM_PROGRAM_INSTALLED))
+    return tm_xstrdup(TM_PROGRAM_INSTALLED);
+  tm_err_set(
+      err, -ENOENT,
+      "cannot find the tidemill program, which workers are: it is neither installed with this "
+      "library nor as '%s'; name it in " VARIABLE,
+      TM_PROGRAM_INSTALLED);
+  return NULL;
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "runtime.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 

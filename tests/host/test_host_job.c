@@ -93,6 +93,12 @@ static void expect_refused(struct host *h, const char *text, int code, const cha
   assert_true(tidemill_pipeline_load_string(&p, h->rt, "return 1", name, NULL) < 0);
 }
 
+static const char *const reads_stdin =
+    "local t = require 'tidemill'\n"
+    "return t.Pipeline { name = 'case', steps = { t.ParallelRunStep { name = 'score',\n"
+    "  parallel_run_config = t.ParallelRunConfig { entry_script = 'score.lua' },\n"
+    "  inputs = t.Dataset.File.from_manifest '-' } } }\n";
+
 static void a_definition_that_is_wrong_is_refused_with_its_place(void **state)
 {
   struct host h;
@@ -106,6 +112,12 @@ static void a_definition_that_is_wrong_is_refused_with_its_place(void **state)
   assert_int_equal(tidemill_pipeline_load(&h.pipeline, h.rt, "/nonexistent/p.lua", &h.err),
                    TM_EUSAGE);
   assert_null(h.pipeline);
+  char name[256];
+  host_path(&h, "p.lua", name);
+  host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, reads_stdin, name, &h.err));
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, NULL, &h.err), TM_EUSAGE);
+  assert_non_null(strstr(h.err.text, "standard input, which is the host's"));
+  tidemill_pipeline_free(h.pipeline);
   host_put(&h, "score.lua", "function run(");
   host_load(&h);
   assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, NULL, &h.err), TM_ESCRIPT);

@@ -63,6 +63,16 @@ cmake -S "$dir/cmake" -B "$dir/cmake/build" "-DCMAKE_C_COMPILER=$cc" "-DCMAKE_PR
   cmake --build "$dir/cmake/build" >>"$dir/cmake.log" || { cat "$dir/cmake.log"; fail "find_package(tidemill)"; }
 [ "$("$dir/cmake/build/shared")" = "$expected" ] || fail "the host of the CMake package"
 
+# What an idle runtime costs a host, with the pages of all the libraries that it brings.
+echo 'local tm = require "tidemill"
+return tm.Pipeline { name = "idle", steps = { tm.ParallelRunStep { name = "score", inputs = tm.Dataset.File.from_files "in",
+  parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua" } } } }' >"$dir/idle.lua"
+eval "$cc -Wall -Wextra -Werror -o '$dir/alone' '$here/idle.c'"
+eval "$cc -Wall -Wextra -Werror -DWITH_TIDEMILL -o '$dir/idle' '$here/idle.c' $(pkg-config --cflags --libs tidemill)"
+added=$(( $(LD_LIBRARY_PATH="$prefix/$libdir" "$dir/idle" "$dir/idle.lua") - $("$dir/alone" "$dir/idle.lua") ))
+echo "an idle runtime adds $added kB to its host"
+[ "$added" -le 15360 ] || fail "an idle runtime adds $added kB, more than 15 MB"
+
 # The program, with nothing but PATH, from another folder.
 mkdir "$dir/elsewhere"
 cd "$dir/elsewhere"

@@ -1,0 +1,58 @@
+-- pipeline:submit() in a script of the program: `tidemill lua`.
+local job = require "support.job"
+
+local function new_case(script)
+  local t = job.case()
+  t:inputs(4)
+  t:script "function run(m) return names_of(m) end"
+  t:pipeline "mini_batch_size = 2, process_count_per_node = 1"
+  t:write("s.lua", "local tidemill = require 'tidemill'\nlocal p = tidemill.load 'pipeline.lua'\n" .. script)
+  return t
+end
+
+local function run(script)
+  local t = new_case(script)
+  local r = t:run { "lua", "s.lua" }
+  return r, t
+end
+
+describe("a script that submits", function()
+  after_each(job.check_end)
+
+  it("has its job's events, and what came of it", function()
+    local r, t = run [[
+      local seen = {}
+      local job = p:submit { job_dir = "job", on_event = function(e) seen[#seen + 1] = e.kind .. (e.state or "") end }
+      assert(#seen == 0)
+      print(job:wait(), job:result().status, job:progress().items, #job:failures())
+      print(seen[1], seen[#seen])
+    ]]
+    t:expect(r, 0)
+    assert.equal("Completed\tCompleted\t4\t0\nstateRunning\tstateCompleted\n", r.out)
+    assert.equal(4, #t:rows())
+  end)
+
+  it("has two jobs at once, and waits for a time", function()
+    local r, t = run [[
+      local one, two = p:submit { no_reuse = true }, p:submit { no_reuse = true }
+      print(one:wait(0))
+      print(two:wait(), one:wait(), one.dir ~= two.dir)
+    ]]
+    t:expect(r, 0)
+    assert.match("^nil\t.*ETIMEDOUT\nCompleted\tCompleted\ttrue\n$", r.out)
+  end)
+
+  it("ends a job that nobody waits for with itself", function()
+    local r, t = run "local job = p:submit { job_dir = 'job' }\nprint(job:status())"
+    t:expect(r, 0)
+    assert.equal("Running\n", r.out)
+    assert.is_false(t:has "job/job_result.json")
+    t:expect(t:run { "resume", "job", "--progress", "none" }, 2) -- not from a pipeline file
+  end)
+
+  it("is told what is wrong, with its line", function()
+    local r, t = run "p:submit { job_dirs = 'job' }"
+    t:expect(r, 1)
+    assert.match("s.lua:3: pipeline:submit: unknown key 'job_dirs'; did you mean 'job_dir'?", r.err, 1, true)
+  end)
+end)

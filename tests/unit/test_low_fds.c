@@ -1,0 +1,96 @@
+/* test_low_fds.c - descriptors 0 to 2 are never what is opened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "sys/low_fds.h"
+
+struct kept {
+  int at[3];
+};
+
+static int close_standard(void **state)
+{
+  static struct kept k;
+  for (int i = 0; i < 3; i++) {
+    k.at[i] = fcntl(i, F_DUPFD_CLOEXEC, 20);
+    close(i);
+  }
+  *state = &k;
+  return 0;
+}
+
+static int open_standard(void **state)
+{
+  struct kept *k = *state;
+  for (int i = 0; i < 3; i++) {
+    dup2(k->at[i], i);
+    close(k->at[i]);
+  }
+  return 0;
+}
+
+static bool is_open(int fd)
+{
+  return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void a_low_descriptor_is_lifted(void **state)
+{
+  int low = open("/dev/null", O_RDWR), high = tm_fd_lift(low);
+  bool is_low_open = is_open(low), is_cloexec = fcntl(high, F_GETFD) == FD_CLOEXEC;
+  close(high);
+  assert_int_equal(low, 0);
+  assert_true(high > 2);
+  assert_false(is_low_open);
+  assert_true(is_cloexec);
+  assert_int_equal(tm_fd_lift(high), high); /* of another number: not looked at */
+  assert_int_equal(tm_fd_lift(-1), -1);
+}
+
+static void low_ones_are_held_for_a_while(void **state)
+{
+  struct tm_low_fds low;
+  tm_low_fds_hold(&low);
+  int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  bool is_held = is_open(0) && is_open(1) && is_open(2);
+  tm_low_fds_release(&low);
+  bool is_left = is_open(0) || is_open(1) || is_open(2);
+  close(fd);
+  assert_true(fd > 2);
+  assert_true(is_held);
+  assert_false(is_left);
+}
+
+static void without_room_the_low_one_is_closed(void **state)
+{
+  struct rlimit before, none;
+  getrlimit(RLIMIT_NOFILE, &before);
+  int low = open("/dev/null", O_RDWR | O_CLOEXEC);
+  none = before;
+  none.rlim_cur = 3;
+  setrlimit(RLIMIT_NOFILE, &none);
+  int rc = tm_fd_lift(low);
+  setrlimit(RLIMIT_NOFILE, &before);
+  assert_true(rc == -EMFILE || rc == -EINVAL);
+  assert_false(is_open(low));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(a_low_descriptor_is_lifted, close_standard, open_standard),
+    cmocka_unit_test_setup_teardown(low_ones_are_held_for_a_while, close_standard, open_standard),
+    cmocka_unit_test_setup_teardown(without_room_the_low_one_is_closed, close_standard,
+                                    open_standard),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
