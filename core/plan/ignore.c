@@ -134,9 +134,10 @@ static bool fits_name(const char *pattern, const char *path)
 /* `parts` names from `pattern` on against all of `path`. */
 static bool fits(const char *pattern, size_t parts, const char *path)
 {
-  const char *rest = pattern + strlen(pattern) + 1;
+  const char *rest;
   if (parts == 0)
     return *path == '\0';
+  rest = pattern + strlen(pattern) + 1;
   if (strcmp(pattern, "**") != 0)
     return *path && fits_name(pattern, path) && fits(rest, parts - 1, next_name(path));
   while (!fits(rest, parts - 1, path)) {

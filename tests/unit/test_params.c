@@ -27,6 +27,7 @@ static const char *const kinds[] = { "ParallelRunConfig",
                                      "datastore:upload",
                                      "datastore:download",
                                      "Dataset.File.from_files",
+                                     "Dataset.File.from_archives",
                                      "Dataset.File.from_manifest",
                                      "Dataset.File.from_failed_items" };
 
