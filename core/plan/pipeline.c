@@ -55,6 +55,9 @@ static void step_free(struct tm_step *s)
     free(s->paths[i].step);
   free(s->paths);
   free(s->needs);
+  for (size_t i = 0; i < s->read_paths_len; i++)
+    free(s->read_paths[i]);
+  free(s->read_paths);
   free(s->working_dir);
   tm_config_release(&s->config);
   tm_json_free(s->effective);

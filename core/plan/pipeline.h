@@ -64,6 +64,8 @@ struct tm_step {
   char **notes; /* to be said when the step starts */
   size_t notes_len, notes_cap;
   char *working_dir; /* current directory of workers; NULL: the folder of the script's copy */
+  char **read_paths; /* of datasets among the arguments, absolute: the script may read them */
+  size_t read_paths_len, read_paths_cap;
   bool allow_reuse, reuses_by_content;
   struct tm_json *
       effective; /* definition and effective settings, with the origin of each: what job.json says */

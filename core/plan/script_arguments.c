@@ -54,7 +54,11 @@ static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t 
   bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED;
   if (!is_here || is_list || d->paths_len != 1 || strpbrk(d->paths[0], "*?{["))
     return NULL;
-  return tm_path_absolute(d->base_dir, d->paths[0]);
+  char *path = tm_path_absolute(d->base_dir, d->paths[0]);
+  tm_array_reserve((void **)&s->read_paths, s->read_paths_len + 1, &s->read_paths_cap,
+                   sizeof(*s->read_paths));
+  s->read_paths[s->read_paths_len++] = tm_xstrdup(path);
+  return path;
 }
 
 static int refuse_argument(const struct tm_json *step, const struct tm_json *v, size_t i,

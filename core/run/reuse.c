@@ -47,6 +47,8 @@ const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step 
     const struct tm_dataset *d = step->inputs[i];
     if (tm_dataset_is_stdin(d))
       return "its input is a list on standard input";
+    if (d->kind == TM_DATASET_SQL)
+      return "its input is a query: the time of a database's file does not tell of every change";
     if (d->mode != TM_DATASET_DIRECT)
       return "its input has a place of its own: as_mount(path) or as_download()";
     if (d->table && (d->table->ops.take >= 0 || d->table->ops.skip > 0))
@@ -187,6 +189,17 @@ static int list_folder(struct tm_identity *out, const struct tm_reuse *r, const 
   return rc;
 }
 
+/* Adds the files at a place that is no job's. */
+static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *path,
+                      struct tm_err *err)
+{
+  struct tm_dataset d = {
+    .kind = TM_DATASET_FILES, .paths = &path, .paths_len = 1, .base_dir = (char *)"/", .input = -1
+  };
+
+  return tm_input_record_list(out, r->fs, &d, r->stop, err);
+}
+
 int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
 {
   const struct tm_step *step = r->step;
@@ -195,6 +208,8 @@ int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
   begin_identity(&r->side, step->reuses_by_content);
   for (size_t i = 0; i < step->side_inputs_len && rc >= 0; i++)
     rc = list_dataset(&r->side, r, step->side_inputs[i], err);
+  for (size_t i = 0; i < step->read_paths_len && rc >= 0; i++)
+    rc = list_place(&r->side, r, step->read_paths[i], err);
   for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),

@@ -310,7 +310,7 @@ static void open_editor(struct tm_prompt *p)
   el_set(p->el, EL_PROMPT_ESC, label_of, '\1');
   el_set(p->el, EL_GETCFN, read_char);
   el_set(p->el, EL_HIST, history, p->history);
-  el_set(p->el, EL_ADDFN, "tidemill-complete", "completes the word", on_tab);
+  el_wset(p->el, EL_ADDFN, L"tidemill-complete", L"completes the word", on_tab); /* keeps them */
   el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);
   el_set(p->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
   el_source(p->el, NULL); /* ~/.editrc: the user's keys */

@@ -275,6 +275,17 @@ describe("inputs of every kind", function()
     expect_run(t, "input 'a.tar': ")
   end)
 
+  it("side inputs, and datasets among the arguments", function()
+    for _, word in ipairs { "side_inputs", "arguments" } do
+      local t = kind(('tm.Dataset.File.from_files "in", %s = { tm.Dataset.File.from_files "model" }'):format(word))
+      t:write("model/weights.txt", "w")
+      expect_run(t)
+      expect_reused(t)
+      t:write("model/weights.txt", "other")
+      expect_run(t, "input 'model/weights.txt': size 1 -> 5")
+    end
+  end)
+
   it("not a part of a table, nor standard input", function()
     local t = kind 'tm.Dataset.Tabular.from_delimited_files("rows/*.csv"):take(1)'
     t:write("rows/a.csv", "shop,amount\nulm,1\nbonn,2\n")
