@@ -3,8 +3,8 @@
  *  (1) Removing never follows a link and never leaves the tree: each folder is opened by its name
  *      within its parent's descriptor, with O_NOFOLLOW, so that renaming or linking meanwhile
  *      leads nowhere else.
- *  (2) One descriptor is open per level; a tree deeper than DEPTH_MAX is refused rather than the
- *      stack risked.
+ *  (2) One descriptor is open per level. A folder DEPTH_MAX levels down is moved to the top of the tree,
+ *      where the next pass finds it: the stack and the descriptors suffice for any depth.
  *
  * Names are given as the file system has them; whoever cares about order sorts.
  */
@@ -13,10 +13,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 500
+#define DEPTH_MAX 200 /* descriptors: a process may have 1,024, others among them */
 
 static bool is_dots(const char *name)
 {
@@ -43,11 +44,16 @@ int tm_dir_read(const char *path, tm_on_name on_name, void *data)
   return rc < 0 ? rc : 0;
 }
 
-static int remove_at(int at, const char *name, int depth, struct tm_err *err);
+struct removal {
+  int top;        /* the folder that is removed */
+  unsigned moved; /* to the top */
+};
+
+static int remove_at(struct removal *r, int at, const char *name, int depth, struct tm_err *err);
 
 /* Everything in an open folder. Removing while reading may hide names on some file systems: reads
  * until a whole pass has found nothing. */
-static int remove_names(DIR *dir, int depth, struct tm_err *err)
+static int remove_names(struct removal *r, DIR *dir, int depth, struct tm_err *err)
 {
   int rc = 0;
   for (bool found = true; found && rc == 0; rewinddir(dir)) {
@@ -58,7 +64,7 @@ static int remove_names(DIR *dir, int depth, struct tm_err *err)
       if (is_dots(e->d_name))
         continue;
       found = true;
-      rc = remove_at(dirfd(dir), e->d_name, depth + 1, err);
+      rc = remove_at(r, dirfd(dir), e->d_name, depth + 1, err);
       errno = 0;
     }
     if (rc == 0 && errno != 0)
@@ -67,13 +73,26 @@ static int remove_names(DIR *dir, int depth, struct tm_err *err)
   return rc;
 }
 
+/* Keeps (2). */
+static int move_up(struct removal *r, int at, const char *name, struct tm_err *err)
+{
+  char new[32];
+  int rc;
+  do
+    snprintf(new, sizeof(new), "deep-%u", r->moved++);
+  while ((rc = renameat(at, name, r->top, new)) < 0 &&
+         (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR) && r->moved > 0);
+  return rc == 0 || errno == ENOENT ? 0 : tm_err_system(err, -errno, "cannot remove '%s'", name);
+}
+
 /* An empty one goes without a descriptor: there may be none left. */
-static int remove_folder(int at, const char *name, int depth, struct tm_err *err)
+static int remove_folder(struct removal *r, int at, const char *name, int depth, struct tm_err *err)
 {
   if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
     return 0;
-  int fd = depth > DEPTH_MAX ? (errno = ELOOP, -1)
-                             : openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (depth > DEPTH_MAX)
+    return move_up(r, at, name, err);
+  int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   DIR *dir = fd < 0 ? NULL : fdopendir(fd);
   if (dir == NULL) {
     int code = -errno;
@@ -81,19 +100,21 @@ static int remove_folder(int at, const char *name, int depth, struct tm_err *err
       close(fd);
     return code == -ENOENT ? 0 : tm_err_system(err, code, "cannot remove '%s'", name);
   }
-  int rc = remove_names(dir, depth, err);
+  if (depth == 0)
+    r->top = dirfd(dir);
+  int rc = remove_names(r, dir, depth, err);
   closedir(dir);
   if (rc == 0 && unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
     rc = tm_err_system(err, -errno, "cannot remove '%s'", name);
   return rc;
 }
 
-static int remove_at(int at, const char *name, int depth, struct tm_err *err)
+static int remove_at(struct removal *r, int at, const char *name, int depth, struct tm_err *err)
 {
   if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
     return 0;
   if (errno == EISDIR)
-    return remove_folder(at, name, depth, err); /* keeps (1) */
+    return remove_folder(r, at, name, depth, err); /* keeps (1) */
   return tm_err_system(err, -errno, "cannot remove '%s'", name);
 }
 
@@ -110,11 +131,12 @@ static bool has_own_name(const char *path)
 
 int tm_tree_remove(const char *path, struct tm_err *err)
 {
+  struct removal r = { .top = -1 };
   struct tm_err why = TM_ERR_NONE;
   int rc;
   if (!has_own_name(path)) /* what it stands for is more than anybody meant */
     return tm_err_set(err, TM_EUSAGE, "'%s' is not removed with all that is in it", path);
-  rc = remove_at(AT_FDCWD, path, 0, &why);
+  rc = remove_at(&r, AT_FDCWD, path, 0, &why);
   if (rc == 0)
     return 0;
   return tm_err_set(err, rc, "%s, below '%s'", why.text, path);

@@ -110,6 +110,27 @@ static void a_tree_goes_and_what_links_point_to_stays(void **state)
   free(file);
 }
 
+/* Deeper than a process has descriptors, and longer than a path may be. What is in the way of who moves folders up goes, too. */
+static void any_depth_is_removed(void **state)
+{
+  char *tree = tm_path_join(*state, "deep");
+  assert_int_equal(mkdir(tree, 0755), 0);
+  int at = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  assert_int_equal(mkdirat(at, "deep-0", 0755), 0);
+  assert_int_equal(mkdirat(at, "deep-0/kept", 0755), 0);
+  for (int i = 0; i < 3000; i++) {
+    assert_int_equal(mkdirat(at, "d", 0755), 0);
+    int below = openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(below >= 0);
+    close(at);
+    at = below;
+  }
+  close(at);
+  assert_int_equal(tm_tree_remove(tree, NULL), 0);
+  assert_false(tm_fs_exists(tm_fs_real(), tree));
+  free(tree);
+}
+
 static void a_link_as_the_root_goes_alone(void **state)
 {
   put(*state, "kept/file");
@@ -191,6 +212,7 @@ int main(void)
     WITH_ROOT(a_negative_answer_ends_the_walk),
     WITH_ROOT(a_folder_that_is_not_there_is_an_error),
     WITH_ROOT(a_tree_goes_and_what_links_point_to_stays),
+    WITH_ROOT(any_depth_is_removed),
     WITH_ROOT(a_link_as_the_root_goes_alone),
     WITH_ROOT(what_is_missing_is_no_error),
     WITH_ROOT(what_ends_in_no_name_of_its_own_is_refused),
