@@ -167,6 +167,7 @@ static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struc
       .paths = (const char *const *)d->paths,
       .paths_len = d->paths_len,
       .skip_unreadable = d->skip_unreadable,
+      .takes_hidden = d->takes_hidden,
       .on_warning = cut->o.on_warning,
       .data = cut->o.data,
     };

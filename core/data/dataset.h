@@ -42,6 +42,7 @@ struct tm_dataset {
   bool null_separated; /* of a manifest */
   int64_t input;       /* of failed items: only those of the input of this number; negative: all */
   bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  bool takes_hidden;      /* of who looks at all that is in its folders; in no definition */
   char *partition_format; /* partition.h, or NULL */
   int64_t limit;          /* only so many of its first items; 0: all */
   char *registered;       /* the name that it was got by from the workspace's registry, or NULL */

@@ -179,6 +179,16 @@ static int fill_paths(struct tm_config *c, const struct tm_json *settings, const
   return 0;
 }
 
+static char **module_paths_of(const struct tm_json *environment, const char *base_dir)
+{
+  const struct tm_json *paths = tm_json_get(environment, "module_paths");
+  size_t n = paths ? paths->list.len : 0;
+  char **out = n > 0 ? tm_xcalloc(n + 1, sizeof(*out)) : NULL;
+  for (size_t i = 0; i < n; i++)
+    out[i] = tm_path_absolute(base_dir, paths->list.at[i]->string.at);
+  return out;
+}
+
 static int fill_environment(struct tm_config *c, const struct tm_json *settings,
                             const char *base_dir, struct tm_err *err)
 {
@@ -187,6 +197,7 @@ static int fill_environment(struct tm_config *c, const struct tm_json *settings,
       tm_environment_variables(environment, setting(settings, "environment_variables"));
   int rc = tm_environment_add_paths(all, environment, base_dir, err);
   c->environment = environment_of(all);
+  c->module_paths = module_paths_of(environment, base_dir);
   tm_json_free(all);
   return rc;
 }
@@ -290,15 +301,21 @@ struct tm_json *tm_settings_public(const struct tm_json *settings, const struct 
   return out;
 }
 
+static void free_list(char **list)
+{
+  for (char **text = list; text && *text; text++)
+    free(*text);
+  free(list);
+}
+
 void tm_config_release(struct tm_config *c)
 {
   free(c->entry_script);
   free(c->source_directory);
   free(c->append_row_file_name);
   tm_cutting_release(c);
-  for (char **variable = c->environment; variable && *variable; variable++)
-    free(*variable);
-  free(c->environment);
+  free_list(c->environment);
+  free_list(c->module_paths);
   free(c->description);
   free(c->resume_from);
   memset(c, 0, sizeof(*c));

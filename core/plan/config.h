@@ -49,6 +49,7 @@ struct tm_config {
   int64_t monitor_interval_ns; /* resource_monitor_interval; 0: off */
   bool hides_gpus;             /* gpu_surplus = "none" */
   char **environment;          /* "NAME=value"; NULL-ended; or NULL */
+  char **module_paths;         /* of `environment`, absolute; NULL-ended; or NULL */
   bool overwrite;
   char *description; /* or NULL */
   char *resume_from; /* a job as it is called, or NULL */

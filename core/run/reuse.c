@@ -151,12 +151,14 @@ static void begin_identity(struct tm_identity *id, bool by_content)
                                .max = TM_INPUT_RECORD_MAX };
 }
 
-/* Adds the files of a dataset, which an other step may have written. */
+/* Adds the files of a dataset, which an other step may have written. Who is given a folder may read what is hidden in it, too. */
 static int list_dataset(struct tm_identity *out, const struct tm_reuse *r,
-                        const struct tm_dataset *d, struct tm_err *err)
+                        const struct tm_dataset *d, bool is_folder, struct tm_err *err)
 {
   struct tm_dataset *bound = d->step ? tm_dataset_bind(d, r->dir_of(r->data, d->step)) : NULL;
-  int rc = tm_input_record_list(out, r->fs, bound ? bound : d, r->stop, err);
+  struct tm_dataset files = bound ? *bound : *d;
+  files.takes_hidden = is_folder;
+  int rc = tm_input_record_list(out, r->fs, &files, r->stop, err);
 
   tm_dataset_free(bound);
   return rc;
@@ -168,7 +170,7 @@ static int list_inputs(struct tm_reuse *r, struct tm_err *err)
 
   begin_identity(&r->inputs, r->step->reuses_by_content);
   for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++)
-    rc = list_dataset(&r->inputs, r, r->step->inputs[i], err);
+    rc = list_dataset(&r->inputs, r, r->step->inputs[i], false, err);
   return rc;
 }
 
@@ -182,6 +184,7 @@ static int list_folder(struct tm_identity *out, const struct tm_reuse *r, const 
                           .paths_len = 1,
                           .base_dir = (char *)base,
                           .step = (char *)"",
+                          .takes_hidden = true,
                           .input = -1 };
   int rc = tm_input_record_list(out, r->fs, &d, r->stop, err);
 
@@ -193,9 +196,26 @@ static int list_folder(struct tm_identity *out, const struct tm_reuse *r, const 
 static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *path,
                       struct tm_err *err)
 {
-  struct tm_dataset d = {
-    .kind = TM_DATASET_FILES, .paths = &path, .paths_len = 1, .base_dir = (char *)"/", .input = -1
-  };
+  struct tm_dataset d = { .kind = TM_DATASET_FILES,
+                          .paths = &path,
+                          .paths_len = 1,
+                          .base_dir = (char *)"/",
+                          .takes_hidden = true,
+                          .input = -1 };
+
+  return tm_input_record_list(out, r->fs, &d, r->stop, err);
+}
+
+/* Adds what require() may find in a folder. What else is there is none of a module: the folder may be the pipeline's own. */
+static int list_modules(struct tm_identity *out, const struct tm_reuse *r, char *dir,
+                        struct tm_err *err)
+{
+  char *patterns[] = { (char *)"**/*.lua", (char *)"**/*.so" };
+  struct tm_dataset d = { .kind = TM_DATASET_FILES,
+                          .paths = patterns,
+                          .paths_len = TM_COUNT_OF(patterns),
+                          .base_dir = dir,
+                          .input = -1 };
 
   return tm_input_record_list(out, r->fs, &d, r->stop, err);
 }
@@ -207,9 +227,11 @@ int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
 
   begin_identity(&r->side, step->reuses_by_content);
   for (size_t i = 0; i < step->side_inputs_len && rc >= 0; i++)
-    rc = list_dataset(&r->side, r, step->side_inputs[i], err);
+    rc = list_dataset(&r->side, r, step->side_inputs[i], true, err);
   for (size_t i = 0; i < step->read_paths_len && rc >= 0; i++)
     rc = list_place(&r->side, r, step->read_paths[i], err);
+  for (char **dir = step->config.module_paths; dir && *dir && rc >= 0; dir++)
+    rc = list_modules(&r->side, r, *dir, err);
   for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),

@@ -51,12 +51,12 @@ static const char *dir_of(void *data, const char *name)
 
 static bool reads_aside(const struct tm_step *step)
 {
-  if (step->side_inputs_len > 0 || step->read_paths_len > 0)
+  if (step->side_inputs_len > 0 || step->read_paths_len > 0 || step->config.module_paths)
     return true;
   for (size_t i = 0; i < step->paths_len; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       return true;
-  return step->side_inputs_len > 0;
+  return false;
 }
 
 static int open_step(struct tm_job *job, size_t i, struct tm_db *db, struct tm_err *err)

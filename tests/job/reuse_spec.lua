@@ -286,6 +286,29 @@ describe("inputs of every kind", function()
     end
   end)
 
+  it("what is hidden in a folder that a script is given", function()
+    for _, word in ipairs { "side_inputs", "arguments" } do
+      local t = kind(('tm.Dataset.File.from_files "in", %s = { tm.Dataset.File.from_files "model" }'):format(word))
+      t:write("model/.settings/depth.txt", "1")
+      expect_run(t)
+      expect_reused(t)
+      t:write("model/.settings/depth.txt", "20")
+      expect_run(t, "input 'model/.settings/depth.txt': size 1 -> 2")
+    end
+  end)
+
+  it("modules of a module path, and nothing else that is there", function()
+    local t = case "mini_batch_size = 2, environment = { module_paths = { 'lib' } }"
+    t:write("lib/deep/helper.lua", "return 1")
+    t:script("local helper = require 'deep.helper' function run(m) return { helper, helper } end")
+    expect_run(t)
+    t:write("lib/notes.txt", "none of its modules")
+    expect_reused(t)
+    t:write("lib/deep/helper.lua", "return 10")
+    local r = expect_run(t, "input 'lib/deep/helper.lua': size 8 -> 9")
+    assert.same({ "10", "10", "10", "10" }, rows(t, r))
+  end)
+
   it("not a part of a table, nor standard input", function()
     local t = kind 'tm.Dataset.Tabular.from_delimited_files("rows/*.csv"):take(1)'
     t:write("rows/a.csv", "shop,amount\nulm,1\nbonn,2\n")
@@ -293,6 +316,28 @@ describe("inputs of every kind", function()
     expect_run(t)
     local r = t:run { "run", "pipeline.lua", "--dry-run", "--explain" }
     has(r.out, "is run: its input is a part of a table: take() or skip()")
+  end)
+end)
+
+describe("an output with something hidden in it", function()
+  after_each(job.check_end)
+
+  it("is not reused once that has changed", function()
+    local t = case()
+    t:script [[
+      local es = require("tidemill.entry_script")()
+      function run(m)
+        local file = io.open(es.output_dir .. "/.index", "w")
+        file:write("index")
+        file:close()
+        return names_of(m)
+      end]]
+    local r = expect_run(t)
+    local second = expect_reused(t)
+    for _, dir in ipairs { r.result.job_dir, second.result.job_dir } do
+      os.remove(dir .. "/score/output/.index")
+    end
+    expect_run(t, "its earlier output, of the job '")
   end)
 end)
 

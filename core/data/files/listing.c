@@ -158,11 +158,17 @@ struct wanting {
   struct level *level;
 };
 
+/* Of a folder that is named. */
+static bool is_taken(const struct tm_listing *l, const struct level *level, const char *name)
+{
+  return level->is_all && (name[0] != '.' || l->options.takes_hidden);
+}
+
 static bool wants_name(void *data, const char *name)
 {
   struct wanting *w = data;
   struct tm_glob_set to;
-  if (w->level->is_all && name[0] != '.')
+  if (is_taken(w->l, w->level, name))
     return true;
   return w->l->has_glob && tm_glob_step(&w->l->glob, &w->level->set, name, &to);
 }
@@ -222,7 +228,7 @@ static int take_entry(struct tm_listing *l, const char *name, int type, struct t
   const struct level *level = &l->levels.at[l->levels.len - 1];
   struct tm_glob_set set;
   struct tm_stat st;
-  bool is_all = level->is_all && name[0] != '.';
+  bool is_all = is_taken(l, level, name);
   bool has_set = l->has_glob && tm_glob_step(&l->glob, &level->set, name, &set);
   bool is_file_wanted = is_all || (has_set && tm_glob_matches(&l->glob, &set, false));
   if (type == DT_REG && !is_file_wanted)

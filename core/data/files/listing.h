@@ -7,7 +7,8 @@
  *  - A path that is there exactly as it is written is that file or folder, whatever characters it has; any other is a
  *    pattern (glob.h).
  *  - A folder that is named, by a path or by a pattern, stands for all files in it, recursively.
- *  - Names that begin with a dot are taken only where a path or pattern names the dot.
+ *  - Names that begin with a dot are taken only where a path or pattern names the dot, or with takes_hidden in a folder
+ *    that is named.
  *  - A file that is named by two paths comes twice; by one path, however often its pattern fits, once.
  *  - Symbolic links are followed. A link that leads into a folder that is being listed is skipped with a warning.
  *  - Only regular files are listed; anything else (a device, a FIFO, a socket), a link that leads nowhere, and what has
@@ -34,6 +35,8 @@ struct tm_listing_options {
   const char *const *paths; /* the caller's, until close */
   size_t paths_len;
   bool skip_unreadable;
+  bool
+      takes_hidden; /* of a folder that is named all files, also those whose names begin with a dot */
   void (*on_warning)(void *data, const char *text); /* from within next(); or NULL */
   void *data;
 };
