@@ -29,6 +29,7 @@
 #include "plan/cutting.h"
 #include "plan/graph.h"
 #include "plan/inputs.h"
+#include "plan/overlap.h"
 #include "plan/params.h"
 #include "plan/reader.h"
 #include "plan/script_arguments.h"
@@ -231,7 +232,8 @@ static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_
         return refuse_twice(v, p->steps[j], s, err);
     }
   }
-  return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0
+  return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0 ||
+                 tm_overlap_check(p, err) < 0
              ? tm_params_place("Pipeline", v, err)
              : 0;
 }

@@ -68,6 +68,8 @@ int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const cha
   for (size_t i = 0; i < step->outputs_len && rc == 0; i++)
     if (step->outputs[i].destination)
       rc = check_output(fs, step, i, job_dir, err);
+  if (rc < 0 && *step->where)
+    return tm_err_wrap(err, "%s: step '%s'", step->where, step->name);
   return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
 }
 

@@ -23,6 +23,61 @@ local function rows_of(t, step, name)
   return t:sorted_lines("job/" .. step .. "/output/" .. (name or "parallel_run_step.txt"))
 end
 
+describe("an output where an input is read", function()
+  after_each(job.check_end)
+
+  local function with(input, destination)
+    local t = job.case()
+    t:inputs(3)
+    t:script(ECHO)
+    t:write("pipeline.lua", ([[
+      local tm = require "tidemill"
+      local config = tm.ParallelRunConfig { entry_script = "score.lua", append_row_file_name = "rows.txt" }
+      local function step(name, input, output)
+        return tm.ParallelRunStep { name = name, parallel_run_config = config, inputs = input, output = output }
+      end
+      local written = tm.OutputFileDatasetConfig { name = "written", destination = "%s" }
+      return tm.Pipeline { name = "case", steps = { step("first", tm.Dataset.File.from_files %s, written),
+        step("second", { written }) } }]]):format(destination, input))
+    return t
+  end
+
+  it("is refused: it would be read half done", function()
+    local inputs = { '"in"', '"./in/"', '"in/*"', '"in/**/*.txt"', '{ "in/0001.txt", "in/{mine,out}/*" }', '"."' }
+    for _, input in ipairs(inputs) do
+      local r = with(input, "in/out"):expect_job(2)
+      assert.is_truthy(r.err:find("in/out' of output 'written' of step 'first'", 1, true), r.err)
+      assert.is_truthy(r.err:find("is where the step reads its input", 1, true), r.err)
+      assert.is_truthy(r.err:find("pipeline.lua:%d+"), r.err)
+    end
+  end)
+
+  it("is none where the input's pattern passes it by", function()
+    for _, input in ipairs { '"in/*.txt"', '"in/000?.txt"', '"in/**/0*.txt"' } do
+      local r = with(input, "in/out"):expect_job(0)
+      assert.equal(3, steps.by_name(r.result).first.items.total)
+    end
+  end)
+
+  it("is refused for another step that does not wait for it", function()
+    local t = job.case()
+    t:inputs(3)
+    t:script(ECHO)
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local config = tm.ParallelRunConfig { entry_script = "score.lua" }
+      local function step(name, input, output)
+        return tm.ParallelRunStep { name = name, parallel_run_config = config, inputs = input, output = output }
+      end
+      return tm.Pipeline { name = "case", steps = {
+        step("first", tm.Dataset.File.from_files "in", tm.OutputFileDatasetConfig { name = "a", destination = "out" }),
+        step("second", tm.Dataset.File.from_files "out/*"),
+      } }]])
+    local r = t:expect_job(2)
+    assert.is_truthy(r.err:find("is where step 'second' reads its input", 1, true), r.err)
+  end)
+end)
+
 describe("an output as an input", function()
   after_each(job.check_end)
 
