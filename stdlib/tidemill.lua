@@ -9,6 +9,7 @@ local tables = require "tidemill.tables"
 local tabular = require "tidemill.tabular"
 local workspace = require "tidemill.workspace"
 
+--- The definitions of a pipeline: datasets, how a step is run, steps; and jobs of it.
 ---@class tidemill
 ---@field version string
 local M = { version = plan.version, load_script = develop.load_script }

@@ -2,7 +2,6 @@
 -- That comes from the doc comments of stdlib/; the text between is here.
 local roff = require "manual.roff"
 local library = require "manual.library"
-local doc = require "tidemill.repl.doc"
 
 local M = {}
 
@@ -112,6 +111,11 @@ local function add_class(out, found, name, before)
   end
 end
 
+-- What stands before an example.
+local function first_paragraph(entry)
+  return (entry.text:gsub("\n%s*\n.*", ""))
+end
+
 local function add_module(out, found, module)
   out[#out + 1] = (".SS %s\n"):format(roff.escape(module))
   for _, head in ipairs(found.classes[module] and found.classes[module].heads or {}) do
@@ -119,7 +123,7 @@ local function add_module(out, found, module)
   end
   for _, entry in ipairs(found.functions[module] or {}) do
     out[#out + 1] = roff.item(entry.kind == "function" and ("%s(%s)"):format(entry.path, entry.params) or entry.path,
-      (entry.text:gsub("\n%s*\n.*", "")))
+      first_paragraph(entry))
   end
 end
 
@@ -131,7 +135,7 @@ local function add_summary(out, found, name)
     add_fields(out, head, "")
   end
   for _, entry in ipairs(class.members) do
-    out[#out + 1] = roff.item(member_name(entry, ":"), doc.summary(entry))
+    out[#out + 1] = roff.item(member_name(entry, ":"), first_paragraph(entry))
   end
 end
 

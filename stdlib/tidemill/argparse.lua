@@ -12,6 +12,8 @@
 -- the argument and what is accepted: in a worker it fails init() or the loading of the script, and nothing exits.
 local plan = require "tidemill.plan"
 
+--- The arguments of a script as named values, in the manner of Python's module of this name. Names are exact: the
+--- beginning of one is another one.
 ---@class tidemill.argparse
 local M = {}
 

@@ -14,7 +14,6 @@
 ---@field warning fun(self: tidemill.Logger, message: any, ...: any) what was not expected
 ---@field error fun(self: tidemill.Logger, message: any, ...: any) what failed
 
---- What the module returns makes it: `require "tidemill.entry_script"()`.
 ---@class tidemill.EntryScript
 ---@field logger tidemill.Logger its lines go to logs/user/entry_script_log/<node_id>/<process_name>.log.txt
 ---@field log_dir string logs/user/entry_script_log/<node_id>/, for files of the script's own
@@ -81,7 +80,10 @@ end
 
 local entry
 
----@return tidemill.EntryScript
+--- What an entry script may ask of the worker that runs it. The module is a function: `EntryScript()` returns the same
+--- object every time, and raises outside of a worker.
+---@class tidemill.entry_script
+---@overload fun(): tidemill.EntryScript
 return function()
   if not entry then
     entry = new_entry()
