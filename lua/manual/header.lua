@@ -63,7 +63,10 @@ local function read_declaration(lines, i, text)
   elseif is_macro then
     code = code:match "^#define ([%w_]+)"
   end
-  return { kind = "declaration", text = text, code = code:gsub("^TM_API ", "") }, i + 1
+  if code:find "^TM_API " then -- lines that go on are laid out behind it
+    code = code:sub(8):gsub("\n       ( +)", "\n%1")
+  end
+  return { kind = "declaration", text = text, code = code }, i + 1
 end
 
 local function read_comment(lines, i)
