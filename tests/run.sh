@@ -34,6 +34,7 @@ failed=0
 failures=()
 skipped=()
 jobs=$(nproc)
+tests_at_once=$((jobs + 1)) # many wait for a deadline, not for a core
 export LC_ALL=C.UTF-8
 
 stage()
@@ -116,10 +117,10 @@ fi
 # Warnings of gcc under the sanitizers are not errors: there it sees uses before initialization that are none.
 CC=gcc build build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON
 check build lint -R '^lint/' -j "$jobs"
-check build tests -E '^lint/' -j "$jobs"
+check build tests -E '^lint/' -j "$tests_at_once"
 
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_SANITIZE=ON
-check build-asan sanitizers -R '^(unit|job)/' -j "$jobs"
+check build-asan sanitizers -R '^(unit|job)/' -j "$tests_at_once"
 
 CC=clang build build-clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON
 

@@ -232,9 +232,9 @@ struct tidemill_counts {
 };
 /* A job's, in this order: STATE Running; the others as they come; STATE with its end, the last one. */
 enum tidemill_event_kind {
-  TIDEMILL_EVENT_STATE = 1, /* state, counts; text: why it failed */
-  TIDEMILL_EVENT_PROGRESS, /* counts, of all steps: when they have changed, about ten times a second */
-  TIDEMILL_EVENT_STEP,     /* step, state, counts, text: it has begun, or is over */
+  TIDEMILL_EVENT_STATE = 1,  /* state, counts; text: why it failed */
+  TIDEMILL_EVENT_PROGRESS,   /* counts, of all steps: when they change, ten times a second */
+  TIDEMILL_EVENT_STEP,       /* step, state, counts, text: it has begun, or is over */
   TIDEMILL_EVENT_MINI_BATCH, /* step, worker, mini_batch, outcome, ...: a try has ended */
   TIDEMILL_EVENT_WORKER,     /* step, worker, pid, worker_state, text: how it ended */
   TIDEMILL_EVENT_LOG,        /* level, text, step or NULL: a line of the job's log */
@@ -271,8 +271,8 @@ struct tidemill_event {
   const char *stack;   /* of the script, with the error */
   const char *where;   /* "score.lua:12": the innermost line of the script */
   uint64_t mini_batch; /* its number, from 0 */
-  int64_t
-      part_first; /* while bad items are isolated: number of the part's first item, from 1; 0: all */
+  /* While bad items are isolated: number of the part's first item, from 1; 0: it is all of it. */
+  int64_t part_first;
   const char *status;     /* of the try: "RUN_DONE", "RUN_EXCEPTION", "RUN_TIMEOUT", ... */
   const char *first_item; /* path of the first item, or of the file that it is in */
   int64_t items, items_succeeded, items_failed; /* of the mini-batch, or part */
@@ -283,13 +283,13 @@ struct tidemill_event {
 struct tidemill_job_options {
   size_t size;
   const char *dir; /* the job's directory; NULL: a new one in the workspace */
-  bool
-      resume; /* goes on with the job in `dir`, else with this pipeline's newest that is not Completed */
+  /* Goes on with the job in `dir`, else with this pipeline's newest that is not Completed. */
+  bool resume;
   bool keep_failed, accept_changes, verify_input; /* as of `tidemill run --resume` */
-  bool
-      no_reuse; /* every step is run, whatever earlier jobs have done; later ones may reuse this one */
-  int64_t
-      max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */
+  /* Every step is run, whatever earlier jobs have done; later ones may reuse this one. */
+  bool no_reuse;
+  /* Of all steps together; 0: as many as there are cores, or as the step with the most has. */
+  int64_t max_workers;
   /* Called for each event. What it points to is valid until it returns. */
   void (*on_event)(void *data, const struct tidemill_event *event);
   void *data;

@@ -21,12 +21,17 @@
 #include "store/workspace.h"
 #include "sys/clock.h"
 
-static struct tidemill_job_options read_options(const struct tidemill_job_options *o)
+/* What the host gave, as far as its struct goes. */
+static int read_options(struct tidemill_job_options *out, const struct tidemill_job_options *o,
+                        struct tm_err *err)
 {
-  struct tidemill_job_options all = TIDEMILL_JOB_OPTIONS_INIT;
+  *out = (struct tidemill_job_options)TIDEMILL_JOB_OPTIONS_INIT;
+  if (o && o->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "the options of the job have no size; begin with TIDEMILL_JOB_OPTIONS_INIT");
   if (o)
-    memcpy(&all, o, o->size < sizeof(all) ? o->size : sizeof(all));
-  return all;
+    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  return 0;
 }
 
 /* The current directory, to free(). */
@@ -217,10 +222,12 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
                         const struct tidemill_job_options *options, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tidemill_job_options o = read_options(options);
+  struct tidemill_job_options o;
   struct tm_pipeline *pipeline;
   err = err ? err : &unheard;
   *out = NULL;
+  if (read_options(&o, options, err) < 0)
+    return TM_EUSAGE;
   pipeline = tm_draft_settle(p, err);
   return pipeline ? open_host_job(out, p->rt, pipeline, p->file, &o, err) : err->code;
 }
@@ -260,10 +267,12 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
                         const struct tidemill_job_options *options, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tidemill_job_options o = read_options(options);
+  struct tidemill_job_options o;
   struct tm_pipeline *p = NULL;
   err = err ? err : &unheard;
   *out = NULL;
+  if (read_options(&o, options, err) < 0)
+    return TM_EUSAGE;
   char *cwd = here(err);
   char *dir = cwd ? tm_jobs_find(rt->fs, given, workspace_name(rt), cwd, err) : NULL;
   struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;

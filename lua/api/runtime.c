@@ -70,8 +70,13 @@ static void free_now(void *data)
 int tidemill_runtime_new(struct tidemill_runtime **out,
                          const struct tidemill_runtime_options *options, struct tm_err *err)
 {
-  struct tidemill_runtime *rt = TM_NEW(struct tidemill_runtime);
+  struct tidemill_runtime *rt;
   *out = NULL;
+  if (options && options->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_runtime_new(): the options have no size; begin with "
+                      "TIDEMILL_RUNTIME_OPTIONS_INIT");
+  rt = TM_NEW(struct tidemill_runtime);
   rt->o = read_options(options);
   rt->fs = tm_fs_real();
   rt->workspace = tm_xstrdup(rt->o.workspace);

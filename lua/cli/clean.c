@@ -2,6 +2,7 @@
  *
  * Without words: those of the workspace that have ended without being Completed, or were interrupted: what a Completed job has
  * in its directory is what it was run for. Never a job that runs; never one whose output is a registered dataset.
+ * With them go the copies of scripts that the workspace has kept and that no job is left to run.
  *
  * What would be removed is listed, then asked for on a terminal; without one it takes --yes.
  */
@@ -17,6 +18,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "run/job.h"
+#include "run/old_snapshots.h"
 #include "run/removal.h"
 #include "run/survey.h"
 #include "store/jobs.h"
@@ -44,6 +46,7 @@ struct clean {
   char *workspace; /* NULL: none is here, and jobs are named by their directories */
   int64_t now_ns, age_ns;
   struct TM_ARRAY(struct candidate) list;
+  struct tm_old_snapshots scripts; /* that go, too */
   int64_t going, bytes;
 };
 
@@ -57,7 +60,7 @@ static const struct tm_option options[] = {
   { "older-than", TM_OPTION_VALUE, PLACE(older_than), "AGE", NULL, "only jobs that ended longer ago: 30d, 12h, 90m, 2w" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be removed, and removes nothing" },
   { "yes", TM_OPTION_FLAG, PLACE(yes), NULL, NULL, "does not ask" },
-  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "one JSON object a line for each job" },
+  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "one JSON object a line for each job, and one for the copies of scripts" },
 };
 /* clang-format on */
 
@@ -233,6 +236,27 @@ static void add_line(struct tm_buf *out, const struct clean *c, const struct can
   tm_buf_add_char(out, '\n');
 }
 
+static void add_scripts_line(struct tm_buf *out, const struct clean *c)
+{
+  const struct tm_old_snapshots *s = &c->scripts;
+  if (s->paths.len == 0)
+    return;
+  if (c->o.json) {
+    struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+    tm_json_set(v, "snapshots", tm_json_new_int((int64_t)s->paths.len));
+    tm_json_set(v, "removed", tm_json_new_bool(!c->o.dry_run));
+    tm_json_set(v, "bytes", tm_json_new_int(s->bytes));
+    tm_json_write(out, v, (struct tm_json_style) { 0 });
+    tm_json_free(v);
+  } else {
+    tm_buf_printf(out, "%s/snapshots  %zu %s that no job runs any more  ", c->workspace,
+                  s->paths.len,
+                  tm_text_counted((int64_t)s->paths.len, "copy of a script", "copies of scripts"));
+    add_size(out, s->bytes);
+  }
+  tm_buf_add_char(out, '\n');
+}
+
 /* On standard error: those that stay, with the reason; and without --json those that go, before they are asked for. */
 static void say_list(const struct clean *c)
 {
@@ -242,6 +266,8 @@ static void say_list(const struct clean *c)
       tm_cli_say("'%s' stays: %s", c->list.at[i].dir, c->list.at[i].kept);
     else if (!c->list.at[i].kept && !c->o.json && !c->o.dry_run && !c->o.yes)
       add_line(&text, c, &c->list.at[i]);
+  if (!c->o.json && !c->o.dry_run && !c->o.yes)
+    add_scripts_line(&text, c);
   fputs(tm_buf_str(&text), stderr);
   tm_buf_release(&text);
 }
@@ -257,8 +283,9 @@ static int ask(const struct clean *c, struct tm_err *err)
     return tm_err_set(err, TM_EUSAGE,
                       "nothing is removed: there is no terminal to ask on; --yes does without, "
                       "--dry-run says what would be removed");
-  add_size(&text, c->bytes);
-  fprintf(stderr, "remove %s, %s? [y/N] ", tm_text_counted(c->going, "this job", "these jobs"),
+  add_size(&text, c->bytes + c->scripts.bytes);
+  fprintf(stderr, "remove %s, %s? [y/N] ",
+          c->going > 0 ? tm_text_counted(c->going, "this job", "these jobs") : "these copies",
           text.data);
   fflush(stderr);
   tm_buf_release(&text);
@@ -297,6 +324,17 @@ static int remove_all(struct clean *c, struct tm_buf *text)
   return status;
 }
 
+static int remove_scripts(struct clean *c, struct tm_buf *text)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (!c->o.dry_run && tm_old_snapshots_remove(&c->scripts, c->cli->fs, &err) < 0) {
+    tm_cli_say("%s", err.text);
+    return 3;
+  }
+  add_scripts_line(text, c);
+  return 0;
+}
+
 static int clean_all(struct clean *c, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -305,17 +343,32 @@ static int clean_all(struct clean *c, struct tm_err *err)
   say_list(c);
   for (size_t i = 0; i < c->list.len; i++)
     has_kept = has_kept || (c->list.at[i].kept && *c->list.at[i].kept);
-  if (c->going == 0)
+  if (c->going == 0 && c->scripts.paths.len == 0)
     tm_cli_say("there is nothing to remove");
   else if (!c->o.dry_run)
     rc = ask(c, err);
   if (rc <= 0)
     return rc;
   status = remove_all(c, &text);
+  if (status == 0) /* a job that is left may run one */
+    status = remove_scripts(c, &text);
   written = tm_cli_write(&text);
   tm_buf_release(&text);
   /* A job that was named and stays is a refusal. */
   return written ? written : status ? status : c->rest.len > 0 && has_kept ? 2 : 0;
+}
+
+/* Those of jobs that are to go included. What cannot be known is not removed. */
+static void find_scripts(struct clean *c)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct TM_ARRAY(char *) gone = { 0 };
+  for (size_t i = 0; i < c->list.len; i++)
+    if (!c->list.at[i].kept)
+      *TM_ARRAY_ADD(&gone) = c->list.at[i].dir;
+  if (tm_old_snapshots_find(&c->scripts, c->cli->fs, c->workspace, gone.at, gone.len, &err) < 0)
+    tm_cli_say("copies of scripts are left as they are: %s", err.text);
+  TM_ARRAY_RELEASE(&gone);
 }
 
 static int run_clean(struct clean *c, struct tm_err *err)
@@ -327,6 +380,8 @@ static int run_clean(struct clean *c, struct tm_err *err)
     return err->code;
   err->code = 0;
   rc = c->rest.len > 0 ? add_named(c, err) : add_all(c, err);
+  if (rc >= 0 && c->rest.len == 0)
+    find_scripts(c);
   return rc < 0 ? rc : clean_all(c, err);
 }
 
@@ -341,6 +396,7 @@ static int clean(const struct tm_cli *cli, int argc, char **argv)
     free(c.list.at[i].kept);
   }
   TM_ARRAY_RELEASE(&c.list);
+  tm_old_snapshots_release(&c.scripts);
   TM_ARRAY_RELEASE(&c.o.statuses);
   TM_ARRAY_RELEASE(&c.rest);
   free(c.workspace);

@@ -2,10 +2,7 @@
 -- it is resumed, has the rows of an undisturbed one, all of the copies, and leaves no link behind.
 local job = require "support.job"
 local lfs = require "lfs"
-
-local LONG = os.getenv "TM_LONG" ~= nil
-local LIMIT = 20
-math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+local sweep = require "support.sweep"
 
 local function new_case()
   local t = job.case()
@@ -37,19 +34,13 @@ for i = 1, 6 do
   expected[i] = ("%04d.txt %d"):format(i, i) .. (" model 1 model 2 model 3 model 4 model 5"):rep(2)
 end
 
-local function faults(plan) return { env = { "TM_FAULTS=" .. plan }, limit = LIMIT } end
-
-local function sweep(plan, wanted)
-  local t, changes = new_case(), 0
-  t:expect_job(0, nil, faults("record:" .. t:path "calls"))
-  for change in t:read("calls"):gmatch "%d+ (%S+) [^\n]*\n" do changes = math.max(changes, tonumber(change) or 0) end
+local function disturb(plan, wanted)
+  local _, changes = sweep.count(new_case())
   assert.is_true(changes > 60)
-  local step = LONG and 1 or math.max(1, changes / wanted)
-  for n = 1 + (LONG and 0 or math.random() * (step - 1)), changes, step do
-    local what = plan:format(math.floor(n))
-    t = new_case()
-    t:run_job(nil, faults(what))
-    local r = t:run_job({ "--resume" }, { limit = LIMIT })
+  for _, n in ipairs(sweep.some_of(changes, wanted)) do
+    local t, what = new_case(), plan:format(n)
+    t:run_job(nil, sweep.faults(what))
+    local r = t:run_job({ "--resume" }, { limit = sweep.LIMIT })
     if r.status ~= 0 then error(("%s, resumed: status %s\n%s"):format(what, r.status, r.err), 2) end
     assert.same(expected, t:rows(), what)
     for _, name in ipairs { "copies", "links" } do
@@ -63,6 +54,6 @@ end
 describe("inputs with places of their own", function()
   after_each(job.check_end)
 
-  it("may be interrupted by a kill while they get there", function() sweep("kill@%d", 40) end)
-  it("may fail to get there", function() sweep("fail@%d:EIO", 20) end)
+  it("may be interrupted by a kill while they get there", function() disturb("kill@%d", 25) end)
+  it("may fail to get there", function() disturb("fail@%d:EIO", 12) end)
 end)

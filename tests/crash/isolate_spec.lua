@@ -5,11 +5,10 @@ local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
 local programs = require "support.programs"
+local sweep = require "support.sweep"
 
-local LONG = os.getenv "TM_LONG" ~= nil
 local ITEMS, SIZE, LIMIT = 16, 8, 60
 local BAD = { [3] = true, [12] = true, [16] = true }
-math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
 
 local SCRIPT = [[
 local bad = { [3] = true, [12] = true, [16] = true }
@@ -40,29 +39,15 @@ local function new_case()
   return t
 end
 
-local function faults(plan) return { env = { "TM_FAULTS=" .. plan }, limit = LIMIT } end
+local some_of = sweep.some_of
+local function faults(plan) return sweep.faults(plan, LIMIT) end
 
 local function count_calls()
   local t = new_case()
-  t:expect_job(0, nil, faults("record:" .. t:path "calls"))
-  local calls, changes = 0, 0
+  local calls, changes = sweep.count(t)
   local text = t:read "calls"
-  for call, change in text:gmatch "(%d+) (%S+) [^\n]*\n" do
-    calls = math.max(calls, tonumber(call))
-    changes = math.max(changes, tonumber(change) or 0)
-  end
   assert.is_truthy(text:find "isolated%-%d+%.joined", text) -- rows were held in a file, and joined
   return calls, changes
-end
-
-local function some_of(n, wanted)
-  local step = LONG and 1 or math.max(1, n / wanted)
-  local list, at = {}, 1 + (LONG and 0 or math.random() * (step - 1))
-  while at <= n do
-    list[#list + 1] = math.floor(at)
-    at = at + step
-  end
-  return list
 end
 
 local function check_rows(t, what)
@@ -133,7 +118,7 @@ describe("while bad items are isolated the supervisor", function()
   end)
 
   it("may be killed at any moment", function()
-    for i = 1, LONG and 200 or 12 do
+    for i = 1, sweep.LONG and 200 or 12 do
       local t = new_case()
       local p = t:start_job()
       programs.pass_ms(math.random(5, 120))

@@ -4,10 +4,9 @@
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
+local sweep = require "support.sweep"
 
-local LONG = os.getenv "TM_LONG" ~= nil
-local ITEMS, LIMIT = 12, 20
-math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+local ITEMS, LIMIT = 12, sweep.LIMIT
 
 local SCRIPT = [[
 function run(m, context)
@@ -65,31 +64,15 @@ local function expect_rows(t, what)
   assert.same(kind.rows, lines, what)
 end
 
-local function faults(plan) return { env = { "TM_FAULTS=" .. plan }, limit = LIMIT } end
+local faults, some_of = sweep.faults, sweep.some_of
 
 --- How many file calls a whole job makes, and how many of them change something.
 local function count_calls(prepare)
   local t = new_case()
   if prepare then prepare(t) end
-  t:expect_job(0, { "--resume" }, faults("record:" .. t:path "calls"))
-  local calls, changes = 0, 0
-  for call, change in t:read("calls"):gmatch "(%d+) (%S+) [^\n]*\n" do
-    calls = math.max(calls, tonumber(call))
-    changes = math.max(changes, tonumber(change) or 0)
-  end
+  local calls, changes = sweep.count(t, { "--resume" })
   assert.is_true(changes > 30 and calls > changes)
   return calls, changes
-end
-
---- The calls to take of 1 .. n: all of them, or about `wanted`, evenly spread from a random first one on.
-local function some_of(n, wanted)
-  local step = LONG and 1 or math.max(1, n / wanted)
-  local list, at = {}, 1 + (LONG and 0 or math.random() * (step - 1))
-  while at <= n do
-    list[#list + 1] = math.floor(at)
-    at = at + step
-  end
-  return list
 end
 
 local function expect_whole(t, what)

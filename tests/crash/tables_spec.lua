@@ -1,10 +1,7 @@
 -- A job over the rows of a table, also grouped by a key, is killed at calls that change a file, or such a call fails;
 -- it is resumed, and has the rows of an undisturbed one. What a table has on disk: schema.json, and the groups.
 local job = require "support.job"
-
-local LONG = os.getenv "TM_LONG" ~= nil
-local LIMIT = 20
-math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+local sweep = require "support.sweep"
 
 --- keys: nil, "grouped" by partition_keys, or "written" before by partition_by, too.
 local function new_case(keys)
@@ -39,24 +36,13 @@ local function expected(keys)
   return rows
 end
 
-local function faults(plan) return { env = { "TM_FAULTS=" .. plan }, limit = LIMIT } end
-
-local function count_changes(keys)
-  local t, changes = new_case(keys), 0
-  t:expect_job(0, nil, faults("record:" .. t:path "calls"))
-  for change in t:read("calls"):gmatch "%d+ (%S+) [^\n]*\n" do changes = math.max(changes, tonumber(change) or 0) end
+local function disturb(keys, plan, wanted)
+  local _, changes = sweep.count(new_case(keys))
   assert.is_true(changes > 30)
-  return changes
-end
-
-local function sweep(keys, plan, wanted)
-  local changes = count_changes(keys)
-  local step = LONG and 1 or math.max(1, changes / wanted)
-  local at = 1 + (LONG and 0 or math.random() * (step - 1))
-  for n = at, changes, step do
-    local t, what = new_case(keys), plan:format(math.floor(n))
-    t:run_job(nil, faults(what))
-    local r = t:run_job({ "--resume" }, { limit = LIMIT })
+  for _, n in ipairs(sweep.some_of(changes, wanted)) do
+    local t, what = new_case(keys), plan:format(n)
+    t:run_job(nil, sweep.faults(what))
+    local r = t:run_job({ "--resume" }, { limit = sweep.LIMIT })
     if r.status ~= 0 then error(("%s, resumed: status %s\n%s"):format(what, r.status, r.err), 2) end
     assert.same(expected(keys), t:rows(), what)
     t:wait_for_none()
@@ -67,9 +53,9 @@ end
 describe("the lister of tables", function()
   after_each(job.check_end)
 
-  it("may be killed while it cuts rows", function() sweep(nil, "kill@%d", 25) end)
-  it("may be killed while it groups rows", function() sweep("grouped", "kill@%d", 40) end)
-  it("may fail while it groups rows", function() sweep("grouped", "fail@%d:EIO", 15) end)
-  it("may be killed while partition_by writes rows", function() sweep("written", "kill@%d", 40) end)
-  it("may fail while partition_by writes rows", function() sweep("written", "fail@%d:EIO", 15) end)
+  it("may be killed while it cuts rows", function() disturb(nil, "kill@%d", 15) end)
+  it("may be killed while it groups rows", function() disturb("grouped", "kill@%d", 25) end)
+  it("may fail while it groups rows", function() disturb("grouped", "fail@%d:EIO", 10) end)
+  it("may be killed while partition_by writes rows", function() disturb("written", "kill@%d", 25) end)
+  it("may fail while partition_by writes rows", function() disturb("written", "fail@%d:EIO", 10) end)
 end)

@@ -240,6 +240,26 @@ static void a_runtime_is_closed_when_its_pipelines_are_freed(void **state)
   host_end(&h);
 }
 
+static void options_without_a_size_are_refused(void **state)
+{
+  struct tidemill_runtime_options o = { 0 };
+  struct tidemill_runtime *rt;
+  struct host h;
+  assert_int_equal(tidemill_runtime_new(&rt, &o, NULL), TM_EUSAGE);
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_load(&h);
+  h.options.size = 0;
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
+  assert_non_null(strstr(h.err.text, "TIDEMILL_JOB_OPTIONS_INIT"));
+  assert_int_equal(tidemill_job_resume(&h.job, h.rt, "latest", &h.options, NULL), TM_EUSAGE);
+  h.options.size = offsetof(struct tidemill_job_options, on_event); /* of a host of earlier */
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  host_wait(&h);
+  assert_int_equal(h.events, 0);
+  host_end(&h);
+}
+
 static void without_a_program_there_is_no_runtime(void **state)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
@@ -272,6 +292,7 @@ int main(void)
     cmocka_unit_test(a_job_that_runs_is_closed),
     cmocka_unit_test(from_a_callback_a_job_is_closed_and_the_loop_is_not_turned),
     cmocka_unit_test(a_runtime_is_closed_when_its_pipelines_are_freed),
+    cmocka_unit_test(options_without_a_size_are_refused),
     cmocka_unit_test(without_a_program_there_is_no_runtime),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

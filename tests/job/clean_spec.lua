@@ -32,6 +32,31 @@ end
 describe("clean", function()
   after_each(job.check_end)
 
+  it("removes the copies of scripts that no job runs any more", function()
+    local t, completed, failed = case()
+    local function kept()
+      local n = 0
+      for name in lfs.dir(t:path "workspace/snapshots") do n = n + (name:find "%.tar%.zst$" and 1 or 0) end
+      return n
+    end
+    t:script [[function run(m) return names_of(m) end -- another one]]
+    local other = t:run { "run", "pipeline.lua", "--progress", "none", "--json", "--job-dir", "elsewhere" }
+    t:expect(other, 0)
+    assert.equal(2, kept())
+    has(clean(t, "--status", "Canceled").err, "nothing to remove") -- each has its job, one outside of the workspace
+    local r = clean(t, "--all", "--dry-run")
+    has(r.out, "/snapshots  1 copy of a script that no job runs any more")
+    assert.equal(2, kept())
+    t:expect(clean(t, "--all", "--yes"), 0)
+    assert.equal(1, kept())
+    assert.is_false(lfs.attributes(completed) ~= nil or lfs.attributes(failed) ~= nil)
+    assert.is_true(t:has "elsewhere/job.json")
+    t:write("elsewhere/job.json", "{")
+    r = clean(t, "--all", "--yes")
+    has(r.err, "copies of scripts are left as they are")
+    assert.equal(1, kept())
+  end)
+
   it("removes what is not Completed, once it is told to", function()
     local t, completed, failed = case()
     local r = clean(t)

@@ -1,0 +1,44 @@
+--- Sweeps: a job is disturbed at its file calls in turn. All of them with TM_LONG, else some, others each time; TM_SEED
+--- repeats a choice.
+local sweep = { LONG = os.getenv "TM_LONG" ~= nil, LIMIT = 20 }
+
+math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+
+--- Options of run_job(): what happens to the supervisor's file calls (tests/fault).
+---@param plan string "kill@7", "fail@7:EIO", "short@7", "record:FILE"
+---@param limit? number seconds
+---@return table
+function sweep.faults(plan, limit)
+  return { env = { "TM_FAULTS=" .. plan }, limit = limit or sweep.LIMIT }
+end
+
+--- Runs the case undisturbed: how many file calls that takes, and how many of them change something.
+---@param t table a case of support.job
+---@param arguments? string[] of the run
+---@return integer calls
+---@return integer changes
+function sweep.count(t, arguments)
+  t:expect_job(0, arguments, sweep.faults("record:" .. t:path "calls"))
+  local calls, changes = 0, 0
+  for call, change in t:read("calls"):gmatch "(%d+) (%S+) [^\n]*\n" do
+    calls = math.max(calls, tonumber(call))
+    changes = math.max(changes, tonumber(change) or 0)
+  end
+  return calls, changes
+end
+
+--- The calls to take of 1 .. n: all of them, or about `wanted`, evenly spread from a random first one on.
+---@param n integer
+---@param wanted integer
+---@return integer[]
+function sweep.some_of(n, wanted)
+  local step = sweep.LONG and 1 or math.max(1, n / wanted)
+  local list, at = {}, 1 + (sweep.LONG and 0 or math.random() * (step - 1))
+  while at <= n do
+    list[#list + 1] = math.floor(at)
+    at = at + step
+  end
+  return list
+end
+
+return sweep
