@@ -309,6 +309,21 @@ describe("inputs of every kind", function()
     assert.same({ "10", "10", "10", "10" }, rows(t, r))
   end)
 
+  it("what links in a source_directory lead to outside of it", function()
+    local t = case 'mini_batch_size = 2, source_directory = "scripts"'
+    t:write("library/deep/helper.lua", "return 1")
+    t:script("local helper = require 'links.library.deep.helper' function run(m) return { helper, helper } end",
+      "scripts/score.lua")
+    assert(lfs.mkdir(t:path "scripts/links"))
+    assert(lfs.link("../../library", t:path "scripts/links/library", true))
+    assert(lfs.link("..", t:path "scripts/links/up", true))
+    expect_run(t)
+    expect_reused(t)
+    t:write("library/deep/helper.lua", "return 10")
+    local r = expect_run(t, "input 'library/deep/helper.lua': size 8 -> 9")
+    assert.same({ "10", "10", "10", "10" }, rows(t, r))
+  end)
+
   it("not a part of a table, nor standard input", function()
     local t = kind 'tm.Dataset.Tabular.from_delimited_files("rows/*.csv"):take(1)'
     t:write("rows/a.csv", "shop,amount\nulm,1\nbonn,2\n")
