@@ -1,9 +1,10 @@
 /* reuse.h - an earlier step that has done the same work, and its result in the place of doing it again.
  *
- * The same is: the definition (plan/reuse_key.h), every input file by path, size and time, or by contents, and what else the step is
- * given to read: side inputs, datasets and outputs among the arguments, module paths, what links in the source lead to. The earlier result is taken when its outputs are still there and as they were; then the folder of
- * the step is that of the earlier one under a second name (link_tree.h), but for its logs: whatever becomes of the earlier job,
- * this one has its result. Only steps that were Completed are on record (store/results.h).
+ * The same is: the definition (plan/reuse_key.h), every input file by path, size and time, or by contents, and what else the step
+ * is given to read: side inputs, datasets and outputs among the arguments, module paths, folders that links in its source lead
+ * to. The earlier result is taken when its outputs are still there and as they were; then the folder of the step is that of the
+ * earlier one under a second name (link_tree.h), but for its logs: whatever becomes of the earlier job, this one has its result.
+ * Only steps that were Completed are on record (store/results.h).
  *
  * Steps: init; _hope() is quick, and says whether it is worth looking; _look() lists the inputs; then _take(), or the step is run and
  * _keep() records it. All but init may be done on a thread of the caller's. What went wrong on the way to a reuse is no error: the
