@@ -4,8 +4,8 @@
  *   manifest -> the items, looked at                      > struct tm_setup, struct tm_run_call
  *   pipeline file -> variables, where it still says them /
  *
- *  (1) The job is not changed: the script is copied once more. No lock is taken; a job that runs is refused, because its
- *      files grow.
+ *  (1) The job is not changed: the script is copied once more, and where an argument is the folder of an output that the step
+ *      writes, an empty one takes its place. No lock is taken; a job that runs is refused, because its files grow.
  *  (2) It has the limits of the job: worker_memory_limit for what is Lua's, run_invocation_timeout and init_timeout.
  *  (3) Values of environment variables are not kept with a job. They are those of the pipeline file as long as it names
  *      the same ones (their hash is kept), else those of this terminal; which is said.
@@ -185,24 +185,49 @@ static void add_owned(struct tm_again *a, char *text)
   *TM_ARRAY_ADD(&a->owned) = text;
 }
 
-/* A text, or a place in the job's directory. */
-static void add_argument(struct tm_again *a, const struct tm_json *v)
+/* The output of the step that is this place in the job's directory, or NULL. */
+static const struct tm_json *find_output(const struct tm_again *a, const char *path)
+{
+  const struct tm_json *outputs = tm_json_get(a->definition, "outputs");
+  for (size_t i = 0; outputs && outputs->type == TM_JSON_ARRAY && i < outputs->list.len; i++)
+    if (strcmp(tm_json_str(outputs->list.at[i], "folder", ""), path) == 0)
+      return outputs->list.at[i];
+  return NULL;
+}
+
+/* A text, or a place in the job's directory; of what the step writes, one below `root`. Keeps (1). */
+static int add_argument(struct tm_again *a, const struct tm_json *v, const char *root,
+                        struct tm_err *err)
 {
   const char *path = tm_json_str(v, "path", NULL);
   if (v->type == TM_JSON_STRING)
     *TM_ARRAY_ADD(&a->arguments) = v->string.at;
   if (!path)
-    return;
-  add_owned(a, tm_path_join(a->dir, path));
-  *TM_ARRAY_ADD(&a->arguments) = a->owned.at[a->owned.len - 1];
+    return 0;
+  const struct tm_json *output = find_output(a, path);
+  const char *name = strrchr(path, '/');
+  char *place = tm_path_join(output ? root : a->dir, output && name ? name + 1 : path);
+  add_owned(a, place);
+  *TM_ARRAY_ADD(&a->arguments) = place;
+  if (!output)
+    return 0;
+  *TM_ARRAY_ADD(&a->folders) = place;
+  say(a, "the folder of output '%s' is '%s'", tm_json_str(output, "name", ""), place);
+  return tm_fs_make_dirs(tm_fs_real(), place, 0777, err);
+}
+
+static int read_arguments(struct tm_again *a, const char *root, struct tm_err *err)
+{
+  const struct tm_json *arguments = tm_json_get(a->definition, "arguments");
+  int rc = 0;
+  for (size_t i = 0; arguments && i < arguments->list.len && rc >= 0; i++)
+    rc = add_argument(a, arguments->list.at[i], root, err);
+  return rc;
 }
 
 static void read_words(struct tm_again *a)
 {
-  const struct tm_json *arguments = tm_json_get(a->definition, "arguments");
   const struct tm_json *inputs = tm_json_get(a->definition, "inputs");
-  for (size_t i = 0; arguments && i < arguments->list.len; i++)
-    add_argument(a, arguments->list.at[i]);
   for (size_t i = 0; inputs && i < inputs->list.len; i++)
     *TM_ARRAY_ADD(&a->datasets) = (char *)tm_json_str(inputs->list.at[i], "name", "");
   for (size_t i = 0; i < a->settings->list.len; i++) {
@@ -374,6 +399,8 @@ int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
                      struct tm_setup *setup, struct tm_err *err)
 {
   int rc = copy_script(a, root, err);
+  if (rc >= 0)
+    rc = read_arguments(a, root, err);
   if (rc < 0)
     return rc;
   read_words(a);
@@ -433,6 +460,9 @@ static void leave_script(struct tm_again *a)
 void tm_again_release(struct tm_again *a)
 {
   leave_script(a);
+  for (size_t i = 0; i < a->folders.len; i++)
+    rmdir(a->folders.at[i]); /* one that is not empty stays */
+  TM_ARRAY_RELEASE(&a->folders);
   for (size_t i = 0; i < a->links.len; i++)
     tm_intake_unlink(tm_fs_real(), a->links.at[i].folder, a->links.at[i].path);
   TM_ARRAY_RELEASE(&a->links);

@@ -42,6 +42,7 @@ struct tm_again {
   /* Filled by _prepare(). */
   struct tm_snapshot copy; /* of the job's copy */
   struct TM_ARRAY(char *) arguments, runner_arguments, datasets, owned;
+  struct TM_ARRAY(char *) folders; /* in the place of outputs among the arguments; among `owned` */
   struct TM_ARRAY(struct tm_again_link) links;
   struct tm_pipeline *pipeline; /* NULL: not needed, or not to be had */
   bool has_header;              /* the columns of a data frame are named above its rows */
@@ -52,7 +53,8 @@ struct tm_again {
 /* `step` NULL: the only one. TM_EUSAGE: there is none, or no such mini-batch; TM_EINUSE: the job runs; TM_ECHANGED: its items are
  * gone; TM_EDAMAGE. */
 int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err);
-/* Fills of `setup` what is not the folders'. Variables of the job's environment are set in this process. Without timeouts those of
+/* Fills of `setup` what is not the folders'; outputs among the arguments become folders below `root`, which stay unless they are
+ * empty. Variables of the job's environment are set in this process. Without timeouts those of
  * the job are 0. */
 int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
                      struct tm_setup *setup, struct tm_err *err);

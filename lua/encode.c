@@ -9,7 +9,6 @@
 #include "lua/encode.h"
 
 #include <lauxlib.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,25 +106,6 @@ static int by_bytes(const void *a, const void *b)
   return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* How many keys, and of which kind: all strings, or 1..n. */
-static size_t count_keys(lua_State *L, int at, bool *is_object, bool *is_array)
-{
-  size_t n = 0, strings = 0, integers = 0;
-  double largest = 0;
-  lua_pushnil(L);
-  while (lua_next(L, at)) {
-    lua_pop(L, 1);
-    n++;
-    double k = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
-    strings += lua_type(L, -1) == LUA_TSTRING;
-    integers += k >= 1 && k <= 2147483647.0 && k == floor(k);
-    largest = k > largest ? k : largest;
-  }
-  *is_object = strings == n;
-  *is_array = integers == n && largest == (double)n;
-  return n;
-}
-
 static int encode_array(struct encoder *e, int at, size_t n, struct frame *f)
 {
   int rc = 0;
@@ -194,7 +174,7 @@ static bool is_marked(lua_State *L, int at)
 static int encode_members(struct encoder *e, int at, struct frame *f)
 {
   bool is_object, is_array, is_meant = is_marked(e->L, at);
-  size_t n = count_keys(e->L, at, &is_object, &is_array);
+  size_t n = tm_lua_count_keys(e->L, at, &is_object, &is_array);
   if (is_meant && !is_object)
     return refuse(e, f->above, "is marked by json.object, and has keys that are not strings");
   if (!is_object && !is_array)

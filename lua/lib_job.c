@@ -121,22 +121,9 @@ static int job_gc(lua_State *L)
 }
 
 /* registry[running_key][userdata] = userdata while it runs: keeps (1). */
-static void push_running(lua_State *L)
-{
-  lua_pushlightuserdata(L, (void *)&running_key);
-  lua_rawget(L, LUA_REGISTRYINDEX);
-  if (!lua_isnil(L, -1))
-    return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_pushlightuserdata(L, (void *)&running_key);
-  lua_pushvalue(L, -2);
-  lua_rawset(L, LUA_REGISTRYINDEX);
-}
-
 static void set_running(lua_State *L, struct lua_job *j, int userdata)
 {
-  push_running(L);
+  tm_lua_push_place(L, &running_key);
   lua_pushlightuserdata(L, j);
   if (userdata)
     lua_pushvalue(L, userdata);

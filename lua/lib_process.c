@@ -119,20 +119,7 @@ static void read_settings(lua_State *L, struct tm_program *p)
   fflush(stderr);
 }
 
-/* ---- what is running: keeps (3) ---- */
-
-static void push_running(lua_State *L)
-{
-  lua_pushlightuserdata(L, (void *)&running_key);
-  lua_rawget(L, LUA_REGISTRYINDEX);
-  if (!lua_isnil(L, -1))
-    return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_pushlightuserdata(L, (void *)&running_key);
-  lua_pushvalue(L, -2);
-  lua_rawset(L, LUA_REGISTRYINDEX);
-}
+/* What is running stands in a table at running_key: keeps (3). */
 
 /* 1: it has ended; 0: it still runs; negative: nobody knows. */
 static int wait_for(struct program *p, int64_t ns, struct tm_err *err)
@@ -149,7 +136,7 @@ static int wait_for(struct program *p, int64_t ns, struct tm_err *err)
 /* Forgets the ones that have ended, and reaps them. */
 static void look_at_running(lua_State *L)
 {
-  push_running(L);
+  tm_lua_push_place(L, &running_key);
   lua_pushnil(L);
   while (lua_next(L, -2)) { /* [running, program, true]; setting to nil is allowed on the way */
     lua_pop(L, 1);
@@ -227,7 +214,7 @@ static int process_spawn(lua_State *L)
   struct tm_program p = { 0 };
   read_settings(L, &p);
   look_at_running(L);
-  push_running(L);
+  tm_lua_push_place(L, &running_key);
   struct program *new = lua_newuserdata(L, sizeof *new);
   *new = (struct program) { .has_ended = true };
   luaL_getmetatable(L, TM_PROGRAM);

@@ -144,3 +144,16 @@ void tm_lua_version(struct tm_buf *out)
     tm_buf_add_str(out, "LuaJIT of an unknown version");
   tm_lua_free(L);
 }
+
+void tm_lua_push_place(lua_State *L, const void *key)
+{
+  lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  if (!lua_isnil(L, -1))
+    return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}

@@ -57,10 +57,16 @@ int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err);
 /* Registers a C module: `require "tidemill.<name>"` calls `open`. Before user code runs. */
 void tm_lua_preload(lua_State *L, const char *name, lua_CFunction open);
 
+/* Pushes the table that the registry has under this address, made when it is not there. */
+void tm_lua_push_place(lua_State *L, const void *key);
+
 /* nil, message, code: for operations that can fail. Returns 3. */
 int tm_lua_push_err(lua_State *L, const struct tm_err *err);
 /* Raises the words, at the innermost line of user code. Does not return. */
 int tm_lua_raise(lua_State *L, const struct tm_err *err);
+
+/* How many keys the table at `at` has, and whether all are strings, or all of 1..n; of none, both. */
+size_t tm_lua_count_keys(lua_State *L, int at, bool *is_object, bool *is_array);
 
 /* The value at `at` as a tree, to be freed. A table whose metatable has {__tm_tag, __tm_where, __tm_value} is an object of
  * a constructor: the tree of __tm_value with tag and where. An empty table is an empty array; a NULL light userdata is

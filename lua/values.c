@@ -42,8 +42,7 @@ static struct tm_json *convert_number(struct converter *c, int at)
   return tm_json_new_number(v);
 }
 
-/* How many keys the table at `at` has, and whether all are strings, or all positive integers up to the count. */
-static size_t count_keys(lua_State *L, int at, bool *is_object, bool *is_array)
+size_t tm_lua_count_keys(lua_State *L, int at, bool *is_object, bool *is_array)
 {
   size_t n = 0, strings = 0, integers = 0;
   double largest = 0;
@@ -56,7 +55,7 @@ static size_t count_keys(lua_State *L, int at, bool *is_object, bool *is_array)
     integers += k >= 1 && k <= 2147483647.0 && k == (double)(int64_t)k;
     largest = k > largest ? k : largest;
   }
-  *is_object = n > 0 && strings == n;
+  *is_object = strings == n;
   *is_array = integers == n && largest == (double)n;
   return n;
 }
@@ -126,7 +125,7 @@ static int64_t number_field(lua_State *L, const char *name)
 static struct tm_json *convert_plain(struct converter *c, int at)
 {
   bool is_object, is_array;
-  size_t n = count_keys(c->L, at, &is_object, &is_array);
+  size_t n = tm_lua_count_keys(c->L, at, &is_object, &is_array);
   if (is_array)
     return convert_array(c, at, n);
   if (is_object)

@@ -9,6 +9,7 @@ local tables = require "tidemill.tables"
 local tabular = require "tidemill.tabular"
 local workspace = require "tidemill.workspace"
 
+--- The definitions of a pipeline: datasets, how a step is run, steps; and jobs of it.
 ---@class tidemill
 ---@field version string
 local M = { version = plan.version, load_script = develop.load_script }
@@ -269,11 +270,18 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field output_action? "append_row"|"summary_only"
 ---@field append_row_file_name? string "parallel_run_step.txt"
 ---@field append_row_line_break? "error"|"escape" a line break in a string: an error (the default), or `\n`, `\r`, `\\`
+---@field append_row_separator? string one character between the fields of a data frame; without it a comma for `*.csv`,
+--- a tab for `*.tsv`, else a blank
+---@field append_row_header? boolean the names of a data frame's columns are the first line; without it for `*.csv` and
+--- `*.tsv` alone
 ---@field process_count_per_node? integer|string|tidemill.PipelineParameter workers; as many as there are cores,
 --- 1 where there is a GPU
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
 ---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
 ---@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
+---@field retry_delay? number seconds before a failed try is repeated, doubled with each further one up to 60; without
+--- it none after errors and timeouts, 0.5 where the worker was lost
+---@field worker_memory_limit? integer|string memory of one worker; beyond it run() fails, or the worker is killed
 ---@field init_timeout? number seconds for loading the script and its init(); without it none
 ---@field interruptible? "auto"|boolean a run() that passes its timeout is interrupted within Lua, and its worker lives
 --- on; "auto", the default: from the first such run() of the step on
@@ -435,5 +443,8 @@ function M.Pipeline(fields)
   return new
 end
 
+--- The Pipeline that a pipeline file returns, run in this state.
+---@param path string
+---@return tidemill.Pipeline
 M.load = function(path) return require("tidemill.job").load(path) end
 return M

@@ -64,12 +64,25 @@ static void add_tries(struct tm_buf *out, const struct tm_counts *c, int indent)
   tm_buf_add_char(out, '\n');
 }
 
-static void add_output(struct tm_buf *out, const struct tm_step_view *s, int indent)
+static void add_outputs(struct tm_buf *out, const struct tm_step_view *s, int indent)
 {
   bool is_partial = s->output_file && s->verdict != TM_COMPLETED;
+  struct tm_output_view o;
   add_label(out, indent, "output:");
   tm_buf_printf(out, " %s%s\n", s->output_file ? s->output_file : s->output_dir,
                 is_partial ? ".partial" : "");
+  for (size_t i = 0; tm_step_view_output(&o, s, i); i++) {
+    if (i > 0) { /* the first is the one above */
+      add_label(out, indent, "output:");
+      tm_buf_add_char(out, ' ');
+      tm_step_view_add_folder(out, s, &o);
+      tm_buf_add_char(out, '\n');
+    }
+    if (o.destination) {
+      add_label(out, indent, "destination:");
+      tm_buf_printf(out, " %s\n", o.destination);
+    }
+  }
 }
 
 static void add_errors(struct tm_buf *out, const struct tm_step_view *s,
@@ -109,7 +122,7 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
   add_mini_batches(out, &step->counts, indent);
   add_items(out, &step->counts, indent);
   add_tries(out, &step->counts, indent);
-  add_output(out, step, indent);
+  add_outputs(out, step, indent);
   if (step->counts.items_failed > 0) {
     add_label(out, indent, "failed items:");
     tm_buf_printf(out, " %s/failed_items.jsonl\n", step->dir);

@@ -1,8 +1,10 @@
-/* events.c - the list of listeners, and the names of verdicts.
+/* events.c - the list of listeners, the names of verdicts, and where the outputs of a step are.
  *
  * The list is intrusive: a listener's memory is its owner's, and adding never fails. Nobody is removed while a job runs.
  */
 #include "run/events.h"
+
+#include <string.h>
 
 #include "base/check.h"
 
@@ -32,4 +34,28 @@ const char *tm_verdict_name(enum tm_verdict v)
   case TM_SKIPPED: return "Skipped";
   }
   tm_require(!"a verdict");
+}
+
+bool tm_step_view_output(struct tm_output_view *out, const struct tm_step_view *v, size_t i)
+{
+  const struct tm_json *list = tm_json_get(v->effective, "outputs"), *output;
+
+  if (!list || list->type != TM_JSON_ARRAY || i >= list->list.len)
+    return false;
+  output = list->list.at[i];
+  *out = (struct tm_output_view) { .name = tm_json_str(output, "name", ""),
+                                   .folder = tm_json_str(output, "folder", ""),
+                                   .destination = tm_json_str(output, "destination", NULL) };
+  if (strcmp(tm_json_str(output, "mode", "mount"), "mount") != 0 && v->verdict != TM_COMPLETED)
+    out->destination = NULL;
+  return true;
+}
+
+void tm_step_view_add_folder(struct tm_buf *path, const struct tm_step_view *v,
+                             const struct tm_output_view *output)
+{
+  const char *below = strchr(output->folder, '/'); /* the step's folder has the step's name */
+
+  tm_buf_add_str(path, v->dir);
+  tm_buf_add_str(path, below ? below : "");
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "agent/message.h"
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/level.h"
 
@@ -49,6 +50,20 @@ struct tm_step_view {
       is_idle; /* nothing of it runs in this session, or not yet: it waits for others, say; no logs are written */
   const char *cause; /* why it Failed or was Skipped; "" else */
 };
+
+/* An output that the step was given, as its record has it. */
+struct tm_output_view {
+  const char *name;
+  const char *folder; /* in the job's directory: "predict/output.masks" */
+  const char *
+      destination; /* absolute, once it is there: an upload is when the step is Completed; or NULL */
+};
+
+/* The i-th of them, from 0; false: there are no more. The strings are the view's. */
+bool tm_step_view_output(struct tm_output_view *out, const struct tm_step_view *v, size_t i);
+/* Adds the absolute path of its folder. */
+void tm_step_view_add_folder(struct tm_buf *path, const struct tm_step_view *v,
+                             const struct tm_output_view *output);
 
 struct tm_job_view {
   const char *name;          /* of the pipeline */

@@ -157,10 +157,32 @@ static struct tm_json *output_of(const struct tm_step_view *s)
   return v;
 }
 
+/* What it was given a name for; NULL: nothing. */
+static struct tm_json *outputs_of(const struct tm_step_view *s)
+{
+  struct tm_json *list = NULL;
+  struct tm_output_view o;
+
+  for (size_t i = 0; tm_step_view_output(&o, s, i); i++) {
+    struct tm_buf path = TM_BUF_NONE;
+    struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+    tm_step_view_add_folder(&path, s, &o);
+    tm_json_set(v, "name", tm_json_new_string(o.name));
+    tm_json_set(v, "path", tm_json_new_string(tm_buf_str(&path)));
+    if (o.destination)
+      tm_json_set(v, "destination", tm_json_new_string(o.destination));
+    list = list ? list : tm_json_new(TM_JSON_ARRAY);
+    tm_json_add(list, v);
+    tm_buf_release(&path);
+  }
+  return list;
+}
+
 struct tm_json *tm_step_result_new(const struct tm_step_view *s)
 {
   const struct tm_counts *c = &s->counts;
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *outputs;
+  bool is_nothing = s->is_idle && s->verdict != TM_COMPLETED;
 
   tm_json_set(v, "name", tm_json_new_string(s->name));
   tm_json_set(v, "status", tm_json_new_string(tm_verdict_name(s->verdict)));
@@ -169,8 +191,9 @@ struct tm_json *tm_step_result_new(const struct tm_step_view *s)
   tm_json_set(v, "reused", tm_json_new_bool(s->reused_from != NULL));
   if (s->reused_from)
     tm_json_set(v, "reused_from", tm_json_new_string(s->reused_from));
-  tm_json_set(v, "output",
-              s->is_idle && s->verdict != TM_COMPLETED ? tm_json_new(TM_JSON_NULL) : output_of(s));
+  tm_json_set(v, "output", is_nothing ? tm_json_new(TM_JSON_NULL) : output_of(s));
+  if (!is_nothing && (outputs = outputs_of(s)))
+    tm_json_set(v, "outputs", outputs);
   if (*s->cause)
     tm_json_set(v, "cause", tm_json_new_string(s->cause));
   return v;

@@ -213,9 +213,11 @@ static int64_t member(const struct tm_json *v, const char *group, const char *na
 
 static void take_result(struct tm_step_survey *s, const struct tm_json *v)
 {
+  const struct tm_json *outputs = tm_json_get(v, "outputs");
   s->status = tm_xstrdup(tm_json_str(v, "status", NULL));
   s->cause = tm_xstrdup(tm_json_str(v, "cause", NULL));
   s->output = tm_xstrdup(tm_json_str(v, "output", NULL));
+  s->outputs = outputs ? tm_json_copy(outputs) : NULL;
   s->reused_from = tm_xstrdup(tm_json_str(v, "reused_from", NULL));
   s->total = member(v, "mini_batches", "total");
   s->succeeded = member(v, "mini_batches", "succeeded");
@@ -407,6 +409,7 @@ static void release_step(struct tm_step_survey *s)
   free(s->waits_for);
   free(s->cause);
   free(s->output);
+  tm_json_free(s->outputs);
   free(s->error_file);
 }
 

@@ -36,16 +36,17 @@ struct tm_survey_error {
 
 struct tm_step_survey {
   char *name;
-  char *status;              /* of a step that is over: as in the result; else NULL */
-  char *reused_from;         /* the job whose result it is: nothing was run; else NULL */
-  char *waits_for;           /* "'a', 'b'": steps, of one that has not begun; else NULL */
-  char *cause;               /* why it Failed, or NULL */
-  char *output;              /* where the rows are, or the folder; NULL: not known yet */
-  char *error_file;          /* logs/user/error.txt where it is there, else NULL */
-  int64_t total;             /* mini-batches, so far */
-  bool is_listed;            /* total is final */
-  int64_t succeeded, failed; /* mini-batches */
-  int64_t items_total;       /* -1: not known before all are listed */
+  char *status;            /* of a step that is over: as in the result; else NULL */
+  char *reused_from;       /* the job whose result it is: nothing was run; else NULL */
+  char *waits_for;         /* "'a', 'b'": steps, of one that has not begun; else NULL */
+  char *cause;             /* why it Failed, or NULL */
+  char *output;            /* where the rows are, or the folder; NULL: not known yet */
+  struct tm_json *outputs; /* of a step that is over, those with names, as in the result; or NULL */
+  char *error_file;        /* logs/user/error.txt where it is there, else NULL */
+  int64_t total;           /* mini-batches, so far */
+  bool is_listed;          /* total is final */
+  int64_t succeeded, failed;             /* mini-batches */
+  int64_t items_total;                   /* -1: not known before all are listed */
   int64_t items_succeeded, items_failed; /* of mini-batches that are over */
   int64_t try_errors, try_timeouts,
       try_lost; /* tries of all sessions that failed, as far as the summary has them; -1: there is none */

@@ -58,6 +58,8 @@ static struct tm_json *step_to_json(const struct tm_survey *s, const struct tm_s
   tm_json_set(v, "items", numbers(step->items_total, step->items_succeeded, step->items_failed));
   tm_json_set(v, "is_listed", tm_json_new_bool(step->is_listed));
   tm_json_set(v, "output", tm_json_new_string(step->output));
+  if (step->outputs)
+    tm_json_set(v, "outputs", tm_json_copy(step->outputs));
   tm_json_set(v, "mini_batches_per_second",
               rate > 0 ? tm_json_new_number(rate) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "errors", errors(step));

@@ -49,23 +49,32 @@ static char *find_job(const struct tm_definition *d, const struct tm_step *step,
   return dir;
 }
 
-static int copy_parts(const struct tm_definition *d, const char *name, const char *dir,
+static int copy_part(const struct tm_definition *d, const char *from, const char *to,
+                     const char *part, struct tm_err *err)
+{
+  char *part_from = tm_path_join(from, part), *part_to = tm_path_join(to, part);
+  int rc = tm_copy_tree(
+      &(struct tm_copy) {
+          .fs = d->fs, .from = part_from, .to = part_to, .is_left_out = is_passing },
+      err);
+
+  free(part_from);
+  free(part_to);
+  return rc;
+}
+
+/* The folders of all outputs: what a mini-batch that is kept has written to them is not written again. */
+static int copy_parts(const struct tm_definition *d, const struct tm_step *step, const char *dir,
                       struct tm_err *err)
 {
-  static const char *const parts[] = { "state", "output" };
-  char *from = tm_path_join(dir, name),
-       *to = tm_xprintf("%s/" TM_TAKEOVER_DIR "/%s", d->dir->path, name);
+  char *from = tm_path_join(dir, step->name),
+       *to = tm_xprintf("%s/" TM_TAKEOVER_DIR "/%s", d->dir->path, step->name);
   int rc = tm_fs_make_dirs(d->fs, to, 0700, err);
 
-  for (size_t i = 0; i < TM_COUNT_OF(parts) && rc == 0; i++) {
-    char *part_from = tm_path_join(from, parts[i]), *part_to = tm_path_join(to, parts[i]);
-    rc = tm_copy_tree(
-        &(struct tm_copy) {
-            .fs = d->fs, .from = part_from, .to = part_to, .is_left_out = is_passing },
-        err);
-    free(part_from);
-    free(part_to);
-  }
+  if (rc == 0)
+    rc = copy_part(d, from, to, "state", err);
+  for (size_t i = 0; i < step->outputs_len && rc == 0; i++)
+    rc = copy_part(d, from, to, tm_path_base(step->outputs[i].folder), err);
   if (rc == 0)
     rc = tm_fs_sync_dir(d->fs, to, err);
   free(from);
@@ -82,7 +91,7 @@ static int take_over(const struct tm_definition *d, size_t i, const char *dir, s
 
   tm_json_free(record);
   if (rc == 0)
-    rc = copy_parts(d, name, dir, err);
+    rc = copy_parts(d, d->pipeline->steps[i], dir, err);
   if (rc == 0)
     d->on_note(d->data, tm_xprintf("step '%s': what the job in '%s' has committed is taken over",
                                    name, dir));

@@ -1,6 +1,6 @@
 /* takeover.h - a new job that goes on with what another one has committed: --resume_from JOB in a step's arguments.
  *
- * What the other job has of the step (manifest, journal and the other files of state/, output/) is copied, and then it is as if
+ * What the other job has of the step (manifest, journal and the other files of state/, the folders of its outputs) is copied, and then it is as if
  * the step had been this job's and its session had ended where the other's did: commit.c opens and recovers it. The other
  * job is not changed; its locks are held while it is read.
  *

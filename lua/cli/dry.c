@@ -161,7 +161,8 @@ static struct tm_json *piece_to_json(const struct piece *p)
 
 static void set_effective(struct tm_json *v, const struct tm_step *step)
 {
-  static const char *const members[] = { "settings", "side_inputs", "arguments", "parameters" };
+  static const char *const members[] = { "settings", "side_inputs", "arguments", "outputs",
+                                         "parameters" };
   for (size_t i = 0; i < TM_COUNT_OF(members); i++) {
     const struct tm_json *member = tm_json_get(step->effective, members[i]);
     if (member)
@@ -235,8 +236,10 @@ static void add_list(struct tm_buf *out, const char *title, const struct tm_json
     char *number = tm_xprintf("%zu", i + 1);
     if (i == 0)
       tm_buf_printf(out, "  %s:\n", title);
-    add_value(out, number, list->list.at[i]);
-    tm_buf_add_char(out, '\n');
+    const struct tm_json *v = list->list.at[i], *path = tm_json_get(v, "path");
+    bool is_place = path && v->list.len == 1; /* an argument that is an output */
+    add_value(out, number, is_place ? path : v);
+    tm_buf_add_str(out, is_place ? "  in the job's directory\n" : "\n");
     free(number);
   }
 }
@@ -248,6 +251,7 @@ static void add_effective(struct tm_buf *out, const struct tm_step *step)
   add_origins(out, "settings", tm_json_get(step->effective, "settings"));
   add_list(out, "side inputs", tm_json_get(step->effective, "side_inputs"));
   add_list(out, "arguments for the script", tm_json_get(step->effective, "arguments"));
+  add_list(out, "outputs", tm_json_get(step->effective, "outputs"));
   for (size_t i = 0; i < step->notes_len; i++)
     tm_buf_printf(out, "  note: %s\n", step->notes[i]);
 }

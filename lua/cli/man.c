@@ -113,6 +113,8 @@ static void add_rest(struct tm_buf *out)
       out,
       "the jobs of a workspace, a folder each: job.json says what was asked for, job_result.json "
       "what came of it, STEP/output holds the rows, STEP/logs the logs");
+  tm_buf_add_str(out,
+                 ".SH SEE ALSO\n\\fBtidemill\\-entry\\-script\\fR(7), \\fBtidemill.h\\fR(3)\n");
 }
 
 void tm_man_write(struct tm_buf *out)

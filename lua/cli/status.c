@@ -160,6 +160,20 @@ static void add_errors(struct tm_buf *out, const struct tm_step_survey *s)
     tm_buf_printf(out, "  all errors:   %s\n", s->error_file);
 }
 
+static void add_outputs(struct tm_buf *out, const struct tm_step_survey *step)
+{
+  const struct tm_json *list = step->outputs;
+  if (step->output)
+    tm_buf_printf(out, "  output:       %s\n", step->output);
+  for (size_t i = 0; list && list->type == TM_JSON_ARRAY && i < list->list.len; i++) {
+    const char *destination = tm_json_str(list->list.at[i], "destination", NULL);
+    if (i > 0) /* the first is the one above */
+      tm_buf_printf(out, "  output:       %s\n", tm_json_str(list->list.at[i], "path", ""));
+    if (destination)
+      tm_buf_printf(out, "  destination:  %s\n", destination);
+  }
+}
+
 static void add_step(struct tm_buf *out, const struct tm_survey *s,
                      const struct tm_step_survey *step)
 {
@@ -177,8 +191,7 @@ static void add_step(struct tm_buf *out, const struct tm_survey *s,
   add_mini_batches(out, s, step);
   add_tries(out, step);
   add_rate(out, s, step);
-  if (step->output)
-    tm_buf_printf(out, "  output:       %s\n", step->output);
+  add_outputs(out, step);
   add_errors(out, step);
   if (step->damage_at >= 0 && s->status != TM_JOB_RUNNING)
     tm_buf_printf(out,

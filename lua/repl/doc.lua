@@ -32,6 +32,9 @@ local function new_tag(line)
   local name
   if tag == "param" or tag == "field" then
     name, rest = rest:match "^(%S+)%s*(.*)$"
+    if name == "private" then
+      tag = name -- of the object itself
+    end
   end
   return { tag = tag, name = name, text = rest or "" }
 end
@@ -114,6 +117,7 @@ function M.read(text, label)
   local entries, block, number, classes = {}, {}, 0, {}
   for line in (text .. "\n"):gmatch "(.-)\n" do
     number = number + 1
+    line = line:gsub("^%s+", "") -- also within a table
     if line:find "^%-%-%-" and not line:find "^%-%-%-@meta" then
       block[#block + 1] = line
     elseif #block > 0 then

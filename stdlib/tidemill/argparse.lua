@@ -7,11 +7,13 @@
 --   local args = parser:parse_args()              -- of the global `arg`: args.threshold, args.verbose
 --   local known, rest = parser:parse_known_args() -- what is not known is left in `rest`, in its order
 --
--- Names are exact: the beginning of one is another one. `--name value` and `--name=value`, `-n value` and `-nvalue`; a
 -- Names are exact: the beginning of one is another. `--name value` and `--name=value`, `-n value` and `-nvalue`; a
--- the argument and what is accepted: in a worker it fails init() or the loading of the script, and nothing exits.
+-- negative number is a value. What cannot be read raises, with the argument and what is accepted: in a worker it fails
+-- init() or the loading of the script, and nothing exits.
 local plan = require "tidemill.plan"
 
+--- The arguments of a script as named values, in the manner of Python's module of this name. Names are exact: the
+--- beginning of one is another one.
 ---@class tidemill.argparse
 local M = {}
 

@@ -6,19 +6,21 @@
 --
 -- Outside a worker (`tidemill lua`, a host) EntryScript() raises: there is no log and no output folder.
 
+--- A log of the worker. Each takes a message, which is written as it is, or a format and its arguments. What is below
+--- the step's `logging_level` is not written.
 ---@class tidemill.Logger
----@field debug fun(self: tidemill.Logger, message: any, ...: any)
----@field info fun(self: tidemill.Logger, message: any, ...: any)
----@field warning fun(self: tidemill.Logger, message: any, ...: any)
----@field error fun(self: tidemill.Logger, message: any, ...: any)
+---@field debug fun(self: tidemill.Logger, message: any, ...: any) for who looks for a fault
+---@field info fun(self: tidemill.Logger, message: any, ...: any) what goes on
+---@field warning fun(self: tidemill.Logger, message: any, ...: any) what was not expected
+---@field error fun(self: tidemill.Logger, message: any, ...: any) what failed
 
 ---@class tidemill.EntryScript
----@field logger tidemill.Logger
+---@field logger tidemill.Logger its lines go to logs/user/entry_script_log/<node_id>/<process_name>.log.txt
 ---@field log_dir string logs/user/entry_script_log/<node_id>/, for files of the script's own
 ---@field output_dir string the step's output folder
 ---@field agent_name string the worker's name: process000, process001, ...
 ---@field temp_dir string the worker's own; removed with it
----@field node_id string
+---@field node_id string the node's: "0", "1", ...
 ---@field script_dir string the folder of the script (its copy)
 ---@field working_dir string the current directory when the script was loaded
 ---@field arguments string[] the script's own arguments
@@ -78,7 +80,10 @@ end
 
 local entry
 
----@return tidemill.EntryScript
+--- What an entry script may ask of the worker that runs it. The module is a function: `EntryScript()` returns the same
+--- object every time, and raises outside of a worker.
+---@class tidemill.entry_script
+---@overload fun(): tidemill.EntryScript
 return function()
   if not entry then
     entry = new_entry()

@@ -22,6 +22,8 @@ require "tidemill.frame.column"
 
 local refuse = base.refuse
 
+--- Data frames: rows in columns of one type each, in C memory. A frame does not change: every method returns a new one,
+--- which shares columns. Rows count from 1; a null is nil in Lua, and neither NaN nor "".
 ---@class tidemill.frame
 local M = {}
 

@@ -171,9 +171,7 @@ end
 
 local M = {}
 
---- `tidemill.load(path)`: the Pipeline that a pipeline file returns, run in this state.
----@param path string
----@return tidemill.Pipeline
+-- tidemill.load(path).
 function M.load(path)
   return c.load(path)
 end

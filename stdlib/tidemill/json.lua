@@ -8,6 +8,7 @@ local c = require "tidemill.json_c"
 local ffi = require "ffi"
 local plan = require "tidemill.plan"
 
+--- JSON text as Lua values, and back.
 ---@class tidemill.json
 local M = {}
 

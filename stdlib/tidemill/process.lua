@@ -9,6 +9,7 @@
 local c = require "tidemill.process_c"
 local plan = require "tidemill.plan"
 
+--- Programs: run to their end, or started beside the script.
 ---@class tidemill.process
 local M = {}
 

@@ -127,6 +127,39 @@ archive_of_images)
   run_example archive_of_images measure-images brightness.txt
   as_promised archive_of_images
   ;;
+video_frames)
+  # In a copy, as the result lies beside the pipeline: a first run, the same again, another threshold, a video that is none.
+  cp -r "$root/examples/video_frames" "$dir/"
+  cd "$dir/video_frames"
+  block() { awk -v n="$1" '/^```/ { inside = !inside; blocks += inside; next } inside && blocks == n' README.md; }
+  timeless() { sed -E 's/(job )?.video-frames-[0-9a-z-]+./JOB/; s/[0-9-]{10}T[0-9:.]+Z/TIME/g' | LC_ALL=C sort; }
+  run() # OPTION...: leaves what is said of the steps in $dir/steps
+  {
+    "$program" run pipeline.lua --progress none "$@" 2>"$dir/said" || { cat "$dir/said"; return 1; }
+    grep "^step '" "$dir/said" >"$dir/steps" || true
+  }
+  "$program" lua make_video.lua
+  "$program" graph pipeline.lua | diff <(block 1) -
+  run
+  diff /dev/null "$dir/steps"
+  diff <(block 2) out/summary.txt
+  cmp <(head -n 1 moon.y4m) <(head -n 1 out/edges.y4m)
+  [ "$(stat -c %s moon.y4m)" = "$(stat -c %s out/edges.y4m)" ]
+  cp out/edges.y4m "$dir/before"
+  run
+  diff <(block 3 | timeless) <(timeless <"$dir/steps")
+  cmp "$dir/before" out/edges.y4m
+  run --param threshold=300
+  diff <(block 4 | timeless) <(timeless <"$dir/steps")
+  diff <(block 5) out/summary.txt
+  if cmp -s "$dir/before" out/edges.y4m; then echo "the other threshold has changed nothing"; exit 1; fi
+  head -c 100000 moon.y4m >torn.y4m
+  status=0
+  run --param video=torn.y4m >"$dir/failed" || status=$?
+  [ "$status" = 1 ]
+  grep -F 'torn.y4m ends within frame 6' "$dir/failed"
+  diff <(block 5) out/summary.txt
+  ;;
 *)
   echo "no example '$2'" >&2
   exit 2

@@ -17,7 +17,8 @@ cmake --install "$build" --prefix "$dir/first" >"$dir/install.log"
 mv "$dir/first" "$dir/moved here"
 prefix="$dir/moved here"
 for file in bin/tidemill include/tidemill.h "$libdir/libtidemill.a" "$libdir/libtidemill.so" \
-    "$libdir/pkgconfig/tidemill.pc" share/man/man1/tidemill.1 share/bash-completion/completions/tidemill \
+    "$libdir/pkgconfig/tidemill.pc" share/man/man1/tidemill.1 share/man/man3/tidemill.h.3 \
+    share/man/man7/tidemill-entry-script.7 share/doc/tidemill/lua-api.md share/doc/tidemill/migrating.md share/bash-completion/completions/tidemill \
     share/zsh/site-functions/_tidemill share/tidemill/lua/tidemill.lua \
     share/tidemill/lua/tidemill/entry_script.lua; do
   [ -s "$prefix/$file" ] || fail "'$file' is missing or empty"
@@ -125,7 +126,25 @@ done
 while read -r parameter; do
   grep -q "^.fB$parameter.fR$" "$prefix/share/man/man1/tidemill.1" || fail "'$parameter' is not in the manual page"
 done <"$dir/parameters"
-if command -v groff >/dev/null; then
-  groff -man -ww -Tutf8 "$prefix/share/man/man1/tidemill.1" 2>&1 >/dev/null | grep . && fail "groff warns"
-fi
+while read -r function; do
+  grep -q "\b$function(" "$prefix/share/man/man3/tidemill.h.3" || fail "'$function' is not in tidemill.h(3)"
+done <"$dir/named"
+for page in man1/tidemill.1 man3/tidemill.h.3 man7/tidemill-entry-script.7; do
+  if command -v groff >/dev/null; then
+    groff -man -ww -Tutf8 "$prefix/share/man/$page" 2>&1 >/dev/null | grep . && fail "groff warns of $page"
+  fi
+  if command -v mandoc >/dev/null; then
+    mandoc -Tlint -Wwarning "$prefix/share/man/$page" | grep -v 'missing date' | grep . && fail "mandoc warns of $page"
+  fi
+done
+
+# Who comes from elsewhere finds no option there that there is not.
+{ "$prefix/bin/tidemill" help map; "$prefix/bin/tidemill" help run; "$prefix/bin/tidemill" help repl; } >"$dir/options"
+# shellcheck disable=SC2016
+sed -n '/^| GNU parallel/,$s/^|.*| \([^|]*\) |$/\1/p' "$prefix/share/doc/tidemill/migrating.md" | grep -oE '`[^`]*`' |
+  grep -oE -- '[ `]--?[a-zA-Z0-9][-a-z]*' | tr -d ' `' | grep -vx -- '-[n1]' | sort -u >"$dir/meant" # of nice, of head
+[ "$(wc -l <"$dir/meant")" -gt 10 ] || fail "there are few options in migrating.md"
+while read -r option; do
+  grep -q -- "^  $option " "$dir/options" || fail "migrating.md speaks of '$option', which there is not"
+done <"$dir/meant"
 exit 0

@@ -177,6 +177,39 @@ describe("replay", function()
     assert.equal("0002.txt found\n", replay(t, 1, 0).out)
   end)
 
+  it("gives a script that writes to an output by its arguments another folder", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script [[
+      local rows, pictures, side = ...
+      function run(m)
+        local f = assert(io.open(pictures .. "/" .. name_of(m[1]), "w"))
+        f:write "picture\n"
+        f:close()
+        return { os.getenv "SHOW" and rows .. " " .. pictures .. " " .. side or "row" }
+      end]]
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local rows = tm.OutputFileDatasetConfig { name = "rows" }
+      local pictures = tm.OutputFileDatasetConfig { name = "pictures", destination = "there" }
+      return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+        name = "score", inputs = tm.Dataset.File.from_files "in/*",
+        parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = 1 },
+        output = { rows, pictures }, arguments = { rows, pictures, tm.Dataset.File.from_files "in" },
+      } } }
+    ]])
+    t:expect_job(0)
+    local there = tree(t:path "there")
+    local r = replay(t, 0, 0, { "the folder of output 'pictures' is '" .. t.dir .. "/tmp/tidemill-replay-" }, nil,
+      { env = { "SHOW=1" } })
+    local own, pictures, side = r.out:match "^(%S+) (%S+) (%S+)\n"
+    assert.equal(own:match "^.*/" .. "output.pictures", pictures)
+    assert.equal("output", own:match "[^/]*$")
+    assert.equal(t:path "in", side)
+    assert.same(there, tree(t:path "there"))
+    assert.is_truthy(r.err:find(pictures, 1, true), r.err)
+  end)
+
   it("asks which step where there are several", function()
     local t = new_case()
     t:write("pipeline.lua", [[

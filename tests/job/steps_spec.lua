@@ -88,6 +88,51 @@ describe("an output as an input", function()
     t:expect(r, 0)
     assert.is_truthy(r.out:find("picture of 0001.txt", 1, true), r.out)
   end)
+
+  it("is named in what is said of its step, each of them, and its destination once it is there", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script [[
+      function run(m)
+        if not io.open(os.getenv "HERE" .. "/good") then error "not yet" end
+        return m
+      end]]
+    steps.pipeline(t, [[
+      step("first", "score.lua", files "in/*",
+        { output = { rows, there }, arguments = { there }, config = { run_max_try = 1 } }),
+      step("second", "score.lua", rows, { arguments = { there } }),
+    ]], [[
+      local rows = tm.OutputFileDatasetConfig { name = "rows", destination = "mounted" }
+      local there = tm.OutputFileDatasetConfig { name = "there", destination = "uploaded" }:as_upload()]])
+    local o = { env = { "HERE=" .. t.dir } }
+    local function has(text, words, expected)
+      assert.equal(expected ~= false, text:find(words, 1, true) ~= nil, text)
+    end
+    local function outputs(upload)
+      return {
+        { name = "rows", path = t:path "job/first/output", destination = t:path "mounted" },
+        { name = "there", path = t:path "job/first/output.there", destination = upload },
+      }
+    end
+    local dry = t:run { "run", "pipeline.lua", "--dry-run" }
+    has(dry.out, [[{"name":"there","folder":"first/output.there","destination":"]] .. t:path "uploaded")
+    has(dry.out, [["first/output.there"  in the job's directory]])
+    local r = t:expect_job(1, nil, o)
+    assert.same(outputs(nil), steps.by_name(r.result).first.outputs)
+    assert.is_nil(steps.by_name(r.result).second.outputs)
+    has(r.err, "destination:  " .. t:path "mounted" .. "\n")
+    has(r.err, t:path "uploaded", false)
+    t:write("good", "")
+    r = t:expect_job(0, { "--resume" }, o)
+    local status = t:run { "status", t.job_dir }
+    for _, text in ipairs { r.err, status.out } do
+      has(text, "output:       " .. t:path "job/first/output.there\n")
+      has(text, "destination:  " .. t:path "uploaded\n")
+    end
+    assert.same(outputs(t:path "uploaded"), steps.by_name(r.result).first.outputs)
+    local as_json = t:run { "status", t.job_dir, "--json" }
+    assert.same(outputs(t:path "uploaded"), steps.by_name(as_json.result).first.outputs)
+  end)
 end)
 
 describe("an output as a table", function()

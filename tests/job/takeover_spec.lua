@@ -94,6 +94,32 @@ describe("--resume_from", function()
     assert.same({}, take_runs(t))
   end)
 
+  it("takes over what has been written to further outputs", function()
+    local t = failed_case()
+    t:script([[
+      local more = ...
+      function run(m)
+        if number_of(m[1]) == 5 and not os.getenv "GO" then error "not yet" end
+        local file = io.open(more .. "/" .. name_of(m[1]), "w")
+        file:write(number_of(m[1]))
+        file:close()
+        return names_of(m)
+      end]])
+    local head = [[
+      local outputs = { tm.OutputFileDatasetConfig { name = "rows" }, tm.OutputFileDatasetConfig { name = "more" } }]]
+    t:pipeline(CONFIG, "output = outputs, arguments = { outputs[2] }", head)
+    set_job(t, "first")
+    t:expect_job(1, nil, env(t))
+    local kept = contents(t:path "first/score/output.more")
+    assert.is_truthy(next(kept))
+    t:pipeline(CONFIG, [[output = outputs, arguments = { outputs[2], "--resume_from", "first" }]], head)
+    set_job(t, "second")
+    t:expect_job(0, nil, env(t, true))
+    local all = contents(t:path "second/score/output.more")
+    for i = 1, 8 do assert.equal(tostring(i), all[("%04d.txt"):format(i)]) end
+    assert.same(kept, contents(t:path "first/score/output.more"))
+  end)
+
   it("takes over a job that was killed, in the middle of a row too", function()
     local t = failed_case()
     local journal = t:read "old/score/state/journal"

@@ -82,6 +82,36 @@ static void the_output_is_a_folder_without_rows(void **state)
   tm_buf_release(&b);
 }
 
+static void each_output_and_destination_is_named(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  static const char record[] =
+      "{\"outputs\": [{\"name\": \"rows\", \"folder\": \"score/output\", \"destination\": "
+      "\"/there\","
+      " \"mode\": \"upload\"}, {\"name\": \"masks\", \"folder\": \"score/output.masks\","
+      " \"destination\": \"/masks\"}, {\"name\": \"more\", \"folder\": \"score/output.more\"}]}";
+  struct tm_json *effective = tm_json_parse(record, sizeof(record) - 1, NULL);
+  f->step.effective = effective;
+  f->step.verdict = TM_COMPLETED;
+  f->step.dir = "/job/score";
+  tm_result_add_step(&b, &f->step, NULL, 0);
+  assert_has(b.data, "  output:       /out/rows.txt\n"
+                     "  destination:  /there\n"
+                     "  output:       /job/score/output.masks\n"
+                     "  destination:  /masks\n"
+                     "  output:       /job/score/output.more\n"
+                     "  logs:");
+  tm_buf_clear(&b);
+  f->step.verdict = TM_FAILED; /* an upload has not appeared; what is written there has */
+  tm_result_add_step(&b, &f->step, NULL, 0);
+  assert_has_not(b.data, "/there");
+  assert_has(b.data, "  destination:  /masks\n");
+  f->step.effective = NULL;
+  tm_json_free(effective);
+  tm_buf_release(&b);
+}
+
 static void a_long_message_is_shown_in_part(void **state)
 {
   struct report_fixture *f = *state;
@@ -130,6 +160,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_completed_step, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_failed_step_says_why_and_where, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_output_is_a_folder_without_rows, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(each_output_and_destination_is_named, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(a_long_message_is_shown_in_part, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_files_say_where_to_start, fixture_open, fixture_close),

@@ -1,0 +1,162 @@
+-- header.lua - the manual page tidemill.h(3), from the comments of tidemill.h. A comment speaks of the declaration
+-- behind it; one with an empty line behind it speaks for itself; one that begins with "----" begins a section.
+--
+--   text -> parts: { kind = "section"|"text"|"declaration"|"codes", ... } -> roff
+local roff = require "manual.roff"
+
+local M = {}
+
+-- The text of a comment whose lines are given, without its stars.
+local function comment_text(lines)
+  local text = table.concat(lines, "\n"):gsub("^/%*", ""):gsub("%*/%s*$", "")
+  local out = {}
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    out[#out + 1] = line:gsub("^ ?%* ?", ""):gsub("^ (%S)", "%1"):gsub("%s+$", "")
+  end
+  return (table.concat(out, "\n"):gsub("^\n+", ""):gsub("%s+$", ""))
+end
+
+-- What is there for the compiler alone.
+local function is_machinery(line)
+  return line:find "^#include" or line:find "^#if" or line:find "^#endif" or line:find "^#undef"
+    or line:find '^extern "C"' or line:find "^}$" or line:find "^#define TIDEMILL_H$" or line:find "^#define TM_API "
+    or line:find "^#define XX"
+end
+
+local function without_comments(text)
+  return (text:gsub("/%*.-%*/", ""))
+end
+
+-- Whether a declaration is complete: its brackets are closed, and its semicolon is there.
+local function is_whole(text)
+  local code = without_comments(text)
+  local _, opened = code:gsub("[{(]", "")
+  local _, closed = code:gsub("[})]", "")
+  return opened == closed and code:find ";%s*$" ~= nil
+end
+
+local function codes_of(text)
+  local rows = {}
+  for name, code, words in text:gmatch 'XX%((%w+), (%-?%d+), "(.-)"%)' do
+    rows[#rows + 1] = { name = "TM_" .. name, code = code, words = words }
+  end
+  return rows
+end
+
+-- A declaration begins at lines[i]: the part, and the number of the line behind it.
+local function read_declaration(lines, i, text)
+  local found = { lines[i] }
+  local is_macro = lines[i]:find "^#define"
+  local function goes_on()
+    if is_macro then
+      return found[#found]:find "\\$" ~= nil
+    end
+    return not is_whole(table.concat(found, "\n"))
+  end
+  while lines[i + 1] and goes_on() do
+    i = i + 1
+    found[#found + 1] = lines[i]
+  end
+  local code = table.concat(found, "\n")
+  if code:find "^#define TM_ERR_MAP" then
+    return { kind = "codes", text = text:gsub("\n.*", ""), codes = codes_of(code) }, i + 1
+  elseif is_macro then
+    code = code:match "^#define ([%w_]+)"
+  end
+  if code:find "^TM_API " then -- lines that go on are laid out behind it
+    code = code:sub(8):gsub("\n       ( +)", "\n%1")
+  end
+  return { kind = "declaration", text = text, code = code }, i + 1
+end
+
+local function read_comment(lines, i)
+  local found = { lines[i] }
+  while not lines[i]:find "%*/%s*$" do
+    i = i + 1
+    found[#found + 1] = lines[i]
+  end
+  return comment_text(found), i + 1
+end
+
+-- What a comment is when no declaration follows it.
+local function add_free(parts, text)
+  local title, rest = text:match "^%-%-%-%- (.-) %-%-%-%-%s*(.*)$"
+  if title then
+    parts[#parts + 1] = { kind = "section", title = title }
+    text = rest
+  end
+  if text ~= "" then
+    parts[#parts + 1] = { kind = "text", text = text }
+  end
+end
+
+--- The parts of a header, in their order.
+---@param source string
+---@return table[]
+function M.read(source)
+  local lines, parts, i, pending = {}, {}, 1, ""
+  for line in (source .. "\n"):gmatch "(.-)\n" do
+    lines[#lines + 1] = line
+  end
+  while lines[i] do
+    local line = lines[i]
+    if line:find "^/%*" then
+      add_free(parts, pending)
+      pending, i = read_comment(lines, i)
+    elseif line == "" or is_machinery(line) then
+      add_free(parts, pending)
+      pending, i = "", i + 1
+    else
+      parts[#parts + 1], i = read_declaration(lines, i, pending)
+      pending = ""
+    end
+  end
+  add_free(parts, pending)
+  return parts
+end
+
+local writers = {}
+
+function writers.section(part)
+  return (".SH %s\n"):format(roff.escape(part.title:upper()))
+end
+
+function writers.text(part)
+  return roff.paragraphs(part.text)
+end
+
+function writers.codes(part)
+  local out = { roff.paragraphs(part.text) }
+  for _, code in ipairs(part.codes) do
+    out[#out + 1] = roff.item(("%s (%s)"):format(code.name, code.code), code.words)
+  end
+  return table.concat(out)
+end
+
+function writers.declaration(part)
+  local code = ('.PP\n.nf\n.ft B\n%s\n.ft R\n.fi\n'):format(roff.escape(part.code))
+  return part.text == "" and code or code .. ".RS 4\n" .. roff.escape(part.text) .. "\n.RE\n"
+end
+
+--- The page.
+---@param source string
+---@param version string
+---@return string
+function M.page(source, version)
+  local parts = M.read(source)
+  local about, text = parts[1].text:match "^tidemill%.h %- (.-)%.\n(.*)$"
+  parts[1].text = text
+  local out = {
+    roff.head("tidemill.h", 3, about:gsub("%s+", " "), version, "Library Functions"),
+    ".SH SYNOPSIS\n.nf\n.ft B\n#include <tidemill.h>\n.ft R\n.PP\n",
+    roff.escape "cc host.c $(pkg-config --cflags --libs tidemill)" .. "\n.fi\n",
+    ".SH DESCRIPTION\n",
+  }
+  for _, part in ipairs(parts) do
+    out[#out + 1] = writers[part.kind](part)
+  end
+  out[#out + 1] = ".SH SEE ALSO\n\\fBtidemill\\fR(1), \\fBtidemill\\-entry\\-script\\fR(7)\n"
+  return table.concat(out)
+end
+
+return M

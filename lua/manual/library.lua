@@ -1,0 +1,158 @@
+-- library.lua - the doc comments of the standard library: what scripts and pipeline files may use, each by the name
+-- that it is used by. What is only for the library's own pieces is left out.
+--
+--   library.open("stdlib") -> { classes = { ["tidemill.Job"] = { about = entry, members = { entry, ... } } },
+--                               functions = { ["tidemill.fs"] = { entry with its path, ... } } }
+local doc = require "tidemill.repl.doc"
+local fs = require "tidemill.fs"
+
+local M = {}
+
+--- The modules that are for scripts, in the order of the reference.
+M.modules = { "tidemill", "tidemill.entry_script", "tidemill.frame", "tidemill.fs", "tidemill.path", "tidemill.process",
+              "tidemill.json", "tidemill.argparse" }
+
+--- Classes that stand between the library's own pieces.
+M.internal = {
+  ["tidemill.plan"] = true, ["tidemill.store"] = true, ["tidemill.store.Registered"] = true,
+  ["tidemill.TabularMake"] = true, ["tidemill.develop"] = true, ["tidemill.entry_script_c"] = true,
+  ["tidemill.frame_c"] = true, ["tidemill.json_c"] = true, ["tidemill.process_c"] = true,
+}
+
+--- The contents of a file; raises.
+---@param path string
+---@return string
+function M.read_file(path)
+  return assert(fs.read(path))
+end
+
+--- The Lua files of a folder, and then those of the folders in it; relative to it.
+---@param dir string
+---@param below? string
+---@return string[]
+function M.files(dir, below)
+  local found, folders = {}, {}
+  for _, name in ipairs(assert(fs.list(dir .. (below and "/" .. below or "")))) do
+    local path = below and below .. "/" .. name or name
+    if assert(fs.stat(dir .. "/" .. path)).type == "directory" then
+      folders[#folders + 1] = path
+    elseif name:find "%.lua$" then
+      found[#found + 1] = path
+    end
+  end
+  for _, folder in ipairs(folders) do
+    for _, inner in ipairs(M.files(dir, folder)) do
+      found[#found + 1] = inner
+    end
+  end
+  return found
+end
+
+local function sorted_names(value)
+  local names = {}
+  for name in pairs(value) do
+    names[#names + 1] = type(name) == "string" and name or nil
+  end
+  table.sort(names)
+  return names
+end
+
+-- Where functions are reached from the public modules: ["=tidemill/tidemill.lua:12"] = { module, "tidemill.load" }.
+local function reached()
+  local places = {}
+  local function look(module, value, path, depth)
+    if type(value) == "function" then
+      local info = debug.getinfo(value, "S")
+      local place = info.source .. ":" .. info.linedefined
+      places[place] = places[place] or { module = module, path = path }
+    elseif type(value) == "table" and depth < 3 then
+      for _, name in ipairs(sorted_names(value)) do
+        look(module, value[name], path .. "." .. name, depth + 1)
+      end
+    end
+  end
+  for _, module in ipairs(M.modules) do
+    look(module, require(module), module, 0)
+  end
+  return places
+end
+
+-- Methods that an object really has, where a class has pieces of the library's own beside them.
+local function methods_of(class)
+  require "tidemill.frame"
+  local base = require "tidemill.frame.base"
+  local metas = { ["tidemill.DataFrame"] = base.frame_meta, ["tidemill.Column"] = base.column_meta }
+  return metas[class] and metas[class].methods
+end
+
+local function is_module(name)
+  for _, module in ipairs(M.modules) do
+    if module == name then
+      return true
+    end
+  end
+  return false
+end
+
+local function class_of(found, name)
+  found.classes[name] = found.classes[name] or { heads = {}, members = {} }
+  return found.classes[name]
+end
+
+local function add(found, entry, places)
+  local place = places[entry.label .. ":" .. entry.line]
+  if entry.kind == "class" then
+    if not M.internal[entry.class] then
+      table.insert(class_of(found, entry.class).heads, entry)
+    end
+  elseif entry.is_method then
+    local methods = methods_of(entry.class)
+    if not methods or methods[entry.name] then
+      table.insert(class_of(found, entry.class).members, entry)
+    end
+  elseif place or is_module(entry.class) then
+    local module = place and place.module or entry.class
+    entry.path = place and place.path or entry.class .. "." .. entry.name
+    found.functions[module] = found.functions[module] or {}
+    table.insert(found.functions[module], entry)
+  end
+end
+
+--- What the files of a folder document.
+---@param dir string
+---@return table
+function M.open(dir)
+  local found, places = { classes = {}, functions = {} }, reached()
+  for _, file in ipairs(M.files(dir)) do
+    local label = file:find "^tidemill/" and "=" .. file or "=tidemill/" .. file
+    for _, entry in ipairs(doc.read(M.read_file(dir .. "/" .. file), label)) do
+      add(found, entry, places)
+    end
+  end
+  return found
+end
+
+--- The type and the text of a tag: "string? why" is "string?", "why". A type may hold blanks within brackets, behind a
+--- colon, a comma, and around the bar between two.
+---@param text string
+---@return string kind
+---@return string words
+function M.split_type(text)
+  local at, depth = 1, 0
+  while at <= #text do
+    local c = text:sub(at, at)
+    if c == "(" or c == "<" or c == "{" or c == "[" then
+      depth = depth + 1
+    elseif c == ")" or c == ">" or c == "}" or c == "]" then
+      depth = depth - 1
+    elseif c == '"' then
+      at = text:find('"', at + 1, true) or #text
+    elseif c == " " and depth == 0 and not text:sub(1, at - 1):find "[:,|]$" then
+      break
+    end
+    at = at + 1
+  end
+  return text:sub(1, at - 1), (text:sub(at + 1):gsub("^%s+", ""))
+end
+
+return M

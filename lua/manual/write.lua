@@ -1,0 +1,25 @@
+-- write.lua - writes a part of the manual to standard output: tidemill lua write.lua header|entry-script|reference ROOT
+-- ROOT is the top of the source tree: what the texts are read from. `tidemill help --man` writes tidemill(1).
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+package.path = here .. "/../?.lua;" .. package.path -- "manual.NAME"
+
+local library = require "manual.library"
+local version = require("tidemill").version
+
+local writers = {}
+
+function writers.header(root)
+  return require("manual.header").page(library.read_file(root .. "/core/include/tidemill.h"), version)
+end
+
+writers["entry-script"] = function(root)
+  return require("manual.entry_script").page(library.open(root .. "/stdlib"), version,
+    library.read_file(root .. "/examples/hello/score.lua"))
+end
+
+function writers.reference(root)
+  return require("manual.reference").text(library.open(root .. "/stdlib"), version)
+end
+
+local kind, root = ...
+io.write(assert(writers[kind], "usage: tidemill lua write.lua header|entry-script|reference ROOT")(root))

@@ -1,0 +1,15 @@
+---@meta tidemill.hooks
+-- What an entry script defines: as globals of its own, or in a table that it returns. lua/script.c calls it.
+
+---@class tidemill.Hooks
+---@field init? fun() once a worker, before its first mini-batch: what is costly and lasts, a model for instance. Every
+--- worker of every node calls it, so a folder that it makes may be there already. `init_timeout` limits it. An error
+--- here, or while the file is loaded, costs the worker; one that keeps failing fails the job
+---@field run fun(mini_batch: string[]|tidemill.DataFrame, context: tidemill.Context): any[]|tidemill.DataFrame for each
+--- try of a mini-batch. `run_invocation_timeout` limits it; an error, a wrong return, the timeout or the end of the
+--- worker fails the try, and `run_max_try` says how many there are
+---@field recover? fun(reason: string) after a run() that took longer than `run_invocation_timeout` and was interrupted,
+--- in the worker that lives on: what the script holds may be half done. At most 30 s. When it fails, or when there is
+--- none and a second run() in a row is interrupted, the worker is replaced
+---@field shutdown? fun() once a worker, after its last mini-batch. At most 30 s; its errors are logged and fail
+--- nothing. Not called when the worker is killed

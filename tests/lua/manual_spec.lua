@@ -1,0 +1,201 @@
+-- The manual that is made of comments: nothing that can be called is left out of it.
+local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
+local root = here .. "/../.."
+package.path = root .. "/lua/?.lua;" .. package.path
+local library = require "manual.library"
+local header = require "manual.header"
+local roff = require "manual.roff"
+local entry_script = require "manual.entry_script"
+local reference = require "manual.reference"
+local base = require "tidemill.frame.base"
+local plan = require "tidemill.plan"
+
+local function holds(text, words)
+  assert(text:find(words, 1, true), ("'%s' is left out"):format(words))
+end
+
+-- The names that a module can be asked for, with those of the tables in it.
+local function names_of(module, value, out)
+  for name, inner in pairs(value) do
+    out[#out + 1] = module .. "." .. name
+    if type(inner) == "table" then
+      names_of(module .. "." .. name, inner, out)
+    end
+  end
+  return out
+end
+
+describe("tidemill.h(3)", function()
+  local source = library.read_file(root .. "/core/include/tidemill.h")
+  local page = header.page(source, "9.9.9")
+
+  it("has every function, with its words", function()
+    local flat, n = source:gsub("%s+", " "), 0
+    for name in flat:gmatch "TM_API [%w_ ]-%s%*?([%l_]+)%(" do
+      n = n + 1
+      assert(page:find("%f[%w_]" .. name .. "%("), name .. " is left out")
+    end
+    assert.is_true(n > 40)
+    holds(page, "Waits until no job runs")
+  end)
+
+  it("has every macro, struct, enumeration and code", function()
+    local n = 0
+    for _, pattern in ipairs { "\nstruct (tidemill_[%w_]+)", "\nenum (tidemill_[%w_]+)",
+                               "\n#define (TIDEMILL_[%w_]+_INIT)" } do
+      for name in source:gmatch(pattern) do
+        n = n + 1
+        holds(page, name)
+      end
+    end
+    for code in source:gmatch "XX%((E%w+)," do
+      n = n + 1
+      holds(page, "TM_" .. code)
+    end
+    assert.is_true(n > 20)
+  end)
+
+  it("pairs a comment with what it speaks of", function()
+    local parts = header.read("/* a.h - x. */\n\n/* ---- Part ----\n *\n * Words. */\n\n"
+      .. "/* Of f. */\nTM_API int f(int a,\n  int b); /* b */\nint g(void);\n")
+    local shown = {}
+    for i, part in ipairs(parts) do
+      shown[i] = { part.kind, part.title or part.text, part.code }
+    end
+    assert.same({ { "text", "a.h - x." }, { "section", "Part" }, { "text", "Words." },
+                  { "declaration", "Of f.", "int f(int a,\n  int b); /* b */" },
+                  { "declaration", "", "int g(void);" } }, shown)
+  end)
+end)
+
+describe("the reference of the Lua API", function()
+  local found = library.open(root .. "/stdlib")
+  local text = reference.text(found, "9.9.9")
+
+  it("has every name of every module", function()
+    local n = 0
+    for _, module in ipairs(library.modules) do
+      local value = require(module)
+      for _, name in ipairs(type(value) == "table" and names_of(module, value, {}) or {}) do
+        n = n + 1
+        local last = "`" .. name:match "[^%.]+$" .. "`"
+        assert(text:find(name, 1, true) or text:find(last, 1, true), name .. " is left out")
+      end
+      holds(text, "\n# " .. module .. "\n")
+    end
+    assert.is_true(n > 50)
+  end)
+
+  it("has every method of a frame and of a column", function()
+    for class, meta in pairs { DataFrame = base.frame_meta, Column = base.column_meta } do
+      for name in pairs(meta.methods) do
+        holds(text, ("### `%s:%s("):format(class, name))
+      end
+    end
+  end)
+
+  it("has every class that the Lua files document, with its fields, and every method", function()
+    local n = 0
+    for _, file in ipairs(library.files(root .. "/stdlib")) do
+      local source = library.read_file(root .. "/stdlib/" .. file)
+      for name in source:gmatch "%-%-%-@class ([%w_%.]+)" do
+        n = n + 1
+        assert(library.internal[name] or text:find("\n##? " .. name:gsub("%.", "%%.") .. "\n"), name .. " is left out")
+      end
+      for owner, name in source:gmatch "\nfunction (%u%w+):(%l[%l_]*)%(" do
+        n = n + 1
+        assert(text:find("`[%w]+:" .. name .. "%("), owner .. ":" .. name .. " is left out")
+      end
+    end
+    assert.is_true(n > 100)
+  end)
+
+  it("has every field of what constructors and functions take, and what is said of it", function()
+    for class, kind in pairs {
+      ParallelRunConfig = "ParallelRunConfig", ParallelRunStep = "ParallelRunStep", Pipeline = "Pipeline",
+      PipelineParameter = "PipelineParameter", OutputFileDatasetConfig = "OutputFileDatasetConfig",
+      FromFilesOptions = "Dataset.File.from_files", FromArchivesOptions = "Dataset.File.from_archives",
+      FromManifestOptions = "Dataset.File.from_manifest", FromFailedItemsOptions = "Dataset.File.from_failed_items",
+      SubmitOptions = "pipeline:submit", LoadScriptOptions = "load_script", RegisterOptions = "dataset:register",
+      MiniBatchesOptions = "dataset:mini_batches",
+    } do
+      local section = text:match("\n## tidemill%." .. class .. "\n(.-)\n#")
+      for _, name in ipairs(plan.parameters(kind)) do
+        assert(section:find("\n- `" .. name .. "%??` "), kind .. "." .. name .. " is left out")
+      end
+    end
+    holds(text, "failed items to tolerate over the whole input")
+  end)
+
+  it("tells a type from the words behind it", function()
+    for _, case in ipairs {
+      { "string", "string", "" }, { "string? why", "string?", "why" },
+      { "{ a?: boolean, b: string } not c", "{ a?: boolean, b: string }", "not c" },
+      { 'fun(a: string, b?: "x y"): string?, integer the rest', 'fun(a: string, b?: "x y"): string?, integer',
+        "the rest" },
+    } do
+      assert.same({ case[2], case[3] }, { library.split_type(case[1]) })
+    end
+  end)
+end)
+
+describe("tidemill-entry-script(7)", function()
+  local found = library.open(root .. "/stdlib")
+  local page = entry_script.page(found, "9.9.9", "function run(items) return items end")
+
+  it("has the hooks, the context, the helper, and what modules there are", function()
+    for _, words in ipairs { "init()", "run(mini_batch", "recover(reason", "shutdown()" } do
+      holds(page, "\n\\fB" .. words)
+    end
+    for _, class in ipairs { "Context", "EntryScript", "Logger", "Reader", "DataFrame", "Column", "Row" } do
+      for _, head in ipairs(found.classes["tidemill." .. class].heads) do
+        for _, tag in ipairs(head.tags) do
+          if tag.tag == "field" then
+            holds(page, (tag.name:gsub("%?$", "")))
+          end
+        end
+      end
+      for _, entry in ipairs(found.classes["tidemill." .. class].members) do
+        holds(page, ":" .. entry.name .. "(")
+      end
+    end
+    for _, module in ipairs(library.modules) do
+      for _, entry in ipairs(module ~= "tidemill" and found.functions[module] or {}) do
+        holds(page, entry.path)
+      end
+    end
+  end)
+end)
+
+describe("text as roff", function()
+  it("holds nothing that roff takes for its own", function()
+    assert.equal("a\\-b\\ec", roff.escape "a-b\\c")
+    assert.equal("\\&.x\n\\&'y\nz.", roff.escape ".x\n'y\nz.")
+    assert.equal("\\[u00E9]\\[u20AC]", roff.escape "é€")
+  end)
+
+  it("keeps examples as they are", function()
+    assert.equal(".PP\na\nb\n.PP\n.RS 4\n.nf\n  x\n  y\n.fi\n.RE\n.PP\nc\n", roff.paragraphs "a\nb\n  x\n  y\n\nc")
+  end)
+end)
+
+describe("the page for those who come from elsewhere", function()
+  local text = library.read_file(root .. "/lua/manual/migrating.md")
+
+  it("has every parameter of a step and of its configuration", function()
+    for _, kind in ipairs { "ParallelRunConfig", "ParallelRunStep" } do
+      for _, name in ipairs(plan.parameters(kind)) do
+        holds(text, "`" .. name)
+      end
+    end
+  end)
+
+  it("names no function of ours that there is not", function()
+    local api, n = reference.text(library.open(root .. "/stdlib"), "9.9.9"), 0
+    for name in text:gmatch "[`%s|]%l*:([%l_]+)%(" do
+      n = n + 1
+      assert(api:find("[:%.]" .. name .. "%(") or name == "info", name .. " is not in the reference")
+    end
+    assert.is_true(n > 15)
+  end)
+end)
