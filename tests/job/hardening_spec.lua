@@ -34,6 +34,7 @@ local function waiting_case()
   t.options = { env = { "GO=" .. t:path "go" } }
   t.program = t:start_job(nil, t.options)
   t:wait_for(PARTIAL, "0005.txt")
+  programs.wait_until("the second worker", function() return #t:processes_of "worker" == 2 end, 20)
   return t
 end
 
