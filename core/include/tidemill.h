@@ -20,7 +20,8 @@
  * Threads. A runtime, and what was made with it, belongs to the thread that made it: all calls come from there, but for
  * tidemill_runtime_wake(). Callbacks come on that thread too, and from within a loop's turn only: none comes before the call
  * that asked for it has returned. From a callback everything may be called but what turns the loop or closes the runtime,
- * which is refused.
+ * which is refused. on_log and on_lua, and functions that a host adds, also come from within the load that they are told of;
+ * from there the runtime is not closed either.
  *
  * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
@@ -41,7 +42,7 @@
  *
  * Memory. Objects are opaque. A string that is given is copied. One that is returned belongs to the object it was asked of, and
  * is valid until that is asked again, or closed; one in an event, until the callback returns. Text is UTF-8 as it came. Closing or
- * freeing NULL is no error and does nothing.
+ * freeing NULL is no error and does nothing; where else something is needed, and a call can fail, NULL is TM_EUSAGE with its name.
  *
  * What is stable. Before version 1.0 each minor version is an interface of its own, and the name of the shared library says so
  * (libtidemill.so.0.1); from 1.0 on each major version is. Within one, functions, enumerators and codes are added and never
@@ -199,7 +200,7 @@ TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const ch
 TM_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
                                           struct tm_err *err);
 
-/* An entry script as text, for the steps so far that name `path`, whether there is such a file or not. It is written to the
+/* An entry script as text, for the steps so far that name `path`, whether there is such a file or not; TM_EUSAGE: none does. It is written to the
  * workspace, by its contents, so that a job of it can be resumed. */
 TM_API int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path,
                                         const char *text, struct tm_err *err);

@@ -18,7 +18,7 @@
 #include "base/check.h"
 #include "base/time.h"
 
-#define CAUGHT_MAX 2
+#define CAUGHT_MAX 5
 
 static struct caught {
   pid_t thread;
@@ -107,6 +107,12 @@ void tm_alarm_release(void)
       install(all_caught[i].signal, SIG_DFL);
     all_caught[i].signal = 0;
   }
+}
+
+bool tm_alarm_is_ignored(int signal)
+{
+  struct sigaction now;
+  return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 void tm_alarm_surrender(int signal)

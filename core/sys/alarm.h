@@ -7,12 +7,15 @@
 #ifndef TM_SYS_ALARM_H
 #define TM_SYS_ALARM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. Two
+/* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. Five
  * signals a process; catching one again replaces what it called. System calls go on by themselves. */
 void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data);
+/* Whoever started this process wants the signal to be ignored (nohup). */
+bool tm_alarm_is_ignored(int signal);
 /* SIGALRM for this process, first_ns from now and then every again_ns; first_ns 0: no more. */
 void tm_alarm_start(int64_t first_ns, int64_t again_ns);
 /* What was caught has its default again, and no SIGALRM comes any more. */

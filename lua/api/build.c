@@ -26,9 +26,13 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
                           const char *name, const char *dir, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_json *tree = tagged("Pipeline");
-  char *file = dir ? tm_path_join(dir, "pipeline") : tm_xstrdup("");
+  struct tm_json *tree;
+  char *file;
   *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_new()", "rt", rt, "name", name, NULL) < 0)
+    return TM_EUSAGE;
+  tree = tagged("Pipeline");
+  file = dir ? tm_path_join(dir, "pipeline") : tm_xstrdup("");
   tm_json_set(tree, "name", tm_json_new_string(name));
   tm_json_set(tree, "steps", tm_json_new(TM_JSON_ARRAY));
   int rc = tm_draft_new(out, rt, tree, file, false, err ? err : &unheard);
@@ -60,8 +64,12 @@ static struct tm_json *find_step(const struct tidemill_pipeline *p, const char *
 int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
                                const char *entry_script, struct tm_err *err)
 {
-  struct tm_json *steps = tm_json_get(p->tree, "steps"), *step, *config;
+  struct tm_json *steps, *step, *config;
   size_t at;
+  if (tm_need(err, "tidemill_pipeline_add_step()", "p", p, "name", name, "entry_script",
+              entry_script, NULL) < 0)
+    return TM_EUSAGE;
+  steps = tm_json_get(p->tree, "steps");
   if (find_step(p, name, &at))
     return tm_err_set(err, TM_EUSAGE, "there is a step '%s' already", name);
   step = tagged("ParallelRunStep");
@@ -128,6 +136,8 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
 {
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_pipeline_set()", "p", p, "key", key, "value", value, NULL) < 0)
+    return TM_EUSAGE;
   struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given, *settled;
   const char *kind = "ParallelRunConfig";
   const struct tm_field *f = tm_params_find(kind, key);
@@ -173,26 +183,35 @@ static int add_input(struct tidemill_pipeline *p, struct tm_json *dataset, const
 int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path, const char *name,
                                 struct tm_err *err)
 {
+  static const char call[] = "tidemill_pipeline_add_files()";
+  if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
+    return TM_EUSAGE;
   struct tm_json *v = tagged("FileDataset");
   tm_json_set(v, "kind", tm_json_new_string("files"));
   tm_json_add(tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY)), tm_json_new_string(path));
-  return add_input(p, v, name, "tidemill_pipeline_add_files()", err);
+  return add_input(p, v, name, call, err);
 }
 
 int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, const char *name,
                                 struct tm_err *err)
 {
-  return add_input(p, tm_plan_table(&path, 1), name, "tidemill_pipeline_add_table()", err);
+  static const char call[] = "tidemill_pipeline_add_table()";
+  if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
+    return TM_EUSAGE;
+  return add_input(p, tm_plan_table(&path, 1), name, call, err);
 }
 
 int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step, const char *name,
                                     struct tm_err *err)
 {
+  static const char call[] = "tidemill_pipeline_add_output_of()";
   size_t at;
-  struct tm_json *from = find_step(p, step, &at), *output, *v;
+  struct tm_json *from, *output, *v;
+  if (tm_need(err, call, "p", p, "step", step, NULL) < 0)
+    return TM_EUSAGE;
+  from = find_step(p, step, &at);
   if (!from)
-    return tm_err_set(err, TM_EUSAGE,
-                      "tidemill_pipeline_add_output_of(): there is no step '%s' yet", step);
+    return tm_err_set(err, TM_EUSAGE, "%s: there is no step '%s' yet", call, step);
   output = tm_json_get(from, "output");
   if (!output) {
     output = tm_json_set(from, "output", tagged("OutputFileDatasetConfig"));
@@ -202,13 +221,16 @@ int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *ste
   v = tagged("FileDataset");
   tm_json_set(v, "kind", tm_json_new_string("files"));
   tm_json_set(v, "output", tm_json_copy(output));
-  return add_input(p, v, name, "tidemill_pipeline_add_output_of()", err);
+  return add_input(p, v, name, call, err);
 }
 
 int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
                                    struct tm_err *err)
 {
-  struct tm_json *step = last_step(p, "tidemill_pipeline_add_argument()", err);
+  static const char call[] = "tidemill_pipeline_add_argument()";
+  if (tm_need(err, call, "p", p, "text", text, NULL) < 0)
+    return TM_EUSAGE;
+  struct tm_json *step = last_step(p, call, err);
   if (!step)
     return TM_EUSAGE;
   tm_json_add(tm_json_get(step, "arguments"), tm_json_new_string(text));
@@ -232,14 +254,20 @@ static char *script_place(const struct tidemill_pipeline *p, const char *path, c
   return place;
 }
 
-static void use_script(struct tidemill_pipeline *p, const char *path, const char *place)
+/* In the steps that name `path`: how many there are. `place` NULL: they are counted only. */
+static size_t use_script(struct tidemill_pipeline *p, const char *path, const char *place)
 {
+  size_t n = 0;
   const struct tm_json *steps = tm_json_get(p->tree, "steps");
   for (size_t i = 0; steps && i < steps->list.len; i++) {
     struct tm_json *config = tm_json_get(steps->list.at[i], "parallel_run_config");
-    if (config && strcmp(tm_json_str(config, "entry_script", ""), path) == 0)
+    if (!config || strcmp(tm_json_str(config, "entry_script", ""), path) != 0)
+      continue;
+    n++;
+    if (place)
       tm_json_set(config, "entry_script", tm_json_new_string(place));
   }
+  return n;
 }
 
 int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path, const char *text,
@@ -247,6 +275,13 @@ int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path, 
 {
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
+  static const char call[] = "tidemill_pipeline_set_script()";
+  if (tm_need(err, call, "p", p, "path", path, "text", text, NULL) < 0)
+    return TM_EUSAGE;
+  if (use_script(p, path, NULL) == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: no step so far has the entry script '%s'; add the step first", call,
+                      path);
   char *place = script_place(p, path, text, err);
   int rc = place ? tm_fs_write_file(p->rt->fs, place, text, strlen(text), 0600, err) : err->code;
   if (rc >= 0)

@@ -33,7 +33,10 @@ static int check_name(const struct tidemill_runtime *rt, const char *name, struc
 int tidemill_runtime_add_function(struct tidemill_runtime *rt, const char *name,
                                   int (*function)(struct lua_State *L), struct tm_err *err)
 {
-  int rc = check_name(rt, name, err);
+  int rc = tm_need(err, "tidemill_runtime_add_function()", "rt", rt, "function",
+                   function ? (const void *)rt : NULL, NULL);
+  if (rc == 0)
+    rc = check_name(rt, name, err);
   if (rc < 0)
     return rc;
   *TM_ARRAY_ADD(&rt->added) =
@@ -46,7 +49,9 @@ int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *name, co
 {
   struct tm_err unheard = TM_ERR_NONE;
   struct tm_json *value;
-  int rc = check_name(rt, name, err);
+  int rc = tm_need(err, "tidemill_runtime_add_value()", "rt", rt, "json", json, NULL);
+  if (rc == 0)
+    rc = check_name(rt, name, err);
   if (rc < 0)
     return rc;
   err = err ? err : &unheard;

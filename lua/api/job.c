@@ -31,6 +31,11 @@ static int read_options(struct tidemill_job_options *out, const struct tidemill_
                       "the options of the job have no size; begin with TIDEMILL_JOB_OPTIONS_INIT");
   if (o)
     memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  if (out->max_workers < 0 || out->max_workers > INT32_MAX)
+    return tm_err_set(err, TM_EUSAGE,
+                      "max_workers of the job is %lld; accepted: 1 to %d, or 0 for as many as "
+                      "there are cores",
+                      (long long)out->max_workers, INT32_MAX);
   return 0;
 }
 
@@ -226,7 +231,7 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
   struct tm_pipeline *pipeline;
   err = err ? err : &unheard;
   *out = NULL;
-  if (read_options(&o, options, err) < 0)
+  if (tm_need(err, "tidemill_job_submit()", "p", p, NULL) < 0 || read_options(&o, options, err) < 0)
     return TM_EUSAGE;
   pipeline = tm_draft_settle(p, err);
   return pipeline ? open_host_job(out, p->rt, pipeline, p->file, &o, err) : err->code;
@@ -271,7 +276,8 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
   struct tm_pipeline *p = NULL;
   err = err ? err : &unheard;
   *out = NULL;
-  if (read_options(&o, options, err) < 0)
+  if (tm_need(err, "tidemill_job_resume()", "rt", rt, "job", given, NULL) < 0 ||
+      read_options(&o, options, err) < 0)
     return TM_EUSAGE;
   char *cwd = here(err);
   char *dir = cwd ? tm_jobs_find(rt->fs, given, workspace_name(rt), cwd, err) : NULL;
@@ -298,8 +304,10 @@ static bool is_over(const void *data)
 int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err)
 {
   static const char what[] = "tidemill_job_wait()";
-  struct tidemill_runtime *rt = job->rt;
-  int rc = tm_runtime_may_turn(rt, what, err);
+  struct tidemill_runtime *rt = job ? job->rt : NULL;
+  int rc = tm_need(err, what, "job", job, NULL);
+  if (rc == 0)
+    rc = tm_runtime_may_turn(rt, what, err);
   if (rc < 0)
     return rc;
   rt->waited = job;
@@ -416,6 +424,9 @@ int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_
 {
   const struct tm_job_view *view = tm_job_view(job->job);
   struct tidemill_step all = { .size = out->size };
+  if (out->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_job_step(): the step has no size; begin with TIDEMILL_STEP_INIT");
   if (i >= view->steps_len || !view->steps[i])
     return tm_err_set(err, TM_EUSAGE, "tidemill_job_step(): there is no step %zu; there are %zu", i,
                       view->steps_len);

@@ -47,6 +47,7 @@ struct tidemill_runtime {
   const struct tm_fs *fs;
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
+  size_t loading;            /* loads that go on: a callback may come from within one */
   struct TM_ARRAY(struct tm_host_value) added;
   void (*on_lua)(void *data, struct lua_State *L); /* or NULL */
   void *on_lua_data;
@@ -79,6 +80,8 @@ struct tidemill_job {
   void *on_ended_data;
 };
 
+/* 0, or TM_EUSAGE: something that `call` needs is NULL. Pairs of its name and itself, NULL-ended. */
+int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
 /* 0, or TM_EUSAGE: a call that turns the loop, or closes it, where that cannot be. `what`: the call. */
 int tm_runtime_may_turn(const struct tidemill_runtime *rt, const char *what, struct tm_err *err);
 /* Turns the loop until `is_done` says so: as of tidemill_runtime_run(). */

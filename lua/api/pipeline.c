@@ -50,6 +50,16 @@ static void on_note(void *data, const char *words)
     rt->o.on_log(rt->o.data, TIDEMILL_WARNING, words);
 }
 
+/* What the host is called with meanwhile may not close the runtime. */
+static struct tm_json *load_piece(struct tidemill_runtime *rt, const struct tm_lua_piece *piece,
+                                  struct tm_err *err)
+{
+  rt->loading++;
+  struct tm_json *tree = tm_lua_load_piece(piece, err);
+  rt->loading--;
+  return tree;
+}
+
 int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                            const char *path, struct tm_err *err)
 {
@@ -59,7 +69,9 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
   };
   err = err ? err : &unheard;
   *out = NULL;
-  return tm_draft_new(out, rt, tm_lua_load_piece(&piece, err), path, true, err);
+  if (tm_need(err, "tidemill_pipeline_load()", "rt", rt, "path", path, NULL) < 0)
+    return TM_EUSAGE;
+  return tm_draft_new(out, rt, load_piece(rt, &piece, err), path, true, err);
 }
 
 int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
@@ -71,7 +83,10 @@ int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemil
   };
   err = err ? err : &unheard;
   *out = NULL;
-  return tm_draft_new(out, rt, tm_lua_load_piece(&piece, err), name, false, err);
+  if (tm_need(err, "tidemill_pipeline_load_string()", "rt", rt, "text", text, "name", name, NULL) <
+      0)
+    return TM_EUSAGE;
+  return tm_draft_new(out, rt, load_piece(rt, &piece, err), name, false, err);
 }
 
 int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
@@ -80,6 +95,8 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
   *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_from_lua()", "rt", rt, "L", L, "name", name, NULL) < 0)
+    return TM_EUSAGE;
   return tm_draft_new(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
 
@@ -119,7 +136,10 @@ bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name)
 int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, const char *value,
                                 struct tm_err *err)
 {
-  struct tm_param *known = find_param(p, name);
+  struct tm_param *known;
+  if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
+    return TM_EUSAGE;
+  known = find_param(p, name);
   if (!known) {
     known = TM_ARRAY_ADD(&p->params);
     *known = (struct tm_param) { .name = tm_xstrdup(name) };
@@ -166,6 +186,8 @@ int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
   struct tm_err unheard = TM_ERR_NONE;
   struct tm_pipeline *settled;
   err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_pipeline_check()", "p", p, NULL) < 0)
+    return TM_EUSAGE;
   settled = tm_draft_settle(p, err);
   tm_pipeline_free(settled);
   return settled ? 0 : err->code;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -20,6 +21,18 @@ static struct tidemill_runtime_options read_options(const struct tidemill_runtim
   if (o)
     memcpy(&all, o, o->size < sizeof(all) ? o->size : sizeof(all));
   return all;
+}
+
+int tm_need(struct tm_err *err, const char *call, ...)
+{
+  const char *name;
+  bool is_there = true;
+  va_list ap;
+  va_start(ap, call);
+  while (is_there && (name = va_arg(ap, const char *)) != NULL)
+    is_there = va_arg(ap, const void *) != NULL;
+  va_end(ap);
+  return is_there ? 0 : tm_err_set(err, TM_EUSAGE, "%s: `%s` is NULL", call, name);
 }
 
 static void stop(struct tidemill_runtime *rt)
@@ -196,7 +209,7 @@ const char *tidemill_runtime_program(const struct tidemill_runtime *rt)
 
 static int may_close(const struct tidemill_runtime *rt, struct tm_err *err)
 {
-  bool is_called = false;
+  bool is_called = rt->loading > 0;
   for (const struct tidemill_job *job = rt->jobs; job; job = job->next)
     is_called = is_called || job->calls > 0;
   if (is_called || (!tm_loop_is_joined(&rt->loop) && rt->loop.is_running))

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -48,7 +49,9 @@ struct tm_prompt {
   char shown_label[64];
   mbstate_t shift;
   bool is_reading; /* within el_gets() */
-  char *status;    /* or NULL */
+  bool has_before;
+  struct termios before; /* the terminal, as it was */
+  char *status;          /* or NULL */
   bool
       has_status; /* it is on the terminal: above the line that is read, else where the cursor is */
   volatile sig_atomic_t is_interrupted;
@@ -334,6 +337,7 @@ struct tm_prompt *tm_prompt_open(const struct tm_prompt_options *o, struct tm_er
   p->o = *o;
   p->input_fd = -1;
   p->label = "";
+  p->has_before = tcgetattr(STDIN_FILENO, &p->before) == 0;
   if (open_loop(p, err) < 0) {
     if (p->wake.is_open)
       close_loop(p);
@@ -362,6 +366,12 @@ void tm_prompt_interrupt(struct tm_prompt *p)
 {
   p->is_interrupted = 1;
   tm_wake_send(&p->wake);
+}
+
+void tm_prompt_leave(const struct tm_prompt *p)
+{
+  if (p->is_reading && p->has_before)
+    tcsetattr(STDIN_FILENO, TCSANOW, &p->before);
 }
 
 void tm_prompt_forget_interrupt(struct tm_prompt *p)

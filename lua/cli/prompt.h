@@ -37,6 +37,8 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
 void tm_prompt_forget_interrupt(struct tm_prompt *p);
 
 void tm_prompt_interrupt(struct tm_prompt *p); /* async-signal-safe */
+/* The terminal gets the settings that it had before; for when a signal ends the program. Async-signal-safe. */
+void tm_prompt_leave(const struct tm_prompt *p);
 /* Whole lines, the last without its break. */
 void tm_prompt_say(struct tm_prompt *p, const char *text);
 /* A line above the one that is edited, renewed in its place; cut to the terminal's width. NULL: none. */

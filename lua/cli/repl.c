@@ -89,6 +89,38 @@ static void on_ctrl_c(void *data) /* in a signal handler */
   tidemill_runtime_wake(r->runtime);
 }
 
+/* What ends the program leaves the terminal as it was. In a signal handler. */
+static void end_by(const struct repl *r, int signal)
+{
+  tm_prompt_leave(r->prompt);
+  tm_alarm_surrender(signal);
+}
+
+static void on_hang_up(void *data)
+{
+  end_by(data, SIGHUP);
+}
+
+static void on_quit(void *data)
+{
+  end_by(data, SIGQUIT);
+}
+
+static void on_terminate(void *data)
+{
+  end_by(data, SIGTERM);
+}
+
+static void catch_ends(struct repl *r)
+{
+  if (!tm_alarm_is_ignored(SIGHUP))
+    tm_alarm_catch(SIGHUP, on_hang_up, r);
+  if (!tm_alarm_is_ignored(SIGQUIT))
+    tm_alarm_catch(SIGQUIT, on_quit, r);
+  if (!tm_alarm_is_ignored(SIGTERM))
+    tm_alarm_catch(SIGTERM, on_terminate, r);
+}
+
 /* An empty line, or a piece, was interrupted, and jobs go on. */
 static void hear_ctrl_c(struct repl *r, bool was_running)
 {
@@ -293,6 +325,7 @@ static int open_prompt(struct repl *r, struct tm_err *err)
     return err->code;
   tm_alarm_catch(SIGINT, on_ctrl_c, r);
   tm_alarm_catch(SIGALRM, on_late, r);
+  catch_ends(r);
   return 0;
 }
 

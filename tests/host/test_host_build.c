@@ -67,12 +67,62 @@ static void calls_in_a_wrong_order_are_refused(void **state)
   expect(&h, tidemill_pipeline_add_argument(h.pipeline, "a", &h.err), "there is no step yet");
   expect(&h, tidemill_pipeline_add_output_of(h.pipeline, "first", NULL, &h.err),
          "no step 'first' yet");
+  expect(&h, tidemill_pipeline_set_script(h.pipeline, "own.lua", "function run() end", &h.err),
+         "add the step first");
   expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "steps");
   host_must(&h, tidemill_pipeline_add_step(h.pipeline, "first", "none.lua", &h.err));
   expect(&h, tidemill_pipeline_add_step(h.pipeline, "first", "none.lua", &h.err), "already");
   expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "inputs");
   host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
   expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "there is no file");
+  host_end(&h);
+}
+
+static void what_is_null_is_named(void **state)
+{
+  struct host h;
+  host_setup(&h, NULL);
+  host_runtime(&h, NULL);
+  struct tidemill_pipeline *p = NULL;
+  expect(&h, tidemill_pipeline_load(&p, h.rt, NULL, &h.err), "`path` is NULL");
+  expect(&h, tidemill_pipeline_load_string(&p, h.rt, NULL, "x", &h.err), "`text` is NULL");
+  expect(&h, tidemill_pipeline_load_string(&p, h.rt, "return 1", NULL, &h.err), "`name` is NULL");
+  expect(&h, tidemill_pipeline_new(&p, h.rt, NULL, NULL, &h.err), "`name` is NULL");
+  assert_null(p);
+  expect(&h, tidemill_pipeline_check(p, &h.err), "`p` is NULL"); /* as after a load that failed */
+  expect(&h, tidemill_job_submit(&h.job, p, NULL, &h.err), "`p` is NULL");
+  expect(&h, tidemill_job_wait(h.job, 0, &h.err), "`job` is NULL");
+  expect(&h, tidemill_job_resume(&h.job, h.rt, NULL, NULL, &h.err), "`job` is NULL");
+  expect(&h, tidemill_runtime_add_function(h.rt, "f", NULL, &h.err), "`function` is NULL");
+  expect(&h, tidemill_runtime_add_value(h.rt, "v", NULL, &h.err), "`json` is NULL");
+  build(&h);
+  p = h.pipeline;
+  expect(&h, tidemill_pipeline_add_step(p, "a", NULL, &h.err), "`entry_script` is NULL");
+  host_must(&h, tidemill_pipeline_add_step(p, "a", "score.lua", &h.err));
+  expect(&h, tidemill_pipeline_set(p, "mini_batch_size", NULL, &h.err), "`value` is NULL");
+  expect(&h, tidemill_pipeline_set(p, NULL, "1", &h.err), "`key` is NULL");
+  expect(&h, tidemill_pipeline_add_files(p, NULL, NULL, &h.err), "`path` is NULL");
+  expect(&h, tidemill_pipeline_add_table(p, NULL, NULL, &h.err), "`path` is NULL");
+  expect(&h, tidemill_pipeline_add_output_of(p, NULL, NULL, &h.err), "`step` is NULL");
+  expect(&h, tidemill_pipeline_add_argument(p, NULL, &h.err), "`text` is NULL");
+  expect(&h, tidemill_pipeline_set_script(p, "score.lua", NULL, &h.err), "`text` is NULL");
+  expect(&h, tidemill_pipeline_set_param(p, "workers", NULL, &h.err), "`value` is NULL");
+  host_end(&h);
+}
+
+static void options_of_a_job_are_checked(void **state)
+{
+  struct host h;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_load(&h);
+  h.options.max_workers = -3;
+  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), "max_workers");
+  assert_null(h.job);
+  h.options.max_workers = 1;
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  struct tidemill_step step = { 0 };
+  expect(&h, tidemill_job_step(h.job, 0, &step, &h.err), "TIDEMILL_STEP_INIT");
   host_end(&h);
 }
 
@@ -134,6 +184,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pipeline_is_built_and_run),
     cmocka_unit_test(calls_in_a_wrong_order_are_refused),
+    cmocka_unit_test(what_is_null_is_named),
+    cmocka_unit_test(options_of_a_job_are_checked),
     cmocka_unit_test(values_are_those_of_the_table_of_parameters),
     cmocka_unit_test(a_job_of_a_script_as_text_is_resumed),
   };

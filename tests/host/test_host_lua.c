@@ -58,6 +58,33 @@ static void a_pipeline_file_sees_what_the_host_adds(void **state)
   host_end(&h);
 }
 
+static void close_it(void *data, lua_State *L)
+{
+  struct host *h = data;
+  h->events++;
+  assert_int_equal(tidemill_runtime_close(h->rt, &h->err), TM_EUSAGE);
+  assert_non_null(strstr(h->err.text, "within a callback"));
+}
+
+static void close_from_log(void *data, enum tidemill_level level, const char *text)
+{
+  close_it(data, NULL);
+}
+
+static void a_runtime_is_not_closed_from_within_a_load(void **state)
+{
+  struct host h;
+  host_setup(&h, "good", 1, NULL);
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  o.on_log = close_from_log;
+  o.data = &h;
+  host_runtime(&h, &o);
+  tidemill_runtime_on_lua(h.rt, close_it, &h);
+  assert_true(tidemill_pipeline_load_string(&h.pipeline, h.rt, "print 'x'", "", &h.err) < 0);
+  assert_int_equal(h.events, 2);
+  host_end(&h);
+}
+
 static const char *const submits =
     "local t = require 'tidemill'\n"
     "local dir, kinds = ..., {}\n"
@@ -147,6 +174,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pipeline_file_sees_what_the_host_adds),
+    cmocka_unit_test(a_runtime_is_not_closed_from_within_a_load),
     cmocka_unit_test(a_state_of_the_hosts_submits_to_its_runtime),
     cmocka_unit_test(a_state_without_a_runtime_makes_one),
     cmocka_unit_test(a_pipeline_on_a_stack_is_submitted),

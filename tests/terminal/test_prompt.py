@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+import termios
 import time
 import unittest
 
@@ -156,6 +157,24 @@ class OnATerminal(Place):
             os.kill(t.pid, signal.SIGCONT)
             t.send(" 2\n")
             t.expect(r"^3\n> ?\Z")
+
+    def test_a_signal_that_ends_it_leaves_the_terminal_as_it_was(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            with self.terminal() as t:
+                t.prompt()
+                t.send("1")
+                t.expect(r"^> 1\Z")  # read, so its settings are the editor's
+                self.assertFalse(termios.tcgetattr(t.fd)[3] & termios.ICANON)
+                slave = os.open(os.readlink("/proc/%d/fd/0" % t.pid), os.O_RDWR | os.O_NOCTTY)  # keeps the terminal
+                try:
+                    os.kill(t.pid, number)
+                    _, status = os.waitpid(t.pid, 0)
+                    t.status = os.waitstatus_to_exitcode(status)
+                    self.assertEqual(t.status, -number)
+                    flags = termios.tcgetattr(slave)[3]
+                finally:
+                    os.close(slave)
+                self.assertEqual(flags & (termios.ICANON | termios.ECHO), termios.ICANON | termios.ECHO)
 
     def test_os_exit_says_the_status(self):
         with self.terminal() as t:
