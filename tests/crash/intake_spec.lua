@@ -54,6 +54,6 @@ end
 describe("inputs with places of their own", function()
   after_each(job.check_end)
 
-  it("may be interrupted by a kill while they get there", function() disturb("kill@%d", 25) end)
-  it("may fail to get there", function() disturb("fail@%d:EIO", 12) end)
+  it("may be interrupted by a kill while they get there", function() disturb("kill@%d", 40) end)
+  it("may fail to get there", function() disturb("fail@%d:EIO", 20) end)
 end)

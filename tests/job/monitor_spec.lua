@@ -60,7 +60,7 @@ describe("the resource monitor", function()
       assert.is_true(tonumber(row["Memory Available (MB)"]) <= total)
       assert.is_truthy(tonumber(row["# of TCP Connections"]))
     end
-    local seen, children = {}, 0
+    local seen, resident, children = {}, {}, 0
     for _, row in ipairs(rows_of(t, "processes_resource_usage.csv")) do
       if row.Name == "sleep" then
         assert.is_truthy(row.Process:find "^process00[01]$")
@@ -68,10 +68,13 @@ describe("the resource monitor", function()
       else
         seen[row.Process] = row
       end
-      assert.is_true(tonumber(row["Memory Rss (MB)"]) >= 0) -- 0: a process that is ending
+      local rss = tonumber(row["Memory Rss (MB)"])
+      assert.is_true(rss >= 0) -- 0: a process that is ending
+      if row.Name ~= "sleep" then resident[row.Process] = math.max(resident[row.Process] or 0, rss) end
     end
     for _, name in ipairs { "supervisor", "keeper", "process000", "process001" } do
       assert.is_truthy(seen[name], name)
+      assert.is_true(resident[name] > 0, name)
     end
     assert.is_true(children > 0)
     assert.equal(seen.keeper.Pid, seen.process000["Parent Pid"])
