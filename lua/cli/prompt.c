@@ -1,7 +1,8 @@
 /* prompt.c - see prompt.h.
  *
  * libedit asks for one character at a time (EL_GETCFN). That is where our loop runs: until the terminal can be read, or
- * somebody wakes it. Bytes are read one by one, so that what is behind a line is left for a script that reads.
+ * somebody wakes it. Bytes are read one by one, here and by the C library, so that what is behind a line is there for who
+ * reads next: code that runs, or the next line.
  *
  * Jobs have a loop of their own, which is turned when ours says so.
  *
@@ -307,11 +308,14 @@ static int open_loop(struct tm_prompt *p, struct tm_err *err)
 static void open_editor(struct tm_prompt *p)
 {
   set_characters();
+  setvbuf(stdin, NULL, _IONBF, 0); /* what io.read() does not ask for stays for the next line */
   p->el = el_init("tidemill", stdin, stdout, stderr);
   el_set(p->el, EL_CLIENTDATA, p);
   el_set(p->el, EL_EDITOR, "emacs");
   el_set(p->el, EL_PROMPT_ESC, label_of, '\1');
   el_set(p->el, EL_GETCFN, read_char);
+  el_set(p->el, EL_SETTY, "-d", "-inlcr",
+         NULL); /* what is typed ahead ends in what io.read() looks for */
   el_set(p->el, EL_HIST, history, p->history);
   el_wset(p->el, EL_ADDFN, L"tidemill-complete", L"completes the word", on_tab); /* keeps them */
   el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);

@@ -3,8 +3,9 @@
  *   a line -> behind the lines before it -> session.c: complete? -> run -> what it gave, or the error with its stack
  *
  * Ctrl-C: while Lua runs it is taken out of what it does, compiled loops and waits too, again and again until it is out; at the
- * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. The handler itself only
- * interrupts and wakes.
+ * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. A C function that
+ * reads or waits ends with EINTR then; where one computes for ever the third ends the program. The handler itself only
+ * interrupts, wakes and writes.
  *
  * Jobs go on while a line is read (prompt.h), and while something waits for one.
  */
@@ -28,10 +29,14 @@
 #include "cli/prompt.h"
 #include "runtime.h"
 #include "sys/alarm.h"
+#include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/process.h"
 
-#define AGAIN_NS      (50 * TM_MS) /* between two interruptions of one piece */
+#define AGAIN_NS (50 * TM_MS) /* between two interruptions of one piece */
+#define PATIENCE_NS                                                                                \
+  (500 *                                                                                           \
+   TM_MS) /* a Ctrl-C so long after one that did not take hold is meant for what holds Lua up */
 #define INIT_VARIABLE "TIDEMILL_INIT"
 
 struct repl {
@@ -41,6 +46,8 @@ struct repl {
   bool has_color; /* on standard output, and on standard error */
   bool has_failed;
   int presses; /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
+  int vain;           /* the same, of one piece of Lua that goes on */
+  int64_t pressed_ns; /* the last of these, monotonic */
   struct tidemill_runtime *runtime;
   int pieces, lines; /* so far */
   struct tm_buf piece;
@@ -78,6 +85,36 @@ static void on_late(void *data) /* in a signal handler */
     tm_alarm_start(0, 0);
 }
 
+/* What ends the program leaves the terminal as it was. In a signal handler. */
+static void end_by(const struct repl *r, int signal)
+{
+  tm_prompt_leave(r->prompt);
+  tm_alarm_surrender(signal);
+}
+
+static void say_at_once(const char *words) /* in a signal handler */
+{
+  tm_fd_append(STDERR_FILENO, words, strlen(words));
+}
+
+/* Lua is still held up by a C function, which nobody can take it out of. In a signal handler. */
+static void on_vain(struct repl *r)
+{
+  int64_t now = tm_clock_mono_ns();
+  if (r->vain > 0 && now - r->pressed_ns < PATIENCE_NS)
+    return;
+  r->pressed_ns = now;
+  r->vain++;
+  if (r->vain == 2)
+    say_at_once("\nLua is within a C function, a long string.find() say, and is interrupted when "
+                "that returns; Ctrl-C again "
+                "ends this program\n");
+  if (r->vain < 3)
+    return;
+  say_at_once("\nended within a C function; jobs that ran can be resumed\n");
+  end_by(r, SIGINT);
+}
+
 static void on_ctrl_c(void *data) /* in a signal handler */
 {
   struct repl *r = data;
@@ -87,13 +124,7 @@ static void on_ctrl_c(void *data) /* in a signal handler */
   }
   tm_alarm_start(AGAIN_NS, AGAIN_NS);
   tidemill_runtime_wake(r->runtime);
-}
-
-/* What ends the program leaves the terminal as it was. In a signal handler. */
-static void end_by(const struct repl *r, int signal)
-{
-  tm_prompt_leave(r->prompt);
-  tm_alarm_surrender(signal);
+  on_vain(r);
 }
 
 static void on_hang_up(void *data)
@@ -143,6 +174,22 @@ static void hear_ctrl_c(struct repl *r, bool was_running)
 
 /* ---- pieces ---- */
 
+/* A Ctrl-C takes Lua out of a read or a wait too, which ends with EINTR for that. */
+static void begin_lua(struct repl *r)
+{
+  r->vain = 0;
+  tm_alarm_break_calls(true);
+}
+
+static void end_lua(const struct repl *r)
+{
+  tm_alarm_break_calls(false);
+  if (!r->prompt)
+    return;
+  clearerr(stdin);  /* the end of what io.read() got is not the end of lines, */
+  clearerr(stdout); /* and a write to the terminal that was broken off no failure of the next */
+}
+
 /* Messages name the piece: of plain input by its line, which line breaks before it make true. */
 static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
 {
@@ -154,8 +201,10 @@ static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
   for (int i = 1; !r->prompt && i < r->lines; i++)
     tm_buf_add_char(&text, '\n');
   tm_buf_add(&text, tm_buf_str(&r->piece), r->piece.len);
+  begin_lua(r);
   enum tm_lua_fed fed =
       tm_lua_session_feed(r->session, tm_buf_str(&text), text.len, name, &look, out);
+  end_lua(r);
   tm_buf_release(&text);
   return fed;
 }
@@ -268,7 +317,9 @@ static void run_file(struct repl *r, const char *path, char *const *words, size_
 {
   struct tm_buf out = TM_BUF_NONE;
   struct tm_lua_look look = look_of(r);
+  begin_lua(r);
   enum tm_lua_fed fed = tm_lua_session_feed_file(r->session, path, words, words_len, &look, &out);
+  end_lua(r);
   say(r, fed, &out);
   tm_buf_release(&out);
 }
