@@ -247,6 +247,7 @@ static int begin(lua_State *L)
     lua_pushcclosure(L, functions[i], 1);
   }
   tm_lua_set_runtime(L, s->prompt.runtime);
+  tm_lua_set_beside(L, s->prompt.beside);
   lua_call(L, 4, 0);
   return 0;
 }
@@ -313,6 +314,17 @@ static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, s
     return TM_LUA_DONE;
   fail(out, &e);
   return TM_LUA_FAILED;
+}
+
+void tm_lua_session_hear(struct tm_lua_session *s)
+{
+  bool goes_on = s->prompt.beside != NULL;
+  while (goes_on) {
+    tm_lua_interrupt_enter(&s->interrupt);
+    goes_on = tm_lua_hear_job(s->L);
+    if (tm_lua_interrupt_leave(&s->interrupt))
+      s->prompt.say(s->prompt.data, "interrupted: an on_event; job:wait() says where");
+  }
 }
 
 int tm_lua_session_running(struct tm_lua_session *s)

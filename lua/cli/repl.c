@@ -7,7 +7,8 @@
  * reads or waits ends with EINTR then; where one computes for ever the third ends the program. The handler itself only
  * interrupts, wakes and writes.
  *
- * Jobs go on while a line is read (prompt.h), and while something waits for one.
+ * Jobs go on beside all that, on a thread of their own (beside.h); what they have to say is said while a line is read, and while
+ * something waits for one.
  */
 #include "cli/repl.h"
 
@@ -27,6 +28,7 @@
 #include "cli/help.h"
 #include "cli/line_history.h"
 #include "cli/prompt.h"
+#include "lua/beside.h"
 #include "runtime.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"
@@ -46,10 +48,12 @@ struct repl {
   bool has_color; /* on standard output, and on standard error */
   bool has_failed;
   int presses; /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
-  int vain;           /* the same, of one piece of Lua that goes on */
-  int64_t pressed_ns; /* the last of these, monotonic */
+  int vain;                         /* the same, of one piece of Lua that goes on */
+  int64_t pressed_ns;               /* the last of these, monotonic */
+  volatile sig_atomic_t is_hearing; /* Lua is told of jobs, at the prompt */
   struct tidemill_runtime *runtime;
-  int pieces, lines; /* so far */
+  struct tm_beside *beside; /* turns it */
+  int pieces, lines;        /* so far */
   struct tm_buf piece;
 };
 
@@ -107,8 +111,11 @@ static void on_vain(struct repl *r)
   r->vain++;
   if (r->vain == 2)
     say_at_once("\nLua is within a C function, a long string.find() say, and is interrupted when "
-                "that returns; Ctrl-C again "
-                "ends this program\n");
+                "that returns; Ctrl-C again ends this program\n");
+  if (r->vain == 2 && tm_beside_running(r->beside) > 0) {
+    tm_beside_cancel(r->beside);
+    say_at_once("jobs are canceled: running mini-batches may end\n");
+  }
   if (r->vain < 3)
     return;
   say_at_once("\nended within a C function; jobs that ran can be resumed\n");
@@ -118,12 +125,18 @@ static void on_vain(struct repl *r)
 static void on_ctrl_c(void *data) /* in a signal handler */
 {
   struct repl *r = data;
+  if (r->is_hearing && !tm_prompt_is_interrupted(r->prompt)) {
+    /* It is for the prompt, unless a listener of the user's goes on for ever. */
+    tm_prompt_interrupt(r->prompt);
+    tm_alarm_start(PATIENCE_NS, AGAIN_NS);
+    return;
+  }
   if (!tm_lua_session_interrupt(r->session)) {
     tm_prompt_interrupt(r->prompt);
     return;
   }
   tm_alarm_start(AGAIN_NS, AGAIN_NS);
-  tidemill_runtime_wake(r->runtime);
+  tm_beside_wake(r->beside);
   on_vain(r);
 }
 
@@ -178,6 +191,7 @@ static void hear_ctrl_c(struct repl *r, bool was_running)
 static void begin_lua(struct repl *r)
 {
   r->vain = 0;
+  tm_beside_forget_wake(r->beside);
   tm_alarm_break_calls(true);
 }
 
@@ -223,6 +237,8 @@ static void end_piece(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *
     r->lines += r->piece.data[i] == '\n';
   tm_buf_clear(&r->piece);
   r->pieces++;
+  if (!r->prompt)
+    tm_lua_session_hear(r->session); /* a prompt does while it waits */
 }
 
 static void take_line(struct repl *r, const struct tm_buf *line)
@@ -360,6 +376,17 @@ static bool is_dumb(void)
   return !term || !*term || strcmp(term, "dumb") == 0;
 }
 
+static void on_happened(void *data)
+{
+  struct repl *r = data;
+  r->vain = 0;
+  r->is_hearing = 1;
+  tm_lua_session_hear(r->session);
+  r->is_hearing = 0;
+  if (tm_prompt_is_interrupted(r->prompt))
+    tm_alarm_start(0, 0);
+}
+
 static int open_prompt(struct repl *r, struct tm_err *err)
 {
   const char *no_color = getenv("NO_COLOR");
@@ -369,7 +396,8 @@ static int open_prompt(struct repl *r, struct tm_err *err)
   struct tm_prompt_options o = { .has_color = r->has_color,
                                  .history = r->history,
                                  .complete = complete,
-                                 .runtime = r->runtime,
+                                 .fd = tm_beside_fd(r->beside),
+                                 .on_happened = on_happened,
                                  .data = r };
   r->prompt = tm_prompt_open(&o, err);
   if (!r->prompt)
@@ -405,6 +433,8 @@ static int open_runtime(struct repl *r, struct tm_err *err)
                ? tidemill_runtime_new(&r->runtime, &o, err)
                : tm_err_set(err, -ENOENT, "cannot tell where this program is: /proc is not there");
   free(program);
+  if (rc >= 0 && !(r->beside = tm_beside_new(r->runtime, err)))
+    rc = err->code;
   return rc;
 }
 
@@ -415,6 +445,7 @@ static int open_repl(struct repl *r, struct tm_err *err)
   };
   int rc = open_runtime(r, err);
   p.runtime = r->runtime;
+  p.beside = r->beside;
   if (rc >= 0)
     rc = tm_lua_session_begin_prompt(r->session, &p, err);
   if (rc >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_dumb())
@@ -428,6 +459,7 @@ static void close_repl(struct repl *r)
   if (r->prompt)
     tm_alarm_release();
   tm_lua_session_free(r->session);
+  tm_beside_free(r->beside);
   tidemill_runtime_close(r->runtime, NULL);
   tm_prompt_close(r->prompt);
   tm_buf_release(&r->piece);

@@ -217,10 +217,12 @@ function Pipeline:submit(options)
     plan.raise(("pipeline:submit: 'on_event' is a %s; accepted: a function"):format(type(given.on_event)))
   end
   given.parameters = texts(given.parameters)
+  local on_job = M.watch and M.watch(self, given)
   local handle = c.submit(self, given)
   local info = c.info(handle)
   local job = setmetatable({ name = info.name, dir = info.dir }, Job)
   handles[job] = handle
+  if on_job then on_job(job) end
   return job
 end
 

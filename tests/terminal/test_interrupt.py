@@ -1,11 +1,9 @@
 """Ctrl-C while C code runs, and text that is typed ahead: test_interrupt.py TIDEMILL"""
 import os
 import signal
-import time
 import unittest
 
 from place import Place
-from terminal import LIMIT
 
 INTERRUPTED = r"interrupted(.*\n)*^> ?\Z"
 
@@ -23,17 +21,6 @@ class Interrupt(Place):
             t.send("\x04")
             self.assertEqual(t.end(), 0)
             return t.screen.text()
-
-    def computes(self, t, seconds):
-        """Waits until the program has used so much more processor time."""
-        def used():
-            with open("/proc/%d/stat" % t.pid) as file:
-                return int(file.read().rsplit(")", 1)[1].split()[11]) / os.sysconf("SC_CLK_TCK")
-
-        begin, end = used(), time.monotonic() + LIMIT
-        while used() < begin + seconds:
-            self.assertLess(time.monotonic(), end)
-            t._read(0.05)
 
     def test_a_read_ends(self):
         self.assertIn("prompt 1:1: interrupted", self.interrupted("print 'begun' io.read()"))
@@ -84,13 +71,7 @@ class Interrupt(Place):
             t.expect("^begun")
             self.computes(t, 0.2)
             for words in ("Lua is within a C function", "ended within a C function"):
-                end, pressed = time.monotonic() + LIMIT, 0
-                while words not in t.screen.text():
-                    self.assertLess(time.monotonic(), end)
-                    if time.monotonic() > pressed + 0.3:
-                        t.send("\x03")
-                        pressed = time.monotonic()
-                    t._read(0.1)
+                self.press_until(t, words)
             self.assertEqual(t.end(), -signal.SIGINT)
 
     def test_what_is_typed_ahead_is_read_by_who_reads_next(self):
