@@ -322,8 +322,11 @@ void tm_lua_session_hear(struct tm_lua_session *s)
   while (goes_on) {
     tm_lua_interrupt_enter(&s->interrupt);
     goes_on = tm_lua_hear_job(s->L);
-    if (tm_lua_interrupt_leave(&s->interrupt))
-      s->prompt.say(s->prompt.data, "interrupted: an on_event; job:wait() says where");
+    if (tm_lua_interrupt_leave(&s->interrupt)) {
+      char *words = tm_xprintf("%s: on_event was interrupted", tm_buf_str(&s->interrupt.where));
+      s->prompt.say(s->prompt.data, words);
+      free(words);
+    }
   }
 }
 
