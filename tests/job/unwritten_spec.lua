@@ -18,15 +18,17 @@ end
 
 -- What has a result on standard output.
 local commands = {
-  { "version" }, { "help" }, { "help", "run" }, { "help", "run_max_try" }, { "help", "--man" }, { "help", "--completion", "bash" },
+  { "version" }, { "help" }, { "help", "run" }, { "help", "run_max_try" }, { "help", "--man" },
+  { "help", "--completion", "bash" },
   { "run", "--help" }, { "run", "pipeline.lua", "--dry-run" },
   { "run", "pipeline.lua", "--json", "--job-dir", "new" },
   { "map", "score.lua", "in", "--job-dir", "new" },
   { "try", "score.lua", "in" }, { "head", "table.csv" }, { "replay", "job", "--mini-batch", "0" },
-  { "status", "job" }, { "status", "job", "--json" }, { "jobs" }, { "jobs", "--json" }, { "logs", "job" }, { "verify", "job" },
-  { "graph", "pipeline.lua" }, { "clean", "--dry-run", "job" },
+  { "status", "job" }, { "status", "job", "--json" }, { "jobs" }, { "jobs", "--json" }, { "logs", "job" },
+  { "verify", "job" }, { "graph", "pipeline.lua" }, { "clean", "--dry-run", "job" },
   { "dataset", "list" }, { "dataset", "list", "--json" }, { "dataset", "show", "numbers" },
-  { "-e", "print 'x'" }, { "-e", "io.write(('x'):rep(100000))" }, { "print.lua" }, { "lua", "print.lua" }, { "exit.lua" },
+  { "-e", "print 'x'" }, { "-e", "io.write(('x'):rep(100000))" }, { "print.lua" }, { "lua", "print.lua" },
+  { "exit.lua" },
   { "-e", "io.stdout:setvbuf 'no' print 'x'" },
 }
 
