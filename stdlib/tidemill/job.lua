@@ -30,6 +30,10 @@ end
 ---@param seconds? number
 ---@return string?, string?, string?
 function Job:wait(seconds)
+  if seconds ~= nil and not (type(seconds) == "number" and seconds >= 0 and seconds <= 1e6) then
+    plan.raise(("job:wait: 'seconds' is %s; accepted: a number from 0 to 1e6, or nothing"):format(
+      type(seconds) == "number" and seconds or "a " .. type(seconds)))
+  end
   local ended, message, code = c.wait(handles[self], seconds)
   if not ended then return nil, message, code end
   return self:status()
