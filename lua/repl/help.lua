@@ -227,16 +227,35 @@ local function class_of(value)
   return class and by_class[class] and class
 end
 
+-- What stands in a table of a module: tidemill.Dataset.File; nil where nothing is known of it.
+local function table_text(path, value)
+  local out, names = { path, "" }, {}
+  for name, v in next, value do
+    names[#names + 1] = type(name) == "string" and (type(v) == "table" or entry_at(path .. "." .. name)) and name or nil
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local entry = entry_at(path .. "." .. name)
+    local label = entry and "." .. name .. "(" .. (entry.params or "") .. ")" or "." .. name
+    out[#out + 1] = (("  %-32s %s"):format(label, entry and doc.summary(entry) or ""):gsub("%s+$", ""))
+  end
+  return #names > 0 and table.concat(out, "\n") or nil
+end
+
 local function value_text(value)
   local class = class_of(value)
   if class then
     return class_text(class, debug.getmetatable(value).methods)
   end
-  local path, is_module = path_of(value)
-  if is_module and by_class[path] then
+  local path = path_of(value)
+  if path and by_class[path] then
     return class_text(path)
   elseif path and topic_text(path:match "[^%.]+$") then
     return topic_text(path:match "[^%.]+$")
+  end
+  local text = path and type(value) == "table" and table_text(path, value)
+  if text then
+    return text
   end
   return ("a %s; help() lists what there is to know"):format(type(value))
 end

@@ -126,7 +126,7 @@ function Failure:rerun()
   return returned
 end
 
-local failure_meta = { __index = Failure }
+local failure_meta = { __index = Failure, __name = "Failure" }
 
 --- The items that have failed, of all steps, when it has ended.
 ---@return tidemill.Failure[]

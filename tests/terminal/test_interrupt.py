@@ -28,7 +28,7 @@ class Interrupt(Place):
         self.interrupted("print 'begun' while true do pcall(io.read, '*a') end")
 
     def test_reads_of_what_was_started_end(self):
-        self.interrupted("print 'begun' return io.popen('sleep 600'):read '*a'")
+        self.interrupted("f = io.popen 'echo; exec sleep 600' f:read() print 'begun' return f:read '*a'")
         self.interrupted("print 'begun' return require 'tidemill.process'.run { 'sleep', '600' }")
 
     def test_calls_by_ffi_that_wait_end(self):
