@@ -516,24 +516,24 @@ const struct tm_command tm_command_repl = {
 static void add_help(struct tm_buf *out)
 {
   tm_options_add_help(out, options, TM_COUNT_OF(options));
-  tm_buf_add_str(out,
-                 "\nAn expression shows its values, the first of which is `_` then; a piece "
-                 "that is not complete goes on in the\n"
-                 "next line. Tab completes globals, fields, methods, columns, paths and names "
-                 "of datasets; help(x) says what a\n"
-                 "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
-                 "does; Ctrl-D ends. FILE.lua is run\n"
-                 "first, and what it returns is shown.\n\n"
-                 "job = pipeline:submit() returns at once; the job goes on while the prompt "
-                 "waits, and in job:wait(). Its progress\nstands above the prompt, a line says "
-                 "how it ended. Ctrl-C, and once more, cancels what runs.\n\n"
-                 "On a terminal the file that " INIT_VARIABLE
-                 " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
-                 "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
-                 " names (~/.local/state/tidemill/history; set and empty: none),\n"
-                 "but for those that begin with a blank. Input that is no terminal is run "
-                 "piece by piece, without a prompt; the\n"
-                 "exit status is 1 when a piece failed.\n");
+  tm_buf_add_str(out, "\nAn expression shows its values, the first of which is `_` then; a piece "
+                      "that is not complete goes on in the\n"
+                      "next line. Tab completes globals, fields, methods, columns, paths and names "
+                      "of datasets; help(x) says what a\n"
+                      "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
+                      "does; Ctrl-D ends. FILE.lua is run\n"
+                      "first, and what it returns is shown.\n\n"
+                      "job = pipeline:submit() returns at once; the job goes on by itself, also "
+                      "while Lua computes. Its progress\nstands above the prompt, a line says "
+                      "how it ended. Ctrl-C, and once more, cancels what runs; a third time, "
+                      "while\na C function computes, ends this program.\n\n"
+                      "On a terminal the file that " INIT_VARIABLE
+                      " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
+                      "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
+                      " names (~/.local/state/tidemill/history; set and empty: none),\n"
+                      "but for those that begin with a blank. Input that is no terminal is run "
+                      "piece by piece, without a prompt; the\n"
+                      "exit status is 1 when a piece failed.\n");
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
