@@ -180,18 +180,26 @@ static int open_plain(struct tm_entry *e, struct tm_err *err)
   return rc < 0 ? tm_err_system(err, rc, "cannot read '%s'", e->path) : 0;
 }
 
+int tm_entry_refuse(const struct tm_item *item, struct tm_err *err)
+{
+  int archive_len = (int)item->archive_len;
+  tm_err_set(err, TM_EINPUT, "%.*s", (int)item->fault_len, item->fault);
+  if (tm_item_is_archive(item)) /* the fault names it */
+    return TM_EINPUT;
+  return tm_err_wrap(err, "cannot read '%.*s' of '%.*s'", (int)item->path_len - archive_len - 1,
+                     item->path + archive_len + 1, archive_len, item->path);
+}
+
 static int open_entry(struct tm_entry *e, const struct tm_item *item, struct tm_err *err)
 {
   e->place = item->entry;
+  if (item->fault_len > 0)
+    return tm_entry_refuse(item, err);
   e->file = find_file(e->all, item, err);
   if (e->file == NULL)
     return err->code;
   e->file->users++;
   e->file->used = ++e->all->uses;
-  if (item->fault_len > 0) {
-    tm_err_set(err, TM_EINPUT, "%.*s", (int)item->fault_len, item->fault);
-    return place_words(e, err);
-  }
   if (e->place.how != TM_ENTRY_IN_ZIP)
     return 0;
   e->zip = tm_zip_entry_open(e->file->stream, e->file->path, &e->place, &e->all->spare, err);

@@ -25,8 +25,10 @@ struct tm_walk {
 static la_ssize_t on_read(struct archive *a, void *data, const void **p)
 {
   struct tm_walk *w = data;
-  int64_t got = w->stream->read(w->stream, w->input, INPUT, w->at, &w->err);
+  struct tm_err err = TM_ERR_NONE;
+  int64_t got = w->stream->read(w->stream, w->input, INPUT, w->at, &err);
   if (got < 0) {
+    w->err = err;
     archive_set_error(a, EIO, "cannot be read");
     return ARCHIVE_FATAL;
   }
@@ -79,6 +81,7 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
 {
   struct tm_walk *w = TM_NEW(struct tm_walk);
   w->stream = s;
+  s->gives_before_damage = true; /* the entries before it are found */
   w->path = tm_xstrdup(path);
   w->from = w->at = from;
   w->input = tm_xmalloc(INPUT);
@@ -165,8 +168,11 @@ int64_t tm_walk_at(const struct tm_walk *w)
 int tm_walk_drain(struct tm_walk *w, struct tm_err *err)
 {
   const void *p;
-  la_ssize_t got;
-  while ((got = on_read(w->archive, w, &p)) > 0)
-    ;
-  return got < 0 ? refuse(w, err) : 0;
+  la_ssize_t got = on_read(w->archive, w, &p);
+  return got < 0 ? refuse(w, err) : got > 0;
+}
+
+int64_t tm_walk_drained(const struct tm_walk *w)
+{
+  return w->at;
 }

@@ -210,7 +210,9 @@ static int64_t decode(struct gzip_stream *g, char *p, size_t n, struct tm_err *e
   g->out += got;
   add_near(g); /* keeps (2) */
   if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-    return damaged(g, g->z.msg != NULL ? g->z.msg : "data that cannot be decoded", err);
+    return got > 0 /* zlib says it again */
+               ? got
+               : damaged(g, g->z.msg != NULL ? g->z.msg : "data that cannot be decoded", err);
   if (rc != Z_STREAM_END) {
     add_point(g); /* keeps (2) */
     return got;
@@ -226,7 +228,7 @@ static int64_t read_on(struct gzip_stream *g, char *p, size_t n, struct tm_err *
   while (done < n && g->phase != ENDED) {
     int64_t got = g->phase == BETWEEN ? go_between(g, err) : decode(g, p + done, n - done, err);
     if (got < 0)
-      return got;
+      return done > 0 && g->stream.gives_before_damage ? (int64_t)done : got;
     done += (size_t)got;
   }
   return (int64_t)done;
