@@ -191,7 +191,7 @@ static void give(struct tm_entry_loader *l, const struct tm_item *item, uint32_t
 static int load_one(struct tm_entry_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   if (item->fault_len > 0)
-    return tm_entry_refuse(item, err);
+    return tm_entry_refuse(l->entries, item, err);
   if (!item->is_extracted)
     return 0;
   struct tm_entry *e = tm_entry_open(l->entries, item, err);

@@ -18,7 +18,8 @@ struct unpack {
   struct archive *archive; /* NULL: to be opened */
   int64_t in, out;         /* places in the file, and in the contents */
   bool is_empty;           /* it holds nothing at all */
-  struct tm_err err;       /* what ended it: of a read of the file, or its words for damage, which are lost else */
+  struct tm_err
+      err; /* what ended it: of a read of the file, or its words for damage, which are lost else */
   char *input, *skipped;
 };
 

@@ -117,7 +117,7 @@ static int refuse(struct tm_walk *w, struct tm_err *err)
   if (w->err.code == TM_EDAMAGE)
     return tm_err_set(err, TM_EINPUT, "%s", w->err.text);
   if (words == NULL)
-    words = "it is damaged";
+    words = "it is damaged, or cut off";
   if (strstr(words, "Unrecognized archive format") != NULL)
     words = "it is no archive; accepted: zip, tar (also packed with gzip, zstd, xz, bzip2 or lz4), "
             "7z and cpio";
