@@ -163,6 +163,11 @@ static int extract(struct tm_entry_loader *l, const struct tm_item *item, struct
     l->archives++;
     fd = open_new(l, item, err);
   }
+  if (fd == -ENAMETOOLONG)
+    return tm_err_set(err, fd,
+                      "its name is too long for a file of this machine (%zu bytes, below the "
+                      "worker's folder); with extract = false it is read without one",
+                      item->path_len - item->archive_len - 1);
   if (fd < 0)
     return fd;
   int rc = copy(l, e, fd, err);

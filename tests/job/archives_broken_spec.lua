@@ -161,6 +161,41 @@ describe("an archive that cannot be listed", function()
     assert.same({ "b.tar/x/1.txt=3" }, t:rows())
   end)
 
+  it("keeps its reason where run() raises, and a long name leaves it", function()
+    local t = job.case()
+    local long, far = ("n"):rep(300), ("f/"):rep(2040) .. "far"
+    t:write("in/a.zip", "PK\3\4")
+    t:write("in/b.zip", archives.zip { { "1.txt", "one" }, { "secret", "x", flags = 1 }, { long, "two" }, { far, "x" } })
+    t:script 'function run() error "always" end'
+    pipeline(t, "{ extract = false }", "mini_batch_size = 9, run_max_try = 1")
+    t:expect_job(1)
+    local items = failed_items(t)
+    assert.truthy(items["a.zip"].error:find("it may be cut off", 1, true))
+    assert.truthy(items["b.zip/secret"].error:find("it is encrypted", 1, true))
+    assert.truthy(items["b.zip/1.txt"].error:find("always", 1, true))
+    again(t)
+    t:script [[local before
+    function run(m, context)
+      local rows = {}
+      if before then assert(not io.open(before), before .. " is still there") end
+      before = m[1]
+      for i, path in ipairs(m) do
+        assert(path:find(os.getenv "TMPDIR", 1, true))
+        rows[i] = io.open(path):read "*a"
+      end
+      return rows
+    end]]
+    t:write("in/c.zip", archives.zip(members(6, 1)))
+    pipeline(t, "{}", "mini_batch_size = 3, process_count_per_node = 1, run_max_try = 1")
+    t:expect_job(0)
+    assert.same({ "1", "2", "3", "4", "5", "6", "one" }, t:rows())
+    items = failed_items(t)
+    for _, name in ipairs { long, far } do
+      local item = items["b.zip/" .. name]
+      assert.truthy(item and item.error:find("its name is too long for a file of this machine", 1, true), item.error)
+    end
+  end)
+
   it("counts against error_threshold, and is told everywhere", function()
     local t = job.case()
     t:script(SCRIPT)

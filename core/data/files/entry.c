@@ -15,10 +15,12 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/files/entry_own.h"
 #include "data/rows/open.h"
 
-#define OPEN_MAX 8 /* archives */
+#define OPEN_MAX   8   /* archives */
+#define NAME_SHOWN 300 /* bytes */
 
 struct archive_file {
   char *path;
@@ -161,13 +163,19 @@ static struct archive_file *find_file(struct tm_entries *all, const struct tm_it
 
 /* ---- opening ---- */
 
-/* "'1.png' in 'images.zip': <why>" */
+/* "cannot read '1.png' of 'images.zip': <why>"; a name that is long is cut, so that the reason stays. */
+static int name_words(const char *path, size_t len, size_t archive_len, struct tm_err *err)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  tm_text_one_line(&name, path + archive_len + 1, len - archive_len - 1, NAME_SHOWN);
+  tm_err_wrap(err, "cannot read '%s' of '%.*s'", tm_buf_str(&name), (int)archive_len, path);
+  tm_buf_release(&name);
+  return err->code;
+}
+
 static int place_words(const struct tm_entry *e, struct tm_err *err)
 {
-  if (e->file == NULL)
-    return err->code;
-  return tm_err_wrap(err, "cannot read '%s' of '%.*s'", e->path + e->archive_len + 1,
-                     (int)e->archive_len, e->path);
+  return e->file ? name_words(e->path, strlen(e->path), e->archive_len, err) : err->code;
 }
 
 static int open_plain(struct tm_entry *e, struct tm_err *err)
@@ -184,7 +192,6 @@ static int open_plain(struct tm_entry *e, struct tm_err *err)
 
 int tm_entry_refuse(const struct tm_entries *all, const struct tm_item *item, struct tm_err *err)
 {
-  int archive_len = (int)item->archive_len;
   char *path = tm_xstrndup(item->path, item->archive_len);
   int rc = check(all->fs, path, item, err);
   free(path);
@@ -193,8 +200,7 @@ int tm_entry_refuse(const struct tm_entries *all, const struct tm_item *item, st
   tm_err_set(err, TM_EINPUT, "%.*s", (int)item->fault_len, item->fault);
   if (tm_item_is_archive(item)) /* the fault names it */
     return TM_EINPUT;
-  return tm_err_wrap(err, "cannot read '%.*s' of '%.*s'", (int)item->path_len - archive_len - 1,
-                     item->path + archive_len + 1, archive_len, item->path);
+  return name_words(item->path, item->path_len, item->archive_len, err);
 }
 
 static int open_entry(struct tm_entry *e, const struct tm_item *item, struct tm_err *err)

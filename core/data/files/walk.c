@@ -109,13 +109,28 @@ void tm_walk_close(struct tm_walk *w)
   free(w);
 }
 
+/* What a read of the stream has met. 0: it has met nothing. */
+static int refuse_stream(const struct tm_walk *w, struct tm_err *err)
+{
+  int code = w->err.code == TM_EDAMAGE ? TM_EINPUT : w->err.code;
+  return code < 0 ? tm_err_set(err, code, "%s", w->err.text) : 0;
+}
+
+static int refuse_data(const struct tm_walk *w, struct tm_err *err)
+{
+  const char *words = archive_error_string(w->archive);
+  int rc = refuse_stream(w, err);
+  return rc < 0 ? rc
+                : tm_err_set(err, TM_EINPUT, "its data cannot be decoded: %s",
+                             words ? words : "they are damaged");
+}
+
 static int refuse(struct tm_walk *w, struct tm_err *err)
 {
   const char *words = archive_error_string(w->archive);
-  if (w->err.code < 0 && w->err.code != TM_EDAMAGE)
-    return tm_err_set(err, w->err.code, "%s", w->err.text);
-  if (w->err.code == TM_EDAMAGE)
-    return tm_err_set(err, TM_EINPUT, "%s", w->err.text);
+  int rc = refuse_stream(w, err);
+  if (rc < 0)
+    return rc;
   if (words == NULL)
     words = "it is damaged, or cut off";
   if (strstr(words, "Unrecognized archive format") != NULL)
@@ -142,7 +157,7 @@ int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)
   while (done < n) {
     la_ssize_t got = archive_read_data(w->archive, (char *)p + done, n - done);
     if (got < 0) /* ARCHIVE_WARN too: a check sum is wrong */
-      return refuse(w, err);
+      return refuse_data(w, err);
     if (got == 0)
       break;
     done += (size_t)got;
