@@ -165,7 +165,8 @@ describe("an archive that cannot be listed", function()
     local t = job.case()
     local long, far = ("n"):rep(300), ("f/"):rep(2040) .. "far"
     t:write("in/a.zip", "PK\3\4")
-    t:write("in/b.zip", archives.zip { { "1.txt", "one" }, { "secret", "x", flags = 1 }, { long, "two" }, { far, "x" } })
+    t:write("in/b.zip",
+      archives.zip { { "1.txt", "one" }, { "secret", "x", flags = 1 }, { long, "two" }, { far, "x" } })
     t:script 'function run() error "always" end'
     pipeline(t, "{ extract = false }", "mini_batch_size = 9, run_max_try = 1")
     t:expect_job(1)
