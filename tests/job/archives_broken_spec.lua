@@ -91,7 +91,7 @@ describe("an archive that cannot be listed", function()
       gzip(t, "in/a.tgz", three)
       local packed = t:read "in/a.tgz"
       t:write("in/a.tgz", packed:sub(1, -9) .. "\1\2\3\4" .. packed:sub(-4))
-    end, { "1.txt", "2.txt", "3.txt" }, "incorrect data check" },
+    end, { "1.txt", "2.txt", "3.txt" }, "check" },
     { "a cpio that is cut off", "a.cpio", cpio(members(3)), { "1.txt", "2.txt", "3.txt" },
       "it is damaged, or cut off" },
     { "a 7z of nonsense", "a.7z", "7z\188\175\39\28" .. ("\255"):rep(100), {}, "cannot be listed" },

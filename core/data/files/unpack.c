@@ -100,7 +100,7 @@ static int64_t unpack_read(struct tm_stream *s, void *p, size_t n, int64_t at, s
     size_t skip = at - u->out < (int64_t)SKIP ? (size_t)(at - u->out) : SKIP;
     int64_t got = read_on(u, u->skipped, skip, err);
     if (got < (int64_t)skip)
-      return got < 0 ? got : 0;
+      return got < 0 ? got : u->err.code < 0 ? refuse(u, err) : 0;
   }
   return read_on(u, p, n, err);
 }

@@ -39,6 +39,7 @@ struct gzip_stream {
   int64_t last_point;         /* in the contents: of the last one that was written */
   int64_t expected;           /* a place that is read from soon, or -1 */
   struct tm_gzip_record near; /* the last border of a block before it; kind 0: none */
+  struct tm_err err;          /* damage at `out`; code 0: none is known */
   char *input, *skipped, *window, *near_window;
 };
 
@@ -62,6 +63,7 @@ static void begin_at(struct gzip_stream *g, int64_t in, int64_t out, enum phase 
   g->in = in;
   g->out = out;
   g->phase = phase;
+  g->err.code = 0;
 }
 
 /* Input, where there is none left. 0: the file has ended. */
@@ -194,7 +196,8 @@ static int skip_trailer(struct gzip_stream *g, struct tm_err *err)
   return 0;
 }
 
-/* Decodes into p[0 .. n): some of it, up to the next border of a block. */
+/* Decodes into p[0 .. n): some of it, up to the next border of a block. Before an error that it has put into `err` it may have
+ * given some, too. */
 static int64_t decode(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
 {
   int rc = fill(g, err);
@@ -209,29 +212,38 @@ static int64_t decode(struct gzip_stream *g, char *p, size_t n, struct tm_err *e
   int64_t got = (int64_t)(room - g->z.avail_out);
   g->out += got;
   add_near(g); /* keeps (2) */
-  if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-    return got > 0 /* zlib says it again */
-               ? got
-               : damaged(g, g->z.msg != NULL ? g->z.msg : "data that cannot be decoded", err);
+  if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) {
+    rc = damaged(g, g->z.msg != NULL ? g->z.msg : "data that cannot be decoded", err);
+    return got > 0 ? got : rc;
+  }
   if (rc != Z_STREAM_END) {
     add_point(g); /* keeps (2) */
     return got;
   }
   rc = g->phase == RAW ? skip_trailer(g, err) : 0;
   g->phase = BETWEEN;
-  return rc < 0 ? rc : got;
+  return rc < 0 && got == 0 ? rc : got;
+}
+
+/* What is damaged stays so; what the machine was to blame for may be read another time. */
+static int refuse(struct gzip_stream *g, struct tm_err *err)
+{
+  int code = tm_err_set(err, g->err.code, "%s", g->err.text);
+  if (code != TM_EDAMAGE)
+    g->err.code = 0;
+  return code;
 }
 
 static int64_t read_on(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
 {
   size_t done = 0;
-  while (done < n && g->phase != ENDED) {
-    int64_t got = g->phase == BETWEEN ? go_between(g, err) : decode(g, p + done, n - done, err);
-    if (got < 0)
-      return done > 0 && g->stream.gives_before_damage ? (int64_t)done : got;
-    done += (size_t)got;
+  while (done < n && g->phase != ENDED && g->err.code == 0) {
+    int64_t got =
+        g->phase == BETWEEN ? go_between(g, &g->err) : decode(g, p + done, n - done, &g->err);
+    done += got > 0 ? (size_t)got : 0;
   }
-  return (int64_t)done;
+  bool is_good = done == n || g->err.code == 0 || (done > 0 && g->stream.gives_before_damage);
+  return is_good ? (int64_t)done : refuse(g, err);
 }
 
 /* From the best point for this place. Who writes the index goes over all of the file in order, if need be from its
@@ -265,7 +277,7 @@ static int64_t gzip_read(struct tm_stream *s, void *p, size_t n, int64_t at, str
     size_t skip = at - g->out < (int64_t)SKIP ? (size_t)(at - g->out) : SKIP;
     int64_t got = read_on(g, g->skipped, skip, err);
     if (got < (int64_t)skip)
-      return got < 0 ? got : 0;
+      return got < 0 ? got : g->err.code < 0 ? refuse(g, err) : 0;
   }
   return read_on(g, p, n, err);
 }
