@@ -84,11 +84,11 @@ static bool is_wanted(struct tm_archive_files *a, const struct tm_archive_entry 
   return tm_archives_want(which, e->name) || (e->fault && tm_archives_want_bad(which, e->name));
 }
 
-static void warn(struct tm_archive_files *a, const struct tm_err *why)
+static void warn(const struct tm_archive_files *a, const char *what_follows)
 {
   if (a->o->on_warning == NULL)
     return;
-  char *text = tm_xprintf("%s; it is left out", why->text);
+  char *text = tm_xprintf("%s; %s", a->why.text, what_follows);
   a->o->on_warning(a->o->data, text);
   free(text);
 }
@@ -144,9 +144,10 @@ static int finish(struct tm_archive_files *a, int rc, struct tm_item *out, struc
   bool is_forbidden = rc == -EACCES || rc == -EPERM;
   if (rc == TM_EINPUT) { /* its bytes are to blame */
     *out = archive_item(a);
+    warn(a, "it is a failed item");
     rc = 1;
   } else if (is_forbidden && a->dataset->skip_unreadable) {
-    warn(a, &a->why);
+    warn(a, "it is left out");
     rc = 0;
   } else if (is_forbidden) {
     tm_err_set(err, rc, "%s; on_unreadable = \"skip\" leaves it out", a->why.text);

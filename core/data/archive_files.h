@@ -2,7 +2,7 @@
  *
  * Caller: new; begin with each file of the listing; next until 0; free. Which entries are wanted the dataset says (archives.h); an
  * entry that cannot be read is an item with a fault. So is an archive that cannot be listed, or no further: it comes last, behind
- * those of its entries that were found. One that may not be opened ends the listing, or, with on_unreadable = "skip", is left
+ * those of its entries that were found, with a warning. One that may not be opened ends the listing, or, with on_unreadable = "skip", is left
  * out with a warning: as a folder.
  */
 #ifndef TM_DATA_ARCHIVE_FILES_H

@@ -203,8 +203,12 @@ describe("an archive that cannot be listed", function()
     t:write("in/a.zip", "PK\3\4")
     t:write("in/b.zip", archives.zip(members(3)))
     pipeline(t, "{ extract = false }", "mini_batch_size = 2, error_threshold = 0")
-    local r = t:expect_job(1)
+    local r = t:run { "run", "pipeline.lua", "--dry-run" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("it may be cut off; it is a failed item", 1, true), r.err)
+    r = t:expect_job(1)
     assert.truthy(r.err:find("error_threshold", 1, true), r.err)
+    assert.truthy(r.err:find("it may be cut off; it is a failed item", 1, true), r.err)
     r = t:run { "status", t.job_dir }
     assert.truthy(r.out:find("in/a.zip' cannot be listed: it begins as a zip file and has no end", 1, true), r.out)
     t:expect_job(1, { "--resume" }) -- it still cannot

@@ -121,6 +121,8 @@ static void an_archive_that_cannot_be_listed_is_an_item(void **state)
          "3.tar/a 3\n3.tar/d/b 3\n"
          "3.tar ! *the files before that are read all the same\n"
          "4.tar/a 3\n4.tar/d/b 3\n4.tar/d/c 5\n");
+  assert_non_null(strstr(warning, "3.tar' cannot be listed: "));
+  assert_non_null(strstr(warning, "read all the same; it is a failed item"));
   /* Whatever is wanted of it: nobody knows what it holds. */
   expect(&f, "{\"entries\":\"a\"}", names,
          "1.tar/a 3\n2.tar ! *it is no archive\n3.tar/a 3\n3.tar ! *\n4.tar/a 3\n");
