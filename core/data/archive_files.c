@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,11 @@ struct tm_archive_files {
   struct tm_archive *archive; /* NULL: not opened */
   struct tm_item file;        /* of the archive at hand */
   struct tm_buf path;         /* its own, and behind it the entry's name */
+  struct tm_err why;          /* it cannot be listed any further */
   char *own_path;
   bool has_begun;
   int64_t count, entries, given;
+  int64_t entries_before; /* those of the archive at hand */
 };
 
 struct tm_archive_files *tm_archive_files_new(const struct tm_fs *fs, const struct tm_dataset *d,
@@ -56,6 +59,7 @@ void tm_archive_files_begin(struct tm_archive_files *a, const struct tm_item *fi
   a->own_path = tm_xstrndup(file->path, file->path_len);
   a->file = *file;
   a->has_begun = true;
+  a->entries_before = a->entries;
   a->count++;
 }
 
@@ -80,15 +84,13 @@ static bool is_wanted(struct tm_archive_files *a, const struct tm_archive_entry 
   return tm_archives_want(which, e->name) || (e->fault && tm_archives_want_bad(which, e->name));
 }
 
-static int skip(struct tm_archive_files *a, const struct tm_err *why)
+static void warn(const struct tm_archive_files *a, const char *what_follows)
 {
-  if (a->o->on_warning != NULL) {
-    char *text = tm_xprintf("%s; it is skipped from there on", why->text);
-    a->o->on_warning(a->o->data, text);
-    free(text);
-  }
-  end(a);
-  return 0;
+  if (a->o->on_warning == NULL)
+    return;
+  char *text = tm_xprintf("%s; %s", a->why.text, what_follows);
+  a->o->on_warning(a->o->data, text);
+  free(text);
 }
 
 static int next_wanted(struct tm_archive_files *a, struct tm_archive_entry *e, struct tm_err *err)
@@ -100,36 +102,78 @@ static int next_wanted(struct tm_archive_files *a, struct tm_archive_entry *e, s
   return rc;
 }
 
+/* An item of the archive at hand, without a name yet. */
+static struct tm_item begin_item(struct tm_archive_files *a, const char *fault)
+{
+  struct tm_item item = a->file;
+  tm_buf_clear(&a->path);
+  tm_buf_add(&a->path, a->own_path, a->file.path_len);
+  item.is_entry = true;
+  item.is_extracted = a->dataset->archives->is_extracted;
+  item.archive_len = (uint32_t)a->file.path_len;
+  item.fault = fault;
+  item.fault_len = fault ? strlen(fault) : 0;
+  return item;
+}
+
+static struct tm_item entry_item(struct tm_archive_files *a, const struct tm_archive_entry *e)
+{
+  struct tm_item item = begin_item(a, e->fault);
+  tm_buf_add_char(&a->path, '/');
+  tm_buf_add(&a->path, e->name, e->name_len);
+  item.entry = e->place;
+  return item;
+}
+
+/* The archive itself, as its last item. */
+static struct tm_item archive_item(struct tm_archive_files *a)
+{
+  int64_t found = a->entries - a->entries_before;
+  if (found > 0) {
+    size_t len = strlen(a->why.text);
+    snprintf(a->why.text + len, sizeof a->why.text - len,
+             "; the %s before that %s read all the same", tm_text_counted(found, "file", "files"),
+             tm_text_counted(found, "is", "are"));
+  }
+  return begin_item(a, a->why.text);
+}
+
+/* The archive has no more entries, or cannot be listed any further. */
+static int finish(struct tm_archive_files *a, int rc, struct tm_item *out, struct tm_err *err)
+{
+  bool is_forbidden = rc == -EACCES || rc == -EPERM;
+  if (rc == TM_EINPUT) { /* its bytes are to blame */
+    *out = archive_item(a);
+    warn(a, "it is a failed item");
+    rc = 1;
+  } else if (is_forbidden && a->dataset->skip_unreadable) {
+    warn(a, "it is left out");
+    rc = 0;
+  } else if (is_forbidden) {
+    tm_err_set(err, rc, "%s; on_unreadable = \"skip\" leaves it out", a->why.text);
+  } else if (rc < 0) {
+    *err = a->why;
+  }
+  end(a);
+  return rc;
+}
+
 int tm_archive_files_next(struct tm_archive_files *a, struct tm_item *out, struct tm_err *err)
 {
   struct tm_archive_entry e;
-  struct tm_err why = TM_ERR_NONE;
   if (!a->has_begun)
     return 0;
-  int rc = next_wanted(a, &e, &why);
-  if (rc < 0 && a->dataset->skip_unreadable && (rc == TM_EINPUT || rc == -EACCES || rc == -EPERM))
-    return skip(a, &why);
-  if (rc < 0)
-    *err = why;
-  if (rc <= 0) {
-    end(a);
-    return rc;
+  int rc = next_wanted(a, &e, &a->why);
+  if (rc > 0)
+    *out = entry_item(a, &e);
+  else
+    rc = finish(a, rc, out, err);
+  if (rc > 0) {
+    out->path = a->path.data;
+    out->path_len = a->path.len;
+    a->given++;
   }
-  tm_buf_clear(&a->path);
-  tm_buf_add(&a->path, a->own_path, a->file.path_len);
-  tm_buf_add_char(&a->path, '/');
-  tm_buf_add(&a->path, e.name, e.name_len);
-  *out = a->file;
-  out->path = a->path.data;
-  out->path_len = a->path.len;
-  out->is_entry = true;
-  out->is_extracted = a->dataset->archives->is_extracted;
-  out->archive_len = (uint32_t)a->file.path_len;
-  out->entry = e.place;
-  out->fault = e.fault;
-  out->fault_len = e.fault ? strlen(e.fault) : 0;
-  a->given++;
-  return 1;
+  return rc;
 }
 
 char *tm_archive_files_empty(const struct tm_archive_files *a)

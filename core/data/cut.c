@@ -331,12 +331,12 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
   return rc;
 }
 
-/* A path says what its format promises, also where nobody asks for the values. */
+/* A path says what its format promises, also where nobody asks for the values. An entry with a fault fails alone. */
 static int check_path(struct tm_cut *cut, const struct tm_dataset *d, const struct tm_item *item,
                       struct tm_err *err)
 {
   struct tm_key values[TM_PARTITION_KEYS_MAX];
-  int rc = cut->partition
+  int rc = cut->partition && item->fault_len == 0
                ? tm_partition_match(cut->partition, item->path, item->path_len, values, err)
                : 0;
   return rc < 0 ? place(d, err) : 0;

@@ -163,6 +163,11 @@ static int extract(struct tm_entry_loader *l, const struct tm_item *item, struct
     l->archives++;
     fd = open_new(l, item, err);
   }
+  if (fd == -ENAMETOOLONG)
+    return tm_err_set(err, fd,
+                      "its name is too long for a file of this machine (%zu bytes, below the "
+                      "worker's folder); with extract = false it is read without one",
+                      item->path_len - item->archive_len - 1);
   if (fd < 0)
     return fd;
   int rc = copy(l, e, fd, err);
@@ -191,10 +196,7 @@ static void give(struct tm_entry_loader *l, const struct tm_item *item, uint32_t
 static int load_one(struct tm_entry_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   if (item->fault_len > 0)
-    return tm_err_set(err, TM_EINPUT, "cannot read '%.*s' of '%.*s': %.*s",
-                      (int)(item->path_len - item->archive_len - 1),
-                      item->path + item->archive_len + 1, (int)item->archive_len, item->path,
-                      (int)item->fault_len, item->fault);
+    return tm_entry_refuse(l->entries, item, err);
   if (!item->is_extracted)
     return 0;
   struct tm_entry *e = tm_entry_open(l->entries, item, err);

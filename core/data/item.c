@@ -67,10 +67,13 @@ static bool has_good_range(const struct tm_item *item)
 static bool has_good_place(const struct tm_item *item)
 {
   const struct tm_entry_place *e = &item->entry;
-  return !item->is_entry ||
-         (item->archive_len > 0 && item->archive_len < item->path_len &&
-          item->path[item->archive_len] == '/' && e->how <= TM_ENTRY_WALKED && e->place >= 0 &&
-          e->packed >= 0 && e->size >= 0 && item->fault_len <= FAULT_MOST);
+  if (!item->is_entry)
+    return true;
+  bool has_name = item->archive_len > 0 && item->archive_len < item->path_len &&
+                  item->path[item->archive_len] == '/';
+  return (has_name || (tm_item_is_archive(item) && item->fault_len > 0)) &&
+         e->how <= TM_ENTRY_WALKED && e->place >= 0 && e->packed >= 0 && e->size >= 0 &&
+         item->fault_len <= FAULT_MOST;
 }
 
 static void read_entry(struct tm_reader *r, struct tm_item *out)

@@ -14,7 +14,8 @@
  *   TM_ITEM_KEYS   at most one, and the first: key.h
  *
  * A file is one item; a range of a table's file is as many items as it has rows; an entry of an archive is one item,
- * whose path is the archive's, '/', and its name. The bytes are hostile when they are read: they come from a file.
+ * whose path is the archive's, '/', and its name. An archive that cannot be listed, or no further, is one item, too: an entry
+ * with a fault, whose path is the archive's alone. The bytes are hostile when they are read: they come from a file.
  */
 #ifndef TM_DATA_ITEM_H
 #define TM_DATA_ITEM_H
@@ -69,6 +70,12 @@ struct tm_item {
   const char *fault; /* why it cannot be read, words; not NUL-ended */
   size_t fault_len;  /* 0: it can */
 };
+
+/* An archive itself, which has a fault. */
+static inline bool tm_item_is_archive(const struct tm_item *item)
+{
+  return item->is_entry && item->archive_len == item->path_len;
+}
 
 /* Bytes of its path that name a file of the machine. */
 static inline size_t tm_item_file_len(const struct tm_item *item)

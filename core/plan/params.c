@@ -265,14 +265,14 @@ static const struct tm_field from_archives_fields[] = {
     "run() gets paths of files, which are there for its mini-batch alone; false: names, which "
     "context:open(item) reads" },
   { "max_entries", TM_FIELD_INT, 1, INT_MAX_GIVEN, "10000000", NULL, 0,
-    "an archive with more entries is not listed" },
+    "an archive with more entries fails from there on" },
   { "max_entry_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "4GB", NULL, 0,
     "an entry with more contents fails" },
   { "max_ratio", TM_FIELD_INT, 1, INT_MAX_GIVEN, "200", NULL, 0,
     "of contents to the bytes that they are packed in, above 16 MB: an entry of a zip with more "
-    "fails, any other archive with more is not listed" },
+    "fails, and an archive with more fails from there on" },
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,
-    "an unreadable folder or archive ends the job, or is left out" },
+    "a folder or an archive that may not be opened ends the job, or is left out" },
   PARTITION_FORMAT,
 };
 

@@ -75,6 +75,18 @@ static void add_rows(struct tm_buf *out, const struct tm_failed_try *t, struct t
   tm_failed_lines_item(out, &rows, &item);
 }
 
+/* An item that has a fault has failed for that, whatever came of the others. */
+static void add_item(struct tm_buf *out, const struct tm_failed_try *t, const struct tm_item *item)
+{
+  struct tm_failed_try own = *t;
+
+  if (item->fault_len > 0) {
+    own.message = item->fault;
+    own.message_len = item->fault_len;
+  }
+  tm_failed_lines_item(out, &own, item);
+}
+
 void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_manifest_entry *entry, uint32_t first, uint32_t count)
 {
@@ -88,7 +100,7 @@ void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
       return;
     }
     if (i >= first) {
-      tm_failed_lines_item(out, t, &item);
+      add_item(out, t, &item);
       count--;
     }
   }
@@ -124,7 +136,7 @@ void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,
 
   tm_reader_init(&r, entry->bytes, entry->len);
   while (tm_item_next(&r, &item))
-    tm_failed_lines_item(out, t, &item);
+    add_item(out, t, &item);
 }
 
 void tm_failed_lines_short(struct tm_buf *out, const struct tm_failed_try *t, uint32_t items,

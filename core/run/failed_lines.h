@@ -35,7 +35,7 @@ void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
 /* A line for each of these items, counted from 0; for rows of one range a line for all of them. */
 void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_manifest_entry *entry, uint32_t first, uint32_t count);
-/* One for each item of the entry. */
+/* One for each item of the entry. Here and above one that has a fault (data/item.h) has that in place of the message. */
 void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,
                          const struct tm_manifest_entry *entry);
 /* `items` of which `marked` have lines of their own, and `returned` elements. Nothing is added when these are

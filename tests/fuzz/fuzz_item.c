@@ -43,7 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(item.path_len > 0 && memchr(item.path, '\0', item.path_len) == NULL &&
                  item.size >= -1 && item.begin <= item.end);
     fuzz_require(!item.is_entry ||
-                 (item.archive_len < item.path_len && item.path[item.archive_len] == '/' &&
+                 ((tm_item_is_archive(&item)
+                       ? item.fault_len > 0
+                       : item.archive_len < item.path_len && item.path[item.archive_len] == '/') &&
                   item.fault >= begin && item.fault_len <= (size_t)(end - item.fault)));
     tm_buf_clear(&again);
     tm_item_add(&again, &item);

@@ -1,5 +1,6 @@
 -- Archives for specs, byte by byte, so that they may be wrong: archives.zip(members), archives.tar(members) -> bytes.
--- A member: { name, text, method, flags, mode, size, crc, type, link }; what is missing is as it should be.
+-- A member: { name, text, method, flags, mode, size, crc, at, type, link }; what is missing is as it should be.
+-- With `at` a member of a zip has no data of its own: they stand there.
 local bit = require "bit"
 
 local archives = {}
@@ -38,9 +39,9 @@ function archives.zip(members)
     local crc, method, flags = m.crc or crc32(text), m.method or 0, m.flags or 0
     local numbers = le(flags, 2) .. le(method, 2) .. le(0, 4) .. le(crc, 4) .. le(#text, 4) .. le(m.size or #text, 4)
       .. le(#name, 2) .. le(0, 2)
-    data[i] = "PK\3\4" .. le(20, 2) .. numbers .. name .. text
+    data[i] = m.at and "" or "PK\3\4" .. le(20, 2) .. numbers .. name .. text
     directory[i] = "PK\1\2" .. le(m.mode and 0x314 or 20, 2) .. le(20, 2) .. numbers .. le(0, 6)
-      .. le((m.mode or 0) * 65536, 4) .. le(at, 4) .. name
+      .. le((m.mode or 0) * 65536, 4) .. le(m.at or at, 4) .. name
     at = at + #data[i]
   end
   local all = table.concat(directory)

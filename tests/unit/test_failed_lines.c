@@ -124,6 +124,33 @@ static void a_part_is_its_items_and_no_others(void **state)
   folder_release(&f);
 }
 
+static void an_item_with_a_fault_keeps_it(void **state)
+{
+  struct tm_buf bytes = TM_BUF_NONE, out = TM_BUF_NONE;
+  struct tm_item good = item("/a"), bad = item("/x.zip");
+
+  bad.is_entry = true;
+  bad.archive_len = 6;
+  bad.fault = "it is empty";
+  bad.fault_len = 11;
+  tm_item_add(&bytes, &good);
+  tm_item_add(&bytes, &bad);
+  struct tm_manifest_entry entry = { .items = 2, .bytes = bytes.data, .len = bytes.len };
+  for (int whole = 0; whole < 2; whole++) {
+    tm_buf_clear(&out);
+    if (whole)
+      tm_failed_lines_all(&out, &why, &entry);
+    else
+      tm_failed_lines_part(&out, &why, &entry, 0, 2);
+    const char *second = strchr(out.data, '\n');
+    assert_non_null(strstr(out.data, "\"error\":\"no \\\"luck\\\"\""));
+    assert_null(strstr(second, "luck"));
+    assert_non_null(strstr(second, "\"error\":\"it is empty\""));
+  }
+  tm_buf_release(&bytes);
+  tm_buf_release(&out);
+}
+
 /* What is written is what the reader takes back. */
 static void the_reader_of_lists_understands_the_lines(void **state)
 {
@@ -154,6 +181,7 @@ int main(void)
     cmocka_unit_test(a_line_names_item_try_and_reason),
     cmocka_unit_test(missing_elements_are_one_line),
     cmocka_unit_test(a_part_is_its_items_and_no_others),
+    cmocka_unit_test(an_item_with_a_fault_keeps_it),
     cmocka_unit_test(the_reader_of_lists_understands_the_lines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,26 @@ static void groups_are_ordered_by_their_values(void **state)
   tm_partition_free(p);
 }
 
+static void what_cannot_be_read_is_a_group_of_its_own(void **state)
+{
+  static char *const keys[] = { (char *)"n" };
+  struct tm_partition *p = tm_partition_new("{n}.txt", NULL);
+  struct tm_groups *g = tm_groups_new(tm_fs_real(), *state, p, keys, 1);
+  struct tm_item bad = { .is_entry = true, .archive_len = 2, .fault = "x", .fault_len = 1 };
+  static const char *const paths[] = { "/a", "/a/b.png", "/a/c.txt" };
+  add(g, "/a/d.txt");
+  for (size_t i = 0; i < TM_COUNT_OF(paths); i++) {
+    bad.path = paths[i];
+    bad.path_len = strlen(paths[i]);
+    assert_int_equal(tm_groups_add(g, &bad, NULL), 0);
+  }
+  char *text = all_of(g);
+  assert_string_equal(text, "n=null: /a /a/b.png /a/c.txt\nn=d: /a/d.txt\n");
+  free(text);
+  tm_groups_free(g);
+  tm_partition_free(p);
+}
+
 static void nothing_makes_no_group(void **state)
 {
   static char *const keys[] = { (char *)"n" };
@@ -96,6 +116,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(groups_are_ordered_by_their_values),
+    cmocka_unit_test(what_cannot_be_read_is_a_group_of_its_own),
     cmocka_unit_test(nothing_makes_no_group),
     cmocka_unit_test(a_path_that_does_not_fit_is_refused),
   };

@@ -270,6 +270,32 @@ static void damage_is_found(void **state)
   expect(g, "'");
 }
 
+/* The place is known: as often as it is asked, and from wherever. */
+static void what_stands_before_damage_is_given(void **state)
+{
+  struct rig *g = *state;
+  size_t len = g->file.len;
+  char *p = tm_xmalloc(CONTENTS + 1);
+  for (size_t cut = 1; cut < len; cut = cut * 3 + 1) {
+    struct tm_err err = TM_ERR_NONE;
+    write_file(g->path, g->file.data, len - cut);
+    struct tm_stream *s = open_it(g, false);
+    assert_int_equal(s->read(s, p, CONTENTS + 1, 0, &err), TM_EDAMAGE);
+    s->gives_before_damage = true;
+    err.code = 0;
+    int64_t got = s->read(s, p, CONTENTS + 1, 0, &err);
+    assert_true(got > 0 && got <= (int64_t)CONTENTS && err.code == 0);
+    assert_memory_equal(p, g->contents, (size_t)got);
+    for (int64_t at = got; at < got + 200000; at += 100000)
+      assert_int_equal(s->read(s, p, 10, at, &err), TM_EDAMAGE);
+    assert_int_equal(s->read(s, p, 10, got - 5, &err), 5);
+    assert_int_equal(s->read(s, p, 10, got, &err), TM_EDAMAGE);
+    assert_non_null(strstr(err.text, "ends too early"));
+    tm_stream_close(s);
+  }
+  free(p);
+}
+
 static void zeros_behind_the_end_are_nothing(void **state)
 {
   struct rig *g = *state;
@@ -479,6 +505,7 @@ int main(void)
     IN_RIG(an_index_is_used_while_it_is_written),
     IN_RIG(an_index_is_kept_and_of_its_file_alone),
     IN_RIG(damage_is_found),
+    IN_RIG(what_stands_before_damage_is_given),
     IN_RIG(zeros_behind_the_end_are_nothing),
     IN_RIG(a_damaged_index_does_no_harm),
     IN_RIG(without_an_index_it_is_read_in_order),

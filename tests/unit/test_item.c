@@ -140,7 +140,7 @@ static void impossible_entries_are_refused(void **state)
   static const struct {
     size_t at;
     char byte;
-  } cases[] = { { 20, 0 }, { 20, 5 },  { 20, 10 }, { 24, 3 }, { 25, 2 },
+  } cases[] = { { 20, 0 }, { 20, 5 },  { 20, 11 }, { 24, 3 }, { 25, 2 },
                 { 35, 1 }, { 43, -1 }, { 51, -1 }, { 59, -1 } };
   struct tm_item in = entry_item(), out;
   struct tm_buf b = TM_BUF_NONE;
@@ -153,6 +153,24 @@ static void impossible_entries_are_refused(void **state)
     assert_false(tm_item_next(&r, &out));
     assert_true(r.bad);
     b.data[cases[i].at] = was;
+  }
+  tm_buf_release(&b);
+}
+
+static void an_archive_itself_has_a_fault(void **state)
+{
+  struct tm_item in = entry_item(), out;
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  in.path_len = in.archive_len;
+  for (int has_fault = 1; has_fault >= 0; has_fault--) {
+    in.fault_len = has_fault ? 3 : 0;
+    tm_buf_clear(&b);
+    tm_item_add(&b, &in);
+    tm_reader_init(&r, b.data, b.len);
+    assert_int_equal(tm_item_next(&r, &out), has_fault);
+    assert_int_equal(r.bad, !has_fault);
+    assert_true(!has_fault || (tm_item_is_archive(&out) && tm_item_file_len(&out) == 6));
   }
   tm_buf_release(&b);
 }
@@ -217,6 +235,7 @@ int main(void)
     cmocka_unit_test(ranges_of_rows_come_back),
     cmocka_unit_test(entries_of_archives_come_back),
     cmocka_unit_test(impossible_entries_are_refused),
+    cmocka_unit_test(an_archive_itself_has_a_fault),
     cmocka_unit_test(every_cut_is_refused),
     cmocka_unit_test(impossible_items_are_refused),
     cmocka_unit_test(an_empty_path_is_our_own_fault),

@@ -6,6 +6,8 @@
  *  (1) An index holds what was given, in the same order: the next run makes the same mini-batches.
  *  (2) Of two entries of one name the first is given; the later one has a fault.
  *  (3) A link is the contents of the entry that it leads to, which comes before it; it is never followed anywhere else.
+ *  (4) All that is given together, and all that a walk must pass to get to it, is no more than the ratio allows: a bomb is not
+ *      unpacked, whether it is packed, or made of links to one large entry.
  */
 #include "data/files/archive.h"
 
@@ -31,6 +33,7 @@ struct tm_archive {
   struct tm_map names;            /* to a number in `places`, from 0 */
   struct TM_ARRAY(struct tm_entry_place) places;
   int64_t count; /* entries, folders included */
+  int64_t held;  /* bytes of contents so far */
   struct tm_buf name, fault;
 };
 
@@ -41,6 +44,16 @@ int tm_archive_refuse(const char *path, struct tm_err *err, const char *fmt, ...
   tm_err_vset(err, TM_EINPUT, fmt, ap);
   va_end(ap);
   return tm_err_wrap(err, "the archive '%s' cannot be listed", path);
+}
+
+int tm_archive_check_held(const struct tm_archive_options *o, int64_t held, struct tm_err *err)
+{
+  if (held <= TM_ARCHIVE_SMALL || held / o->limits.ratio < o->size)
+    return 0;
+  return tm_archive_refuse(o->path, err,
+                           "it holds more than %" PRId64 " times its own %" PRId64
+                           " bytes; where that is right, max_ratio of the dataset says so",
+                           o->limits.ratio, o->size);
 }
 
 /* ---- opening ---- */
@@ -81,7 +94,7 @@ static int open_source(struct tm_archive *a, int fd, const char *first, size_t n
   if (!is_zip)
     a->source = tm_walk_source(&a->o, err);
   if (a->source == NULL)
-    return err->code;
+    return err->code = err->code == TM_EDAMAGE ? TM_EINPUT : err->code;
   if (a->o.index_dir != NULL && (a->index = tm_archive_index_make(&a->o, &why)) == NULL)
     warn(a, &why);
   return 0;
@@ -247,6 +260,15 @@ static void finish(struct tm_archive *a)
   a->index = NULL;
 }
 
+static int add_held(struct tm_archive *a, const struct tm_raw_entry *raw, int64_t given,
+                    struct tm_err *err) /* keeps (4) */
+{
+  int64_t passed = raw->place.how == TM_ENTRY_IN_ZIP ? 0 : raw->place.size;
+  int64_t size = given > passed ? given : passed;
+  a->held = a->held > INT64_MAX - size ? INT64_MAX : a->held + size;
+  return tm_archive_check_held(&a->o, a->held, err);
+}
+
 int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct tm_err *err)
 {
   struct tm_raw_entry raw;
@@ -254,14 +276,18 @@ int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct t
   if (a->source == NULL)
     return tm_archive_index_next(a->index, out, err);
   while ((rc = a->source->next(a->source, &raw, err)) > 0) {
+    bool is_folder = raw.type == TM_RAW_FOLDER;
     if (++a->count > a->o.limits.entries)
       return tm_archive_refuse(a->o.path, err,
                                "it has more than %" PRId64
                                " entries; where that is right, max_entries of the dataset says so",
                                a->o.limits.entries);
-    if (raw.type == TM_RAW_FOLDER)
+    if (!is_folder)
+      judge(a, &raw, out);
+    if ((rc = add_held(a, &raw, is_folder ? 0 : out->place.size, err)) < 0)
+      return rc;
+    if (is_folder)
       continue;
-    judge(a, &raw, out);
     keep(a, out);
     return 1;
   }

@@ -10,7 +10,8 @@
  * The archive may be anybody's. An entry that cannot be read is given with its fault, in words, so that it fails alone: a name that
  * is absolute or leads out by '..', a name that is there twice (the later one), a link that leads to no earlier entry, a device,
  * a sparse file, one that is encrypted, one beyond a limit. Folders are left out. What concerns the archive as a whole ends
- * the listing: it is no archive, it is cut off, it has too many entries, its entries overlap, it holds more than the ratio allows.
+ * the listing with TM_EINPUT: it is no archive, it is cut off, it has too many entries, its entries overlap, it holds more than the
+ * ratio allows. What was given before stands.
  *
  * What was listed is kept in index_dir (archive_index.h): the next run reads it from there, as long as the archive has the same
  * size and mtime and the limits are the same. Memory: the names that have been met.

@@ -33,5 +33,7 @@ struct tm_source *tm_walk_source(const struct tm_archive_options *o, struct tm_e
 /* "'x.zip' cannot be listed: ..." */
 int tm_archive_refuse(const char *path, struct tm_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* So many bytes of contents have been found: negative, with words, where that is too much for an archive of this size. */
+int tm_archive_check_held(const struct tm_archive_options *o, int64_t held, struct tm_err *err);
 
 #endif

@@ -15,10 +15,12 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/files/entry_own.h"
 #include "data/rows/open.h"
 
-#define OPEN_MAX 8 /* archives */
+#define OPEN_MAX   8   /* archives */
+#define NAME_SHOWN 300 /* bytes */
 
 struct archive_file {
   char *path;
@@ -97,8 +99,16 @@ static void drop_one(struct tm_entries *all) /* keeps (1) */
   all->open.at[oldest] = all->open.at[--all->open.len];
 }
 
-static int changed(const char *path, struct tm_err *err)
+/* Whether the archive is what it was when it was listed. */
+static int check(const struct tm_fs *fs, const char *path, const struct tm_item *item,
+                 struct tm_err *err)
 {
+  struct tm_stat st;
+  int rc = fs->stat(fs->self, path, true, &st);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot open '%s'", path);
+  if (st.size == item->size && st.mtime_ns == item->mtime_ns)
+    return 0;
   return tm_err_set(err, TM_ECHANGED,
                     "the archive '%s' is not what it was when it was listed: it has another size "
                     "or time",
@@ -119,19 +129,13 @@ static struct archive_file *open_file(struct tm_entries *all, const struct tm_it
                                       struct tm_err *err)
 {
   struct archive_file *f = TM_NEW(struct archive_file);
-  struct tm_stat st;
   f->path = tm_xstrndup(item->path, item->archive_len);
   f->path_len = item->archive_len;
   f->size = item->size;
   f->mtime_ns = item->mtime_ns;
   f->is_zip = item->entry.how == TM_ENTRY_IN_ZIP;
   f->walk_number = -1;
-  int rc = all->fs->stat(all->fs->self, f->path, true, &st);
-  if (rc < 0)
-    tm_err_system(err, rc, "cannot open '%s'", f->path);
-  else if (st.size != f->size || st.mtime_ns != f->mtime_ns)
-    changed(f->path, err);
-  else
+  if (check(all->fs, f->path, item, err) == 0)
     f->stream = open_stream(all, f, err);
   if (f->stream != NULL)
     return f;
@@ -159,13 +163,19 @@ static struct archive_file *find_file(struct tm_entries *all, const struct tm_it
 
 /* ---- opening ---- */
 
-/* "'1.png' in 'images.zip': <why>" */
+/* "cannot read '1.png' of 'images.zip': <why>"; a name that is long is cut, so that the reason stays. */
+static int name_words(const char *path, size_t len, size_t archive_len, struct tm_err *err)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  tm_text_one_line(&name, path + archive_len + 1, len - archive_len - 1, NAME_SHOWN);
+  tm_err_wrap(err, "cannot read '%s' of '%.*s'", tm_buf_str(&name), (int)archive_len, path);
+  tm_buf_release(&name);
+  return err->code;
+}
+
 static int place_words(const struct tm_entry *e, struct tm_err *err)
 {
-  if (e->file == NULL)
-    return err->code;
-  return tm_err_wrap(err, "cannot read '%s' of '%.*s'", e->path + e->archive_len + 1,
-                     (int)e->archive_len, e->path);
+  return e->file ? name_words(e->path, strlen(e->path), e->archive_len, err) : err->code;
 }
 
 static int open_plain(struct tm_entry *e, struct tm_err *err)
@@ -180,18 +190,29 @@ static int open_plain(struct tm_entry *e, struct tm_err *err)
   return rc < 0 ? tm_err_system(err, rc, "cannot read '%s'", e->path) : 0;
 }
 
+int tm_entry_refuse(const struct tm_entries *all, const struct tm_item *item, struct tm_err *err)
+{
+  char *path = tm_xstrndup(item->path, item->archive_len);
+  int rc = check(all->fs, path, item, err);
+  free(path);
+  if (rc < 0)
+    return rc;
+  tm_err_set(err, TM_EINPUT, "%.*s", (int)item->fault_len, item->fault);
+  if (tm_item_is_archive(item)) /* the fault names it */
+    return TM_EINPUT;
+  return name_words(item->path, item->path_len, item->archive_len, err);
+}
+
 static int open_entry(struct tm_entry *e, const struct tm_item *item, struct tm_err *err)
 {
   e->place = item->entry;
+  if (item->fault_len > 0)
+    return tm_entry_refuse(e->all, item, err);
   e->file = find_file(e->all, item, err);
   if (e->file == NULL)
     return err->code;
   e->file->users++;
   e->file->used = ++e->all->uses;
-  if (item->fault_len > 0) {
-    tm_err_set(err, TM_EINPUT, "%.*s", (int)item->fault_len, item->fault);
-    return place_words(e, err);
-  }
   if (e->place.how != TM_ENTRY_IN_ZIP)
     return 0;
   e->zip = tm_zip_entry_open(e->file->stream, e->file->path, &e->place, &e->all->spare, err);

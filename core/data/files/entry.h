@@ -32,4 +32,7 @@ int64_t tm_entry_size(const struct tm_entry *e);
 int64_t tm_entry_read(struct tm_entry *e, void *p, size_t n, struct tm_err *err);
 void tm_entry_close(struct tm_entry *e); /* NULL: a no-op */
 
+/* The words of an item that has a fault: TM_EINPUT; or TM_ECHANGED, ... as above, and they are those of an archive that was. */
+int tm_entry_refuse(const struct tm_entries *all, const struct tm_item *item, struct tm_err *err);
+
 #endif

@@ -59,9 +59,21 @@ void tm_groups_free(struct tm_groups *g)
   free(g);
 }
 
+/* What has a fault says nothing: null. */
+static int find_values(struct tm_groups *g, const struct tm_item *item, struct tm_err *err)
+{
+  if (item->fault_len == 0)
+    return tm_partition_match(g->partition, item->path, item->path_len, g->values, err);
+  for (size_t i = 0; i < tm_partition_len(g->partition); i++) {
+    const char *name = tm_partition_key(g->partition, i);
+    g->values[i] = (struct tm_key) { .name = name, .name_len = strlen(name), .type = TM_KEY_NULL };
+  }
+  return 0;
+}
+
 int tm_groups_add(struct tm_groups *g, const struct tm_item *item, struct tm_err *err)
 {
-  int rc = tm_partition_match(g->partition, item->path, item->path_len, g->values, err);
+  int rc = find_values(g, item, err);
   if (rc < 0)
     return rc;
   tm_buf_clear(&g->order);

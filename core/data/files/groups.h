@@ -1,5 +1,6 @@
 /* groups.h - the files of an input by the values of its partition keys: each combination of values that there is makes one
- * mini-batch, wherever in the listing its files stand.
+ * mini-batch, wherever in the listing its files stand. Items that cannot be read (item.h) have null for each value: they fail
+ * together, and their names need not fit.
  *
  * All files are added, then the groups come in the order of their values (key.h), the files within one in that of the listing.
  * Files beyond a fixed amount of memory wait on the disk (sorter.h). Steps: new, add ..., next until 0, free.

@@ -18,7 +18,8 @@ struct unpack {
   struct archive *archive; /* NULL: to be opened */
   int64_t in, out;         /* places in the file, and in the contents */
   bool is_empty;           /* it holds nothing at all */
-  struct tm_err err;       /* of a read of the file, which libarchive knows nothing of */
+  struct tm_err
+      err; /* what ended it: of a read of the file, or its words for damage, which are lost else */
   char *input, *skipped;
 };
 
@@ -38,10 +39,10 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
 static int refuse(struct unpack *u, struct tm_err *err)
 {
   const char *words = archive_error_string(u->archive);
-  if (u->err.code < 0)
-    return tm_err_set(err, u->err.code, "%s", u->err.text);
-  return tm_err_set(err, TM_EDAMAGE, "'%s' cannot be unpacked: %s", u->path,
-                    words != NULL ? words : "it is damaged");
+  if (u->err.code == 0)
+    tm_err_set(&u->err, TM_EDAMAGE, "'%s' cannot be unpacked: %s", u->path,
+               words != NULL ? words : "it is damaged");
+  return tm_err_set(err, u->err.code, "%s", u->err.text);
 }
 
 static void end(struct unpack *u)
@@ -77,10 +78,11 @@ static int64_t read_on(struct unpack *u, char *p, size_t n, struct tm_err *err)
 {
   size_t done = 0;
   while (done < n && !u->is_empty) {
-    la_ssize_t got = archive_read_data(u->archive, p + done, n - done);
-    if (got < 0)
-      return refuse(u, err);
-    if (got == 0)
+    la_ssize_t got = u->err.code < 0 ? -1 : archive_read_data(u->archive, p + done, n - done);
+    int rc = got < 0 ? refuse(u, err) : 0;
+    if (rc < 0 && (done == 0 || !u->stream.gives_before_damage))
+      return rc;
+    if (got <= 0)
       break;
     done += (size_t)got;
   }
@@ -98,7 +100,7 @@ static int64_t unpack_read(struct tm_stream *s, void *p, size_t n, int64_t at, s
     size_t skip = at - u->out < (int64_t)SKIP ? (size_t)(at - u->out) : SKIP;
     int64_t got = read_on(u, u->skipped, skip, err);
     if (got < (int64_t)skip)
-      return got < 0 ? got : 0;
+      return got < 0 ? got : u->err.code < 0 ? refuse(u, err) : 0;
   }
   return read_on(u, p, n, err);
 }

@@ -25,8 +25,10 @@ struct tm_walk {
 static la_ssize_t on_read(struct archive *a, void *data, const void **p)
 {
   struct tm_walk *w = data;
-  int64_t got = w->stream->read(w->stream, w->input, INPUT, w->at, &w->err);
+  struct tm_err err = TM_ERR_NONE;
+  int64_t got = w->stream->read(w->stream, w->input, INPUT, w->at, &err);
   if (got < 0) {
+    w->err = err;
     archive_set_error(a, EIO, "cannot be read");
     return ARCHIVE_FATAL;
   }
@@ -79,6 +81,7 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
 {
   struct tm_walk *w = TM_NEW(struct tm_walk);
   w->stream = s;
+  s->gives_before_damage = true; /* the entries before it are found */
   w->path = tm_xstrdup(path);
   w->from = w->at = from;
   w->input = tm_xmalloc(INPUT);
@@ -106,15 +109,30 @@ void tm_walk_close(struct tm_walk *w)
   free(w);
 }
 
+/* What a read of the stream has met. 0: it has met nothing. */
+static int refuse_stream(const struct tm_walk *w, struct tm_err *err)
+{
+  int code = w->err.code == TM_EDAMAGE ? TM_EINPUT : w->err.code;
+  return code < 0 ? tm_err_set(err, code, "%s", w->err.text) : 0;
+}
+
+static int refuse_data(const struct tm_walk *w, struct tm_err *err)
+{
+  const char *words = archive_error_string(w->archive);
+  int rc = refuse_stream(w, err);
+  return rc < 0 ? rc
+                : tm_err_set(err, TM_EINPUT, "its data cannot be decoded: %s",
+                             words ? words : "they are damaged");
+}
+
 static int refuse(struct tm_walk *w, struct tm_err *err)
 {
   const char *words = archive_error_string(w->archive);
-  if (w->err.code < 0 && w->err.code != TM_EDAMAGE)
-    return tm_err_set(err, w->err.code, "%s", w->err.text);
-  if (w->err.code == TM_EDAMAGE)
-    return tm_err_set(err, TM_EINPUT, "%s", w->err.text);
+  int rc = refuse_stream(w, err);
+  if (rc < 0)
+    return rc;
   if (words == NULL)
-    words = "it is damaged";
+    words = "it is damaged, or cut off";
   if (strstr(words, "Unrecognized archive format") != NULL)
     words = "it is no archive; accepted: zip, tar (also packed with gzip, zstd, xz, bzip2 or lz4), "
             "7z and cpio";
@@ -139,7 +157,7 @@ int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)
   while (done < n) {
     la_ssize_t got = archive_read_data(w->archive, (char *)p + done, n - done);
     if (got < 0) /* ARCHIVE_WARN too: a check sum is wrong */
-      return refuse(w, err);
+      return refuse_data(w, err);
     if (got == 0)
       break;
     done += (size_t)got;
@@ -165,8 +183,11 @@ int64_t tm_walk_at(const struct tm_walk *w)
 int tm_walk_drain(struct tm_walk *w, struct tm_err *err)
 {
   const void *p;
-  la_ssize_t got;
-  while ((got = on_read(w->archive, w, &p)) > 0)
-    ;
-  return got < 0 ? refuse(w, err) : 0;
+  la_ssize_t got = on_read(w->archive, w, &p);
+  return got < 0 ? refuse(w, err) : got > 0;
+}
+
+int64_t tm_walk_drained(const struct tm_walk *w)
+{
+  return w->at;
 }

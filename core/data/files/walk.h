@@ -29,8 +29,10 @@ bool tm_walk_is_tar(const struct tm_walk *w);
 /* In the stream: of the header at hand, or of what was taken for the next one at the end; behind what has been read of it. */
 int64_t tm_walk_header_at(const struct tm_walk *w);
 int64_t tm_walk_at(const struct tm_walk *w);
-/* Reads what follows the last entry: check sums stand there. */
+/* Reads on behind the last entry, a piece of what follows: check sums stand there. 1: there may be more, and _drained() is where
+ * it stands in the stream; 0: the end. */
 int tm_walk_drain(struct tm_walk *w, struct tm_err *err);
+int64_t tm_walk_drained(const struct tm_walk *w);
 void tm_walk_close(struct tm_walk *w); /* NULL: a no-op */
 
 #endif

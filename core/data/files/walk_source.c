@@ -1,8 +1,7 @@
 /* walk_source.c - the entries of what is read from its beginning: tar, cpio, 7z.
  *
  *  (1) The contents of a tar's entry begin behind its header, which is where libarchive has read to when it gives it.
- *  (2) What is packed is read to its very end, so that the last check sum is looked at.
- *  (3) How much a packed archive holds is compared with its size before each entry is passed: a bomb is not unpacked.
+ *  (2) What is packed is read to its very end, so that the last check sum is looked at; no further than its size allows.
  */
 #include <archive_entry.h>
 #include <inttypes.h>
@@ -22,16 +21,7 @@ struct walk_source {
   struct tm_walk *walk;
   bool is_packed;
   int64_t number; /* of the next entry */
-  int64_t held;   /* bytes of contents so far */
 };
-
-static int refuse_bomb(const struct walk_source *w, struct tm_err *err)
-{
-  return tm_archive_refuse(w->o.path, err,
-                           "it holds more than %" PRId64 " times its own %" PRId64
-                           " bytes; where that is right, max_ratio of the dataset says so",
-                           w->o.limits.ratio, w->o.size);
-}
 
 static int end(struct walk_source *w, struct tm_err *err)
 {
@@ -41,7 +31,10 @@ static int end(struct walk_source *w, struct tm_err *err)
     w->o.on_warning(w->o.data, text);
     free(text);
   }
-  return w->is_packed ? tm_walk_drain(w->walk, err) : 0; /* keeps (2) */
+  int rc = w->is_packed ? 1 : 0;
+  while (rc > 0 && (rc = tm_walk_drain(w->walk, err)) > 0) /* keeps (2) */
+    rc = tm_archive_check_held(&w->o, tm_walk_drained(w->walk), err) < 0 ? err->code : 1;
+  return rc;
 }
 
 static enum tm_raw_type type_of(struct archive_entry *e)
@@ -87,10 +80,6 @@ static int walk_next(struct tm_source *s, struct tm_raw_entry *out, struct tm_er
     return rc < 0 ? rc : end(w, err);
   describe(w, e, out); /* keeps (1) */
   w->number++;
-  w->held = w->held > INT64_MAX - out->place.size ? INT64_MAX : w->held + out->place.size;
-  bool is_packed = w->is_packed || !tm_walk_is_tar(w->walk); /* 7z is packed within */
-  if (is_packed && w->held > TM_ARCHIVE_SMALL && w->held / w->o.limits.ratio >= w->o.size)
-    return refuse_bomb(w, err); /* keeps (3) */
   return 1;
 }
 

@@ -50,6 +50,7 @@ struct gzip_stream {
   int64_t wanted;             /* the same: from here on one is looked for */
   int64_t expected;           /* a place that is read from soon, or -1 */
   struct tm_gzip_record near; /* the last border of a block before it; kind 0: none */
+  struct tm_err err;          /* damage at `out`; code 0: none is known */
   const char *given;          /* while reading: what has been decoded by this call */
   size_t
       before; /* bytes of the contents before it that are in `window`; where points are written */
@@ -114,6 +115,7 @@ static void begin_at(struct gzip_stream *g, int64_t in, int64_t out, enum phase 
   seek(g, in);
   g->has_begun = true;
   g->out = out;
+  g->err.code = 0;
   begin(g, phase);
 }
 
@@ -292,7 +294,8 @@ static size_t room_for(const struct gzip_stream *g, size_t n)
   return n < SKIP ? n : SKIP;
 }
 
-/* Decodes some of the contents to where `done` bytes of this call are before. */
+/* Decodes some of the contents to where `done` bytes of this call are before. With an error that it has put into `err` it may
+ * have given some, too. */
 static int64_t decode(struct gzip_stream *g, char *p, size_t n, size_t done, struct tm_err *err)
 {
   int more = fill(g, err);
@@ -305,12 +308,14 @@ static int64_t decode(struct gzip_stream *g, char *p, size_t n, size_t done, str
   size_t got = room - g->z.avail_out;
   g->out += (int64_t)got;
   add_near(g); /* keeps (2) */
-  if (rc < 0)
-    return failed(g, rc, err);
+  if (rc < 0) {
+    rc = failed(g, rc, err);
+    return got > 0 ? (int64_t)got : rc;
+  }
   if (g->z.block_state == ISAL_BLOCK_FINISH) {
     rc = g->phase == RAW ? skip_trailer(g, err) : 0;
     g->phase = BETWEEN;
-    return rc < 0 ? rc : (int64_t)got;
+    return rc < 0 && got == 0 ? rc : (int64_t)got;
   }
   if (more == 0 && got == 0)
     return too_early(g, err);
@@ -328,22 +333,30 @@ static int64_t go_on(struct gzip_stream *g, char *p, size_t n, size_t done, stru
   }
 }
 
+/* What is damaged stays so; what the machine was to blame for may be read another time. */
+static int refuse(struct gzip_stream *g, struct tm_err *err)
+{
+  int code = tm_err_set(err, g->err.code, "%s", g->err.text);
+  if (code != TM_EDAMAGE)
+    g->err.code = 0;
+  return code;
+}
+
 static int64_t read_on(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
 {
   size_t done = 0;
   g->given = p;
-  while (done < n && g->phase != ENDED) {
-    int64_t got = go_on(g, p + done, n - done, done, err);
-    if (got < 0)
-      return got;
-    done += (size_t)got;
+  while (done < n && g->phase != ENDED && g->err.code == 0) {
+    int64_t got = go_on(g, p + done, n - done, done, &g->err);
+    done += got > 0 ? (size_t)got : 0;
   }
   if (g->o.is_writer) {
     size_t kept = g->before + done < TM_GZIP_WINDOW ? g->before + done : TM_GZIP_WINDOW;
     copy_window(g, done, kept, g->window);
     g->before = kept;
   }
-  return (int64_t)done;
+  bool is_good = done == n || g->err.code == 0 || (done > 0 && g->stream.gives_before_damage);
+  return is_good ? (int64_t)done : refuse(g, err);
 }
 
 /* From the best point for this place. Who writes the index goes over all of the file in order, if need be from its
@@ -378,7 +391,7 @@ static int64_t gzip_read(struct tm_stream *s, void *p, size_t n, int64_t at, str
     size_t skip = at - g->out < (int64_t)SKIP ? (size_t)(at - g->out) : SKIP;
     int64_t got = read_on(g, g->skipped, skip, err);
     if (got < (int64_t)skip)
-      return got < 0 ? got : 0;
+      return got < 0 ? got : g->err.code < 0 ? refuse(g, err) : 0;
   }
   return read_on(g, p, n, err);
 }

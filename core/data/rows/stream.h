@@ -26,6 +26,8 @@ struct tm_stream {
   bool will_have_size; /* once it has been read to its end, and in the next run */
   bool
       is_in_order; /* it can be read in no other way: what is asked for again is unpacked from the beginning */
+  /* Set by who reads it: a read that meets damage gives the bytes before it, fewer than n, and the next one the error. */
+  bool gives_before_damage;
 };
 
 enum tm_packing { TM_PACKED_NOT, TM_PACKED_GZIP, TM_PACKED_OTHER };

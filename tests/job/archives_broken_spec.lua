@@ -1,0 +1,274 @@
+-- Archives that cannot be listed, or no further: each is a failed item, whoever is killed, and the others are read.
+--
+-- TM_KILLS: how many supervisors are killed at random moments (15).
+local archives = require "support.archives"
+local job = require "support.job"
+local json = require "dkjson"
+local programs = require "support.programs"
+
+local SCRIPT = [[function run(m, context)
+  local rows = {}
+  for i, item in ipairs(m) do
+    local reader = assert(context:open(item))
+    local text, why = reader:read "*a"
+    if text then
+      rows[#rows + 1] = item:match "in/(.*)" .. "=" .. #text
+    else
+      context:fail(i, why)
+    end
+  end
+  return rows
+end]]
+
+local function pipeline(t, options, config)
+  t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local config = tm.ParallelRunConfig { entry_script = "score.lua", %s }
+local found = tm.Dataset.File.from_archives("in", %s)
+local step = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = { found } }
+return tm.Pipeline { name = "case", steps = { step } }
+]]):format(config or "mini_batch_size = 2", options or "{}"))
+end
+
+local function members(n, size)
+  local list = {}
+  for i = 1, n do list[i] = { ("%d.txt"):format(i), ("%d"):format(i % 10):rep(size or 700) } end
+  return list
+end
+
+local function gzip(t, name, text)
+  t:write("packed", text)
+  assert(os.execute(("cd '%s' && gzip -c packed > '%s' && rm packed"):format(t.dir, name)) == 0)
+end
+
+-- newc, without its end.
+local function cpio(list)
+  local out = {}
+  for _, m in ipairs(list) do
+    local head = ("070701" .. ("%08x"):rep(13)):format(1, 0x81a4, 0, 0, 1, 0, #m[2], 0, 0, 0, 0, #m[1] + 1, 0) .. m[1]
+      .. "\0"
+    out[#out + 1] = head .. ("\0"):rep(-#head % 4) .. m[2] .. ("\0"):rep(-#m[2] % 4)
+  end
+  return table.concat(out)
+end
+
+-- By path: what is said of each, in the order of the lines.
+local function failed_items(t)
+  local items = {}
+  for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
+    local item = json.decode(line)
+    items[#items + 1] = item
+    items[item.item:match "in/(.*)"] = item
+  end
+  return items
+end
+
+local function again(t) os.execute(("rm -rf '%s'"):format(t.job_dir)) end
+
+describe("an archive that cannot be listed", function()
+  after_each(job.check_end)
+
+  local three = archives.tar(members(3))
+  local overlapping = members(9)
+  for i = 2, #overlapping do overlapping[i].at = 0 end
+  local cases = {
+    { "no archive", "a.zip", "hello", {}, "it is no archive; accepted: zip, tar" },
+    { "an empty file", "a.tar", "", {}, "it is empty" },
+    { "a zip that is cut off", "a.zip", archives.zip(members(3)):sub(1, -30), {}, "it may be cut off" },
+    { "a zip without what its directory names", "a.zip", archives.zip(members(3)):sub(1500), {},
+      "it is no archive" },
+    { "a zip with a damaged directory", "a.zip",
+      (archives.zip(members(3)):gsub("PK\1\2(.-)PK\1\2", "PK\1\2%1PK\1\1", 1)), { "1.txt" },
+      "its directory is damaged" },
+    { "a tar that is cut off", "a.tar", three:sub(1, 4 * 512 + 100), { "1.txt" }, "runcated", "2.txt" },
+    { "a tar with a damaged header", "a.tar", three:sub(1, 1636) .. "x" .. three:sub(1638), { "1.txt" }, "amaged" },
+    { "a tar.gz that is cut off", "a.tgz", function(t)
+      gzip(t, "in/a.tgz", archives.tar(members(40)))
+      local packed = t:read "in/a.tgz"
+      t:write("in/a.tgz", packed:sub(1, -12))
+    end, true, "the file ends too early" },
+    { "a tar.gz with a wrong check sum", "a.tgz", function(t)
+      gzip(t, "in/a.tgz", three)
+      local packed = t:read "in/a.tgz"
+      t:write("in/a.tgz", packed:sub(1, -9) .. "\1\2\3\4" .. packed:sub(-4))
+    end, { "1.txt", "2.txt", "3.txt" }, "check" },
+    { "a cpio that is cut off", "a.cpio", cpio(members(3)), { "1.txt", "2.txt", "3.txt" },
+      "it is damaged, or cut off" },
+    { "a 7z of nonsense", "a.7z", "7z\188\175\39\28" .. ("\255"):rep(100), {}, "cannot be listed" },
+    { "too many entries", "a.zip", archives.zip(members(30)), true, "it has more than 20 entries" },
+    { "a bomb", "a.tgz", function(t)
+      gzip(t, "in/a.tgz", archives.tar { { "1.txt", "x" }, { "zeros", ("\0"):rep(2 ^ 25) } })
+    end, { "1.txt" }, "it holds more than 200 times its own" },
+    { "entries that overlap", "a.zip", archives.zip(overlapping), true, "its entries overlap" },
+  }
+
+  for _, case in ipairs(cases) do
+    local what, name, bytes, found, why, cut = unpack(case)
+    it("is a failed item: " .. what, function()
+      local t = job.case()
+      t:script(SCRIPT)
+      t:write("in/b.zip", archives.zip(members(3)))
+      if type(bytes) == "function" then
+        bytes(t)
+      else
+        t:write("in/" .. name, bytes)
+      end
+      pipeline(t, "{ extract = false, max_entries = 20 }")
+      if what ~= "too many entries" then pipeline(t, "{ extract = false }") end
+      local r = t:expect_job(0)
+      local items, rows = failed_items(t), {}
+      local item = items[name]
+      assert.truthy(item and item.error:find(why, 1, true), item and item.error or "not failed")
+      assert.equal(1, item.try)
+      assert.equal(cut and 2 or 1, #items)
+      assert.truthy(not cut or items[name .. "/" .. cut])
+      for _, row in ipairs(t:rows()) do rows[row:match "^[^=]*"] = true end
+      for i = 1, 3 do assert.truthy(rows[("b.zip/%d.txt"):format(i)]) end
+      if found == true then
+        assert.truthy(rows[name .. "/1.txt"])
+        found = { n = r.result.steps[1].items.succeeded - 3 }
+      end
+      for _, entry in ipairs(found) do assert.truthy(rows[name .. "/" .. entry], entry) end
+      local counts = r.result.steps[1].items
+      assert.same({ 3 + (found.n or #found), #items }, { counts.succeeded, counts.failed })
+      assert.equal(counts.total, counts.succeeded + counts.failed)
+      for _, status in ipairs(t:statuses()) do assert.equal("RUN_DONE", status) end
+      t:expect(t:run { "verify", t.job_dir }, 0)
+    end)
+  end
+
+  it("is a failed item whatever on_unreadable says, and whatever is wanted of it", function()
+    local t = job.case()
+    t:script(SCRIPT)
+    t:write("in/a.zip", "PK\3\4")
+    t:write("in/b.tar", archives.tar { { "x/1.txt", "one" }, { "/etc/passwd", "x" } })
+    pipeline(t, '{ extract = false, on_unreadable = "skip", entries = "x/*.txt" }')
+    t:expect_job(0)
+    assert.same({ "b.tar/x/1.txt=3" }, t:rows())
+    assert.equal(1, #failed_items(t))
+    again(t)
+    t:script [[function run(m, context)
+      return { tostring(context.partition_key_value.side) .. " " .. #m }
+    end]]
+    pipeline(t, '{ partition_format = "{side}/*.txt" }', 'partition_keys = "side"')
+    t:expect_job(0)
+    assert.same({ "x 1" }, t:rows())
+    assert.equal(2, #failed_items(t))
+    again(t)
+    t:script(SCRIPT)
+    pipeline(t, '{ partition_format = "{side}/*.txt", extract = false }')
+    t:expect_job(0)
+    assert.same({ "b.tar/x/1.txt=3" }, t:rows())
+  end)
+
+  it("keeps its reason where run() raises, and a long name leaves it", function()
+    local t = job.case()
+    local long, far = ("n"):rep(300), ("f/"):rep(2040) .. "far"
+    t:write("in/a.zip", "PK\3\4")
+    t:write("in/b.zip",
+      archives.zip { { "1.txt", "one" }, { "secret", "x", flags = 1 }, { long, "two" }, { far, "x" } })
+    t:script 'function run() error "always" end'
+    pipeline(t, "{ extract = false }", "mini_batch_size = 9, run_max_try = 1")
+    t:expect_job(1)
+    local items = failed_items(t)
+    assert.truthy(items["a.zip"].error:find("it may be cut off", 1, true))
+    assert.truthy(items["b.zip/secret"].error:find("it is encrypted", 1, true))
+    assert.truthy(items["b.zip/1.txt"].error:find("always", 1, true))
+    again(t)
+    t:script [[local before
+    function run(m, context)
+      local rows = {}
+      if before then assert(not io.open(before), before .. " is still there") end
+      before = m[1]
+      for i, path in ipairs(m) do
+        assert(path:find(os.getenv "TMPDIR", 1, true))
+        rows[i] = io.open(path):read "*a"
+      end
+      return rows
+    end]]
+    t:write("in/c.zip", archives.zip(members(6, 1)))
+    pipeline(t, "{}", "mini_batch_size = 3, process_count_per_node = 1, run_max_try = 1")
+    t:expect_job(0)
+    assert.same({ "1", "2", "3", "4", "5", "6", "one" }, t:rows())
+    items = failed_items(t)
+    for _, name in ipairs { long, far } do
+      local item = items["b.zip/" .. name]
+      assert.truthy(item and item.error:find("its name is too long for a file of this machine", 1, true), item.error)
+    end
+  end)
+
+  it("counts against error_threshold, and is told everywhere", function()
+    local t = job.case()
+    t:script(SCRIPT)
+    t:write("in/a.zip", "PK\3\4")
+    t:write("in/b.zip", archives.zip(members(3)))
+    pipeline(t, "{ extract = false }", "mini_batch_size = 2, error_threshold = 0")
+    local r = t:run { "run", "pipeline.lua", "--dry-run" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("it may be cut off; it is a failed item", 1, true), r.err)
+    r = t:expect_job(1)
+    assert.truthy(r.err:find("error_threshold", 1, true), r.err)
+    assert.truthy(r.err:find("it may be cut off; it is a failed item", 1, true), r.err)
+    r = t:run { "status", t.job_dir }
+    assert.truthy(r.out:find("in/a.zip' cannot be listed: it begins as a zip file and has no end", 1, true), r.out)
+    t:expect_job(1, { "--resume" }) -- it still cannot
+    pipeline(t, "{ extract = false }", "mini_batch_size = 2, error_threshold = 1")
+    t:expect_job(0, { "--resume" })
+    assert.equal(3, #t:rows())
+    r = t:run { "replay", t.job_dir, "--mini-batch", "0" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("item 1 fails: the archive '", 1, true), r.err)
+    t:write("ask.lua", ([[
+      local tidemill = require "tidemill"
+      local found = tidemill.Dataset.File.from_archives(%q, { extract = false })
+      for m in found:mini_batches(2) do print(#m) end
+      local job = dofile("pipeline.lua"):submit()
+      job:wait()
+      for _, f in ipairs(job:failures()) do print(f.error) end
+    ]]):format(t:path "in"))
+    r = t:run { "ask.lua" }
+    t:expect(r, 0)
+    assert.truthy(r.out:find("1\n2\nthe archive '", 1, true), r.out .. r.err)
+    r = t:run { "run", "pipeline.lua", "--progress", "none", "--only-failed", t.job_dir, "--job-dir", t:path "again" }
+    t:expect(r, 1) -- the same item, which fails again
+    assert.truthy(r.err:find("not one of 1 item succeeded", 1, true), r.err)
+    t:write("in/a.zip", archives.zip(members(2))) -- it is whole now: another list
+    r = t:run { "run", "pipeline.lua", "--progress", "none", "--only-failed", t.job_dir, "--job-dir", t:path "more" }
+    t:expect(r, 1)
+    assert.truthy(r.err:find("is not what it was when it was listed: it has another size or time", 1, true), r.err)
+  end)
+
+  it("is the same item in a job that goes on after any kill", function()
+    math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+    local t = job.case()
+    t:script(SCRIPT)
+    for i = 1, 10 do
+      t:write(("in/%02d.zip"):format(i), archives.zip(members(20)))
+      t:write(("in/%02d.tar"):format(i), archives.tar(members(20)):sub(1, 5000 + 512 * i))
+      t:write(("in/%02d.txt"):format(i), "no archive")
+    end
+    pipeline(t, "{ extract = false }", "mini_batch_size = 1")
+    local function seen()
+      local items = {}
+      for i, item in ipairs(failed_items(t)) do items[i] = item.mini_batch .. " " .. item.item .. " " .. item.error end
+      return items
+    end
+    local begin_s = programs.now()
+    t:expect_job(0)
+    local usual_ms = math.ceil((programs.now() - begin_s) * 1000)
+    local rows, items = t:rows(), seen()
+    assert.is_true(#items >= 20)
+    for _ = 1, tonumber(os.getenv "TM_KILLS") or 15 do
+      again(t)
+      local p = t:start_job()
+      programs.pass_ms(math.random(0, usual_ms))
+      p:kill(programs.SIGKILL)
+      t:finish(p, 30)
+      t:wait_for_none(30)
+      t:expect_job(0, { "--resume" })
+      assert.same(rows, t:rows())
+      assert.same(items, seen())
+      t:expect(t:run { "verify", t.job_dir }, 0)
+    end
+  end)
+end)
