@@ -226,7 +226,8 @@ describe("a worker", function()
     t:inputs(1000)
     t:script(DIE .. "local least = " .. math.random(4000, 16000) .. [[
 
-      ffi.cdef "struct times { long every_s, every_us, in_s, in_us; }; int setitimer(int, const struct times *, void *);"
+      ffi.cdef "struct times { long every_s, every_us, in_s, in_us; };"
+      ffi.cdef "int setitimer(int, const struct times *, void *);"
       local begun = 0
       function run(m, context)
         if begun == 0 then ffi.C.setitimer(1, ffi.new("struct times", { in_us = least }), nil) end
