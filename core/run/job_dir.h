@@ -21,7 +21,7 @@ enum tm_job_dir_state {
   TM_JOB_DIR_INCOMPLETE, /* a job was killed here before its definition was complete: nothing had started */
   TM_JOB_DIR_JOB,     /* holds a job */
   TM_JOB_DIR_FOREIGN, /* holds something else */
-  TM_JOB_DIR_UNKNOWN, /* it cannot be read */
+  TM_JOB_DIR_UNKNOWN, /* it cannot be read, or is a file */
 };
 
 struct tm_job_dir {
