@@ -1,4 +1,4 @@
-/* job_dir.h - a job directory: who may use it, and whether it holds a job (design: invariants 6 and 7).
+/* job_dir.h - a job directory: who may use it, and whether it holds a job (core/README.md: invariants 6 and 7).
  *
  *   job.json         renamed into place before anything starts: with it the directory holds a job
  *   lock             held by the one supervisor (flock)
