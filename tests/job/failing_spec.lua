@@ -224,7 +224,7 @@ describe("a worker", function()
   it("that dies at any moment fails the try that had begun, or none", function()
     local t = job.case()
     t:inputs(1000)
-    t:script(DIE .. "local least = " .. math.random(4000, 16000) .. [[
+    t:script(DIE .. "local least = " .. math.random(1000, 6000) .. [[
 
       ffi.cdef "struct times { long every_s, every_us, in_s, in_us; };"
       ffi.cdef "int setitimer(int, const struct times *, void *);"
@@ -232,7 +232,7 @@ describe("a worker", function()
       function run(m, context)
         if begun == 0 then ffi.C.setitimer(1, ffi.new("struct times", { in_us = least }), nil) end
         begun = begun + 1
-        for _ = 1, 5000 do io.type(begun) end
+        for _ = 1, 20000 do io.type(begun) end
         return { name_of(m[1]) .. " " .. context.try }
       end]])
     t:pipeline "mini_batch_size = 1, run_max_try = 200, retry_delay = 0, process_count_per_node = 2"
@@ -245,7 +245,7 @@ describe("a worker", function()
     end
     for _ in t:log("sys/node/0/_main.txt"):gmatch "ended: [^\n]*signal 26" do died = died + 1 end
     local counted = t:statuses()
-    assert.is_true(died > 3, died .. " workers died")
+    assert.is_true(died > 0, "no worker died")
     assert.is_true(counted.PROCESS_DIED <= died, counted.PROCESS_DIED .. " tries for " .. died .. " deaths")
     assert.equal(1000 + counted.PROCESS_DIED, tries)
     assert.equal(1000, counted.RUN_DONE)
