@@ -282,6 +282,11 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
     len = end ? (size_t)(text + len - end) : 0;
     text = end ? end : text;
   }
+  if (len > 0 && text[0] == '\x1b') { /* has no lines, and could be anything */
+    tm_lua_error_release(e);
+    tm_buf_printf(&e->message, "'%s' is no Lua text but compiled; accepted: its source", shown_as);
+    return TM_ESCRIPT;
+  }
   struct tm_buf label = TM_BUF_NONE;
   tm_buf_printf(&label, "@%s", shown_as);
   int rc = luaL_loadbufferx(L, text, len, label.data, "t");

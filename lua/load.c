@@ -251,10 +251,8 @@ int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *e
     goto done;
   L = tm_lua_new(err);
   rc = L ? tm_lua_load(L, tm_buf_str(&text), text.len, shown_as, &e) : TM_ELIMIT;
-  if (L && rc < 0 && e.where.len > 0)
+  if (L && rc < 0)
     fill_err(err, TM_ESCRIPT, &e);
-  else if (L && rc < 0) /* compiled already: there are no lines in it */
-    tm_err_set(err, TM_ESCRIPT, "'%s' is no Lua text: %s", shown_as, tm_buf_str(&e.message));
 done:
   tm_lua_free(L);
   tm_lua_error_release(&e);

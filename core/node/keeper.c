@@ -1,7 +1,7 @@
 /* keeper.c - the process on a node that starts, watches and ends its workers.
  *
  * One loop, one thread, and these events: a frame on the control channel; the end of a child; a deadline. Its invariants,
- * after invariant 14 of the design:
+ * after invariant 14 of core/README.md:
  *
  *  (1) When the control channel closes, everything beneath the keeper is killed, and it ends when nothing is left: all
  *      that descends from its workers becomes its own child sooner or later, because it is a subreaper, and is killed then.

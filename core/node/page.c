@@ -1,4 +1,4 @@
-/* page.c - what a worker shares with its keeper. Invariant 10 of the design stands here:
+/* page.c - what a worker shares with its keeper. Keeps invariant 10 (core/README.md):
  *
  *  (1) An entry moves queued -> begun -> done (worker) or queued -> taken (keeper), by compare-and-swap on one word: of
  *      the two only one can have it, and a death at any point leaves the word at the truth.

@@ -1,5 +1,5 @@
 /* commit.h - the one act by which the work of a mini-batch becomes part of the result. Owns the manifest, the output
- * file, the failures log and the journal of a step, and the order in which they are written (design: invariants 1-8).
+ * file, the failures log and the journal of a step, and the order in which they are written (core/README.md: invariants 1-8).
  *
  * Caller, on the job's thread: open (which recovers what an earlier session left); then add_done / add_failed in any order,
  * flush often; sync_begin / tm_sync_run (on the syncer's thread) / sync_end every sync_interval; finish; close.

@@ -1,4 +1,4 @@
-/* fates.h - what has become of each mini-batch: two bits each (design: invariant 11). Zero-initialised is empty: all open. */
+/* fates.h - what has become of each mini-batch: two bits each (core/README.md: invariant 11). Zero-initialised is empty: all open. */
 #ifndef TM_RUN_FATES_H
 #define TM_RUN_FATES_H
 

@@ -53,8 +53,12 @@ enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err)
 
   if (rc == -ENOENT)
     return TM_JOB_DIR_NEW;
-  if (rc == -ENOTDIR)
-    return TM_JOB_DIR_FOREIGN;
+  if (rc == -ENOTDIR) {
+    tm_err_set(err, TM_EUSAGE,
+               "'%s' is no directory, nor can it become one; name an empty or a new directory",
+               path);
+    return TM_JOB_DIR_UNKNOWN;
+  }
   if (rc < 0) {
     tm_err_system(err, rc, "cannot look into '%s'", path);
     return TM_JOB_DIR_UNKNOWN;

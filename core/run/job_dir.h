@@ -1,4 +1,4 @@
-/* job_dir.h - a job directory: who may use it, and whether it holds a job (design: invariants 6 and 7).
+/* job_dir.h - a job directory: who may use it, and whether it holds a job (core/README.md: invariants 6 and 7).
  *
  *   job.json         renamed into place before anything starts: with it the directory holds a job
  *   lock             held by the one supervisor (flock)
@@ -21,7 +21,7 @@ enum tm_job_dir_state {
   TM_JOB_DIR_INCOMPLETE, /* a job was killed here before its definition was complete: nothing had started */
   TM_JOB_DIR_JOB,     /* holds a job */
   TM_JOB_DIR_FOREIGN, /* holds something else */
-  TM_JOB_DIR_UNKNOWN, /* it cannot be read */
+  TM_JOB_DIR_UNKNOWN, /* it cannot be read, or is a file */
 };
 
 struct tm_job_dir {

@@ -1,4 +1,4 @@
-/* journal.h - the record of what is over: fixed records of 64 bytes, appended, never changed (design: invariant 3).
+/* journal.h - the record of what is over: fixed records of 64 bytes, appended, never changed (core/README.md: invariant 3).
  *
  * Every record, little-endian:
  *

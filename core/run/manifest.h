@@ -1,4 +1,4 @@
-/* manifest.h - the list of mini-batches, on disk (design: invariant 11).
+/* manifest.h - the list of mini-batches, on disk (core/README.md: invariant 11).
  *
  * Written by one thread (the lister), read by another (the job's): an entry may be read once tm_manifest_count() has passed
  * it. Entries are check-summed, and chained by a running hash; an end record closes the list. One offset is kept in memory

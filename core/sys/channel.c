@@ -294,13 +294,9 @@ int tm_channel_pair(int fds[2], struct tm_err *err)
     fds[0] = fds[1] = -1;
     return tm_err_system(err, -errno, "cannot make a pair of sockets");
   }
-  for (int i = 0; i < 2; i++)
-    if ((fds[i] = tm_fd_lift(fds[i])) < 0) {
-      int rc = fds[i];
-      close(fds[1 - i]);
-      fds[0] = fds[1] = -1;
-      return tm_err_system(err, rc, "cannot make a pair of sockets");
-    }
+  int rc = tm_fd_lift_pair(fds);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot make a pair of sockets");
   enlarge(fds[0]);
   enlarge(fds[1]);
   return 0;

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sys/low_fds.h"
+
 #define DEPTH_MAX 200 /* descriptors: a process may have 1,024, others among them */
 
 static bool is_dots(const char *name)
@@ -24,9 +26,22 @@ static bool is_dots(const char *name)
   return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
+/* Not opendir(): while a folder is read, its descriptor must be none of the host's. NULL: errno says why. */
+static DIR *open_at(int at, const char *name, int flags)
+{
+  int fd = tm_fd_lift(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
+  DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+  if (dir == NULL && fd >= 0) {
+    int code = errno;
+    close(fd);
+    errno = code;
+  }
+  return dir;
+}
+
 int tm_dir_read(const char *path, tm_on_name on_name, void *data)
 {
-  DIR *dir = opendir(path);
+  DIR *dir = open_at(AT_FDCWD, path, 0);
   if (dir == NULL)
     return -errno;
   int rc = 0;
@@ -92,14 +107,9 @@ static int remove_folder(struct removal *r, int at, const char *name, int depth,
     return 0;
   if (depth > DEPTH_MAX)
     return move_up(r, at, name, err);
-  int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-  if (dir == NULL) {
-    int code = -errno;
-    if (fd >= 0)
-      close(fd);
-    return code == -ENOENT ? 0 : tm_err_system(err, code, "cannot remove '%s'", name);
-  }
+  DIR *dir = open_at(at, name, O_NOFOLLOW);
+  if (dir == NULL)
+    return errno == ENOENT ? 0 : tm_err_system(err, -errno, "cannot remove '%s'", name);
   if (depth == 0)
     r->top = dirfd(dir);
   int rc = remove_names(r, dir, depth, err);
@@ -144,7 +154,7 @@ int tm_tree_remove(const char *path, struct tm_err *err)
 
 int tm_fs_sync_all(const char *path, struct tm_err *err)
 {
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = tm_fd_lift(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   int rc = fd < 0 || syncfs(fd) < 0 ? -errno : 0;
   if (fd >= 0)
     close(fd);

@@ -16,11 +16,25 @@ int tm_fd_lift(int fd)
   return high;
 }
 
+int tm_fd_lift_pair(int fds[2])
+{
+  for (int i = 0; i < 2; i++) {
+    int rc = tm_fd_lift(fds[i]);
+    if (rc < 0) {
+      close(fds[1 - i]);
+      fds[0] = fds[1] = -1;
+      return rc;
+    }
+    fds[i] = rc;
+  }
+  return 0;
+}
+
 void tm_low_fds_hold(struct tm_low_fds *low)
 {
   low->len = 0;
   for (;;) {
-    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int fd = open("/dev/null", O_PATH | O_CLOEXEC);
     if (fd > STDERR_FILENO)
       close(fd);
     if (fd < 0 || fd > STDERR_FILENO)
@@ -29,8 +43,12 @@ void tm_low_fds_hold(struct tm_low_fds *low)
   }
 }
 
+/* The host may have put a file of its own in the place of one meanwhile; that is not closed. */
 void tm_low_fds_release(struct tm_low_fds *low)
 {
-  while (low->len > 0)
-    close(low->at[--low->len]);
+  while (low->len > 0) {
+    int fd = low->at[--low->len], flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && (flags & O_PATH))
+      close(fd);
+  }
 }

@@ -9,7 +9,10 @@
 /* The same above 2, close-on-exec; the low one is closed. A negative one is given back. Negated errno: none is left, and `fd` is
  * closed. */
 int tm_fd_lift(int fd);
+/* Both of a pair. 0 or a negated errno; then both are closed, and -1. */
+int tm_fd_lift_pair(int fds[2]);
 
+/* What holds a low one cannot be read or written: to who prints meanwhile it is as closed as before. */
 struct tm_low_fds {
   int at[3], len;
 };

@@ -20,6 +20,7 @@
 #include "base/time.h"
 #include "sys/fs.h"
 #include "sys/group.h"
+#include "sys/low_fds.h"
 
 #define FILE_MAX     (256u << 10) /* bytes */
 #define NO_LIMIT     (INT64_C(1) << 53)
@@ -136,7 +137,7 @@ bool tm_memory_log_names(const char *path, pid_t pid, int64_t since_ns)
 {
   char record[RECORD_MAX];
   bool found = false;
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int fd = tm_fd_lift(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (fd < 0)
     return false;
   for (int i = 0; i < RECORDS_MAX && !found; i++) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "sys/low_fds.h"
 
 #define WANTED (IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE)
 
@@ -45,7 +46,7 @@ int tm_notify_open(struct tm_notify *n, struct tm_loop *loop,
                    void (*on_change)(void *data, const char *path), void *data, struct tm_err *err)
 {
   *n = (struct tm_notify) { .on_change = on_change, .data = data };
-  n->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  n->fd = tm_fd_lift(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (n->fd < 0)
     return tm_err_system(err, -errno, "cannot watch files (fs.inotify.max_user_instances)");
   int rc = tm_poll_open(&n->poll, loop, n->fd, on_ready, n, err);

@@ -14,9 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sys/low_fds.h"
+
 int tm_page_new(const char *name, size_t size, struct tm_err *err)
 {
-  int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  int fd = tm_fd_lift(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd < 0)
     return tm_err_system(err, -errno, "cannot make shared memory '%s'", name);
   if (ftruncate(fd, (off_t)size) < 0 ||

@@ -26,6 +26,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "sys/low_fds.h"
 
 extern char **environ;
 
@@ -54,7 +55,7 @@ static int set_attr(struct start *st, const struct tm_spawn *s)
 /* Keeps (3). */
 static int dup_high(struct start *st, const struct tm_spawn *s)
 {
-  int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  int nothing = tm_fd_lift(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (nothing < 0)
     return -errno;
   int rc = 0;

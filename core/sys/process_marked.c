@@ -25,6 +25,7 @@
 #include "base/time.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
+#include "sys/low_fds.h"
 
 #define VALUE_MAX (64u << 10) /* bytes of the variable */
 #define HELD_MAX  64          /* in one look: the next one finds the others */
@@ -76,7 +77,7 @@ static int on_pid(void *data, const char *name, int type)
   if (pid <= 0 || h->held_len == HELD_MAX || is_spared(h, pid) || !is_ours(pid) ||
       !has_mark(h, pid))
     return 0;
-  int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  int fd = tm_fd_lift((int)syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0)
     return 0;
   if (!has_mark(h, pid) || /* keeps (2) */

@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/time.h"
 #include "sys/clock.h"
+#include "sys/low_fds.h"
 #include "sys/process.h"
 
 /* Where there are no descriptors of processes (Linux before 5.3, valgrind): by looking. */
@@ -36,7 +37,7 @@ static bool look_until(pid_t pid, int64_t until_ns)
 static bool has_ended(pid_t pid, int64_t ns)
 {
   int64_t until = tm_clock_mono_ns() + ns;
-  struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+  struct pollfd p = { .fd = tm_fd_lift((int)syscall(SYS_pidfd_open, pid, 0)), .events = POLLIN };
   int rc = 0;
 
   if (p.fd < 0 && errno == ENOSYS)

@@ -24,6 +24,7 @@
 #include "base/path.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
+#include "sys/low_fds.h"
 
 extern char **environ;
 
@@ -113,7 +114,7 @@ static int check_cwd(const struct tm_program *p, struct tm_err *err)
 /* Keeps (1). A descriptor, at the beginning of the input. */
 static int open_input(const struct tm_program *p, struct tm_err *err)
 {
-  int fd = memfd_create("tidemill-input", MFD_CLOEXEC);
+  int fd = tm_fd_lift(memfd_create("tidemill-input", MFD_CLOEXEC));
   int code = fd < 0 ? -errno : tm_fd_append(fd, p->input, p->input_len);
   if (code == 0 && lseek(fd, 0, SEEK_SET) < 0)
     code = -errno;

@@ -18,6 +18,7 @@
 
 #include "sys/clock.h"
 #include "sys/fs.h"
+#include "sys/low_fds.h"
 #include "sys/program.h"
 
 #define PIECE        (64u << 10) /* bytes read at once: what a pipe holds */
@@ -52,8 +53,9 @@ static int open_source(struct source *s, struct tm_buf *to, bool is_shown, struc
   int fds[2];
   if (to == NULL)
     return 0;
-  if (pipe2(fds, O_CLOEXEC) < 0)
-    return tm_err_system(err, -errno, "cannot make a pipe");
+  int code = pipe2(fds, O_CLOEXEC) < 0 ? -errno : tm_fd_lift_pair(fds);
+  if (code < 0)
+    return tm_err_system(err, code, "cannot make a pipe");
   *s = (struct source) { fds[0], fds[1], to, is_shown };
   return fcntl(s->fd, F_SETFL, O_NONBLOCK) < 0 ? tm_err_system(err, -errno, "cannot prepare a pipe")
                                                : 0;
@@ -159,7 +161,7 @@ int tm_program_run(const struct tm_program *p, const struct tm_program_capture *
     close_fd(&r.sources[i].far);
   r.until = ns > 0 ? tm_clock_mono_ns() + ns : 0;
   if (rc > 0) {
-    r.pidfd = (int)syscall(SYS_pidfd_open, r.pid, 0);
+    r.pidfd = tm_fd_lift((int)syscall(SYS_pidfd_open, r.pid, 0));
     rc = r.pidfd >= 0 ? follow(&r, &why)
                       : tm_err_system(&why, -errno, "cannot watch '%s'", p->argv[0]);
     if (rc < 0)

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
+#include "sys/low_fds.h"
 #include "sys/process.h"
 
 #define PIECE (256u << 10) /* bytes */
@@ -71,8 +72,8 @@ static int open_new(struct writing *w, int mode)
     free(name);
     name = tm_xprintf(".tidemill-%016llx.tmp", (unsigned long long)tm_process_random());
     w->tmp = tm_path_join(dir, name);
-    w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                 mode < 0 ? 0666 : (mode_t)mode & 0777);
+    w->fd = tm_fd_lift(open(w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                            mode < 0 ? 0666 : (mode_t)mode & 0777));
   } while (w->fd < 0 && errno == EEXIST);
   int code = w->fd < 0 ? -errno : 0;
   if (code == 0 && mode >= 0 && fchmod(w->fd, (mode_t)mode) < 0)
@@ -92,7 +93,7 @@ static int begin(struct writing *w, const char *path, int mode, struct tm_err *e
   if (is_there && S_ISDIR(st.st_mode))
     code = -EISDIR;
   else if (is_there && !S_ISREG(st.st_mode)) /* keeps (2) */
-    code = (w->fd = open(w->path, O_WRONLY | O_CLOEXEC)) < 0 ? -errno : 0;
+    code = (w->fd = tm_fd_lift(open(w->path, O_WRONLY | O_CLOEXEC))) < 0 ? -errno : 0;
   else
     code = open_new(w, mode < 0 && is_there ? (int)(st.st_mode & 07777) : mode);
   return code < 0 ? tm_err_system(err, code, "cannot write '%s'", path) : 0;

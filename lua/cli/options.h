@@ -25,8 +25,9 @@ enum tm_option_kind {
 struct tm_option {
   const char *name; /* without the dashes before it; of one letter: a short option */
   enum tm_option_kind kind;
-  size_t place;              /* offsetof in the caller's struct */
-  const char *value;         /* what the help calls the value; NULL for a flag */
+  size_t place; /* offsetof in the caller's struct */
+  const char
+      *value; /* what the help calls the value, "TEXT" one that may be empty; NULL for a flag */
   const char *const *values; /* the only ones accepted, NULL-ended; or NULL */
   const char *help;
 };

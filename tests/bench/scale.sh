@@ -29,7 +29,7 @@ dry_run()
   "$program" run "$1" --dry-run >"$place/words" 2>&1 || { cat "$place/words" >&2; exit 1; }
 }
 
-# listing_once FILES FOLDERS: so many files in so many folders.
+# listing_once FILES FOLDERS: so many files in so many folders; memory beside that of the size before ($peak_before).
 listing_once()
 {
   local files=$1 in_folders=$2 tree=$place/tree list all peak begin first
@@ -40,7 +40,9 @@ listing_once()
   read -r all peak begin < <(watched_job "$place/listing.lua")
   check_rows "$place/job/bench/output/rows.txt" "$files"
   first=$(cat "$place"/first.* | sort -n | head -n 1 | awk -v b="$begin" '{ printf "%.1f", ($1 - b) / 1e6 }')
-  row "$files files" '%8.2f s  first run() after %8.1f ms  peak %7d kB  whole job %6.2f s' "$list" "$first" "$peak" "$all"
+  row "$files files" '%8.2f s  first run() after %8.1f ms  peak %7d kB %5s  whole job %6.2f s' "$list" "$first" "$peak" \
+    "$(awk -v a="$peak" -v b="${peak_before:-$peak}" 'BEGIN { printf "%.2fx", a / b }')" "$all"
+  peak_before=$peak
   point listing "$in_folders" "$files" "$list" "$first" "$peak" "$all"
   rm -rf "$tree"
 }
@@ -51,6 +53,7 @@ listing()
   for in_folders in "$folders" 1; do
     heading "Listing files in $in_folders folder(s), mini-batches of 10, from a warm cache: all of it, first run(), supervisor's memory"
     has python3 "all of it" || return 0
+    peak_before=
     for count in "${files[@]}"; do
       listing_once "$count" "$in_folders"
     done

@@ -47,7 +47,8 @@ static const char script[] = "local is_slow = os.getenv 'POWER_SLOW'\n"
                              "    if n % 6 == 0 then error('number ' .. n) end\n"
                              "    rows[i] = n .. ':' .. ('x'):rep(n * 7 % 90) .. ':end'\n"
                              "  end\n"
-                             "  return rows\n"
+                             "  return IS_FRAME and #rows > 0 and\n"
+                             "    require 'tidemill.frame'.from_table { row = rows } or rows\n"
                              "end\n";
 
 static bool bad(struct power_case *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -102,7 +103,9 @@ void power_case_init(struct power_case *c, const char *program, const char *trac
   write_in(c, "pipeline.lua", pipeline);
   for (int i = 0; i < POWER_STEPS; i++) {
     snprintf(name, sizeof(name), "%s.lua", power_steps[i]);
-    write_in(c, name, script);
+    char *text = tm_xprintf("local IS_FRAME = %s\n%s", i == 1 ? "true" : "false", script);
+    write_in(c, name, text);
+    free(text);
   }
   char *in = tm_xprintf("%s/in", c->dir);
   tm_require(mkdir(in, 0700) == 0);

@@ -199,6 +199,7 @@ static const struct site sites[] = {
   { "files log",
     { "STEP/state/files" },
     "these jobs have no output files; tests/fault leaves it out of one that has" },
+  { "columns of frames", { "STEP/state/columns.tmp" }, NULL },
   { "output", { "STEP/output/*.partial" }, NULL },
   { "journal", { "STEP/state/journal" }, NULL },
   { "failed_items.jsonl", { "STEP/failed_items.jsonl.tmp" }, NULL },

@@ -44,7 +44,10 @@ END
   ;;
 digits)
   run_example digits predict-digits predictions.txt
-  "$program" lua "$root/examples/digits/accuracy.lua" "$rows"
+  "$program" lua "$root/examples/digits/accuracy.lua" "$rows" >"$dir/right"
+  cat "$dir/right"
+  right=$(sed -n 's/.*, \([0-9]*\) right: .*/\1/p' "$dir/right")
+  grep -qF "$right of the 200 are right" "$root/examples/digits/README.md"
   ;;
 word_count)
   run_example word_count count-words words.jsonl

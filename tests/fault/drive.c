@@ -98,6 +98,8 @@ static enum drive_end stopped(struct drive *d, const char *what, const struct tm
 
 static void enter(struct drive *d, int phase)
 {
+  d->phase = phase;
+  d->phases++;
   if (d->site && d->site->phases & phase)
     tm_disk_leave_out(d->disk, d->site->path_end, d->site->from, d->site->to);
   else

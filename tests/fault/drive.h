@@ -31,6 +31,8 @@ struct drive {
   uint64_t random;
   const struct drive_site *site; /* or NULL */
   uint64_t kill_at;              /* step of the next session at which it just ends; 0: never */
+  int phase;                     /* one of those of a site */
+  uint64_t phases;               /* begun so far */
   bool promised[DRIVE_COUNT];
   bool is_finished;
   char words[2600];

@@ -172,61 +172,7 @@ static void a_keeper_that_dies_raises_no_signal_and_no_exit(void **state)
   signal(SIGPIPE, SIG_DFL);
 }
 
-/* Standard descriptors: closed, and nothing of ours in their place; open, and nothing written there. */
-
-/* Whether one is taken for good: what another thread opens may be there for the moment until it is moved. */
-static bool in_low(void)
-{
-  for (int looks = 0; looks < 1000; looks++) {
-    if (fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0)
-      return false;
-    poll(NULL, 0, 1);
-  }
-  return true;
-}
-
-static void look_at_low(struct host *h, const struct tidemill_event *e)
-{
-  int *taken = h->data;
-  *taken += in_low();
-}
-
-static void closed_standard_descriptors_stay_closed(void **state)
-{
-  struct host h;
-  int taken = 0, kept[3], after = -1;
-  for (int i = 0; i < 3; i++)
-    kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
-  fflush(NULL);
-  host_setup(&h, "good", 10, "bad", 1, NULL);
-  for (int i = 0; i < 3; i++)
-    close(i);
-  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
-  char workspace[256], path[256];
-  host_path(&h, "ws", workspace);
-  host_path(&h, "pipeline.lua", path);
-  o.workspace = workspace;
-  h.on_event = look_at_low;
-  h.data = &taken;
-  int rc = tidemill_runtime_new(&h.rt, &o, &h.err);
-  taken += in_low();
-  if (rc == 0)
-    rc = tidemill_pipeline_load(&h.pipeline, h.rt, path, &h.err);
-  if (rc == 0)
-    rc = tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err);
-  if (rc == 0)
-    rc = tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err);
-  after = in_low();
-  for (int i = 0; i < 3; i++) {
-    dup2(kept[i], i);
-    close(kept[i]);
-  }
-  host_must(&h, rc);
-  assert_int_equal(taken, 0);
-  assert_int_equal(after, 0);
-  assert_int_equal(h.done, 10);
-  host_end(&h);
-}
+/* Standard descriptors are not written to. */
 
 static void keep_log(void *data, enum tidemill_level level, const char *text)
 {
@@ -438,7 +384,6 @@ int main(void)
     cmocka_unit_test(children_of_the_host_are_reaped_by_the_host),
     cmocka_unit_test(a_host_may_reap_every_child),
     cmocka_unit_test(a_keeper_that_dies_raises_no_signal_and_no_exit),
-    cmocka_unit_test(closed_standard_descriptors_stay_closed),
     cmocka_unit_test(nothing_is_printed),
     cmocka_unit_test(a_locale_with_a_comma_changes_nothing),
     cmocka_unit_test(the_directory_is_the_hosts),

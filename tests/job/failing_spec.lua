@@ -156,6 +156,9 @@ describe("a try", function()
 end)
 
 describe("a worker", function()
+  local seed = tonumber(os.getenv "TM_SEED") or os.time()
+  math.randomseed(seed)
+  print("TM_SEED=" .. seed)
   after_each(job.check_end)
 
   it("that calls os.exit fails its try alone, and is replaced", function()
@@ -178,14 +181,24 @@ describe("a worker", function()
     end
   end)
 
-  it("that is killed fails its try alone, however many it holds", function()
+  it("that kills itself fails its try alone, however many it holds", function()
     local t = job.case()
+    local victims, list, spins = {}, {}, {}
+    while #list < 10 do
+      local n = math.random(400)
+      if not victims[n] then
+        victims[n] = true
+        list[#list + 1] = n
+        spins[#spins + 1] = ("[%d] = %d"):format(n, math.random(0, 200000))
+      end
+    end
+    table.sort(list)
     t:inputs(400)
-    t:script(DIE .. [[
+    t:script(DIE .. "local spins = { " .. table.concat(spins, ", ") .. " }" .. [[
       function run(m, context)
         local n = number_of(m[1])
-        if n % 40 == 0 and is_first(tostring(n)) then
-          for _ = 1, (n * 7919) % 200000 do io.type(n) end
+        if spins[n] and is_first(tostring(n)) then
+          for _ = 1, spins[n] do io.type(n) end
           die()
         end
         return { name_of(m[1]) .. " " .. context.try }
@@ -193,7 +206,7 @@ describe("a worker", function()
     t:pipeline "mini_batch_size = 1, run_max_try = 2, process_count_per_node = 2"
     t:expect_job(0, nil, marked(t))
     local expected = job.names(400)
-    for i, name in ipairs(expected) do expected[i] = name .. (i % 40 == 0 and " 2" or " 1") end
+    for i, name in ipairs(expected) do expected[i] = name .. (victims[i] and " 2" or " 1") end
     assert.same(expected, t:rows())
     local died = {}
     for _, try in ipairs(t:tries()) do
@@ -203,8 +216,39 @@ describe("a worker", function()
       end
     end
     table.sort(died)
-    assert.same({ 40, 80, 120, 160, 200, 240, 280, 320, 360, 400 }, died)
+    assert.same(list, died)
     assert.same({ PROCESS_DIED = 10, RUN_DONE = 400 }, t:statuses())
+  end)
+
+  -- A timer that ticks while the worker computes, in run() or between two of them: nobody knows which one it ends.
+  it("that dies at any moment fails the try that had begun, or none", function()
+    local t = job.case()
+    t:inputs(1000)
+    t:script(DIE .. "local least = " .. math.random(1000, 6000) .. [[
+
+      ffi.cdef "struct times { long every_s, every_us, in_s, in_us; };"
+      ffi.cdef "int setitimer(int, const struct times *, void *);"
+      local begun = 0
+      function run(m, context)
+        if begun == 0 then ffi.C.setitimer(1, ffi.new("struct times", { in_us = least }), nil) end
+        begun = begun + 1
+        for _ = 1, 20000 do io.type(begun) end
+        return { name_of(m[1]) .. " " .. context.try }
+      end]])
+    t:pipeline "mini_batch_size = 1, run_max_try = 200, retry_delay = 0, process_count_per_node = 2"
+    t:expect_job(0, nil, marked(t))
+    local rows, tries, died = t:rows(), 0, 0
+    assert.equal(1000, #rows)
+    for i, name in ipairs(job.names(1000)) do
+      assert.equal(name, rows[i]:match "^%S+")
+      tries = tries + tonumber(rows[i]:match "%d+$")
+    end
+    for _ in t:log("sys/node/0/_main.txt"):gmatch "ended: [^\n]*signal 26" do died = died + 1 end
+    local counted = t:statuses()
+    assert.is_true(died > 0, "no worker died")
+    assert.is_true(counted.PROCESS_DIED <= died, counted.PROCESS_DIED .. " tries for " .. died .. " deaths")
+    assert.equal(1000 + counted.PROCESS_DIED, tries)
+    assert.equal(1000, counted.RUN_DONE)
   end)
 
   it("leaves nothing behind, and what it started holds up nothing", function()

@@ -1,11 +1,11 @@
 -- Killed from outside, whatever and whenever: nothing is lost, nothing is twice, nothing is left.
 --
--- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (50; with TM_LONG 1000).
+-- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (70; with TM_LONG 1000).
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
-local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 1000 or 50
+local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 1000 or 70
 local WAIT_FOR_GO = [[
 local ffi = require "ffi"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"

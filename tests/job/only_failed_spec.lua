@@ -119,7 +119,7 @@ describe("--only-failed", function()
     local t = two_steps()
     says(refused(t, 2, t.dir .. "/nowhere"), "there is no job")
     says(refused(t, 2, "latest"), "there is no job yet")
-    says(refused(t, 2, ""), "there is no job ''")
+    says(refused(t, 2, ""), "the value of option '--only-failed' is empty")
     says(refused(t, 2, t.dir .. "/nowhere", "--resume"), "'--only-failed' starts a new job")
   end)
 

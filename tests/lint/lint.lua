@@ -1,7 +1,7 @@
 -- The lint of the tree: luajit lint.lua [ROOT]. Prints PATH:LINE: [rule] words; status 1 where there are any.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
-local source, rules = require "source", require "rules"
+local folders, source, rules = require "folders", require "source", require "rules"
 
 local names = {}
 for name in pairs(rules) do names[#names + 1] = name end
@@ -30,6 +30,10 @@ local function main(root)
       end)
     end
   end
+  folders.check(source.list(root), function(path) return source.open(root, path).text end, function(where, words)
+    faults = faults + 1
+    print(("%s:1: [folders] %s"):format(where, words))
+  end)
   print(("%d files, %d faults"):format(files, faults))
   os.exit(files > 0 and faults == 0 and 0 or 1)
 end

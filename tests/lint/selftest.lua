@@ -1,7 +1,7 @@
 -- The lint's own test: what each rule must find, and what it must leave alone.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
-local source, lint = require "source", require "lint"
+local folders, source, lint = require "folders", require "source", require "lint"
 
 local head = "/* x.c - an example. */\n"
 local function c_function(lines, line) return head .. "void f(void)\n{\n" .. (line .. "\n"):rep(lines - 2) .. "}\n" end
@@ -66,5 +66,25 @@ for i, case in ipairs(cases) do
     print(("case %d, %s: expected '%s', found '%s'"):format(i, path, expected, is))
   end
 end
-print(("%d cases, %d wrong"):format(#cases, wrong))
+
+-- Paths of a tree, what its one README with words says, and the folders that break the rule.
+local trees = {
+  { { "README.md", "a/README.md", "a/x.c", "a/b/README.md", "a/b/CMakeLists.txt", ".ci/run" }, "", "" },
+  { { "README.md", "a/x.c" }, "`a/` is the code", "a/README.md" },
+  { { "README.md", "a/README.md", "a/b/c/x.lua" }, "", "a/b/README.md a/b/c/README.md" },
+  { { "README.md", "a/1.csv", "b/2.csv" }, "`a/`: what it is", "b/README.md" },
+  { { "README.md", "a/1/x.csv", "a/2/x.csv" }, "`a/`: a folder for each day", "" },
+  { { "x.c" }, "", "README.md" },
+}
+for i, case in ipairs(trees) do
+  local list, text, expected = unpack(case)
+  local found = {}
+  folders.check(list, function() return text end, function(path) found[#found + 1] = path end)
+  local is = table.concat(found, " ")
+  if is ~= expected then
+    wrong = wrong + 1
+    print(("tree %d: expected '%s', found '%s'"):format(i, expected, is))
+  end
+end
+print(("%d cases, %d wrong"):format(#cases + #trees, wrong))
 os.exit(wrong == 0 and 0 or 1)

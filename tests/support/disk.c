@@ -227,6 +227,12 @@ void tm_disk_leave_out(struct tm_disk *d, const char *path_end, uint64_t from, u
   d->met = 0;
 }
 
+void tm_disk_watch(struct tm_disk *d, void (*on_fsync)(void *data, const char *path), void *data)
+{
+  d->on_fsync = on_fsync;
+  d->data = data;
+}
+
 static void sync_node(struct tm_disk *d, struct tm_disk_node *n, uint64_t mark)
 {
   size_t left = 0;
@@ -257,6 +263,8 @@ static int disk_fsync(void *self, int fd)
   }
   if (!f)
     return -EBADF;
+  if (d->on_fsync)
+    d->on_fsync(d->data, f->path);
   if (is_left_out(d, f->path))
     return answer(d, 0);
   sync_node(d, f->node, d->serial);

@@ -55,6 +55,8 @@ struct tm_disk {
   uint64_t calls, random, serial;
   const char *left_out;                     /* end of a path, or NULL */
   uint64_t left_out_from, left_out_to, met; /* fsyncs of such paths */
+  void (*on_fsync)(void *data, const char *path);
+  void *data; /* of on_fsync */
   bool is_cut, has_failed;
   struct TM_ARRAY(struct tm_disk_node *) nodes; /* [0]: the root */
   struct TM_ARRAY(struct tm_disk_change) changes;

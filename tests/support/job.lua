@@ -18,6 +18,7 @@ local Case = {}
 Case.__index = Case
 
 local program = assert(os.getenv "TIDEMILL", "TIDEMILL is not set: the path of the program")
+if program:sub(1, 1) ~= "/" then program = lfs.currentdir() .. "/" .. program end -- jobs run elsewhere
 local count, open_cases = 0, {}
 
 local function read_file(path)

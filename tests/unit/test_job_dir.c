@@ -39,7 +39,7 @@ static void what_is_in_a_folder_says_what_it_is(void **state)
   assert_int_equal(look(f.path), TM_JOB_DIR_FOREIGN);
   put(&f, "job.json");
   assert_int_equal(look(f.path), TM_JOB_DIR_JOB);
-  assert_int_equal(look(folder_file(&f, "other")), TM_JOB_DIR_FOREIGN);
+  assert_int_equal(look(folder_file(&f, "other")), TM_JOB_DIR_UNKNOWN);
   folder_release(&f);
 }
 

@@ -11,7 +11,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "sys/fs.h"
 #include "sys/low_fds.h"
+#include "sys/page.h"
 
 struct kept {
   int at[3];
@@ -62,12 +64,67 @@ static void low_ones_are_held_for_a_while(void **state)
   tm_low_fds_hold(&low);
   int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   bool is_held = is_open(0) && is_open(1) && is_open(2);
+  bool is_writable = write(1, "x", 1) >= 0 || errno != EBADF;
   tm_low_fds_release(&low);
   bool is_left = is_open(0) || is_open(1) || is_open(2);
   close(fd);
   assert_true(fd > 2);
   assert_true(is_held);
+  assert_false(is_writable);
   assert_false(is_left);
+}
+
+static void what_a_host_puts_there_meanwhile_stays(void **state)
+{
+  struct tm_low_fds low;
+  tm_low_fds_hold(&low);
+  int own = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(own, 1);
+  tm_low_fds_release(&low);
+  bool is_left = is_open(1), are_others = is_open(0) || is_open(2);
+  close(own);
+  close(1);
+  assert_true(is_left);
+  assert_false(are_others);
+}
+
+static void both_of_a_pair_are_lifted(void **state)
+{
+  int fds[2];
+  int made = pipe2(fds, O_CLOEXEC), rc = tm_fd_lift_pair(fds);
+  bool is_left = is_open(0) || is_open(1) || is_open(2);
+  close(fds[0]);
+  close(fds[1]);
+  assert_int_equal(made, 0);
+  assert_int_equal(rc, 0);
+  assert_true(fds[0] > 2 && fds[1] > 2);
+  assert_false(is_left);
+}
+
+/* Each of these is open for as long as a caller, or the file system, takes. */
+
+static int look(void *data, const char *name, int type)
+{
+  bool *is_low = data;
+  *is_low = *is_low || is_open(0) || is_open(1) || is_open(2);
+  return 0;
+}
+
+static void a_folder_is_read_above(void **state)
+{
+  bool is_low = false;
+  int rc = tm_dir_read("/proc/self", look, &is_low);
+  assert_int_equal(rc, 0);
+  assert_false(is_low);
+}
+
+static void shared_memory_is_above(void **state)
+{
+  int fd = tm_page_new("case", 4096, NULL);
+  bool is_low = is_open(0) || is_open(1) || is_open(2);
+  close(fd);
+  assert_true(fd > 2);
+  assert_false(is_low);
 }
 
 static void without_room_the_low_one_is_closed(void **state)
@@ -89,6 +146,11 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_low_descriptor_is_lifted, close_standard, open_standard),
     cmocka_unit_test_setup_teardown(low_ones_are_held_for_a_while, close_standard, open_standard),
+    cmocka_unit_test_setup_teardown(what_a_host_puts_there_meanwhile_stays, close_standard,
+                                    open_standard),
+    cmocka_unit_test_setup_teardown(both_of_a_pair_are_lifted, close_standard, open_standard),
+    cmocka_unit_test_setup_teardown(a_folder_is_read_above, close_standard, open_standard),
+    cmocka_unit_test_setup_teardown(shared_memory_is_above, close_standard, open_standard),
     cmocka_unit_test_setup_teardown(without_room_the_low_one_is_closed, close_standard,
                                     open_standard),
   };

@@ -70,6 +70,8 @@ static void refused_with_words(void **state)
     { { "--quite-another" }, "accepted are --json, --job-dir, --progress, --param" },
     { { "--job-dir" }, "option '--job-dir' needs a value: --job-dir DIR" },
     { { "--job-dir", "--json" }, "needs a value" },
+    { { "--job-dir", "" }, "the value of option '--job-dir' is empty; accepted: --job-dir DIR" },
+    { { "--job-dir=" }, "the value of option '--job-dir' is empty" },
     { { "--json=yes" }, "option '--json' takes no value, 'yes' was given" },
     { { "--progress", "plan" },
       "'--progress plan' is not accepted; it is one of 'auto', 'plain'; did you mean 'plain'?" },

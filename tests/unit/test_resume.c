@@ -67,6 +67,12 @@ static void what_decides_the_output_is_refused(void **state)
              "append_row_file_name: \"parallel_run_step.txt\" -> \"o.txt\" (refused)\n");
   changes_to(set_value(now(), "source_directory", tm_json_new_string("/s")),
              "source_directory: none -> \"/s\" (refused)\n");
+  changes_to(set_value(now(), "partition_keys", tree(NULL, NULL, "['k']")),
+             "partition_keys: none -> [\"k\"] (refused)\n");
+  changes_to(set_value(now(), "append_row_separator", tm_json_new_string(";")),
+             "append_row_separator: none -> \";\" (refused)\n");
+  changes_to(set_value(now(), "append_row_line_break", tm_json_new_string("escape")),
+             "append_row_line_break: \"error\" -> \"escape\" (refused)\n");
   struct tm_json *v = now();
   tm_json_set(v, "arguments", tree(NULL, NULL, "['y']"));
   changes_to(v, "arguments: [\"x\"] -> [\"y\"] (refused)\n");

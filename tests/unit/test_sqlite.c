@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
@@ -140,6 +142,28 @@ static void what_is_no_database_is_said(void **state)
   w->driver->close(NULL);
 }
 
+/* SQLite opens a low one once and leaves /dev/null there. */
+static void closed_standard_descriptors_stay_closed(void **state)
+{
+  struct world *w = *state;
+  int kept[3], left = 0;
+  for (int i = 0; i < 3; i++) {
+    kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 20);
+    close(i);
+  }
+  struct tm_sql *db = w->driver->open(folder_file(&w->folder, "a.db"), &w->err);
+  int rc = db ? w->driver->ask(db, "SELECT id FROM t ORDER BY x", NULL, 0, 5, &w->err) : -1;
+  rc = rc == 0 ? w->driver->next(db, &w->err) : rc;
+  w->driver->close(db);
+  for (int i = 0; i < 3; i++) {
+    left += fcntl(i, F_GETFD) >= 0;
+    dup2(kept[i], i);
+    close(kept[i]);
+  }
+  assert_int_equal(rc, 1);
+  assert_int_equal(left, 0);
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
@@ -148,6 +172,7 @@ int main(void)
     TEST(nothing_is_ever_written),
     TEST(what_takes_too_long_is_given_up),
     TEST(what_is_no_database_is_said),
+    TEST(closed_standard_descriptors_stay_closed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,58 @@
+-- The rule of folders: each has a README.md. One that holds data alone, where such a file would be taken for data,
+-- is named in the README of the folder above it, or of the one above that.
+local code = { c = true, h = true, lua = true, sh = true, py = true, js = true, cmake = true }
+
+local function is_code(path)
+  return path:find "CMakeLists%.txt$" ~= nil or code[path:match "%.(%w+)$" or ""] == true
+end
+
+local function parent(path) return path:match "^(.*)/[^/]*$" or "" end
+
+-- folder -> whether there is code in it; all folders of the list of paths, but for those whose names begin with a dot.
+local function folders_of(list)
+  local folders = { [""] = true }
+  for _, path in ipairs(list) do
+    if not ("/" .. path):find "/%.[^/]*/" then
+      local at = parent(path)
+      folders[at] = folders[at] or is_code(path)
+      while at ~= "" do
+        at = parent(at)
+        folders[at] = folders[at] or false
+      end
+    end
+  end
+  return folders
+end
+
+local function readme(folder) return folder == "" and "README.md" or folder .. "/README.md" end
+
+-- The nearest README above, as text.
+local function readme_above(folder, has, read)
+  while folder ~= "" do
+    folder = parent(folder)
+    if has[readme(folder)] then return read(readme(folder)) end
+  end
+  return ""
+end
+
+-- Calls found(path, words) for each folder that breaks the rule. `read` gives the text of a path.
+local function check(list, read, found)
+  local has = {}
+  for _, path in ipairs(list) do has[path] = true end
+  local folders = folders_of(list)
+  local names = {}
+  for folder in pairs(folders) do names[#names + 1] = folder end
+  table.sort(names)
+  for _, folder in ipairs(names) do
+    local name = folder:match "[^/]*$"
+    local is_named = readme_above(folder, has, read):find("%f[%w_]" .. name:gsub("%W", "%%%0") .. "/")
+    local is_below_data = not folders[parent(folder)] and not has[readme(parent(folder))]
+    if folders[folder] and not has[readme(folder)] then
+      found(readme(folder), "there is none, and the folder holds code")
+    elseif not has[readme(folder)] and not is_named and not is_below_data then
+      found(readme(folder), "there is none, and no README above says what is in '" .. name .. "/'")
+    end
+  end
+end
+
+return { check = check }
