@@ -141,7 +141,7 @@ describe("side inputs", function()
     { 'side_inputs = { files("models"):as_mount(3) }', "as_mount() is given no path; accepted: a path, or nothing" },
     { 'side_inputs = { files("models"):as_mount "x", files("models"):as_download "x/y" }', "are one place" },
     { 'side_inputs = { files("models"):as_named_input "in" }', "two inputs are named 'in'" },
-    { 'side_inputs = { files("models"):as_mount "in" }', "'%s/in' is a folder that is not empty; accepted: a path "
+    { 'side_inputs = { files("models"):as_mount "." }', "'%s' is a folder that is not empty; accepted: a path "
       .. "where nothing is, or an empty folder" },
     { 'side_inputs = { files("models"):as_mount "score.lua" }', "'%s/score.lua' is no folder" },
     { 'side_inputs = { size }', "'side_inputs[1]' is a PipelineParameter whose default_value is no dataset" },
