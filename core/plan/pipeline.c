@@ -75,6 +75,14 @@ struct tm_cut_options tm_step_cut(const struct tm_step *s)
                                    .partition_keys_len = s->config.partition_keys_len };
 }
 
+char **tm_step_output_names(const struct tm_step *s)
+{
+  char **names = tm_xcalloc(s->outputs_len + 1, sizeof(char *));
+  for (size_t i = 0; i < s->outputs_len; i++)
+    names[i] = s->outputs[i].name ? s->outputs[i].name : (char *)"";
+  return names;
+}
+
 void tm_step_note(struct tm_step *s, const char *fmt, ...)
 {
   struct tm_buf text = TM_BUF_NONE;
