@@ -7,6 +7,7 @@
  *      between them.
  *  (2) `to` is there if and only if it is complete: everything goes to "<to>.tmp", which is renamed at the end.
  *  (3) Of the file system's modes only "may be executed" counts: the rest depends on whose umask it was.
+ *  (4) What the copy has is its own: no link in it leads to the source, or to a folder outside.
  */
 #include "plan/snapshot.h"
 
@@ -23,6 +24,7 @@
 #include "base/path.h"
 #include "data/files/pack.h"
 #include "plan/ignore.h"
+#include "plan/link_roots.h"
 
 #define PIECE     (256 * 1024) /* bytes copied at a time */
 #define DEPTH_MAX 100
@@ -36,8 +38,11 @@ struct walk {
   struct tm_stat skipped[2]; /* the same, where they are there */
   bool has_skipped[2];
   struct tm_ignore ignore;
-  struct tm_hash *all, *one; /* of everything, and of one file's contents */
-  char *piece;               /* PIECE bytes */
+  struct tm_link_roots roots; /* what has been copied */
+  int linked;                 /* links to folders outside above what is visited */
+  bool is_copy;               /* the source is a copy itself: its links are as they are to be */
+  struct tm_hash *all, *one;  /* of everything, and of one file's contents */
+  char *piece;                /* PIECE bytes */
   int64_t files, bytes;
   struct tm_err *err;
 };
@@ -64,8 +69,9 @@ static int count_entry(struct walk *w)
 {
   if (++w->files > TM_SNAPSHOT_FILES_MAX)
     return tm_err_set(w->err, TM_ELIMIT,
-                      "'%s' holds more than %d files; a source_directory is copied for each job: "
-                      "keep data out of it",
+                      "'%s' holds more than %d files; a source_directory is copied for each job, "
+                      "with the folders that links in it lead to: keep data out of it, or name it "
+                      "in " TM_IGNORE_NAME,
                       w->source, (int)TM_SNAPSHOT_FILES_MAX);
   return 0;
 }
@@ -79,8 +85,8 @@ static int copy_pieces(struct walk *w, int from, const char *path, int to, const
     if (w->bytes > TM_SNAPSHOT_BYTES_MAX)
       return tm_err_set(
           w->err, TM_ELIMIT,
-          "'%s' holds more than %d MB; a source_directory is copied for each job: keep "
-          "data out of it",
+          "'%s' holds more than %d MB; a source_directory is copied for each job, with the folders "
+          "that links in it lead to: keep data out of it, or name it in " TM_IGNORE_NAME,
           w->source, (int)(TM_SNAPSHOT_BYTES_MAX >> 20));
     tm_hash_add(w->one, w->piece, (size_t)n);
     int rc = to < 0 ? 0 : tm_fs_write_at(w->fs, to, to_path, w->piece, (size_t)n, at, w->err);
@@ -119,12 +125,6 @@ done:
   return rc;
 }
 
-static bool is_within(const char *dir, const char *path)
-{
-  size_t n = strlen(dir);
-  return strcmp(dir, "/") == 0 || (strncmp(dir, path, n) == 0 && (path[n] == '/' || path[n] == 0));
-}
-
 static int copy_link(struct walk *w, const char *relative, const char *leads_to)
 {
   hash_entry(w, 'L', relative, leads_to, strlen(leads_to));
@@ -135,27 +135,6 @@ static int copy_link(struct walk *w, const char *relative, const char *leads_to)
   if (rc < 0)
     tm_err_system(w->err, rc, "cannot make link '%s'", to_path);
   free(to_path);
-  return rc;
-}
-
-static int visit_link(struct walk *w, const char *path, const char *relative)
-{
-  char leads_to[PATH_MAX];
-  ssize_t n = readlink(path, leads_to, sizeof(leads_to) - 1);
-  if (n < 0)
-    return tm_err_system(w->err, -errno, "cannot read link '%s'", path);
-  leads_to[n] = 0;
-  char *dir = tm_path_dir(path), *place = tm_path_absolute(dir, leads_to);
-  struct tm_stat st;
-  int rc;
-  if (!tm_path_is_absolute(leads_to) && is_within(w->source, place))
-    rc = copy_link(w, relative, leads_to);
-  else if (w->fs->stat(w->fs->self, path, true, &st) == 0 && S_ISREG(st.mode))
-    rc = visit_file(w, path, relative, st.mode);
-  else
-    rc = copy_link(w, relative, place);
-  free(dir);
-  free(place);
   return rc;
 }
 
@@ -170,6 +149,68 @@ static bool is_job_dir(const struct walk *w, const char *path, const struct tm_s
   free(job);
   free(lock);
   return is_job;
+}
+
+/* A folder that a link leads to. One that the copy has is not copied again: neither twice nor, where links lead in a circle, for
+ * ever. Keeps (4). */
+static int visit_linked(struct walk *w, const char *place, const char *relative, int depth)
+{
+  char *target = tm_link_roots_target(&w->roots, place, relative);
+  int rc;
+  if (target) {
+    rc = copy_link(w, relative, target);
+  } else {
+    tm_link_roots_add(&w->roots, place, relative);
+    w->linked++;
+    rc = visit_dir(w, relative, depth + 1);
+    w->linked--;
+  }
+  free(target);
+  return rc;
+}
+
+/* A relative link within the source is copied as it is, unless the path to it has a link in it. */
+static bool stays_within(const struct walk *w, const char *dir, const char *leads_to)
+{
+  char *place = tm_path_absolute(dir, leads_to);
+  bool yes =
+      w->linked == 0 && !tm_path_is_absolute(leads_to) && tm_link_is_within(w->source, place);
+  free(place);
+  return yes;
+}
+
+/* What leads to nothing leads to the same nothing. */
+static int copy_dangling(struct walk *w, const char *dir, const char *relative,
+                         const char *leads_to)
+{
+  char *place = tm_path_absolute(dir, leads_to);
+  int rc = copy_link(w, relative, place);
+  free(place);
+  return rc;
+}
+
+static int visit_link(struct walk *w, const char *path, const char *relative, int depth)
+{
+  char leads_to[PATH_MAX];
+  ssize_t n = readlink(path, leads_to, sizeof(leads_to) - 1);
+  if (n < 0)
+    return tm_err_system(w->err, -errno, "cannot read link '%s'", path);
+  leads_to[n] = 0;
+  char *dir = tm_path_dir(path), *place = realpath(path, NULL);
+  struct tm_stat st;
+  bool is_there = place && w->fs->stat(w->fs->self, place, true, &st) == 0;
+  int rc;
+  if (w->is_copy || stays_within(w, dir, leads_to))
+    rc = copy_link(w, relative, leads_to);
+  else if (is_there && S_ISREG(st.mode))
+    rc = visit_file(w, path, relative, st.mode);
+  else if (is_there && S_ISDIR(st.mode))
+    rc = is_job_dir(w, place, &st) ? 0 : visit_linked(w, place, relative, depth);
+  else
+    rc = copy_dangling(w, dir, relative, leads_to);
+  free(dir);
+  free(place);
+  return rc;
 }
 
 static int visit_entry(struct walk *w, const char *relative, int depth)
@@ -192,7 +233,7 @@ static int visit_entry(struct walk *w, const char *relative, int depth)
   else if (S_ISREG(st.mode))
     rc = visit_file(w, path, relative, st.mode);
   else if (S_ISLNK(st.mode))
-    rc = visit_link(w, path, relative);
+    rc = visit_link(w, path, relative, depth);
   else
     rc = tm_err_set(w->err, TM_EUSAGE,
                     "cannot copy '%s': it is a device, a socket or a pipe; take it out of the "
@@ -255,6 +296,17 @@ static int visit_dir(struct walk *w, const char *relative, int depth)
   return rc;
 }
 
+static int visit_source(struct walk *w)
+{
+  char *place = realpath(w->source, NULL);
+  int rc;
+  tm_link_roots_add(&w->roots, place ? place : w->source, "");
+  rc = visit_dir(w, "", 0);
+  tm_link_roots_release(&w->roots);
+  free(place);
+  return rc;
+}
+
 /* The walk over `source`, or over `only`, a file in it. */
 static int walk_all(struct walk *w, const char *only, char hash[17])
 {
@@ -268,7 +320,7 @@ static int walk_all(struct walk *w, const char *only, char hash[17])
         w->left_out[i] && w->fs->stat(w->fs->self, w->left_out[i], true, &w->skipped[i]) == 0;
   if (!only) {
     rc = tm_ignore_read(&w->ignore, w->fs, w->source, w->err);
-    rc = rc < 0 ? rc : visit_dir(w, "", 0);
+    rc = rc < 0 ? rc : visit_source(w);
     tm_ignore_release(&w->ignore);
   } else {
     char *path = under(w->source, only);
@@ -469,6 +521,6 @@ int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, con
 
 int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], struct tm_err *err)
 {
-  struct walk w = { .fs = fs, .source = dir, .err = err };
+  struct walk w = { .fs = fs, .source = dir, .is_copy = true, .err = err };
   return walk_all(&w, NULL, out);
 }

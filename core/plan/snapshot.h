@@ -1,8 +1,9 @@
 /* snapshot.h - the copy of an entry script, or of its whole source_directory, that the workers of a job run.
  *
  * Copied: folders, regular files (contents, and whether they may be executed) and links. A link that stays within the
- * source is copied as it is. One that leads out of it is replaced by what it names when that is a file; a link to a folder
- * outside, or to nothing, leads to the same place from the copy. Left out: ".git", ".tidemill", and job directories
+ * source is copied as it is. One that leads out of it is replaced by what it names, a file or a folder with all that is in it; a
+ * second link to what has been copied, also one back up, becomes a link within the copy, and one to nothing leads to the same
+ * nothing. Left out: ".git", ".tidemill", and job directories
  * (a folder with job.json and lock), and of a source_directory what its .tidemillignore names (ignore.h). Refused: devices, sockets, pipes; more than the caps below.
  *
  * The hash is over names, contents and executability in the order of names: the same for the source and for its copy, and on

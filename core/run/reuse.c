@@ -19,7 +19,6 @@
 #include "run/input_record.h"
 #include "run/job_record.h"
 #include "run/link_tree.h"
-#include "run/linked_folders.h"
 #include "sys/clock.h"
 
 static void say(struct tm_reuse *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -221,34 +220,12 @@ static int list_modules(struct tm_identity *out, const struct tm_reuse *r, char 
   return tm_input_record_list(out, r->fs, &d, r->stop, err);
 }
 
-struct linked {
-  struct tm_reuse *r;
-  struct tm_err *err;
-};
-
-static int on_linked(void *data, char *path)
-{
-  struct linked *l = data;
-
-  return list_place(&l->r->side, l->r, path, l->err);
-}
-
-/* What a copy of the script does not have of its source. */
-static int list_linked(struct tm_reuse *r, struct tm_err *err)
-{
-  struct linked l = { .r = r, .err = err };
-  const char *source = r->step->config.source_directory;
-
-  return source ? tm_linked_folders(source, on_linked, &l, err) : 0;
-}
-
 int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
 {
   const struct tm_step *step = r->step;
   int rc = 0;
 
   begin_identity(&r->side, step->reuses_by_content);
-  rc = list_linked(r, err);
   for (size_t i = 0; i < step->side_inputs_len && rc >= 0; i++)
     rc = list_dataset(&r->side, r, step->side_inputs[i], true, err);
   for (size_t i = 0; i < step->read_paths_len && rc >= 0; i++)

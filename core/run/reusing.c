@@ -51,8 +51,7 @@ static const char *dir_of(void *data, const char *name)
 
 static bool reads_aside(const struct tm_step *step)
 {
-  if (step->side_inputs_len > 0 || step->read_paths_len > 0 || step->config.module_paths ||
-      step->config.source_directory)
+  if (step->side_inputs_len > 0 || step->read_paths_len > 0 || step->config.module_paths)
     return true;
   for (size_t i = 0; i < step->paths_len; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)

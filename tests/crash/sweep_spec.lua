@@ -43,13 +43,15 @@ end]]),
 for i, name in ipairs(job.names(ITEMS)) do frames.rows[i] = name .. "," .. expected[i] end
 local kind = arrays
 
+local OUTPUTS = [[output = {
+  tm.OutputFileDatasetConfig { name = "rows" }, tm.OutputFileDatasetConfig { name = "more" } }]]
+
 local function new_case()
   local t = job.case()
   t:inputs(ITEMS)
   t:script(kind.script)
   t:pipeline('mini_batch_size = 2, process_count_per_node = 2, sync_interval = 0.01, append_row_file_name = "' ..
-    kind.file .. '"', [[output = {
-      tm.OutputFileDatasetConfig { name = "rows" }, tm.OutputFileDatasetConfig { name = "more" } }]])
+    kind.file .. '"', OUTPUTS)
   return t
 end
 
@@ -162,7 +164,7 @@ describe("the supervisor", function()
     local function begin(t) -- a job that was killed, and one that is to take it over
       t:run_job({ "--job-dir", t:path "old" }, faults "kill@70")
       t:pipeline("mini_batch_size = 2, process_count_per_node = 2, sync_interval = 0.01",
-                 [[arguments = { "--resume_from", "old" }]])
+                 OUTPUTS .. [[, arguments = { "--resume_from", "old" }]])
     end
     local _, changes = count_calls(begin)
     for _, n in ipairs(some_of(changes, 8)) do

@@ -137,22 +137,65 @@ static void links_keep_their_meaning(void **state)
   char target[512] = "";
   char *within = tm_path_join(w.to, "within"), *file = tm_path_join(w.to, "file"),
        *folder = tm_path_join(w.to, "folder");
-  char *outside = tm_path_join(w.dir, "outside");
   assert_true(readlink(within, target, sizeof(target) - 1) > 0);
   assert_string_equal(target, "lib/tool");
   assert_true(readlink(file, target, sizeof(target) - 1) < 0); /* its contents, not a link */
   has_text(w.to, "file", "text");
-  memset(target, 0, sizeof(target));
-  assert_true(readlink(folder, target, sizeof(target) - 1) > 0);
-  assert_string_equal(target, outside);
+  assert_true(readlink(folder, target, sizeof(target) - 1) < 0); /* with all that is in it */
+  has_text(w.to, "folder/file", "text");
   char copied[17];
   assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, copied, NULL), 0);
   assert_string_equal(copied, s.hash);
   free(within);
   free(file);
   free(folder);
-  free(outside);
   tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void link_is(struct world *w, const char *name, const char *target)
+{
+  char found[512] = "", *path = tm_path_join(w->to, name);
+  assert_true(readlink(path, found, sizeof(found) - 1) > 0);
+  assert_string_equal(found, target);
+  free(path);
+}
+
+/* Nothing in the copy leads out of it, and links that lead in a circle do so within it. */
+static void linked_folders_are_copied_once(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  char *source = tm_path_join(w.dir, "src"), *lib = tm_path_join(w.dir, "src/lib");
+  file_put(w.dir, "outside/deep/a.lua", "return 1", 0600);
+  file_put(w.dir, "other/b.lua", "return 2", 0600);
+  link_to(&w, "../outside", "src/folder");
+  link_to(&w, "../../outside/deep", "src/lib/deep");
+  link_to(&w, "../other", "outside/other"); /* a link behind a link */
+  link_to(&w, ".", "outside/self");         /* itself */
+  link_to(&w, "../outside", "other/back");  /* two lead to each other */
+  link_to(&w, source, "outside/source");    /* and to where the walk came from */
+  link_to(&w, lib, "src/absolute");
+  link_to(&w, "../nowhere", "src/dangling");
+  struct tm_snapshot s = taken(&w);
+  has_text(w.to, "folder/deep/a.lua", "return 1");
+  has_text(w.to, "folder/other/b.lua", "return 2");
+  link_is(&w, "folder/self", "../folder");
+  link_is(&w, "folder/other/back", "../../folder");
+  link_is(&w, "folder/source", "..");
+  link_is(&w, "absolute", "lib");
+  link_is(&w, "lib/deep", "../folder/deep");
+  is_absent(w.to, "dangling/x");
+  char hash[17];
+  assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, hash, NULL), 0);
+  assert_string_equal(hash, s.hash);
+  file_put(w.dir, "other/b.lua", "return 3", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, hash, NULL), 0);
+  assert_string_not_equal(hash, s.hash);
+  has_text(w.to, "folder/other/b.lua", "return 2");
+  tm_snapshot_release(&s);
+  free(source);
+  free(lib);
   teardown(&w);
 }
 
@@ -425,6 +468,7 @@ int main(void)
     cmocka_unit_test(the_whole_folder),
     cmocka_unit_test(without_a_job_directory_the_copy_is_not_copied),
     cmocka_unit_test(links_keep_their_meaning),
+    cmocka_unit_test(linked_folders_are_copied_once),
     cmocka_unit_test(the_hash_tells_what_matters),
     cmocka_unit_test(a_copy_that_was_there_is_replaced),
     cmocka_unit_test(a_pipe_is_refused_and_nothing_is_left),
