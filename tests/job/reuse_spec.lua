@@ -481,24 +481,6 @@ describe("steps that feed each other", function()
   end)
 end)
 
-describe("a registered output", function()
-  after_each(job.check_end)
-
-  it("of a step that is reused is the version that it was", function()
-    local t = case("mini_batch_size = 2", [[
-      output = tm.OutputFileDatasetConfig { name = "rows" }:register_on_complete "totals"]])
-    expect_run(t)
-    expect_reused(t)
-    local r = t:run { "dataset", "list", "--json" }
-    t:expect(r, 0)
-    assert.equal(1, json.decode(r.out:match "[^\n]+").version)
-    t:write("in/0001.txt", "changed")
-    expect_run(t)
-    r = t:run { "dataset", "list", "--json" }
-    assert.equal(2, json.decode(r.out:match "[^\n]+").version)
-  end)
-end)
-
 describe("--dry-run --explain", function()
   after_each(job.check_end)
 
