@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "plan/aliases.h"
@@ -223,6 +224,30 @@ static int refuse_twice(const struct tm_json *v, const struct tm_step *first,
   return tm_params_place("Pipeline", v, err);
 }
 
+static int check_twice(const struct tm_pipeline *p, const struct tm_json *v, struct tm_err *err)
+{
+  struct tm_map by_name = { 0 };
+  const struct tm_step *first = NULL, *second = NULL;
+  for (size_t i = 0; i < p->steps_len && !first; i++) {
+    bool is_new;
+    second = p->steps[i];
+    uint64_t *place = tm_map_add(&by_name, second->name, strlen(second->name), &is_new);
+    first = is_new ? NULL : p->steps[*place];
+    *place = is_new ? i : *place;
+  }
+  tm_map_release(&by_name);
+  return first ? refuse_twice(v, first, second, err) : 0;
+}
+
+/* What they have to do with each other. */
+static int link_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_err *err)
+{
+  return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0 ||
+                 tm_overlap_check(p, err) < 0
+             ? tm_params_place("Pipeline", v, err)
+             : 0;
+}
+
 static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_plan_reader *r,
                       struct tm_err *err)
 {
@@ -235,15 +260,8 @@ static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_
     if (!s)
       return TM_EUSAGE;
     p->steps[p->steps_len++] = s;
-    for (size_t j = 0; j < i; j++) {
-      if (strcmp(p->steps[j]->name, s->name) == 0)
-        return refuse_twice(v, p->steps[j], s, err);
-    }
   }
-  return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0 ||
-                 tm_overlap_check(p, err) < 0
-             ? tm_params_place("Pipeline", v, err)
-             : 0;
+  return check_twice(p, v, err) < 0 ? TM_EUSAGE : link_steps(p, v, err);
 }
 
 static char *absolute_file(const char *file, struct tm_err *err)
