@@ -56,6 +56,9 @@ static bool reads_aside(const struct tm_step *step)
   for (size_t i = 0; i < step->paths_len; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       return true;
+  for (size_t i = 0; i < step->inputs_len; i++)
+    if (step->inputs[i]->mode != TM_DATASET_DIRECT || step->inputs[i]->kind == TM_DATASET_SQL)
+      return true;
   return false;
 }
 

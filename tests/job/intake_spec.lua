@@ -235,12 +235,18 @@ describe("a step with side inputs, again", function()
     assert.is_false(ran(t, "side_inputs[1] \"models/*\" -> \"models/*.bin\""))
   end)
 
-  it("is never reused where its inputs have a place of their own", function()
-    local t = new_case 'inputs = files("in"):as_mount "mnt", arguments = {}'
-    t:script "function run(m) return names_of(m) end"
-    assert.is_false(ran(t, "job: "))
-    assert.is_false(ran(t, "job: "))
-    local r = t:run { "run", "pipeline.lua", "--dry-run", "--explain" }
-    assert.is_truthy((r.out .. r.err):find("its input has a place of its own", 1, true), r.out .. r.err)
-  end)
+  for _, how in ipairs { 'as_mount "mnt"', "as_download()" } do
+    it("is reused where its inputs have a place of their own, while what is there is made of the same: " .. how,
+      function()
+        local t = new_case('inputs = files("in"):' .. how .. ', arguments = {}')
+        t:script "function run(m) return names_of(m) end"
+        assert.is_false(ran(t, "job: "))
+        assert.is_true(ran(t, "step 'score' is reused: script, settings, arguments and 3 input files"))
+        t:write("in/0002.txt", "another")
+        assert.is_false(ran(t, "in/0002.txt': size 2 -> 7"))
+        assert.is_true(ran(t, "step 'score' is reused"))
+        t:write("in/0004.txt", "4")
+        assert.is_false(ran(t, "in/0004.txt' is new"))
+      end)
+  end
 end)
