@@ -362,11 +362,13 @@ static void set_variables(struct tm_again *a)
   if (!environment && !variables)
     return;
   const struct tm_step *step = find_definition(a);
-  for (char **v = step ? step->config.environment : NULL; v && *v; v++) {
+  char **all = step ? tm_snapshot_environment(&step->config, a->copy.dir) : NULL;
+  for (char **v = all; v && *v; v++) {
     char *name = tm_xstrndup(*v, strcspn(*v, "="));
     setenv(name, *v + strlen(name) + 1, 1);
     free(name);
   }
+  tm_snapshot_free_environment(all);
   if (step)
     return;
   add_names(&set, &unset, tm_json_get(environment, "variables"));

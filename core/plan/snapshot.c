@@ -11,6 +11,7 @@
  */
 #include "plan/snapshot.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,11 +29,13 @@
 
 #define PIECE     (256 * 1024) /* bytes copied at a time */
 #define DEPTH_MAX 100
+#define MODULES   TM_SNAPSHOT_MODULES
 
 struct walk {
   const struct tm_fs *fs;
   const char *source; /* absolute */
   const char *target; /* or NULL: only hashed */
+  const char *prefix; /* of names in the copy: "", or the folder of modules that is visited */
   const char
       *left_out[2]; /* the job directory and the copy, which may lie within the source; or NULL */
   struct tm_stat skipped[2]; /* the same, where they are there */
@@ -56,13 +59,28 @@ static char *under(const char *root, const char *relative)
   return *relative ? tm_path_join(root, relative) : tm_xstrdup(root);
 }
 
+/* The name in the copy; to free(). */
+static char *named(const struct walk *w, const char *relative)
+{
+  return *w->prefix ? under(w->prefix, relative) : tm_xstrdup(relative);
+}
+
+/* Where it is copied to; to free(). */
+static char *place_of(const struct walk *w, const char *relative)
+{
+  char *name = named(w, relative), *place = under(w->target, name);
+  free(name);
+  return place;
+}
+
 static void hash_entry(struct walk *w, char kind, const char *relative, const void *p, size_t n)
 {
-  char head[5] = { kind };
-  tm_put_u32(head + 1, (uint32_t)strlen(relative));
+  char head[5] = { kind }, *name = named(w, relative);
+  tm_put_u32(head + 1, (uint32_t)strlen(name));
   tm_hash_add(w->all, head, sizeof(head));
-  tm_hash_add(w->all, relative, strlen(relative));
+  tm_hash_add(w->all, name, strlen(name));
   tm_hash_add(w->all, p, n);
+  free(name);
 }
 
 static int count_entry(struct walk *w)
@@ -101,7 +119,7 @@ static int copy_pieces(struct walk *w, int from, const char *path, int to, const
 static int visit_file(struct walk *w, const char *path, const char *relative, uint32_t mode)
 {
   bool is_program = mode & S_IXUSR;
-  char *to_path = w->target ? under(w->target, relative) : NULL;
+  char *to_path = w->target ? place_of(w, relative) : NULL;
   int to = -1, rc;
   int from = rc = tm_fs_open(w->fs, path, O_RDONLY, 0, w->err);
   if (rc < 0)
@@ -130,7 +148,7 @@ static int copy_link(struct walk *w, const char *relative, const char *leads_to)
   hash_entry(w, 'L', relative, leads_to, strlen(leads_to));
   if (!w->target)
     return 0;
-  char *to_path = under(w->target, relative);
+  char *to_path = place_of(w, relative);
   int rc = w->fs->symlink(w->fs->self, leads_to, to_path);
   if (rc < 0)
     tm_err_system(w->err, rc, "cannot make link '%s'", to_path);
@@ -245,10 +263,24 @@ static int visit_entry(struct walk *w, const char *relative, int depth)
 
 static int on_name(void *data, const char *name, int type)
 {
-  if (strcmp(name, ".git") == 0 || strcmp(name, ".tidemill") == 0)
+  if (strcmp(name, ".git") == 0 || strcmp(name, ".tidemill") == 0 || strcmp(name, MODULES) == 0)
     return 0;
   *TM_ARRAY_ADD((struct names *)data) = tm_xstrdup(name);
   return 0;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* What require() may find, and libraries that stand beside it. What else is there is none of a module: the folder may be the
+ * pipeline's own. */
+static int on_module_name(void *data, const char *name, int type)
+{
+  bool is_module = ends_in(name, ".lua") || ends_in(name, ".so") || strstr(name, ".so.");
+  return *name == '.' || (type == DT_REG && !is_module) ? 0 : on_name(data, name, type);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -260,7 +292,7 @@ static int make_target_dir(struct walk *w, const char *relative)
 {
   if (!w->target || !*relative)
     return 0; /* the root is there */
-  char *path = under(w->target, relative);
+  char *path = place_of(w, relative);
   int rc = w->fs->mkdir(w->fs->self, path, 0700);
   if (rc < 0)
     tm_err_system(w->err, rc, "cannot make folder '%s'", path);
@@ -276,7 +308,7 @@ static int visit_dir(struct walk *w, const char *relative, int depth)
   if (depth > DEPTH_MAX)
     rc = tm_err_set(w->err, TM_ELIMIT, "cannot copy '%s': it is more than %d folders deep", path,
                     DEPTH_MAX);
-  if (rc == 0 && (rc = tm_dir_read(path, on_name, &names)) < 0)
+  if (rc == 0 && (rc = tm_dir_read(path, *w->prefix ? on_module_name : on_name, &names)) < 0)
     tm_err_system(w->err, rc, "cannot read folder '%s'", path);
   if (rc == 0)
     rc = make_target_dir(w, relative);
@@ -307,9 +339,45 @@ static int visit_source(struct walk *w)
   return rc;
 }
 
-/* The walk over `source`, or over `only`, a file in it. */
-static int walk_all(struct walk *w, const char *only, char hash[17])
+/* The modules of `config`, or those of a copy, which stand in a folder of their own. */
+static char *modules_at(const char *source, char *const *module_paths, size_t n)
 {
+  if (!module_paths)
+    return tm_xprintf("%s/" MODULES "/%zu", source, n + 1);
+  return tm_xstrdup(module_paths[n]);
+}
+
+static int visit_modules(struct walk *w, char *const *module_paths)
+{
+  const char *source = w->source;
+  struct tm_stat st;
+  int rc = 0;
+  for (size_t n = 0; rc == 0; n++) {
+    char *from = modules_at(source, module_paths, n), *prefix = tm_xprintf(MODULES "/%zu", n + 1);
+    bool is_there = from && w->fs->stat(w->fs->self, from, true, &st) == 0 && S_ISDIR(st.mode);
+    if (is_there) {
+      w->source = from;
+      w->prefix = prefix;
+      hash_entry(w, 'D', "", "", 0);
+      char *to = w->target ? place_of(w, "") : NULL;
+      rc = to ? tm_fs_make_dirs(w->fs, to, 0700, w->err) : 0;
+      rc = rc < 0 ? rc : visit_source(w);
+      free(to);
+    }
+    free(from);
+    free(prefix);
+    if (!is_there)
+      break;
+  }
+  w->source = source;
+  w->prefix = "";
+  return rc;
+}
+
+/* The walk over `source`, or over `only`, a file in it. */
+static int walk_all(struct walk *w, const char *only, char *const *module_paths, char hash[17])
+{
+  w->prefix = "";
   w->all = tm_hash_new();
   w->one = tm_hash_new();
   w->piece = tm_xmalloc(PIECE);
@@ -332,6 +400,8 @@ static int walk_all(struct walk *w, const char *only, char hash[17])
       rc = visit_file(w, path, only, st.mode);
     free(path);
   }
+  if (rc >= 0)
+    rc = visit_modules(w, module_paths);
   snprintf(hash, 17, "%016llx", (unsigned long long)tm_hash_end(w->all));
   tm_hash_free(w->all);
   tm_hash_free(w->one);
@@ -407,14 +477,6 @@ int tm_snapshot_check(const struct tm_fs *fs, const struct tm_config *config, st
   return rc;
 }
 
-bool tm_snapshot_is_same(const struct tm_config *a, const struct tm_config *b)
-{
-  if (a->source_directory && b->source_directory)
-    return strcmp(a->source_directory, b->source_directory) == 0;
-  return !a->source_directory && !b->source_directory &&
-         strcmp(a->entry_script, b->entry_script) == 0;
-}
-
 int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
                      const char *to, struct tm_snapshot *out, struct tm_err *err)
 {
@@ -426,7 +488,7 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   if (rc == 0)
     rc = tm_fs_make_dirs(fs, temporary, 0700, err);
   if (rc == 0)
-    rc = walk_all(&w, only_file(config), hash);
+    rc = walk_all(&w, only_file(config), config->module_paths, hash);
   if (rc == 0)
     rc = rename_copy(fs, temporary, to, err);
   if (rc == 0) {
@@ -439,23 +501,6 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   free(temporary);
   free(source);
   return rc;
-}
-
-int tm_snapshot_share(const struct tm_fs *fs, const struct tm_config *config,
-                      const struct tm_snapshot *first, const char *to, struct tm_snapshot *out,
-                      struct tm_err *err)
-{
-  int rc = tm_tree_remove(to, err);
-  if (rc < 0)
-    return rc;
-  if ((rc = fs->symlink(fs->self, tm_path_base(first->dir), to)) < 0)
-    return tm_err_system(err, rc, "cannot make link '%s'", to);
-  *out = (struct tm_snapshot) { .dir = tm_xstrdup(to),
-                                .script = tm_snapshot_script(config, to),
-                                .files = first->files,
-                                .bytes = first->bytes };
-  memcpy(out->hash, first->hash, sizeof(out->hash));
-  return 0;
 }
 
 /* The store. */
@@ -514,7 +559,7 @@ int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, con
 {
   struct walk w = { .fs = fs, .err = err };
   char *source = walk_start(&w, config, job_dir);
-  int rc = walk_all(&w, only_file(config), out);
+  int rc = walk_all(&w, only_file(config), config->module_paths, out);
   free(source);
   return rc;
 }
@@ -522,5 +567,5 @@ int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, con
 int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], struct tm_err *err)
 {
   struct walk w = { .fs = fs, .source = dir, .is_copy = true, .err = err };
-  return walk_all(&w, NULL, out);
+  return walk_all(&w, NULL, NULL, out);
 }

@@ -19,8 +19,16 @@
 #include "plan/config.h"
 #include "sys/fs.h"
 
+/* Within the copy, 1/, 2/, ...: of each folder of module_paths what require() may find there, *.lua and *.so with the libraries beside
+ * it. Not in a source: a folder of this name is left out. */
+#define TM_SNAPSHOT_MODULES   ".tidemill-modules"
 #define TM_SNAPSHOT_BYTES_MAX (INT64_C(300) << 20)
 #define TM_SNAPSHOT_FILES_MAX INT64_C(10000) /* files, folders and links */
+
+/* The environment of workers that run the copy in `dir`: as config has it, but its modules are those of the copy, where that has
+ * any. NULL-ended, each text and the list to be freed: tm_snapshot_free_environment(). */
+char **tm_snapshot_environment(const struct tm_config *config, const char *dir);
+void tm_snapshot_free_environment(char **environment);
 
 struct tm_snapshot {
   char *dir;     /* the copy of source_directory; `to`; where the script's `require` looks first */

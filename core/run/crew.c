@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "plan/snapshot.h"
 #include "base/time.h"
 #include "data/item.h"
 #include "data/table_load.h"
@@ -529,6 +530,7 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
   char *base = tm_temp_dirs_base(s->o.job->dir, s->dir);
+  char **environment = tm_snapshot_environment(&s->o.step->config, s->o.script_dir);
   size_t environment_len = 0;
   struct tm_node_user user = { .data = s,
                                .on_started = on_started,
@@ -543,7 +545,7 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .temp_base = base,
                                .worker_argv = argv,
                                .worker_argv_len = 2,
-                               .environment = s->o.step->config.environment,
+                               .environment = environment,
                                .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
                                .load_timeout_ns = s->o.step->config.load_timeout_ns,
                                .memory_limit = s->o.step->config.worker_memory_limit,
@@ -553,11 +555,12 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
 
   if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
     step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;
-  while (step.environment && step.environment[environment_len])
+  while (environment[environment_len])
     environment_len++;
   step.environment_len = environment_len;
   s->node = node;
   s->node_step = tm_node_add_step(node, &step, &user);
+  tm_snapshot_free_environment(environment);
   free(base);
 }
 

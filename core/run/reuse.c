@@ -235,20 +235,6 @@ static int list_folder(struct tm_identity *out, const struct tm_reuse *r, const 
   return rc;
 }
 
-/* Adds what require() may find in a folder. What else is there is none of a module: the folder may be the pipeline's own. */
-static int list_modules(struct tm_identity *out, const struct tm_reuse *r, char *dir,
-                        struct tm_err *err)
-{
-  char *patterns[] = { (char *)"**/*.lua", (char *)"**/*.so" };
-  struct tm_dataset d = { .kind = TM_DATASET_FILES,
-                          .paths = patterns,
-                          .paths_len = TM_COUNT_OF(patterns),
-                          .base_dir = dir,
-                          .input = -1 };
-
-  return tm_input_record_list(out, r->fs, &d, r->stop, err);
-}
-
 int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
 {
   const struct tm_step *step = r->step;
@@ -260,8 +246,6 @@ int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
     rc = list_dataset(&r->side, r, step->side_inputs[i], true, err);
   for (size_t i = 0; i < step->read_paths_len && rc >= 0; i++)
     rc = list_place(&r->side, r, step->read_paths[i], err);
-  for (char **dir = step->config.module_paths; dir && *dir && rc >= 0; dir++)
-    rc = list_modules(&r->side, r, *dir, err);
   for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),

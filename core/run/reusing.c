@@ -51,7 +51,7 @@ static const char *dir_of(void *data, const char *name)
 
 static bool reads_aside(const struct tm_step *step)
 {
-  if (step->side_inputs_len > 0 || step->read_paths_len > 0 || step->config.module_paths)
+  if (step->side_inputs_len > 0 || step->read_paths_len > 0)
     return true;
   for (size_t i = 0; i < step->paths_len; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)

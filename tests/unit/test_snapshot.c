@@ -199,6 +199,62 @@ static void linked_folders_are_copied_once(void **state)
   teardown(&w);
 }
 
+/* What require() may find in a folder of module_paths is in the copy, and what is there besides is not. */
+static void modules_are_copied(void **state)
+{
+  struct world w;
+  setup(&w, false);
+  char *lib = tm_path_join(w.dir, "modules"), *first[] = { lib, NULL };
+  char *environment[] = { NULL, NULL, (char *)"OTHER=LUA_PATH=", NULL };
+  environment[0] = tm_xprintf("LUA_PATH=%s/?.lua;%s/?/init.lua;;", lib, lib);
+  environment[1] = tm_xprintf("LUA_CPATH=%s/?.so;/usr/x/?.so", lib);
+  file_put(w.dir, "modules/helper.lua", "return 1", 0600);
+  file_put(w.dir, "modules/deep/c.so", "so", 0600);
+  file_put(w.dir, "modules/deep/libc.so.1", "library", 0600);
+  file_put(w.dir, "modules/notes.txt", "x", 0600);
+  file_put(w.dir, "modules/.hidden.lua", "x", 0600);
+  char before[17], hash[17];
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, before, NULL), 0);
+  w.config.module_paths = first;
+  w.config.environment = environment;
+  struct tm_snapshot s = taken(&w);
+  assert_string_not_equal(s.hash, before);
+  has_text(w.to, TM_SNAPSHOT_MODULES "/1/helper.lua", "return 1");
+  has_text(w.to, TM_SNAPSHOT_MODULES "/1/deep/c.so", "so");
+  has_text(w.to, TM_SNAPSHOT_MODULES "/1/deep/libc.so.1", "library");
+  is_absent(w.to, TM_SNAPSHOT_MODULES "/1/notes.txt");
+  is_absent(w.to, TM_SNAPSHOT_MODULES "/1/.hidden.lua");
+  assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, hash, NULL), 0);
+  assert_string_equal(hash, s.hash);
+  char **found = tm_snapshot_environment(&w.config, w.to), wanted[2000];
+  snprintf(wanted, sizeof(wanted), "LUA_PATH=%s/%s/1/?.lua;%s/%s/1/?/init.lua;;", w.to,
+           TM_SNAPSHOT_MODULES, w.to, TM_SNAPSHOT_MODULES);
+  assert_string_equal(found[0], wanted);
+  snprintf(wanted, sizeof(wanted), "LUA_CPATH=%s/%s/1/?.so;/usr/x/?.so", w.to, TM_SNAPSHOT_MODULES);
+  assert_string_equal(found[1], wanted);
+  assert_string_equal(found[2], "OTHER=LUA_PATH=");
+  assert_null(found[3]);
+  tm_snapshot_free_environment(found);
+  found = tm_snapshot_environment(&w.config, w.dir); /* a copy of before there were modules in it */
+  assert_string_equal(found[0], environment[0]);
+  tm_snapshot_free_environment(found);
+  file_put(w.dir, "modules/notes.txt", "another", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, hash, NULL), 0);
+  assert_string_equal(hash, s.hash);
+  file_put(w.dir, "modules/helper.lua", "return 2", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, hash, NULL), 0);
+  assert_string_not_equal(hash, s.hash);
+  struct tm_config other = w.config;
+  other.module_paths = NULL;
+  assert_false(tm_snapshot_is_same(&w.config, &other));
+  assert_true(tm_snapshot_is_same(&w.config, &w.config));
+  tm_snapshot_release(&s);
+  free(environment[0]);
+  free(environment[1]);
+  free(lib);
+  teardown(&w);
+}
+
 static void the_hash_tells_what_matters(void **state)
 {
   struct world w;
@@ -469,6 +525,7 @@ int main(void)
     cmocka_unit_test(without_a_job_directory_the_copy_is_not_copied),
     cmocka_unit_test(links_keep_their_meaning),
     cmocka_unit_test(linked_folders_are_copied_once),
+    cmocka_unit_test(modules_are_copied),
     cmocka_unit_test(the_hash_tells_what_matters),
     cmocka_unit_test(a_copy_that_was_there_is_replaced),
     cmocka_unit_test(a_pipe_is_refused_and_nothing_is_left),
