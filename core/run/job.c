@@ -95,12 +95,12 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
   if ((rc = check_state(job, before, err)) < 0 ||
       (before != TM_JOB_DIR_JOB && (rc = look_ahead(job, NULL, err)) < 0))
     return rc;
-  job->is_made = before == TM_JOB_DIR_NEW;
   job->is_empty_before = tm_fs_exists(job->o.fs, dir);
   if ((rc = tm_job_dir_open(&job->dir, job->o.fs, dir, err)) < 0)
     return rc;
   state = tm_job_dir_look(dir, err);
   *has_job = state == TM_JOB_DIR_JOB;
+  job->is_made = before == TM_JOB_DIR_NEW && state == TM_JOB_DIR_INCOMPLETE;
   if ((rc = check_state(job, state, err)) < 0 || *has_job)
     return rc;
   if (before == TM_JOB_DIR_NEW && job->o.resume)
