@@ -61,7 +61,7 @@ struct tm_job {
   int64_t canceled_ns;           /* monotonic; 0: not */
   bool is_made,
       is_empty_before; /* the directory: by this session, and nobody else is in it; there had been an empty folder */
-  bool is_void;        /* it was refused when it was opened: nothing of it stays */
+  bool is_void; /* it was refused when it was opened: nothing of it stays */
   bool is_started, is_ended;
   int code;
   struct tm_err cause;
