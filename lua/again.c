@@ -227,9 +227,12 @@ static int read_arguments(struct tm_again *a, const char *root, struct tm_err *e
 
 static void read_words(struct tm_again *a)
 {
-  const struct tm_json *inputs = tm_json_get(a->definition, "inputs");
+  const struct tm_json *inputs = tm_json_get(a->definition, "inputs"),
+                       *outputs = tm_json_get(a->definition, "outputs");
   for (size_t i = 0; inputs && i < inputs->list.len; i++)
     *TM_ARRAY_ADD(&a->datasets) = (char *)tm_json_str(inputs->list.at[i], "name", "");
+  for (size_t i = 0; outputs && i < outputs->list.len; i++)
+    *TM_ARRAY_ADD(&a->outputs) = (char *)tm_json_str(outputs->list.at[i], "name", "");
   for (size_t i = 0; i < a->settings->list.len; i++) {
     if (strcmp(tm_json_str(a->settings->list.at[i], "origin", ""), "argument") != 0)
       continue;
@@ -266,6 +269,8 @@ static void fill_setup(struct tm_again *a, bool has_timeouts, struct tm_setup *s
   s->runner_arguments_len = a->runner_arguments.len;
   s->datasets = a->datasets.at;
   s->datasets_len = a->datasets.len;
+  s->outputs = a->outputs.at;
+  s->outputs_len = a->outputs.len;
   s->logging_level = strcmp(level, "DEBUG") == 0     ? TM_DEBUG
                      : strcmp(level, "WARNING") == 0 ? TM_WARNING
                                                      : TM_INFO;
@@ -357,11 +362,13 @@ static void set_variables(struct tm_again *a)
   if (!environment && !variables)
     return;
   const struct tm_step *step = find_definition(a);
-  for (char **v = step ? step->config.environment : NULL; v && *v; v++) {
+  char **all = step ? tm_snapshot_environment(&step->config, a->copy.dir) : NULL;
+  for (char **v = all; v && *v; v++) {
     char *name = tm_xstrndup(*v, strcspn(*v, "="));
     setenv(name, *v + strlen(name) + 1, 1);
     free(name);
   }
+  tm_snapshot_free_environment(all);
   if (step)
     return;
   add_names(&set, &unset, tm_json_get(environment, "variables"));
@@ -472,6 +479,7 @@ void tm_again_release(struct tm_again *a)
   TM_ARRAY_RELEASE(&a->arguments);
   TM_ARRAY_RELEASE(&a->runner_arguments);
   TM_ARRAY_RELEASE(&a->datasets);
+  TM_ARRAY_RELEASE(&a->outputs);
   for (size_t i = 0; i < a->owned.len; i++)
     free(a->owned.at[i]);
   TM_ARRAY_RELEASE(&a->owned);

@@ -41,7 +41,7 @@ struct tm_again {
   struct tm_manifest_found found;
   /* Filled by _prepare(). */
   struct tm_snapshot copy; /* of the job's copy */
-  struct TM_ARRAY(char *) arguments, runner_arguments, datasets, owned;
+  struct TM_ARRAY(char *) arguments, runner_arguments, datasets, outputs, owned;
   struct TM_ARRAY(char *) folders; /* in the place of outputs among the arguments; among `owned` */
   struct TM_ARRAY(struct tm_again_link) links;
   struct tm_pipeline *pipeline; /* NULL: not needed, or not to be had */

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "base/text.h"
 #include "data/key.h"
 #include "sys/fs.h"
 
@@ -108,33 +108,88 @@ static int make_parents(char *path)
   return rc;
 }
 
-/* Pushes the path; what malloc gave is freed before anything can raise. */
-static void push_path(lua_State *L, const struct tm_lua_context *c, const char *name)
+/* The path of the file on its way; without staging its own. */
+static char *place_of(const struct tm_lua_context *c, const char *name)
 {
   const struct tm_setup *s = c->setup;
-  bool is_staged = s->staging_dir != NULL && *s->staging_dir != 0;
-  char *dir = is_staged ? tm_staging_path(s->staging_dir, s->worker_name, c->call->seq)
-                        : tm_xstrdup(s->output_dir);
-  char *path = tm_path_join(dir, name);
+  if (s->staging_dir == NULL || *s->staging_dir == 0)
+    return tm_output_file_place(s->output_dir, name);
+  char *staging = tm_staging_path(s->staging_dir, s->worker_name, c->call->seq);
+  char *path = tm_output_file_staged(staging, name);
+  free(staging);
+  return path;
+}
+
+/* Pushes the path, and notes the name; what malloc gave is freed before anything can raise. */
+static void push_path(lua_State *L, const struct tm_lua_context *c, const char *output,
+                      const char *path_in_it)
+{
+  struct tm_extras *extras = c->call->extras;
+  char *name = tm_output_file_name(output, path_in_it), *path = place_of(c, name);
   char kept[4096 + TM_OUTPUT_NAME_MAX];
   bool fits = strlen(path) < sizeof(kept);
   int rc = fits ? make_parents(path) : -ENAMETOOLONG;
   memcpy(kept, path, fits ? strlen(path) + 1 : 0);
-  free(dir);
+  if (rc == 0 && extras != NULL && !has_file(&extras->files, name, strlen(name)))
+    tm_buf_add_bytes32(&extras->files, name, strlen(name));
+  free(name);
   free(path);
   if (rc < 0)
-    luaL_error(L, "context:output_file('%s'): its folder cannot be made: %s", name,
+    luaL_error(L, "context:output_file('%s'): its folder cannot be made: %s", path_in_it,
                tm_code_text(rc));
   lua_pushstring(L, kept);
 }
 
-/* context:output_file(name) -> path */
+/* Raises; says which outputs there are. */
+static int refuse_output(lua_State *L, const struct tm_setup *s, const char *given)
+{
+  const char *nearest = tm_text_nearest(given, (const char *const *)s->outputs, s->outputs_len);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (size_t i = 0; i < s->outputs_len; i++) {
+    luaL_addstring(&b, i > 0 ? ", '" : "'");
+    luaL_addstring(&b, s->outputs[i]);
+    luaL_addstring(&b, "'");
+  }
+  luaL_pushresult(&b);
+  if (s->outputs_len == 0 || !*s->outputs[0])
+    return luaL_error(
+        L,
+        "context:output_file(name, output): output is '%s', and the step has no output "
+        "with a name; leave it out",
+        given);
+  return luaL_error(L,
+                    "context:output_file(name, output): the step has no output '%s'%s%s%s; "
+                    "accepted: %s, or the folder of one as it stands among the arguments",
+                    given, nearest && *nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                    nearest && *nearest ? "'?" : "", lua_tostring(L, -1));
+}
+
+/* Argument 3, the name of an output or its folder, which scripts know from their arguments. NULL: the first output. */
+static const char *check_output(lua_State *L, const struct tm_setup *s)
+{
+  const char *given = luaL_optstring(L, 3, NULL);
+  size_t n = strlen(s->output_dir);
+  if (given == NULL || strcmp(given, s->output_dir) == 0)
+    return NULL;
+  bool is_beside = strncmp(given, s->output_dir, n) == 0 && given[n] == '.';
+  for (size_t i = 0; i < s->outputs_len; i++)
+    if (*s->outputs[i] && (strcmp(given, s->outputs[i]) == 0 ||
+                           (i > 0 && is_beside && strcmp(given + n + 1, s->outputs[i]) == 0)))
+      return i == 0 ? NULL : s->outputs[i];
+  refuse_output(L, s, given);
+  return NULL;
+}
+
+/* context:output_file(name, output) -> path */
 static int context_output_file(lua_State *L)
 {
   struct tm_lua_context *c = check_call(L, "output_file");
   size_t len = 0;
   const char *name = luaL_checklstring(L, 2, &len);
-  if (!tm_output_name_is_good(name, len))
+  const char *output = check_output(L, c->setup);
+  if (!tm_output_name_is_good(name, len) ||
+      (output != NULL && len + strlen(output) + 2 > TM_OUTPUT_NAME_MAX))
     return luaL_error(L,
                       "context:output_file(name): name is '%s'; expected the name of a file in the "
                       "output folder, perhaps with folders before it, without '..' and line breaks",
@@ -142,9 +197,7 @@ static int context_output_file(lua_State *L)
   struct tm_extras *extras = c->call->extras;
   if (extras != NULL && extras->files.len > FILES_MAX)
     return luaL_error(L, "context:output_file('%s'): too many files for one mini-batch", name);
-  push_path(L, c, name);
-  if (extras != NULL && !has_file(&extras->files, name, len))
-    tm_buf_add_bytes32(&extras->files, name, len);
+  push_path(L, c, output, name);
   return 1;
 }
 

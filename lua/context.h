@@ -8,7 +8,8 @@
  *
  *   context:fail(i, message)  item i of mini_batch has failed, for this reason: it never counts as succeeded
  *   context:open(item)        a reader of the contents of an item of the mini-batch (reader.h)
- *   context:output_file(name) a path for a file that gets this name in output_dir when the mini-batch is committed
+ *   context:output_file(name, output) a path for a file that gets this name in output_dir, or in that output, when the mini-batch
+ *                             is committed
  *   source, global_row_index_lower_bound   of rows of one file: its path; the number of the first in it, from 0, where known
  *   partition_key_value  with partition keys: a new table of their values by name; a datetime in seconds
  *

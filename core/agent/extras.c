@@ -50,38 +50,17 @@ bool tm_extras_read(struct tm_reader *r, struct tm_said *out)
   return !r->bad;
 }
 
-bool tm_output_name_is_good(const char *name, size_t len)
-{
-  if (len == 0 || len > TM_OUTPUT_NAME_MAX || memchr(name, 0, len) || memchr(name, '\n', len))
-    return false;
-  for (size_t at = 0; at <= len;) {
-    const char *slash = at < len ? memchr(name + at, '/', len - at) : NULL;
-    size_t n = slash ? (size_t)(slash - name) - at : len - at;
-    if (n == 0 || (name[at] == '.' && (n == 1 || (n == 2 && name[at + 1] == '.'))))
-      return false;
-    at += n + 1;
-  }
-  return true;
-}
-
-char *tm_staging_path(const char *staging_dir, const char *worker_name, uint64_t seq)
-{
-  return tm_xprintf("%s/%s.%" PRIu64, staging_dir, worker_name, seq);
-}
-
 /* Whether the script has made what it asked a path for, and it is on the disk. */
-static int settle_file(const char *name, const char *path, struct tm_err *err)
+static int settle_file(const char *call, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
   struct tm_stat st;
   int rc = fs->stat(fs->self, path, false, &st);
   if (rc < 0)
-    return tm_err_system(err, rc, "context:output_file(\"%s\"): nothing was written there", name);
+    return tm_err_system(err, rc, "%s: nothing was written there", call);
   if (!S_ISREG(st.mode))
     return tm_err_set(err, TM_ESCRIPT,
-                      "context:output_file(\"%s\"): what was made there is no file; ask for a path "
-                      "for each file",
-                      name);
+                      "%s: what was made there is no file; ask for a path for each file", call);
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
   if (fd < 0)
     return fd;
@@ -100,8 +79,10 @@ int tm_extras_settle(struct tm_agent *a, uint64_t seq)
   while (rc == 0 && r.at < r.end) {
     size_t len = 0;
     const char *bytes = tm_read_bytes32(&r, &len);
-    char *name = tm_xstrndup(bytes, len), *path = tm_path_join(dir, name);
-    rc = settle_file(name, path, &err);
+    char *name = tm_xstrndup(bytes, len), *path = tm_output_file_staged(dir, name),
+         *call = tm_output_file_call(name);
+    rc = settle_file(call, path, &err);
+    free(call);
     free(name);
     free(path);
   }

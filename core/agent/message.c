@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/wire.h"
 
-#define SETUP_VERSION 4u
+#define SETUP_VERSION 5u
 
 const char *tm_status_name(enum tm_status s)
 {
@@ -38,6 +38,7 @@ void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
   tm_wire_add_str(out, s->schema_file);
   tm_wire_add_str(out, s->index_dir);
   tm_wire_add_str(out, s->output_dir);
+  tm_wire_add_list(out, s->outputs, s->outputs_len);
   tm_wire_add_str(out, s->log_dir);
   tm_wire_add_str(out, s->temp_dir);
   tm_wire_add_str(out, s->logger_file);
@@ -73,6 +74,7 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   out->schema_file = tm_wire_read_str(&r);
   out->index_dir = tm_wire_read_str(&r);
   out->output_dir = tm_wire_read_str(&r);
+  tm_wire_read_list(&r, &out->outputs, &out->outputs_len);
   out->log_dir = tm_wire_read_str(&r);
   out->temp_dir = tm_wire_read_str(&r);
   out->logger_file = tm_wire_read_str(&r);
@@ -114,6 +116,7 @@ void tm_setup_release(struct tm_setup *s)
   free(s->schema_file);
   free(s->index_dir);
   free(s->output_dir);
+  tm_wire_release_list(s->outputs, s->outputs_len);
   free(s->log_dir);
   free(s->temp_dir);
   free(s->logger_file);

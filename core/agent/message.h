@@ -74,9 +74,11 @@ struct tm_setup {
   char *schema_file;                     /* their schemas */
   char *index_dir;                       /* indexes of packed files, or "" */
   char *output_dir, *log_dir, *temp_dir; /* log_dir: user/entry_script_log/<node>/ */
-  char *logger_file;                     /* user/entry_script_log/<node>/<worker>.log.txt */
-  char *error_file;                      /* user/error/<node>/<worker>.txt */
-  char *spill_dir;                       /* where a large result goes */
+  char **outputs; /* names of the outputs, the first first; that of one without is "" */
+  size_t outputs_len;
+  char *logger_file;  /* user/entry_script_log/<node>/<worker>.log.txt */
+  char *error_file;   /* user/error/<node>/<worker>.txt */
+  char *spill_dir;    /* where a large result goes */
   char *staging_dir;  /* where files of context:output_file() are made; "": in output_dir itself */
   char *profile_file; /* where samples of where its time goes are written; "": it is not profiled */
   int logging_level;  /* enum tm_level */
@@ -127,7 +129,8 @@ bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h);
 /* What a script says of a mini-batch beside the rows. On the wire: bytes32 each, in this order. */
 struct tm_extras {
   struct tm_buf marks; /* failed items, each once: u32 number from 1, bytes32 message */
-  struct tm_buf files; /* of context:output_file(), each once: bytes32 name */
+  struct tm_buf
+      files; /* of context:output_file(), each once: bytes32 name (tm_output_file_name()) */
   struct tm_buf
       columns; /* of a returned data frame, in the order of its rows' fields: bytes32 name; empty: no frame */
   struct tm_buf
@@ -144,6 +147,16 @@ struct tm_said {
 bool tm_extras_read(struct tm_reader *r, struct tm_said *out);
 /* Whether a file within a folder can have this name: not empty, not absolute, no part of it "", "." or "..", no line break. */
 bool tm_output_name_is_good(const char *name, size_t len);
+/* What results and logs call a file: of the step's first output its path in there, of a further one "/OUTPUT/path". */
+bool tm_output_file_is_good(const char *name, size_t len);
+/* `output` NULL: the first. Each of these to free(). */
+char *tm_output_file_name(const char *output, const char *path);
+/* Where it belongs: `output_dir` is the first output's, and those of others stand beside it. */
+char *tm_output_file_place(const char *output_dir, const char *name);
+/* Where it is on its way, in the folder of its try. */
+char *tm_output_file_staged(const char *staging, const char *name);
+/* As the script has asked for it, for messages. */
+char *tm_output_file_call(const char *name);
 /* The folder for files of entry `seq` of a worker, to free(). */
 char *tm_staging_path(const char *staging_dir, const char *worker_name, uint64_t seq);
 

@@ -68,6 +68,17 @@ static bool is_list(const struct tm_json *v)
   return v->type == TM_JSON_ARRAY || v->type == TM_JSON_OBJECT;
 }
 
+static void reserve(struct tm_json *list, size_t cap)
+{
+  if (cap == 0)
+    return;
+  tm_require(cap <= SIZE_MAX / sizeof(void *));
+  list->list.at = tm_xrealloc(list->list.at, cap * sizeof *list->list.at);
+  if (list->type == TM_JSON_OBJECT)
+    list->keys = tm_xrealloc(list->keys, cap * sizeof *list->keys); /* keeps (3) */
+  list->list.cap = cap;
+}
+
 struct tm_json *tm_json_copy(const struct tm_json *v)
 {
   if (!v)
@@ -88,6 +99,7 @@ struct tm_json *tm_json_copy(const struct tm_json *v)
     break;
   case TM_JSON_ARRAY:
   case TM_JSON_OBJECT:
+    reserve(copy, v->list.len);
     for (size_t i = 0; i < v->list.len; i++)
       tm_json_append(copy, v->keys ? tm_xstrdup(v->keys[i]) : NULL, tm_json_copy(v->list.at[i]));
   }
@@ -158,14 +170,8 @@ bool tm_json_is_equal(const struct tm_json *a, const struct tm_json *b)
 
 void tm_json_append(struct tm_json *list, char *key, struct tm_json *value)
 {
-  if (list->list.len == list->list.cap) {
-    size_t cap = list->list.cap ? list->list.cap * 2 : LIST_FIRST;
-    tm_require(cap <= SIZE_MAX / sizeof(void *));
-    list->list.at = tm_xrealloc(list->list.at, cap * sizeof *list->list.at);
-    if (list->type == TM_JSON_OBJECT)
-      list->keys = tm_xrealloc(list->keys, cap * sizeof *list->keys); /* keeps (3) */
-    list->list.cap = cap;
-  }
+  if (list->list.len == list->list.cap)
+    reserve(list, list->list.cap ? list->list.cap * 2 : LIST_FIRST);
   if (list->type == TM_JSON_OBJECT)
     list->keys[list->list.len] = key;
   list->list.at[list->list.len++] = value;

@@ -325,6 +325,7 @@ struct tm_dataset *tm_dataset_within(const struct tm_dataset *d, const char *fol
   new->partition_format = tm_xstrdup(d->partition_format);
   new->limit = d->limit;
   new->where = tm_xstrdup(d->where);
+  new->is_placed = true;
   return new;
 }
 

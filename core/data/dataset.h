@@ -41,7 +41,9 @@ struct tm_dataset {
   char *step;          /* of the job, that writes it; NULL: it is there before the job */
   bool null_separated; /* of a manifest */
   int64_t input;       /* of failed items: only those of the input of this number; negative: all */
-  bool skip_unreadable;   /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  bool skip_unreadable; /* on_unreadable = "skip"; else an unreadable folder ends the job */
+  bool
+      is_placed; /* its files are links or copies that the job has made: tm_dataset_within(); in no definition */
   bool takes_hidden;      /* of who looks at all that is in its folders; in no definition */
   char *partition_format; /* partition.h, or NULL */
   int64_t limit;          /* only so many of its first items; 0: all */

@@ -41,18 +41,22 @@ static int settle(struct tm_json *v, const char *kind, struct tm_err *err)
   return 0;
 }
 
+struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, struct tm_err *err)
+{
+  struct tm_dataset *d = NULL;
+  const char *kind = constructor_of(v);
+  if (v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir"))
+    tm_json_set(v, "base_dir", tm_json_new_string(base_dir));
+  if (!kind || settle(v, kind, err) == 0)
+    d = tm_dataset_from_json(v, err);
+  tm_json_free(v);
+  return d;
+}
+
 struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir,
                                    struct tm_err *err)
 {
-  struct tm_json *copy = tm_json_copy(v);
-  struct tm_dataset *d = NULL;
-  const char *kind = constructor_of(copy);
-  if (copy->type == TM_JSON_OBJECT && !tm_json_get(copy, "base_dir"))
-    tm_json_set(copy, "base_dir", tm_json_new_string(base_dir));
-  if (!kind || settle(copy, kind, err) == 0)
-    d = tm_dataset_from_json(copy, err);
-  tm_json_free(copy);
-  return d;
+  return tm_plan_dataset_of(tm_json_copy(v), base_dir, err);
 }
 
 static bool has_ending(const char *path, size_t n, const char *end)

@@ -11,6 +11,8 @@
 /* `v` as a constructor made it; base_dir for relative paths, unless it has one of its own. NULL and words with the place. */
 struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir,
                                    struct tm_err *err);
+/* The same of a tree that is taken over. */
+struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, struct tm_err *err);
 
 /* The tree of a TabularDataset over these paths, by the ending of the first: .tsv, .jsonl and .ndjson, anything else is CSV; .gz
  * and the like behind it count for nothing. To be freed. */

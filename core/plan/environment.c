@@ -6,6 +6,8 @@
  *
  * Values are secrets: whatever becomes a record has names and one hash (config.c).
  */
+#include "plan/environment.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,12 +36,24 @@ static void set_path(struct tm_json *out, const char *name, const char *dirs)
   free(value);
 }
 
+void tm_module_search_add(struct tm_module_search *s, const char *dir)
+{
+  tm_buf_printf(&s->lua, "%s/?.lua;%s/?/init.lua;", dir, dir);
+  tm_buf_printf(&s->c, "%s/?.so;", dir);
+}
+
+void tm_module_search_release(struct tm_module_search *s)
+{
+  tm_buf_release(&s->lua);
+  tm_buf_release(&s->c);
+}
+
 int tm_environment_add_paths(struct tm_json *out, const struct tm_json *environment,
                              const char *base_dir, struct tm_err *err)
 {
   const struct tm_json *paths = tm_json_get(environment, "module_paths");
   const struct tm_fs *fs = tm_fs_real();
-  struct tm_buf lua = TM_BUF_NONE, c = TM_BUF_NONE;
+  struct tm_module_search search = { 0 };
   int rc = 0;
   for (size_t i = 0; paths && i < paths->list.len && rc == 0; i++) {
     const char *given = paths->list.at[i]->string.at;
@@ -54,15 +68,13 @@ int tm_environment_add_paths(struct tm_json *out, const struct tm_json *environm
       rc = tm_err_set(err, TM_EUSAGE,
                       "'environment.module_paths[%zu]' is \"%s\"; there is no folder '%s'", i + 1,
                       given, dir);
-    tm_buf_printf(&lua, "%s/?.lua;%s/?/init.lua;", dir, dir);
-    tm_buf_printf(&c, "%s/?.so;", dir);
+    tm_module_search_add(&search, dir);
     free(dir);
   }
-  if (rc == 0 && lua.len > 0) {
-    set_path(out, "LUA_PATH", lua.data);
-    set_path(out, "LUA_CPATH", c.data);
+  if (rc == 0 && search.lua.len > 0) {
+    set_path(out, "LUA_PATH", search.lua.data);
+    set_path(out, "LUA_CPATH", search.c.data);
   }
-  tm_buf_release(&lua);
-  tm_buf_release(&c);
+  tm_module_search_release(&search);
   return rc;
 }

@@ -76,8 +76,7 @@ struct tm_dataset *tm_inputs_dataset(const struct tm_json *v, const struct tm_pl
                                      struct tm_err *err)
 {
   struct tm_json *input = tm_outputs_input(&r->outputs, v, err);
-  struct tm_dataset *d = input ? tm_plan_dataset(input, r->base_dir, err) : NULL;
-  tm_json_free(input);
+  struct tm_dataset *d = input ? tm_plan_dataset_of(input, r->base_dir, err) : NULL;
   if (d && d->place) {
     char *absolute = tm_path_absolute(r->base_dir, d->place);
     free(d->place);
@@ -90,9 +89,12 @@ struct tm_dataset *tm_inputs_dataset(const struct tm_json *v, const struct tm_pl
 static struct tm_json *read_list(const struct tm_json *v, const char *key,
                                  const struct tm_plan_reader *r, struct tm_err *err)
 {
-  struct tm_json *given = tm_values_put(r->values, tm_json_get(v, key));
-  struct tm_json *list = tm_params_value(tm_params_find("ParallelRunStep", key), given, err);
-  tm_json_free(given);
+  const struct tm_field *field = tm_params_find("ParallelRunStep", key);
+  struct tm_json *given = tm_values_put(r->values, tm_json_get(v, key)), *list = given;
+  if (given->type != TM_JSON_ARRAY || !tm_params_is_objects(field, given)) {
+    list = tm_params_value(field, given, err);
+    tm_json_free(given);
+  }
   if (!list)
     tm_params_place("ParallelRunStep", v, err);
   return list;

@@ -167,6 +167,7 @@ int tm_outputs_init(struct tm_outputs *o, const struct tm_json *steps, const cha
   for (size_t i = 0; i < steps->list.len; i++) {
     const struct tm_json *step = steps->list.at[i];
     int rc = 0;
+    *tm_map_add(&o->by_step, &step, sizeof(step), NULL) = o->known.len;
     for (size_t k = 0; rc == 0 && is_tagged(output_at(step, k), OUTPUT); k++)
       rc = collect_one(o, step, k, base_dir, err);
     if (rc < 0)
@@ -183,6 +184,7 @@ void tm_outputs_release(struct tm_outputs *o)
   }
   TM_ARRAY_RELEASE(&o->known);
   tm_map_release(&o->by_id);
+  tm_map_release(&o->by_step);
 }
 
 /* Of one step. */
@@ -203,11 +205,14 @@ static void record_output(struct tm_json *list, const struct tm_step_output *out
   }
 }
 
-static size_t count_of(const struct tm_outputs *o, const struct tm_json *step)
+/* They stand together, from *first on. */
+static size_t count_of(const struct tm_outputs *o, const struct tm_json *step, size_t *first)
 {
+  const uint64_t *place = tm_map_find(&o->by_step, &step, sizeof(step));
   size_t n = 0;
-  for (size_t i = 0; i < o->known.len; i++)
-    n += o->known.at[i].step == step;
+  *first = place ? (size_t)*place : o->known.len;
+  while (*first + n < o->known.len && o->known.at[*first + n].step == step)
+    n++;
   return n;
 }
 
@@ -231,13 +236,11 @@ int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct 
                     struct tm_err *err)
 {
   struct tm_json *record = tm_json_new(TM_JSON_ARRAY);
-  size_t n = count_of(o, v);
+  size_t first, n = count_of(o, v, &first);
   int rc = 0;
   s->outputs = tm_xcalloc(n > 0 ? n : 1, sizeof(*s->outputs));
-  for (size_t i = 0; i < o->known.len && rc == 0; i++) {
+  for (size_t i = first; i < first + n && rc == 0; i++) {
     const struct tm_output_known *k = &o->known.at[i];
-    if (k->step != v)
-      continue;
     s->outputs[s->outputs_len++] = (struct tm_step_output) {
       .name = tm_xstrdup(name_of(k->config)),
       .folder = tm_xstrdup(k->folder),

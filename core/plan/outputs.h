@@ -23,6 +23,7 @@ struct tm_output_known {
 struct tm_outputs {
   struct TM_ARRAY(struct tm_output_known) known;
   struct tm_map by_id;
+  struct tm_map by_step; /* its place in the tree -> its first in `known` */
 };
 
 /* Those of all `steps` (a list). TM_EUSAGE with the place: one output of two steps, two of one name in a step, two in one place.

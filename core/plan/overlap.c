@@ -95,6 +95,34 @@ static int check_output(const struct tm_pipeline *p, const struct tm_step *write
   return rc;
 }
 
+/* Places of inputs. */
+
+static int refuse_place(const struct tm_step *step, const struct tm_step_intake *in,
+                        const struct tm_step *reader, const struct tm_dataset *d,
+                        struct tm_err *err)
+{
+  return tm_err_set(err, TM_EUSAGE,
+                    "'%s' (%s), where an input of step '%s' is to appear, is within an input of "
+                    "step '%s' (%s): what is put there would be listed with it; accepted: a path "
+                    "that no input names",
+                    in->path, in->dataset->where ? in->dataset->where : step->where, step->name,
+                    reader->name, d->where ? d->where : reader->where);
+}
+
+static int check_place(const struct tm_pipeline *p, const struct tm_step *step,
+                       const struct tm_step_intake *in, struct tm_err *err)
+{
+  char *file = tm_path_join(in->path, "x"); /* any */
+  int rc = 0;
+  for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
+    const struct tm_dataset *d = find_reader(p->steps[i], file);
+    if (d)
+      rc = refuse_place(step, in, p->steps[i], d, err);
+  }
+  free(file);
+  return rc;
+}
+
 int tm_overlap_check(const struct tm_pipeline *p, struct tm_err *err)
 {
   int rc = 0;
@@ -102,5 +130,9 @@ int tm_overlap_check(const struct tm_pipeline *p, struct tm_err *err)
     for (size_t k = 0; k < p->steps[i]->outputs_len && rc == 0; k++)
       if (p->steps[i]->outputs[k].destination)
         rc = check_output(p, p->steps[i], &p->steps[i]->outputs[k], err);
+  for (size_t i = 0; i < p->steps_len; i++)
+    for (size_t k = 0; k < p->steps[i]->intakes_len && rc == 0; k++)
+      if (p->steps[i]->intakes[k].path)
+        rc = check_place(p, p->steps[i], &p->steps[i]->intakes[k], err);
   return rc;
 }

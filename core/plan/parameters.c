@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/json_tree.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/given.h"
@@ -150,10 +151,7 @@ struct tm_json *tm_values_put(const struct tm_values *p, const struct tm_json *v
   out->id = v->id;
   for (size_t i = 0; i < v->list.len; i++) {
     struct tm_json *member = tm_values_put(p, v->list.at[i]);
-    if (v->type == TM_JSON_OBJECT)
-      tm_json_set(out, v->keys[i], member);
-    else
-      tm_json_add(out, member);
+    tm_json_append(out, v->keys ? tm_xstrdup(v->keys[i]) : NULL, member);
   }
   return out;
 }

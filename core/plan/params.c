@@ -501,6 +501,8 @@ int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
   bool is_object = f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS;
   if (!is_object && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
     return check_parameter(f, given, err);
+  if (tm_params_is_objects(f, given)) /* as they are: of `steps` it is all that there is */
+    return 0;
   struct tm_json *settled = tm_params_value(f, given, err);
   if (!settled)
     return TM_EUSAGE;

@@ -83,6 +83,8 @@ int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
  * strings, ENVIRONMENT {variables, module_paths}, both always there, a CHOICE in any case the word of the table, else a copy. NULL: it is not accepted; the words are "'run_max_try' is 0; accepted: an integer from 1 on". */
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
                                 struct tm_err *err);
+/* A list of objects, or one in its place, that is accepted; nothing is copied. */
+bool tm_params_is_objects(const struct tm_field *f, const struct tm_json *given);
 /* The default in its one form, to be freed, or NULL when there is none. */
 struct tm_json *tm_params_default(const struct tm_field *f);
 

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "plan/aliases.h"
@@ -73,6 +74,14 @@ struct tm_cut_options tm_step_cut(const struct tm_step *s)
                                    .counts_rows = s->config.counts_rows,
                                    .partition_keys = s->config.partition_keys,
                                    .partition_keys_len = s->config.partition_keys_len };
+}
+
+char **tm_step_output_names(const struct tm_step *s)
+{
+  char **names = tm_xcalloc(s->outputs_len + 1, sizeof(char *));
+  for (size_t i = 0; i < s->outputs_len; i++)
+    names[i] = s->outputs[i].name ? s->outputs[i].name : (char *)"";
+  return names;
 }
 
 void tm_step_note(struct tm_step *s, const char *fmt, ...)
@@ -215,6 +224,30 @@ static int refuse_twice(const struct tm_json *v, const struct tm_step *first,
   return tm_params_place("Pipeline", v, err);
 }
 
+static int check_twice(const struct tm_pipeline *p, const struct tm_json *v, struct tm_err *err)
+{
+  struct tm_map by_name = { 0 };
+  const struct tm_step *first = NULL, *second = NULL;
+  for (size_t i = 0; i < p->steps_len && !first; i++) {
+    bool is_new;
+    second = p->steps[i];
+    uint64_t *place = tm_map_add(&by_name, second->name, strlen(second->name), &is_new);
+    first = is_new ? NULL : p->steps[*place];
+    *place = is_new ? i : *place;
+  }
+  tm_map_release(&by_name);
+  return first ? refuse_twice(v, first, second, err) : 0;
+}
+
+/* What they have to do with each other. */
+static int link_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_err *err)
+{
+  return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0 ||
+                 tm_overlap_check(p, err) < 0
+             ? tm_params_place("Pipeline", v, err)
+             : 0;
+}
+
 static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_plan_reader *r,
                       struct tm_err *err)
 {
@@ -227,15 +260,8 @@ static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_
     if (!s)
       return TM_EUSAGE;
     p->steps[p->steps_len++] = s;
-    for (size_t j = 0; j < i; j++) {
-      if (strcmp(p->steps[j]->name, s->name) == 0)
-        return refuse_twice(v, p->steps[j], s, err);
-    }
   }
-  return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0 ||
-                 tm_overlap_check(p, err) < 0
-             ? tm_params_place("Pipeline", v, err)
-             : 0;
+  return check_twice(p, v, err) < 0 ? TM_EUSAGE : link_steps(p, v, err);
 }
 
 static char *absolute_file(const char *file, struct tm_err *err)

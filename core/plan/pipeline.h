@@ -102,6 +102,8 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
 struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
                                              struct tm_err *err);
 void tm_pipeline_free(struct tm_pipeline *p);
+/* The names of outputs[], "" for one without; the array alone is to be freed. */
+char **tm_step_output_names(const struct tm_step *s);
 /* How the step's inputs are cut; they and its config must live as long. Inputs that other steps write are those of bound.h; the rest
  * of the options is the caller's to fill. */
 struct tm_cut_options tm_step_cut(const struct tm_step *s);

@@ -7,9 +7,11 @@
  *      between them.
  *  (2) `to` is there if and only if it is complete: everything goes to "<to>.tmp", which is renamed at the end.
  *  (3) Of the file system's modes only "may be executed" counts: the rest depends on whose umask it was.
+ *  (4) What the copy has is its own: no link in it leads to the source, or to a folder outside.
  */
 #include "plan/snapshot.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,21 +25,27 @@
 #include "base/path.h"
 #include "data/files/pack.h"
 #include "plan/ignore.h"
+#include "plan/link_roots.h"
 
 #define PIECE     (256 * 1024) /* bytes copied at a time */
 #define DEPTH_MAX 100
+#define MODULES   TM_SNAPSHOT_MODULES
 
 struct walk {
   const struct tm_fs *fs;
   const char *source; /* absolute */
   const char *target; /* or NULL: only hashed */
+  const char *prefix; /* of names in the copy: "", or the folder of modules that is visited */
   const char
       *left_out[2]; /* the job directory and the copy, which may lie within the source; or NULL */
   struct tm_stat skipped[2]; /* the same, where they are there */
   bool has_skipped[2];
   struct tm_ignore ignore;
-  struct tm_hash *all, *one; /* of everything, and of one file's contents */
-  char *piece;               /* PIECE bytes */
+  struct tm_link_roots roots; /* what has been copied */
+  int linked;                 /* links to folders outside above what is visited */
+  bool is_copy;               /* the source is a copy itself: its links are as they are to be */
+  struct tm_hash *all, *one;  /* of everything, and of one file's contents */
+  char *piece;                /* PIECE bytes */
   int64_t files, bytes;
   struct tm_err *err;
 };
@@ -51,21 +59,37 @@ static char *under(const char *root, const char *relative)
   return *relative ? tm_path_join(root, relative) : tm_xstrdup(root);
 }
 
+/* The name in the copy; to free(). */
+static char *named(const struct walk *w, const char *relative)
+{
+  return *w->prefix ? under(w->prefix, relative) : tm_xstrdup(relative);
+}
+
+/* Where it is copied to; to free(). */
+static char *place_of(const struct walk *w, const char *relative)
+{
+  char *name = named(w, relative), *place = under(w->target, name);
+  free(name);
+  return place;
+}
+
 static void hash_entry(struct walk *w, char kind, const char *relative, const void *p, size_t n)
 {
-  char head[5] = { kind };
-  tm_put_u32(head + 1, (uint32_t)strlen(relative));
+  char head[5] = { kind }, *name = named(w, relative);
+  tm_put_u32(head + 1, (uint32_t)strlen(name));
   tm_hash_add(w->all, head, sizeof(head));
-  tm_hash_add(w->all, relative, strlen(relative));
+  tm_hash_add(w->all, name, strlen(name));
   tm_hash_add(w->all, p, n);
+  free(name);
 }
 
 static int count_entry(struct walk *w)
 {
   if (++w->files > TM_SNAPSHOT_FILES_MAX)
     return tm_err_set(w->err, TM_ELIMIT,
-                      "'%s' holds more than %d files; a source_directory is copied for each job: "
-                      "keep data out of it",
+                      "'%s' holds more than %d files; a source_directory is copied for each job, "
+                      "with the folders that links in it lead to: keep data out of it, or name it "
+                      "in " TM_IGNORE_NAME,
                       w->source, (int)TM_SNAPSHOT_FILES_MAX);
   return 0;
 }
@@ -79,8 +103,8 @@ static int copy_pieces(struct walk *w, int from, const char *path, int to, const
     if (w->bytes > TM_SNAPSHOT_BYTES_MAX)
       return tm_err_set(
           w->err, TM_ELIMIT,
-          "'%s' holds more than %d MB; a source_directory is copied for each job: keep "
-          "data out of it",
+          "'%s' holds more than %d MB; a source_directory is copied for each job, with the folders "
+          "that links in it lead to: keep data out of it, or name it in " TM_IGNORE_NAME,
           w->source, (int)(TM_SNAPSHOT_BYTES_MAX >> 20));
     tm_hash_add(w->one, w->piece, (size_t)n);
     int rc = to < 0 ? 0 : tm_fs_write_at(w->fs, to, to_path, w->piece, (size_t)n, at, w->err);
@@ -95,7 +119,7 @@ static int copy_pieces(struct walk *w, int from, const char *path, int to, const
 static int visit_file(struct walk *w, const char *path, const char *relative, uint32_t mode)
 {
   bool is_program = mode & S_IXUSR;
-  char *to_path = w->target ? under(w->target, relative) : NULL;
+  char *to_path = w->target ? place_of(w, relative) : NULL;
   int to = -1, rc;
   int from = rc = tm_fs_open(w->fs, path, O_RDONLY, 0, w->err);
   if (rc < 0)
@@ -119,43 +143,16 @@ done:
   return rc;
 }
 
-static bool is_within(const char *dir, const char *path)
-{
-  size_t n = strlen(dir);
-  return strcmp(dir, "/") == 0 || (strncmp(dir, path, n) == 0 && (path[n] == '/' || path[n] == 0));
-}
-
 static int copy_link(struct walk *w, const char *relative, const char *leads_to)
 {
   hash_entry(w, 'L', relative, leads_to, strlen(leads_to));
   if (!w->target)
     return 0;
-  char *to_path = under(w->target, relative);
+  char *to_path = place_of(w, relative);
   int rc = w->fs->symlink(w->fs->self, leads_to, to_path);
   if (rc < 0)
     tm_err_system(w->err, rc, "cannot make link '%s'", to_path);
   free(to_path);
-  return rc;
-}
-
-static int visit_link(struct walk *w, const char *path, const char *relative)
-{
-  char leads_to[PATH_MAX];
-  ssize_t n = readlink(path, leads_to, sizeof(leads_to) - 1);
-  if (n < 0)
-    return tm_err_system(w->err, -errno, "cannot read link '%s'", path);
-  leads_to[n] = 0;
-  char *dir = tm_path_dir(path), *place = tm_path_absolute(dir, leads_to);
-  struct tm_stat st;
-  int rc;
-  if (!tm_path_is_absolute(leads_to) && is_within(w->source, place))
-    rc = copy_link(w, relative, leads_to);
-  else if (w->fs->stat(w->fs->self, path, true, &st) == 0 && S_ISREG(st.mode))
-    rc = visit_file(w, path, relative, st.mode);
-  else
-    rc = copy_link(w, relative, place);
-  free(dir);
-  free(place);
   return rc;
 }
 
@@ -170,6 +167,68 @@ static bool is_job_dir(const struct walk *w, const char *path, const struct tm_s
   free(job);
   free(lock);
   return is_job;
+}
+
+/* A folder that a link leads to. One that the copy has is not copied again: neither twice nor, where links lead in a circle, for
+ * ever. Keeps (4). */
+static int visit_linked(struct walk *w, const char *place, const char *relative, int depth)
+{
+  char *target = tm_link_roots_target(&w->roots, place, relative);
+  int rc;
+  if (target) {
+    rc = copy_link(w, relative, target);
+  } else {
+    tm_link_roots_add(&w->roots, place, relative);
+    w->linked++;
+    rc = visit_dir(w, relative, depth + 1);
+    w->linked--;
+  }
+  free(target);
+  return rc;
+}
+
+/* A relative link within the source is copied as it is, unless the path to it has a link in it. */
+static bool stays_within(const struct walk *w, const char *dir, const char *leads_to)
+{
+  char *place = tm_path_absolute(dir, leads_to);
+  bool yes =
+      w->linked == 0 && !tm_path_is_absolute(leads_to) && tm_link_is_within(w->source, place);
+  free(place);
+  return yes;
+}
+
+/* What leads to nothing leads to the same nothing. */
+static int copy_dangling(struct walk *w, const char *dir, const char *relative,
+                         const char *leads_to)
+{
+  char *place = tm_path_absolute(dir, leads_to);
+  int rc = copy_link(w, relative, place);
+  free(place);
+  return rc;
+}
+
+static int visit_link(struct walk *w, const char *path, const char *relative, int depth)
+{
+  char leads_to[PATH_MAX];
+  ssize_t n = readlink(path, leads_to, sizeof(leads_to) - 1);
+  if (n < 0)
+    return tm_err_system(w->err, -errno, "cannot read link '%s'", path);
+  leads_to[n] = 0;
+  char *dir = tm_path_dir(path), *place = realpath(path, NULL);
+  struct tm_stat st;
+  bool is_there = place && w->fs->stat(w->fs->self, place, true, &st) == 0;
+  int rc;
+  if (w->is_copy || stays_within(w, dir, leads_to))
+    rc = copy_link(w, relative, leads_to);
+  else if (is_there && S_ISREG(st.mode))
+    rc = visit_file(w, path, relative, st.mode);
+  else if (is_there && S_ISDIR(st.mode))
+    rc = is_job_dir(w, place, &st) ? 0 : visit_linked(w, place, relative, depth);
+  else
+    rc = copy_dangling(w, dir, relative, leads_to);
+  free(dir);
+  free(place);
+  return rc;
 }
 
 static int visit_entry(struct walk *w, const char *relative, int depth)
@@ -192,7 +251,7 @@ static int visit_entry(struct walk *w, const char *relative, int depth)
   else if (S_ISREG(st.mode))
     rc = visit_file(w, path, relative, st.mode);
   else if (S_ISLNK(st.mode))
-    rc = visit_link(w, path, relative);
+    rc = visit_link(w, path, relative, depth);
   else
     rc = tm_err_set(w->err, TM_EUSAGE,
                     "cannot copy '%s': it is a device, a socket or a pipe; take it out of the "
@@ -204,10 +263,24 @@ static int visit_entry(struct walk *w, const char *relative, int depth)
 
 static int on_name(void *data, const char *name, int type)
 {
-  if (strcmp(name, ".git") == 0 || strcmp(name, ".tidemill") == 0)
+  if (strcmp(name, ".git") == 0 || strcmp(name, ".tidemill") == 0 || strcmp(name, MODULES) == 0)
     return 0;
   *TM_ARRAY_ADD((struct names *)data) = tm_xstrdup(name);
   return 0;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* What require() may find, and libraries that stand beside it. What else is there is none of a module: the folder may be the
+ * pipeline's own. */
+static int on_module_name(void *data, const char *name, int type)
+{
+  bool is_module = ends_in(name, ".lua") || ends_in(name, ".so") || strstr(name, ".so.");
+  return *name == '.' || (type == DT_REG && !is_module) ? 0 : on_name(data, name, type);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -219,7 +292,7 @@ static int make_target_dir(struct walk *w, const char *relative)
 {
   if (!w->target || !*relative)
     return 0; /* the root is there */
-  char *path = under(w->target, relative);
+  char *path = place_of(w, relative);
   int rc = w->fs->mkdir(w->fs->self, path, 0700);
   if (rc < 0)
     tm_err_system(w->err, rc, "cannot make folder '%s'", path);
@@ -235,7 +308,7 @@ static int visit_dir(struct walk *w, const char *relative, int depth)
   if (depth > DEPTH_MAX)
     rc = tm_err_set(w->err, TM_ELIMIT, "cannot copy '%s': it is more than %d folders deep", path,
                     DEPTH_MAX);
-  if (rc == 0 && (rc = tm_dir_read(path, on_name, &names)) < 0)
+  if (rc == 0 && (rc = tm_dir_read(path, *w->prefix ? on_module_name : on_name, &names)) < 0)
     tm_err_system(w->err, rc, "cannot read folder '%s'", path);
   if (rc == 0)
     rc = make_target_dir(w, relative);
@@ -255,9 +328,56 @@ static int visit_dir(struct walk *w, const char *relative, int depth)
   return rc;
 }
 
-/* The walk over `source`, or over `only`, a file in it. */
-static int walk_all(struct walk *w, const char *only, char hash[17])
+static int visit_source(struct walk *w)
 {
+  char *place = realpath(w->source, NULL);
+  int rc;
+  tm_link_roots_add(&w->roots, place ? place : w->source, "");
+  rc = visit_dir(w, "", 0);
+  tm_link_roots_release(&w->roots);
+  free(place);
+  return rc;
+}
+
+/* The modules of `config`, or those of a copy, which stand in a folder of their own. */
+static char *modules_at(const char *source, char *const *module_paths, size_t n)
+{
+  if (!module_paths)
+    return tm_xprintf("%s/" MODULES "/%zu", source, n + 1);
+  return tm_xstrdup(module_paths[n]);
+}
+
+static int visit_modules(struct walk *w, char *const *module_paths)
+{
+  const char *source = w->source;
+  struct tm_stat st;
+  int rc = 0;
+  for (size_t n = 0; rc == 0; n++) {
+    char *from = modules_at(source, module_paths, n), *prefix = tm_xprintf(MODULES "/%zu", n + 1);
+    bool is_there = from && w->fs->stat(w->fs->self, from, true, &st) == 0 && S_ISDIR(st.mode);
+    if (is_there) {
+      w->source = from;
+      w->prefix = prefix;
+      hash_entry(w, 'D', "", "", 0);
+      char *to = w->target ? place_of(w, "") : NULL;
+      rc = to ? tm_fs_make_dirs(w->fs, to, 0700, w->err) : 0;
+      rc = rc < 0 ? rc : visit_source(w);
+      free(to);
+    }
+    free(from);
+    free(prefix);
+    if (!is_there)
+      break;
+  }
+  w->source = source;
+  w->prefix = "";
+  return rc;
+}
+
+/* The walk over `source`, or over `only`, a file in it. */
+static int walk_all(struct walk *w, const char *only, char *const *module_paths, char hash[17])
+{
+  w->prefix = "";
   w->all = tm_hash_new();
   w->one = tm_hash_new();
   w->piece = tm_xmalloc(PIECE);
@@ -268,7 +388,7 @@ static int walk_all(struct walk *w, const char *only, char hash[17])
         w->left_out[i] && w->fs->stat(w->fs->self, w->left_out[i], true, &w->skipped[i]) == 0;
   if (!only) {
     rc = tm_ignore_read(&w->ignore, w->fs, w->source, w->err);
-    rc = rc < 0 ? rc : visit_dir(w, "", 0);
+    rc = rc < 0 ? rc : visit_source(w);
     tm_ignore_release(&w->ignore);
   } else {
     char *path = under(w->source, only);
@@ -280,6 +400,8 @@ static int walk_all(struct walk *w, const char *only, char hash[17])
       rc = visit_file(w, path, only, st.mode);
     free(path);
   }
+  if (rc >= 0)
+    rc = visit_modules(w, module_paths);
   snprintf(hash, 17, "%016llx", (unsigned long long)tm_hash_end(w->all));
   tm_hash_free(w->all);
   tm_hash_free(w->one);
@@ -355,14 +477,6 @@ int tm_snapshot_check(const struct tm_fs *fs, const struct tm_config *config, st
   return rc;
 }
 
-bool tm_snapshot_is_same(const struct tm_config *a, const struct tm_config *b)
-{
-  if (a->source_directory && b->source_directory)
-    return strcmp(a->source_directory, b->source_directory) == 0;
-  return !a->source_directory && !b->source_directory &&
-         strcmp(a->entry_script, b->entry_script) == 0;
-}
-
 int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
                      const char *to, struct tm_snapshot *out, struct tm_err *err)
 {
@@ -374,7 +488,7 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   if (rc == 0)
     rc = tm_fs_make_dirs(fs, temporary, 0700, err);
   if (rc == 0)
-    rc = walk_all(&w, only_file(config), hash);
+    rc = walk_all(&w, only_file(config), config->module_paths, hash);
   if (rc == 0)
     rc = rename_copy(fs, temporary, to, err);
   if (rc == 0) {
@@ -387,23 +501,6 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   free(temporary);
   free(source);
   return rc;
-}
-
-int tm_snapshot_share(const struct tm_fs *fs, const struct tm_config *config,
-                      const struct tm_snapshot *first, const char *to, struct tm_snapshot *out,
-                      struct tm_err *err)
-{
-  int rc = tm_tree_remove(to, err);
-  if (rc < 0)
-    return rc;
-  if ((rc = fs->symlink(fs->self, tm_path_base(first->dir), to)) < 0)
-    return tm_err_system(err, rc, "cannot make link '%s'", to);
-  *out = (struct tm_snapshot) { .dir = tm_xstrdup(to),
-                                .script = tm_snapshot_script(config, to),
-                                .files = first->files,
-                                .bytes = first->bytes };
-  memcpy(out->hash, first->hash, sizeof(out->hash));
-  return 0;
 }
 
 /* The store. */
@@ -462,13 +559,13 @@ int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, con
 {
   struct walk w = { .fs = fs, .err = err };
   char *source = walk_start(&w, config, job_dir);
-  int rc = walk_all(&w, only_file(config), out);
+  int rc = walk_all(&w, only_file(config), config->module_paths, out);
   free(source);
   return rc;
 }
 
 int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], struct tm_err *err)
 {
-  struct walk w = { .fs = fs, .source = dir, .err = err };
-  return walk_all(&w, NULL, out);
+  struct walk w = { .fs = fs, .source = dir, .is_copy = true, .err = err };
+  return walk_all(&w, NULL, NULL, out);
 }

@@ -1,8 +1,9 @@
 /* snapshot.h - the copy of an entry script, or of its whole source_directory, that the workers of a job run.
  *
  * Copied: folders, regular files (contents, and whether they may be executed) and links. A link that stays within the
- * source is copied as it is. One that leads out of it is replaced by what it names when that is a file; a link to a folder
- * outside, or to nothing, leads to the same place from the copy. Left out: ".git", ".tidemill", and job directories
+ * source is copied as it is. One that leads out of it is replaced by what it names, a file or a folder with all that is in it; a
+ * second link to what has been copied, also one back up, becomes a link within the copy, and one to nothing leads to the same
+ * nothing. Left out: ".git", ".tidemill", and job directories
  * (a folder with job.json and lock), and of a source_directory what its .tidemillignore names (ignore.h). Refused: devices, sockets, pipes; more than the caps below.
  *
  * The hash is over names, contents and executability in the order of names: the same for the source and for its copy, and on
@@ -18,8 +19,16 @@
 #include "plan/config.h"
 #include "sys/fs.h"
 
+/* Within the copy, 1/, 2/, ...: of each folder of module_paths what require() may find there, *.lua and *.so with the libraries beside
+ * it. Not in a source: a folder of this name is left out. */
+#define TM_SNAPSHOT_MODULES   ".tidemill-modules"
 #define TM_SNAPSHOT_BYTES_MAX (INT64_C(300) << 20)
 #define TM_SNAPSHOT_FILES_MAX INT64_C(10000) /* files, folders and links */
+
+/* The environment of workers that run the copy in `dir`: as config has it, but its modules are those of the copy, where that has
+ * any. NULL-ended, each text and the list to be freed: tm_snapshot_free_environment(). */
+char **tm_snapshot_environment(const struct tm_config *config, const char *dir);
+void tm_snapshot_free_environment(char **environment);
 
 struct tm_snapshot {
   char *dir;     /* the copy of source_directory; `to`; where the script's `require` looks first */

@@ -364,20 +364,31 @@ static const struct tm_json *meant(const struct tm_field *f, const struct tm_jso
   return value ? value : given;
 }
 
+static bool is_one(const struct tm_field *f, const struct tm_json *given)
+{
+  return (f->flags & TM_FIELD_OR_ONE) && is_tagged(meant(f, given), f->accepts);
+}
+
+static bool is_list_of(const struct tm_field *f, const struct tm_json *given)
+{
+  bool is_good = given->type == TM_JSON_ARRAY && !given->tag && given->list.len > 0;
+  for (size_t i = 0; is_good && i < given->list.len; i++)
+    is_good = is_tagged(meant(f, given->list.at[i]), f->accepts);
+  return is_good;
+}
+
 static struct tm_json *objects_value(const struct tm_field *f, const struct tm_json *given)
 {
-  if ((f->flags & TM_FIELD_OR_ONE) && is_tagged(meant(f, given), f->accepts)) {
-    struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
-    tm_json_add(list, tm_json_copy(given));
-    return list;
-  }
-  if (given->type != TM_JSON_ARRAY || given->tag || given->list.len == 0)
-    return NULL;
-  for (size_t i = 0; i < given->list.len; i++) {
-    if (!is_tagged(meant(f, given->list.at[i]), f->accepts))
-      return NULL;
-  }
-  return tm_json_copy(given);
+  if (!is_one(f, given))
+    return is_list_of(f, given) ? tm_json_copy(given) : NULL;
+  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+  tm_json_add(list, tm_json_copy(given));
+  return list;
+}
+
+bool tm_params_is_objects(const struct tm_field *f, const struct tm_json *given)
+{
+  return f->type == TM_FIELD_OBJECTS && (is_one(f, given) || is_list_of(f, given));
 }
 
 static struct tm_json *settle(const struct tm_field *f, const struct tm_json *given)

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "plan/snapshot.h"
 #include "base/time.h"
 #include "data/item.h"
 #include "data/table_load.h"
@@ -71,29 +72,51 @@ static char *profile_file(const struct tm_worker *w)
              : tm_xstrdup("");
 }
 
+/* Of each, "" for one without; the array alone is to be freed. */
+static char **input_names(const struct tm_step *step)
+{
+  char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
+
+  for (size_t i = 0; i < step->inputs_len; i++)
+    names[i] = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
+  return names;
+}
+
+/* What send_setup() has made of it; the rest is the step's. */
+static void release_own(struct tm_setup *setup)
+{
+  free(setup->datasets);
+  free(setup->outputs);
+  free(setup->log_dir);
+  free(setup->temp_dir);
+  free(setup->logger_file);
+  free(setup->error_file);
+  free(setup->profile_file);
+}
+
 static void send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
-  const struct tm_bound *bound = &s->bound;
   const struct tm_config *config = &step->config;
   struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
   char *base = tm_temp_dirs_base(s->o.job->dir, s->dir);
-  char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
   struct tm_setup setup = { .worker_name = w->name,
                             .node_id = (char *)tm_node_id(s->node),
                             .script = (char *)s->o.script,
                             .script_name = config->entry_script,
                             .script_dir = (char *)s->o.script_dir,
-                            .arguments = bound->arguments,
-                            .arguments_len = bound->arguments_len,
+                            .arguments = s->bound.arguments,
+                            .arguments_len = s->bound.arguments_len,
                             .runner_arguments = step->runner_arguments,
                             .runner_arguments_len = step->runner_arguments_len,
-                            .datasets = names,
+                            .datasets = input_names(step),
                             .datasets_len = step->inputs_len,
                             .schema_file = s->schema_file,
                             .index_dir = s->index_dir,
                             .output_dir = s->output_dir,
+                            .outputs = tm_step_output_names(step),
+                            .outputs_len = step->outputs_len,
                             .log_dir = in_logs(s, "entry_script_log", "", ""),
                             .temp_dir = tm_xprintf("%s-%s", base, w->name),
                             .logger_file = in_logs(s, "entry_script_log", w->name, ".log.txt"),
@@ -112,25 +135,18 @@ static void send_setup(struct tm_worker *w)
                             .run_timeout_ns = config->run_invocation_timeout_ns,
                             .init_timeout_ns = config->init_timeout_ns,
                             .max_result_size = config->max_result_size };
-  struct tm_frame f = { .type = TM_FRAME_SETUP, .fd = -1 };
 
-  for (size_t i = 0; i < step->inputs_len; i++)
-    names[i] = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
   tm_table_loader_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
   setup.tables = (char *)(uintptr_t)tm_buf_str(&tables);
   tm_setup_encode(&text, &setup);
-  f.payload = text.data;
-  f.length = (uint32_t)text.len;
+  struct tm_frame f = {
+    .type = TM_FRAME_SETUP, .fd = -1, .payload = text.data, .length = (uint32_t)text.len
+  };
   tm_channel_send(&w->channel, &f);
   tm_buf_release(&text);
   tm_buf_release(&tables);
-  free(names);
+  release_own(&setup);
   free(base);
-  free(setup.log_dir);
-  free(setup.temp_dir);
-  free(setup.logger_file);
-  free(setup.error_file);
-  free(setup.profile_file);
 }
 
 static void on_channel_end(struct tm_channel *c, int code)
@@ -514,6 +530,7 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
   char *base = tm_temp_dirs_base(s->o.job->dir, s->dir);
+  char **environment = tm_snapshot_environment(&s->o.step->config, s->o.script_dir);
   size_t environment_len = 0;
   struct tm_node_user user = { .data = s,
                                .on_started = on_started,
@@ -528,7 +545,7 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .temp_base = base,
                                .worker_argv = argv,
                                .worker_argv_len = 2,
-                               .environment = s->o.step->config.environment,
+                               .environment = environment,
                                .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
                                .load_timeout_ns = s->o.step->config.load_timeout_ns,
                                .memory_limit = s->o.step->config.worker_memory_limit,
@@ -538,11 +555,12 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
 
   if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
     step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;
-  while (step.environment && step.environment[environment_len])
+  while (environment[environment_len])
     environment_len++;
   step.environment_len = environment_len;
   s->node = node;
   s->node_step = tm_node_add_step(node, &step, &user);
+  tm_snapshot_free_environment(environment);
   free(base);
 }
 

@@ -34,6 +34,7 @@ static void release_move(struct tm_move *m)
 {
   free(m->from);
   free(m->to);
+  free(m->name);
   free(m->root);
 }
 
@@ -78,7 +79,7 @@ static bool read_line(struct lines *l, const char *line, size_t len)
     return false;
   l->index = strtoull(said, &rest, 10);
   size_t name_len = len - (size_t)(rest + 1 - line) - 1;
-  if (!tm_output_name_is_good(rest + 1, name_len))
+  if (!tm_output_file_is_good(rest + 1, name_len))
     return false;
   memcpy(l->name, rest + 1, name_len);
   l->name[name_len] = 0;
@@ -126,10 +127,13 @@ static int find_owner(struct tm_files *f, const char *name, uint64_t *index, str
 
 static int refuse_twice(const char *name, const char *whose, struct tm_err *err)
 {
-  return tm_err_set(err, TM_EDAMAGE,
-                    "context:output_file(\"%s\"): %s has that name; put context.minibatch_index in "
-                    "it, so that each mini-batch has names of its own",
-                    name, whose);
+  char *call = tm_output_file_call(name);
+  tm_err_set(err, TM_EDAMAGE,
+             "%s: %s has that name; put context.minibatch_index in it, so that each mini-batch has "
+             "names of its own",
+             call, whose);
+  free(call);
+  return TM_EDAMAGE;
 }
 
 static int check_name(struct tm_files *f, const char *name, const char *to, struct tm_err *err)
@@ -155,28 +159,50 @@ static int check_name(struct tm_files *f, const char *name, const char *to, stru
   return refuse_twice(name, whose, err);
 }
 
+/* A worker may say anything: an output is a folder that is there. */
+static int check_output(const struct tm_files *f, const char *to, struct tm_err *err)
+{
+  size_t n = strlen(f->output_dir);
+  struct tm_stat st;
+  if (to[n] == '/')
+    return 0;
+  char *folder = tm_xstrndup(to, n + strcspn(to + n, "/"));
+  int rc = f->log.fs->stat(f->log.fs->self, folder, true, &st);
+  if (rc < 0)
+    tm_err_set(err, TM_EDAMAGE, "a worker named an output that is not there: '%s'", folder);
+  free(folder);
+  return rc < 0 ? TM_EDAMAGE : 0;
+}
+
+static int refuse_gone(const char *name, struct tm_err *err)
+{
+  char *call = tm_output_file_call(name);
+  tm_err_set(err, TM_EDAMAGE, "%s: the file is not there any more", call);
+  free(call);
+  return TM_EDAMAGE;
+}
+
 static int note_one(struct tm_files *f, const char *staging, const char *bytes, size_t len,
                     struct tm_err *err)
 {
   struct tm_stat st;
-  if (!bytes || !tm_output_name_is_good(bytes, len))
+  if (!bytes || !tm_output_file_is_good(bytes, len))
     return tm_err_set(err, TM_EDAMAGE, "a worker named an output file that cannot be one");
-  char *name = tm_xstrndup(bytes, len), *from = tm_path_join(staging, name),
-       *to = tm_path_join(f->output_dir, name);
-  int rc = check_name(f, name, to, err);
+  struct tm_move m = { .name = tm_xstrndup(bytes, len) };
+  m.from = tm_output_file_staged(staging, m.name);
+  m.to = tm_output_file_place(f->output_dir, m.name);
+  int rc = check_output(f, m.to, err);
+  if (rc == 0)
+    rc = check_name(f, m.name, m.to, err);
   if (rc == 0 &&
-      (f->log.fs->stat(f->log.fs->self, from, false, &st) < 0 || (st.mode & S_IFMT) != S_IFREG))
-    rc = tm_err_set(err, TM_EDAMAGE, "context:output_file(\"%s\"): the file is not there any more",
-                    name);
-  free(name);
+      (f->log.fs->stat(f->log.fs->self, m.from, false, &st) < 0 || (st.mode & S_IFMT) != S_IFREG))
+    rc = refuse_gone(m.name, err);
   if (rc < 0) {
-    free(from);
-    free(to);
+    release_move(&m);
     return rc;
   }
   tm_array_reserve((void **)&f->moves, f->moves_len + 1, &f->moves_cap, sizeof(*f->moves));
-  f->moves[f->moves_len++] =
-      (struct tm_move) { .from = from, .to = to, .name = to + strlen(to) - len };
+  f->moves[f->moves_len++] = m;
   return 0;
 }
 
@@ -250,13 +276,14 @@ static void add_dirty_parent(struct tm_files *f, const char *path)
   free(dir);
 }
 
-/* The folders between output_dir and the file. Not fsynced: that is the group commit's. */
+/* The folders between that of its output and the file. Not fsynced: that is the group commit's. */
 static int make_parents(struct tm_files *f, const char *to, struct tm_err *err)
 {
   const struct tm_fs *fs = f->log.fs;
   char *path = tm_xstrdup(to);
   int rc = 0;
-  for (char *slash = path + strlen(f->output_dir) + 1; rc == 0 && (slash = strchr(slash, '/'));
+  char *from = path + strlen(f->output_dir);
+  for (char *slash = strchr(from, '/') + 1; rc == 0 && (slash = strchr(slash, '/'));
        *slash++ = '/') {
     *slash = 0;
     int made = fs->mkdir(fs->self, path, 0777);
@@ -318,14 +345,16 @@ void tm_files_end_sync(struct tm_files *f)
 
 /* ---- recovery ---- */
 
-/* The folders of a name, from output_dir down: any of them may have been made by the session that ended. */
+/* The folders of a name that are there, from output_dir down: any of them may have been made by the session that ended, and the next
+ * one, which finds them, makes none. */
 static void add_dirty_path(struct tm_files *f, const char *path)
 {
   char *dir = tm_path_dir(path);
   size_t n = strlen(f->output_dir);
   while (strlen(dir) >= n) {
     char *above = tm_path_dir(dir);
-    add_dirty(f, dir);
+    if (tm_fs_exists(f->log.fs, dir))
+      add_dirty(f, dir);
     free(dir);
     dir = above;
   }
@@ -338,7 +367,7 @@ int tm_files_are_there(struct tm_files *f, int64_t from, int64_t to, struct tm_e
   int rc;
   while ((rc = next_line(&l, err)) > 0) {
     struct tm_stat st;
-    char *path = tm_path_join(f->output_dir, l.name);
+    char *path = tm_output_file_place(f->output_dir, l.name);
     bool is_there = f->log.fs->stat(f->log.fs->self, path, false, &st) == 0;
     if (is_there)
       add_dirty_path(f, path);
@@ -355,11 +384,11 @@ int tm_files_cut(struct tm_files *f, int64_t end, struct tm_err *err)
   struct lines l = { .log = &f->log, .at = end, .end = f->log.end };
   int rc;
   while ((rc = next_line(&l, err)) > 0) {
-    char *path = tm_path_join(f->output_dir, l.name);
+    char *path = tm_output_file_place(f->output_dir, l.name);
     int gone = fs->unlink(fs->self, path);
-    if (gone == 0)
-      add_dirty_parent(f, path);
-    else if (gone != -ENOENT && gone != -ENOTDIR)
+    if (gone == 0 || gone == -ENOENT)
+      add_dirty_path(f, path);
+    else if (gone != -ENOTDIR)
       rc = tm_err_system(err, gone, "cannot remove '%s', whose mini-batch is not committed", path);
     free(path);
     if (rc < 0)

@@ -3,7 +3,8 @@
  *
  *   note -> (the rows are added) -> add -> log flushed -> carry out -> the journal's record
  *
- * state/files, a line for each file: 16 hexadecimal digits (xxh3-64 of the rest of the line), mini-batch, name. A journal
+ * state/files, a line for each file: 16 hexadecimal digits (xxh3-64 of the rest of the line), mini-batch, name; that of a file of
+ * a further output begins with a slash and the output's name. A journal
  * record of its own covers the lines of a mini-batch, directly before the record that commits it. The worker has fsynced the
  * file; its new name is fsynced, with its folder, by the group commit.
  *
@@ -25,7 +26,7 @@
 
 struct tm_move {
   char *from, *to;
-  const char *name; /* within `to` */
+  char *name; /* tm_output_file_name() */
   char *root; /* the try's folder, removed when its files are out; NULL: not the last of the try */
 };
 

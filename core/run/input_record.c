@@ -43,6 +43,8 @@ static void begin_again(struct tm_input_record *r)
 int tm_input_record_add(struct tm_input_record *r, uint32_t input, const struct tm_item *file,
                         struct tm_err *err)
 {
+  if (r->inputs[input]->is_placed) /* what they are made of has been looked at, beside the inputs */
+    return 0;
   if (input != r->at) {
     r->at = input;
     r->before = r->sum;

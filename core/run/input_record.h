@@ -1,6 +1,6 @@
 /* input_record.h - which files a step has read, and what they were when they were listed: <step>/state/inputs.
  *
- * The lister's thread tells of each file before any of it is handed out, so that a file that is changed later is another one
+ * Links and copies that the job itself has made are no part of it. The lister's thread tells of each file before any of it is handed out, so that a file that is changed later is another one
  * to who looks again. The record is written before the list of mini-batches gets its end. It is of use to reuse.h alone: where
  * it is missing or damaged a step is run again, no more.
  *

@@ -55,9 +55,12 @@ static int look_at(const struct tm_fs *fs, const char *folder, const char *path,
 
   if (rc == -ENOENT)
     return 0;
+  if (rc == -ENOTDIR)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'%s' is below something that is no folder; name another path", path);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot look at '%s'", path);
-  if (S_ISLNK(st.mode) && leads_to(path, folder))
+  if (S_ISLNK(st.mode) && folder && leads_to(path, folder))
     return 1;
   if (S_ISDIR(st.mode) && tm_dir_read(path, on_first_name, NULL) == 0)
     return 0;
@@ -98,7 +101,7 @@ int tm_intake_check(const struct tm_fs *fs, const struct tm_step *step, const ch
 
   for (size_t i = 0; i < step->intakes_len && rc >= 0; i++) {
     const struct tm_step_intake *in = &step->intakes[i];
-    char *folder = tm_path_join(job_dir, in->folder);
+    char *folder = job_dir ? tm_path_join(job_dir, in->folder) : NULL;
     if (in->path && (rc = look_at(fs, folder, in->path, err)) < 0 && in->dataset->where)
       tm_err_wrap(err, "%s", in->dataset->where);
     free(folder);

@@ -14,7 +14,7 @@
 #include "sys/fs.h"
 #include "sys/loop.h"
 
-/* Looks alone. TM_EUSAGE: a path that was given is taken by something else. */
+/* Looks alone. `job_dir` NULL: there is no job yet. TM_EUSAGE: a path that was given is taken by something else. */
 int tm_intake_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                     struct tm_err *err);
 

@@ -362,6 +362,19 @@ int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
   return go_on(x, &next, t);
 }
 
+static int refuse_name(const char *bytes, size_t len, struct tm_err *err)
+{
+  char *name = tm_xstrndup(bytes, len), *call = tm_output_file_call(name);
+
+  tm_err_set(err, TM_EDAMAGE,
+             "%.300s: another part of this mini-batch has that name; put context.part.first in it "
+             "where there is a context.part, or the item's own name",
+             call);
+  free(name);
+  free(call);
+  return TM_EDAMAGE;
+}
+
 /* Whether another part has one of the names. */
 static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good_try *g,
                        struct tm_err *err)
@@ -375,11 +388,7 @@ static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good
     const char *name = tm_read_bytes32(&r, &len);
     owner = name ? tm_map_find(&x->names, name, len) : NULL;
     if (owner && *owner != part)
-      return tm_err_set(err, TM_EDAMAGE,
-                        "context:output_file(\"%.*s\"): another part of this mini-batch has that "
-                        "name; put context.part.first in it where there is a context.part, or the "
-                        "item's own name",
-                        (int)(len < 200 ? len : 200), name);
+      return refuse_name(name, len, err);
   }
   tm_reader_init(&r, g->files, g->files_len);
   while (r.at < r.end && !r.bad) {

@@ -19,6 +19,7 @@
 #include "run/definition.h"
 #include "run/job_own.h"
 #include "run/job_record.h"
+#include "run/preflight.h"
 #include "run/registering.h"
 #include "run/takeover.h"
 #include "sys/clock.h"
@@ -72,6 +73,18 @@ static int check_state(const struct tm_job *job, enum tm_job_dir_state state, st
   return 0;
 }
 
+/* `dir`: of a job that is gone on with. */
+static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
+{
+  struct tm_preflight p = { .fs = job->o.fs,
+                            .pipeline = job->o.pipeline,
+                            .job_dir = dir,
+                            .workspace = job->o.workspace,
+                            .no_reuse = job->o.no_reuse };
+
+  return tm_preflight(&p, err);
+}
+
 /* Looks before anything is written there, and again behind the lock: another may have begun and ended a job meanwhile. */
 static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
 {
@@ -80,10 +93,14 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
   int rc;
 
   if ((rc = check_state(job, before, err)) < 0 ||
-      (rc = tm_job_dir_open(&job->dir, job->o.fs, dir, err)) < 0)
+      (before != TM_JOB_DIR_JOB && (rc = look_ahead(job, NULL, err)) < 0))
+    return rc;
+  job->is_empty_before = tm_fs_exists(job->o.fs, dir);
+  if ((rc = tm_job_dir_open(&job->dir, job->o.fs, dir, err)) < 0)
     return rc;
   state = tm_job_dir_look(dir, err);
   *has_job = state == TM_JOB_DIR_JOB;
+  job->is_made = before == TM_JOB_DIR_NEW && state == TM_JOB_DIR_INCOMPLETE;
   if ((rc = check_state(job, state, err)) < 0 || *has_job)
     return rc;
   if (before == TM_JOB_DIR_NEW && job->o.resume)
@@ -158,10 +175,13 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
   return tm_fs_sync_dir(job->o.fs, job->dir.path, err);
 }
 
+/* A new job has been looked at before its directory was made. */
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = tm_registering_check(job->o.fs, job->o.pipeline, err);
 
+  if (rc == 0 && has_job)
+    rc = look_ahead(job, job->dir.path, err);
   if (rc == 0)
     rc = open_definition(job, has_job, err);
   if (rc == 0)
@@ -240,6 +260,8 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   *out = job;
   return 0;
 fail:
+  /* What was asked for is refused: nothing has begun, and there is nothing to go on with. */
+  job->is_void = job->is_made && tm_exit_status_of(rc) == 2;
   tm_job_close(job);
   return rc;
 }
@@ -517,6 +539,8 @@ void tm_job_close(struct tm_job *job)
   tm_recheck_stop(job->recheck);
   tm_node_close(job->node);
   tm_job_steps_close(job);
+  if (job->is_void && job->dir.path)
+    tm_job_dir_discard(&job->dir, job->is_empty_before);
   tm_job_dir_close(&job->dir);
   if (job->tick.is_open)
     tm_timer_close(&job->tick);

@@ -201,6 +201,23 @@ int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint6
   return rc;
 }
 
+static int remove_name(void *data, const char *name, int type)
+{
+  char *path = tm_path_join(data, name);
+
+  tm_tree_remove(path, NULL);
+  free(path);
+  return 0;
+}
+
+void tm_job_dir_discard(const struct tm_job_dir *d, bool was_there)
+{
+  if (was_there)
+    tm_dir_read(d->path, remove_name, d->path);
+  else
+    tm_tree_remove(d->path, NULL);
+}
+
 void tm_job_dir_close(struct tm_job_dir *d)
 {
   if (!d->path)

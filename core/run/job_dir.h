@@ -44,6 +44,8 @@ int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 /* Whether `owner_file` still names the session with this epoch: 0, or TM_EINUSE. */
 int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint64_t epoch,
                            struct tm_err *err);
+/* Removes it with all that is in it; one that was there as an empty folder stays. It is open, and is closed afterwards. */
+void tm_job_dir_discard(const struct tm_job_dir *d, bool was_there);
 void tm_job_dir_close(struct tm_job_dir *d); /* zeroed or closed: a no-op */
 
 #endif

@@ -59,6 +59,9 @@ struct tm_job {
   bool is_refused;               /* they are others: nothing has been done */
   struct TM_ARRAY(char *) notes; /* said when the job starts */
   int64_t canceled_ns;           /* monotonic; 0: not */
+  bool is_made,
+      is_empty_before; /* the directory: by this session, and nobody else is in it; there had been an empty folder */
+  bool is_void; /* it was refused when it was opened: nothing of it stays */
   bool is_started, is_ended;
   int code;
   struct tm_err cause;

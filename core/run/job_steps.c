@@ -259,9 +259,6 @@ int tm_job_steps_open(struct tm_job *job, struct tm_err *err)
     keep_step(job, i);
   tm_reusing_open(job);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
-    if (job->steps[i].state == TM_STEP_WAITING && !job->steps[i].is_unchecked)
-      rc = check_place(job, i, err);
-  for (size_t i = 0; i < job->steps_len && rc == 0; i++)
     if (may_begin(job, i) && !job->steps[i].may_reuse)
       rc = open_step(job, i, err);
   return rc;

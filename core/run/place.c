@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
@@ -14,6 +15,24 @@ static int on_first_name(void *data, const char *name, int type)
   return 1;
 }
 
+/* Something above the path is no folder: TM_EUSAGE names it. */
+static int refuse_below(const struct tm_fs *fs, const char *path, struct tm_err *err)
+{
+  char *above = tm_path_dir(path);
+  struct tm_stat st;
+
+  while (strcmp(above, "/") != 0 && fs->stat(fs->self, above, true, &st) < 0) {
+    char *next = tm_path_dir(above);
+    free(above);
+    above = next;
+  }
+  tm_err_set(err, TM_EUSAGE,
+             "destination '%s' cannot be made: '%s' is no folder; name another destination", path,
+             above);
+  free(above);
+  return TM_EUSAGE;
+}
+
 /* 1: it holds something, or is the file; 0: it is missing, or an empty folder. */
 static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, struct tm_err *err)
 {
@@ -23,6 +42,8 @@ static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, 
 
   if (rc == -ENOENT)
     return 0;
+  if (rc == -ENOTDIR)
+    return refuse_below(fs, path, err);
   if (rc == 0 && is_file && !S_ISREG(st.mode))
     return tm_err_set(err, TM_EUSAGE,
                       "destination '%s' is no file; move it away, or name another one", path);
@@ -43,15 +64,25 @@ static bool is_link(const struct tm_fs *fs, const char *path)
   return fs->stat(fs->self, path, false, &st) == 0 && S_ISLNK(st.mode);
 }
 
+/* What is at the destination is this job's. */
+static bool is_own(const struct tm_fs *fs, const struct tm_step *step, size_t i,
+                   const char *job_dir)
+{
+  const struct tm_step_output *out = &step->outputs[i];
+  char *folder = tm_path_join(job_dir, out->folder);
+  bool yes = out->is_upload ? tm_upload_is_done(fs, step, i, job_dir) : is_link(fs, folder);
+
+  free(folder);
+  return yes;
+}
+
 static int check_output(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                         const char *job_dir, struct tm_err *err)
 {
   const struct tm_step_output *out = &step->outputs[i];
-  char *folder = tm_path_join(job_dir, out->folder);
-  bool is_ours = out->is_upload ? tm_upload_is_done(fs, step, i, job_dir) : is_link(fs, folder);
+  bool is_ours = job_dir && is_own(fs, step, i, job_dir);
   int rc = is_ours ? 0 : has_contents(fs, out->destination, out->archive_format, err);
 
-  free(folder);
   if (rc <= 0 || step->config.overwrite)
     return rc < 0 ? rc : 0;
   return tm_err_set(err, TM_EUSAGE,

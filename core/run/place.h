@@ -16,7 +16,8 @@
 #include "sys/fs.h"
 #include "sys/loop.h"
 
-/* Looks alone. TM_EUSAGE: a destination that is not empty and not this job's, or no folder. */
+/* Looks alone. `job_dir` NULL: there is no job yet. TM_EUSAGE: a destination that is not empty and not this job's, or no folder, or
+ * below something that is none. */
 int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                    struct tm_err *err);
 /* Makes what is missing of the folders. */

@@ -3,6 +3,8 @@
  *  (1) Exactly one version for a step that is Completed, however often the job is killed and gone on with: before anything is
  *      registered, `<step>/registered` holds a word that no other step has; the registry makes one version for it, and one for it
  *      with the name of each further output.
+ *      A step that is reused has the word of the one that was run: where the newest version of the name is of that one, it is this
+ *      one, too; else a new version says that the data are the newest again.
  *  (2) The job's result is written behind it: a job that has a result has registered its outputs.
  */
 #ifndef TM_RUN_REGISTERING_H

@@ -19,7 +19,6 @@
 #include "run/input_record.h"
 #include "run/job_record.h"
 #include "run/link_tree.h"
-#include "run/linked_folders.h"
 #include "sys/clock.h"
 
 static void say(struct tm_reuse *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -48,10 +47,6 @@ const char *tm_reuse_obstacle(const struct tm_pipeline *p, const struct tm_step 
     const struct tm_dataset *d = step->inputs[i];
     if (tm_dataset_is_stdin(d))
       return "its input is a list on standard input";
-    if (d->kind == TM_DATASET_SQL)
-      return "its input is a query: the time of a database's file does not tell of every change";
-    if (d->mode != TM_DATASET_DIRECT)
-      return "its input has a place of its own: as_mount(path) or as_download()";
     if (d->table && (d->table->ops.take >= 0 || d->table->ops.skip > 0))
       return "its input is a part of a table: take() or skip()";
     if (d->kind == TM_DATASET_ARCHIVES && d->limit > 0)
@@ -171,7 +166,54 @@ static int list_inputs(struct tm_reuse *r, struct tm_err *err)
 
   begin_identity(&r->inputs, r->step->reuses_by_content);
   for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++)
-    rc = list_dataset(&r->inputs, r, r->step->inputs[i], false, err);
+    if (r->step->inputs[i]->mode == TM_DATASET_DIRECT)
+      rc = list_dataset(&r->inputs, r, r->step->inputs[i], false, err);
+  return rc;
+}
+
+/* Adds the files at a place that is no job's. */
+static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *path,
+                      struct tm_err *err)
+{
+  struct tm_dataset d = { .kind = TM_DATASET_FILES,
+                          .paths = &path,
+                          .paths_len = 1,
+                          .base_dir = (char *)"/",
+                          .takes_hidden = true,
+                          .input = -1 };
+
+  return tm_input_record_list(out, r->fs, &d, r->stop, err);
+}
+
+/* The file beside a database that has what was changed since its last check point. */
+static int list_wal(struct tm_reuse *r, const struct tm_dataset *d, struct tm_err *err)
+{
+  const char *base = d->step ? r->dir_of(r->data, d->step) : d->base_dir;
+  int rc = 0;
+
+  for (size_t i = 0; i < d->paths_len && rc >= 0; i++) {
+    char *file = tm_path_absolute(base, d->paths[i]), *wal = tm_xprintf("%s-wal", file);
+    struct tm_stat st;
+    if (r->fs->stat(r->fs->self, wal, true, &st) == 0 && st.size > 0)
+      rc = list_place(&r->side, r, wal, err);
+    free(file);
+    free(wal);
+  }
+  return rc;
+}
+
+/* Of inputs what is not listed as such: what links and copies are made of, and what is beside a database. */
+static int list_inputs_aside(struct tm_reuse *r, struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < r->step->inputs_len && rc >= 0; i++) {
+    const struct tm_dataset *d = r->step->inputs[i];
+    if (d->mode != TM_DATASET_DIRECT)
+      rc = list_dataset(&r->side, r, d, false, err);
+    if (rc >= 0 && d->kind == TM_DATASET_SQL)
+      rc = list_wal(r, d, err);
+  }
   return rc;
 }
 
@@ -193,68 +235,17 @@ static int list_folder(struct tm_identity *out, const struct tm_reuse *r, const 
   return rc;
 }
 
-/* Adds the files at a place that is no job's. */
-static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *path,
-                      struct tm_err *err)
-{
-  struct tm_dataset d = { .kind = TM_DATASET_FILES,
-                          .paths = &path,
-                          .paths_len = 1,
-                          .base_dir = (char *)"/",
-                          .takes_hidden = true,
-                          .input = -1 };
-
-  return tm_input_record_list(out, r->fs, &d, r->stop, err);
-}
-
-/* Adds what require() may find in a folder. What else is there is none of a module: the folder may be the pipeline's own. */
-static int list_modules(struct tm_identity *out, const struct tm_reuse *r, char *dir,
-                        struct tm_err *err)
-{
-  char *patterns[] = { (char *)"**/*.lua", (char *)"**/*.so" };
-  struct tm_dataset d = { .kind = TM_DATASET_FILES,
-                          .paths = patterns,
-                          .paths_len = TM_COUNT_OF(patterns),
-                          .base_dir = dir,
-                          .input = -1 };
-
-  return tm_input_record_list(out, r->fs, &d, r->stop, err);
-}
-
-struct linked {
-  struct tm_reuse *r;
-  struct tm_err *err;
-};
-
-static int on_linked(void *data, char *path)
-{
-  struct linked *l = data;
-
-  return list_place(&l->r->side, l->r, path, l->err);
-}
-
-/* What a copy of the script does not have of its source. */
-static int list_linked(struct tm_reuse *r, struct tm_err *err)
-{
-  struct linked l = { .r = r, .err = err };
-  const char *source = r->step->config.source_directory;
-
-  return source ? tm_linked_folders(source, on_linked, &l, err) : 0;
-}
-
 int tm_reuse_look_aside(struct tm_reuse *r, struct tm_err *err)
 {
   const struct tm_step *step = r->step;
   int rc = 0;
 
   begin_identity(&r->side, step->reuses_by_content);
-  rc = list_linked(r, err);
+  rc = list_inputs_aside(r, err);
   for (size_t i = 0; i < step->side_inputs_len && rc >= 0; i++)
     rc = list_dataset(&r->side, r, step->side_inputs[i], true, err);
   for (size_t i = 0; i < step->read_paths_len && rc >= 0; i++)
     rc = list_place(&r->side, r, step->read_paths[i], err);
-  for (char **dir = step->config.module_paths; dir && *dir && rc >= 0; dir++)
-    rc = list_modules(&r->side, r, *dir, err);
   for (size_t i = 0; i < step->paths_len && rc >= 0; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
       rc = list_folder(&r->side, r, r->dir_of(r->data, step->paths[i].step),
@@ -347,12 +338,12 @@ static void say_reused(struct tm_reuse *r)
 {
   const struct tm_result_row *row = &r->rows.at[r->chosen];
   struct tm_buf when = TM_BUF_NONE, files = TM_BUF_NONE;
+  int64_t n = r->inputs.files > 0 ? r->inputs.files : r->side.files;
 
   tm_time_iso(&when, row->completed_ns);
-  tm_text_grouped(&files, r->inputs.files);
+  tm_text_grouped(&files, n);
   say(r, "script, settings, arguments and %s input %s are as in job '%s', step Completed %s",
-      files.data, tm_text_counted(r->inputs.files, "file", "files"), tm_path_base(row->job),
-      when.data);
+      files.data, tm_text_counted(n, "file", "files"), tm_path_base(row->job), when.data);
   tm_buf_release(&when);
   tm_buf_release(&files);
 }

@@ -1,8 +1,8 @@
 /* reuse.h - an earlier step that has done the same work, and its result in the place of doing it again.
  *
  * The same is: the definition (plan/reuse_key.h), every input file by path, size and time, or by contents, and what else the step
- * is given to read: side inputs, datasets and outputs among the arguments, module paths, folders that links in its source lead
- * to. The earlier result is taken when its outputs are still there and as they were; then the folder of the step is that of the
+ * is given to read: side inputs, datasets and outputs among the arguments, what inputs with a place of their own are made of, and what is
+ * beside a database. The earlier result is taken when its outputs are still there and as they were; then the folder of the step is that of the
  * earlier one under a second name (link_tree.h), but for its logs: whatever becomes of the earlier job, this one has its result.
  * Only steps that were Completed are on record (store/results.h).
  *

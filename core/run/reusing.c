@@ -51,11 +51,13 @@ static const char *dir_of(void *data, const char *name)
 
 static bool reads_aside(const struct tm_step *step)
 {
-  if (step->side_inputs_len > 0 || step->read_paths_len > 0 || step->config.module_paths ||
-      step->config.source_directory)
+  if (step->side_inputs_len > 0 || step->read_paths_len > 0)
     return true;
   for (size_t i = 0; i < step->paths_len; i++)
     if (strcmp(step->paths[i].step, step->name) != 0)
+      return true;
+  for (size_t i = 0; i < step->inputs_len; i++)
+    if (step->inputs[i]->mode != TM_DATASET_DIRECT || step->inputs[i]->kind == TM_DATASET_SQL)
       return true;
   return false;
 }

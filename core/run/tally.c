@@ -133,6 +133,11 @@ static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
                tm_text_counted(c->items, "item", "items"));
     return TM_FAILED;
   }
+  if (!t->append_row && c->created > 0 && c->succeeded == 0) {
+    tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " %s succeeded", c->created,
+               tm_text_counted(c->created, "mini-batch", "mini-batches"));
+    return TM_FAILED;
+  }
   return TM_COMPLETED;
 }
 

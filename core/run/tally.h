@@ -26,7 +26,9 @@ struct tm_limits {
 struct tm_tally {
   struct tm_counts counts;
   struct tm_limits limits;
-  bool append_row; /* without one item that succeeded the step has failed */
+  /* Without one item that succeeded the step has failed; else, where what run() returns is not looked at and may be {}, without one
+   * mini-batch that did. */
+  bool append_row;
   enum tm_verdict verdict;
 };
 

@@ -187,6 +187,20 @@ static int64_t find_row(struct tm_registered *out, struct tm_db *db, const char 
 
 /* Adding. */
 
+/* What this job has made of its source, or the newest version, where that is of the same source. */
+static int64_t find_source(struct tm_registered *out, struct tm_db *db,
+                           const struct tm_registration *r, struct tm_err *err)
+{
+  return take_first(out, db,
+                    tm_db_ask(db, err,
+                              "SELECT " COLUMNS " FROM version WHERE name = ?1 AND (source = ?2 OR "
+                              "substr(source, 1, length(?2) + 1) = ?2 || '#') AND (job IS ?3 OR "
+                              "version = (SELECT max(version) FROM version WHERE name = ?1)) "
+                              "ORDER BY version DESC LIMIT 1",
+                              "sss", r->name, r->source, r->job),
+                    err);
+}
+
 static int next_number(struct tm_db *db, const char *sql, const char *name, int64_t *out,
                        struct tm_err *err)
 {
@@ -227,6 +241,9 @@ static int write_version(struct tm_db *db, const struct tm_registration *r,
 {
   char *tags = text_of(r->tags ? r->tags : before->tags);
   const char *description = r->description ? r->description : before->description;
+  /* The column has each once, and one source may be the data of several versions. */
+  char *source =
+      r->source ? tm_xprintf("%s#%s#%s", r->source, r->name, r->job ? r->job : "") : NULL;
   int64_t id, version = 0;
   int rc = next_number(db, "SELECT coalesce(max(id), 0) + 1 FROM version", NULL, &id, err);
   if (rc == 0)
@@ -235,8 +252,9 @@ static int write_version(struct tm_db *db, const struct tm_registration *r,
   if (rc == 0)
     rc = tm_db_do(db, err, "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                   "isisssiiiiisss", id, r->name, version, definition, description, tags, r->wall_ns,
-                  now->files, now->bytes, (int64_t)now->hash, (int64_t)now->is_listed, r->source,
+                  now->files, now->bytes, (int64_t)now->hash, (int64_t)now->is_listed, source,
                   r->job, r->step);
+  free(source);
   if (rc == 0)
     rc = write_list(db, id, now, err);
   free(tags);
@@ -275,10 +293,7 @@ static int add(struct tm_db *db, const struct tm_registration *r, const char *de
   int64_t id = 0;
   int rc;
   if (r->source)
-    id = take_first(
-        before, db,
-        tm_db_ask(db, err, "SELECT " COLUMNS " FROM version WHERE source = ?", "s", r->source),
-        err);
+    id = find_source(before, db, r, err);
   if (id > 0)
     return 0;
   if (id == 0)

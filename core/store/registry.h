@@ -2,8 +2,8 @@
  * what they were (identity.h); it does not keep the files themselves.
  *
  * Registering what the newest version is already gives that version, for a pipeline file that registers is loaded again by
- * each run and each resume: the same definition, and with create_new_version files that are as they were. With a `source`, a word that nothing else has,
- * one version is made however often it is asked for.
+ * each run and each resume: the same definition, and with create_new_version files that are as they were. With a `source`, the
+ * word of the data, a job makes one version of a name however often it asks, and none where the newest version is of the same source.
  */
 #ifndef TM_STORE_REGISTRY_H
 #define TM_STORE_REGISTRY_H
@@ -32,7 +32,7 @@ struct tm_registration {
   const char *description;    /* or NULL: that of the version before stays */
   const struct tm_json *tags; /* or NULL: likewise */
   bool create_new_version;    /* where the name is there; else that is refused */
-  const char *source;         /* or NULL */
+  const char *source;         /* or NULL; not empty */
   const char *job, *step;     /* or NULL */
   int64_t wall_ns;
 };

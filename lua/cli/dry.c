@@ -215,19 +215,41 @@ static void add_value(struct tm_buf *out, const char *name, const struct tm_json
   tm_buf_release(&text);
 }
 
-/* Settings and parameters: {NAME: {value, origin}}. */
-static void add_origins(struct tm_buf *out, const char *title, const struct tm_json *values)
+/* Settings and parameters: {NAME: {value, origin}}; without those that are as in `shared`, which may be NULL. */
+static void add_origins(struct tm_buf *out, const char *title, const struct tm_json *values,
+                        const struct tm_json *shared)
 {
-  if (!values || values->list.len == 0)
-    return;
-  tm_buf_printf(out, "  %s, and where each is from:\n", title);
-  for (size_t i = 0; i < values->list.len; i++) {
-    const struct tm_json *v = values->list.at[i];
+  bool has_title = false;
+  for (size_t i = 0; values && i < values->list.len; i++) {
+    const struct tm_json *v = values->list.at[i], *known = tm_json_get(shared, values->keys[i]);
     const char *parameter = tm_json_str(v, "parameter", NULL);
+    if (known && tm_json_is_equal(known, v))
+      continue;
+    if (!has_title)
+      tm_buf_printf(out, "  %s, and where each is from:\n", title);
+    has_title = true;
     add_value(out, values->keys[i], tm_json_get(v, "value"));
     tm_buf_printf(out, "  (%s%s%s)\n", tm_json_str(v, "origin", ""), parameter ? " " : "",
                   parameter ? parameter : "");
   }
+}
+
+/* Settings that all steps have, with the same value from the same place; to free. NULL: there is one step. */
+static struct tm_json *shared_settings(const struct tm_pipeline *p)
+{
+  struct tm_json *shared = p->steps_len > 1 ? tm_json_new(TM_JSON_OBJECT) : NULL;
+  const struct tm_json *first = tm_json_get(p->steps[0]->effective, "settings");
+  for (size_t i = 0; shared && first && i < first->list.len; i++) {
+    bool is_shared = true;
+    for (size_t k = 1; k < p->steps_len && is_shared; k++) {
+      const struct tm_json *v =
+          tm_json_get(tm_json_get(p->steps[k]->effective, "settings"), first->keys[i]);
+      is_shared = v && tm_json_is_equal(v, first->list.at[i]);
+    }
+    if (is_shared)
+      tm_json_set(shared, first->keys[i], tm_json_copy(first->list.at[i]));
+  }
+  return shared;
 }
 
 static void add_list(struct tm_buf *out, const char *title, const struct tm_json *list)
@@ -244,11 +266,13 @@ static void add_list(struct tm_buf *out, const char *title, const struct tm_json
   }
 }
 
-/* All that the step is run with. */
-static void add_effective(struct tm_buf *out, const struct tm_step *step)
+/* All that the step is run with, but what is `shared`. */
+static void add_effective(struct tm_buf *out, const struct tm_step *step,
+                          const struct tm_json *shared)
 {
-  add_origins(out, "parameters", tm_json_get(step->effective, "parameters"));
-  add_origins(out, "settings", tm_json_get(step->effective, "settings"));
+  add_origins(out, "parameters", tm_json_get(step->effective, "parameters"), NULL);
+  add_origins(out, shared ? "settings of its own" : "settings",
+              tm_json_get(step->effective, "settings"), shared);
   add_list(out, "side inputs", tm_json_get(step->effective, "side_inputs"));
   add_list(out, "arguments for the script", tm_json_get(step->effective, "arguments"));
   add_list(out, "outputs", tm_json_get(step->effective, "outputs"));
@@ -256,7 +280,8 @@ static void add_effective(struct tm_buf *out, const struct tm_step *step)
     tm_buf_printf(out, "  note: %s\n", step->notes[i]);
 }
 
-static void add_step(struct tm_buf *out, const struct tm_step *step, const struct cutting *c)
+static void add_step(struct tm_buf *out, const struct tm_step *step, const struct cutting *c,
+                     const struct tm_json *shared)
 {
   tm_buf_printf(out, "step '%s': ", step->name);
   tm_text_grouped(out, c->mini_batches);
@@ -271,7 +296,7 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   add_piece(out, "first:", &c->first);
   if (c->mini_batches > 1)
     add_piece(out, "last: ", &c->last);
-  add_effective(out, step);
+  add_effective(out, step, shared);
 }
 
 int tm_dry_refuse_resume(struct tm_err *err)
@@ -290,7 +315,8 @@ static const char *writer_of(const struct tm_step *step)
 }
 
 /* What it will read is not there before others have run. */
-static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm_step *step)
+static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm_step *step,
+                      const struct tm_json *shared)
 {
   struct tm_json *v = tm_json_add(steps, tm_json_new(TM_JSON_OBJECT));
   struct tm_json *needs = tm_json_new(TM_JSON_ARRAY);
@@ -304,7 +330,7 @@ static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm
                 step->needs_len == 1 ? "is" : "are");
   tm_json_set(v, "needs", needs);
   set_effective(v, step);
-  add_effective(out, step);
+  add_effective(out, step, shared);
 }
 
 static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)
@@ -332,23 +358,25 @@ int tm_dry_run(const struct tm_pipeline *pipeline, const struct tm_json *explain
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
+  struct tm_json *shared = shared_settings(pipeline);
   struct tm_buf text = TM_BUF_NONE;
   int rc = 0;
   tm_json_set(v, "pipeline", tm_json_new_string(pipeline->name));
   tm_json_set(v, "file", tm_json_new_string(pipeline->file));
   tm_json_set(v, "steps", steps);
   add_pipeline(&text, pipeline);
+  add_origins(&text, "settings of all steps", shared, NULL);
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
     const struct tm_json *why = explained ? explained->list.at[i] : NULL;
     if (writer_of(pipeline->steps[i])) {
-      add_later(&text, steps, pipeline->steps[i]);
+      add_later(&text, steps, pipeline->steps[i], shared);
       add_explained(&text, steps, why);
       continue;
     }
     if ((rc = cut_step(&c, pipeline->steps[i], err)) == 0) {
       tm_json_add(steps, step_to_json(pipeline->steps[i], &c));
-      add_step(&text, pipeline->steps[i], &c);
+      add_step(&text, pipeline->steps[i], &c, shared);
       add_explained(&text, steps, why);
     }
     piece_release(&c.first);
@@ -364,6 +392,7 @@ int tm_dry_run(const struct tm_pipeline *pipeline, const struct tm_json *explain
   if (rc == 0)
     rc = tm_cli_write(&text);
   tm_buf_release(&text);
+  tm_json_free(shared);
   tm_json_free(v);
   return rc;
 }

@@ -38,9 +38,10 @@ struct map {
   struct map_options o;
   struct tm_config_options options;
   struct tm_one_step step;
-  char *dir;     /* of the job */
-  char *output;  /* of the step, when Completed; NULL: it has none */
-  char *deliver; /* --output FILE, absolute; or NULL */
+  char *dir;       /* of the job */
+  char *workspace; /* whose history the job is in; or NULL */
+  char *output;    /* of the step, when Completed; NULL: it has none */
+  char *deliver;   /* --output FILE, absolute; or NULL */
   char *again;
   bool has_rows; /* they are sent to standard output */
   struct tm_execution *x;
@@ -294,6 +295,7 @@ static int execute(struct map *m, struct tm_err *err)
   struct tm_execute e = { .cli = m->cli,
                           .pipeline = m->step.pipeline,
                           .dir = m->dir,
+                          .workspace = m->workspace,
                           .resume = m->o.resume,
                           .keep_failed = m->o.keep_failed,
                           .accept_changes = m->o.accept_changes,
@@ -321,6 +323,7 @@ static int run_job(struct map *m, int argc, char **argv, struct tm_err *err)
   int rc = choose_dir(m, err);
   if (rc < 0)
     return rc;
+  m->workspace = tm_workspace_look(m->cli->fs, getenv(TM_WORKSPACE_VARIABLE), m->step.cwd);
   m->again = again_of(m, argc, argv);
   return execute(m, err);
 }
@@ -331,6 +334,7 @@ static void release(struct map *m)
   tm_config_words_release(&m->o.step.config);
   tm_config_options_release(&m->options);
   free(m->dir);
+  free(m->workspace);
   free(m->output);
   free(m->deliver);
   free(m->again);

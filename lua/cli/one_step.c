@@ -147,6 +147,7 @@ static struct tm_json *tree_of(const struct tm_one_step *s, struct tm_json *conf
 {
   struct tm_json *pipeline = tagged("Pipeline"), *step = tagged("ParallelRunStep");
   struct tm_json *arguments = tm_json_set(step, "arguments", tm_json_new(TM_JSON_ARRAY));
+  tm_json_set(step, "allow_reuse", tm_json_new_bool(false)); /* who types a command wants it run */
   char *name = tm_one_step_name(s->words.at[0]);
   for (size_t i = 0; i < s->arguments_len; i++)
     tm_json_add(arguments, tm_json_new_string(s->arguments[i]));

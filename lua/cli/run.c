@@ -12,6 +12,7 @@
 #include "run/failed_source.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
+#include "run/preflight.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
 
@@ -147,9 +148,13 @@ static int dry_run(struct run *r, struct tm_err *err)
 {
   struct tm_launch *l = &r->launch;
   struct tm_json *explained = NULL;
-  int rc = 0;
-  if (r->o.explain) {
-    tm_launch_find_workspace(l);
+  struct tm_preflight look = { .fs = l->cli->fs, .pipeline = l->pipeline };
+  int rc;
+  tm_launch_find_workspace(l);
+  look.workspace = l->workspace;
+  look.no_reuse = l->o.no_reuse;
+  rc = tm_preflight(&look, err);
+  if (rc == 0 && r->o.explain) {
     explained = tm_explain(l->pipeline, l->cli->fs, l->workspace, err);
     rc = explained ? 0 : err->code;
   }

@@ -52,7 +52,8 @@ The folders are there when init() is called.]],
 print() and io.write() go to the file logs/user/stdout/<node_id>/<process_name>.stdout.txt of the step, standard
 error to the same below stderr; standard input is empty. A program that the script starts inherits them, and ends
 with the try that started it when that is killed. What a script writes into output_dir by itself may be written
-twice, when a mini-batch is tried again; what it writes to context:output_file(name) is there once.]] },
+twice, when a mini-batch is tried again; what it writes to context:output_file(name), or in another
+output to context:output_file(name, output), is there once.]] },
   { "MODULES", [[
 Beside Lua's own and LuaJIT's, an entry script may require these. The reference of the Lua API (lua-api.md in the
 folder of the documentation) says all of them in full, and so does help(x) at the prompt. What fails outside

@@ -11,7 +11,8 @@ local ITEMS, LIMIT = 12, sweep.LIMIT
 local SCRIPT = [[
 function run(m, context)
   local rows = names_of(m)
-  local file = assert(io.open(context:output_file("files/" .. rows[1]), "w"))
+  local output = number_of(m[1]) % 4 == 1 and "more" or nil -- every second mini-batch
+  local file = assert(io.open(context:output_file("files/" .. rows[1], output), "w"))
   file:write(table.concat(rows, " "))
   file:close()
   for i, name in ipairs(rows) do rows[i] = name .. (" "):rep(number_of(m[i])) .. "end" end
@@ -21,8 +22,10 @@ end]]
 local expected = job.names(ITEMS)
 for i, name in ipairs(expected) do expected[i] = name .. (" "):rep(i) .. "end" end
 
-local expected_files = {} -- one for each mini-batch of two
-for i = 1, ITEMS, 2 do expected_files[#expected_files + 1] = ("%04d.txt"):format(i) end
+local expected_files = { output = {}, ["output.more"] = {} } -- one for each mini-batch of two
+for i = 1, ITEMS, 2 do
+  table.insert(expected_files[i % 4 == 1 and "output.more" or "output"], ("%04d.txt"):format(i))
+end
 
 -- What the job returns: an array of lines, or data frames, whose file has a header and whose columns are on record.
 -- Every second frame has its columns in another order.
@@ -40,12 +43,15 @@ end]]),
 for i, name in ipairs(job.names(ITEMS)) do frames.rows[i] = name .. "," .. expected[i] end
 local kind = arrays
 
+local OUTPUTS = [[output = {
+  tm.OutputFileDatasetConfig { name = "rows" }, tm.OutputFileDatasetConfig { name = "more" } }]]
+
 local function new_case()
   local t = job.case()
   t:inputs(ITEMS)
   t:script(kind.script)
   t:pipeline('mini_batch_size = 2, process_count_per_node = 2, sync_interval = 0.01, append_row_file_name = "' ..
-    kind.file .. '"')
+    kind.file .. '"', OUTPUTS)
   return t
 end
 
@@ -80,15 +86,17 @@ local function expect_whole(t, what)
   if r.status ~= 0 then error(("%s, resumed: status %s\n%s"):format(what, r.status, r.err), 2) end
   expect_rows(t, what)
   assert.is_false(t:has(t.step_dir .. "/output/" .. kind.file .. ".partial"), what)
-  local files = {}
-  for name in lfs.dir(t.step_dir .. "/output/files") do
-    if name ~= "." and name ~= ".." then files[#files + 1] = name end
-  end
-  table.sort(files)
-  assert.same(expected_files, files, what)
-  for i, name in ipairs(files) do
-    local text = ("%04d.txt %04d.txt"):format(2 * i - 1, 2 * i)
-    assert.equal(text, t:read(t.step_dir .. "/output/files/" .. name), what)
+  for output, names in pairs(expected_files) do
+    local folder, files = t.step_dir .. "/" .. output .. "/files", {}
+    for name in lfs.dir(folder) do
+      if name ~= "." and name ~= ".." then files[#files + 1] = name end
+    end
+    table.sort(files)
+    assert.same(names, files, what)
+    for _, name in ipairs(files) do
+      local text = ("%s %04d.txt"):format(name, tonumber(name:sub(1, 4)) + 1)
+      assert.equal(text, t:read(folder .. "/" .. name), what)
+    end
   end
   t:wait_for_none()
 end
@@ -156,7 +164,7 @@ describe("the supervisor", function()
     local function begin(t) -- a job that was killed, and one that is to take it over
       t:run_job({ "--job-dir", t:path "old" }, faults "kill@70")
       t:pipeline("mini_batch_size = 2, process_count_per_node = 2, sync_interval = 0.01",
-                 [[arguments = { "--resume_from", "old" }]])
+                 OUTPUTS .. [[, arguments = { "--resume_from", "old" }]])
     end
     local _, changes = count_calls(begin)
     for _, n in ipairs(some_of(changes, 8)) do

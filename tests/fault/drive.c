@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/message.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -30,6 +31,12 @@ static bool is_spilled(uint64_t i)
 {
   return i % 5 == 1;
 }
+/* Its file is one of a further output, whose folder is there before the step runs. */
+static bool is_of_more(uint64_t i)
+{
+  return i % 2 == 1;
+}
+
 static bool has_file(uint64_t i)
 {
   return i % 5 == 3;
@@ -116,6 +123,7 @@ void drive_init(struct drive *d, uint64_t seed)
   tm_disk_plan(d->disk, &none);
   tm_fs_make_dirs(fs, "/job", 0700, NULL);
   tm_fs_make_dirs(fs, "/out", 0700, NULL);
+  tm_fs_make_dirs(fs, OUTPUT_DIR ".more", 0700, NULL);
   tm_fs_write_file(fs, "/job/owner", OWNER, strlen(OWNER), 0600, NULL);
 }
 
@@ -195,7 +203,7 @@ static bool check_files(struct drive *d, const bool *has, bool is_end)
   for (uint64_t i = 0; i < DRIVE_COUNT && !d->words[0]; i++) {
     struct tm_buf text = TM_BUF_NONE;
     char path[100], want[40];
-    snprintf(path, sizeof(path), OUTPUT_DIR "/deep/%d.bin", (int)i);
+    snprintf(path, sizeof(path), OUTPUT_DIR "%s/deep/%d.bin", is_of_more(i) ? ".more" : "", (int)i);
     snprintf(want, sizeof(want), "file of %d", (int)i);
     bool is_there = tm_disk_read(d->disk, path, &text) == 0;
     if (has_file(i) && has[i] && (!is_there || strcmp(tm_buf_str(&text), want) != 0))
@@ -319,8 +327,10 @@ static enum drive_end make_file(struct drive *d, uint64_t i)
   struct tm_buf names = TM_BUF_NONE;
   char dir[60], path[100], text[40], name[40];
   snprintf(dir, sizeof(dir), STEP_DIR "/state/try-%d", (int)i);
-  snprintf(name, sizeof(name), "deep/%d.bin", (int)i);
-  snprintf(path, sizeof(path), "%s/%s", dir, name);
+  snprintf(name, sizeof(name), "%sdeep/%d.bin", is_of_more(i) ? "/more/" : "", (int)i);
+  char *staged = tm_output_file_staged(dir, name);
+  snprintf(path, sizeof(path), "%s", staged);
+  free(staged);
   snprintf(text, sizeof(text), "file of %d", (int)i);
   char *parent = tm_path_dir(path);
   int rc = tm_fs_make_dirs(fs, parent, 0700, &err);

@@ -129,6 +129,11 @@ describe("a try", function()
     t:expect_job(1, { "--job-dir", t:path "empty" })
     t:pipeline [[mini_batch_size = 2, output_action = "summary_only"]]
     t:expect_job(0, { "--job-dir", t:path "summary" })
+    t:script "function run(m) error 'never' end"
+    t:pipeline [[mini_batch_size = 2, run_max_try = 1, output_action = "summary_only"]]
+    r = t:expect_job(1, { "--job-dir", t:path "nothing" })
+    assert.equal("Failed", r.result.status)
+    assert.is_truthy(r.err:find("not one of 2 mini-batches succeeded", 1, true), r.err)
   end)
 
   it("that loops for ever is ended by run_invocation_timeout, and the job goes on", function()

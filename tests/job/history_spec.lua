@@ -72,6 +72,28 @@ describe("tidemill jobs", function()
     has(t:run({ "jobs", "--all" }).out, "3 of 3 mini-batches, removed")
   end)
 
+  it("has those of map, wherever their directory is, and none of them is reused", function()
+    local t = case()
+    local first
+    for _, more in ipairs { {}, { "--job-dir", "elsewhere" } } do
+      local r = t:run { "map", "score.lua", "in", "--progress", "none", "--json", "--output", "out", "--overwrite",
+                        unpack(more) }
+      t:expect(r, 0)
+      assert.is_nil(r.result.steps[1].reused_from)
+      first = first or r.result.job_dir
+    end
+    local jobs = listed(t)
+    assert.equal(2, #jobs)
+    assert.equal(t:path "elsewhere", jobs[1].job_dir)
+    assert.equal("Completed", jobs[1].status)
+    folder.remove_tree(first)
+    jobs = listed(t, "--all")
+    assert.equal(2, #jobs)
+    assert.equal(first, jobs[2].job_dir)
+    assert.is_true(jobs[2].removed)
+    assert.same({ total = 1, succeeded = 1, failed = 0 }, jobs[2].mini_batches)
+  end)
+
   it("lists those in the folder when the database is damaged", function()
     local t = case()
     local dir = run(t, 0)

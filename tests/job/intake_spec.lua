@@ -141,7 +141,7 @@ describe("side inputs", function()
     { 'side_inputs = { files("models"):as_mount(3) }', "as_mount() is given no path; accepted: a path, or nothing" },
     { 'side_inputs = { files("models"):as_mount "x", files("models"):as_download "x/y" }', "are one place" },
     { 'side_inputs = { files("models"):as_named_input "in" }', "two inputs are named 'in'" },
-    { 'side_inputs = { files("models"):as_mount "in" }', "'%s/in' is a folder that is not empty; accepted: a path "
+    { 'side_inputs = { files("models"):as_mount "." }', "'%s' is a folder that is not empty; accepted: a path "
       .. "where nothing is, or an empty folder" },
     { 'side_inputs = { files("models"):as_mount "score.lua" }', "'%s/score.lua' is no folder" },
     { 'side_inputs = { size }', "'side_inputs[1]' is a PipelineParameter whose default_value is no dataset" },
@@ -235,12 +235,18 @@ describe("a step with side inputs, again", function()
     assert.is_false(ran(t, "side_inputs[1] \"models/*\" -> \"models/*.bin\""))
   end)
 
-  it("is never reused where its inputs have a place of their own", function()
-    local t = new_case 'inputs = files("in"):as_mount "mnt", arguments = {}'
-    t:script "function run(m) return names_of(m) end"
-    assert.is_false(ran(t, "job: "))
-    assert.is_false(ran(t, "job: "))
-    local r = t:run { "run", "pipeline.lua", "--dry-run", "--explain" }
-    assert.is_truthy((r.out .. r.err):find("its input has a place of its own", 1, true), r.out .. r.err)
-  end)
+  for _, how in ipairs { 'as_mount "mnt"', "as_download()" } do
+    it("is reused where its inputs have a place of their own, while what is there is made of the same: " .. how,
+      function()
+        local t = new_case('inputs = files("in"):' .. how .. ', arguments = {}')
+        t:script "function run(m) return names_of(m) end"
+        assert.is_false(ran(t, "job: "))
+        assert.is_true(ran(t, "step 'score' is reused: script, settings, arguments and 3 input files"))
+        t:write("in/0002.txt", "another")
+        assert.is_false(ran(t, "in/0002.txt': size 2 -> 7"))
+        assert.is_true(ran(t, "step 'score' is reused"))
+        t:write("in/0004.txt", "4")
+        assert.is_false(ran(t, "in/0004.txt' is new"))
+      end)
+  end
 end)

@@ -135,3 +135,31 @@ int luaopen_doubler(lua_State *L)
     assert.equal("2\n", t:read "job/score/output/0002.copy")
   end)
 end)
+
+describe("what a script requires", function()
+  after_each(job.check_end)
+
+  it("is a copy of when the job began: modules, and folders that links lead to", function()
+    local t = new_case(4, [[source_directory = "src", environment = { module_paths = { "lib" } }]])
+    t:write("lib/helper.lua", "return 1")
+    t:write("library/deep.lua", "return 1")
+    t:script([[
+      package.path = package.path .. ";" .. require("tidemill.entry_script")().script_dir .. "/?.lua"
+      local function write(path) local f = assert(io.open(path, "w")); f:write "return 2"; f:close() end
+      function run(m)
+        local row = require "helper" .. " " .. require "link.deep" -- fresh in each mini-batch
+        package.loaded.helper, package.loaded["link.deep"] = nil, nil
+        write "]] .. t:path "lib/helper.lua" .. [["
+        write "]] .. t:path "library/deep.lua" .. [["
+        return { row }
+      end]], "src/score.lua")
+    assert(require("lfs").link("../library", t:path "src/link", true))
+    t:expect_job(0)
+    assert.same({ "1 1", "1 1", "1 1", "1 1" }, t:rows())
+    assert.equal("return 2", t:read "lib/helper.lua")
+    os.remove(t:path "job/job_result.json")
+    local r = t:expect_job(2, { "--resume" }) -- the script is another now
+    assert.is_truthy(r.err:find("'script", 1, true) or r.err:find("script", 1, true), r.err)
+    t:expect_job(0, { "--resume", "--keep-script" })
+  end)
+end)

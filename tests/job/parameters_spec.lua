@@ -140,6 +140,32 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
     assert.is_truthy(r.out:find(t:path "other/there", 1, true), r.out)
   end)
 
+  it("that are the same for all steps are shown once, with their origins, by --dry-run", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script "function run(m) return m end"
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local steps = {}
+for i, name in ipairs { "first", "second" } do
+  steps[i] = tm.ParallelRunStep { name = name, inputs = tm.Dataset.File.from_files "in/*",
+    parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", run_max_try = 5, mini_batch_size = i } }
+end
+return tm.Pipeline { name = "two", steps = steps }
+]])
+    local r = t:run { "run", "pipeline.lua", "--dry-run" }
+    t:expect(r, 0)
+    local all, first, second = r.out:match "^(.-)\nstep 'first'(.-)\nstep 'second'(.*)$"
+    assert.is_truthy(all:find "settings of all steps, and where each is from:.*run_max_try +5  %(file%)", r.out)
+    assert.is_truthy(all:find "error_threshold +%-1  %(default%)", r.out)
+    for i, text in ipairs { first, second } do
+      assert.is_nil(text:find("run_max_try", 1, true), r.out)
+      assert.is_nil(text:find("(default)", 1, true), r.out)
+      assert.is_truthy(text:find("settings of its own, and where each is from:\n    mini_batch_size +" .. i ..
+        "  %(file%)"), r.out)
+    end
+  end)
+
   it("are shown with their origins by --dry-run", function()
     local t = new_case()
     local step = dry(t, "--param", "size=1")

@@ -176,6 +176,37 @@ describe("context:output_file", function()
     assert.is_truthy(errors[7]:find("nothing was written there", 1, true), errors[7])
   end)
 
+  it("is a file of another output, which is named, or its folder among the arguments", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script(WRITE .. [[
+    local arguments = { ... }
+    function run(m, context)
+      local name, n = name_of(m[1]), number_of(m[1])
+      local outputs = { "rows", "pictures", arguments[1], arguments[2], "picture", "elsewhere" }
+      write(context:output_file("a/" .. name, outputs[n]), "of " .. name)
+      write(context:output_file("a/" .. name), "first of " .. name)
+      return names_of(m)
+    end]])
+    t:pipeline("mini_batch_size = 1, run_max_try = 1", "output = { rows, pictures }, arguments = { rows, pictures }",
+      [[local rows, pictures = tm.OutputFileDatasetConfig { name = "rows" },
+        tm.OutputFileDatasetConfig { name = "pictures" }:register_on_complete "pictures"]])
+    local r = t:expect_job(0)
+    assert.same({ total = 6, succeeded = 4, failed = 2 }, r.result.steps[1].mini_batches)
+    assert.same({ "a/0001.txt", "a/0002.txt", "a/0003.txt", "a/0004.txt", "parallel_run_step.txt" },
+      files_in(t.step_dir .. "/output"))
+    assert.same({ "a/0002.txt", "a/0004.txt" }, files_in(t.step_dir .. "/output.pictures"))
+    assert.equal("of 0002.txt", t:read "job/score/output.pictures/a/0002.txt")
+    assert.equal("first of 0002.txt", t:read "job/score/output/a/0002.txt")
+    local errors = t:log "user/error.txt"
+    assert.is_truthy(errors:find("the step has no output 'picture'; did you mean 'pictures'?; accepted: 'rows', "
+      .. "'pictures', or the folder", 1, true), errors)
+    assert.is_truthy(errors:find("the step has no output 'elsewhere'; accepted", 1, true), errors)
+    t:expect(t:run { "verify", t.job_dir }, 0)
+    os.remove(t:path "job/score/output.pictures/a/0002.txt")
+    t:expect(t:run { "verify", t.job_dir }, 3)
+  end)
+
   it("is exact when the job is killed and resumed", function()
     for kill = 1, 4 do
       local t = job.case()

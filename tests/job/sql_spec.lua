@@ -237,3 +237,35 @@ describe("a database", function()
     assert.equal(2, #t:tries())
   end)
 end)
+
+describe("a step over a query", function()
+  after_each(job.check_end)
+
+  local function ran(t, because)
+    local r = t:run { "run", "pipeline.lua", "--progress", "none", "--json" }
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find(because, 1, true), r.err)
+    return r.result.steps[1].reused
+  end
+
+  it("is reused while its database is as it was", function()
+    local t = new_case { query = [["orders.db", "SELECT id FROM orders"]] }
+    assert.is_false(ran(t, "job: "))
+    assert.is_true(ran(t, "step 'score' is reused: script, settings, arguments and 1 input file "))
+    sqlite.make(t.dir .. "/orders.db", "INSERT INTO orders(id) VALUES (100)")
+    assert.is_false(ran(t, "step 'score' is run: input 'orders.db'"))
+    assert.is_true(ran(t, "step 'score' is reused"))
+  end)
+
+  it("is run when a change is only in the file beside it, so far", function()
+    local t = new_case { query = [["orders.db", "SELECT id FROM orders"]] }
+    local db = sqlite.open(t:path "orders.db")
+    db:exec "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; INSERT INTO orders(id) VALUES (100)"
+    assert.is_false(ran(t, "job: "))
+    assert.is_true(ran(t, "step 'score' is reused"))
+    db:exec "INSERT INTO orders(id) VALUES (101)"
+    assert.is_false(ran(t, "orders.db-wal': size "))
+    assert.is_true(ran(t, "step 'score' is reused"))
+    db:close()
+  end)
+end)

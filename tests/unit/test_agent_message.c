@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -23,6 +25,8 @@ static void make_setup(struct tm_buf *out)
                         .datasets = datasets,
                         .datasets_len = 1,
                         .output_dir = (char *)"/o",
+                        .outputs = datasets,
+                        .outputs_len = 1,
                         .log_dir = (char *)"/l",
                         .temp_dir = (char *)"/t",
                         .logger_file = (char *)"/lf",
@@ -154,6 +158,39 @@ static void each_status_has_its_name(void **state)
   assert_string_equal(tm_status_name((enum tm_status)77), "UNKNOWN");
 }
 
+/* The name of a file is the same for who writes it, who moves it and who reads the log. */
+static void check_file(const char *output, const char *path, const char *place, const char *staged,
+                       const char *call)
+{
+  char *name = tm_output_file_name(output, path), *is;
+  assert_true(tm_output_file_is_good(name, strlen(name)));
+  assert_string_equal(is = tm_output_file_place("/job/step/output", name), place);
+  free(is);
+  assert_string_equal(is = tm_output_file_staged("/s", name), staged);
+  free(is);
+  assert_string_equal(is = tm_output_file_call(name), call);
+  free(is);
+  free(name);
+}
+
+static void files_of_outputs_have_names_of_their_own(void **state)
+{
+  static const char *const bad[] = { "",           "/",        "/more",      "/more/", "//x",
+                                     "/more/../x", "/../x",    "/more//x",   "/.",     "a//b",
+                                     "a/",         "/more/a/", "/more/a\nb", "..",     "a\nb" };
+  check_file(NULL, "a/b.txt", "/job/step/output/a/b.txt", "/s/a/b.txt",
+             "context:output_file(\"a/b.txt\")");
+  check_file("more", "a/b.txt", "/job/step/output.more/a/b.txt", "/s/\nmore/a/b.txt",
+             "context:output_file(\"a/b.txt\", \"more\")");
+  for (size_t i = 0; i < TM_COUNT_OF(bad); i++)
+    assert_false(tm_output_file_is_good(bad[i], strlen(bad[i])));
+  char longest[TM_OUTPUT_NAME_MAX + 2];
+  memset(longest, 'x', sizeof(longest));
+  memcpy(longest, "/o/", 3);
+  assert_true(tm_output_file_is_good(longest, TM_OUTPUT_NAME_MAX));
+  assert_false(tm_output_file_is_good(longest, TM_OUTPUT_NAME_MAX + 1));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -162,6 +199,7 @@ int main(void)
     cmocka_unit_test(heads_come_out_as_they_went_in),
     cmocka_unit_test(a_failure_comes_out_as_it_went_in),
     cmocka_unit_test(each_status_has_its_name),
+    cmocka_unit_test(files_of_outputs_have_names_of_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,38 @@ static void a_source_makes_one_version(void **state)
   assert_added(*state, "rows", "in", true, "one", 1, false);
 }
 
+static void assert_added_by(const char *dir, const char *name, const char *source, const char *job,
+                            int64_t version, bool is_new)
+{
+  struct tm_dataset *d = store_files(dir, "in");
+  struct tm_registered out;
+  struct tm_registration r = { .fs = tm_fs_real(),
+                               .name = name,
+                               .dataset = d,
+                               .create_new_version = true,
+                               .source = source,
+                               .job = job,
+                               .wall_ns = 1 };
+  assert_int_equal(tm_registry_add(&out, dir, &r, NULL), is_new);
+  assert_int_equal(out.version, version);
+  tm_registered_release(&out);
+  tm_dataset_free(d);
+}
+
+/* A reused step has the source of the one that was run. */
+static void data_that_come_again_are_the_newest_again(void **state)
+{
+  store_put(*state, "in/a", "a", 100);
+  assert_added_by(*state, "rows", "monday", "/job1", 1, true);
+  assert_added_by(*state, "rows", "monday", "/job2", 1, false); /* that is the newest */
+  assert_added_by(*state, "rows", "tuesday", "/job3", 2, true);
+  assert_added_by(*state, "rows", "monday", "/job4", 3, true);
+  assert_added_by(*state, "rows", "tuesday", "/job5", 4, true);
+  assert_added_by(*state, "rows", "monday", "/job4", 3, false);   /* a job that is gone on with */
+  assert_added_by(*state, "totals", "tuesday", "/job5", 1, true); /* another name */
+  assert_added_by(*state, "rows", "mon", "/job6", 5, true);
+}
+
 static void versions_are_found_with_their_files(void **state)
 {
   struct tm_registered r;
@@ -202,11 +234,17 @@ static void the_dataset_of_a_job_is_found(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(the_same_is_one_version),    TEST(what_is_another_needs_to_be_asked_for),
-    TEST(a_source_makes_one_version), TEST(versions_are_found_with_their_files),
-    TEST(what_is_not_there_is_said),  TEST(names_and_versions_are_checked),
-    TEST(changes_since_are_found),    TEST(lists_have_the_newest_or_all_of_a_name),
-    TEST(what_is_forgotten_is_gone),  TEST(the_dataset_of_a_job_is_found),
+    TEST(the_same_is_one_version),
+    TEST(what_is_another_needs_to_be_asked_for),
+    TEST(a_source_makes_one_version),
+    TEST(data_that_come_again_are_the_newest_again),
+    TEST(versions_are_found_with_their_files),
+    TEST(what_is_not_there_is_said),
+    TEST(names_and_versions_are_checked),
+    TEST(changes_since_are_found),
+    TEST(lists_have_the_newest_or_all_of_a_name),
+    TEST(what_is_forgotten_is_gone),
+    TEST(the_dataset_of_a_job_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,22 +137,121 @@ static void links_keep_their_meaning(void **state)
   char target[512] = "";
   char *within = tm_path_join(w.to, "within"), *file = tm_path_join(w.to, "file"),
        *folder = tm_path_join(w.to, "folder");
-  char *outside = tm_path_join(w.dir, "outside");
   assert_true(readlink(within, target, sizeof(target) - 1) > 0);
   assert_string_equal(target, "lib/tool");
   assert_true(readlink(file, target, sizeof(target) - 1) < 0); /* its contents, not a link */
   has_text(w.to, "file", "text");
-  memset(target, 0, sizeof(target));
-  assert_true(readlink(folder, target, sizeof(target) - 1) > 0);
-  assert_string_equal(target, outside);
+  assert_true(readlink(folder, target, sizeof(target) - 1) < 0); /* with all that is in it */
+  has_text(w.to, "folder/file", "text");
   char copied[17];
   assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, copied, NULL), 0);
   assert_string_equal(copied, s.hash);
   free(within);
   free(file);
   free(folder);
-  free(outside);
   tm_snapshot_release(&s);
+  teardown(&w);
+}
+
+static void link_is(struct world *w, const char *name, const char *target)
+{
+  char found[512] = "", *path = tm_path_join(w->to, name);
+  assert_true(readlink(path, found, sizeof(found) - 1) > 0);
+  assert_string_equal(found, target);
+  free(path);
+}
+
+/* Nothing in the copy leads out of it, and links that lead in a circle do so within it. */
+static void linked_folders_are_copied_once(void **state)
+{
+  struct world w;
+  setup(&w, true);
+  char *source = tm_path_join(w.dir, "src"), *lib = tm_path_join(w.dir, "src/lib");
+  file_put(w.dir, "outside/deep/a.lua", "return 1", 0600);
+  file_put(w.dir, "other/b.lua", "return 2", 0600);
+  link_to(&w, "../outside", "src/folder");
+  link_to(&w, "../../outside/deep", "src/lib/deep");
+  link_to(&w, "../other", "outside/other"); /* a link behind a link */
+  link_to(&w, ".", "outside/self");         /* itself */
+  link_to(&w, "../outside", "other/back");  /* two lead to each other */
+  link_to(&w, source, "outside/source");    /* and to where the walk came from */
+  link_to(&w, lib, "src/absolute");
+  link_to(&w, "../nowhere", "src/dangling");
+  struct tm_snapshot s = taken(&w);
+  has_text(w.to, "folder/deep/a.lua", "return 1");
+  has_text(w.to, "folder/other/b.lua", "return 2");
+  link_is(&w, "folder/self", "../folder");
+  link_is(&w, "folder/other/back", "../../folder");
+  link_is(&w, "folder/source", "..");
+  link_is(&w, "absolute", "lib");
+  link_is(&w, "lib/deep", "../folder/deep");
+  is_absent(w.to, "dangling/x");
+  char hash[17];
+  assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, hash, NULL), 0);
+  assert_string_equal(hash, s.hash);
+  file_put(w.dir, "other/b.lua", "return 3", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, hash, NULL), 0);
+  assert_string_not_equal(hash, s.hash);
+  has_text(w.to, "folder/other/b.lua", "return 2");
+  tm_snapshot_release(&s);
+  free(source);
+  free(lib);
+  teardown(&w);
+}
+
+/* What require() may find in a folder of module_paths is in the copy, and what is there besides is not. */
+static void modules_are_copied(void **state)
+{
+  struct world w;
+  setup(&w, false);
+  char *lib = tm_path_join(w.dir, "modules"), *first[] = { lib, NULL };
+  char *environment[] = { NULL, NULL, (char *)"OTHER=LUA_PATH=", NULL };
+  environment[0] = tm_xprintf("LUA_PATH=%s/?.lua;%s/?/init.lua;;", lib, lib);
+  environment[1] = tm_xprintf("LUA_CPATH=%s/?.so;/usr/x/?.so", lib);
+  file_put(w.dir, "modules/helper.lua", "return 1", 0600);
+  file_put(w.dir, "modules/deep/c.so", "so", 0600);
+  file_put(w.dir, "modules/deep/libc.so.1", "library", 0600);
+  file_put(w.dir, "modules/notes.txt", "x", 0600);
+  file_put(w.dir, "modules/.hidden.lua", "x", 0600);
+  char before[17], hash[17];
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, before, NULL), 0);
+  w.config.module_paths = first;
+  w.config.environment = environment;
+  struct tm_snapshot s = taken(&w);
+  assert_string_not_equal(s.hash, before);
+  has_text(w.to, TM_SNAPSHOT_MODULES "/1/helper.lua", "return 1");
+  has_text(w.to, TM_SNAPSHOT_MODULES "/1/deep/c.so", "so");
+  has_text(w.to, TM_SNAPSHOT_MODULES "/1/deep/libc.so.1", "library");
+  is_absent(w.to, TM_SNAPSHOT_MODULES "/1/notes.txt");
+  is_absent(w.to, TM_SNAPSHOT_MODULES "/1/.hidden.lua");
+  assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, hash, NULL), 0);
+  assert_string_equal(hash, s.hash);
+  char **found = tm_snapshot_environment(&w.config, w.to), wanted[2000];
+  snprintf(wanted, sizeof(wanted), "LUA_PATH=%s/%s/1/?.lua;%s/%s/1/?/init.lua;;", w.to,
+           TM_SNAPSHOT_MODULES, w.to, TM_SNAPSHOT_MODULES);
+  assert_string_equal(found[0], wanted);
+  snprintf(wanted, sizeof(wanted), "LUA_CPATH=%s/%s/1/?.so;/usr/x/?.so", w.to, TM_SNAPSHOT_MODULES);
+  assert_string_equal(found[1], wanted);
+  assert_string_equal(found[2], "OTHER=LUA_PATH=");
+  assert_null(found[3]);
+  tm_snapshot_free_environment(found);
+  found = tm_snapshot_environment(&w.config, w.dir); /* a copy of before there were modules in it */
+  assert_string_equal(found[0], environment[0]);
+  tm_snapshot_free_environment(found);
+  file_put(w.dir, "modules/notes.txt", "another", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, hash, NULL), 0);
+  assert_string_equal(hash, s.hash);
+  file_put(w.dir, "modules/helper.lua", "return 2", 0600);
+  assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, hash, NULL), 0);
+  assert_string_not_equal(hash, s.hash);
+  struct tm_config other = w.config;
+  other.module_paths = NULL;
+  assert_false(tm_snapshot_is_same(&w.config, &other));
+  assert_true(tm_snapshot_is_same(&w.config, &w.config));
+  tm_snapshot_release(&s);
+  free(environment[0]);
+  free(environment[1]);
+  free(lib);
   teardown(&w);
 }
 
@@ -425,6 +524,8 @@ int main(void)
     cmocka_unit_test(the_whole_folder),
     cmocka_unit_test(without_a_job_directory_the_copy_is_not_copied),
     cmocka_unit_test(links_keep_their_meaning),
+    cmocka_unit_test(linked_folders_are_copied_once),
+    cmocka_unit_test(modules_are_copied),
     cmocka_unit_test(the_hash_tells_what_matters),
     cmocka_unit_test(a_copy_that_was_there_is_replaced),
     cmocka_unit_test(a_pipe_is_refused_and_nothing_is_left),

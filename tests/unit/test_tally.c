@@ -59,12 +59,28 @@ static void test_the_threshold_counts_items_and_is_exceeded_by_one_more(void **s
 
 static void test_zero_tolerates_none_and_minus_one_all(void **state)
 {
-  struct tm_tally none = with(0, false, 2), all = with(-1, false, 1);
+  struct tm_tally none = with(0, false, 2), all = with(-1, false, 2);
 
   tm_tally_add_done(&none, 10, 0, 9);
   assert_int_equal(tm_tally_verdict(&none, NULL), TM_FAILED);
   tm_tally_add_failed(&all, 10);
+  tm_tally_add_done(&all, 10, 0, 10);
   assert_int_equal(tm_tally_verdict(&all, NULL), TM_COMPLETED);
+}
+
+static void test_without_rows_one_mini_batch_must_have_succeeded(void **state)
+{
+  struct tm_tally none = with(-1, false, 2), one = with(-1, false, 2), empty = with(-1, false, 0);
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_tally_add_failed(&none, 10);
+  tm_tally_add_failed(&none, 10);
+  assert_int_equal(tm_tally_verdict(&none, &err), TM_FAILED);
+  assert_string_equal(err.text, "not one of 2 mini-batches succeeded");
+  tm_tally_add_failed(&one, 10);
+  tm_tally_add_done(&one, 10, 0, 0); /* run() has returned {} */
+  assert_int_equal(tm_tally_verdict(&one, NULL), TM_COMPLETED);
+  assert_int_equal(tm_tally_verdict(&empty, NULL), TM_COMPLETED);
 }
 
 static void test_append_row_without_one_good_item_has_failed(void **state)
@@ -190,6 +206,7 @@ int main(void)
     cmocka_unit_test(test_the_threshold_counts_items_and_is_exceeded_by_one_more),
     cmocka_unit_test(test_zero_tolerates_none_and_minus_one_all),
     cmocka_unit_test(test_append_row_without_one_good_item_has_failed),
+    cmocka_unit_test(test_without_rows_one_mini_batch_must_have_succeeded),
     cmocka_unit_test(test_a_verdict_never_changes),
     cmocka_unit_test(test_earlier_sessions_count),
     cmocka_unit_test(test_failed_tries_are_counted_apart),

@@ -38,12 +38,14 @@ function Context:fail(i, message) end
 ---@return string? code
 function Context:open(item) end
 
---- A path for a file of this mini-batch. The file gets its name in output_dir when the mini-batch is committed, and is
---- left out when the try fails, whatever is killed and whenever. A name belongs to one mini-batch: put minibatch_index,
---- or the item's name, in it; the try of another one fails. Parts of a mini-batch (`context.part`) need names of their
---- own, too. The file is to be there when run() returns.
+--- A path for a file of this mini-batch. The file gets its name in output_dir, or in the folder of another output of
+--- the step, when the mini-batch is committed, and is left out when the try fails, whatever is killed and whenever. A
+--- name belongs to one mini-batch: put minibatch_index, or the item's name, in it; the try of another one fails. Parts
+--- of a mini-batch (`context.part`) need names of their own, too. The file is to be there when run() returns.
 ---@param name string name of a file, perhaps with folders before it; not absolute, without ".."
+---@param output? string name of the output, as its OutputFileDatasetConfig has it, or its folder as it stands among the
+--- arguments; without it the first one
 ---@return string path absolute; its folder is there
-function Context:output_file(name) end
+function Context:output_file(name, output) end
 
 return Context

@@ -1,0 +1,24 @@
+/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations that are full, paths of inputs that
+ * are taken (place.h, intake.h). A job looks before it has a directory; `--dry-run` asks the same.
+ *
+ * What is at a destination may be the earlier result that a step is going to be given (reuse.h): that is found out first.
+ */
+#ifndef TM_RUN_PREFLIGHT_H
+#define TM_RUN_PREFLIGHT_H
+
+#include "plan/pipeline.h"
+#include "sys/fs.h"
+
+struct tm_preflight {
+  const struct tm_fs *fs;
+  const struct tm_pipeline *pipeline;
+  const char *job_dir; /* whose steps that are Completed are left alone; NULL: there is none yet */
+  const char *workspace; /* absolute; NULL: nothing is reused */
+  bool no_reuse;
+};
+
+/* Looks alone. TM_EUSAGE with the place of the definition. A step that may be reused, but reads what other steps write, is looked
+ * at when these have ended. */
+int tm_preflight(const struct tm_preflight *p, struct tm_err *err);
+
+#endif

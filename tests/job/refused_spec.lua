@@ -1,0 +1,128 @@
+-- Refusals that come before anything of a job is made: destinations that are taken, paths of inputs that are.
+-- `--dry-run` says the same.
+local job = require "support.job"
+local lfs = require "lfs"
+
+local function has(text, part) assert.is_truthy(text:find(part, 1, true), ("'%s' is not in: %s"):format(part, text)) end
+
+local function names_in(path)
+  local names = {}
+  for name in lfs.dir(path) do
+    if name ~= "." and name ~= ".." then names[#names + 1] = name end
+  end
+  return names
+end
+
+local function case(step, before)
+  local t = job.case()
+  t:inputs(3)
+  t:write("models/a.bin", "A")
+  t:script "function run(m) return names_of(m) end"
+  t:pipeline("mini_batch_size = 1", step, before)
+  return t
+end
+
+local function output(destination, how)
+  return ('output = tm.OutputFileDatasetConfig { name = "there", destination = "%s" }%s'):format(destination, how or "")
+end
+
+--- Refused with status 2, the words and the place of the definition; no job is left, in the workspace or elsewhere.
+local function refused(t, words, where)
+  for _, more in ipairs { {}, { "--job-dir", "elsewhere" }, { "--dry-run" } } do
+    local r = t:run { "run", "pipeline.lua", "--progress", "none", unpack(more) }
+    t:expect(r, 2)
+    for _, part in ipairs(words) do has(r.err, part) end
+    assert.is_truthy(r.err:find(where or "pipeline%.lua:%d+: "), r.err)
+  end
+  assert.is_false(t:has "elsewhere")
+  assert.equal("", t:run({ "jobs", "--all", "--json" }).out)
+  if t:has "workspace/jobs" then assert.same({}, names_in(t:path "workspace/jobs")) end
+end
+
+describe("refused before there is a job", function()
+  after_each(job.check_end)
+
+  for _, how in ipairs { "", ":as_upload()" } do
+    it("is a destination that is not empty" .. how, function()
+      local t = case(output("out", how))
+      t:write("out/theirs.txt", "x")
+      refused(t, { "step 'score'", t:path "out", "is not empty, and what is there is not of this job" })
+      assert.equal("x", t:read "out/theirs.txt")
+    end)
+
+    it("is a destination below a file" .. how, function()
+      refused(case(output("score.lua/x/y", how)), { "score.lua/x/y' cannot be made", "score.lua' is no folder" })
+    end)
+
+    it("is a destination that is a file" .. how, function()
+      refused(case(output("score.lua", how)), { "score.lua' is no folder" })
+    end)
+  end
+
+  it("is an archive that is there", function()
+    local t = case(output("out.zip", ':as_archive "zip"'))
+    t:write("out.zip", "x")
+    refused(t, { "out.zip' of output 'there' is there" })
+  end)
+
+  it("is the path of an input that is taken, or below a file", function()
+    local side = 'side_inputs = { tm.Dataset.File.from_files("models"):as_mount "%s" }'
+    local t = case(side:format "taken")
+    t:write("taken/x", "x")
+    refused(t, { "taken' is a folder that is not empty" })
+    refused(case(side:format "score.lua/x"), { "score.lua/x' is below something that is no folder" })
+  end)
+
+  for _, how in ipairs { "as_mount", "as_download" } do
+    it("is the path of an input within an input: " .. how, function()
+      local step = 'side_inputs = { tm.Dataset.File.from_files("models"):' .. how .. ' "%s/here" }'
+      for _, place in ipairs { "models", "in" } do
+        refused(case(step:format(place)), { "where an input of step 'score' is to appear, is within an input" })
+      end
+    end)
+  end
+
+  it("is not the path of an input beside what a pattern names", function()
+    local t = case('side_inputs = { tm.Dataset.File.from_files("models/*.bin"):as_mount "models/here" }')
+    t:expect_job(0)
+  end)
+
+  it("leaves an empty folder that was named for the job", function()
+    local t = case('arguments = { "--resume_from", "no-such-job" }')
+    lfs.mkdir(t:path "job")
+    t:expect_job(2)
+    assert.same({}, names_in(t:path "job"))
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "another" }, 2)
+    assert.is_false(t:has "another")
+  end)
+
+  it("is a job that is gone on with, and which stays as it was", function()
+    local t = case(output("out", ":as_upload()"))
+    t:script 'function run(m) if not io.open("%s") then error "no" end return names_of(m) end'
+    t:expect_job(1)
+    t:write("out/theirs.txt", "x")
+    local before = t:read "job/job_result.json"
+    has(t:expect_job(2, { "--resume" }).err, "is not empty")
+    assert.equal(before, t:read "job/job_result.json")
+  end)
+end)
+
+describe("a destination that holds the earlier result", function()
+  after_each(job.check_end)
+
+  it("is that of a step that is reused, also for --dry-run; else it is said why it is not", function()
+    local t = case(output("out", ":as_upload()"))
+    local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
+    t:expect(t:run(words), 0)
+    t:expect(t:run { "run", "pipeline.lua", "--dry-run" }, 0)
+    t:expect(t:run { "run", "pipeline.lua", "--dry-run", "--no-reuse" }, 2)
+    local r = t:run(words)
+    t:expect(r, 0)
+    assert.is_true(r.result.steps[1].reused)
+    t:write("in/0004.txt", "4")
+    r = t:run(words)
+    t:expect(r, 2)
+    has(r.err, "the step is not reused: input 'in/0004.txt' is new")
+    assert.equal(2, #names_in(t:path "workspace/jobs"))
+  end)
+end)
