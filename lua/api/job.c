@@ -39,15 +39,6 @@ static int read_options(struct tidemill_job_options *out, const struct tidemill_
   return 0;
 }
 
-/* The current directory, to free(). */
-static char *here(struct tm_err *err)
-{
-  char *cwd = getcwd(NULL, 0);
-  if (!cwd)
-    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-  return cwd;
-}
-
 static const char *workspace_name(const struct tidemill_runtime *rt)
 {
   return rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
@@ -55,7 +46,7 @@ static const char *workspace_name(const struct tidemill_runtime *rt)
 
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err)
 {
-  char *cwd = here(err);
+  char *cwd = tm_api_here(err);
   char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
   free(cwd);
   return workspace;
@@ -206,7 +197,8 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tidemill_job_options *o, struct tm_err *err)
 {
   struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
-  char *cwd = refuse_stdin(pipeline, err) == 0 ? here(err) : NULL, *dir = NULL, *workspace = NULL;
+  char *cwd = refuse_stdin(pipeline, err) == 0 ? tm_api_here(err) : NULL, *dir = NULL,
+       *workspace = NULL;
   int rc;
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
@@ -279,7 +271,7 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
   if (tm_need(err, "tidemill_job_resume()", "rt", rt, "job", given, NULL) < 0 ||
       read_options(&o, options, err) < 0)
     return TM_EUSAGE;
-  char *cwd = here(err);
+  char *cwd = tm_api_here(err);
   char *dir = cwd ? tm_jobs_find(rt->fs, given, workspace_name(rt), cwd, err) : NULL;
   struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
   if (record)

@@ -82,6 +82,8 @@ struct tidemill_job {
 
 /* 0, or TM_EUSAGE: something that `call` needs is NULL. Pairs of its name and itself, NULL-ended. */
 int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
+/* The current directory, to free(); NULL with words. */
+char *tm_api_here(struct tm_err *err);
 /* 0, or TM_EUSAGE: a call that turns the loop, or closes it, where that cannot be. `what`: the call. */
 int tm_runtime_may_turn(const struct tidemill_runtime *rt, const char *what, struct tm_err *err);
 /* Turns the loop until `is_done` says so: as of tidemill_runtime_run(). */

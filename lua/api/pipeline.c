@@ -6,7 +6,6 @@
 #include "api/own.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/map.h"
 #include "base/path.h"
@@ -15,11 +14,8 @@
 
 static char *absolute(const char *name, struct tm_err *err)
 {
-  char *cwd = getcwd(NULL, 0), *path = NULL;
-  if (cwd)
-    path = tm_path_absolute(cwd, *name ? name : "pipeline");
-  else
-    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  char *cwd = tm_api_here(err);
+  char *path = cwd ? tm_path_absolute(cwd, *name ? name : "pipeline") : NULL;
   free(cwd);
   return path;
 }

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/time.h"
@@ -33,6 +34,14 @@ int tm_need(struct tm_err *err, const char *call, ...)
     is_there = va_arg(ap, const void *) != NULL;
   va_end(ap);
   return is_there ? 0 : tm_err_set(err, TM_EUSAGE, "%s: `%s` is NULL", call, name);
+}
+
+char *tm_api_here(struct tm_err *err)
+{
+  char *cwd = getcwd(NULL, 0);
+  if (!cwd)
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  return cwd;
 }
 
 static void stop(struct tidemill_runtime *rt)
