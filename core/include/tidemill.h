@@ -507,14 +507,15 @@ struct tidemill_verified {
   int64_t faults;
 };
 
-/* Whether the files of the job are what its journals say, to the byte: how many faults there are. `on_fault` is told of each (`at`: the
- * first bad byte, -1: the whole file), `on_step` of each step; both may be NULL.
- * TM_EINUSE: somebody runs it, or has gone on with it meanwhile. */
-TM_API int tidemill_record_verify(struct tidemill_record *r,
-                                  void (*on_fault)(void *data, const char *path, int64_t at,
-                                                   const char *what),
-                                  void (*on_step)(void *data, const struct tidemill_verified *step),
-                                  void *data, struct tm_err *err);
+/* Whether the files of a job are what its journals say, to the byte: how many faults there are. `ws` and `job` as of
+ * tidemill_record_open(). `on_fault` is told of each (`at`: the first bad byte, -1: of the whole file), `on_step` of each step; both may
+ * be NULL. TM_EINUSE: somebody runs it, or has gone on with it meanwhile. */
+TM_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
+                                     void (*on_fault)(void *data, const char *path, int64_t at,
+                                                      const char *what),
+                                     void (*on_step)(void *data,
+                                                     const struct tidemill_verified *step),
+                                     void *data, struct tm_err *err);
 
 /* ---- Registered datasets ---- */
 
@@ -615,4 +616,4 @@ TM_API void tidemill_clean_free(struct tidemill_clean *c);
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* lint: allow file-length, a host includes one header */

@@ -185,21 +185,22 @@ static void on_step(void *data, const struct tm_step_verify *s)
                                                       .faults = s->faults });
 }
 
-int tidemill_record_verify(struct tidemill_record *r,
-                           void (*host_fault)(void *data, const char *path, int64_t at,
-                                              const char *what),
-                           void (*host_step)(void *data, const struct tidemill_verified *step),
-                           void *data, struct tm_err *err)
+int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
+                              void (*host_fault)(void *data, const char *path, int64_t at,
+                                                 const char *what),
+                              void (*host_step)(void *data, const struct tidemill_verified *step),
+                              void *data, struct tm_err *err)
 {
   struct verifying v = { .on_fault = host_fault, .on_step = host_step, .data = data };
+  struct tm_verify_options o = { .on_fault = on_fault, .on_step = on_step, .data = &v };
   struct tm_err unheard = TM_ERR_NONE;
   int64_t faults;
+  char *dir;
   err = err ? err : &unheard;
-  if (tm_need(err, "tidemill_record_verify()", "r", r, NULL) < 0)
+  if (tm_need(err, "tidemill_workspace_verify()", "job", job, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_verify_options o = {
-    .dir = r->info.dir, .on_fault = on_fault, .on_step = on_step, .data = &v
-  };
-  faults = tm_verify_job(&o, err);
+  o.dir = dir = tm_workspace_job_dir(ws, job, err);
+  faults = dir ? tm_verify_job(&o, err) : err->code;
+  free(dir);
   return faults > INT_MAX ? INT_MAX : (int)faults;
 }
