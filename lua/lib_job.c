@@ -311,6 +311,7 @@ static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt
   o.keep_failed = flag(L, 2, "keep_failed");
   o.accept_changes = flag(L, 2, "accept_changes");
   o.verify_input = flag(L, 2, "verify_input");
+  o.keep_script = flag(L, 2, "keep_script");
   o.no_reuse = flag(L, 2, "no_reuse");
   o.on_event = on_event;
   o.data = j;

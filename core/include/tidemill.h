@@ -19,9 +19,9 @@
  *
  * Threads. A runtime, and what was made with it, belongs to the thread that made it: all calls come from there, but for
  * tidemill_runtime_wake(). Callbacks come on that thread too, and from within a loop's turn only: none comes before the call
- * that asked for it has returned. From a callback everything may be called but what turns the loop or closes the runtime,
- * which is refused. on_log and on_lua, and functions that a host adds, also come from within the load that they are told of;
- * from there the runtime is not closed either.
+ * that asked for it has returned. From one everything may be called but what turns the loop or closes the runtime, which is
+ * refused. on_log and on_lua, and functions that a host adds, come from within the load that they are told of: there the runtime
+ * is not closed, and its loop is turned only where the load itself was not called from a callback.
  *
  * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
@@ -42,7 +42,8 @@
  *
  * Memory. Objects are opaque. A string that is given is copied. One that is returned belongs to the object it was asked of, and
  * is valid until that is asked again, or closed; one in an event, until the callback returns. Text is UTF-8 as it came. Closing or
- * freeing NULL is no error and does nothing; where else something is needed, and a call can fail, NULL is TM_EUSAGE with its name.
+ * freeing NULL is no error and does nothing; where else something is needed, NULL is TM_EUSAGE with its name; a call that cannot fail
+ * does nothing then, and what it gives is NULL, 0, or -1 where that has a meaning.
  *
  * What is stable. Before version 1.0 each minor version is an interface of its own, and the name of the shared library says so
  * (libtidemill.so.0.1); from 1.0 on each major version is. Within one, functions, enumerators and codes are added and never
@@ -297,10 +298,13 @@ struct tidemill_job_options {
   /* Called for each event. What it points to is valid until it returns. */
   void (*on_event)(void *data, const struct tidemill_event *event);
   void *data;
+  /* With `resume`: goes on with the job's own copy of the script, whatever that is now. */
+  bool keep_script;
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
-    sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL    \
+    sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL,   \
+        false                                                                                      \
   }
 
 /* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may

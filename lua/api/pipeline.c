@@ -64,8 +64,9 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
     .name = path, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
   };
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_load()", "rt", rt, "path", path, NULL) < 0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_load()", "out", out, "rt", rt, "path", path, NULL) < 0)
     return TM_EUSAGE;
   return tm_draft_new(out, rt, load_piece(rt, &piece, err), path, true, err);
 }
@@ -78,9 +79,10 @@ int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemil
     .name = name, .text = text, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
   };
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_load_string()", "rt", rt, "text", text, "name", name, NULL) <
-      0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_load_string()", "out", out, "rt", rt, "text", text, "name",
+              name, NULL) < 0)
     return TM_EUSAGE;
   return tm_draft_new(out, rt, load_piece(rt, &piece, err), name, false, err);
 }
@@ -90,8 +92,10 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
 {
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_from_lua()", "rt", rt, "L", L, "name", name, NULL) < 0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_from_lua()", "out", out, "rt", rt, "L", L, "name", name,
+              NULL) < 0)
     return TM_EUSAGE;
   return tm_draft_new(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
@@ -104,6 +108,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
   for (size_t i = 0; i < p->params.len; i++) {
     free((char *)p->params.at[i].name);
     free((char *)p->params.at[i].value);
+    tm_json_free((struct tm_json *)p->params.at[i].tree);
   }
   TM_ARRAY_RELEASE(&p->params);
   tm_json_free(p->tree);
@@ -113,7 +118,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
 
 const char *tidemill_pipeline_name(const struct tidemill_pipeline *p)
 {
-  return tm_json_str(p->tree, "name", "");
+  return p ? tm_json_str(p->tree, "name", "") : NULL;
 }
 
 static struct tm_param *find_param(const struct tidemill_pipeline *p, const char *name)
@@ -129,20 +134,37 @@ bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name)
   return find_param(p, name) != NULL;
 }
 
-int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, const char *value,
-                                struct tm_err *err)
+/* The one of that name, without a value. */
+static struct tm_param *empty_param(struct tidemill_pipeline *p, const char *name)
 {
-  struct tm_param *known;
-  if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
-    return TM_EUSAGE;
-  known = find_param(p, name);
+  struct tm_param *known = find_param(p, name);
   if (!known) {
     known = TM_ARRAY_ADD(&p->params);
     *known = (struct tm_param) { .name = tm_xstrdup(name) };
   }
   free((char *)known->value);
-  known->value = tm_xstrdup(value);
+  tm_json_free((struct tm_json *)known->tree);
+  known->value = NULL;
+  known->tree = NULL;
+  return known;
+}
+
+int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, const char *value,
+                                struct tm_err *err)
+{
+  if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
+    return TM_EUSAGE;
+  empty_param(p, name)->value = tm_xstrdup(value);
   return 0;
+}
+
+void tm_draft_set_param(struct tidemill_pipeline *p, const char *name, const struct tm_json *value)
+{
+  struct tm_param *param = empty_param(p, name);
+  if (value->type == TM_JSON_STRING)
+    param->value = tm_xstrdup(value->string.at);
+  else
+    param->tree = tm_json_copy(value);
 }
 
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
@@ -162,11 +184,12 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm_err *err)
+struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
+                                    struct tm_err *err)
 {
   struct tm_pipeline *settled =
       tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
-  if (settled && tm_draft_check_scripts(settled, err) < 0) {
+  if (settled && with_scripts && tm_draft_check_scripts(settled, err) < 0) {
     tm_pipeline_free(settled);
     return NULL;
   }
@@ -184,7 +207,7 @@ int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_pipeline_check()", "p", p, NULL) < 0)
     return TM_EUSAGE;
-  settled = tm_draft_settle(p, err);
+  settled = tm_draft_settle(p, true, err);
   tm_pipeline_free(settled);
   return settled ? 0 : err->code;
 }

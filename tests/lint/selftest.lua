@@ -17,7 +17,7 @@ local cases = {
   { "core/report/x.c", head .. '#include "run/job.h"\n', "layers", 2 },
   { "core/other/x.c", head, "layers", 1 },
   { "lua/x.c", head .. '#include "run/job.h"\n#include <lua.h>\n#include <luajit.h>\n' },
-  { "lua/cli/x.c", head .. '#include <tidemill.h>\n#include "base/text.h"\n#include "cli/x.h"\n#include "cli/cli.h"\n' },
+  { "lua/cli/x.c", head .. '#include <tidemill.h>\n#include "base/text.h"\n#include "cli/x.h"\n' },
   { "lua/cli/x.c", head .. '#include "run/survey.h"\n', "program", 2 },
   { "lua/cli/x.c", head .. '#include "cli/launch.h"\n', "program", 2 },
   { "lua/cli/x.c", head .. '#include "runtime.h"\n', "program", 2 },
