@@ -211,6 +211,15 @@ TM_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *
 /* Whether all is well with it, as a submission would say. Nothing is made. */
 TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
 TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
+
+enum tidemill_graph {
+  TIDEMILL_GRAPH_TEXT, /* a tree of lines */
+  TIDEMILL_GRAPH_DOT,  /* for Graphviz */
+  TIDEMILL_GRAPH_MERMAID,
+};
+/* Which step waits for which. Scripts need not be there. */
+TM_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
+                                   enum tidemill_graph format, struct tm_err *err);
 TM_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
 
 /* ---- Jobs ---- */
@@ -471,7 +480,8 @@ struct tidemill_failure {
 };
 
 /* `job`: its directory, its name, or "latest". `ws` NULL: the workspace is that of TIDEMILL_WORKSPACE, else the nearest; a directory needs
- * none. Says what is so now. TM_EUSAGE: there is none; TM_EVERSION, TM_EDAMAGE, or of the system. */
+ * none. Says what is so now; a job is Running until who runs it has closed it. TM_EUSAGE: there is none; TM_EVERSION, TM_EDAMAGE, or of
+ * the system. */
 TM_API int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
                                 const char *job, struct tm_err *err);
 /* The jobs of a workspace, the newest first; with `removed` those too whose directory is gone, as far as they are remembered. One
@@ -501,13 +511,42 @@ TM_API const char *tidemill_record_json(struct tidemill_record *r);
 TM_API const char *tidemill_record_definition(struct tidemill_record *r);
 TM_API const char *tidemill_record_result(struct tidemill_record *r);
 
+struct tidemill_logs_options {
+  size_t size;
+  const char *step;   /* of this one; NULL: of all */
+  const char *worker; /* all there is of this one, its tries too: "process000"; NULL: of all */
+  bool errors; /* errors with their stacks, warnings, and why workers and the job ended, alone */
+  bool follow; /* goes on with what is written, until nobody runs the job any more */
+};
+#define TIDEMILL_LOGS_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_logs_options), NULL, NULL, false, false                                 \
+  }
+
+struct tidemill_log_line {
+  size_t size;
+  const char *step;
+  const char *source; /* "process000.stdout" for what was printed; "": the line says it itself */
+  const char *text;   /* without its line break; may hold NUL */
+  size_t len;
+  size_t steps_len; /* how many steps are told of */
+};
+
+/* What a job, its workers and its script have said, in the order of time. `ws` and `job` as of tidemill_record_open(), `options` may be
+ * NULL. `line` NULL: that is all for now. With `follow` the call blocks, on a loop of its own. TM_EUSAGE: there is no such step or
+ * worker. */
+TM_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
+                                   const struct tidemill_logs_options *options,
+                                   int (*on_line)(void *data, const struct tidemill_log_line *line),
+                                   void *data, struct tm_err *err);
+
 struct tidemill_verified {
   size_t size;
   const char *step, *output;                   /* the file that was checked; "": there is none */
   int64_t records, committed, failed, entries; /* of the journal; mini-batches; of the manifest */
   int64_t output_bytes, failure_bytes;         /* that were compared */
-  int64_t torn_records,
-      torn_bytes; /* behind what counts, of an interrupted job: a resume takes it away */
+  /* Behind what counts, of an interrupted job: a resume takes it away. */
+  int64_t torn_records, torn_bytes;
   int64_t faults;
 };
 

@@ -60,6 +60,7 @@ struct tidemill_pipeline {
   char *file;           /* absolute: what relative paths are against */
   bool has_file;        /* it was read from there, and a resumed job reads it again */
   struct TM_ARRAY(struct tm_param) params;
+  char *graph; /* as it was asked for last */
 };
 
 struct tidemill_job {

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/path.h"
+#include "plan/graph.h"
 #include "plan/snapshot.h"
 #include "runtime.h"
 
@@ -113,6 +114,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
   TM_ARRAY_RELEASE(&p->params);
   tm_json_free(p->tree);
   free(p->file);
+  free(p->graph);
   free(p);
 }
 
@@ -210,4 +212,31 @@ int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
   settled = tm_draft_settle(p, true, err);
   tm_pipeline_free(settled);
   return settled ? 0 : err->code;
+}
+
+int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
+                            enum tidemill_graph format, struct tm_err *err)
+{
+  static const enum tm_graph_format formats[] = { [TIDEMILL_GRAPH_TEXT] = TM_GRAPH_TEXT,
+                                                  [TIDEMILL_GRAPH_DOT] = TM_GRAPH_DOT,
+                                                  [TIDEMILL_GRAPH_MERMAID] = TM_GRAPH_MERMAID };
+  static const char call[] = "tidemill_pipeline_graph()";
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_pipeline *settled;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, call, "out", out, "p", p, NULL) < 0)
+    return TM_EUSAGE;
+  if ((unsigned)format >= TM_COUNT_OF(formats))
+    return tm_err_set(err, TM_EUSAGE, "%s: %d is no format", call, (int)format);
+  if (!(settled = tm_draft_settle(p, false, err)))
+    return err->code;
+  tm_graph_add(&text, settled, formats[format]);
+  tm_pipeline_free(settled);
+  free(p->graph);
+  p->graph = tm_buf_take(&text);
+  *out = p->graph;
+  return 0;
 }

@@ -149,6 +149,31 @@ static void asking_of_nothing_is_answered_with_nothing(void **state)
   tidemill_job_close(NULL);
 }
 
+static void a_graph_says_which_step_waits_for_which(void **state)
+{
+  struct host h;
+  const char *text;
+  host_setup(&h, NULL);
+  host_runtime(&h, NULL);
+  build(&h);
+  struct tidemill_pipeline *p = h.pipeline;
+  expect(&h, tidemill_pipeline_graph(NULL, p, TIDEMILL_GRAPH_TEXT, &h.err), "`out` is NULL");
+  expect(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err), "steps");
+  host_must(&h, tidemill_pipeline_add_step(p, "first", "none.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_files(p, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(p, "second", "none.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_output_of(p, "first", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_DOT, &h.err));
+  assert_non_null(strstr(text, "digraph"));
+  host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_MERMAID, &h.err));
+  assert_non_null(strstr(text, "graph"));
+  host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));
+  assert_true(strstr(text, "first") && strstr(text, "second"));
+  expect(&h, tidemill_pipeline_graph(&text, p, (enum tidemill_graph)9, &h.err), "is no format");
+  assert_null(text);
+  host_end(&h);
+}
+
 static void options_of_a_job_are_checked(void **state)
 {
   struct host h;
@@ -231,6 +256,7 @@ int main(void)
     cmocka_unit_test(calls_in_a_wrong_order_are_refused),
     cmocka_unit_test(what_is_null_is_named),
     cmocka_unit_test(asking_of_nothing_is_answered_with_nothing),
+    cmocka_unit_test(a_graph_says_which_step_waits_for_which),
     cmocka_unit_test(options_of_a_job_are_checked),
     cmocka_unit_test(values_are_those_of_the_table_of_parameters),
     cmocka_unit_test(a_job_of_a_script_as_text_is_resumed),

@@ -61,6 +61,7 @@ static int on_job(void *data, struct tidemill_record *r)
 static void jobs_of_a_workspace_are_told_the_newest_first(void **state)
 {
   struct host h;
+  char dir[256];
   struct seen s = { .closes = true };
   host_setup(&h, "good", 3, NULL);
   host_runtime(&h, NULL);
@@ -70,13 +71,14 @@ static void jobs_of_a_workspace_are_told_the_newest_first(void **state)
   for (int i = 0; i < 2; i++) {
     host_submit(&h);
     host_wait(&h);
+    snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
+    tidemill_job_close(h.job); /* till then it is Running */
+    tidemill_pipeline_free(h.pipeline);
     memset(&s, 0, sizeof s);
     host_must(&h, tidemill_workspace_jobs(ws, false, on_job, &s, &h.err));
     assert_int_equal(s.jobs, i + 1);
-    assert_string_equal(s.dirs[0], tidemill_job_dir(h.job));
+    assert_string_equal(s.dirs[0], dir);
     assert_int_equal(s.states[0], TIDEMILL_COMPLETED);
-    tidemill_job_close(h.job);
-    tidemill_pipeline_free(h.pipeline);
   }
   h.job = NULL;
   h.pipeline = NULL;
@@ -273,6 +275,58 @@ static void a_record_that_cannot_be_read_is_told_and_not_opened(void **state)
   assert_null(r);
   host_must(&h, tidemill_workspace_jobs(ws, true, on_faulty, &s, &h.err));
   assert_int_equal(s.jobs, 1);
+  tidemill_workspace_close(ws);
+  host_end(&h);
+}
+
+/* Logs. */
+
+struct heard {
+  int lines, ends;
+  char text[4096];
+};
+
+static int on_line(void *data, const struct tidemill_log_line *line)
+{
+  struct heard *h = data;
+  h->ends += line == NULL;
+  if (!line)
+    return 0;
+  assert_int_equal(line->size, sizeof(*line));
+  assert_string_equal(line->step, "score");
+  h->lines++;
+  strncat(h->text, line->text, line->len < 300 ? line->len : 300);
+  return h->lines == 20 ? 9 : 0;
+}
+
+static void lines_of_logs_are_told_in_their_order(void **state)
+{
+  struct host h;
+  struct heard heard = { 0 };
+  struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
+  host_setup(&h, "good", 2, "bad", 1, NULL);
+  host_runtime(&h, NULL);
+  run_job(&h);
+  struct tidemill_workspace *ws = open_workspace(&h, false);
+  o.errors = true;
+  host_must(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err));
+  assert_true(heard.lines > 0 && heard.ends == 1);
+  assert_non_null(strstr(heard.text, "no good: bad.000"));
+  o.step = "scor";
+  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
+         "there is no step 'scor'; there is: score");
+  o.step = "score";
+  o.worker = "process9";
+  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
+         "there is no worker 'process9'; there is: process000");
+  heard = (struct heard) { .lines = 19 };
+  assert_int_equal(tidemill_workspace_logs(ws, "latest", NULL, on_line, &heard, &h.err), 9);
+  o.size = 0;
+  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
+         "TIDEMILL_LOGS_OPTIONS_INIT");
+  expect(&h, tidemill_workspace_logs(ws, NULL, NULL, on_line, &heard, &h.err), TM_EUSAGE, "`job`");
+  expect(&h, tidemill_workspace_logs(ws, "latest", NULL, NULL, NULL, &h.err), TM_EUSAGE,
+         "`on_line` is NULL");
   tidemill_workspace_close(ws);
   host_end(&h);
 }
@@ -488,6 +542,7 @@ int main(void)
     cmocka_unit_test(a_job_that_runs_is_looked_at_and_left_alone),
     cmocka_unit_test(a_bad_byte_of_a_job_is_found),
     cmocka_unit_test(a_record_that_cannot_be_read_is_told_and_not_opened),
+    cmocka_unit_test(lines_of_logs_are_told_in_their_order),
     cmocka_unit_test(jobs_go_one_by_one_and_are_remembered),
     cmocka_unit_test(datasets_are_registered_looked_at_and_let_go),
     cmocka_unit_test(a_workspace_is_refused_where_there_is_none),
