@@ -1,6 +1,7 @@
 /* tidemill.h - the public header of libtidemill, the only one that is installed: pipelines, run by a host application.
  *
  *   runtime -> pipeline (a file, a string, Lua, or step by step) -> job -> events -> result
+ *   workspace -> records of jobs, logs, registered datasets
  *
  *     struct tm_err err = { 0 };
  *     struct tidemill_runtime *rt;
@@ -217,7 +218,7 @@ enum tidemill_graph {
   TIDEMILL_GRAPH_DOT,  /* for Graphviz */
   TIDEMILL_GRAPH_MERMAID,
 };
-/* Which step waits for which. Scripts need not be there. */
+/* Which step waits for which. Scripts are not compiled. */
 TM_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
                                    enum tidemill_graph format, struct tm_err *err);
 TM_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
@@ -393,7 +394,8 @@ TM_API int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, s
  *
  * What is on disk: jobs of any process, as their files say, and registered datasets. No runtime is needed, no loop turns, and nothing
  * stays open between calls. A workspace, and what was made with it, belongs to one thread at a time, whichever. Structs that these
- * calls give are the object's they were asked of, and valid until it is closed. Moments are nanoseconds since the epoch; 0: not known.
+ * calls give have the library's `size`, and are valid until what they were asked of is closed. Moments are nanoseconds since the
+ * epoch; 0: not known.
  * A callback that returns another number than 0 ends the call, which returns that.
  */
 
@@ -456,9 +458,9 @@ struct tidemill_record_step {
   struct tidemill_counts counts;
   int64_t items_total;            /* -1: not known before all are listed */
   double mini_batches_per_second; /* of the session that runs; 0: not known */
-  int64_t try_errors, try_timeouts,
-      try_lost;      /* failed tries, the last with their worker; -1: not known */
-  int64_t damage_at; /* the first bad byte of its journal; -1: there is none */
+  int64_t damage_at;              /* the first bad byte of its journal; -1: there is none */
+  /* Tries that failed by an error, by a timeout, with their worker; -1: not known. */
+  int64_t try_errors, try_timeouts, try_lost;
   size_t outputs_len, errors_len;
 };
 
@@ -479,8 +481,8 @@ struct tidemill_failure {
   int64_t try_number; /* the last one; 0: not known */
 };
 
-/* `job`: its directory, its name, or "latest". `ws` NULL: the workspace is that of TIDEMILL_WORKSPACE, else the nearest; a directory needs
- * none. Says what is so now; a job is Running until who runs it has closed it. TM_EUSAGE: there is none; TM_EVERSION, TM_EDAMAGE, or of
+/* `job`: its directory, its name, or "latest". `ws` NULL: that of TIDEMILL_WORKSPACE, else the nearest; a directory needs none.
+ * Says what is so now; a job is Running until who runs it has closed it. TM_EUSAGE: there is none; TM_EVERSION, TM_EDAMAGE, or of
  * the system. */
 TM_API int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
                                 const char *job, struct tm_err *err);

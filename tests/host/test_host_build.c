@@ -159,9 +159,9 @@ static void a_graph_says_which_step_waits_for_which(void **state)
   struct tidemill_pipeline *p = h.pipeline;
   expect(&h, tidemill_pipeline_graph(NULL, p, TIDEMILL_GRAPH_TEXT, &h.err), "`out` is NULL");
   expect(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err), "steps");
-  host_must(&h, tidemill_pipeline_add_step(p, "first", "none.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(p, "first", "score.lua", &h.err));
   host_must(&h, tidemill_pipeline_add_files(p, "in", NULL, &h.err));
-  host_must(&h, tidemill_pipeline_add_step(p, "second", "none.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(p, "second", "score.lua", &h.err));
   host_must(&h, tidemill_pipeline_add_output_of(p, "first", NULL, &h.err));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_DOT, &h.err));
   assert_non_null(strstr(text, "digraph"));

@@ -318,7 +318,7 @@ static void lines_of_logs_are_told_in_their_order(void **state)
   o.step = "score";
   o.worker = "process9";
   expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
-         "there is no worker 'process9'; there is: process000");
+         "there is no worker 'process9'; there is: process00");
   heard = (struct heard) { .lines = 19 };
   assert_int_equal(tidemill_workspace_logs(ws, "latest", NULL, on_line, &heard, &h.err), 9);
   o.size = 0;
