@@ -166,7 +166,7 @@ static void a_graph_says_which_step_waits_for_which(void **state)
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_DOT, &h.err));
   assert_non_null(strstr(text, "digraph"));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_MERMAID, &h.err));
-  assert_non_null(strstr(text, "graph"));
+  assert_non_null(strstr(text, "flowchart"));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));
   assert_true(strstr(text, "first") && strstr(text, "second"));
   expect(&h, tidemill_pipeline_graph(&text, p, (enum tidemill_graph)9, &h.err), "is no format");
