@@ -320,6 +320,8 @@ static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt
     rc = set_params(L, 2, p, err);
   if (rc == 0)
     rc = tidemill_job_submit(&j->job, p, &o, err);
+  if (rc < 0)
+    tm_words_for_lua(err);
   tidemill_pipeline_free(p);
   return rc;
 }

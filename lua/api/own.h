@@ -86,6 +86,8 @@ struct tidemill_job {
 int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
 /* What an error says of the program's options, in a host's words; its code. */
 int tm_words_for_host(struct tm_err *err);
+/* The same for pipeline:submit() of Lua, whose words those of a host are but for some. */
+int tm_words_for_lua(struct tm_err *err);
 /* The current directory, to free(); NULL with words. */
 char *tm_api_here(struct tm_err *err);
 /* 0, or TM_EUSAGE: a call that turns the loop, or closes it, where that cannot be. `what`: the call. */
