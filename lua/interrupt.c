@@ -81,7 +81,7 @@ void tm_lua_interrupt_arm(struct tm_lua_interrupt *i)
 void tm_lua_interrupt_enter(struct tm_lua_interrupt *i)
 {
   i->has_raised = false;
-  i->is_hooked = 0;
+  i->is_hooked = i->is_poked = 0;
   atomic_signal_fence(memory_order_seq_cst);
   i->is_in_user = 1; /* keeps (4) */
 }
@@ -102,6 +102,7 @@ void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
 {
   if (!i->is_in_user)
     return;
+  i->is_poked = 1;
   if (!i->is_hooked) {
     i->hook = lua_gethook(i->L);
     i->mask = lua_gethookmask(i->L);

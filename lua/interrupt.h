@@ -23,6 +23,8 @@ struct tm_lua_interrupt {
   volatile sig_atomic_t is_hooked;  /* since _enter(): what follows is the hook that was there */
   lua_Hook hook;
   int mask, count;
+  volatile sig_atomic_t
+      is_poked; /* since _enter(), also where nothing was raised: a read that was the last call ends with EINTR */
   bool has_raised;            /* since _enter() */
   struct tm_buf stack, where; /* of where it was when it raised first */
 };

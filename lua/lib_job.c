@@ -4,6 +4,7 @@
  *  (2) A runtime of the state's own is closed when the state and the last job of it are gone, in whatever order they are collected.
  *  (3) Callbacks run in a coroutine of the job's own: the one that submitted may have ended. What a callback raises is kept, and
  *      raised by the next wait().
+ *  (4) Jobs that go on beside Lua are touched with the lock alone, and told of on Lua's thread alone (beside.h).
  */
 #include "lua/lib_job.h"
 
@@ -11,12 +12,15 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "base/time.h"
+#include "lua/beside.h"
 #include "lua/hold.h"
 #include "lua/state.h"
+#include "sys/clock.h"
 
 #define TM_JOB "tidemill.job"
 
-static const char runtime_key = 0, own_key = 0,
+static const char runtime_key = 0, own_key = 0, beside_key = 0,
                   running_key = 0; /* their addresses name places in the registry */
 
 /* A runtime of the state's own: keeps (2). */
@@ -29,8 +33,10 @@ struct lua_job {
   struct tidemill_job *job; /* NULL: closed */
   struct shared *shared;    /* or NULL: the runtime is the host's */
   lua_State *thread;        /* of callbacks; in the environment, [1]; on_event is [2] */
-  bool has_listener;
-  char *failure; /* what on_event raised; or NULL */
+  struct tm_beside *beside; /* or NULL: its loop is turned by who waits */
+  struct tm_ear ear;
+  bool has_listener, is_over; /* its last event has been told */
+  char *failure;              /* what on_event raised; or NULL */
 };
 
 static void let_go(struct shared *s)
@@ -49,11 +55,21 @@ static int own_gc(lua_State *L)
   return 0;
 }
 
+static void set_registered(lua_State *L, const char *key, void *p)
+{
+  lua_pushlightuserdata(L, (void *)key);
+  lua_pushlightuserdata(L, p);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
 void tm_lua_set_runtime(lua_State *L, struct tidemill_runtime *rt)
 {
-  lua_pushlightuserdata(L, (void *)&runtime_key);
-  lua_pushlightuserdata(L, rt);
-  lua_rawset(L, LUA_REGISTRYINDEX);
+  set_registered(L, &runtime_key, rt);
+}
+
+void tm_lua_set_beside(lua_State *L, struct tm_beside *b)
+{
+  set_registered(L, &beside_key, b);
 }
 
 static void *registered(lua_State *L, const char *key)
@@ -104,9 +120,24 @@ static struct lua_job *check_job(lua_State *L)
   return j;
 }
 
+/* Keeps (4). */
+static void lock(struct lua_job *j)
+{
+  tm_beside_lock(j->beside);
+}
+
+static void unlock(struct lua_job *j)
+{
+  tm_beside_unlock(j->beside, false);
+}
+
 static void close_job(struct lua_job *j)
 {
+  lock(j);
   tidemill_job_close(j->job);
+  if (j->beside)
+    tm_beside_forget(j->beside, &j->ear);
+  tm_beside_unlock(j->beside, true);
   j->job = NULL;
   free(j->failure);
   j->failure = NULL;
@@ -241,13 +272,42 @@ static int drop_running(lua_State *L)
   return 0;
 }
 
+static void deliver(struct lua_job *j, const struct tidemill_event *e)
+{
+  j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING;
+  bool is_over = j->is_over;
+  if (j->has_listener)
+    tell(j, e);
+  if (is_over)
+    lua_cpcall(j->thread, drop_running, j);
+}
+
 static void on_event(void *data, const struct tidemill_event *e)
 {
   struct lua_job *j = data;
-  if (j->has_listener)
-    tell(j, e);
-  if (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING)
-    lua_cpcall(j->thread, drop_running, j);
+  if (j->beside)
+    tm_beside_keep(j->beside, &j->ear, e); /* keeps (4) */
+  else
+    deliver(j, e);
+}
+
+static bool hear_one(struct tm_beside *b)
+{
+  struct tm_kept *k = tm_beside_take(b);
+  if (!k)
+    return false;
+  bool was = tm_beside_set_telling(b, true);
+  deliver(k->ear->owner, &k->event);
+  tm_beside_set_telling(b, was);
+  free(k);
+  return true;
+}
+
+bool tm_lua_hear_job(lua_State *L)
+{
+  struct tm_beside *b = registered(L, &beside_key);
+  tm_beside_unlock_all(b);
+  return hear_one(b);
 }
 
 /* Submitting. */
@@ -296,7 +356,7 @@ static void push_name(lua_State *L)
   lua_settop(L, 3);
 }
 
-/* [pipeline, options, name, userdata] -> 0 or negative. Raises nothing: options are strings, numbers and booleans already. */
+/* [pipeline, options, name, userdata] -> 0 or negative. With the lock. Raises nothing: options are strings, numbers and booleans already. */
 static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt,
                     struct tm_err *err)
 {
@@ -347,8 +407,13 @@ static int job_submit(lua_State *L)
   lua_getfield(L, 2, "on_event");
   j->has_listener = lua_isfunction(L, -1);
   lua_xmove(L, j->thread, 1);
+  j->beside = registered(L, &beside_key);
+  j->ear = (struct tm_ear) { .hears_all = !flag(L, 2, "hears_failures"), .owner = j };
   set_running(L, j, 4);
-  if (open_job(L, j, rt, &err) < 0) {
+  lock(j);
+  int rc = open_job(L, j, rt, &err);
+  tm_beside_unlock(j->beside, true);
+  if (rc < 0) {
     set_running(L, j, 0);
     return tm_lua_raise(L, &err);
   }
@@ -368,6 +433,31 @@ static int job_load(lua_State *L)
 
 /* Methods. */
 
+/* As tidemill_job_wait(), of one that goes on beside us: what it has to tell is told here. */
+static int wait_beside(struct lua_job *j, int timeout_ms, struct tm_err *err)
+{
+  struct tm_beside *b = j->beside;
+  int64_t until = tm_clock_mono_ns() + timeout_ms * TM_MS;
+  if (tm_beside_set_telling(b, false)) {
+    tm_beside_set_telling(b, true);
+    return tm_err_set(err, TM_EUSAGE,
+                      "job:wait(): this is within a callback, or a wait; return from it first");
+  }
+  for (;;) {
+    while (hear_one(b))
+      ;
+    int64_t left = until - tm_clock_mono_ns();
+    if (!j->job)
+      return tm_err_set(err, -ECANCELED, "job:wait(): the job was closed in a callback");
+    if (j->is_over)
+      return 0;
+    if (timeout_ms >= 0 && left <= 0)
+      return tm_err_set(err, -ETIMEDOUT, "job:wait(): the time is over");
+    if (!tm_beside_wait(b, timeout_ms < 0 ? -1 : (int)((left + TM_MS - 1) / TM_MS)))
+      return tm_err_set(err, -EINTR, "job:wait(): woken");
+  }
+}
+
 /* wait(job, seconds or nil) -> true, or nil, message, code */
 static int job_wait(lua_State *L)
 {
@@ -376,7 +466,8 @@ static int job_wait(lua_State *L)
   double seconds = luaL_optnumber(L, 2, -1);
   luaL_argcheck(L, lua_isnoneornil(L, 2) || (seconds >= 0 && seconds <= 1e6), 2,
                 "accepted: seconds from 0 to 1e6");
-  int rc = tidemill_job_wait(j->job, seconds < 0 ? -1 : (int)(seconds * 1000), &err);
+  int ms = seconds < 0 ? -1 : (int)(seconds * 1000);
+  int rc = j->beside ? wait_beside(j, ms, &err) : tidemill_job_wait(j->job, ms, &err);
   if (j->failure) {
     tm_err_set(&err, TM_ESCRIPT, "on_event failed: %s", j->failure);
     free(j->failure);
@@ -393,33 +484,46 @@ static int job_wait(lua_State *L)
 
 static int job_cancel(lua_State *L)
 {
-  tidemill_job_cancel(check_job(L)->job, lua_toboolean(L, 2));
+  struct lua_job *j = check_job(L);
+  lock(j);
+  tidemill_job_cancel(j->job, lua_toboolean(L, 2));
+  tm_beside_unlock(j->beside, true);
   return 0;
 }
 
 static int job_status(lua_State *L)
 {
-  lua_pushstring(L, tidemill_state_name(tidemill_job_state(check_job(L)->job)));
+  struct lua_job *j = check_job(L);
+  lock(j);
+  enum tidemill_state state = tidemill_job_state(j->job);
+  unlock(j);
+  lua_pushstring(L, tidemill_state_name(state));
   return 1;
 }
 
 /* info(job) -> { name, dir, cause, exit_status } */
 static int job_info(lua_State *L)
 {
-  struct tidemill_job *job = check_job(L)->job;
+  struct lua_job *j = check_job(L);
+  struct tidemill_job *job = j->job;
   lua_createtable(L, 0, 4);
+  lock(j);
   set_string(L, "name", tidemill_job_name(job));
   set_string(L, "dir", tidemill_job_dir(job));
   set_string(L, "cause", tidemill_job_cause(job));
   if (tidemill_job_exit_status(job) >= 0)
     set_number(L, "exit_status", tidemill_job_exit_status(job));
+  unlock(j);
   return 1;
 }
 
 static int job_counts(lua_State *L)
 {
   struct tidemill_counts counts;
-  tidemill_job_counts(check_job(L)->job, &counts);
+  struct lua_job *j = check_job(L);
+  lock(j);
+  tidemill_job_counts(j->job, &counts);
+  unlock(j);
   push_counts(L, &counts);
   return 1;
 }
@@ -440,7 +544,9 @@ static void push_step(lua_State *L, const struct tidemill_step *s)
 /* steps(job) -> list of { name, status, output_dir, output_file, logs_dir, cause, counts } */
 static int job_steps(lua_State *L)
 {
-  struct tidemill_job *job = check_job(L)->job;
+  struct lua_job *j = check_job(L);
+  struct tidemill_job *job = j->job;
+  lock(j);
   size_t n = tidemill_job_steps_len(job);
   lua_createtable(L, (int)n, 0);
   for (size_t i = 0; i < n; i++) {
@@ -450,13 +556,17 @@ static int job_steps(lua_State *L)
     push_step(L, &step);
     lua_rawseti(L, -2, (int)i + 1);
   }
+  unlock(j);
   return 1;
 }
 
 /* result(job) -> JSON text; nil while it runs */
 static int job_result(lua_State *L)
 {
-  lua_pushstring(L, tidemill_job_result(check_job(L)->job)); /* NULL gives nil */
+  struct lua_job *j = check_job(L);
+  lock(j);
+  lua_pushstring(L, tidemill_job_result(j->job)); /* NULL gives nil */
+  unlock(j);
   return 1;
 }
 

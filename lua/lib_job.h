@@ -8,12 +8,19 @@
 #ifndef TM_LUA_LIB_JOB_H
 #define TM_LUA_LIB_JOB_H
 
+#include <stdbool.h>
+
 #include <lua.h>
 
 struct tidemill_runtime;
+struct tm_beside;
 
 int tm_lua_open_job_c(lua_State *L);
 /* The runtime must live as long as the state. May raise for want of memory. */
 void tm_lua_set_runtime(lua_State *L, struct tidemill_runtime *rt);
+/* That runtime is turned beside Lua, which is told of its jobs in job:wait(), and here: of one thing at a time; false: there is
+ * no more. */
+void tm_lua_set_beside(lua_State *L, struct tm_beside *b);
+bool tm_lua_hear_job(lua_State *L);
 
 #endif

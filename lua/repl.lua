@@ -5,8 +5,10 @@
 -- An expression needs no `return`. A piece that ends too early, "for i = 1, 3 do", asks for more lines.
 local M = {}
 
+local match, sub = string.match, string.sub -- a line is compiled, whatever strings answer to by now
+
 local function ends_early(message)
-  return message:sub(-7) == "'<eof>'"
+  return sub(message, -7) == "'<eof>'"
 end
 
 -- A piece that ends in a call, as each expression of one does, gives up its place on the stack: the line of the call.
@@ -16,7 +18,7 @@ end
 
 --- The compiled piece, and the line of the call that it ends in; or nil and "more"; or nil and what the compiler says.
 function M.compile(text, name)
-  local expression = text:match "^%s*=(.*)$" or text
+  local expression = match(text, "^%s*=(.*)$") or text
   local piece, as_expression = load("return " .. expression, name, "t")
   if piece then
     return with_tail(piece)

@@ -28,6 +28,7 @@ struct tm_lua_session {
   struct tm_lua_interrupt interrupt;
   bool has_guards;
   int repl_ref; /* repl.lua's table, in the registry; LUA_NOREF before a prompt has begun */
+  int strings_ref; /* what strings answer to while a line is completed, and did when the prompt began */
   struct tm_lua_prompt prompt;
 };
 
@@ -202,12 +203,37 @@ static int set_status(lua_State *L)
   return 0;
 }
 
+/* { what strings have now, the same with a copy of `string` as its __index } */
+static int keep_strings(lua_State *L)
+{
+  lua_createtable(L, 3, 0);
+  lua_pushliteral(L, "");
+  lua_getmetatable(L, -1);
+  lua_rawseti(L, -3, 1);
+  lua_pop(L, 1);
+  lua_getglobal(L, "string");
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, -3, 2);
+  lua_createtable(L, 0, 1);
+  lua_createtable(L, 0, 24); /* [kept, string, meta, copy] */
+  for (lua_pushnil(L); lua_next(L, -4); lua_pop(L, 1)) {
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -5);
+  }
+  lua_setfield(L, -2, "__index");
+  lua_rawseti(L, -3, 3);
+  lua_pop(L, 1);
+  return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
 static int begin(lua_State *L)
 {
   struct tm_lua_session *s = lua_touserdata(L, 1);
   tm_lua_profiler_open(L, &s->profiler);
   s->has_guards = true;
   tm_lua_interrupt_open(L, &s->interrupt, &s->profiler);
+  s->strings_ref = keep_strings(L);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tidemill.repl");
   lua_call(L, 1, 1);
@@ -221,6 +247,7 @@ static int begin(lua_State *L)
     lua_pushcclosure(L, functions[i], 1);
   }
   tm_lua_set_runtime(L, s->prompt.runtime);
+  tm_lua_set_beside(L, s->prompt.beside);
   lua_call(L, 4, 0);
   return 0;
 }
@@ -257,6 +284,18 @@ static void push_function(struct tm_lua_session *s, const char *name)
   lua_remove(s->L, -2);
 }
 
+/* What is said of it: where it was when it was first taken out; or, where a C function ended for it before, what that left. */
+static void take_interruption(struct tm_lua_session *s, struct tm_lua_error *e, bool has_raised)
+{
+  if (has_raised) {
+    tm_lua_error_release(e);
+    *e = (struct tm_lua_error) { .stack = s->interrupt.stack, .where = s->interrupt.where };
+    s->interrupt.stack = s->interrupt.where = (struct tm_buf)TM_BUF_NONE;
+  }
+  tm_buf_clear(&e->message);
+  tm_buf_add_str(&e->message, "interrupted");
+}
+
 /* A call that may be interrupted; `nargs` and the function are on the stack. */
 static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, struct tm_buf *out)
 {
@@ -264,12 +303,10 @@ static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, s
   int base = lua_gettop(s->L) - nargs - 1;
   tm_lua_interrupt_enter(&s->interrupt);
   int rc = tm_lua_pcall(s->L, nargs, nresults, &e);
-  if (tm_lua_interrupt_leave(&s->interrupt)) {
+  bool has_raised = tm_lua_interrupt_leave(&s->interrupt);
+  if (s->interrupt.is_poked) {
     lua_settop(s->L, base);
-    tm_lua_error_release(&e);
-    e = (struct tm_lua_error) { .stack = s->interrupt.stack, .where = s->interrupt.where };
-    tm_buf_add_str(&e.message, "interrupted");
-    s->interrupt.stack = s->interrupt.where = (struct tm_buf)TM_BUF_NONE;
+    take_interruption(s, &e, has_raised);
     fail(out, &e);
     return TM_LUA_INTERRUPTED;
   }
@@ -277,6 +314,20 @@ static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, s
     return TM_LUA_DONE;
   fail(out, &e);
   return TM_LUA_FAILED;
+}
+
+void tm_lua_session_hear(struct tm_lua_session *s)
+{
+  bool goes_on = s->prompt.beside != NULL;
+  while (goes_on) {
+    tm_lua_interrupt_enter(&s->interrupt);
+    goes_on = tm_lua_hear_job(s->L);
+    if (tm_lua_interrupt_leave(&s->interrupt)) {
+      char *words = tm_xprintf("%s: on_event was interrupted", tm_buf_str(&s->interrupt.where));
+      s->prompt.say(s->prompt.data, words);
+      free(words);
+    }
+  }
 }
 
 int tm_lua_session_running(struct tm_lua_session *s)
@@ -376,10 +427,38 @@ enum tm_lua_fed tm_lua_session_feed_file(struct tm_lua_session *s, const char *p
   return fed;
 }
 
+/* Pushes what strings answer to, and, where the user has changed that, gives them what they had: true, and it is to be put back.
+ * Elsewhere nothing is touched: LuaJIT drops its compiled code with such a change. */
+static bool push_changed_strings(struct tm_lua_session *s)
+{
+  lua_State *L = s->L;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, s->strings_ref);
+  int kept = lua_gettop(L);
+  lua_pushliteral(L, "");
+  bool is_changed = !lua_getmetatable(L, -1);
+  if (is_changed)
+    lua_pushnil(L); /* [kept, "", meta] */
+  lua_rawgeti(L, kept, 1);
+  is_changed = is_changed || !lua_rawequal(L, -1, -2);
+  lua_pushliteral(L, "__index");
+  lua_rawget(L, -2);
+  lua_rawgeti(L, kept, 2);
+  is_changed = is_changed || !lua_rawequal(L, -1, -2);
+  lua_settop(L, kept + 2);
+  lua_insert(L, kept); /* [meta, kept, ""] */
+  if (is_changed) {
+    lua_rawgeti(L, kept + 1, 3);
+    lua_setmetatable(L, -2);
+  }
+  lua_settop(L, kept);
+  return is_changed;
+}
+
 void tm_lua_session_complete(struct tm_lua_session *s, const char *text, size_t len, int width,
                              struct tm_buf *insert, struct tm_buf *list)
 {
   struct tm_buf words = TM_BUF_NONE;
+  bool has_changed = push_changed_strings(s);
   push_function(s, "complete");
   lua_pushlstring(s->L, text, len);
   lua_pushinteger(s->L, width);
@@ -387,5 +466,11 @@ void tm_lua_session_complete(struct tm_lua_session *s, const char *text, size_t 
     take_text(s->L, list);
     take_text(s->L, insert);
   }
+  if (has_changed) { /* [meta] */
+    lua_pushliteral(s->L, "");
+    lua_insert(s->L, -2);
+    lua_setmetatable(s->L, -2);
+  }
+  lua_pop(s->L, 1);
   tm_buf_release(&words);
 }

@@ -18,6 +18,7 @@
 
 struct tm_lua_session;
 struct tidemill_runtime;
+struct tm_beside;
 
 struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and words */
 void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op */
@@ -46,12 +47,17 @@ struct tm_lua_prompt {
   void (*set_status)(void *data,
                      const char *words); /* a line that is renewed; NULL: none any more */
   void *data;
-  struct tidemill_runtime *runtime; /* of jobs; it outlives the session */
+  struct tidemill_runtime *runtime; /* of jobs, */
+  struct tm_beside
+      *beside; /* and what turns it; both outlive the session. Or NULL: who waits turns it */
 };
 
 /* Gives it the globals of a prompt; from here on user code can be interrupted. Once; `p` is copied. */
 int tm_lua_session_begin_prompt(struct tm_lua_session *s, const struct tm_lua_prompt *p,
                                 struct tm_err *err);
+
+/* Lua is told of what its jobs have done meanwhile; a listener of the user's can be interrupted. */
+void tm_lua_session_hear(struct tm_lua_session *s);
 
 /* Of the jobs that were submitted at the prompt: how many run. */
 int tm_lua_session_running(struct tm_lua_session *s);

@@ -372,7 +372,10 @@ TM_API int tidemill_job_step(const struct tidemill_job *job, size_t i, struct ti
                              struct tm_err *err);
 
 /* Frees it. One that runs is ended at once, its processes killed, without an event; it can be resumed. From within a callback it
- * is done in the loop's next turn, and no event comes before. */
+ * is done in the loop's next turn, and no event comes before. Nothing of a job lives when it is closed, so a job that runs is waited
+ * for: some hundredths of a second, and seconds (5 for its child, 5 for what that left) where the machine does not let processes
+ * die. Whose loop must not stand still for that cancels with `now`, and closes behind the last event: then there is nothing to wait
+ * for. */
 TM_API void tidemill_job_close(struct tidemill_job *job);
 
 /* ---- Lua ---- (LuaJIT 2.1, the one that the library is linked to) */

@@ -46,11 +46,16 @@ static int is_elsewhere(pid_t thread, int signal)
   return 1;
 }
 
-static void install(int signal, void (*handler)(int))
+static void install_with(int signal, void (*handler)(int), int flags)
 {
-  struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+  struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, NULL);
+}
+
+static void install(int signal, void (*handler)(int))
+{
+  install_with(signal, handler, SA_RESTART);
 }
 
 static struct caught *find(int signal)
@@ -82,6 +87,13 @@ void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data)
     .thread = this_thread(), .signal = signal, .on_alarm = on_alarm, .data = data
   };
   install(signal, on_caught);
+}
+
+void tm_alarm_break_calls(bool does_break)
+{
+  for (int i = 0; i < CAUGHT_MAX; i++)
+    if (all_caught[i].signal != 0)
+      install_with(all_caught[i].signal, on_caught, does_break ? 0 : SA_RESTART);
 }
 
 static struct timeval timeval_of(int64_t ns)

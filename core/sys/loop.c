@@ -15,6 +15,8 @@
  *      forgot is a fault.
  *  (4) A host's loop has handles and `data` of the host's: nothing of it is touched but what was
  *      opened here, and it is run by the host alone.
+ *  (5) libuv watches what a callback asked for from the next round on only, and its descriptor says nothing of it before: a turn
+ *      ends with a round in which nothing happened, or says that there is more to do.
  */
 #include "sys/loop.h"
 
@@ -23,6 +25,8 @@
 
 #include "base/check.h"
 #include "sys/low_fds.h"
+
+#define ROUNDS_MAX 8 /* of one turn; then others have theirs */
 
 static void run_late(struct tm_loop *loop)
 {
@@ -96,9 +100,14 @@ void tm_loop_stop(struct tm_loop *loop)
   uv_stop(loop->uv);
 }
 
+/* Keeps (5). */
 void tm_loop_turn(struct tm_loop *loop)
 {
-  run(loop, UV_RUN_NOWAIT);
+  int rounds = 0;
+  do {
+    loop->has_happened = false;
+    run(loop, UV_RUN_NOWAIT);
+  } while (loop->has_happened && ++rounds < ROUNDS_MAX);
 }
 
 int tm_loop_fd(const struct tm_loop *loop)
@@ -109,7 +118,7 @@ int tm_loop_fd(const struct tm_loop *loop)
 int tm_loop_timeout_ms(struct tm_loop *loop)
 {
   uv_update_time(loop->uv); /* else it is that of the last turn */
-  return loop->late ? 0 : uv_backend_timeout(loop->uv);
+  return loop->late || loop->has_happened ? 0 : uv_backend_timeout(loop->uv);
 }
 
 static void count_closing(uv_handle_t *handle, void *data)

@@ -20,7 +20,9 @@ struct tm_loop {
   uv_loop_t *uv; /* its own, or that of a host */
   uv_loop_t own;
   bool is_running;
-  bool is_leaving;       /* a host's */
+  bool is_leaving; /* a host's */
+  bool
+      has_happened; /* since it was last looked at: what was wanted then is not watched before the next round */
   int open;              /* handles of callers that are not closed yet */
   uv_prepare_t turn_end; /* the loop's own: runs `late` */
   struct tm_late *late;

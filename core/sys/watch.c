@@ -89,6 +89,7 @@ static void on_uv_poll(uv_poll_t *uv, int status, int events)
 {
   struct tm_poll *p = uv->data;
   int ready = 0;
+  p->loop->has_happened = true;
   if (status < 0) { /* libuv has stopped it; the owner reads, and learns what it is */
     int wanted = p->wanted;
     p->wanted = 0;
@@ -133,6 +134,7 @@ void tm_poll_want(struct tm_poll *p, int events)
 static void on_uv_wake(uv_async_t *uv)
 {
   struct tm_wake *w = uv->data;
+  w->loop->has_happened = true;
   w->on_wake(w);
 }
 
@@ -157,6 +159,7 @@ void tm_wake_send(struct tm_wake *w)
 static void on_uv_signal(uv_signal_t *uv, int number)
 {
   struct tm_signal *s = uv->data;
+  s->loop->has_happened = true;
   s->on_signal(s, number);
 }
 

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -196,12 +198,45 @@ int tm_cli_end(int rc, const struct tm_err *err)
   return tm_exit_status_of(rc);
 }
 
+/* What has been written goes out: as of tm_cli_write(). It is said once: nothing is left of it afterwards. */
+static int flush(void)
+{
+  errno = 0;
+  bool is_out = fflush(stdout) == 0 && !ferror(stdout);
+  int code = errno;
+  if (is_out)
+    return 0;
+  __fpurge(stdout);
+  clearerr(stdout);
+  if (code == EPIPE)
+    return TM_CLI_NO_READER;
+  tm_cli_say("cannot write to standard output%s%s", code ? ": " : "", code ? strerror(code) : "");
+  return 3;
+}
+
 int tm_cli_write(const struct tm_buf *text)
 {
-  if (fwrite(tm_buf_str(text), 1, text->len, stdout) == text->len && fflush(stdout) == 0)
-    return 0;
-  tm_cli_say("cannot write to standard output: %s", strerror(errno));
-  return 3;
+  (void)fwrite(tm_buf_str(text), 1, text->len, stdout);
+  return flush();
+}
+
+/* os.exit() comes here and nowhere else. */
+static void at_exit(void)
+{
+  int status = flush();
+  if (status != 0)
+    _exit(status);
+}
+
+/* A command for people: what it has written is looked at, however it ends. */
+static int run_command(const struct tm_command *command, const struct tm_cli *cli, int argc,
+                       char **argv)
+{
+  if (command->summary)
+    atexit(at_exit);
+  int status = command->run(cli, argc, argv);
+  int written = command->summary ? flush() : 0;
+  return status ? status : written;
 }
 
 static void on_fault(const char *text, bool fatal, void *data)
@@ -236,13 +271,13 @@ int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
   }
   tm_set_on_fault(on_fault, NULL);
   if (argc < 2)
-    return (isatty(STDIN_FILENO) ? tm_command_repl : tm_command_lua).run(&cli, argc, argv);
+    return run_command(isatty(STDIN_FILENO) ? &tm_command_repl : &tm_command_lua, &cli, argc, argv);
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
     name = "help";
   if (strcmp(name, "--version") == 0)
     name = "version";
   if (!(command = tm_command_find(name)) && tm_script_is_meant(name))
-    return tm_command_lua.run(&cli, argc, argv);
+    return run_command(&tm_command_lua, &cli, argc, argv);
   if (!command)
     return tm_help_refuse(name);
   if (!command->takes_all && asks_for_help(argc - 1, argv + 1)) {
@@ -251,5 +286,5 @@ int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
     tm_buf_release(&text);
     return status;
   }
-  return command->run(&cli, argc - 1, argv + 1);
+  return run_command(command, &cli, argc - 1, argv + 1);
 }

@@ -135,11 +135,16 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   return rc;
 }
 
-static void print_result(const struct tm_execution *x)
+static int print_result(const struct tm_execution *x)
 {
   const char *result = tidemill_job_result(x->job);
-  if (result && (puts(result) < 0 || fflush(stdout) != 0))
-    tm_cli_say("cannot write the result to standard output");
+  struct tm_buf text = TM_BUF_NONE;
+  if (!result)
+    return 0;
+  tm_buf_printf(&text, "%s\n", result);
+  int status = tm_cli_write(&text);
+  tm_buf_release(&text);
+  return status;
 }
 
 static void say(struct tm_execution *x, const char *what, const char *words)
@@ -152,7 +157,7 @@ static void say(struct tm_execution *x, const char *what, const char *words)
 
 static int run_job(struct tm_execution *x)
 {
-  int status, ended;
+  int status, ended, written = 0;
   say(x, "job", x->o->dir);
   tm_loop_run(&x->rt->loop);
   ended = tidemill_job_exit_status(x->job);
@@ -160,8 +165,8 @@ static int run_job(struct tm_execution *x)
   if (x->o->again && ended != 0 && ended != 2)
     say(x, "to go on", x->o->again);
   if (x->o->json)
-    print_result(x);
-  return status;
+    written = print_result(x);
+  return status ? status : written;
 }
 
 /* From an open loop to a closed one. */

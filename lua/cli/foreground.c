@@ -108,15 +108,18 @@ static int load(struct tm_foreground *f)
   return rc < 0 ? say_failure(f, "init()") : 0;
 }
 
-static bool write_rows(struct tm_foreground *f)
+/* Standard output is given back for that. */
+static void write_rows(struct tm_foreground *f)
 {
-  struct tm_buf line = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE;
   if (f->extras.columns.len > 0 && f->has_header)
-    tm_frame_add_header(&line, f->extras.columns.data, f->extras.columns.len, f->setup.separator);
-  bool is_good = tm_fd_append(f->out_fd, tm_buf_str(&line), line.len) == 0 &&
-                 tm_fd_append(f->out_fd, tm_buf_str(&f->rows), f->rows.len) == 0;
-  tm_buf_release(&line);
-  return is_good;
+    tm_frame_add_header(&text, f->extras.columns.data, f->extras.columns.len, f->setup.separator);
+  tm_buf_add(&text, tm_buf_str(&f->rows), f->rows.len);
+  fflush(stdout);
+  dup2(f->out_fd, STDOUT_FILENO);
+  f->written = tm_cli_write(&text);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  tm_buf_release(&text);
 }
 
 /* What cannot be read of an archive is said, and left out. */
@@ -171,8 +174,7 @@ static int run(struct tm_foreground *f, const struct tm_run_call *given, const c
   end_call(f);
   if (rc < 0)
     return say_failure(f, "run()");
-  if (!write_rows(f))
-    tm_cli_say("cannot write rows to standard output");
+  write_rows(f);
   tm_cli_say("%s: %u %s, %u %s returned%s", what, call->items,
              tm_text_counted(call->items, "item", "items"), returned,
              tm_text_counted(returned, "element", "elements"),
@@ -211,7 +213,7 @@ int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, c
   tm_entry_loader_free(f->entries);
   fflush(stdout);
   close(f->out_fd);
-  return rc == 0 ? 0 : f->ctrl_cs > 0 ? 130 : 1;
+  return rc == 0 ? f->written : f->ctrl_cs > 0 ? 130 : 1;
 }
 
 void tm_foreground_close(struct tm_foreground *f)

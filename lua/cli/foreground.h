@@ -29,7 +29,8 @@ struct tm_foreground {
   struct tm_extras extras;
   struct tm_entry_loader *entries; /* of a mini-batch of archives */
   struct tm_buf rows;
-  int out_fd; /* standard output, as it was */
+  int out_fd;  /* standard output, as it was */
+  int written; /* what tm_cli_write() says of the rows */
   volatile sig_atomic_t ctrl_cs;
   int64_t grace_ns; /* from the interruption to the words about it; interrupt_grace */
   int64_t begun_ns; /* monotonic; of the call that has a timeout */
@@ -40,7 +41,7 @@ struct tm_foreground {
 
 /* Fresh folders below TMPDIR, or /tmp, whose name begins with "tidemill-<kind>-". */
 int tm_foreground_open(struct tm_foreground *f, const char *kind, struct tm_err *err);
-/* load, init(), run(), shutdown(), with temp_dir as TMPDIR. The exit status, 0, 1, or 130 after Ctrl-C; `what` is the mini-batch, for the words. Negative with words
+/* load, init(), run(), shutdown(), with temp_dir as TMPDIR. The exit status, 0, 1, 3 when rows could not be written, or 130 after Ctrl-C; `what` is the mini-batch, for the words. Negative with words
  * when there is no Lua to run it in. */
 int tm_foreground_run(struct tm_foreground *f, const struct tm_run_call *call, const char *what,
                       struct tm_err *err);

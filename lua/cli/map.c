@@ -25,8 +25,7 @@
 #include "store/workspace.h"
 #include "sys/clock.h"
 
-#define STATUS_PIPE 141                        /* 128 + SIGPIPE */
-#define KILL_NS     (500 * TM_MS + 10 * TM_MS) /* as of tm_job_cancel() */
+#define KILL_NS (500 * TM_MS + 10 * TM_MS) /* as of tm_job_cancel() */
 
 struct map_options {
   struct tm_one_step_options step;
@@ -215,7 +214,7 @@ static void on_gone(void *data, const struct tm_err *err)
 {
   struct map *m = data;
   m->lost = *err;
-  m->x->status = err->code == -EPIPE ? STATUS_PIPE : 3;
+  m->x->status = err->code == -EPIPE ? TM_CLI_NO_READER : 3;
   if (m->x->has_ended) {
     tm_execution_stop(m->x);
     return;

@@ -1,11 +1,12 @@
 /* prompt.c - see prompt.h.
  *
  * libedit asks for one character at a time (EL_GETCFN). That is where our loop runs: until the terminal can be read, or
- * somebody wakes it. Bytes are read one by one, so that what is behind a line is left for a script that reads.
+ * somebody wakes it. Bytes are read one by one, here and by the C library, so that what is behind a line is there for who
+ * reads next: code that runs, or the next line.
  *
- * Jobs have a loop of their own, which is turned when ours says so.
+ * What others have to say is said between two runs of the loop.
  *
- *  (1) No loop runs within itself or the other: callbacks of ours stop it, nothing else.
+ *  (1) The loop does not run within itself: callbacks of ours stop it, nothing else.
  *  (2) libedit knows where it has drawn its line; what is written in between first moves there, and then has it drawn anew.
  */
 #include "cli/prompt.h"
@@ -25,11 +26,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include <tidemill.h>
-
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/time.h"
 #include "cli/line_history.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
@@ -41,8 +39,7 @@ struct tm_prompt {
   struct tm_loop loop;
   int input_fd; /* the terminal, opened anew: libuv makes what it polls non-blocking, and ours is shared with the shell */
   struct tm_poll input;
-  struct tm_poll jobs; /* what says that the runtime has something to do, */
-  struct tm_timer due; /* or the time */
+  struct tm_poll happened; /* what is to be said */
   struct tm_wake wake;
   struct tm_signal resized, continued;
   const char *label;
@@ -69,27 +66,16 @@ static void on_wake(struct tm_wake *wake)
   tm_loop_stop(&((struct tm_prompt *)wake->data)->loop);
 }
 
-static void on_jobs(struct tm_poll *poll, int events)
+static void on_happened(struct tm_poll *poll, int events)
 {
   tm_loop_stop(&((struct tm_prompt *)poll->data)->loop);
 }
 
-static void on_time(struct tm_timer *timer)
+/* Keeps (1). */
+static void tell(struct tm_prompt *p)
 {
-  tm_loop_stop(&((struct tm_prompt *)timer->data)->loop);
-}
-
-/* Jobs do what is due: keeps (1). */
-static void turn_jobs(struct tm_prompt *p)
-{
-  if (!p->o.runtime)
-    return;
-  tidemill_runtime_turn(p->o.runtime, NULL);
-  int ms = tidemill_runtime_timeout(p->o.runtime);
-  if (ms >= 0)
-    tm_timer_start(&p->due, ms * TM_MS, 0);
-  else
-    tm_timer_stop(&p->due);
+  if (p->o.on_happened)
+    p->o.on_happened(p->o.data);
 }
 
 static void on_resized(struct tm_signal *s, int number)
@@ -123,7 +109,7 @@ static int read_char(EditLine *el, wchar_t *out)
   el_get(el, EL_CLIENTDATA, &p);
   for (;;) {
     if (!p->is_interrupted && !can_read())
-      turn_jobs(p);
+      tell(p);
     if (!p->is_interrupted && !can_read())
       tm_loop_run(&p->loop);
     if (p->is_interrupted) {
@@ -294,11 +280,10 @@ static int open_loop(struct tm_prompt *p, struct tm_err *err)
     rc = tm_signal_open(&p->resized, &p->loop, SIGWINCH, on_resized, p, err);
   if (rc >= 0)
     rc = tm_signal_open(&p->continued, &p->loop, SIGCONT, on_continued, p, err);
-  tm_timer_open(&p->due, &p->loop, on_time, p);
-  if (rc >= 0 && p->o.runtime)
-    rc = tm_poll_open(&p->jobs, &p->loop, tidemill_runtime_fd(p->o.runtime), on_jobs, p, err);
-  if (rc >= 0 && p->o.runtime)
-    tm_poll_want(&p->jobs, TM_READABLE);
+  if (rc >= 0 && p->o.on_happened)
+    rc = tm_poll_open(&p->happened, &p->loop, p->o.fd, on_happened, p, err);
+  if (rc >= 0 && p->o.on_happened)
+    tm_poll_want(&p->happened, TM_READABLE);
   if (rc >= 0)
     tm_poll_want(&p->input, TM_READABLE);
   return rc;
@@ -307,11 +292,14 @@ static int open_loop(struct tm_prompt *p, struct tm_err *err)
 static void open_editor(struct tm_prompt *p)
 {
   set_characters();
+  setvbuf(stdin, NULL, _IONBF, 0); /* what io.read() does not ask for stays for the next line */
   p->el = el_init("tidemill", stdin, stdout, stderr);
   el_set(p->el, EL_CLIENTDATA, p);
   el_set(p->el, EL_EDITOR, "emacs");
   el_set(p->el, EL_PROMPT_ESC, label_of, '\1');
   el_set(p->el, EL_GETCFN, read_char);
+  el_set(p->el, EL_SETTY, "-d", "-inlcr",
+         NULL); /* what is typed ahead ends in what io.read() looks for */
   el_set(p->el, EL_HIST, history, p->history);
   el_wset(p->el, EL_ADDFN, L"tidemill-complete", L"completes the word", on_tab); /* keeps them */
   el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);
@@ -324,8 +312,7 @@ static void close_loop(struct tm_prompt *p)
   tm_signal_close(&p->continued);
   tm_signal_close(&p->resized);
   tm_poll_close(&p->input);
-  tm_poll_close(&p->jobs);
-  tm_timer_close(&p->due);
+  tm_poll_close(&p->happened);
   tm_wake_close(&p->wake);
   tm_loop_release(&p->loop);
   tm_fs_close(tm_fs_real(), p->input_fd);
@@ -366,6 +353,11 @@ void tm_prompt_interrupt(struct tm_prompt *p)
 {
   p->is_interrupted = 1;
   tm_wake_send(&p->wake);
+}
+
+bool tm_prompt_is_interrupted(const struct tm_prompt *p)
+{
+  return p->is_interrupted;
 }
 
 void tm_prompt_leave(const struct tm_prompt *p)

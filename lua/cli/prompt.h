@@ -13,7 +13,6 @@
 #include "base/err.h"
 
 struct tm_prompt;
-struct tidemill_runtime;
 
 struct tm_prompt_options {
   bool has_color;
@@ -21,8 +20,8 @@ struct tm_prompt_options {
   /* Tab: what is before the cursor. `insert` is put there, `list` is shown below. */
   void (*complete)(void *data, const char *text, size_t len, struct tm_buf *insert,
                    struct tm_buf *list);
-  struct tidemill_runtime *
-      runtime; /* of jobs that go on while a line is read: it is turned, not within itself. Or NULL */
+  int fd;                          /* can be read when something has happened that is to be said; */
+  void (*on_happened)(void *data); /* then, while a line is read. Or NULL */
   void *data;
 };
 
@@ -37,6 +36,7 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
 void tm_prompt_forget_interrupt(struct tm_prompt *p);
 
 void tm_prompt_interrupt(struct tm_prompt *p); /* async-signal-safe */
+bool tm_prompt_is_interrupted(const struct tm_prompt *p);
 /* The terminal gets the settings that it had before; for when a signal ends the program. Async-signal-safe. */
 void tm_prompt_leave(const struct tm_prompt *p);
 /* Whole lines, the last without its break. */

@@ -3,10 +3,12 @@
  *   a line -> behind the lines before it -> session.c: complete? -> run -> what it gave, or the error with its stack
  *
  * Ctrl-C: while Lua runs it is taken out of what it does, compiled loops and waits too, again and again until it is out; at the
- * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. The handler itself only
- * interrupts and wakes.
+ * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. A C function that
+ * reads or waits ends with EINTR then; where one computes for ever the third ends the program. The handler itself only
+ * interrupts, wakes and writes.
  *
- * Jobs go on while a line is read (prompt.h), and while something waits for one.
+ * Jobs go on beside all that, on a thread of their own (beside.h); what they have to say is said while a line is read, and while
+ * something waits for one.
  */
 #include "cli/repl.h"
 
@@ -26,12 +28,17 @@
 #include "cli/help.h"
 #include "cli/line_history.h"
 #include "cli/prompt.h"
+#include "lua/beside.h"
 #include "runtime.h"
 #include "sys/alarm.h"
+#include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/process.h"
 
-#define AGAIN_NS      (50 * TM_MS) /* between two interruptions of one piece */
+#define AGAIN_NS (50 * TM_MS) /* between two interruptions of one piece */
+#define PATIENCE_NS                                                                                \
+  (500 *                                                                                           \
+   TM_MS) /* a Ctrl-C so long after one that did not take hold is meant for what holds Lua up */
 #define INIT_VARIABLE "TIDEMILL_INIT"
 
 struct repl {
@@ -41,8 +48,12 @@ struct repl {
   bool has_color; /* on standard output, and on standard error */
   bool has_failed;
   int presses; /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
+  int vain;                         /* the same, of one piece of Lua that goes on */
+  int64_t pressed_ns;               /* the last of these, monotonic */
+  volatile sig_atomic_t is_hearing; /* Lua is told of jobs, at the prompt */
   struct tidemill_runtime *runtime;
-  int pieces, lines; /* so far */
+  struct tm_beside *beside; /* turns it */
+  int pieces, lines;        /* so far */
   struct tm_buf piece;
 };
 
@@ -78,22 +89,55 @@ static void on_late(void *data) /* in a signal handler */
     tm_alarm_start(0, 0);
 }
 
-static void on_ctrl_c(void *data) /* in a signal handler */
-{
-  struct repl *r = data;
-  if (!tm_lua_session_interrupt(r->session)) {
-    tm_prompt_interrupt(r->prompt);
-    return;
-  }
-  tm_alarm_start(AGAIN_NS, AGAIN_NS);
-  tidemill_runtime_wake(r->runtime);
-}
-
 /* What ends the program leaves the terminal as it was. In a signal handler. */
 static void end_by(const struct repl *r, int signal)
 {
   tm_prompt_leave(r->prompt);
   tm_alarm_surrender(signal);
+}
+
+static void say_at_once(const char *words) /* in a signal handler */
+{
+  tm_fd_append(STDERR_FILENO, words, strlen(words));
+}
+
+/* Lua is still held up by a C function, which nobody can take it out of. In a signal handler. */
+static void on_vain(struct repl *r)
+{
+  int64_t now = tm_clock_mono_ns();
+  if (r->vain > 0 && now - r->pressed_ns < PATIENCE_NS)
+    return;
+  r->pressed_ns = now;
+  r->vain++;
+  if (r->vain == 2)
+    say_at_once("\nLua is within a C function, a long string.find() say, and is interrupted when "
+                "that returns; Ctrl-C again ends this program\n");
+  if (r->vain == 2 && tm_beside_running(r->beside) > 0) {
+    tm_beside_cancel(r->beside);
+    say_at_once("jobs are canceled: running mini-batches may end\n");
+  }
+  if (r->vain < 3)
+    return;
+  say_at_once("\nended within a C function; jobs that ran can be resumed\n");
+  end_by(r, SIGINT);
+}
+
+static void on_ctrl_c(void *data) /* in a signal handler */
+{
+  struct repl *r = data;
+  if (r->is_hearing && !tm_prompt_is_interrupted(r->prompt)) {
+    /* It is for the prompt, unless a listener of the user's goes on for ever. */
+    tm_prompt_interrupt(r->prompt);
+    tm_alarm_start(PATIENCE_NS, AGAIN_NS);
+    return;
+  }
+  if (!tm_lua_session_interrupt(r->session)) {
+    tm_prompt_interrupt(r->prompt);
+    return;
+  }
+  tm_alarm_start(AGAIN_NS, AGAIN_NS);
+  tm_beside_wake(r->beside);
+  on_vain(r);
 }
 
 static void on_hang_up(void *data)
@@ -143,6 +187,23 @@ static void hear_ctrl_c(struct repl *r, bool was_running)
 
 /* ---- pieces ---- */
 
+/* A Ctrl-C takes Lua out of a read or a wait too, which ends with EINTR for that. */
+static void begin_lua(struct repl *r)
+{
+  r->vain = 0;
+  tm_beside_forget_wake(r->beside);
+  tm_alarm_break_calls(true);
+}
+
+static void end_lua(const struct repl *r)
+{
+  tm_alarm_break_calls(false);
+  if (!r->prompt)
+    return;
+  clearerr(stdin);  /* the end of what io.read() got is not the end of lines, */
+  clearerr(stdout); /* and a write to the terminal that was broken off no failure of the next */
+}
+
 /* Messages name the piece: of plain input by its line, which line breaks before it make true. */
 static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
 {
@@ -154,8 +215,10 @@ static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
   for (int i = 1; !r->prompt && i < r->lines; i++)
     tm_buf_add_char(&text, '\n');
   tm_buf_add(&text, tm_buf_str(&r->piece), r->piece.len);
+  begin_lua(r);
   enum tm_lua_fed fed =
       tm_lua_session_feed(r->session, tm_buf_str(&text), text.len, name, &look, out);
+  end_lua(r);
   tm_buf_release(&text);
   return fed;
 }
@@ -174,6 +237,8 @@ static void end_piece(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *
     r->lines += r->piece.data[i] == '\n';
   tm_buf_clear(&r->piece);
   r->pieces++;
+  if (!r->prompt)
+    tm_lua_session_hear(r->session); /* a prompt does while it waits */
 }
 
 static void take_line(struct repl *r, const struct tm_buf *line)
@@ -268,7 +333,9 @@ static void run_file(struct repl *r, const char *path, char *const *words, size_
 {
   struct tm_buf out = TM_BUF_NONE;
   struct tm_lua_look look = look_of(r);
+  begin_lua(r);
   enum tm_lua_fed fed = tm_lua_session_feed_file(r->session, path, words, words_len, &look, &out);
+  end_lua(r);
   say(r, fed, &out);
   tm_buf_release(&out);
 }
@@ -309,6 +376,17 @@ static bool is_dumb(void)
   return !term || !*term || strcmp(term, "dumb") == 0;
 }
 
+static void on_happened(void *data)
+{
+  struct repl *r = data;
+  r->vain = 0;
+  r->is_hearing = 1;
+  tm_lua_session_hear(r->session);
+  r->is_hearing = 0;
+  if (tm_prompt_is_interrupted(r->prompt))
+    tm_alarm_start(0, 0);
+}
+
 static int open_prompt(struct repl *r, struct tm_err *err)
 {
   const char *no_color = getenv("NO_COLOR");
@@ -318,7 +396,8 @@ static int open_prompt(struct repl *r, struct tm_err *err)
   struct tm_prompt_options o = { .has_color = r->has_color,
                                  .history = r->history,
                                  .complete = complete,
-                                 .runtime = r->runtime,
+                                 .fd = tm_beside_fd(r->beside),
+                                 .on_happened = on_happened,
                                  .data = r };
   r->prompt = tm_prompt_open(&o, err);
   if (!r->prompt)
@@ -354,6 +433,8 @@ static int open_runtime(struct repl *r, struct tm_err *err)
                ? tidemill_runtime_new(&r->runtime, &o, err)
                : tm_err_set(err, -ENOENT, "cannot tell where this program is: /proc is not there");
   free(program);
+  if (rc >= 0 && !(r->beside = tm_beside_new(r->runtime, err)))
+    rc = err->code;
   return rc;
 }
 
@@ -364,6 +445,7 @@ static int open_repl(struct repl *r, struct tm_err *err)
   };
   int rc = open_runtime(r, err);
   p.runtime = r->runtime;
+  p.beside = r->beside;
   if (rc >= 0)
     rc = tm_lua_session_begin_prompt(r->session, &p, err);
   if (rc >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_dumb())
@@ -377,6 +459,7 @@ static void close_repl(struct repl *r)
   if (r->prompt)
     tm_alarm_release();
   tm_lua_session_free(r->session);
+  tm_beside_free(r->beside);
   tidemill_runtime_close(r->runtime, NULL);
   tm_prompt_close(r->prompt);
   tm_buf_release(&r->piece);
@@ -433,24 +516,24 @@ const struct tm_command tm_command_repl = {
 static void add_help(struct tm_buf *out)
 {
   tm_options_add_help(out, options, TM_COUNT_OF(options));
-  tm_buf_add_str(out,
-                 "\nAn expression shows its values, the first of which is `_` then; a piece "
-                 "that is not complete goes on in the\n"
-                 "next line. Tab completes globals, fields, methods, columns, paths and names "
-                 "of datasets; help(x) says what a\n"
-                 "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
-                 "does; Ctrl-D ends. FILE.lua is run\n"
-                 "first, and what it returns is shown.\n\n"
-                 "job = pipeline:submit() returns at once; the job goes on while the prompt "
-                 "waits, and in job:wait(). Its progress\nstands above the prompt, a line says "
-                 "how it ended. Ctrl-C, and once more, cancels what runs.\n\n"
-                 "On a terminal the file that " INIT_VARIABLE
-                 " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
-                 "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
-                 " names (~/.local/state/tidemill/history; set and empty: none),\n"
-                 "but for those that begin with a blank. Input that is no terminal is run "
-                 "piece by piece, without a prompt; the\n"
-                 "exit status is 1 when a piece failed.\n");
+  tm_buf_add_str(out, "\nAn expression shows its values, the first of which is `_` then; a piece "
+                      "that is not complete goes on in the\n"
+                      "next line. Tab completes globals, fields, methods, columns, paths and names "
+                      "of datasets; help(x) says what a\n"
+                      "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
+                      "does; Ctrl-D ends. FILE.lua is run\n"
+                      "first, and what it returns is shown.\n\n"
+                      "job = pipeline:submit() returns at once; the job goes on by itself, also "
+                      "while Lua computes. Its progress\nstands above the prompt, a line says "
+                      "how it ended. Ctrl-C, and once more, cancels what runs; a third time, "
+                      "while\na C function computes, ends this program.\n\n"
+                      "On a terminal the file that " INIT_VARIABLE
+                      " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
+                      "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
+                      " names (~/.local/state/tidemill/history; set and empty: none),\n"
+                      "but for those that begin with a blank. Input that is no terminal is run "
+                      "piece by piece, without a prompt; the\n"
+                      "exit status is 1 when a piece failed.\n");
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)

@@ -170,7 +170,7 @@ static int run_loaded(struct run *r, struct tm_err *err)
   if (rc == 0 && r->o.only_failed)
     rc = take_failed(r, err);
   if (rc > 0 && o->json)
-    puts("{\"status\":\"Completed\",\"steps\":[]}");
+    puts("{\"status\":\"Completed\",\"steps\":[]}"); /* looked at when the program ends */
   if (rc != 0)
     return rc < 0 ? rc : 0;
   if (r->o.dry_run)

@@ -4,7 +4,7 @@ local doc = require "tidemill.repl.doc"
 
 local M = {}
 
-local entries, by_place, by_name, by_class -- made when first asked
+local entries, by_place, by_name, by_class, by_field -- made when first asked
 local source, topic_text -- functions of C: the i-th file that is compiled in; what the program says of a topic
 
 --- Sets where texts come from. Once.
@@ -17,11 +17,20 @@ local function add(index, key, entry)
   table.insert(index[key], entry)
 end
 
+-- Fields of a table that a function takes, or of an object: { class, tag }, by their names.
+local function add_fields(entry)
+  for _, tag in ipairs(entry.kind == "class" and entry.tags or {}) do
+    if tag.tag == "field" and tag.name then
+      add(by_field, (tag.name:gsub("%?$", "")), { class = entry.class, tag = tag })
+    end
+  end
+end
+
 local function read_all()
   if entries then
     return
   end
-  entries, by_place, by_name, by_class = {}, {}, {}, {}
+  entries, by_place, by_name, by_class, by_field = {}, {}, {}, {}, {}
   local i = 1
   local module, label, text = source(i)
   while module do
@@ -33,6 +42,7 @@ local function read_all()
         if entry.class then
           add(by_class, entry.class, entry)
         end
+        add_fields(entry)
       end
     end
     i = i + 1
@@ -211,10 +221,25 @@ local function class_of(value)
   if type(meta) ~= "table" then
     return nil
   end
-  local tag = rawget(meta, "__tm_tag") or rawget(meta, "__metatable")
+  local tag = rawget(meta, "__tm_tag") or rawget(meta, "__name") or rawget(meta, "__metatable")
   local names = { ["data frame"] = "DataFrame", ["column of a data frame"] = "Column" }
   local class = type(tag) == "string" and "tidemill." .. (names[tag] or tag)
   return class and by_class[class] and class
+end
+
+-- What stands in a table of a module: tidemill.Dataset.File; nil where nothing is known of it.
+local function table_text(path, value)
+  local out, names = { path, "" }, {}
+  for name, v in next, value do
+    names[#names + 1] = type(name) == "string" and (type(v) == "table" or entry_at(path .. "." .. name)) and name or nil
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local entry = entry_at(path .. "." .. name)
+    local label = entry and "." .. name .. "(" .. (entry.params or "") .. ")" or "." .. name
+    out[#out + 1] = (("  %-32s %s"):format(label, entry and doc.summary(entry) or ""):gsub("%s+$", ""))
+  end
+  return #names > 0 and table.concat(out, "\n") or nil
 end
 
 local function value_text(value)
@@ -222,19 +247,38 @@ local function value_text(value)
   if class then
     return class_text(class, debug.getmetatable(value).methods)
   end
-  local path, is_module = path_of(value)
-  if is_module and by_class[path] then
+  local path = path_of(value)
+  if path and by_class[path] then
     return class_text(path)
   elseif path and topic_text(path:match "[^%.]+$") then
     return topic_text(path:match "[^%.]+$")
   end
+  local text = path and type(value) == "table" and table_text(path, value)
+  if text then
+    return text
+  end
   return ("a %s; help() lists what there is to know"):format(type(value))
 end
 
-local function named_text(topic)
-  local parts, entry = {}, topic:find "[%.:]" and entry_at(topic)
-  if by_class[topic] or by_class["tidemill." .. topic] then
-    parts[1] = class_text(by_class[topic] and topic or "tidemill." .. topic)
+-- The class that a name is of, also of an object: "Job", "job".
+local function class_named(topic)
+  for _, name in ipairs { topic, "tidemill." .. topic, "tidemill." .. topic:gsub("^%l", string.upper) } do
+    if by_class[name] then
+      return name
+    end
+  end
+end
+
+local function field_text(name, field)
+  return ("%s, of %s\n\n%s"):format(name, field.class, wrap(field.tag.text, "  "))
+end
+
+local function named_text(given)
+  local topic = given:gsub("^%-%-?(%a)", "%1")
+  local entry = topic:find "[%.:]" and (entry_at(topic) or entry_at((topic:gsub("^%l", string.upper))))
+  local parts, class = {}, class_named(topic)
+  if class then
+    parts[1] = class_text(class)
   elseif entry then
     parts[1] = entry_text(entry)
   elseif not topic:find "[%.:]" then
@@ -242,10 +286,13 @@ local function named_text(topic)
       parts[#parts + 1] = named.kind ~= "class" and entry_text(named) or nil
     end
   end
-  local words = topic_text(topic)
+  local words = topic_text(given) or topic_text(topic)
   parts[#parts + 1] = words and words:gsub("\n+$", "") or nil
+  for _, field in ipairs(#parts == 0 and by_field[topic] or {}) do
+    parts[#parts + 1] = field_text(topic, field)
+  end
   return #parts > 0 and table.concat(parts, "\n\n")
-    or ("nothing is known of '%s'; help() lists what there is to know"):format(topic)
+    or ("nothing is known of '%s'; help() lists what there is to know"):format(given)
 end
 
 local OVERVIEW = [[
@@ -279,6 +326,8 @@ function M.text(n, value)
     return overview()
   elseif type(value) == "string" then
     return named_text(value)
+  elseif rawequal(value, M.help) then
+    return overview()
   elseif type(value) == "function" then
     return function_text(value)
   end

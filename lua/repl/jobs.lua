@@ -102,33 +102,26 @@ local function tell(watched, listener, event)
   end
 end
 
--- Every submission from here on is watched.
-local function watch(submit)
-  return function(pipeline, options)
-    local own = options == nil and {} or options
-    if type(own) ~= "table" or own.on_event ~= nil and type(own.on_event) ~= "function" then
-      return submit(pipeline, options) -- refuses it
-    end
-    local watched, given = { name = pipeline.name, said = {}, errors = 0 }, {}
-    for key, value in pairs(own) do
-      given[key] = value
-    end
-    function given.on_event(event)
-      on_event(watched, event)
-      tell(watched, own.on_event, event)
-    end
-    watched.job = submit(pipeline, given)
-    if watched.job:status() == "Running" then
+-- Every submission is watched: it is given the options as they are checked, and what this returns is given the job.
+local function watch(pipeline, options)
+  local listener, watched = options.on_event, { name = pipeline.name, said = {}, errors = 0 }
+  options.hears_failures = listener == nil -- and of nothing that went well
+  function options.on_event(event)
+    on_event(watched, event)
+    tell(watched, listener, event)
+  end
+  return function(submitted)
+    watched.job = submitted
+    if submitted:status() == "Running" then
       M.running[#M.running + 1] = watched
     end
-    return watched.job
   end
 end
 
 --- Once.
 function M.open(say_words, set_status_words)
   say, set_status = say_words, set_status_words
-  job.methods.submit = watch(job.methods.submit)
+  job.watch = watch
 end
 
 --- Cancels those that run.

@@ -30,6 +30,10 @@ end
 ---@param seconds? number
 ---@return string?, string?, string?
 function Job:wait(seconds)
+  if seconds ~= nil and not (type(seconds) == "number" and seconds >= 0 and seconds <= 1e6) then
+    plan.raise(("job:wait: 'seconds' is %s; accepted: a number from 0 to 1e6, or nothing"):format(
+      type(seconds) == "number" and seconds or "a " .. type(seconds)))
+  end
   local ended, message, code = c.wait(handles[self], seconds)
   if not ended then return nil, message, code end
   return self:status()
@@ -122,7 +126,7 @@ function Failure:rerun()
   return returned
 end
 
-local failure_meta = { __index = Failure }
+local failure_meta = { __index = Failure, __name = "Failure" }
 
 --- The items that have failed, of all steps, when it has ended.
 ---@return tidemill.Failure[]
@@ -218,10 +222,12 @@ function Pipeline:submit(options)
     plan.raise(("pipeline:submit: 'on_event' is a %s; accepted: a function"):format(type(given.on_event)))
   end
   given.parameters = texts(given.parameters)
+  local on_job = M.watch and M.watch(self, given)
   local handle = c.submit(self, given)
   local info = c.info(handle)
   local job = setmetatable({ name = info.name, dir = info.dir }, Job)
   handles[job] = handle
+  if on_job then on_job(job) end
   return job
 end
 

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from terminal import LIMIT, Terminal
@@ -32,6 +33,27 @@ class Place(unittest.TestCase):
 
     def terminal(self, *words, env=None, columns=80):
         return Terminal([TIDEMILL, *words], self.dir, {"NO_COLOR": "1", **self.variables(), **(env or {})}, columns)
+
+    def computes(self, t, seconds):
+        """Waits until the program has used so much more processor time."""
+        def used():
+            with open("/proc/%d/stat" % t.pid) as file:
+                return int(file.read().rsplit(")", 1)[1].split()[11]) / os.sysconf("SC_CLK_TCK")
+
+        begin, end = used(), time.monotonic() + LIMIT
+        while used() < begin + seconds:
+            self.assertLess(time.monotonic(), end)
+            t._read(0.05)
+
+    def press_until(self, t, words):
+        """Ctrl-C, again and again, until the screen has the words."""
+        end, pressed = time.monotonic() + LIMIT, 0
+        while words not in t.screen.text():
+            self.assertLess(time.monotonic(), end)
+            if time.monotonic() > pressed + 0.3:
+                t.send("\x03")
+                pressed = time.monotonic()
+            t._read(0.1)
 
     def pipe(self, text, *words):
         return subprocess.run([TIDEMILL, *words], input=text.encode(), cwd=self.dir, capture_output=True, timeout=LIMIT,

@@ -6,6 +6,7 @@ import time
 import unittest
 
 from place import Place
+from terminal import LIMIT
 
 PIPELINE = """
 local t = require "tidemill"
@@ -78,6 +79,38 @@ class Jobs(Place):
             self.assertEqual(shown.replace("\n", ""), typed)
             t.send("')\n")
             t.expect(r"^abcdefghij(.*\n)*>")
+
+    def wait_for(self, name):
+        end = time.monotonic() + LIMIT
+        while not os.path.exists(os.path.join(self.dir, name)):
+            self.assertLess(time.monotonic(), end, name)
+            time.sleep(0.01)
+
+    def test_a_job_goes_on_while_lua_computes(self):
+        with self.terminal() as t:
+            self.begin(t)
+            t.prompt()
+            t.line("print 'begun' for i = 1, 1e15 do x = i end")
+            t.expect("^begun")
+            self.go()
+            self.wait_for("job/job_result.json")
+            self.assertNotIn("Completed", t.screen.text())  # said when Lua is out of the way
+            t.send("\x03")
+            t.expect(r"prompt 3:1: interrupted\n(.*\n)*beside: Completed, 3 mini-batches, 3 items, 0 failed\n> ?\Z")
+
+    def test_a_job_is_canceled_while_c_code_computes(self):
+        with self.terminal() as t:
+            self.begin(t)
+            t.prompt()
+            t.line("print 'begun' string.find(('a'):rep(200), ('a-'):rep(60) .. 'b')")
+            t.expect("^begun")
+            self.computes(t, 0.2)
+            self.press_until(t, "jobs are canceled: running mini-batches may end")
+            self.go()
+            self.wait_for("job/job_result.json")
+            self.assertIn('"Canceled"', self.get("job/job_result.json"))
+            self.press_until(t, "ended within a C function")
+            self.assertEqual(t.end(), -signal.SIGINT)
 
     def test_waiting_is_interrupted_and_a_second_ctrl_c_cancels(self):
         with self.terminal() as t:
@@ -162,6 +195,30 @@ class Jobs(Place):
             self.assertIn("unknown key 'job_dri'; did you mean 'job_dir'?", t.ask("p:submit { job_dri = 'x' }"))
             self.assertIn("'on_event' is a number", t.ask("p:submit { on_event = 5 }"))
             self.assertIn("is not empty", t.ask("p:submit { job_dir = 'in' }"))
+
+    def test_a_listener_hears_everything_however_late(self):
+        self.put("list", "".join("/no/%d\n" % i for i in range(25000)))
+        self.put("score.lua", "function run(mini_batch) return mini_batch end")
+        self.put("pipeline.lua", PIPELINE.replace('from_files "in/*.txt"', 'from_manifest "list"'))
+        done = self.pipe("""p = dofile 'pipeline.lua'
+            done, last = 0, 0
+            job = p:submit { job_dir = 'job', on_event = function(e) if e.kind == 'mini_batch' then done = done + 1 end end }
+            repeat for i = 1, 1e7 do x = i end until job:progress().succeeded > 10000
+            done
+            job:wait(), done
+            """, "repl")
+        self.assertRegex(done.stdout.decode(), r'^\d+\n"Completed"\n25000\n$')
+        self.assertEqual(done.returncode, 0)
+
+    def test_a_listener_that_goes_on_for_ever_is_interrupted(self):
+        self.go()
+        with self.terminal(columns=120) as t:
+            t.ask("p = dofile 'pipeline.lua'")
+            t.line("job = p:submit { job_dir = 'a', on_event = function(e) if not heard then heard = true while true do end end end }")
+            self.computes(t, 0.2)
+            self.press_until(t, "prompt 2:1: on_event was interrupted")
+            t.expect(r"^beside: Completed(.*\n)*> ?\Z")
+            self.assertIn("on_event failed: interrupted", t.ask("job:wait()"))
 
     def test_from_a_pipe_a_job_is_waited_for(self):
         self.go()

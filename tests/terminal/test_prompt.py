@@ -311,11 +311,15 @@ class FromAPipe(Place):
         done = self.pipe("help()\nhelp(tidemill.Dataset.File.from_files)\nhelp 'run_max_try'\n"
                          "help(tidemill.Pipeline)\nhelp(require('tidemill.fs').read)\nhelp 'DataFrame'\nhelp 'nonsense'\n"
                          "help(function() end)\nhelp(print)\n"
-                         "help(require('tidemill.frame').from_table { a = { 1 } })\n", "repl")
+                         "help(require('tidemill.frame').from_table { a = { 1 } })\n"
+                         "help 'on_event'\nhelp '--run-max-try'\nhelp 'job:failures'\nhelp 'context'\nhelp(help)\n"
+                         "help(tidemill.Dataset.File)\n", "repl")
         text = done.stdout.decode()
         for words in ("tidemill.Dataset.File.from_files(path, options, ...)", "tries for a mini-batch",
                       "What a pipeline file returns", "The whole file, at most 1 GB", "DataFrame",
-                      "nothing is known of 'nonsense'", "no doc comment of ours", ":group_by(...)"):
+                      "nothing is known of 'nonsense'", "no doc comment of ours", ":group_by(...)",
+                      "on_event, of tidemill.SubmitOptions", "Job:failures()", "tidemill.Context", "help(x)   ",
+                      "  .from_manifest(path, options)"):
             self.assertIn(words, text)
         self.assertEqual(done.returncode, 0)
 

@@ -1,4 +1,5 @@
 tm_unit_test(alarm)
+tm_unit_test(bell)
 tm_unit_test(channel)
 tm_unit_test(clock)
 tm_unit_test(cores)

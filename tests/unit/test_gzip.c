@@ -42,16 +42,21 @@ static int64_t counted_pread(void *self, int fd, void *p, size_t n, int64_t at)
   return got;
 }
 
-static void add_member(struct tm_buf *out, const char *p, size_t n)
+static void add_packed(struct tm_buf *out, const char *p, size_t n, int level, int strategy)
 {
   z_stream z = { .next_in = (Bytef *)(uintptr_t)p, .avail_in = (uInt)n };
-  deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
+  deflateInit2(&z, level, Z_DEFLATED, 31, 8, strategy);
   size_t room = deflateBound(&z, n);
   z.next_out = (Bytef *)tm_buf_extend(out, room);
   z.avail_out = (uInt)room;
   assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
   out->len -= z.avail_out;
   deflateEnd(&z);
+}
+
+static void add_member(struct tm_buf *out, const char *p, size_t n)
+{
+  add_packed(out, p, n, 6, Z_DEFAULT_STRATEGY);
 }
 
 static void write_file(const char *path, const void *p, size_t n)
@@ -255,7 +260,7 @@ static void damage_is_found(void **state)
   expect(g, "ends too early");
   g->file.len = len;
   g->file.data[len - 6] ^= 1;
-  expect(g, "incorrect data check");
+  expect(g, "the check sum or the length of the contents is wrong");
   g->file.data[len - 6] ^= 1;
   tm_buf_add(&g->file, "\0\0\0more", 7);
   expect(g, "belong to no gzip member");
@@ -340,6 +345,103 @@ static void an_index_that_cannot_be_written_does_no_harm(void **state)
   }
 }
 
+static int64_t points_of(struct rig *g)
+{
+  struct stat st;
+  struct tm_gzip_record r;
+  int64_t points = 0, last = -1;
+  assert_int_equal(stat(g->path, &st), 0);
+  struct tm_gzip_key key = { .path = g->path,
+                             .size = st.st_size,
+                             .mtime_ns =
+                                 (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
+  struct tm_gzip_index *x = tm_gzip_index_open(tm_fs_real(), g->index, &key);
+  assert_non_null(x);
+  for (int64_t at = 0; at < (int64_t)CONTENTS; at += 1000)
+    if (tm_gzip_index_find(x, at, &r) && r.out != last) {
+      points++;
+      last = r.out;
+    }
+  tm_gzip_index_close(x);
+  return points;
+}
+
+/* The same contents, packed in this way into members of so many bytes: each read is what it should be, wherever it begins.
+ * Most blocks have a head that a point can be found by; stored and fixed ones may have none, which costs time alone. */
+static void check_packing(struct rig *g, int level, int strategy, size_t member, int64_t min_points)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct random r = { (uint64_t)level + member };
+  g->file.len = 0;
+  for (size_t at = 0; at < CONTENTS; at += member)
+    add_packed(&g->file, g->contents + at, CONTENTS - at < member ? CONTENTS - at : member, level,
+               strategy);
+  write_file(g->path, g->file.data, g->file.len);
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  struct tm_stream *s = open_it(g, false);
+  for (int i = 0; i < 40; i++)
+    check_at(g, s, (int64_t)random_below(&r, CONTENTS), 1 + random_below(&r, 200000));
+  tm_stream_close(s);
+  if (points_of(g) < min_points)
+    fail_msg("level %d, strategy %d, members of %zu: %d points", level, strategy, member,
+             (int)points_of(g));
+}
+
+static void every_way_of_packing(void **state)
+{
+  struct rig *g = *state;
+  check_packing(g, 1, Z_DEFAULT_STRATEGY, CONTENTS, 8);
+  check_packing(g, 6, Z_DEFAULT_STRATEGY, CONTENTS, 8);
+  check_packing(g, 9, Z_DEFAULT_STRATEGY, CONTENTS, 8);
+  check_packing(g, 6, Z_HUFFMAN_ONLY, CONTENTS, 8);
+  check_packing(g, 6, Z_RLE, 700000, 8);
+  check_packing(g, 6, Z_FIXED, CONTENTS, 0);
+  check_packing(g, 0, Z_DEFAULT_STRATEGY, CONTENTS, 0);
+  check_packing(g, 6, Z_DEFAULT_STRATEGY, 65280, 15);
+  check_packing(g, 0, Z_DEFAULT_STRATEGY, 5000, 15);
+  check_packing(g, 6, Z_FIXED, 100, 15);
+}
+
+/* Names and remarks of any length, and the head's own check sum: it does not lie in one piece of input. */
+static void heads_of_any_length(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  static const size_t lengths[] = { 0, 1, 60, 65000, 65535, 65600, 200000 };
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    char *name = tm_xmalloc(lengths[i] + 1);
+    memset(name, 'n', lengths[i]);
+    name[lengths[i]] = '\0';
+    g->file.len = 0;
+    for (int half = 0; half < 2; half++) {
+      z_stream z = { .next_in = (Bytef *)g->contents + half * (CONTENTS / 2),
+                     .avail_in = CONTENTS / 2 };
+      gz_header head = { .name = (Bytef *)name,
+                         .comment = (Bytef *)name,
+                         .extra = (Bytef *)name,
+                         .extra_len = (uInt)(lengths[i] & 0xffff),
+                         .hcrc = 1 };
+      deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
+      deflateSetHeader(&z, &head);
+      size_t room = deflateBound(&z, CONTENTS / 2);
+      z.next_out = (Bytef *)tm_buf_extend(&g->file, room);
+      z.avail_out = (uInt)room;
+      assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+      g->file.len -= z.avail_out;
+      deflateEnd(&z);
+    }
+    free(name);
+    write_file(g->path, g->file.data, g->file.len);
+    if (read_all(g, &err) != (int64_t)CONTENTS)
+      fail_msg("names of %zu bytes: %s", lengths[i], err.text);
+    g->file.data[12] ^= 1; /* the length of the first field, or the data, or the head's check sum */
+    g->is_damaged = true;
+    write_file(g->path, g->file.data, g->file.len);
+    assert_int_equal(read_all(g, &err), TM_EDAMAGE);
+    g->is_damaged = false;
+  }
+}
+
 static void records(void **state)
 {
   struct tm_gzip_record r = { .kind = TM_GZIP_POINT,
@@ -381,6 +483,8 @@ int main(void)
     IN_RIG(a_damaged_index_does_no_harm),
     IN_RIG(without_an_index_it_is_read_in_order),
     IN_RIG(an_index_that_cannot_be_written_does_no_harm),
+    IN_RIG(every_way_of_packing),
+    IN_RIG(heads_of_any_length),
     cmocka_unit_test(records),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -206,6 +207,52 @@ static void two_loops_are_two(void **state)
   tm_loop_release(&b.loop);
 }
 
+struct polled {
+  struct tm_loop loop;
+  struct tm_poll first, second;
+  int a[2], b[2]; /* pipes */
+  int heard;
+};
+
+static void hear_second(struct tm_poll *poll, int events)
+{
+  struct polled *p = poll->data;
+  p->heard++;
+  tm_poll_close(poll);
+}
+
+static void want_second(struct tm_poll *poll, int events)
+{
+  struct polled *p = poll->data;
+  assert_int_equal(tm_poll_open(&p->second, &p->loop, p->b[0], hear_second, p, NULL), 0);
+  tm_poll_want(&p->second, TM_READABLE);
+  tm_poll_close(poll);
+}
+
+/* For who polls the loop's descriptor between two turns: it would sleep over what a callback asked for. */
+static void what_a_callback_asks_for_is_watched_when_the_turn_has_ended(void **state)
+{
+  struct polled p = { .heard = 0 };
+  assert_int_equal(tm_loop_init(&p.loop, NULL), 0);
+  assert_int_equal(pipe(p.a), 0);
+  assert_int_equal(pipe(p.b), 0);
+  assert_int_equal(tm_poll_open(&p.first, &p.loop, p.a[0], want_second, &p, NULL), 0);
+  tm_poll_want(&p.first, TM_READABLE);
+  assert_int_equal(write(p.a[1], "x", 1), 1);
+  tm_loop_turn(&p.loop);
+  assert_int_equal(p.heard, 0);
+  assert_int_equal(write(p.b[1], "x", 1), 1);
+  struct pollfd fd = { .fd = tm_loop_fd(&p.loop), .events = POLLIN };
+  assert_int_equal(poll(&fd, 1, 0), 1);
+  tm_loop_turn(&p.loop);
+  assert_int_equal(p.heard, 1);
+  tm_loop_release(&p.loop);
+  for (int i = 0; i < 2; i++) {
+    close(p.a[i]);
+    close(p.b[i]);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -216,6 +263,7 @@ int main(void)
     cmocka_unit_test(what_a_closing_handle_closes_is_not_forgotten),
     cmocka_unit_test(a_loop_within_itself_aborts),
     cmocka_unit_test(two_loops_are_two),
+    cmocka_unit_test(what_a_callback_asks_for_is_watched_when_the_turn_has_ended),
   };
   alarm(30);
   return cmocka_run_group_tests(tests, NULL, NULL);

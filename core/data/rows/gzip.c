@@ -1,28 +1,34 @@
 /* gzip.c - decoding from anywhere.
  *
- *   file -> input (64 KB) -> inflate -> the caller's memory
- *                              |
- *                              +-> check points, at borders of blocks
+ *   file -> input (64 KB) -> pieces -> inflate -> the caller's memory
+ *                                         |
+ *                                         +-> check points, at borders of blocks
  *
  *  (1) `out` is the place in the contents of the next byte that inflate gives.
  *  (2) A point is in the index before any byte behind it is handed out: who learns of a range finds the point before it.
  *  (3) Decoding that began at a point has no check sum of its member; from the next member on there is one again.
+ *  (4) Inflate does not stop at borders of blocks. Where a point is wanted it is given pieces so small that one ends within
+ *      the head of a block sooner or later: there inflate has given all that comes before, and holds what it has of the head
+ *      aside, so that the place of the border is known to the bit.
  */
 #include "data/rows/gzip.h"
 
 #include <inttypes.h>
+#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/check.h"
 
-#define INPUT ((size_t)64 << 10)
-#define SKIP  ((size_t)64 << 10)
+#define INPUT   ((size_t)64 << 10)
+#define SKIP    ((size_t)256 << 10)
+#define PIECE   ((size_t)64) /* keeps (4): few heads of compressed blocks are shorter */
+#define TRAILER 8            /* behind a member's data: their check sum and length */
 #define NEAR                                                                                       \
-  ((int64_t)1 << 20) /* before an expected place, each border of a block is kept until the next */
+  ((int64_t)256 << 10) /* before an expected place, each border of a block is kept until the next */
+#define SEARCH ((int64_t)1 << 20) /* for so long a border is looked for */
 
-enum phase { MEMBER, RAW, BETWEEN, ENDED };
+enum phase { HEAD, MEMBER, RAW, BETWEEN, ENDED };
 
 struct gzip_stream {
   struct tm_stream stream;
@@ -31,51 +37,112 @@ struct gzip_stream {
   char *path;
   int64_t file_size;
   struct tm_gzip_options o;
-  z_stream z;
-  bool has_z;
+  struct inflate_state z;
+  struct isal_gzip_header head;
+  bool has_begun;
   enum phase phase;
   int64_t in;                 /* place in the file behind the input */
+  char *next;                 /* in the input: what inflate has not been given yet */
+  size_t left;                /* of it */
   int64_t out;                /* keeps (1) */
+  int64_t member;             /* in the contents: where this member's begin */
   int64_t last_point;         /* in the contents: of the last one that was written */
+  int64_t wanted;             /* the same: from here on one is looked for */
   int64_t expected;           /* a place that is read from soon, or -1 */
   struct tm_gzip_record near; /* the last border of a block before it; kind 0: none */
+  const char *given;          /* while reading: what has been decoded by this call */
+  size_t
+      before; /* bytes of the contents before it that are in `window`; where points are written */
   char *input, *skipped, *window, *near_window;
 };
 
+/* In the file: of the next bit that inflate reads. */
+static int64_t bit_place(const struct gzip_stream *g)
+{
+  int64_t unread = (int64_t)g->left + (int64_t)g->z.avail_in + g->z.tmp_in_size;
+  return (g->in - unread) * 8 - g->z.read_in_length;
+}
+
 static int damaged(struct gzip_stream *g, const char *what, struct tm_err *err)
 {
-  int64_t at = g->in - (int64_t)g->z.avail_in;
   return tm_err_set(err, TM_EDAMAGE,
                     "'%s': %s at byte %" PRId64 " of %" PRId64 " (after %" PRId64
                     " bytes of contents)",
-                    g->path, what, at, g->file_size, g->out);
+                    g->path, what, bit_place(g) / 8, g->file_size, g->out);
 }
 
-/* Begins anew at this place of the file. */
+static int too_early(struct gzip_stream *g, struct tm_err *err)
+{
+  return damaged(g, "the file ends too early", err);
+}
+
+static int failed(struct gzip_stream *g, int rc, struct tm_err *err)
+{
+  switch (rc) {
+  case ISAL_INVALID_BLOCK: return damaged(g, "an invalid block", err);
+  case ISAL_INVALID_SYMBOL: return damaged(g, "an invalid symbol", err);
+  case ISAL_INVALID_LOOKBACK: return damaged(g, "a reference to before the beginning", err);
+  case ISAL_INCORRECT_CHECKSUM:
+    return damaged(g,
+                   g->phase == HEAD ? "the check sum of the head is wrong"
+                                    : "the check sum or the length of the contents is wrong",
+                   err);
+  default: return damaged(g, "an invalid head", err);
+  }
+}
+
+/* The head of a member is next, or data without one. */
+static void begin(struct gzip_stream *g, enum phase phase)
+{
+  isal_inflate_reset(&g->z);
+  isal_gzip_header_init(&g->head);
+  g->z.crc_flag = phase == RAW ? ISAL_DEFLATE : ISAL_GZIP_NO_HDR_VER;
+  g->phase = phase;
+  g->member = g->out;
+}
+
+/* From this place of the file on. */
+static void seek(struct gzip_stream *g, int64_t in)
+{
+  g->z.avail_in = 0;
+  g->left = 0;
+  g->in = in;
+}
+
 static void begin_at(struct gzip_stream *g, int64_t in, int64_t out, enum phase phase)
 {
-  int bits = phase == RAW ? -15 : 31;
-  int rc = g->has_z ? inflateReset2(&g->z, bits) : inflateInit2(&g->z, bits);
-  tm_require(rc == Z_OK);
-  g->has_z = true;
-  g->z.avail_in = 0;
-  g->in = in;
+  seek(g, in);
+  g->has_begun = true;
   g->out = out;
-  g->phase = phase;
+  begin(g, phase);
 }
 
-/* Input, where there is none left. 0: the file has ended. */
+/* Is a border looked for here? */
+static bool is_searching(const struct gzip_stream *g)
+{
+  return g->o.is_writer && g->phase == MEMBER &&
+         (g->out >= g->wanted || (g->out <= g->expected && g->expected - g->out <= NEAR));
+}
+
+/* Input for inflate, where it has none left. 0: the file has ended. */
 static int fill(struct gzip_stream *g, struct tm_err *err)
 {
   if (g->z.avail_in > 0)
     return 1;
-  int64_t got = tm_fs_read_at(g->fs, g->fd, g->path, g->input, INPUT, g->in, err);
-  if (got < 0)
-    return (int)got;
-  g->in += got;
-  g->z.next_in = (Bytef *)g->input;
-  g->z.avail_in = (uInt)got;
-  return got > 0;
+  if (g->left == 0) {
+    int64_t got = tm_fs_read_at(g->fs, g->fd, g->path, g->input, INPUT, g->in, err);
+    if (got <= 0)
+      return (int)got;
+    g->in += got;
+    g->next = g->input;
+    g->left = (size_t)got;
+  }
+  size_t n = is_searching(g) && g->left > PIECE ? PIECE : g->left;
+  g->z.next_in = (uint8_t *)g->next;
+  g->z.avail_in = (uint32_t)n;
+  g->next += n;
+  g->left -= n;
+  return 1;
 }
 
 static void give_up_index(struct gzip_stream *g, const struct tm_err *err)
@@ -96,22 +163,29 @@ static void add_record(struct gzip_stream *g, struct tm_gzip_record *r, const ch
   if (tm_gzip_index_add(g->o.index, r, window, &err) < 0)
     give_up_index(g, &err);
   g->last_point = r->out;
+  g->wanted = r->out + g->o.spacing;
 }
 
-/* The state of the decoder at the border of a block, which is not the last of its member. */
-static bool take_point(struct gzip_stream *g, struct tm_gzip_record *r, char *window)
+/* The last `n` bytes of the contents, of which `done` have been decoded by this call. */
+static void copy_window(const struct gzip_stream *g, size_t done, size_t n, char *window)
 {
-  uInt n = TM_GZIP_WINDOW;
-  if (inflateGetDictionary(&g->z, (Bytef *)window, &n) != Z_OK)
-    return false;
+  size_t from_call = done < n ? done : n, from_before = n - from_call;
+  memmove(window, g->window + g->before - from_before, from_before);
+  memcpy(window + from_before, g->given + done - from_call, from_call);
+}
+
+/* The border of a block, where inflate is. */
+static void take_point(struct gzip_stream *g, size_t done, struct tm_gzip_record *r, char *window)
+{
+  int64_t bits = bit_place(g), n = g->out - g->member;
   *r = (struct tm_gzip_record) {
     .kind = TM_GZIP_POINT,
     .out = g->out,
-    .in = g->in - (int64_t)g->z.avail_in,
-    .bits = (uint32_t)(g->z.data_type & 7),
-    .window = n,
+    .in = (bits + 7) / 8,
+    .bits = (uint32_t)(-bits & 7),
+    .window = n < TM_GZIP_WINDOW ? (uint32_t)n : TM_GZIP_WINDOW,
   };
-  return true;
+  copy_window(g, done, r->window, window);
 }
 
 /* The border that is kept becomes a point, when the expected place is known to be before any later one. */
@@ -126,17 +200,20 @@ static void add_near(struct gzip_stream *g)
   g->expected = -1;
 }
 
-static void add_point(struct gzip_stream *g)
+/* Behind a piece, or the head of a member. Keeps (4). */
+static void add_point(struct gzip_stream *g, size_t done, bool is_border)
 {
   struct tm_gzip_record r;
-  bool is_border = (g->z.data_type & 128) != 0 && (g->z.data_type & 64) == 0;
-  if (!g->o.is_writer || !is_border)
+  if (!is_searching(g))
     return;
-  if (g->out - g->last_point >= g->o.spacing) {
-    if (take_point(g, &r, g->window))
-      add_record(g, &r, g->window);
-  } else if (g->out <= g->expected && g->expected - g->out < NEAR) {
-    take_point(g, &g->near, g->near_window);
+  if (g->out <= g->expected && g->expected - g->out <= NEAR) {
+    if (is_border)
+      take_point(g, done, &g->near, g->near_window);
+  } else if (is_border) {
+    take_point(g, done, &r, g->near_window);
+    add_record(g, &r, g->near_window);
+  } else if (g->out - g->wanted > SEARCH) {
+    g->wanted = g->out + g->o.spacing;
   }
 }
 
@@ -174,60 +251,97 @@ static int go_between(struct gzip_stream *g, struct tm_err *err)
   }
   if (*g->z.next_in != 0x1f)
     return damaged(g, "there are bytes that belong to no gzip member", err);
-  tm_require(inflateReset2(&g->z, 31) == Z_OK);
-  g->phase = MEMBER;
+  begin(g, HEAD);
   return 0;
 }
 
-/* The check sum and length behind data that were decoded raw. */
+/* Behind data that were decoded raw: goes over their check sum and length. */
 static int skip_trailer(struct gzip_stream *g, struct tm_err *err)
 {
-  for (int left = 8; left > 0; left--) {
-    int rc = fill(g, err);
-    if (rc < 0)
-      return rc;
-    if (rc == 0)
-      return damaged(g, "the file ends too early", err);
-    g->z.next_in++;
-    g->z.avail_in--;
+  char bytes[TRAILER];
+  int64_t at = bit_place(g) / 8;
+  int64_t got = tm_fs_read_at(g->fs, g->fd, g->path, bytes, TRAILER, at, err);
+  if (got < TRAILER)
+    return got < 0 ? (int)got : too_early(g, err);
+  isal_inflate_reset(&g->z);
+  seek(g, at + TRAILER);
+  return 0;
+}
+
+static int read_head(struct gzip_stream *g, size_t done, struct tm_err *err)
+{
+  int rc = fill(g, err);
+  if (rc <= 0)
+    return rc < 0 ? rc : too_early(g, err);
+  rc = isal_read_gzip_header(&g->z, &g->head);
+  if (rc < 0)
+    return failed(g, rc, err);
+  if (rc == ISAL_DECOMP_OK) {
+    g->phase = MEMBER;
+    add_point(g, done, true);
   }
   return 0;
 }
 
-/* Decodes into p[0 .. n): some of it, up to the next border of a block. */
-static int64_t decode(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
+/* Up to where a border is looked for. */
+static size_t room_for(const struct gzip_stream *g, size_t n)
 {
-  int rc = fill(g, err);
-  if (rc < 0)
-    return rc;
-  if (rc == 0)
-    return damaged(g, "the file ends too early", err);
-  uInt room = n < (1u << 30) ? (uInt)n : 1u << 30;
-  g->z.next_out = (Bytef *)p;
+  int64_t room = g->expected - NEAR - g->out;
+  if (g->o.is_writer && room > 0 && room < (int64_t)n)
+    return (size_t)room;
+  return n < SKIP ? n : SKIP;
+}
+
+/* Decodes some of the contents to where `done` bytes of this call are before. */
+static int64_t decode(struct gzip_stream *g, char *p, size_t n, size_t done, struct tm_err *err)
+{
+  int more = fill(g, err);
+  if (more < 0)
+    return more;
+  uint32_t room = (uint32_t)room_for(g, n);
+  g->z.next_out = (uint8_t *)p;
   g->z.avail_out = room;
-  rc = inflate(&g->z, g->o.is_writer ? Z_BLOCK : Z_NO_FLUSH);
-  int64_t got = (int64_t)(room - g->z.avail_out);
-  g->out += got;
+  int rc = isal_inflate(&g->z);
+  size_t got = room - g->z.avail_out;
+  g->out += (int64_t)got;
   add_near(g); /* keeps (2) */
-  if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-    return damaged(g, g->z.msg != NULL ? g->z.msg : "data that cannot be decoded", err);
-  if (rc != Z_STREAM_END) {
-    add_point(g); /* keeps (2) */
-    return got;
+  if (rc < 0)
+    return failed(g, rc, err);
+  if (g->z.block_state == ISAL_BLOCK_FINISH) {
+    rc = g->phase == RAW ? skip_trailer(g, err) : 0;
+    g->phase = BETWEEN;
+    return rc < 0 ? rc : (int64_t)got;
   }
-  rc = g->phase == RAW ? skip_trailer(g, err) : 0;
-  g->phase = BETWEEN;
-  return rc < 0 ? rc : got;
+  if (more == 0 && got == 0)
+    return too_early(g, err);
+  add_point(g, done + got,
+            g->z.block_state == ISAL_BLOCK_HDR && g->z.avail_out > 0); /* keeps (2) */
+  return (int64_t)got;
+}
+
+static int64_t go_on(struct gzip_stream *g, char *p, size_t n, size_t done, struct tm_err *err)
+{
+  switch (g->phase) {
+  case BETWEEN: return go_between(g, err);
+  case HEAD: return read_head(g, done, err);
+  default: return decode(g, p, n, done, err);
+  }
 }
 
 static int64_t read_on(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
 {
   size_t done = 0;
+  g->given = p;
   while (done < n && g->phase != ENDED) {
-    int64_t got = g->phase == BETWEEN ? go_between(g, err) : decode(g, p + done, n - done, err);
+    int64_t got = go_on(g, p + done, n - done, done, err);
     if (got < 0)
       return got;
     done += (size_t)got;
+  }
+  if (g->o.is_writer) {
+    size_t kept = g->before + done < TM_GZIP_WINDOW ? g->before + done : TM_GZIP_WINDOW;
+    copy_window(g, done, kept, g->window);
+    g->before = kept;
   }
   return (int64_t)done;
 }
@@ -238,26 +352,27 @@ static void jump(struct gzip_stream *g, int64_t at)
 {
   struct tm_gzip_record r = { .out = 0 };
   bool has_point = !g->o.is_writer && g->o.index != NULL && tm_gzip_index_find(g->o.index, at, &r);
-  bool is_ahead = g->has_z && g->out <= at;
+  bool is_ahead = g->has_begun && g->out <= at;
   unsigned char byte = 0;
   if (is_ahead && (!has_point || r.out <= g->out))
     return;
   if (!has_point || !tm_gzip_index_window(g->o.index, &r, g->window) ||
       (r.bits > 0 && tm_fs_read_at(g->fs, g->fd, g->path, &byte, 1, r.in - 1, NULL) != 1)) {
-    begin_at(g, 0, 0, MEMBER);
+    begin_at(g, 0, 0, HEAD);
+    g->before = 0;
     return;
   }
   begin_at(g, r.in, r.out, RAW);
-  if (r.bits > 0)
-    inflatePrime(&g->z, (int)r.bits, byte >> (8 - r.bits));
+  g->z.read_in = r.bits > 0 ? byte >> (8 - r.bits) : 0;
+  g->z.read_in_length = (int32_t)r.bits;
   if (r.window > 0)
-    inflateSetDictionary(&g->z, (Bytef *)g->window, r.window);
+    isal_inflate_set_dict(&g->z, (uint8_t *)g->window, r.window);
 }
 
 static int64_t gzip_read(struct tm_stream *s, void *p, size_t n, int64_t at, struct tm_err *err)
 {
   struct gzip_stream *g = (struct gzip_stream *)s;
-  if (!g->has_z || at != g->out)
+  if (!g->has_begun || at != g->out)
     jump(g, at);
   while (g->out < at) {
     size_t skip = at - g->out < (int64_t)SKIP ? (size_t)(at - g->out) : SKIP;
@@ -271,8 +386,6 @@ static int64_t gzip_read(struct tm_stream *s, void *p, size_t n, int64_t at, str
 static void gzip_close(struct tm_stream *s)
 {
   struct gzip_stream *g = (struct gzip_stream *)s;
-  if (g->has_z)
-    inflateEnd(&g->z);
   tm_gzip_index_close(g->o.index);
   tm_fs_close(g->fs, g->fd);
   free(g->input);
@@ -301,6 +414,8 @@ struct tm_stream *tm_gzip_open(const struct tm_fs *fs, int fd, const char *path,
   g->path = tm_xstrdup(path);
   g->file_size = size;
   g->o = *options;
+  g->wanted = options->spacing;
+  isal_inflate_init(&g->z);
   g->input = tm_xmalloc(INPUT);
   g->skipped = tm_xmalloc(SKIP);
   g->window = tm_xmalloc(TM_GZIP_WINDOW);

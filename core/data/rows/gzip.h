@@ -7,8 +7,9 @@
  * A file that ends too early, whose data are damaged or whose check sums are wrong, or that has bytes behind its last member
  * which begin no other one (zeros excepted), is TM_EDAMAGE.
  *
- * zlib rather than a faster decoder: its state at a check point is a place and 32 KB of contents, which can be read from a
- * file that anybody may have written; the state of others is their memory.
+ * ISA-L inflates, three times as fast as zlib. A check point is the border of a block: a place to the bit, and 32 KB of
+ * contents, which can be read from a file that anybody may have written; the state of a decoder within a block is its
+ * memory. Blocks whose heads are shorter than a few bytes (stored ones, and those with the fixed code) seldom have one.
  */
 #ifndef TM_DATA_ROWS_GZIP_H
 #define TM_DATA_ROWS_GZIP_H

@@ -9,11 +9,12 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/path.h"
 
@@ -165,18 +166,20 @@ struct tm_gzip_index *tm_gzip_index_make(const struct tm_fs *fs, const char *dir
   return NULL;
 }
 
-/* Deflated, without any head or check sum. */
-static uint32_t pack(struct tm_buf *out, const char *window, size_t n)
+/* Deflated, without any head or check sum; at the level that needs no memory of ours. */
+static uint32_t pack(struct tm_gzip_index *x, const char *window, size_t n)
 {
-  z_stream z = { .next_in = (Bytef *)(uintptr_t)window, .avail_in = (uInt)n };
-  if (deflateInit2(&z, 1, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    return 0;
-  z.next_out = (Bytef *)tm_buf_extend(out, PACKED_MAX);
-  z.avail_out = PACKED_MAX;
-  deflate(&z, Z_FINISH);
-  out->len -= z.avail_out;
-  uint32_t packed = (uint32_t)(PACKED_MAX - z.avail_out);
-  deflateEnd(&z);
+  struct isal_zstream *z = TM_NEW(struct isal_zstream);
+  isal_deflate_stateless_init(z);
+  z->end_of_stream = 1;
+  z->next_in = (uint8_t *)(uintptr_t)window;
+  z->avail_in = (uint32_t)n;
+  z->next_out = (uint8_t *)tm_buf_extend(&x->bytes, PACKED_MAX);
+  z->avail_out = PACKED_MAX;
+  tm_require(isal_deflate_stateless(z) == COMP_OK);
+  uint32_t packed = PACKED_MAX - z->avail_out;
+  x->bytes.len -= z->avail_out;
+  free(z);
   return packed;
 }
 
@@ -186,7 +189,7 @@ int tm_gzip_index_add(struct tm_gzip_index *x, struct tm_gzip_record *r, const c
   tm_buf_clear(&x->bytes);
   tm_buf_extend(&x->bytes, TM_GZIP_RECORD);
   r->at = x->end;
-  r->packed = r->window > 0 ? pack(&x->bytes, window, r->window) : 0;
+  r->packed = r->window > 0 ? pack(x, window, r->window) : 0;
   r->check = tm_hash64(x->bytes.data + TM_GZIP_RECORD, r->packed);
   tm_gzip_record_encode(x->bytes.data, r);
   int rc =
@@ -258,14 +261,14 @@ bool tm_gzip_index_window(struct tm_gzip_index *x, const struct tm_gzip_record *
           (int64_t)r->packed ||
       tm_hash64(packed, r->packed) != r->check)
     return false;
-  z_stream z = { .next_in = (Bytef *)packed, .avail_in = r->packed };
-  if (inflateInit2(&z, -15) != Z_OK)
-    return false;
-  z.next_out = (Bytef *)window;
-  z.avail_out = r->window;
-  inflate(&z, Z_FINISH);
-  bool is_whole = z.avail_out == 0;
-  inflateEnd(&z);
+  struct inflate_state *z = TM_NEW(struct inflate_state);
+  isal_inflate_init(z);
+  z->next_in = (uint8_t *)packed;
+  z->avail_in = r->packed;
+  z->next_out = (uint8_t *)window;
+  z->avail_out = r->window;
+  bool is_whole = isal_inflate_stateless(z) == ISAL_DECOMP_OK && z->avail_out == 0;
+  free(z);
   return is_whole;
 }
 

@@ -1,0 +1,54 @@
+/* test_bell.c - what wakes a thread that polls. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sys/bell.h"
+#include "sys/threads.h"
+
+static void nothing_is_heard_before_it_rings(void **state)
+{
+  struct tm_bell b;
+  assert_int_equal(tm_bell_open(&b, NULL), 0);
+  assert_false(tm_bell_wait(&b, 0));
+  tm_bell_close(&b);
+}
+
+static void rings_are_heard_once(void **state)
+{
+  struct tm_bell b;
+  assert_int_equal(tm_bell_open(&b, NULL), 0);
+  tm_bell_ring(&b);
+  tm_bell_ring(&b);
+  assert_true(tm_bell_wait(&b, -1));
+  assert_false(tm_bell_wait(&b, 0));
+  tm_bell_close(&b);
+}
+
+static void ring(void *data)
+{
+  tm_bell_ring(data);
+}
+
+static void another_thread_wakes_who_waits(void **state)
+{
+  struct tm_bell b;
+  struct tm_thread t;
+  assert_int_equal(tm_bell_open(&b, NULL), 0);
+  assert_int_equal(tm_thread_start(&t, ring, &b, NULL), 0);
+  assert_true(tm_bell_wait(&b, -1));
+  tm_thread_join(&t);
+  tm_bell_close(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(nothing_is_heard_before_it_rings),
+    cmocka_unit_test(rings_are_heard_once),
+    cmocka_unit_test(another_thread_wakes_who_waits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
