@@ -371,6 +371,7 @@ static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt
   o.keep_failed = flag(L, 2, "keep_failed");
   o.accept_changes = flag(L, 2, "accept_changes");
   o.verify_input = flag(L, 2, "verify_input");
+  o.keep_script = flag(L, 2, "keep_script");
   o.no_reuse = flag(L, 2, "no_reuse");
   o.on_event = on_event;
   o.data = j;
@@ -379,6 +380,8 @@ static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt
     rc = set_params(L, 2, p, err);
   if (rc == 0)
     rc = tidemill_job_submit(&j->job, p, &o, err);
+  if (rc < 0)
+    tm_words_for_lua(err);
   tidemill_pipeline_free(p);
   return rc;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/format.h"
 #include "base/mem.h"
 
 enum { BUF_FIRST = 64, INT_DIGITS_MAX = 20 }; /* bytes; "-9223372036854775808" */
@@ -108,11 +109,11 @@ void tm_buf_vprintf(struct tm_buf *b, const char *fmt, va_list ap)
   va_list again;
   va_copy(again, ap);
   tm_buf_reserve(b, BUF_FIRST);
-  int len = vsnprintf(b->data + b->len, b->cap - b->len, fmt, ap);
+  int len = tm_vformat(b->data + b->len, b->cap - b->len, fmt, ap);
   tm_require(len >= 0);
   if ((size_t)len >= b->cap - b->len) {
     tm_buf_reserve(b, (size_t)len);
-    vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+    tm_vformat(b->data + b->len, b->cap - b->len, fmt, again);
   }
   va_end(again);
   b->len += (size_t)len;

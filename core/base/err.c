@@ -11,10 +11,10 @@
 #include "base/err.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/format.h"
 #include "base/mem.h"
 
 struct code_words {
@@ -123,7 +123,7 @@ static size_t add_words(char *text, size_t size, size_t len, const char *fmt, va
     __attribute__((format(printf, 4, 0)));
 static size_t add_words(char *text, size_t size, size_t len, const char *fmt, va_list ap)
 {
-  int n = vsnprintf(text + len, size - len, fmt, ap);
+  int n = tm_vformat(text + len, size - len, fmt, ap);
   if (n < 0)
     text[len] = '\0';
   else if ((size_t)n >= size - len)

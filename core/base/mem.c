@@ -10,10 +10,10 @@
 
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/format.h"
 
 enum { ARRAY_FIRST = 8 }; /* elements */
 
@@ -58,13 +58,13 @@ char *tm_xprintf(const char *fmt, ...)
 {
   va_list ap;
   va_start(ap, fmt);
-  int len = vsnprintf(NULL, 0, fmt, ap);
+  int len = tm_vformat(NULL, 0, fmt, ap);
   va_end(ap);
   tm_require(len >= 0);
 
   char *text = tm_xmalloc((size_t)len + 1);
   va_start(ap, fmt);
-  vsnprintf(text, (size_t)len + 1, fmt, ap);
+  tm_vformat(text, (size_t)len + 1, fmt, ap);
   va_end(ap);
   return text;
 }

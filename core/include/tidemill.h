@@ -1,6 +1,7 @@
 /* tidemill.h - the public header of libtidemill, the only one that is installed: pipelines, run by a host application.
  *
  *   runtime -> pipeline (a file, a string, Lua, or step by step) -> job -> events -> result
+ *   workspace -> records of jobs, logs, registered datasets
  *
  *     struct tm_err err = { 0 };
  *     struct tidemill_runtime *rt;
@@ -19,9 +20,9 @@
  *
  * Threads. A runtime, and what was made with it, belongs to the thread that made it: all calls come from there, but for
  * tidemill_runtime_wake(). Callbacks come on that thread too, and from within a loop's turn only: none comes before the call
- * that asked for it has returned. From a callback everything may be called but what turns the loop or closes the runtime,
- * which is refused. on_log and on_lua, and functions that a host adds, also come from within the load that they are told of;
- * from there the runtime is not closed either.
+ * that asked for it has returned. From one everything may be called but what turns the loop or closes the runtime, which is
+ * refused. on_log and on_lua, and functions that a host adds, come from within the load that they are told of: there the runtime
+ * is not closed, and its loop is turned only where the load itself was not called from a callback.
  *
  * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
@@ -42,7 +43,8 @@
  *
  * Memory. Objects are opaque. A string that is given is copied. One that is returned belongs to the object it was asked of, and
  * is valid until that is asked again, or closed; one in an event, until the callback returns. Text is UTF-8 as it came. Closing or
- * freeing NULL is no error and does nothing; where else something is needed, and a call can fail, NULL is TM_EUSAGE with its name.
+ * freeing NULL is no error and does nothing; where else something is needed, NULL is TM_EUSAGE with its name; a call that cannot fail
+ * does nothing then, and what it gives is NULL, 0, or -1 where that has a meaning.
  *
  * What is stable. Before version 1.0 each minor version is an interface of its own, and the name of the shared library says so
  * (libtidemill.so.0.1); from 1.0 on each major version is. Within one, functions, enumerators and codes are added and never
@@ -210,6 +212,15 @@ TM_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *
 /* Whether all is well with it, as a submission would say. Nothing is made. */
 TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
 TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
+
+enum tidemill_graph {
+  TIDEMILL_GRAPH_TEXT, /* a tree of lines */
+  TIDEMILL_GRAPH_DOT,  /* for Graphviz */
+  TIDEMILL_GRAPH_MERMAID,
+};
+/* Which step waits for which. Scripts are not compiled. */
+TM_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
+                                   enum tidemill_graph format, struct tm_err *err);
 TM_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
 
 /* ---- Jobs ---- */
@@ -220,6 +231,9 @@ enum tidemill_state {
   TIDEMILL_FAILED,
   TIDEMILL_CANCELED,
   TIDEMILL_SKIPPED, /* a step: what it reads was not all written */
+  /* Of records alone: */
+  TIDEMILL_INTERRUPTED, /* it has no result, and nobody runs it */
+  TIDEMILL_WAITING,     /* a step: not begun */
 };
 /* "Running", "Completed", ...; "Unknown". Static memory. Any thread. */
 TM_API const char *tidemill_state_name(enum tidemill_state state);
@@ -294,10 +308,13 @@ struct tidemill_job_options {
   /* Called for each event. What it points to is valid until it returns. */
   void (*on_event)(void *data, const struct tidemill_event *event);
   void *data;
+  /* With `resume`: goes on with the job's own copy of the script, whatever that is now. */
+  bool keep_script;
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
-    sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL    \
+    sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL,   \
+        false                                                                                      \
   }
 
 /* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may
@@ -376,7 +393,275 @@ TM_API int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *n
  * must live as long as the state. Nothing is raised. */
 TM_API int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, struct tm_err *err);
 
+/* ---- Workspaces ----
+ *
+ * What is on disk: jobs of any process, as their files say, and registered datasets. No runtime is needed, no loop turns, and nothing
+ * stays open between calls. A workspace, and what was made with it, belongs to one thread at a time, whichever. Structs that these
+ * calls give have the library's `size`, and are valid until what they were asked of is closed. Moments are nanoseconds since the
+ * epoch; 0: not known.
+ * A callback that returns another number than 0 ends the call, which returns that.
+ */
+
+struct tidemill_workspace;
+struct tidemill_record;
+struct tidemill_dataset;
+struct tidemill_clean;
+
+struct tidemill_workspace_options {
+  size_t size;
+  /* NULL: that of TIDEMILL_WORKSPACE, else the nearest `.tidemill` in the current directory or above. */
+  const char *path;
+  bool make; /* when it is not there: one that is named so, else in the current directory */
+  /* What there is to say beside what was asked for; NULL: nobody hears it. */
+  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void *data;
+};
+#define TIDEMILL_WORKSPACE_OPTIONS_INIT                                                            \
+  {                                                                                                \
+    sizeof(struct tidemill_workspace_options), NULL, false, NULL, NULL                             \
+  }
+
+/* `options` may be NULL. TM_EUSAGE: it is not there; the words say where it was looked for. */
+TM_API int tidemill_workspace_open(struct tidemill_workspace **out,
+                                   const struct tidemill_workspace_options *options,
+                                   struct tm_err *err);
+TM_API const char *tidemill_workspace_path(const struct tidemill_workspace *ws); /* absolute */
+TM_API void tidemill_workspace_close(struct tidemill_workspace *ws);
+
+/* ---- Records ---- (what the files of a job say of it, whoever runs it or has run it) */
+
+struct tidemill_record_info {
+  size_t size;
+  const char *dir;      /* absolute */
+  const char *pipeline; /* its name */
+  const char *file;     /* of the pipeline; "": it had none */
+  enum tidemill_state state;
+  bool is_removed;          /* the directory is gone, and with it the steps */
+  const char *fault;        /* why it cannot be read: there is `dir` alone; "" else */
+  const char *cause;        /* why it Failed; "" else */
+  int64_t begin_ns, end_ns; /* of the first session, of the last one; while it runs it has no end */
+  int64_t elapsed_ns;       /* from the one to the other, or to now; -1: not known */
+  int64_t pid;              /* of the process that runs it, or did last; 0: not known */
+  const char *host;         /* of that; "": not known */
+  size_t steps_len, steps_reused;
+  struct tidemill_counts counts; /* of all steps */
+};
+
+struct tidemill_record_step {
+  size_t size;
+  const char *name;
+  enum tidemill_state state;
+  const char *cause;       /* why it Failed or was Skipped; "" else */
+  const char *waits_for;   /* "'a', 'b'": steps; "" else */
+  const char *reused_from; /* directory of the job whose result it is; "" else */
+  const char *output;      /* the file with its rows, or its folder; "": not known yet */
+  const char *logs_dir;
+  const char *error_file; /* all errors of the script; "": there is none */
+  int64_t sessions;       /* how often it was begun, or gone on with */
+  struct tidemill_counts counts;
+  int64_t items_total;            /* -1: not known before all are listed */
+  double mini_batches_per_second; /* of the session that runs; 0: not known */
+  int64_t damage_at;              /* the first bad byte of its journal; -1: there is none */
+  /* Tries that failed by an error, by a timeout, with their worker; -1: not known. */
+  int64_t try_errors, try_timeouts, try_lost;
+  size_t outputs_len, errors_len;
+};
+
+struct tidemill_record_output {
+  size_t size;
+  const char *name, *path;
+  const char *destination; /* where it was uploaded to, or moved; "": nowhere */
+};
+
+struct tidemill_failure {
+  size_t size;
+  const char *step;
+  int64_t mini_batch;
+  const char *item;  /* "": which one is not known, of those that are meant */
+  const char *error; /* may be of several lines */
+  const char *status;
+  const char *log;    /* the file with the whole; "": there is none */
+  int64_t try_number; /* the last one; 0: not known */
+};
+
+/* `job`: its directory, its name, or "latest". `ws` NULL: that of TIDEMILL_WORKSPACE, else the nearest; a directory needs none.
+ * Says what is so now; a job is Running until who runs it has closed it. TM_EUSAGE: there is none; TM_EVERSION, TM_EDAMAGE, or of
+ * the system. */
+TM_API int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
+                                const char *job, struct tm_err *err);
+/* The jobs of a workspace, the newest first; with `removed` those too whose directory is gone, as far as they are remembered. One
+ * that cannot be read comes with its `fault`. The record is closed by this call. */
+TM_API int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool removed,
+                                   int (*on_job)(void *data, struct tidemill_record *job),
+                                   void *data, struct tm_err *err);
+TM_API void tidemill_record_close(struct tidemill_record *r);
+
+TM_API const struct tidemill_record_info *tidemill_record_info(const struct tidemill_record *r);
+/* These are NULL where there is none of that number. */
+TM_API const struct tidemill_record_step *tidemill_record_step(const struct tidemill_record *r,
+                                                               size_t step);
+TM_API const struct tidemill_record_output *tidemill_record_output(const struct tidemill_record *r,
+                                                                   size_t step, size_t i);
+/* The last distinct errors of a step, a few, the last first. */
+TM_API const struct tidemill_failure *tidemill_record_error(const struct tidemill_record *r,
+                                                            size_t step, size_t i);
+/* All items that have failed, of a step, or with NULL of all that are over. */
+TM_API int tidemill_record_failures(struct tidemill_record *r, const char *step,
+                                    int (*on_failure)(void *data,
+                                                      const struct tidemill_failure *failure),
+                                    void *data, struct tm_err *err);
+/* All of it as one JSON object, as of `tidemill status --json`. */
+TM_API const char *tidemill_record_json(struct tidemill_record *r);
+/* Its job.json, the definition with the parameters and where each setting came from, and its job_result.json; NULL: there is none. */
+TM_API const char *tidemill_record_definition(struct tidemill_record *r);
+TM_API const char *tidemill_record_result(struct tidemill_record *r);
+
+struct tidemill_logs_options {
+  size_t size;
+  const char *step;   /* of this one; NULL: of all */
+  const char *worker; /* all there is of this one, its tries too: "process000"; NULL: of all */
+  bool errors; /* errors with their stacks, warnings, and why workers and the job ended, alone */
+  bool follow; /* goes on with what is written, until nobody runs the job any more */
+};
+#define TIDEMILL_LOGS_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_logs_options), NULL, NULL, false, false                                 \
+  }
+
+struct tidemill_log_line {
+  size_t size;
+  const char *step;
+  const char *source; /* "process000.stdout" for what was printed; "": the line says it itself */
+  const char *text;   /* without its line break; may hold NUL */
+  size_t len;
+  size_t steps_len; /* how many steps are told of */
+};
+
+/* What a job, its workers and its script have said, in the order of time. `ws` and `job` as of tidemill_record_open(), `options` may be
+ * NULL. `line` NULL: that is all for now. With `follow` the call blocks, on a loop of its own. TM_EUSAGE: there is no such step or
+ * worker. */
+TM_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
+                                   const struct tidemill_logs_options *options,
+                                   int (*on_line)(void *data, const struct tidemill_log_line *line),
+                                   void *data, struct tm_err *err);
+
+struct tidemill_verified {
+  size_t size;
+  const char *step, *output;                   /* the file that was checked; "": there is none */
+  int64_t records, committed, failed, entries; /* of the journal; mini-batches; of the manifest */
+  int64_t output_bytes, failure_bytes;         /* that were compared */
+  /* Behind what counts, of an interrupted job: a resume takes it away. */
+  int64_t torn_records, torn_bytes;
+  int64_t faults;
+};
+
+/* Whether the files of a job are what its journals say, to the byte: how many faults there are. `ws` and `job` as of
+ * tidemill_record_open(). `on_fault` is told of each (`at`: the first bad byte, -1: of the whole file), `on_step` of each step; both may
+ * be NULL. TM_EINUSE: somebody runs it, or has gone on with it meanwhile. */
+TM_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
+                                     void (*on_fault)(void *data, const char *path, int64_t at,
+                                                      const char *what),
+                                     void (*on_step)(void *data,
+                                                     const struct tidemill_verified *step),
+                                     void *data, struct tm_err *err);
+
+/* ---- Registered datasets ---- */
+
+struct tidemill_dataset_info {
+  size_t size;
+  const char *name;
+  int64_t version; /* from 1 */
+  const char *type;
+  const char *description; /* "": it has none */
+  int64_t registered_ns;
+  int64_t files, bytes;   /* then */
+  const char *job, *step; /* whose output it is: the directory, the name; "": of none */
+  size_t paths_len, tags_len;
+};
+
+struct tidemill_registration {
+  size_t size;
+  const char *name;
+  const char *const *paths; /* files, folders, patterns; against the current directory */
+  size_t paths_len;
+  bool is_manifest;       /* each path is a list of paths, one a line */
+  bool is_null_separated; /* these end in NUL */
+  bool
+      create_new_version; /* where the name is there; else that is refused, but for the same definition */
+  const char *description; /* NULL, and no tags: those of the version before */
+  const char *const *tags; /* "NAME=VALUE" */
+  size_t tags_len;
+};
+#define TIDEMILL_REGISTRATION_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_registration), NULL, NULL, 0, false, false, false, NULL, NULL, 0        \
+  }
+
+/* All versions of `name`, the newest first; NULL: the newest of each name. The dataset is closed by this call. */
+TM_API int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
+                                       int (*on_dataset)(void *data, struct tidemill_dataset *d),
+                                       void *data, struct tm_err *err);
+/* `version` 0: the newest. TM_EUSAGE: there is none. */
+TM_API int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspace *ws,
+                                 const char *name, int64_t version, struct tm_err *err);
+/* 1: a version has been made; 0: it was there. `out` may be NULL. */
+TM_API int tidemill_dataset_register(struct tidemill_dataset **out, struct tidemill_workspace *ws,
+                                     const struct tidemill_registration *registration,
+                                     struct tm_err *err);
+/* `version` 0: all. Says how many; the files stay as they are. */
+TM_API int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name,
+                                       int64_t version, struct tm_err *err);
+TM_API void tidemill_dataset_close(struct tidemill_dataset *d);
+
+TM_API const struct tidemill_dataset_info *tidemill_dataset_info(const struct tidemill_dataset *d);
+/* Absolute; "NAME=VALUE". NULL: there is none of that number. */
+TM_API const char *tidemill_dataset_path(const struct tidemill_dataset *d, size_t i);
+TM_API const char *tidemill_dataset_tag(const struct tidemill_dataset *d, size_t i);
+/* As a line of `tidemill dataset show --json`: with "changed" when its files have been looked at. */
+TM_API const char *tidemill_dataset_json(struct tidemill_dataset *d);
+/* Looks at its files now. 1: they are others, and *words says what has changed; 0: as they were. */
+TM_API int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words,
+                                    struct tm_err *err);
+
+/* ---- Removing jobs ---- (tidemill_clean_new() chooses, what it has chosen is looked at, and then is removed one by one) */
+
+struct tidemill_clean_options {
+  size_t size;
+  const char *const *jobs; /* these, as of tidemill_record_open(), whatever their state */
+  size_t
+      jobs_len; /* 0: of the workspace those that are neither Completed nor run, and copies of scripts that no job needs */
+  bool all;     /* Completed ones too */
+  const enum tidemill_state *states; /* of these states alone */
+  size_t states_len;
+  int64_t older_than_ns; /* which ended longer ago */
+};
+#define TIDEMILL_CLEAN_OPTIONS_INIT                                                                \
+  {                                                                                                \
+    sizeof(struct tidemill_clean_options), NULL, 0, false, NULL, 0, 0                              \
+  }
+
+struct tidemill_clean_job {
+  size_t size;
+  const char *dir;
+  enum tidemill_state state;
+  const char *kept; /* why it stays: it is running, or a registered dataset; "": it goes */
+  int64_t bytes;    /* of its files, when it goes */
+};
+
+/* Nothing is removed yet. `ws` may be NULL where `jobs` are named. */
+TM_API int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
+                              const struct tidemill_clean_options *options, struct tm_err *err);
+TM_API const struct tidemill_clean_job *tidemill_clean_job(const struct tidemill_clean *c,
+                                                           size_t i);
+/* How many copies of scripts go, and their bytes. */
+TM_API size_t tidemill_clean_scripts(const struct tidemill_clean *c, int64_t *bytes);
+/* All of the job's directory, or nothing. TM_EINUSE: it stays now. */
+TM_API int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err);
+/* TM_EUSAGE: one of the jobs that go is still there, and may need them. */
+TM_API int tidemill_clean_remove_scripts(struct tidemill_clean *c, struct tm_err *err);
+TM_API void tidemill_clean_free(struct tidemill_clean *c);
+
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* lint: allow file-length, a host includes one header */

@@ -229,6 +229,8 @@ static const struct tm_field submit_fields[] = {
     "with resume: goes on although script or inputs have changed" },
   { "verify_input", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "with resume: lists the input again and compares all of it" },
+  { "keep_script", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: goes on with the job's own copy of the script, whatever that is now" },
   { "no_reuse", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "every step is run, whatever earlier jobs have done" },
   { "max_workers", TM_FIELD_INT, 1, INT32_MAX, NULL, NULL, 0, "workers of all steps together" },

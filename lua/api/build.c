@@ -28,8 +28,9 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   struct tm_err unheard = TM_ERR_NONE;
   struct tm_json *tree;
   char *file;
-  *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_new()", "rt", rt, "name", name, NULL) < 0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_new()", "out", out, "rt", rt, "name", name, NULL) < 0)
     return TM_EUSAGE;
   tree = tagged("Pipeline");
   file = dir ? tm_path_join(dir, "pipeline") : tm_xstrdup("");

@@ -29,6 +29,8 @@ const char *tidemill_state_name(enum tidemill_state state)
   case TIDEMILL_FAILED: return "Failed";
   case TIDEMILL_CANCELED: return "Canceled";
   case TIDEMILL_SKIPPED: return "Skipped";
+  case TIDEMILL_INTERRUPTED: return "Interrupted";
+  case TIDEMILL_WAITING: return "Waiting";
   }
   return "Unknown";
 }

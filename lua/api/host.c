@@ -16,6 +16,8 @@
 void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
                              void (*on_lua)(void *data, struct lua_State *L), void *data)
 {
+  if (!rt)
+    return;
   rt->on_lua = on_lua;
   rt->on_lua_data = data;
 }
@@ -158,6 +160,8 @@ static int add_modules(lua_State *L)
 
 int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, struct tm_err *err)
 {
+  if (tm_need(err, "tidemill_lua_open()", "L", L, NULL) < 0)
+    return TM_EUSAGE;
   if (lua_cpcall(L, add_modules, rt) == 0)
     return 0;
   const char *words = lua_tostring(L, -1);

@@ -23,7 +23,7 @@
 
 /* What the host gave, as far as its struct goes. */
 static int read_options(struct tidemill_job_options *out, const struct tidemill_job_options *o,
-                        struct tm_err *err)
+                        bool resume, struct tm_err *err)
 {
   *out = (struct tidemill_job_options)TIDEMILL_JOB_OPTIONS_INIT;
   if (o && o->size == 0)
@@ -31,21 +31,22 @@ static int read_options(struct tidemill_job_options *out, const struct tidemill_
                       "the options of the job have no size; begin with TIDEMILL_JOB_OPTIONS_INIT");
   if (o)
     memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  if (resume) {
+    out->dir = NULL;
+    out->resume = true;
+  }
+  if (out->dir && !*out->dir)
+    return tm_err_set(err, TM_EUSAGE,
+                      "`dir` of the job is empty; NULL is a new one in the workspace");
+  if (out->keep_script && !out->resume)
+    return tm_err_set(err, TM_EUSAGE,
+                      "`keep_script` of the job goes with `resume`: a new job takes a copy anew");
   if (out->max_workers < 0 || out->max_workers > INT32_MAX)
     return tm_err_set(err, TM_EUSAGE,
                       "max_workers of the job is %lld; accepted: 1 to %d, or 0 for as many as "
                       "there are cores",
                       (long long)out->max_workers, INT32_MAX);
   return 0;
-}
-
-/* The current directory, to free(). */
-static char *here(struct tm_err *err)
-{
-  char *cwd = getcwd(NULL, 0);
-  if (!cwd)
-    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-  return cwd;
 }
 
 static const char *workspace_name(const struct tidemill_runtime *rt)
@@ -55,7 +56,7 @@ static const char *workspace_name(const struct tidemill_runtime *rt)
 
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err)
 {
-  char *cwd = here(err);
+  char *cwd = tm_api_here(err);
   char *workspace = cwd ? tm_workspace_find(rt->fs, file, workspace_name(rt), cwd, err) : NULL;
   free(cwd);
   return workspace;
@@ -205,8 +206,11 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
                          struct tm_pipeline *pipeline, const char *file,
                          struct tidemill_job_options *o, struct tm_err *err)
 {
-  struct tm_submission s = { .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline };
-  char *cwd = refuse_stdin(pipeline, err) == 0 ? here(err) : NULL, *dir = NULL, *workspace = NULL;
+  struct tm_submission s = {
+    .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline, .keep_script = o->keep_script
+  };
+  char *cwd = refuse_stdin(pipeline, err) == 0 ? tm_api_here(err) : NULL, *dir = NULL,
+       *workspace = NULL;
   int rc;
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
@@ -215,6 +219,8 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
     s.workspace = workspace = known_workspace(rt, file, cwd);
   o->dir = dir;
   rc = dir ? tm_submission_open(out, &s, err) : err->code;
+  if (rc < 0)
+    tm_words_for_host(err);
   free(workspace);
   free(dir);
   free(cwd);
@@ -230,16 +236,18 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
   struct tidemill_job_options o;
   struct tm_pipeline *pipeline;
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_job_submit()", "p", p, NULL) < 0 || read_options(&o, options, err) < 0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_job_submit()", "out", out, "p", p, NULL) < 0 ||
+      read_options(&o, options, false, err) < 0)
     return TM_EUSAGE;
-  pipeline = tm_draft_settle(p, err);
+  pipeline = tm_draft_settle(p, !o.keep_script, err);
   return pipeline ? open_host_job(out, p->rt, pipeline, p->file, &o, err) : err->code;
 }
 
 /* The pipeline of a job's record, with the parameters of then. */
 static struct tm_pipeline *recorded(struct tidemill_runtime *rt, const struct tm_json *record,
-                                    const char *dir, struct tm_err *err)
+                                    const char *dir, bool with_scripts, struct tm_err *err)
 {
   const struct tm_json *params = tm_json_get(record, "params");
   const char *file = tm_json_str(record, "pipeline", NULL);
@@ -254,9 +262,8 @@ static struct tm_pipeline *recorded(struct tidemill_runtime *rt, const struct tm
   }
   if (tidemill_pipeline_load(&draft, rt, file, err) == 0) {
     for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
-      tidemill_pipeline_set_param(draft, params->keys[i], tm_json_str(params, params->keys[i], ""),
-                                  err);
-    p = tm_draft_settle(draft, err);
+      tm_draft_set_param(draft, params->keys[i], params->list.at[i]);
+    p = tm_draft_settle(draft, with_scripts, err);
   }
   tidemill_pipeline_free(draft);
   if (p && tm_failed_source_again(record, p, err) < 0) {
@@ -275,17 +282,17 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
   struct tidemill_job_options o;
   struct tm_pipeline *p = NULL;
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_job_resume()", "rt", rt, "job", given, NULL) < 0 ||
-      read_options(&o, options, err) < 0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_job_resume()", "out", out, "rt", rt, "job", given, NULL) < 0 ||
+      read_options(&o, options, true, err) < 0)
     return TM_EUSAGE;
-  char *cwd = here(err);
+  char *cwd = tm_api_here(err);
   char *dir = cwd ? tm_jobs_find(rt->fs, given, workspace_name(rt), cwd, err) : NULL;
   struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
   if (record)
-    p = recorded(rt, record, dir, err);
+    p = recorded(rt, record, dir, !o.keep_script, err);
   o.dir = dir;
-  o.resume = true;
   int rc = p ? open_host_job(out, rt, p, p->file, &o, err) : err->code;
   tm_json_free(record);
   free(dir);
@@ -320,7 +327,7 @@ int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *e
 
 void tidemill_job_cancel(struct tidemill_job *job, bool now)
 {
-  if (job->has_ended)
+  if (!job || job->has_ended)
     return;
   job->wants_cancel = true;
   job->wants_kill = job->wants_kill || now;
@@ -371,59 +378,65 @@ void tidemill_job_close(struct tidemill_job *job)
 
 enum tidemill_state tidemill_job_state(const struct tidemill_job *job)
 {
-  return job->has_ended ? tm_event_state(tm_job_view(job->job)->verdict) : TIDEMILL_RUNNING;
+  return job && job->has_ended ? tm_event_state(tm_job_view(job->job)->verdict) : TIDEMILL_RUNNING;
 }
 
 int tidemill_job_exit_status(const struct tidemill_job *job)
 {
-  return job->has_ended ? tm_job_exit_status(job->job) : -1;
+  return job && job->has_ended ? tm_job_exit_status(job->job) : -1;
 }
 
 const char *tidemill_job_name(const struct tidemill_job *job)
 {
-  return tm_job_view(job->job)->name;
+  return job ? tm_job_view(job->job)->name : NULL;
 }
 
 const char *tidemill_job_dir(const struct tidemill_job *job)
 {
-  return job->dir;
+  return job ? job->dir : NULL;
 }
 
 const char *tidemill_job_cause(const struct tidemill_job *job)
 {
-  const char *cause = job->has_ended ? tm_job_view(job->job)->cause : NULL;
+  const char *cause = job && job->has_ended ? tm_job_view(job->job)->cause : NULL;
   return cause ? cause : "";
 }
 
 void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out)
 {
   struct tm_counts counts;
+  if (out)
+    *out = (struct tidemill_counts) { 0 };
+  if (!job || !out)
+    return;
   tm_progress_sum(&counts, tm_job_view(job->job));
   tm_event_counts(out, &counts);
 }
 
 const char *tidemill_job_result(struct tidemill_job *job)
 {
-  struct tm_json *result = job->has_ended && !job->result ? tm_job_result(job->job) : NULL;
+  struct tm_json *result = job && job->has_ended && !job->result ? tm_job_result(job->job) : NULL;
   struct tm_buf text = TM_BUF_NONE;
   if (result) {
     tm_json_write(&text, result, (struct tm_json_style) { 0 });
     job->result = tm_buf_take(&text);
   }
   tm_json_free(result);
-  return job->result;
+  return job ? job->result : NULL;
 }
 
 size_t tidemill_job_steps_len(const struct tidemill_job *job)
 {
-  return tm_job_view(job->job)->steps_len;
+  return job ? tm_job_view(job->job)->steps_len : 0;
 }
 
 int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
                       struct tm_err *err)
 {
-  const struct tm_job_view *view = tm_job_view(job->job);
-  struct tidemill_step all = { .size = out->size };
+  const struct tm_job_view *view = job ? tm_job_view(job->job) : NULL;
+  struct tidemill_step all = { .size = out ? out->size : 0 };
+  if (tm_need(err, "tidemill_job_step()", "job", job, "out", out, NULL) < 0)
+    return TM_EUSAGE;
   if (out->size == 0)
     return tm_err_set(err, TM_EUSAGE,
                       "tidemill_job_step(): the step has no size; begin with TIDEMILL_STEP_INIT");

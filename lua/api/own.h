@@ -7,6 +7,7 @@
  *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end
  *   host.c      what a host has to do with Lua
+ *   words.c     what errors say of options, in a host's words
  *   event.c     events of core as those of tidemill.h
  */
 #ifndef TM_API_OWN_H
@@ -59,6 +60,7 @@ struct tidemill_pipeline {
   char *file;           /* absolute: what relative paths are against */
   bool has_file;        /* it was read from there, and a resumed job reads it again */
   struct TM_ARRAY(struct tm_param) params;
+  char *graph; /* as it was asked for last */
 };
 
 struct tidemill_job {
@@ -82,6 +84,12 @@ struct tidemill_job {
 
 /* 0, or TM_EUSAGE: something that `call` needs is NULL. Pairs of its name and itself, NULL-ended. */
 int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
+/* What an error says of the program's options, in a host's words; its code. */
+int tm_words_for_host(struct tm_err *err);
+/* The same for pipeline:submit() of Lua, whose words those of a host are but for some. */
+int tm_words_for_lua(struct tm_err *err);
+/* The current directory, to free(); NULL with words. */
+char *tm_api_here(struct tm_err *err);
 /* 0, or TM_EUSAGE: a call that turns the loop, or closes it, where that cannot be. `what`: the call. */
 int tm_runtime_may_turn(const struct tidemill_runtime *rt, const char *what, struct tm_err *err);
 /* Turns the loop until `is_done` says so: as of tidemill_runtime_run(). */
@@ -94,8 +102,11 @@ char *tm_program_find(const struct tm_fs *fs, const char *given, struct tm_err *
 /* Takes the tree over, also when it fails; NULL: there is none, and why is in `err`. `name`: the file, or what paths are against. */
 int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
                  const char *name, bool has_file, struct tm_err *err);
-/* The definition, checked, its scripts compiled; the caller's. NULL with words. */
-struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm_err *err);
+/* The definition, checked, with its scripts compiled where that is wanted; the caller's. NULL with words. */
+struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
+                                    struct tm_err *err);
+/* A value out of a job's record: a text as it was given, or what else it was. */
+void tm_draft_set_param(struct tidemill_pipeline *p, const char *name, const struct tm_json *value);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
 bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name);

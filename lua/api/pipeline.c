@@ -6,20 +6,17 @@
 #include "api/own.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/map.h"
 #include "base/path.h"
+#include "plan/graph.h"
 #include "plan/snapshot.h"
 #include "runtime.h"
 
 static char *absolute(const char *name, struct tm_err *err)
 {
-  char *cwd = getcwd(NULL, 0), *path = NULL;
-  if (cwd)
-    path = tm_path_absolute(cwd, *name ? name : "pipeline");
-  else
-    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  char *cwd = tm_api_here(err);
+  char *path = cwd ? tm_path_absolute(cwd, *name ? name : "pipeline") : NULL;
   free(cwd);
   return path;
 }
@@ -68,8 +65,9 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
     .name = path, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
   };
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_load()", "rt", rt, "path", path, NULL) < 0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_load()", "out", out, "rt", rt, "path", path, NULL) < 0)
     return TM_EUSAGE;
   return tm_draft_new(out, rt, load_piece(rt, &piece, err), path, true, err);
 }
@@ -82,9 +80,10 @@ int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemil
     .name = name, .text = text, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
   };
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_load_string()", "rt", rt, "text", text, "name", name, NULL) <
-      0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_load_string()", "out", out, "rt", rt, "text", text, "name",
+              name, NULL) < 0)
     return TM_EUSAGE;
   return tm_draft_new(out, rt, load_piece(rt, &piece, err), name, false, err);
 }
@@ -94,8 +93,10 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
 {
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
-  *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_from_lua()", "rt", rt, "L", L, "name", name, NULL) < 0)
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_from_lua()", "out", out, "rt", rt, "L", L, "name", name,
+              NULL) < 0)
     return TM_EUSAGE;
   return tm_draft_new(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
@@ -108,16 +109,18 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
   for (size_t i = 0; i < p->params.len; i++) {
     free((char *)p->params.at[i].name);
     free((char *)p->params.at[i].value);
+    tm_json_free((struct tm_json *)p->params.at[i].tree);
   }
   TM_ARRAY_RELEASE(&p->params);
   tm_json_free(p->tree);
   free(p->file);
+  free(p->graph);
   free(p);
 }
 
 const char *tidemill_pipeline_name(const struct tidemill_pipeline *p)
 {
-  return tm_json_str(p->tree, "name", "");
+  return p ? tm_json_str(p->tree, "name", "") : NULL;
 }
 
 static struct tm_param *find_param(const struct tidemill_pipeline *p, const char *name)
@@ -133,20 +136,37 @@ bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name)
   return find_param(p, name) != NULL;
 }
 
-int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, const char *value,
-                                struct tm_err *err)
+/* The one of that name, without a value. */
+static struct tm_param *empty_param(struct tidemill_pipeline *p, const char *name)
 {
-  struct tm_param *known;
-  if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
-    return TM_EUSAGE;
-  known = find_param(p, name);
+  struct tm_param *known = find_param(p, name);
   if (!known) {
     known = TM_ARRAY_ADD(&p->params);
     *known = (struct tm_param) { .name = tm_xstrdup(name) };
   }
   free((char *)known->value);
-  known->value = tm_xstrdup(value);
+  tm_json_free((struct tm_json *)known->tree);
+  known->value = NULL;
+  known->tree = NULL;
+  return known;
+}
+
+int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, const char *value,
+                                struct tm_err *err)
+{
+  if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
+    return TM_EUSAGE;
+  empty_param(p, name)->value = tm_xstrdup(value);
   return 0;
+}
+
+void tm_draft_set_param(struct tidemill_pipeline *p, const char *name, const struct tm_json *value)
+{
+  struct tm_param *param = empty_param(p, name);
+  if (value->type == TM_JSON_STRING)
+    param->value = tm_xstrdup(value->string.at);
+  else
+    param->tree = tm_json_copy(value);
 }
 
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
@@ -166,11 +186,12 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, struct tm_err *err)
+struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
+                                    struct tm_err *err)
 {
   struct tm_pipeline *settled =
       tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
-  if (settled && tm_draft_check_scripts(settled, err) < 0) {
+  if (settled && with_scripts && tm_draft_check_scripts(settled, err) < 0) {
     tm_pipeline_free(settled);
     return NULL;
   }
@@ -188,7 +209,34 @@ int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_pipeline_check()", "p", p, NULL) < 0)
     return TM_EUSAGE;
-  settled = tm_draft_settle(p, err);
+  settled = tm_draft_settle(p, true, err);
   tm_pipeline_free(settled);
   return settled ? 0 : err->code;
+}
+
+int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
+                            enum tidemill_graph format, struct tm_err *err)
+{
+  static const enum tm_graph_format formats[] = { [TIDEMILL_GRAPH_TEXT] = TM_GRAPH_TEXT,
+                                                  [TIDEMILL_GRAPH_DOT] = TM_GRAPH_DOT,
+                                                  [TIDEMILL_GRAPH_MERMAID] = TM_GRAPH_MERMAID };
+  static const char call[] = "tidemill_pipeline_graph()";
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_pipeline *settled;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, call, "out", out, "p", p, NULL) < 0)
+    return TM_EUSAGE;
+  if ((unsigned)format >= TM_COUNT_OF(formats))
+    return tm_err_set(err, TM_EUSAGE, "%s: %d is no format", call, (int)format);
+  if (!(settled = tm_draft_settle(p, false, err)))
+    return err->code;
+  tm_graph_add(&text, settled, formats[format]);
+  tm_pipeline_free(settled);
+  free(p->graph);
+  p->graph = tm_buf_take(&text);
+  *out = p->graph;
+  return 0;
 }

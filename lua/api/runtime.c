@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/time.h"
@@ -33,6 +34,14 @@ int tm_need(struct tm_err *err, const char *call, ...)
     is_there = va_arg(ap, const void *) != NULL;
   va_end(ap);
   return is_there ? 0 : tm_err_set(err, TM_EUSAGE, "%s: `%s` is NULL", call, name);
+}
+
+char *tm_api_here(struct tm_err *err)
+{
+  char *cwd = getcwd(NULL, 0);
+  if (!cwd)
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+  return cwd;
 }
 
 static void stop(struct tidemill_runtime *rt)
@@ -80,15 +89,29 @@ static void free_now(void *data)
     on_closed(host);
 }
 
+/* NULL says that it was not given; "" would be the current directory. */
+static int refuse_empty(const struct tidemill_runtime_options *given, struct tm_err *err)
+{
+  struct tidemill_runtime_options o = read_options(given);
+  const char *name = o.workspace && !*o.workspace ? "workspace"
+                     : o.program && !*o.program   ? "program"
+                                                  : NULL;
+  return name ? tm_err_set(err, TM_EUSAGE, "tidemill_runtime_new(): `%s` is empty", name) : 0;
+}
+
 int tidemill_runtime_new(struct tidemill_runtime **out,
                          const struct tidemill_runtime_options *options, struct tm_err *err)
 {
   struct tidemill_runtime *rt;
+  if (tm_need(err, "tidemill_runtime_new()", "out", out, NULL) < 0)
+    return TM_EUSAGE;
   *out = NULL;
   if (options && options->size == 0)
     return tm_err_set(err, TM_EUSAGE,
                       "tidemill_runtime_new(): the options have no size; begin with "
                       "TIDEMILL_RUNTIME_OPTIONS_INIT");
+  if (options && refuse_empty(options, err) < 0)
+    return TM_EUSAGE;
   rt = TM_NEW(struct tidemill_runtime);
   rt->o = read_options(options);
   rt->fs = tm_fs_real();
@@ -169,13 +192,18 @@ static bool is_idle(const void *data)
 
 int tidemill_runtime_run(struct tidemill_runtime *rt, int timeout_ms, struct tm_err *err)
 {
-  return tm_runtime_wait(rt, is_idle, rt, timeout_ms, "tidemill_runtime_run()", err);
+  static const char call[] = "tidemill_runtime_run()";
+  int rc = tm_need(err, call, "rt", rt, NULL);
+  return rc < 0 ? rc : tm_runtime_wait(rt, is_idle, rt, timeout_ms, call, err);
 }
 
 int tidemill_runtime_turn(struct tidemill_runtime *rt, struct tm_err *err)
 {
-  int rc = tm_runtime_may_turn(rt, "tidemill_runtime_turn()", err);
+  static const char call[] = "tidemill_runtime_turn()";
+  int rc = tm_need(err, call, "rt", rt, NULL);
   size_t n;
+  if (rc == 0)
+    rc = tm_runtime_may_turn(rt, call, err);
   if (rc < 0)
     return rc;
   tm_loop_turn(&rt->loop);
@@ -186,17 +214,17 @@ int tidemill_runtime_turn(struct tidemill_runtime *rt, struct tm_err *err)
 
 int tidemill_runtime_fd(const struct tidemill_runtime *rt)
 {
-  return tm_loop_is_joined(&rt->loop) ? -1 : tm_loop_fd(&rt->loop);
+  return !rt || tm_loop_is_joined(&rt->loop) ? -1 : tm_loop_fd(&rt->loop);
 }
 
 int tidemill_runtime_timeout(struct tidemill_runtime *rt)
 {
-  return tm_loop_is_joined(&rt->loop) ? -1 : tm_loop_timeout_ms(&rt->loop);
+  return !rt || tm_loop_is_joined(&rt->loop) ? -1 : tm_loop_timeout_ms(&rt->loop);
 }
 
 void tidemill_runtime_wake(struct tidemill_runtime *rt)
 {
-  if (tm_loop_is_joined(&rt->loop))
+  if (!rt || tm_loop_is_joined(&rt->loop))
     return;
   atomic_store(&rt->is_woken, true);
   tm_wake_send(&rt->wake);
@@ -204,7 +232,7 @@ void tidemill_runtime_wake(struct tidemill_runtime *rt)
 
 const char *tidemill_runtime_program(const struct tidemill_runtime *rt)
 {
-  return rt->program;
+  return rt ? rt->program : NULL;
 }
 
 static int may_close(const struct tidemill_runtime *rt, struct tm_err *err)

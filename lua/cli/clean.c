@@ -6,24 +6,15 @@
  *
  * What would be removed is listed, then asked for on a terminal; without one it takes --yes.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/path.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
-#include "run/job.h"
-#include "run/old_snapshots.h"
-#include "run/removal.h"
-#include "run/survey.h"
-#include "store/jobs.h"
-#include "store/registry.h"
-#include "sys/clock.h"
 
 struct clean_options {
   struct tm_words statuses;
@@ -31,26 +22,19 @@ struct clean_options {
   bool all, dry_run, yes, json;
 };
 
-struct candidate {
-  char *dir;
-  char *kept; /* why it stays; NULL: it goes */
-  enum tm_job_status status;
-  int64_t ended_ns; /* when it was last at work */
-  int64_t bytes;
-};
-
 struct clean {
-  const struct tm_cli *cli;
   struct clean_options o;
   struct tm_words rest;
-  char *workspace; /* NULL: none is here, and jobs are named by their directories */
-  int64_t now_ns, age_ns;
-  struct TM_ARRAY(struct candidate) list;
-  struct tm_old_snapshots scripts; /* that go, too */
-  int64_t going, bytes;
+  int64_t age_ns;
+  struct tidemill_workspace *workspace;
+  struct tidemill_clean *chosen;
+  size_t going, staying, scripts;
+  int64_t bytes, script_bytes;
 };
 
 static const char *const statuses[] = { "Completed", "Failed", "Canceled", "Interrupted", NULL };
+static const enum tidemill_state states[] = { TIDEMILL_COMPLETED, TIDEMILL_FAILED,
+                                              TIDEMILL_CANCELED, TIDEMILL_INTERRUPTED };
 
 #define PLACE(field) offsetof(struct clean_options, field)
 /* clang-format off */
@@ -114,98 +98,6 @@ static int read_arguments(struct clean *c, int argc, char **argv, struct tm_err 
   return rc;
 }
 
-/* Which jobs. */
-
-static bool is_wanted(const struct clean *c, const struct candidate *j)
-{
-  bool by_status = c->o.all || (c->o.statuses.len == 0 && j->status != TM_JOB_COMPLETED);
-  for (size_t i = 0; i < c->o.statuses.len; i++)
-    by_status = by_status || strcmp(c->o.statuses.at[i], tm_job_status_name(j->status)) == 0;
-  return c->rest.len > 0 || (by_status && c->now_ns - j->ended_ns >= c->age_ns);
-}
-
-/* Why it stays, to free(); NULL: it may go. */
-static char *reason_to_keep(const struct clean *c, const struct candidate *j, struct tm_err *err)
-{
-  char *name = NULL, *reason = NULL;
-  if (j->status == TM_JOB_RUNNING)
-    return tm_xstrdup("it is running");
-  if (c->workspace && tm_registry_find_job(&name, c->workspace, j->dir, err) > 0)
-    reason = tm_xprintf("its output is the registered dataset '%s'; tidemill dataset unregister %s "
-                        "lets it go",
-                        name, name);
-  free(name);
-  return reason;
-}
-
-static int64_t ended_of(const struct clean *c, const struct tm_survey *s)
-{
-  char *record = tm_path_join(s->dir, "job.json");
-  int64_t at = s->end_wall_ns ? s->end_wall_ns : s->begin_wall_ns;
-  struct tm_stat st;
-  if (at == 0 && c->cli->fs->stat(c->cli->fs->self, record, true, &st) == 0)
-    at = st.mtime_ns;
-  free(record);
-  return at;
-}
-
-/* Looks at one; `dir` is taken over. */
-static int add(struct clean *c, char *dir, struct tm_err *err)
-{
-  struct tm_survey s;
-  struct candidate j = { .dir = dir };
-  int rc = tm_survey_read(&s, dir, c->now_ns, err);
-  if (rc >= 0) {
-    j.status = s.status;
-    j.ended_ns = ended_of(c, &s);
-    err->code = 0;
-    if (is_wanted(c, &j)) {
-      j.kept = reason_to_keep(c, &j, err);
-      j.bytes = j.kept ? 0 : tm_job_size(c->cli->fs, dir);
-      rc = err->code;
-    } else {
-      j.kept = tm_xstrdup("");
-    }
-  }
-  tm_survey_release(&s);
-  c->going += rc >= 0 && !j.kept;
-  c->bytes += j.bytes;
-  *TM_ARRAY_ADD(&c->list) = j;
-  return rc < 0 ? rc : 0;
-}
-
-static int add_named(struct clean *c, struct tm_err *err)
-{
-  int rc = 0;
-  for (size_t i = 0; i < c->rest.len && rc == 0; i++) {
-    char *dir = tm_cli_find_job(c->cli, c->rest.at[i], err);
-    bool is_twice = false;
-    for (size_t k = 0; dir && k < c->list.len; k++)
-      is_twice = is_twice || strcmp(c->list.at[k].dir, dir) == 0;
-    if (is_twice)
-      free(dir);
-    else
-      rc = dir ? add(c, dir, err) : err->code;
-  }
-  return rc;
-}
-
-/* One that cannot be read is said, and stays: named, it is refused. */
-static int add_all(struct clean *c, struct tm_err *err)
-{
-  struct tm_jobs jobs = { 0 };
-  int rc = tm_jobs_list(&jobs, c->cli->fs, c->workspace, err);
-  for (size_t i = 0; i < jobs.len && rc >= 0; i++) {
-    struct tm_err why = TM_ERR_NONE;
-    if (add(c, tm_xstrdup(jobs.at[i]), &why) < 0) {
-      tm_cli_say("left as it is: %s", why.text);
-      c->list.at[c->list.len - 1].kept = tm_xstrdup("");
-    }
-  }
-  tm_jobs_release(&jobs);
-  return rc < 0 ? rc : 0;
-}
-
 /* What is said. */
 
 static void add_size(struct tm_buf *out, int64_t bytes)
@@ -218,19 +110,24 @@ static void add_size(struct tm_buf *out, int64_t bytes)
   tm_buf_printf(out, "%.*f %s", i > 0 && n < 10 ? 1 : 0, n, units[i]);
 }
 
-static void add_line(struct tm_buf *out, const struct clean *c, const struct candidate *j)
+static void add_json(struct tm_buf *out, struct tm_json *v)
+{
+  tm_json_write(out, v, (struct tm_json_style) { 0 });
+  tm_json_free(v);
+}
+
+static void add_line(struct tm_buf *out, const struct clean *c, const struct tidemill_clean_job *j)
 {
   if (c->o.json) {
     struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
     tm_json_set(v, "job_dir", tm_json_new_string(j->dir));
-    tm_json_set(v, "status", tm_json_new_string(tm_job_status_name(j->status)));
-    tm_json_set(v, "removed", tm_json_new_bool(!j->kept && !c->o.dry_run));
+    tm_json_set(v, "status", tm_json_new_string(tidemill_state_name(j->state)));
+    tm_json_set(v, "removed", tm_json_new_bool(!c->o.dry_run));
     tm_json_set(v, "bytes", tm_json_new_int(j->bytes));
-    tm_json_set(v, "kept", tm_json_new_string(j->kept));
-    tm_json_write(out, v, (struct tm_json_style) { 0 });
-    tm_json_free(v);
+    tm_json_set(v, "kept", tm_json_new(TM_JSON_NULL));
+    add_json(out, v);
   } else {
-    tm_buf_printf(out, "%s  %s  ", j->dir, tm_job_status_name(j->status));
+    tm_buf_printf(out, "%s  %s  ", j->dir, tidemill_state_name(j->state));
     add_size(out, j->bytes);
   }
   tm_buf_add_char(out, '\n');
@@ -238,21 +135,19 @@ static void add_line(struct tm_buf *out, const struct clean *c, const struct can
 
 static void add_scripts_line(struct tm_buf *out, const struct clean *c)
 {
-  const struct tm_old_snapshots *s = &c->scripts;
-  if (s->paths.len == 0)
+  if (c->scripts == 0)
     return;
   if (c->o.json) {
     struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-    tm_json_set(v, "snapshots", tm_json_new_int((int64_t)s->paths.len));
+    tm_json_set(v, "snapshots", tm_json_new_int((int64_t)c->scripts));
     tm_json_set(v, "removed", tm_json_new_bool(!c->o.dry_run));
-    tm_json_set(v, "bytes", tm_json_new_int(s->bytes));
-    tm_json_write(out, v, (struct tm_json_style) { 0 });
-    tm_json_free(v);
+    tm_json_set(v, "bytes", tm_json_new_int(c->script_bytes));
+    add_json(out, v);
   } else {
-    tm_buf_printf(out, "%s/snapshots  %zu %s that no job runs any more  ", c->workspace,
-                  s->paths.len,
-                  tm_text_counted((int64_t)s->paths.len, "copy of a script", "copies of scripts"));
-    add_size(out, s->bytes);
+    tm_buf_printf(out, "%s/snapshots  %zu %s that no job runs any more  ",
+                  tidemill_workspace_path(c->workspace), c->scripts,
+                  tm_text_counted((int64_t)c->scripts, "copy of a script", "copies of scripts"));
+    add_size(out, c->script_bytes);
   }
   tm_buf_add_char(out, '\n');
 }
@@ -260,13 +155,15 @@ static void add_scripts_line(struct tm_buf *out, const struct clean *c)
 /* On standard error: those that stay, with the reason; and without --json those that go, before they are asked for. */
 static void say_list(const struct clean *c)
 {
+  bool says_going = !c->o.json && !c->o.dry_run && !c->o.yes;
+  const struct tidemill_clean_job *j;
   struct tm_buf text = TM_BUF_NONE;
-  for (size_t i = 0; i < c->list.len; i++)
-    if (c->list.at[i].kept && *c->list.at[i].kept)
-      tm_cli_say("'%s' stays: %s", c->list.at[i].dir, c->list.at[i].kept);
-    else if (!c->list.at[i].kept && !c->o.json && !c->o.dry_run && !c->o.yes)
-      add_line(&text, c, &c->list.at[i]);
-  if (!c->o.json && !c->o.dry_run && !c->o.yes)
+  for (size_t i = 0; (j = tidemill_clean_job(c->chosen, i)) != NULL; i++)
+    if (*j->kept)
+      tm_cli_say("'%s' stays: %s", j->dir, j->kept);
+    else if (says_going)
+      add_line(&text, c, j);
+  if (says_going)
     add_scripts_line(&text, c);
   fputs(tm_buf_str(&text), stderr);
   tm_buf_release(&text);
@@ -283,9 +180,10 @@ static int ask(const struct clean *c, struct tm_err *err)
     return tm_err_set(err, TM_EUSAGE,
                       "nothing is removed: there is no terminal to ask on; --yes does without, "
                       "--dry-run says what would be removed");
-  add_size(&text, c->bytes + c->scripts.bytes);
+  add_size(&text, c->bytes + c->script_bytes);
   fprintf(stderr, "remove %s, %s? [y/N] ",
-          c->going > 0 ? tm_text_counted(c->going, "this job", "these jobs") : "these copies",
+          c->going > 0 ? tm_text_counted((int64_t)c->going, "this job", "these jobs")
+                       : "these copies",
           text.data);
   fflush(stderr);
   tm_buf_release(&text);
@@ -297,24 +195,16 @@ static int ask(const struct clean *c, struct tm_err *err)
 
 /* Removing. */
 
-static int remove_one(const struct clean *c, const struct candidate *j, struct tm_err *err)
-{
-  char *reason = reason_to_keep(c, j, err); /* again: it may have been registered meanwhile */
-  int rc = reason ? tm_err_set(err, TM_EINUSE, "'%s' stays: %s", j->dir, reason) : err->code;
-  free(reason);
-  return rc < 0 ? rc : tm_job_remove(c->cli->fs, j->dir, err);
-}
-
 /* One that cannot be removed is said, and the others are all the same. The lines of those that are gone go to standard output. */
 static int remove_all(struct clean *c, struct tm_buf *text)
 {
+  const struct tidemill_clean_job *j;
   int status = 0;
-  for (size_t i = 0; i < c->list.len; i++) {
-    struct candidate *j = &c->list.at[i];
+  for (size_t i = 0; (j = tidemill_clean_job(c->chosen, i)) != NULL; i++) {
     struct tm_err err = TM_ERR_NONE;
-    if (j->kept)
+    if (*j->kept)
       continue;
-    if (c->o.dry_run || remove_one(c, j, &err) == 0) {
+    if (c->o.dry_run || tidemill_clean_remove(c->chosen, i, &err) >= 0) {
       add_line(text, c, j);
       continue;
     }
@@ -327,7 +217,7 @@ static int remove_all(struct clean *c, struct tm_buf *text)
 static int remove_scripts(struct clean *c, struct tm_buf *text)
 {
   struct tm_err err = TM_ERR_NONE;
-  if (!c->o.dry_run && tm_old_snapshots_remove(&c->scripts, c->cli->fs, &err) < 0) {
+  if (!c->o.dry_run && tidemill_clean_remove_scripts(c->chosen, &err) < 0) {
     tm_cli_say("%s", err.text);
     return 3;
   }
@@ -335,15 +225,24 @@ static int remove_scripts(struct clean *c, struct tm_buf *text)
   return 0;
 }
 
+static void count(struct clean *c)
+{
+  const struct tidemill_clean_job *j;
+  for (size_t i = 0; (j = tidemill_clean_job(c->chosen, i)) != NULL; i++) {
+    c->staying += *j->kept != '\0';
+    c->going += *j->kept == '\0';
+    c->bytes += j->bytes;
+  }
+  c->scripts = tidemill_clean_scripts(c->chosen, &c->script_bytes);
+}
+
 static int clean_all(struct clean *c, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
-  bool has_kept = false;
   int rc = 1, status = 0, written;
+  count(c);
   say_list(c);
-  for (size_t i = 0; i < c->list.len; i++)
-    has_kept = has_kept || (c->list.at[i].kept && *c->list.at[i].kept);
-  if (c->going == 0 && c->scripts.paths.len == 0)
+  if (c->going == 0 && c->scripts == 0)
     tm_cli_say("there is nothing to remove");
   else if (!c->o.dry_run)
     rc = ask(c, err);
@@ -355,50 +254,45 @@ static int clean_all(struct clean *c, struct tm_err *err)
   written = tm_cli_write(&text);
   tm_buf_release(&text);
   /* A job that was named and stays is a refusal. */
-  return written ? written : status ? status : c->rest.len > 0 && has_kept ? 2 : 0;
+  return written ? written : status ? status : c->rest.len > 0 && c->staying > 0 ? 2 : 0;
 }
 
-/* Those of jobs that are to go included. What cannot be known is not removed. */
-static void find_scripts(struct clean *c)
+static int run_clean(struct clean *c, const struct tm_cli *cli, struct tm_err *err)
 {
-  struct tm_err err = TM_ERR_NONE;
-  struct TM_ARRAY(char *) gone = { 0 };
-  for (size_t i = 0; i < c->list.len; i++)
-    if (!c->list.at[i].kept)
-      *TM_ARRAY_ADD(&gone) = c->list.at[i].dir;
-  if (tm_old_snapshots_find(&c->scripts, c->cli->fs, c->workspace, gone.at, gone.len, &err) < 0)
-    tm_cli_say("copies of scripts are left as they are: %s", err.text);
-  TM_ARRAY_RELEASE(&gone);
-}
-
-static int run_clean(struct clean *c, struct tm_err *err)
-{
-  int rc;
-  c->now_ns = tm_clock_wall_ns();
-  c->workspace = tm_cli_workspace(c->cli, err);
-  if (!c->workspace && c->rest.len == 0)
-    return err->code;
-  err->code = 0;
-  rc = c->rest.len > 0 ? add_named(c, err) : add_all(c, err);
-  if (rc >= 0 && c->rest.len == 0)
-    find_scripts(c);
+  struct tidemill_clean_options o = TIDEMILL_CLEAN_OPTIONS_INIT;
+  enum tidemill_state wanted[TM_COUNT_OF(states)];
+  int rc = 0;
+  if (c->rest.len > 0)
+    c->workspace = tm_cli_nearest_workspace(cli);
+  else
+    rc = tm_cli_open_workspace(cli, &c->workspace, false, err);
+  if (rc < 0)
+    return rc;
+  for (size_t i = 0; i < TM_COUNT_OF(states); i++)
+    for (size_t k = 0; k < c->o.statuses.len; k++)
+      if (strcmp(statuses[i], c->o.statuses.at[k]) == 0) {
+        wanted[o.states_len++] = states[i];
+        break;
+      }
+  o.states = wanted;
+  o.jobs = c->rest.at;
+  o.jobs_len = c->rest.len;
+  o.all = c->o.all;
+  o.older_than_ns = c->age_ns;
+  rc = tidemill_clean_new(&c->chosen, c->workspace, &o, err);
   return rc < 0 ? rc : clean_all(c, err);
 }
 
 static int clean(const struct tm_cli *cli, int argc, char **argv)
 {
-  struct clean c = { .cli = cli };
+  struct clean c = { 0 };
   struct tm_err err = TM_ERR_NONE;
   int rc = read_arguments(&c, argc, argv, &err);
-  rc = rc < 0 ? tm_cli_fail_usage(&tm_command_clean, &err) : tm_cli_end(run_clean(&c, &err), &err);
-  for (size_t i = 0; i < c.list.len; i++) {
-    free(c.list.at[i].dir);
-    free(c.list.at[i].kept);
-  }
-  TM_ARRAY_RELEASE(&c.list);
-  tm_old_snapshots_release(&c.scripts);
+  rc = rc < 0 ? tm_cli_fail_usage(&tm_command_clean, &err)
+              : tm_cli_end(run_clean(&c, cli, &err), &err);
+  tidemill_clean_free(c.chosen);
+  tidemill_workspace_close(c.workspace);
   TM_ARRAY_RELEASE(&c.o.statuses);
   TM_ARRAY_RELEASE(&c.rest);
-  free(c.workspace);
   return rc;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/disk.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -23,8 +24,6 @@
 #include "run/job.h"
 #include "runtime.h"
 #include "store/db.h"
-#include "store/jobs.h"
-#include "store/workspace.h"
 #include "sys/loop.h"
 #include "sys/process.h"
 
@@ -111,40 +110,42 @@ int tm_cli_one_job(const struct tm_words *rest, struct tm_err *err)
   return 0;
 }
 
-static char *current_dir(struct tm_err *err)
+static void on_log(void *data, enum tidemill_level level, const char *text)
 {
-  char *cwd = getcwd(NULL, 0);
-  if (!cwd)
-    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-  return cwd;
+  tm_cli_say("%s", text);
+}
+
+int tm_cli_open_workspace(const struct tm_cli *cli, struct tidemill_workspace **out, bool make,
+                          struct tm_err *err)
+{
+  struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
+  o.make = make;
+  o.on_log = on_log;
+  return tm_workspace_open_on(out, cli->fs, &o, err);
+}
+
+struct tidemill_workspace *tm_cli_nearest_workspace(const struct tm_cli *cli)
+{
+  struct tidemill_workspace *ws = tm_workspace_nearest(cli->fs);
+  ws->o.on_log = on_log;
+  return ws;
+}
+
+int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, const char *job,
+                       struct tm_err *err)
+{
+  struct tidemill_workspace *ws = tm_cli_nearest_workspace(cli);
+  int rc = tidemill_record_open(out, ws, job, err);
+  tidemill_workspace_close(ws);
+  return rc;
 }
 
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err)
 {
-  char *cwd = current_dir(err);
-  char *dir = cwd ? tm_jobs_find(cli->fs, given, getenv(TM_WORKSPACE_VARIABLE), cwd, err) : NULL;
-  free(cwd);
+  struct tidemill_workspace *ws = tm_cli_nearest_workspace(cli);
+  char *dir = tm_workspace_job_dir(ws, given, err);
+  tidemill_workspace_close(ws);
   return dir;
-}
-
-char *tm_cli_workspace(const struct tm_cli *cli, struct tm_err *err)
-{
-  const char *named = getenv(TM_WORKSPACE_VARIABLE);
-  char *cwd = current_dir(err);
-  char *found = cwd ? tm_workspace_look(cli->fs, named, cwd) : NULL;
-  if (cwd && !found && named && *named)
-    tm_err_set(err, TM_EUSAGE,
-               "there is no workspace '%s', which " TM_WORKSPACE_VARIABLE
-               " names; a run makes it where nothing is there, or name another",
-               named);
-  else if (cwd && !found)
-    tm_err_set(err, TM_EUSAGE,
-               "no workspace (" TM_WORKSPACE_NAME
-               ") is in '%s' or above it; a run makes one beside its pipeline file, or name one "
-               "in " TM_WORKSPACE_VARIABLE,
-               cwd);
-  free(cwd);
-  return found;
 }
 
 /* Words. */

@@ -7,7 +7,8 @@
 #define TM_CLI_CLI_H
 
 #include "cli/options.h"
-#include "sys/fs.h"
+
+struct tm_fs;
 
 struct tm_cli {
   const struct tm_fs *fs; /* what jobs write through; tests put another one in its place */
@@ -44,10 +45,16 @@ int tm_cli_write(const struct tm_buf *text);
 
 /* JOB on the command line (store/jobs.h). The words that are left over are exactly one: TM_EUSAGE. */
 int tm_cli_one_job(const struct tm_words *rest, struct tm_err *err);
+/* The workspace that is here, with `make` also a new one; what it has to say is said. To tidemill_workspace_close(). */
+int tm_cli_open_workspace(const struct tm_cli *cli, struct tidemill_workspace **out, bool make,
+                          struct tm_err *err);
+/* The same, or one without a place, for jobs that are named by their directories. */
+struct tidemill_workspace *tm_cli_nearest_workspace(const struct tm_cli *cli);
+/* To tidemill_record_close(). */
+int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, const char *job,
+                       struct tm_err *err);
 /* The job's directory, to free(); NULL with words. */
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err);
-/* The workspace that is here already, to free(); NULL with words. */
-char *tm_cli_workspace(const struct tm_cli *cli, struct tm_err *err);
 
 /* The table of commands, in the order of the overview; NULL at its end. Those without a summary are internal. */
 const struct tm_command *tm_command_at(size_t i);

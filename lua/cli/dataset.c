@@ -1,16 +1,11 @@
-/* dataset.c - `tidemill dataset list|show|register|unregister`: the registered datasets of the workspace (store/registry.h). */
+/* dataset.c - `tidemill dataset list|show|register|unregister`: the registered datasets of the workspace. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
-#include "store/registry.h"
-#include "store/workspace.h"
-#include "sys/clock.h"
 
 struct dataset_options {
   const char *version, *description;
@@ -22,7 +17,7 @@ struct dataset {
   const struct tm_cli *cli;
   struct dataset_options o;
   struct tm_words rest; /* [0] is what is to be done */
-  char *workspace;
+  struct tidemill_workspace *workspace;
   int64_t version; /* 0: the newest */
 };
 
@@ -107,6 +102,15 @@ static int check_option(const struct action *a, bool is_given, const char *name,
   return tm_err_set(err, TM_EUSAGE, "'--%s' is no option of 'dataset %s'", name, a->name);
 }
 
+static int read_version(int64_t *out, const char *text, struct tm_err *err)
+{
+  *out = 0;
+  if (strcmp(text, "latest") == 0 || (tm_text_int(text, out) && *out >= 1))
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "'%s' is no version; accepted: an integer from 1 on, or 'latest'", text);
+}
+
 static int check_words(struct dataset *d, const struct action *a, struct tm_err *err)
 {
   const struct dataset_options *o = &d->o;
@@ -122,7 +126,7 @@ static int check_words(struct dataset *d, const struct action *a, struct tm_err 
       check_option(a, o->manifest, "manifest", err) < 0 ||
       check_option(a, o->null_separated, "null-separated", err) < 0)
     return TM_EUSAGE;
-  return o->version ? tm_registry_read_version(&d->version, o->version, err) : 0;
+  return o->version ? read_version(&d->version, o->version, err) : 0;
 }
 
 /* Words for a version. */
@@ -135,31 +139,9 @@ static void add_moment(struct tm_buf *out, int64_t wall_ns)
   tm_buf_release(&text);
 }
 
-static struct tm_json *to_json(const struct tm_registered *r)
+static void add_json(struct tm_buf *out, struct tidemill_dataset *d)
 {
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  struct tm_buf at = TM_BUF_NONE;
-  tm_time_iso(&at, r->registered_ns);
-  tm_json_set(v, "name", tm_json_new_string(r->name));
-  tm_json_set(v, "version", tm_json_new_int(r->version));
-  tm_json_set(v, "type", tm_json_new_string(r->definition->tag));
-  tm_json_set(v, "description", tm_json_new_string(r->description));
-  tm_json_set(v, "tags", r->tags ? tm_json_copy(r->tags) : tm_json_new(TM_JSON_OBJECT));
-  tm_json_set(v, "registered", tm_json_new_string(at.data));
-  tm_json_set(v, "files", tm_json_new_int(r->identity.files));
-  tm_json_set(v, "bytes", tm_json_new_int(r->identity.bytes));
-  tm_json_set(v, "job_dir", tm_json_new_string(r->job));
-  tm_json_set(v, "step", tm_json_new_string(r->step));
-  tm_json_set(v, "definition", tm_json_copy(r->definition));
-  tm_buf_release(&at);
-  return v;
-}
-
-static void add_json(struct tm_buf *out, struct tm_json *v)
-{
-  tm_json_write(out, v, (struct tm_json_style) { 0 });
-  tm_buf_add_char(out, '\n');
-  tm_json_free(v);
+  tm_buf_printf(out, "%s\n", tidemill_dataset_json(d));
 }
 
 static void add_number(struct tm_buf *out, const char *before, int64_t n, const char *behind)
@@ -171,7 +153,7 @@ static void add_number(struct tm_buf *out, const char *before, int64_t n, const 
 
 static void add_words(struct tm_buf *out, const char *label, const char *text)
 {
-  if (!text)
+  if (!*text)
     return;
   tm_buf_printf(out, "%-13s", label);
   tm_text_one_line(out, text, strlen(text), 0);
@@ -180,150 +162,138 @@ static void add_words(struct tm_buf *out, const char *label, const char *text)
 
 /* list */
 
-static void add_row(struct tm_buf *out, const struct tm_registered *r, int width)
+struct row {
+  char *name, *rest;
+};
+
+struct listing {
+  bool json;
+  struct TM_ARRAY(struct row) rows;
+  int width;
+  struct tm_buf text;
+};
+
+/* What is behind the name. */
+static char *rest_of(const struct tidemill_dataset_info *r)
 {
-  tm_buf_printf(out, "%-*s  %7" PRId64 "  %10" PRId64 "  %15" PRId64 "  ", width, r->name,
-                r->version, r->identity.files, r->identity.bytes);
-  add_moment(out, r->registered_ns);
-  if (r->description) {
-    tm_buf_add_str(out, "  ");
-    tm_text_one_line(out, r->description, strlen(r->description), 60);
+  struct tm_buf out = TM_BUF_NONE;
+  tm_buf_printf(&out, "%7" PRId64 "  %10" PRId64 "  %15" PRId64 "  ", r->version, r->files,
+                r->bytes);
+  add_moment(&out, r->registered_ns);
+  if (*r->description) {
+    tm_buf_add_str(&out, "  ");
+    tm_text_one_line(&out, r->description, strlen(r->description), 60);
   }
-  tm_buf_add_char(out, '\n');
+  tm_buf_add_char(&out, '\n');
+  return tm_buf_take(&out);
+}
+
+static int on_dataset(void *data, struct tidemill_dataset *d)
+{
+  struct listing *l = data;
+  const struct tidemill_dataset_info *info = tidemill_dataset_info(d);
+  if (l->json) {
+    add_json(&l->text, d);
+    return 0;
+  }
+  if ((int)strlen(info->name) > l->width)
+    l->width = (int)strlen(info->name);
+  *TM_ARRAY_ADD(&l->rows) = (struct row) { .name = tm_xstrdup(info->name), .rest = rest_of(info) };
+  return 0;
+}
+
+static void add_table(struct listing *l)
+{
+  if (l->rows.len > 0)
+    tm_buf_printf(&l->text, "%-*s  %7s  %10s  %15s  %-19s  %s\n", l->width, "name", "version",
+                  "files", "bytes", "registered (UTC)", "description");
+  for (size_t i = 0; i < l->rows.len; i++)
+    tm_buf_printf(&l->text, "%-*s  %s", l->width, l->rows.at[i].name, l->rows.at[i].rest);
 }
 
 static int list(struct dataset *d, struct tm_err *err)
 {
-  struct tm_registered_list all = { 0 };
-  struct tm_buf text = TM_BUF_NONE;
-  size_t width = strlen("name");
-  int rc = tm_registry_list(&all, d->workspace, d->rest.len > 1 ? d->rest.at[1] : NULL, err);
-  for (size_t i = 0; i < all.len; i++)
-    width = strlen(all.at[i].name) > width ? strlen(all.at[i].name) : width;
-  if (rc == 0 && all.len == 0)
-    tm_cli_say("no dataset is registered in the workspace '%s' yet", d->workspace);
-  if (all.len > 0 && !d->o.json)
-    tm_buf_printf(&text, "%-*s  %7s  %10s  %15s  %-19s  %s\n", (int)width, "name", "version",
-                  "files", "bytes", "registered (UTC)", "description");
-  for (size_t i = 0; i < all.len && rc == 0; i++)
-    if (d->o.json)
-      add_json(&text, to_json(&all.at[i]));
-    else
-      add_row(&text, &all.at[i], (int)width);
-  if (rc == 0)
-    rc = tm_cli_write(&text);
-  tm_buf_release(&text);
-  tm_registered_list_release(&all);
+  struct listing l = { .json = d->o.json, .width = (int)strlen("name") };
+  const char *name = d->rest.len > 1 ? d->rest.at[1] : NULL;
+  int rc = tidemill_workspace_datasets(d->workspace, name, on_dataset, &l, err);
+  if (rc == 0) {
+    add_table(&l);
+    if (l.text.len == 0)
+      tm_cli_say("no dataset is registered in the workspace '%s' yet",
+                 tidemill_workspace_path(d->workspace));
+    rc = tm_cli_write(&l.text);
+  }
+  for (size_t i = 0; i < l.rows.len; i++) {
+    free(l.rows.at[i].name);
+    free(l.rows.at[i].rest);
+  }
+  TM_ARRAY_RELEASE(&l.rows);
+  tm_buf_release(&l.text);
   return rc;
 }
 
 /* show */
 
-static void add_paths(struct tm_buf *out, const struct tm_registered *r)
+static void add_then(struct tm_buf *out, const struct tidemill_dataset_info *r)
 {
-  const struct tm_json *paths = tm_json_get(r->definition, "paths");
-  const char *base = tm_json_str(r->definition, "base_dir", "/");
-  for (size_t i = 0; paths && paths->type == TM_JSON_ARRAY && i < paths->list.len; i++) {
-    char *path = tm_path_absolute(base, paths->list.at[i]->string.at);
-    add_words(out, i == 0 ? "paths:" : "", path);
-    free(path);
-  }
+  add_number(out, "", r->files, tm_text_counted(r->files, " file, ", " files, "));
+  add_number(out, "", r->bytes, " bytes\n");
 }
 
-static void add_registered(struct tm_buf *out, const struct tm_registered *r)
+static void add_registered(struct tm_buf *out, const struct tidemill_dataset *d)
 {
+  const struct tidemill_dataset_info *r = tidemill_dataset_info(d);
+  const char *text;
   tm_buf_printf(out, "%-13s%s\n%-13s%" PRId64 "\n%-13s%s\n", "name:", r->name,
-                "version:", r->version, "type:", r->definition->tag);
+                "version:", r->version, "type:", r->type);
   add_words(out, "description:", r->description);
-  for (size_t i = 0; r->tags && r->tags->type == TM_JSON_OBJECT && i < r->tags->list.len; i++) {
-    char *tag = tm_xprintf("%s=%s", r->tags->keys[i], tm_json_str(r->tags, r->tags->keys[i], ""));
-    add_words(out, i == 0 ? "tags:" : "", tag);
-    free(tag);
-  }
-  add_paths(out, r);
+  for (size_t i = 0; (text = tidemill_dataset_tag(d, i)) != NULL; i++)
+    add_words(out, i == 0 ? "tags:" : "", text);
+  for (size_t i = 0; (text = tidemill_dataset_path(d, i)) != NULL; i++)
+    add_words(out, i == 0 ? "paths:" : "", text);
   tm_buf_printf(out, "%-13s", "registered:");
   add_moment(out, r->registered_ns);
-  tm_buf_add_str(out, " UTC\n");
-  tm_buf_printf(out, "%-13s", "then:");
-  add_number(out, "", r->identity.files, tm_text_counted(r->identity.files, " file, ", " files, "));
-  add_number(out, "", r->identity.bytes, " bytes\n");
+  tm_buf_printf(out, " UTC\n%-13s", "then:");
+  add_then(out, r);
   add_words(out, "output of:", r->job);
 }
 
 static int show(struct dataset *d, struct tm_err *err)
 {
-  struct tm_buf text = TM_BUF_NONE, changes = TM_BUF_NONE;
-  struct tm_registered r;
-  int rc = tm_registry_find(&r, d->workspace, d->rest.at[1], d->version, err);
+  struct tidemill_dataset *found = NULL;
+  struct tm_buf text = TM_BUF_NONE;
+  const char *changes;
+  int rc = tidemill_dataset_open(&found, d->workspace, d->rest.at[1], d->version, err);
   if (rc == 0)
-    rc = tm_registry_compare(&changes, d->cli->fs, &r, err);
+    rc = tidemill_dataset_changes(found, &changes, err);
   if (rc >= 0 && d->o.json) {
-    struct tm_json *v = to_json(&r);
-    tm_json_set(v, "changed", tm_json_new_string(changes.data));
-    add_json(&text, v);
+    add_json(&text, found);
   } else if (rc >= 0) {
-    add_registered(&text, &r);
-    add_words(&text, "now:", rc > 0 ? changes.data : "as then");
+    add_registered(&text, found);
+    add_words(&text, "now:", rc > 0 ? changes : "as then");
   }
   if (rc >= 0)
     rc = tm_cli_write(&text);
   tm_buf_release(&text);
-  tm_buf_release(&changes);
-  tm_registered_release(&r);
+  tidemill_dataset_close(found);
   return rc;
 }
 
 /* register */
 
-static struct tm_json *read_tags(const struct dataset *d, struct tm_err *err)
+static int say_added(const struct dataset *d, struct tidemill_dataset *added, bool is_new)
 {
-  struct tm_json *tags = tm_json_new(TM_JSON_OBJECT);
-  for (size_t i = 0; i < d->o.tags.len; i++) {
-    const char *given = d->o.tags.at[i], *equal = strchr(given, '=');
-    if (!equal || equal == given) {
-      tm_err_set(err, TM_EUSAGE, "'--tag %s' is not of the form NAME=VALUE", given);
-      tm_json_free(tags);
-      return NULL;
-    }
-    char *name = tm_xstrndup(given, (size_t)(equal - given));
-    tm_json_set(tags, name, tm_json_new_string(equal + 1));
-    free(name);
-  }
-  return tags;
-}
-
-static struct tm_dataset *read_definition(const struct dataset *d, const char *cwd,
-                                          struct tm_err *err)
-{
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  struct tm_json *paths = tm_json_new(TM_JSON_ARRAY);
-  struct tm_dataset *found;
-  tm_json_set(v, "kind", tm_json_new_string(d->o.manifest ? "manifest" : "files"));
-  for (size_t i = 2; i < d->rest.len; i++)
-    tm_json_add(paths, tm_json_new_string(d->rest.at[i]));
-  tm_json_set(v, "paths", paths);
-  tm_json_set(v, "base_dir", tm_json_new_string(cwd));
-  if (d->o.null_separated)
-    tm_json_set(v, "null_separated", tm_json_new_bool(true));
-  found = tm_dataset_from_json(v, err);
-  tm_json_free(v);
-  return found;
-}
-
-static int say_added(const struct dataset *d, const struct tm_registered *r, bool is_new)
-{
+  const struct tidemill_dataset_info *r = tidemill_dataset_info(added);
   struct tm_buf text = TM_BUF_NONE;
   int rc;
   if (d->o.json) {
-    add_json(&text, to_json(r));
+    add_json(&text, added);
   } else {
     tm_buf_printf(&text, "%s version %" PRId64 "%s: ", r->name, r->version,
                   is_new ? "" : ", as it was registered before");
-    add_number(&text, "", r->identity.files,
-               tm_text_counted(r->identity.files, " file, ", " files, "));
-    add_number(&text, "", r->identity.bytes, " bytes\n");
+    add_then(&text, r);
   }
-  if (r->identity.files == 0)
+  if (r->files == 0)
     tm_cli_say("warning: no file matches now");
   rc = tm_cli_write(&text);
   tm_buf_release(&text);
@@ -332,27 +302,22 @@ static int say_added(const struct dataset *d, const struct tm_registered *r, boo
 
 static int add(struct dataset *d, struct tm_err *err)
 {
-  char *cwd = getcwd(NULL, 0); /* it is there: the workspace was looked for from it */
-  struct tm_json *tags = read_tags(d, err);
-  struct tm_dataset *definition = tags ? read_definition(d, cwd, err) : NULL;
-  struct tm_registered out = { 0 };
-  int rc = definition ? 0 : err->code;
-  if (rc == 0)
-    rc = tm_registry_add(&out, d->workspace,
-                         &(struct tm_registration) { .fs = d->cli->fs,
-                                                     .name = d->rest.at[1],
-                                                     .dataset = definition,
-                                                     .description = d->o.description,
-                                                     .tags = d->o.tags.len > 0 ? tags : NULL,
-                                                     .create_new_version = d->o.create_new_version,
-                                                     .wall_ns = tm_clock_wall_ns() },
-                         err);
+  struct tidemill_registration r = TIDEMILL_REGISTRATION_INIT;
+  struct tidemill_dataset *added = NULL;
+  int rc;
+  r.name = d->rest.at[1];
+  r.paths = d->rest.at + 2;
+  r.paths_len = d->rest.len - 2;
+  r.is_manifest = d->o.manifest;
+  r.is_null_separated = d->o.null_separated;
+  r.create_new_version = d->o.create_new_version;
+  r.description = d->o.description;
+  r.tags = d->o.tags.at;
+  r.tags_len = d->o.tags.len;
+  rc = tidemill_dataset_register(&added, d->workspace, &r, err);
   if (rc >= 0)
-    rc = say_added(d, &out, rc > 0);
-  tm_registered_release(&out);
-  tm_dataset_free(definition);
-  tm_json_free(tags);
-  free(cwd);
+    rc = say_added(d, added, rc > 0);
+  tidemill_dataset_close(added);
   return rc;
 }
 
@@ -361,7 +326,7 @@ static int add(struct dataset *d, struct tm_err *err)
 static int unregister(struct dataset *d, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
-  int rc = tm_registry_remove(d->workspace, d->rest.at[1], d->version, err);
+  int rc = tidemill_dataset_unregister(d->workspace, d->rest.at[1], d->version, err);
   if (rc < 0)
     return rc;
   if (d->o.json)
@@ -372,23 +337,6 @@ static int unregister(struct dataset *d, struct tm_err *err)
   rc = tm_cli_write(&text);
   tm_buf_release(&text);
   return rc;
-}
-
-/* The workspace that is here; for register also a new one. */
-static char *find_workspace(const struct dataset *d, const struct action *a, struct tm_err *err)
-{
-  char *cwd, *file, *found;
-  if (a->run != add)
-    return tm_cli_workspace(d->cli, err);
-  if (!(cwd = getcwd(NULL, 0))) {
-    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-    return NULL;
-  }
-  file = tm_path_join(cwd, "file");
-  found = tm_workspace_find(d->cli->fs, file, getenv(TM_WORKSPACE_VARIABLE), cwd, err);
-  free(file);
-  free(cwd);
-  return found;
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
@@ -404,11 +352,11 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if (rc < 0) {
     rc = tm_cli_fail_usage(&tm_command_dataset, &err);
   } else {
-    d.workspace = find_workspace(&d, a, &err);
-    rc = tm_cli_end(d.workspace ? a->run(&d, &err) : err.code, &err);
+    rc = tm_cli_open_workspace(cli, &d.workspace, a->run == add, &err);
+    rc = tm_cli_end(rc < 0 ? rc : a->run(&d, &err), &err);
   }
   TM_ARRAY_RELEASE(&d.o.tags);
   TM_ARRAY_RELEASE(&d.rest);
-  free(d.workspace);
+  tidemill_workspace_close(d.workspace);
   return rc;
 }

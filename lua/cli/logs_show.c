@@ -6,65 +6,29 @@
 
 #include "base/map.h"
 #include "base/text.h"
+#include "report/log_set.h"
 #include "report/try_rows.h"
 #include "run/survey.h"
 
-#define WRITE_BYTES (64u << 10)
+struct shown {
+  const char *dir; /* of the job */
+  int64_t mini_batch;
+  bool shows_names; /* of steps, in the way on */
+  struct tm_buf out;
+};
 
-static void add_line(struct tm_logs *l, const struct tm_logs_step *step,
-                     const struct tm_log_piece *line, const char *indent)
+static void add_line(struct tm_buf *out, const struct tm_log_piece *line)
 {
-  tm_buf_add_str(&l->out, indent);
-  if (l->shows_names)
-    tm_buf_printf(&l->out, "[%s] ", step->name);
+  tm_buf_add_str(out, "  ");
   if (line->source)
-    tm_buf_printf(&l->out, "%s| ", line->source);
-  tm_buf_add(&l->out, line->text, line->len);
-  tm_buf_add_char(&l->out, '\n');
+    tm_buf_printf(out, "%s| ", line->source);
+  tm_buf_add(out, line->text, line->len);
+  tm_buf_add_char(out, '\n');
 }
-
-static int write_out(struct tm_logs *l)
-{
-  int rc = l->out.len > 0 ? tm_cli_write(&l->out) : 0;
-  tm_buf_clear(&l->out);
-  return rc;
-}
-
-/* The step whose next line is the earliest; of one moment, the one that the last line was of. NULL: there is none. */
-static const struct tm_logs_step *next_step(const struct tm_logs *l,
-                                            const struct tm_logs_step *last)
-{
-  const struct tm_logs_step *first = NULL;
-  int64_t wall_ns, first_ns = INT64_MAX;
-  for (size_t i = 0; i < l->steps.len; i++) {
-    const struct tm_logs_step *step = &l->steps.at[i];
-    if (tm_log_set_peek(step->set, &wall_ns) &&
-        (!first || wall_ns < first_ns || (wall_ns == first_ns && step == last))) {
-      first = step;
-      first_ns = wall_ns;
-    }
-  }
-  return first;
-}
-
-int tm_logs_show(struct tm_logs *l)
-{
-  const struct tm_logs_step *step = NULL;
-  struct tm_log_piece line;
-  int rc = 0;
-  while (rc == 0 && (step = next_step(l, step)) && tm_log_set_next(step->set, &line)) {
-    add_line(l, step, &line, "");
-    if (l->out.len >= WRITE_BYTES)
-      rc = write_out(l);
-  }
-  return rc == 0 ? write_out(l) : rc;
-}
-
-/* ---- one mini-batch ---- */
 
 struct one {
-  struct tm_logs *l;
-  const struct tm_logs_step *step;
+  struct shown *l;
+  const struct tidemill_record_step *step;
   int64_t tries;
   struct tm_map told; /* errors of the tries before: tries may be of one millisecond */
 };
@@ -91,25 +55,23 @@ static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool 
 /* What its worker logged meanwhile. */
 static void add_logged(struct one *o, const struct tm_try_row *row)
 {
-  struct tm_logs *l = o->l;
+  struct shown *l = o->l;
   struct tm_log_choice c = { .worker = row->process,
-                             .mini_batch = l->choice.mini_batch,
+                             .mini_batch = l->mini_batch,
                              .from_ns = row->begin_wall_ns / 1000000 * 1000000, /* logs have ms */
                              .until_ns = row->begin_wall_ns + row->elapsed_ns };
   struct tm_log_set *set = tm_log_set_new(o->step->logs_dir, &c, NULL, NULL);
   struct tm_log_piece line;
   struct tm_log_line head;
-  bool shows_names = l->shows_names, is_left_out = false, has_error = false;
+  bool is_left_out = false, has_error = false;
   bool is_bad = strcmp(row->status, "RUN_DONE") != 0;
-  l->shows_names = false; /* the heading says it */
   tm_log_set_finish(set);
   while (tm_log_set_next(set, &line)) {
     if (tm_log_line_read(line.text, line.len, &head))
       is_left_out = is_of_another(o, &line, is_bad, &has_error);
     if (!is_left_out)
-      add_line(l, o->step, &line, "  ");
+      add_line(&l->out, &line);
   }
-  l->shows_names = shows_names;
   tm_log_set_free(set);
 }
 
@@ -131,8 +93,8 @@ static void on_row(void *data, const struct tm_try_row *row)
   struct one *o = data;
   struct tm_buf *out = &o->l->out;
   if (o->tries++ == 0)
-    tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s': %s\n", o->l->choice.mini_batch,
-                  o->step->name, row->detail);
+    tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s': %s\n", o->l->mini_batch, o->step->name,
+                  row->detail);
   tm_buf_printf(out, "handed out %" PRId64 ": %s", row->picked, row->status);
   if (*row->process)
     tm_buf_printf(out, " at %s", row->process);
@@ -149,7 +111,8 @@ static void on_row(void *data, const struct tm_try_row *row)
 }
 
 /* Nothing of it in the logs: it is not there, or not tried yet. */
-static int say_none(const struct tm_logs *l, const struct tm_logs_step *step, struct tm_err *err)
+static int say_none(const struct shown *l, const struct tidemill_record_step *step,
+                    struct tm_err *err)
 {
   struct tm_manifest_extent extent;
   char *path = tm_xprintf("%s/%s/state/manifest", l->dir, step->name);
@@ -157,43 +120,84 @@ static int say_none(const struct tm_logs *l, const struct tm_logs_step *step, st
   free(path);
   if (rc < 0)
     return rc;
-  if (l->choice.mini_batch >= extent.mini_batches && extent.has_end)
+  if (l->mini_batch >= extent.mini_batches && extent.has_end)
     return tm_err_set(err, TM_EUSAGE,
                       "step '%s' has no mini-batch %" PRId64 "; it has %" PRId64
                       ", numbered from 0",
-                      step->name, l->choice.mini_batch, extent.mini_batches);
-  tm_cli_say("mini-batch %" PRId64 " of step '%s' has not been tried", l->choice.mini_batch,
-             step->name);
+                      step->name, l->mini_batch, extent.mini_batches);
+  tm_cli_say("mini-batch %" PRId64 " of step '%s' has not been tried", l->mini_batch, step->name);
   return 0;
 }
 
-static void add_way_on(struct tm_logs *l, const struct tm_logs_step *step)
+static void add_way_on(struct shown *l, const struct tidemill_record_step *step)
 {
   tm_buf_add_str(&l->out, "again: tidemill replay ");
   tm_text_shell(&l->out, l->dir);
   if (l->shows_names)
     tm_buf_printf(&l->out, " --step %s", step->name);
-  tm_buf_printf(&l->out, " --mini-batch %" PRId64 "\n", l->choice.mini_batch);
+  tm_buf_printf(&l->out, " --mini-batch %" PRId64 "\n", l->mini_batch);
 }
 
-int tm_logs_show_mini_batch(struct tm_logs *l, struct tm_err *err)
+static int refuse_step(const struct tidemill_record *r, const char *given, struct tm_err *err)
 {
-  struct tm_err none = TM_ERR_NONE;
-  size_t missing = 0;
-  for (size_t i = 0; i < l->steps.len; i++) {
-    struct one o = { .l = l, .step = &l->steps.at[i] };
-    int64_t n = tm_try_rows_read(o.step->logs_dir, l->choice.mini_batch, on_row, &o, err);
-    tm_map_release(&o.told);
-    if (n < 0)
-      return (int)n;
-    if (n > 0)
-      add_way_on(l, o.step);
-    else if (say_none(l, o.step, &none) < 0)
-      missing++;
+  struct tm_buf names = TM_BUF_NONE;
+  const struct tidemill_record_step *step;
+  for (size_t i = 0; (step = tidemill_record_step(r, i)) != NULL; i++)
+    tm_buf_printf(&names, "%s%s", i > 0 ? ", " : "", step->name);
+  tm_err_set(err, TM_EUSAGE, "there is no step '%s'; there is: %s", given, tm_buf_str(&names));
+  tm_buf_release(&names);
+  return TM_EUSAGE;
+}
+
+/* Of one step: whether there is such a mini-batch, or a negative code; `why` says why there is none. */
+static int show_step(struct shown *l, const struct tidemill_record_step *step, struct tm_err *why,
+                     struct tm_err *err)
+{
+  struct one o = { .l = l, .step = step };
+  int64_t n = tm_try_rows_read(step->logs_dir, l->mini_batch, on_row, &o, err);
+  tm_map_release(&o.told);
+  if (n < 0)
+    return (int)n;
+  if (n > 0)
+    add_way_on(l, step);
+  return n > 0 || say_none(l, step, why) >= 0;
+}
+
+static int show_steps(struct shown *l, const struct tidemill_record *r, const char *wanted,
+                      struct tm_err *err)
+{
+  struct tm_err why = TM_ERR_NONE;
+  const struct tidemill_record_step *step;
+  size_t meant = 0, found = 0;
+  int rc = 0;
+  l->shows_names = !wanted && tidemill_record_info(r)->steps_len > 1;
+  for (size_t i = 0; rc >= 0 && (step = tidemill_record_step(r, i)) != NULL; i++) {
+    if (wanted && strcmp(step->name, wanted) != 0)
+      continue;
+    meant++;
+    rc = show_step(l, step, &why, err);
+    found += rc > 0;
   }
-  if (missing == l->steps.len) {
-    *err = none;
-    return none.code;
+  if (rc < 0)
+    return rc;
+  if (meant == 0)
+    return refuse_step(r, wanted, err);
+  if (found == 0)
+    *err = why;
+  return found > 0 ? tm_cli_write(&l->out) : why.code;
+}
+
+int tm_logs_show_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,
+                            int64_t mini_batch, struct tm_err *err)
+{
+  struct tidemill_record *r = NULL;
+  struct shown l = { .mini_batch = mini_batch };
+  int rc = tidemill_record_open(&r, ws, job, err);
+  if (rc == 0) {
+    l.dir = tidemill_record_info(r)->dir;
+    rc = show_steps(&l, r, step, err);
   }
-  return write_out(l);
+  tm_buf_release(&l.out);
+  tidemill_record_close(r);
+  return rc;
 }

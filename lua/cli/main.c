@@ -2,6 +2,7 @@
  * objects over another table of file calls.
  */
 #include "cli/cli.h"
+#include "sys/fs.h"
 
 int main(int argc, char **argv)
 {

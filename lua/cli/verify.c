@@ -1,4 +1,4 @@
-/* verify.c - `tidemill verify JOB`: the files of a job against its journals (run/verify.h). Faults go to standard error as
+/* verify.c - `tidemill verify JOB`: the files of a job against its journals. Faults go to standard error as
  * they are found, what was checked to standard output.
  */
 #include <inttypes.h>
@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "run/verify.h"
 
 #define FAULTS_SHOWN 10
 
@@ -41,11 +40,11 @@ static void add_number(struct tm_buf *out, int64_t n, const char *words)
   tm_buf_add_str(out, words);
 }
 
-static void on_step(void *data, const struct tm_step_verify *s)
+static void on_step(void *data, const struct tidemill_verified *s)
 {
   struct verifying *v = data;
   struct tm_buf *out = &v->text;
-  tm_buf_printf(out, "step '%s': %s\n", s->name, s->faults == 0 ? "good" : "damaged");
+  tm_buf_printf(out, "step '%s': %s\n", s->step, s->faults == 0 ? "good" : "damaged");
   tm_buf_add_str(out, "  journal:  ");
   add_number(out, s->records, tm_text_counted(s->records, " record; ", " records; "));
   add_number(out, s->committed,
@@ -53,7 +52,7 @@ static void on_step(void *data, const struct tm_step_verify *s)
   add_number(out, s->failed, " failed\n");
   tm_buf_add_str(out, "  manifest: ");
   add_number(out, s->entries, tm_text_counted(s->entries, " mini-batch\n", " mini-batches\n"));
-  if (s->output) {
+  if (*s->output) {
     tm_buf_add_str(out, "  output:   ");
     add_number(out, s->output_bytes, " bytes, ");
     tm_buf_printf(out, "%s\n", s->output);
@@ -69,12 +68,11 @@ static void on_step(void *data, const struct tm_step_verify *s)
   }
 }
 
-static int verify_dir(const char *dir, struct tm_err *err)
+static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *err)
 {
   struct verifying v = { .text = TM_BUF_NONE };
-  struct tm_verify_options o = { .dir = dir, .on_fault = on_fault, .on_step = on_step, .data = &v };
-  int64_t faults = tm_verify_job(&o, err);
-  int rc = faults < 0 ? (int)faults : 0;
+  int faults = tidemill_workspace_verify(ws, job, on_fault, on_step, &v, err);
+  int rc = faults < 0 ? faults : 0;
   if (rc == 0) {
     if (v.faults > FAULTS_SHOWN)
       tm_cli_say("%" PRId64 " more faults were found", v.faults - FAULTS_SHOWN);
@@ -90,9 +88,9 @@ static int verify_dir(const char *dir, struct tm_err *err)
 
 static int verify(const struct tm_cli *cli, int argc, char **argv)
 {
+  struct tidemill_workspace *ws;
   struct tm_words rest = { 0 };
   struct tm_err err = TM_ERR_NONE;
-  char *dir;
   int rc = tm_options_read(NULL, 0, argc, argv, NULL, &rest, &err);
   if (rc >= 0)
     rc = tm_cli_one_job(&rest, &err);
@@ -100,9 +98,9 @@ static int verify(const struct tm_cli *cli, int argc, char **argv)
     TM_ARRAY_RELEASE(&rest);
     return tm_cli_fail_usage(&tm_command_verify, &err);
   }
-  dir = tm_cli_find_job(cli, rest.at[0], &err);
-  rc = dir ? verify_dir(dir, &err) : err.code;
+  ws = tm_cli_nearest_workspace(cli);
+  rc = check(ws, rest.at[0], &err);
   TM_ARRAY_RELEASE(&rest);
-  free(dir);
+  tidemill_workspace_close(ws);
   return tm_cli_end(rc, &err);
 }

@@ -194,6 +194,7 @@ end
 ---@field keep_failed? boolean with resume: failed mini-batches stay failed
 ---@field accept_changes? boolean with resume: goes on although script or inputs have changed
 ---@field verify_input? boolean with resume: lists the input again and compares all of it
+---@field keep_script? boolean with resume: goes on with the job's own copy of the script, whatever that is now
 ---@field no_reuse? boolean every step is run, whatever earlier jobs have done
 ---@field max_workers? integer workers of all steps together
 ---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step", "mini_batch",

@@ -35,6 +35,36 @@ static struct left look(void)
   return l;
 }
 
+static int on_job(void *data, struct tidemill_record *job)
+{
+  assert_string_equal(tidemill_record_info(job)->fault, "");
+  assert_non_null(tidemill_record_json(job));
+  ++*(int *)data;
+  return 0;
+}
+
+/* What the job has left on the disk. */
+static void look_at_jobs(struct host *h)
+{
+  struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
+  struct tidemill_workspace *ws = NULL;
+  struct tidemill_record *r = NULL;
+  struct tidemill_clean *c = NULL;
+  char path[256];
+  int n = 0;
+  host_path(h, "ws", path);
+  o.path = path;
+  host_must(h, tidemill_workspace_open(&ws, &o, &h->err));
+  host_must(h, tidemill_workspace_jobs(ws, true, on_job, &n, &h->err));
+  assert_int_equal(n, 1);
+  host_must(h, tidemill_record_open(&r, ws, "latest", &h->err));
+  assert_non_null(tidemill_record_definition(r));
+  host_must(h, tidemill_clean_new(&c, ws, NULL, &h->err));
+  tidemill_clean_free(c);
+  tidemill_record_close(r);
+  tidemill_workspace_close(ws);
+}
+
 /* In three ways that a job ends: by itself, canceled, closed while it runs. */
 static void run_once(int i)
 {
@@ -53,6 +83,7 @@ static void run_once(int i)
   } else {
     assert_int_equal(tidemill_job_wait(h.job, 0, NULL), -ETIMEDOUT);
   }
+  look_at_jobs(&h);
   host_end(&h);
 }
 

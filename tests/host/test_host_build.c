@@ -95,6 +95,20 @@ static void what_is_null_is_named(void **state)
   expect(&h, tidemill_job_resume(&h.job, h.rt, NULL, NULL, &h.err), "`job` is NULL");
   expect(&h, tidemill_runtime_add_function(h.rt, "f", NULL, &h.err), "`function` is NULL");
   expect(&h, tidemill_runtime_add_value(h.rt, "v", NULL, &h.err), "`json` is NULL");
+  struct tm_err *err = &h.err;
+  expect(&h, tidemill_runtime_new(NULL, NULL, err), "`out` is NULL");
+  expect(&h, tidemill_runtime_run(NULL, 0, err), "`rt` is NULL");
+  expect(&h, tidemill_runtime_turn(NULL, err), "`rt` is NULL");
+  expect(&h, tidemill_pipeline_load(NULL, h.rt, "x", err), "`out` is NULL");
+  expect(&h, tidemill_pipeline_load_string(NULL, h.rt, "x", "x", err), "`out` is NULL");
+  expect(&h, tidemill_pipeline_from_lua(NULL, h.rt, NULL, 1, "x", err), "`out` is NULL");
+  expect(&h, tidemill_pipeline_from_lua(&p, h.rt, NULL, 1, "x", err), "`L` is NULL");
+  expect(&h, tidemill_pipeline_new(NULL, h.rt, "x", NULL, err), "`out` is NULL");
+  expect(&h, tidemill_job_submit(NULL, p, NULL, err), "`out` is NULL");
+  expect(&h, tidemill_job_resume(NULL, h.rt, "x", NULL, err), "`out` is NULL");
+  expect(&h, tidemill_job_step(NULL, 0, NULL, err), "`job` is NULL");
+  expect(&h, tidemill_lua_open(NULL, h.rt, err), "`L` is NULL");
+  expect(&h, tidemill_runtime_add_value(NULL, "v", "1", err), "`rt` is NULL");
   build(&h);
   p = h.pipeline;
   expect(&h, tidemill_pipeline_add_step(p, "a", NULL, &h.err), "`entry_script` is NULL");
@@ -110,6 +124,56 @@ static void what_is_null_is_named(void **state)
   host_end(&h);
 }
 
+static void asking_of_nothing_is_answered_with_nothing(void **state)
+{
+  struct tidemill_counts counts = { .created = 1 };
+  assert_int_equal(tidemill_runtime_fd(NULL), -1);
+  assert_int_equal(tidemill_runtime_timeout(NULL), -1);
+  assert_null(tidemill_runtime_program(NULL));
+  tidemill_runtime_wake(NULL);
+  tidemill_runtime_on_lua(NULL, NULL, NULL);
+  assert_null(tidemill_pipeline_name(NULL));
+  tidemill_job_cancel(NULL, true);
+  assert_int_equal(tidemill_job_state(NULL), TIDEMILL_RUNNING);
+  assert_int_equal(tidemill_job_exit_status(NULL), -1);
+  assert_null(tidemill_job_name(NULL));
+  assert_null(tidemill_job_dir(NULL));
+  assert_string_equal(tidemill_job_cause(NULL), "");
+  tidemill_job_counts(NULL, &counts);
+  assert_int_equal(counts.created, 0);
+  tidemill_job_counts(NULL, NULL);
+  assert_null(tidemill_job_result(NULL));
+  assert_int_equal(tidemill_job_steps_len(NULL), 0);
+  assert_int_equal(tidemill_runtime_close(NULL, NULL), 0);
+  tidemill_pipeline_free(NULL);
+  tidemill_job_close(NULL);
+}
+
+static void a_graph_says_which_step_waits_for_which(void **state)
+{
+  struct host h;
+  const char *text;
+  host_setup(&h, NULL);
+  host_runtime(&h, NULL);
+  build(&h);
+  struct tidemill_pipeline *p = h.pipeline;
+  expect(&h, tidemill_pipeline_graph(NULL, p, TIDEMILL_GRAPH_TEXT, &h.err), "`out` is NULL");
+  expect(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err), "steps");
+  host_must(&h, tidemill_pipeline_add_step(p, "first", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_files(p, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(p, "second", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_output_of(p, "first", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_DOT, &h.err));
+  assert_non_null(strstr(text, "digraph"));
+  host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_MERMAID, &h.err));
+  assert_non_null(strstr(text, "flowchart"));
+  host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));
+  assert_true(strstr(text, "first") && strstr(text, "second"));
+  expect(&h, tidemill_pipeline_graph(&text, p, (enum tidemill_graph)9, &h.err), "is no format");
+  assert_null(text);
+  host_end(&h);
+}
+
 static void options_of_a_job_are_checked(void **state)
 {
   struct host h;
@@ -120,6 +184,12 @@ static void options_of_a_job_are_checked(void **state)
   expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), "max_workers");
   assert_null(h.job);
   h.options.max_workers = 1;
+  h.options.keep_script = true;
+  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), "`resume`");
+  h.options.keep_script = false;
+  h.options.dir = "";
+  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), "`dir` of the job");
+  h.options.dir = NULL;
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
   struct tidemill_step step = { 0 };
   expect(&h, tidemill_job_step(h.job, 0, &step, &h.err), "TIDEMILL_STEP_INIT");
@@ -185,6 +255,8 @@ int main(void)
     cmocka_unit_test(a_pipeline_is_built_and_run),
     cmocka_unit_test(calls_in_a_wrong_order_are_refused),
     cmocka_unit_test(what_is_null_is_named),
+    cmocka_unit_test(asking_of_nothing_is_answered_with_nothing),
+    cmocka_unit_test(a_graph_says_which_step_waits_for_which),
     cmocka_unit_test(options_of_a_job_are_checked),
     cmocka_unit_test(values_are_those_of_the_table_of_parameters),
     cmocka_unit_test(a_job_of_a_script_as_text_is_resumed),

@@ -145,7 +145,8 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   tidemill_job_cancel(h.job, true); /* has ended: nothing */
   tidemill_job_close(h.job);
   assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
-  assert_non_null(strstr(h.err.text, "holds a job already"));
+  assert_non_null(strstr(h.err.text, "holds a job already; go on with it: `resume`"));
+  assert_null(strstr(h.err.text, "--"));
   host_go(&h, 1);
   host_must(&h, tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err));
   host_wait(&h);
@@ -157,6 +158,34 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   host_wait(&h);
   assert_int_equal(h.done, 3);
   assert_non_null(strstr(tidemill_job_result(h.job), "Completed"));
+  host_end(&h);
+}
+
+static void a_job_goes_on_with_its_own_copy_of_the_script(void **state)
+{
+  struct host h;
+  char dir[256];
+  host_setup(&h, "good", 1, "wait", 1, NULL);
+  host_runtime(&h, NULL);
+  host_path(&h, "job", dir);
+  h.options.dir = dir;
+  host_submit(&h);
+  while (h.done == 0)
+    assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
+  tidemill_job_close(h.job);
+  h.job = NULL;
+  host_put(&h, "score.lua", "function run(");
+  assert_int_equal(tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err), TM_ESCRIPT);
+  host_put(&h, "score.lua", "function run() return { 'other' } end");
+  assert_int_equal(tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err), TM_ECHANGED);
+  assert_non_null(strstr(h.err.text, "`accept_changes`"));
+  assert_non_null(strstr(h.err.text, "`keep_script`"));
+  h.options.keep_script = true;
+  host_go(&h, 1);
+  host_must(&h, tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err));
+  host_wait(&h);
+  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.done, 2);
   host_end(&h);
 }
 
@@ -288,6 +317,7 @@ int main(void)
     cmocka_unit_test(a_pipeline_is_text_and_has_parameters),
     cmocka_unit_test(a_definition_that_is_wrong_is_refused_with_its_place),
     cmocka_unit_test(a_wait_has_a_limit_and_a_canceled_job_is_resumed),
+    cmocka_unit_test(a_job_goes_on_with_its_own_copy_of_the_script),
     cmocka_unit_test(running_mini_batches_may_end_when_a_job_is_canceled),
     cmocka_unit_test(a_job_that_runs_is_closed),
     cmocka_unit_test(from_a_callback_a_job_is_closed_and_the_loop_is_not_turned),

@@ -222,6 +222,19 @@ static void nothing_is_printed(void **state)
 
 /* Locale and directory. */
 
+/* Numbers in words: a job that fails for a threshold with a fraction. */
+static void fail_for_half_a_percent(struct host *h)
+{
+  host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "half", h->dir, &h->err));
+  host_must(h, tidemill_pipeline_add_step(h->pipeline, "score", "score.lua", &h->err));
+  host_must(h, tidemill_pipeline_set(h->pipeline, "allowed_failed_percent", "0.5", &h->err));
+  host_must(h, tidemill_pipeline_add_files(h->pipeline, "in/*", NULL, &h->err));
+  host_must(h, tidemill_pipeline_add_argument(h->pipeline, h->dir, &h->err));
+  host_must(h, tidemill_job_submit(&h->job, h->pipeline, NULL, &h->err));
+  host_wait(h);
+  assert_int_equal(tidemill_job_state(h->job), TIDEMILL_FAILED);
+}
+
 static void a_locale_with_a_comma_changes_nothing(void **state)
 {
   struct host h;
@@ -246,6 +259,10 @@ static void a_locale_with_a_comma_changes_nothing(void **state)
            "'%s/sys/job_report/processed_mini-batches.csv'",
            step.logs_dir);
   assert_int_equal(system(path), 0); /* decimal points */
+  tidemill_pipeline_free(h.pipeline);
+  tidemill_job_close(h.job);
+  fail_for_half_a_percent(&h);
+  assert_non_null(strstr(tidemill_job_cause(h.job), "tolerates 0.5 %"));
   host_end(&h);
   setlocale(LC_ALL, "C");
 }

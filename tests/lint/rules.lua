@@ -71,6 +71,39 @@ function rules.layers(file, report)
   end
 end
 
+-- The program's files that reach behind tidemill.h, to what is inside of the library. The others are users of it, as
+-- any host is.
+local inside = {}
+for name in ([[cli.c completion.c config_options.c deliver.c deliver.h dry.c dry.h execute.c
+  execute.h explain.c explain.h foreground.c foreground.h graph.c head.c help.c launch.c launch.h
+  like.c like.h line_history.c logs_show.c main.c man.c map.c one_step.c one_step.h outlet.c
+  outlet.h prompt.c repl.c repl.h replay.c resume.c run.c script.c submitted.c submitted.h
+  terminal.c terminal.h try.c]]):gmatch "%S+" do
+  inside[name] = true
+end
+
+local function is_inside(name)
+  local folder, below = name:match "^(%w+)/(.+)$"
+  return folder and folder ~= "base" and (folder ~= "cli" or inside[below]) or name == "runtime.h"
+end
+
+rules["program"] = function(file, report)
+  local name = file.path:match "^lua/cli/([%w_]+%.[ch])$"
+  if not name then return end
+  local reaches = false
+  for line, included, mark in includes(file) do
+    if mark == '"' and included ~= "cli/" .. name:gsub("c$", "h") and is_inside(included) then
+      reaches = true
+      if not inside[name] then
+        report(line, "'" .. included .. "' is inside of the library; its door is tidemill.h")
+      end
+    end
+  end
+  if inside[name] and not reaches and name:find "%.c$" and not inside[(name:gsub("c$", "h"))] then
+    report(1, name .. " goes through tidemill.h: it has no place in the list of the others")
+  end
+end
+
 local function is_in(path, places)
   for place in (places .. " or "):gmatch "(.-) or " do
     if starts(path, place) then return true end

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "cli/cli.h"
+#include "sys/fs.h"
 
 struct place {
   char dir[64];

@@ -1,16 +1,18 @@
-/* follow.c - `tidemill logs --follow`: what is written to the logs of a job, as it comes.
+/* follow.c - see logs.h: what is written to the logs of a job, as it comes.
  *
- *   a file grows, a file comes        -> its set is told, and what it has is shown at the end of the turn
- *   the job's folder: a file changes  -> does somebody run it still? If nobody: the rest is shown, and that is the end
+ *   a file grows, a file comes        -> its set is told, and what it has is told at the end of the turn
+ *   the job's folder: a file changes  -> does somebody run it still? If nobody: the rest is told, and that is the end
  *
  *  (1) Folders are watched before they are read, and the job is looked at after that: what happens in between is told.
  *  (2) A job ends by letting go of its lock, however it ends. Where that cannot be told (another machine, a lock that a
  *      forked child closes later) it is looked for every LOOK_NS, and so is what has come to the files.
  */
+#include "api/logs.h"
+
 #include <string.h>
 
+#include "api/own.h"
 #include "base/time.h"
-#include "cli/logs_show.h"
 #include "run/survey.h"
 #include "sys/loop.h"
 #include "sys/notify.h"
@@ -60,9 +62,9 @@ static void end(struct follow *f)
   tm_loop_stop(&f->loop);
 }
 
-static void show(struct follow *f)
+static void tell(struct follow *f)
 {
-  int rc = tm_logs_show(f->l);
+  int rc = tm_logs_tell(f->l);
   if (f->rc == 0)
     f->rc = rc;
   if (f->rc != 0)
@@ -74,13 +76,13 @@ static void on_late(struct tm_late *late)
 {
   struct follow *f = late->data;
   if (tm_survey_is_running(f->l->dir, NULL, NULL)) {
-    show(f);
+    tell(f);
     return;
   }
   look_at_all(f); /* with what was written before it let go */
   for (size_t i = 0; i < f->l->steps.len; i++)
     tm_log_set_finish(f->l->steps.at[i].set);
-  show(f);
+  tell(f);
   end(f);
 }
 

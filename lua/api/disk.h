@@ -1,0 +1,74 @@
+/* disk.h - the inside of what tidemill.h says of the disk: workspaces, records of jobs, registered datasets, removing.
+ *
+ *   workspace.c      a workspace, and its jobs
+ *   record.c         what the files of a job say (run/survey.h), as structs of the header
+ *   record_files.c   the rest of a record: failed items, the texts of its files, whether they are as the journal says
+ *   dataset.c        registered datasets (store/registry.h)
+ *   clean.c          jobs that go, and removing them
+ *
+ * Another table of file calls than the real one is the program's, whose tests put one in its place.
+ */
+#ifndef TM_API_DISK_H
+#define TM_API_DISK_H
+
+#include <tidemill.h>
+
+#include "base/mem.h"
+#include "run/survey.h"
+#include "store/history.h"
+#include "store/registry.h"
+#include "sys/fs.h"
+
+struct tidemill_workspace {
+  struct tidemill_workspace_options o;
+  const struct tm_fs *fs;
+  char *path; /* absolute; NULL: there is none, and jobs are named by their directories */
+};
+
+struct tm_record_step {
+  struct tidemill_record_step step;
+  char *logs_dir;
+  struct TM_ARRAY(struct tidemill_record_output) outputs;
+  struct TM_ARRAY(struct tidemill_failure) errors;
+};
+
+struct tidemill_record {
+  bool is_lent; /* the call that gave it closes it */
+  struct tidemill_record_info info;
+  struct tm_survey survey;            /* what info and steps point into; or */
+  const struct tm_history_job *known; /* of a job that is gone; or NULL */
+  struct tm_err fault;
+  struct TM_ARRAY(struct tm_record_step) steps;
+  char *json, *definition, *result; /* made when they are asked for */
+};
+
+struct tidemill_dataset {
+  bool is_lent; /* likewise */
+  const struct tm_fs *fs;
+  struct tidemill_dataset_info info;
+  struct tm_registered registered;
+  struct TM_ARRAY(char *) paths, tags;
+  struct tm_buf changes; /* since it was registered */
+  bool has_looked;       /* for these */
+  char *json;
+};
+
+/* As tidemill_workspace_open(), with these file calls. */
+int tm_workspace_open_on(struct tidemill_workspace **out, const struct tm_fs *fs,
+                         const struct tidemill_workspace_options *options, struct tm_err *err);
+/* The one that is here, or one without a place: what is named by its directory is found all the same. */
+struct tidemill_workspace *tm_workspace_nearest(const struct tm_fs *fs);
+/* The directory of the job that is called so, to free(); NULL with words. */
+char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job,
+                           struct tm_err *err);
+/* Tells the host. */
+void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level level,
+                      const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Of a directory; one that cannot be read has its fault, whose code is returned. Release it in every case. */
+int tm_record_read(struct tidemill_record *r, const char *dir);
+/* Of a job that is gone, which must live as long. */
+void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job);
+void tm_record_release(struct tidemill_record *r);
+
+#endif

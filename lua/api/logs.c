@@ -1,0 +1,165 @@
+/* logs.c - see logs.h; tidemill_workspace_logs(). The files of each step are read as one (report/log_set.h), and the steps are merged
+ * here, by the moments of their lines.
+ */
+#include "api/logs.h"
+
+#include <string.h>
+
+#include "api/own.h"
+#include "base/text.h"
+#include "run/job_record.h"
+#include "run/survey.h"
+
+#define NAMES_SHOWN 20
+
+/* The step whose next line is the earliest; of one moment, the one that the last line was of. NULL: there is none. */
+static const struct tm_logs_step *next_step(const struct tm_logs *l,
+                                            const struct tm_logs_step *last)
+{
+  const struct tm_logs_step *first = NULL;
+  int64_t wall_ns, first_ns = INT64_MAX;
+  for (size_t i = 0; i < l->steps.len; i++) {
+    const struct tm_logs_step *step = &l->steps.at[i];
+    if (tm_log_set_peek(step->set, &wall_ns) &&
+        (!first || wall_ns < first_ns || (wall_ns == first_ns && step == last))) {
+      first = step;
+      first_ns = wall_ns;
+    }
+  }
+  return first;
+}
+
+int tm_logs_tell(struct tm_logs *l)
+{
+  const struct tm_logs_step *step = NULL;
+  struct tm_log_piece piece;
+  int rc = 0;
+  while (rc == 0 && (step = next_step(l, step)) && tm_log_set_next(step->set, &piece))
+    rc = l->on_line(l->data,
+                    &(struct tidemill_log_line) { .size = sizeof(struct tidemill_log_line),
+                                                  .step = step->name,
+                                                  .source = piece.source ? piece.source : "",
+                                                  .text = piece.text,
+                                                  .len = piece.len,
+                                                  .steps_len = l->steps.len });
+  return rc == 0 ? l->on_line(l->data, NULL) : rc;
+}
+
+/* What is meant. */
+
+static int refuse_name(const char *what, const char *given, const char *const *names, size_t n,
+                       struct tm_err *err)
+{
+  struct tm_buf all = TM_BUF_NONE;
+  const char *nearest = tm_text_nearest(given, names, n);
+  for (size_t i = 0; i < n && i < NAMES_SHOWN; i++)
+    tm_buf_printf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
+  if (nearest && n > NAMES_SHOWN)
+    tm_err_set(err, TM_EUSAGE, "there is no %s '%s'; did you mean '%s'?", what, given, nearest);
+  else
+    tm_err_set(err, TM_EUSAGE, "there is no %s '%s'; there is: %s%s", what, given,
+               n > 0 ? tm_buf_str(&all) : "none yet", n > NAMES_SHOWN ? ", ..." : "");
+  tm_buf_release(&all);
+  return TM_EUSAGE;
+}
+
+static int find_steps(struct tm_logs *l, const struct tm_json *record, const char *wanted,
+                      struct tm_err *err)
+{
+  const struct tm_json *steps = tm_json_get(record, "steps");
+  struct TM_ARRAY(const char *) names = { 0 };
+  int rc = 0;
+  for (size_t i = 0; steps && steps->type == TM_JSON_ARRAY && i < steps->list.len; i++) {
+    const char *name = tm_json_str(steps->list.at[i], "name", "");
+    *TM_ARRAY_ADD(&names) = name;
+    if (!wanted || strcmp(name, wanted) == 0)
+      *TM_ARRAY_ADD(&l->steps) =
+          (struct tm_logs_step) { .name = tm_xstrdup(name),
+                                  .logs_dir = tm_xprintf("%s/%s/logs", l->dir, name) };
+  }
+  if (names.len == 0)
+    rc = tm_err_set(err, TM_EDAMAGE, "'%s/job.json' is damaged: it has no list of steps", l->dir);
+  else if (l->steps.len == 0)
+    rc = refuse_name("step", wanted, names.at, names.len, err);
+  TM_ARRAY_RELEASE(&names);
+  return rc;
+}
+
+/* Of any of the steps. A job that runs may start it yet. */
+static int check_worker(const struct tm_logs *l, struct tm_err *err)
+{
+  struct TM_ARRAY(const char *) all = { 0 };
+  bool is_found = false;
+  int rc = 0;
+  for (size_t i = 0; i < l->steps.len; i++) {
+    const char *const *names;
+    size_t n = tm_log_set_workers(l->steps.at[i].set, &names);
+    for (size_t k = 0; k < n; k++) {
+      is_found = is_found || strcmp(names[k], l->choice.worker) == 0;
+      *TM_ARRAY_ADD(&all) = names[k];
+    }
+  }
+  if (!is_found)
+    rc = refuse_name("worker", l->choice.worker, all.at, all.len, err);
+  TM_ARRAY_RELEASE(&all);
+  return rc;
+}
+
+static int tell_all(struct tm_logs *l, struct tm_err *err)
+{
+  for (size_t i = 0; i < l->steps.len; i++) {
+    l->steps.at[i].set = tm_log_set_new(l->steps.at[i].logs_dir, &l->choice, NULL, NULL);
+    tm_log_set_finish(l->steps.at[i].set);
+  }
+  if (l->choice.worker && check_worker(l, err) < 0)
+    return TM_EUSAGE;
+  return tm_logs_tell(l);
+}
+
+static int tell(struct tm_logs *l, const struct tidemill_logs_options *o, struct tm_err *err)
+{
+  struct tm_json *record = tm_job_record_load(l->dir, err);
+  int rc = record ? find_steps(l, record, o->step, err) : err->code;
+  tm_json_free(record);
+  if (rc < 0)
+    return rc;
+  l->choice = (struct tm_log_choice) { .worker = o->worker, .errors = o->errors, .mini_batch = -1 };
+  return o->follow && tm_survey_is_running(l->dir, NULL, NULL) ? tm_logs_follow(l, err)
+                                                               : tell_all(l, err);
+}
+
+static void release(struct tm_logs *l)
+{
+  for (size_t i = 0; i < l->steps.len; i++) {
+    tm_log_set_free(l->steps.at[i].set);
+    free(l->steps.at[i].name);
+    free(l->steps.at[i].logs_dir);
+  }
+  TM_ARRAY_RELEASE(&l->steps);
+  free(l->dir);
+}
+
+int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
+                            const struct tidemill_logs_options *options,
+                            int (*on_line)(void *data, const struct tidemill_log_line *line),
+                            void *data, struct tm_err *err)
+{
+  static const char call[] = "tidemill_workspace_logs()";
+  struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
+  struct tm_logs l = { .on_line = on_line, .data = data };
+  struct tm_err unheard = TM_ERR_NONE;
+  int rc;
+  err = err ? err : &unheard;
+  rc = tm_need(err, call, "job", job, "on_line", on_line ? (const void *)call : NULL, NULL);
+  if (rc == 0 && options && options->size == 0)
+    rc = tm_err_set(err, TM_EUSAGE,
+                    "%s: the options have no size; begin with TIDEMILL_LOGS_OPTIONS_INIT", call);
+  if (rc < 0)
+    return rc;
+  if (options)
+    memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+  l.dir = tm_workspace_job_dir(ws, job, err);
+  rc = l.dir ? tell(&l, &o, err) : err->code;
+  release(&l);
+  return rc;
+}

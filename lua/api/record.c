@@ -1,0 +1,271 @@
+/* record.c - what the files of a job say, for hosts: a survey (run/survey.h) as structs of tidemill.h, whose text is the survey's. */
+#include "api/disk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/own.h"
+#include "base/path.h"
+#include "sys/clock.h"
+
+static const char *or_empty(const char *s)
+{
+  return s ? s : "";
+}
+
+/* By its name, as it stands in a result; anything else: the job's own. */
+static enum tidemill_state state_of(const char *name, enum tidemill_state otherwise)
+{
+  for (int i = TIDEMILL_RUNNING; i <= TIDEMILL_WAITING; i++)
+    if (name && strcmp(tidemill_state_name((enum tidemill_state)i), name) == 0)
+      return (enum tidemill_state)i;
+  return otherwise;
+}
+
+/* Steps. */
+
+static void add_outputs(struct tm_record_step *step, const struct tm_step_survey *s)
+{
+  const struct tm_json *list = s->outputs;
+  bool is_list = list && list->type == TM_JSON_ARRAY && list->list.len > 0;
+  for (size_t i = 0; is_list && i < list->list.len; i++)
+    *TM_ARRAY_ADD(&step->outputs) = (struct tidemill_record_output) {
+      .size = sizeof(struct tidemill_record_output),
+      .name = tm_json_str(list->list.at[i], "name", ""),
+      .path = tm_json_str(list->list.at[i], "path", ""),
+      .destination = tm_json_str(list->list.at[i], "destination", ""),
+    };
+  if (!is_list && s->output)
+    *TM_ARRAY_ADD(&step->outputs) =
+        (struct tidemill_record_output) { .size = sizeof(struct tidemill_record_output),
+                                          .name = "",
+                                          .path = s->output,
+                                          .destination = "" };
+}
+
+static void add_errors(struct tm_record_step *step, const struct tm_step_survey *s)
+{
+  for (size_t i = 0; i < s->errors_len; i++)
+    *TM_ARRAY_ADD(&step->errors) =
+        (struct tidemill_failure) { .size = sizeof(struct tidemill_failure),
+                                    .step = s->name,
+                                    .mini_batch = s->errors[i].mini_batch,
+                                    .item = or_empty(s->errors[i].item),
+                                    .error = s->errors[i].message,
+                                    .status = "",
+                                    .log = or_empty(s->errors[i].log) };
+}
+
+static struct tidemill_counts counts_of(const struct tm_step_survey *s)
+{
+  return (struct tidemill_counts) { .created = s->total,
+                                    .all_created = s->is_listed || s->status,
+                                    .succeeded = s->succeeded,
+                                    .failed = s->failed,
+                                    .items = s->items_succeeded + s->items_failed,
+                                    .items_succeeded = s->items_succeeded,
+                                    .items_failed = s->items_failed };
+}
+
+static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
+{
+  struct tm_record_step *step = TM_ARRAY_ADD(&r->steps);
+  enum tidemill_state open = s->sessions > 0 ? r->info.state : TIDEMILL_WAITING;
+  *step = (struct tm_record_step) { .logs_dir = tm_xprintf("%s/%s/logs", r->info.dir, s->name) };
+  add_outputs(step, s);
+  add_errors(step, s);
+  step->step = (struct tidemill_record_step) {
+    .size = sizeof(struct tidemill_record_step),
+    .name = s->name,
+    .state = state_of(s->status, open),
+    .cause = or_empty(s->cause),
+    .waits_for = or_empty(s->waits_for),
+    .reused_from = or_empty(s->reused_from),
+    .output = or_empty(s->output),
+    .logs_dir = step->logs_dir,
+    .error_file = or_empty(s->error_file),
+    .sessions = s->sessions,
+    .counts = counts_of(s),
+    .items_total = s->items_total,
+    .mini_batches_per_second = tm_survey_rate(&r->survey, s),
+    .try_errors = s->try_errors,
+    .try_timeouts = s->try_timeouts,
+    .try_lost = s->try_lost,
+    .damage_at = s->damage_at,
+    .outputs_len = step->outputs.len,
+    .errors_len = step->errors.len,
+  };
+}
+
+/* The job. */
+
+static int64_t elapsed(int64_t begin_ns, int64_t end_ns)
+{
+  return begin_ns == 0 || end_ns < begin_ns ? -1 : end_ns - begin_ns;
+}
+
+static void sum(struct tidemill_record_info *info, const struct tidemill_record_step *step)
+{
+  struct tidemill_counts *all = &info->counts;
+  const struct tidemill_counts *c = &step->counts;
+  info->steps_reused += *step->reused_from != '\0';
+  all->created += c->created;
+  all->all_created = all->all_created && c->all_created;
+  all->succeeded += c->succeeded;
+  all->failed += c->failed;
+  all->items += c->items;
+  all->items_succeeded += c->items_succeeded;
+  all->items_failed += c->items_failed;
+}
+
+static void take_survey(struct tidemill_record *r)
+{
+  static const enum tidemill_state states[] = {
+    [TM_JOB_RUNNING] = TIDEMILL_RUNNING,     [TM_JOB_INTERRUPTED] = TIDEMILL_INTERRUPTED,
+    [TM_JOB_COMPLETED] = TIDEMILL_COMPLETED, [TM_JOB_FAILED] = TIDEMILL_FAILED,
+    [TM_JOB_CANCELED] = TIDEMILL_CANCELED,
+  };
+  const struct tm_survey *s = &r->survey;
+  struct tidemill_record_info *info = &r->info;
+  info->pipeline = s->name;
+  info->file = or_empty(s->pipeline_file);
+  info->state = states[s->status];
+  info->cause = or_empty(s->cause);
+  info->begin_ns = s->begin_wall_ns;
+  info->end_ns = s->end_wall_ns;
+  info->elapsed_ns = elapsed(s->begin_wall_ns, s->end_wall_ns ? s->end_wall_ns : s->now_wall_ns);
+  info->pid = s->pid;
+  info->host = or_empty(s->host);
+  info->steps_len = s->steps_len;
+  info->counts.all_created = true;
+  for (size_t i = 0; i < s->steps_len; i++) {
+    add_step(r, &s->steps[i]);
+    sum(info, &r->steps.at[i].step);
+  }
+}
+
+static struct tidemill_record_info empty_info(const char *dir)
+{
+  return (struct tidemill_record_info) { .size = sizeof(struct tidemill_record_info),
+                                         .dir = dir,
+                                         .pipeline = "",
+                                         .file = "",
+                                         .state = TIDEMILL_INTERRUPTED,
+                                         .fault = "",
+                                         .cause = "",
+                                         .elapsed_ns = -1,
+                                         .host = "" };
+}
+
+int tm_record_read(struct tidemill_record *r, const char *dir)
+{
+  int rc = tm_survey_read(&r->survey, dir, tm_clock_wall_ns(), &r->fault);
+  r->info = empty_info(r->survey.dir);
+  if (rc < 0)
+    r->info.fault = r->fault.text;
+  else
+    take_survey(r);
+  return rc;
+}
+
+void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job)
+{
+  r->known = job;
+  r->info = empty_info(job->dir);
+  r->info.is_removed = true;
+  r->info.pipeline = or_empty(job->pipeline);
+  r->info.file = or_empty(job->file);
+  r->info.state = state_of(job->status, TIDEMILL_INTERRUPTED);
+  r->info.begin_ns = job->begin_ns;
+  r->info.end_ns = job->end_ns;
+  r->info.elapsed_ns = elapsed(job->begin_ns, job->end_ns);
+  r->info.steps_len = (size_t)job->steps;
+  r->info.steps_reused = (size_t)job->reused;
+  r->info.counts =
+      (struct tidemill_counts) { .created = job->total,
+                                 .all_created = true,
+                                 .succeeded = job->succeeded,
+                                 .failed = job->failed,
+                                 .items = job->items_total,
+                                 .items_succeeded = job->items_total - job->items_failed,
+                                 .items_failed = job->items_failed };
+}
+
+void tm_record_release(struct tidemill_record *r)
+{
+  for (size_t i = 0; i < r->steps.len; i++) {
+    TM_ARRAY_RELEASE(&r->steps.at[i].outputs);
+    TM_ARRAY_RELEASE(&r->steps.at[i].errors);
+    free(r->steps.at[i].logs_dir);
+  }
+  TM_ARRAY_RELEASE(&r->steps);
+  tm_survey_release(&r->survey);
+  free(r->json);
+  free(r->definition);
+  free(r->result);
+}
+
+int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
+                         const char *job, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_record *r;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_record_open()", "out", out, "job", job, NULL) < 0)
+    return TM_EUSAGE;
+  char *dir = tm_workspace_job_dir(ws, job, err);
+  if (!dir)
+    return err->code;
+  r = TM_NEW(struct tidemill_record);
+  if (tm_record_read(r, dir) < 0)
+    *err = r->fault;
+  else
+    *out = r;
+  free(dir);
+  if (!*out)
+    tidemill_record_close(r);
+  return *out ? 0 : err->code;
+}
+
+void tidemill_record_close(struct tidemill_record *r)
+{
+  if (!r || r->is_lent)
+    return;
+  tm_record_release(r);
+  free(r);
+}
+
+/* Asking. */
+
+const struct tidemill_record_info *tidemill_record_info(const struct tidemill_record *r)
+{
+  return r ? &r->info : NULL;
+}
+
+static const struct tm_record_step *step_at(const struct tidemill_record *r, size_t i)
+{
+  return r && i < r->steps.len ? &r->steps.at[i] : NULL;
+}
+
+const struct tidemill_record_step *tidemill_record_step(const struct tidemill_record *r,
+                                                        size_t step)
+{
+  const struct tm_record_step *s = step_at(r, step);
+  return s ? &s->step : NULL;
+}
+
+const struct tidemill_record_output *tidemill_record_output(const struct tidemill_record *r,
+                                                            size_t step, size_t i)
+{
+  const struct tm_record_step *s = step_at(r, step);
+  return s && i < s->outputs.len ? &s->outputs.at[i] : NULL;
+}
+
+const struct tidemill_failure *tidemill_record_error(const struct tidemill_record *r, size_t step,
+                                                     size_t i)
+{
+  const struct tm_record_step *s = step_at(r, step);
+  return s && i < s->errors.len ? &s->errors.at[i] : NULL;
+}

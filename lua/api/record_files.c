@@ -1,0 +1,206 @@
+/* record_files.c - what a host reads of a job beside its numbers: failed items, the texts of its files, and whether these are as
+ * the journal says.
+ */
+#include "api/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/own.h"
+#include "base/path.h"
+#include "run/verify.h"
+
+#define FILE_MAX    (64u << 20) /* bytes */
+#define PIECE_BYTES (64u << 10)
+
+/* Failed items. */
+
+struct failures {
+  const char *step;
+  int (*on_failure)(void *data, const struct tidemill_failure *failure);
+  void *data;
+};
+
+/* A line that is none of ours is passed over: it is an extra. */
+static int tell_line(const struct failures *f, const char *line, size_t len)
+{
+  struct tm_json *v = tm_json_parse(line, len, NULL);
+  int rc = 0;
+  if (v)
+    rc = f->on_failure(f->data,
+                       &(struct tidemill_failure) { .size = sizeof(struct tidemill_failure),
+                                                    .step = f->step,
+                                                    .mini_batch = tm_json_int(v, "mini_batch", -1),
+                                                    .item = tm_json_str(v, "item", ""),
+                                                    .error = tm_json_str(v, "error", ""),
+                                                    .status = tm_json_str(v, "status", ""),
+                                                    .log = tm_json_str(v, "log", ""),
+                                                    .try_number = tm_json_int(v, "try", 0) });
+  tm_json_free(v);
+  return rc;
+}
+
+/* The whole lines of `text`, which are taken out of it. */
+static int tell_lines(const struct failures *f, struct tm_buf *text)
+{
+  size_t at = 0;
+  const char *end;
+  int rc = 0;
+  while (rc == 0 && at < text->len && (end = memchr(text->data + at, '\n', text->len - at))) {
+    size_t len = (size_t)(end - (text->data + at));
+    rc = tell_line(f, text->data + at, len);
+    at += len + 1;
+  }
+  memmove(text->data, text->data + at, text->len - at);
+  text->len -= at;
+  return rc;
+}
+
+/* No file: nothing has failed. */
+static int tell_file(const struct failures *f, const char *path, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_buf text = TM_BUF_NONE;
+  int fd = tm_fs_exists(fs, path) ? tm_fs_open(fs, path, O_RDONLY, 0, err) : -ENOENT;
+  int64_t at = 0, got = 0;
+  int rc = fd < 0 && fd != -ENOENT ? fd : 0;
+  while (fd >= 0 && rc == 0) {
+    tm_buf_reserve(&text, PIECE_BYTES);
+    got = tm_fs_read_at(fs, fd, path, text.data + text.len, PIECE_BYTES, at, err);
+    if (got <= 0)
+      break;
+    text.len += (size_t)got;
+    at += got;
+    rc = tell_lines(f, &text);
+  }
+  if (got < 0)
+    rc = (int)got;
+  if (fd >= 0)
+    tm_fs_close(fs, fd);
+  tm_buf_release(&text);
+  return rc;
+}
+
+static int refuse_step(const struct tidemill_record *r, const char *step, struct tm_err *err)
+{
+  struct tm_buf names = TM_BUF_NONE;
+  for (size_t i = 0; i < r->steps.len; i++)
+    tm_buf_printf(&names, "%s%s", i > 0 ? ", " : "", r->steps.at[i].step.name);
+  tm_err_set(err, TM_EUSAGE, "there is no step '%s'; there are: %s", step, tm_buf_str(&names));
+  tm_buf_release(&names);
+  return TM_EUSAGE;
+}
+
+int tidemill_record_failures(struct tidemill_record *r, const char *step,
+                             int (*on_failure)(void *data, const struct tidemill_failure *failure),
+                             void *data, struct tm_err *err)
+{
+  struct failures f = { .on_failure = on_failure, .data = data };
+  bool is_known = !step;
+  int rc = tm_need(err, "tidemill_record_failures()", "r", r, "on_failure",
+                   on_failure ? (const void *)r : NULL, NULL);
+  for (size_t i = 0; rc == 0 && i < r->steps.len; i++) {
+    f.step = r->steps.at[i].step.name;
+    if (step && strcmp(step, f.step) != 0)
+      continue;
+    char *path = tm_xprintf("%s/%s/failed_items.jsonl", r->info.dir, f.step);
+    rc = tell_file(&f, path, err);
+    free(path);
+    is_known = true;
+  }
+  return rc == 0 && !is_known ? refuse_step(r, step, err) : rc;
+}
+
+/* Texts. */
+
+const char *tidemill_record_json(struct tidemill_record *r)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v;
+  if (!r || *r->info.fault)
+    return NULL;
+  if (r->json)
+    return r->json;
+  v = r->known ? tm_history_to_json(r->known) : tm_survey_to_json(&r->survey);
+  tm_json_write(&text, v, (struct tm_json_style) { 0 });
+  tm_json_free(v);
+  return r->json = tm_buf_take(&text);
+}
+
+static const char *read_text(const struct tidemill_record *r, const char *name, char **kept)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  char *path = *kept ? NULL : tm_path_join(r->info.dir, name);
+  if (path && tm_fs_read_file(tm_fs_real(), path, FILE_MAX, &text, NULL) >= 0)
+    *kept = tm_buf_take(&text);
+  else
+    tm_buf_release(&text);
+  free(path);
+  return *kept;
+}
+
+const char *tidemill_record_definition(struct tidemill_record *r)
+{
+  return r ? read_text(r, "job.json", &r->definition) : NULL;
+}
+
+const char *tidemill_record_result(struct tidemill_record *r)
+{
+  return r ? read_text(r, "job_result.json", &r->result) : NULL;
+}
+
+/* Verifying. */
+
+struct verifying {
+  void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
+  void (*on_step)(void *data, const struct tidemill_verified *step);
+  void *data;
+};
+
+static void on_fault(void *data, const char *path, int64_t at, const char *what)
+{
+  struct verifying *v = data;
+  if (v->on_fault)
+    v->on_fault(v->data, path, at, what);
+}
+
+static void on_step(void *data, const struct tm_step_verify *s)
+{
+  struct verifying *v = data;
+  if (v->on_step)
+    v->on_step(v->data, &(struct tidemill_verified) { .size = sizeof(struct tidemill_verified),
+                                                      .step = s->name,
+                                                      .output = s->output ? s->output : "",
+                                                      .records = s->records,
+                                                      .committed = s->committed,
+                                                      .failed = s->failed,
+                                                      .entries = s->entries,
+                                                      .output_bytes = s->output_bytes,
+                                                      .failure_bytes = s->failure_bytes,
+                                                      .torn_records = s->torn_records,
+                                                      .torn_bytes = s->torn_bytes,
+                                                      .faults = s->faults });
+}
+
+int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
+                              void (*host_fault)(void *data, const char *path, int64_t at,
+                                                 const char *what),
+                              void (*host_step)(void *data, const struct tidemill_verified *step),
+                              void *data, struct tm_err *err)
+{
+  struct verifying v = { .on_fault = host_fault, .on_step = host_step, .data = data };
+  struct tm_verify_options o = { .on_fault = on_fault, .on_step = on_step, .data = &v };
+  struct tm_err unheard = TM_ERR_NONE;
+  int64_t faults;
+  char *dir;
+  err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_workspace_verify()", "job", job, NULL) < 0)
+    return TM_EUSAGE;
+  o.dir = dir = tm_workspace_job_dir(ws, job, err);
+  faults = dir ? tm_verify_job(&o, err) : err->code;
+  free(dir);
+  return faults > INT_MAX ? INT_MAX : (int)faults;
+}

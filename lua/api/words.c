@@ -1,0 +1,70 @@
+/* words.c - words that name the program's options, for a host, which has members of a struct: "--accept-changes" is
+ * `accept_changes`. What core says is for whoever runs the program; here is the one place where a host hears it.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "api/own.h"
+
+struct name {
+  const char *option, *member;
+};
+
+/* Those of a submission, and what each is to a host. The longer one of two that begin alike comes first. */
+static const struct name names[] = {
+  { "--job-dir DIR", "`dir`" },
+  { "--job-dir", "`dir`" },
+  { "--keep-failed", "`keep_failed`" },
+  { "--keep-script", "`keep_script`" },
+  { "--accept-changes", "`accept_changes`" },
+  { "--verify-input", "`verify_input`" },
+  { "--no-reuse", "`no_reuse`" },
+  { "--max-workers", "`max_workers`" },
+  { "--resume", "`resume`" },
+};
+/* And what is another word in Lua. */
+static const struct name lua_names[] = { { "`dir`", "`job_dir`" } };
+
+static bool is_word(char c)
+{
+  return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
+/* Which of the names stands there as a whole, or NULL. */
+static const struct name *name_at(const struct name *all, size_t len, const char *text,
+                                  const char *at)
+{
+  for (size_t i = 0; i < len; i++) {
+    size_t n = strlen(all[i].option);
+    if (strncmp(at, all[i].option, n) == 0 && !is_word(at[n]) && (at == text || !is_word(at[-1])))
+      return &all[i];
+  }
+  return NULL;
+}
+
+static int rename_all(struct tm_err *err, const struct name *all, size_t len)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  const char *at = err->text;
+  while (*at) {
+    const struct name *found = name_at(all, len, err->text, at);
+    if (found)
+      tm_buf_add_str(&text, found->member);
+    else
+      tm_buf_add_char(&text, *at);
+    at += found ? strlen(found->option) : 1;
+  }
+  tm_err_set(err, err->code, "%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+  return err->code;
+}
+
+int tm_words_for_host(struct tm_err *err)
+{
+  return rename_all(err, names, TM_COUNT_OF(names));
+}
+
+int tm_words_for_lua(struct tm_err *err)
+{
+  return rename_all(err, lua_names, TM_COUNT_OF(lua_names));
+}
