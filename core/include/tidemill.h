@@ -18,11 +18,12 @@
  *   share     give the runtime a uv_loop_t: jobs go on while the host runs that.
  * Several jobs may run on a runtime at once, and several runtimes in a process.
  *
- * Threads. A runtime, and what was made with it, belongs to the thread that made it: all calls come from there, but for
- * tidemill_runtime_wake(). Callbacks come on that thread too, and from within a loop's turn only: none comes before the call
- * that asked for it has returned. From one everything may be called but what turns the loop or closes the runtime, which is
- * refused. on_log and on_lua, and functions that a host adds, come from within the load that they are told of: there the runtime
- * is not closed, and its loop is turned only where the load itself was not called from a callback.
+ * Threads. A runtime, and what was made with it, is used by one thread at a time: the one that made it, or another to which the
+ * host hands it over (under a lock of its own). All calls come from there, but for tidemill_runtime_wake(). Callbacks come on the
+ * thread that turns the loop, and from within a turn only: none comes before the call that asked for it has returned. From one
+ * everything may be called but what turns the loop or closes the runtime, which is refused. on_log and on_lua, and functions
+ * that a host adds, come from within the load that they are told of: there the runtime is not closed, and its loop is turned
+ * only where the load itself was not called from a callback.
  *
  * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is

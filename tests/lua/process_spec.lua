@@ -2,6 +2,7 @@
 local folder = require "support.folder"
 local lfs = require "lfs"
 local process = require "tidemill.process"
+local programs = require "support.programs"
 
 local dir
 local refused = folder.refused
@@ -76,10 +77,12 @@ describe("process.run", function()
     local r = shell("tail -f /dev/null & echo $!; tail -f /dev/null", { timeout = 2 })
     assert.is_true(r.timed_out)
     assert.equal(9, r.signal)
-    local state = io.open("/proc/" .. tonumber(r.stdout) .. "/stat")
-    local text = state and state:read "*a" or ""
-    if state then state:close() end
-    assert.is_truthy(text == "" or text:find "%) Z ", text) -- gone, or dead and not yet reaped by its new parent
+    programs.wait_until("the end of what it had started", function()
+      local state = io.open("/proc/" .. tonumber(r.stdout) .. "/stat")
+      local text = state and state:read "*a" or ""
+      if state then state:close() end
+      return text == "" or text:find "%) [ZX] " -- gone, or dead and not yet reaped by its new parent
+    end)
     assert.is_false(shell("echo", { timeout = 60 }).timed_out)
   end)
 
