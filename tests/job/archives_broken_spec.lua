@@ -251,6 +251,7 @@ describe("an archive that cannot be listed", function()
     local function seen()
       local items = {}
       for i, item in ipairs(failed_items(t)) do items[i] = item.mini_batch .. " " .. item.item .. " " .. item.error end
+      table.sort(items) -- the last ones of a job may come before earlier ones
       return items
     end
     local begin_s = programs.now()
