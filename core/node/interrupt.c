@@ -28,11 +28,12 @@ enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,
                                    int64_t grace_ns, int64_t now_ns)
 {
   uint64_t call = call_of(view);
-  if (!can_interrupt || grace_ns <= 0 || call == 0)
+  if (grace_ns <= 0 || call == 0)
     return TM_LATE_KILL;
-  if (i->call != call)
-    return TM_LATE_INTERRUPT;
-  return now_ns - i->begun_ns >= grace_ns ? TM_LATE_KILL : TM_LATE_AGAIN;
+  if (i->call ==
+      call) /* a worker that can no longer be interrupted may be about to say where it was */
+    return now_ns - i->begun_ns >= grace_ns ? TM_LATE_KILL : TM_LATE_AGAIN;
+  return can_interrupt ? TM_LATE_INTERRUPT : TM_LATE_KILL;
 }
 
 static void begin(struct tm_keeper_worker *w, int64_t now_ns)
@@ -59,7 +60,8 @@ bool tm_keeper_interrupt(struct tm_keeper_worker *w)
     return false;
   if (action == TM_LATE_INTERRUPT)
     begin(w, now_ns);
-  tm_alarm_send(w->pid);
+  if (can_interrupt)
+    tm_alarm_send(w->pid);
   int64_t again_ns = now_ns + (now_ns - w->interrupt.begun_ns < LATER_NS ? SOON_NS : LATER_NS);
   int64_t last_ns = w->interrupt.begun_ns + grace_ns;
   w->due_ns = again_ns < last_ns ? again_ns : last_ns;

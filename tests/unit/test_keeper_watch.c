@@ -56,6 +56,9 @@ static void what_is_late_is_interrupted_then_killed(void **state)
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 120), TM_LATE_INTERRUPT);
   i = (struct tm_keeper_interrupt) { .call = 7, .begun_ns = 120 };
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 169), TM_LATE_AGAIN);
+  assert_int_equal(tm_keeper_late(&i, &v, false, 50, 169),
+                   TM_LATE_AGAIN); /* it is saying where it was */
+  assert_int_equal(tm_keeper_late(&i, &v, false, 50, 170), TM_LATE_KILL);
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 170), TM_LATE_KILL);
   v.seq = 8; /* another one: it has its own grace */
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_INTERRUPT);
