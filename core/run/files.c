@@ -136,6 +136,39 @@ static int refuse_twice(const char *name, const char *whose, struct tm_err *err)
   return TM_EDAMAGE;
 }
 
+static int refuse_below(const char *name, struct tm_err *err)
+{
+  char *call = tm_output_file_call(name);
+  tm_err_set(err, TM_EDAMAGE,
+             "%s: where its folder would be another mini-batch has a file; give files other names "
+             "than folders",
+             call);
+  free(call);
+  return TM_EDAMAGE;
+}
+
+static bool is_below(const char *dir, const char *path)
+{
+  size_t n = strlen(dir);
+  return strncmp(dir, path, n) == 0 && path[n] == '/';
+}
+
+/* Beside the names that are not on the disk yet. */
+static int check_moves(const struct tm_files *f, const char *name, const char *to,
+                       struct tm_err *err)
+{
+  for (size_t i = 0; i < f->moves_len; i++) {
+    const char *other = f->moves[i].to;
+    if (strcmp(other, to) == 0)
+      return refuse_twice(name, i < f->added ? "another mini-batch" : "this one already", err);
+    if (is_below(to, other))
+      return refuse_twice(name, "a folder", err);
+    if (is_below(other, to))
+      return refuse_below(name, err);
+  }
+  return 0;
+}
+
 static int check_name(struct tm_files *f, const char *name, const char *to, struct tm_err *err)
 {
   char whose[64];
@@ -144,11 +177,13 @@ static int check_name(struct tm_files *f, const char *name, const char *to, stru
   if (n > 0 && strncmp(name, f->output_name, n) == 0 &&
       (name[n] == 0 || strcmp(name + n, ".partial") == 0))
     return refuse_twice(name, "the file of append_row", err);
-  for (size_t i = 0; i < f->moves_len; i++)
-    if (strcmp(f->moves[i].to, to) == 0)
-      return refuse_twice(name, i < f->added ? "another mini-batch" : "this one already", err);
+  int rc = check_moves(f, name, to, err);
+  if (rc < 0)
+    return rc;
   struct tm_stat st;
-  int rc = f->log.fs->stat(f->log.fs->self, to, false, &st);
+  rc = f->log.fs->stat(f->log.fs->self, to, false, &st);
+  if (rc == -ENOTDIR)
+    return refuse_below(name, err);
   if (rc < 0) /* the usual: it is not there; what else may be wrong the rename says */
     return 0;
   if ((st.mode & S_IFMT) == S_IFDIR)

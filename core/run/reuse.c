@@ -10,11 +10,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "data/files/listing.h"
 #include "data/table.h"
 #include "run/input_record.h"
 #include "run/job_record.h"
@@ -185,20 +187,39 @@ static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *p
   return tm_input_record_list(out, r->fs, &d, r->stop, err);
 }
 
-/* The file beside a database that has what was changed since its last check point. */
-static int list_wal(struct tm_reuse *r, const struct tm_dataset *d, struct tm_err *err)
+/* The file beside a database that has what was changed since its last check point: where links lead to. */
+static int list_wal_of(struct tm_reuse *r, const char *path, size_t len, struct tm_err *err)
 {
-  const char *base = d->step ? r->dir_of(r->data, d->step) : d->base_dir;
-  int rc = 0;
+  char *file = tm_xstrndup(path, len), *place = realpath(file, NULL),
+       *wal = tm_xprintf("%s-wal", place ? place : file);
+  struct tm_stat st;
+  bool has_changes = r->fs->stat(r->fs->self, wal, true, &st) == 0 && st.size > 0;
+  int rc = has_changes ? list_place(&r->side, r, wal, err) : 0;
 
-  for (size_t i = 0; i < d->paths_len && rc >= 0; i++) {
-    char *file = tm_path_absolute(base, d->paths[i]), *wal = tm_xprintf("%s-wal", file);
-    struct tm_stat st;
-    if (r->fs->stat(r->fs->self, wal, true, &st) == 0 && st.size > 0)
-      rc = list_place(&r->side, r, wal, err);
-    free(file);
-    free(wal);
-  }
+  free(wal);
+  free(place);
+  free(file);
+  return rc;
+}
+
+static int list_wals(struct tm_reuse *r, const struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_dataset *bound = d->step ? tm_dataset_bind(d, r->dir_of(r->data, d->step)) : NULL;
+  const struct tm_dataset *files = bound ? bound : d;
+  struct tm_listing_options o = { .fs = r->fs,
+                                  .base_dir = files->base_dir,
+                                  .paths = (const char *const *)files->paths,
+                                  .paths_len = files->paths_len,
+                                  .skip_unreadable = files->skip_unreadable };
+  struct tm_listing *l = tm_listing_open(&o);
+  struct tm_item item;
+  int rc;
+
+  while ((rc = tm_listing_next(l, &item, err)) > 0)
+    if ((rc = list_wal_of(r, item.path, item.path_len, err)) < 0)
+      break;
+  tm_listing_close(l);
+  tm_dataset_free(bound);
   return rc;
 }
 
@@ -212,7 +233,7 @@ static int list_inputs_aside(struct tm_reuse *r, struct tm_err *err)
     if (d->mode != TM_DATASET_DIRECT)
       rc = list_dataset(&r->side, r, d, false, err);
     if (rc >= 0 && d->kind == TM_DATASET_SQL)
-      rc = list_wal(r, d, err);
+      rc = list_wals(r, d, err);
   }
   return rc;
 }

@@ -176,6 +176,31 @@ describe("context:output_file", function()
     assert.is_truthy(errors[7]:find("nothing was written there", 1, true), errors[7])
   end)
 
+  it("is refused where one mini-batch has a folder and another a file, at any time", function()
+    for _, sync_s in ipairs { "0.001", "60" } do
+      local t = job.case()
+      t:inputs(8)
+      t:script(WRITE .. [[function run(m, context)
+        local names = { "a", "a/b", "c/d", "c", "e/f/g", "e/f", "h/i", "h/i/j/k" }
+        local n = number_of(m[1])
+        write(context:output_file(names[n]), n)
+        return names_of(m)
+      end]])
+      t:pipeline("mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1, sync_interval = " .. sync_s)
+      local r = t:expect_job(0)
+      assert.same({ total = 8, succeeded = 4, failed = 4 }, r.result.steps[1].mini_batches)
+      assert.same({ "a", "c/d", "e/f/g", "h/i", "parallel_run_step.txt" }, files_in(t.step_dir .. "/output"))
+      local errors = {}
+      for _, try in ipairs(t:tries()) do errors[tonumber(try["Mini-batch Id"])] = try["Error Message"] end
+      for _, i in ipairs { 1, 7 } do
+        assert.is_truthy(errors[i]:find("where its folder would be another mini-batch has a file", 1, true), errors[i])
+      end
+      for _, i in ipairs { 3, 5 } do
+        assert.is_truthy(errors[i]:find("a folder has that name", 1, true), errors[i])
+      end
+    end
+  end)
+
   it("is a file of another output, which is named, or its folder among the arguments", function()
     local t = job.case()
     t:inputs(6)

@@ -257,15 +257,21 @@ describe("a step over a query", function()
     assert.is_true(ran(t, "step 'score' is reused"))
   end)
 
-  it("is run when a change is only in the file beside it, so far", function()
-    local t = new_case { query = [["orders.db", "SELECT id FROM orders"]] }
-    local db = sqlite.open(t:path "orders.db")
-    db:exec "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; INSERT INTO orders(id) VALUES (100)"
-    assert.is_false(ran(t, "job: "))
-    assert.is_true(ran(t, "step 'score' is reused"))
-    db:exec "INSERT INTO orders(id) VALUES (101)"
-    assert.is_false(ran(t, "orders.db-wal': size "))
-    assert.is_true(ran(t, "step 'score' is reused"))
-    db:close()
+  it("is run when a change is only in the file beside it, so far, however the database is named", function()
+    for _, name in ipairs { "orders.db", "or*.db", "link.db" } do
+      local t = new_case { query = ([["%s", "SELECT id FROM orders"]]):format(name) }
+      local place = name == "link.db" and "kept.db" or "orders.db"
+      if place == "kept.db" then
+        assert(os.execute(("cd '%s' && mv orders.db kept.db && ln -s kept.db link.db"):format(t.dir)) == 0)
+      end
+      local db = sqlite.open(t:path(place))
+      db:exec "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; INSERT INTO orders(id) VALUES (100)"
+      assert.is_false(ran(t, "job: "))
+      assert.is_true(ran(t, "step 'score' is reused"))
+      db:exec "INSERT INTO orders(id) VALUES (101)"
+      assert.is_false(ran(t, place .. "-wal': size "))
+      assert.is_true(ran(t, "step 'score' is reused"))
+      db:close()
+    end
   end)
 end)

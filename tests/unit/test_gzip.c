@@ -21,6 +21,7 @@
 #include "random.h"
 
 #define CONTENTS ((size_t)2 << 20)
+#define MATCH    300 /* bytes; of deflate's longest, and what is written at once */
 
 struct rig {
   struct folder folder;
@@ -31,14 +32,20 @@ struct rig {
   int64_t read; /* bytes, from all files */
   char *warning;
   int writes;      /* that go well */
+  int bad_reads;   /* of eight bytes, as long as a trailer */
   bool is_damaged; /* what comes before the fault need not be right: the check sum is at the end */
 };
 
 static int64_t counted_pread(void *self, int fd, void *p, size_t n, int64_t at)
 {
   const struct tm_fs *real = tm_fs_real();
+  struct rig *g = self;
+  if (n == 8 && g->bad_reads > 0) {
+    g->bad_reads--;
+    return -EIO;
+  }
   int64_t got = real->pread(real->self, fd, p, n, at);
-  ((struct rig *)self)->read += got > 0 ? got : 0;
+  g->read += got > 0 ? got : 0;
   return got;
 }
 
@@ -296,6 +303,61 @@ static void what_stands_before_damage_is_given(void **state)
   free(p);
 }
 
+static void what_the_machine_is_to_blame_for_passes(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  int64_t end = CONTENTS / 3, from = end - 1000;
+  char p[1000];
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  struct tm_stream *s = open_it(g, false);
+  g->bad_reads = 2;
+  check_at(g, s, from, 1000);
+  for (; g->bad_reads > 0; err.code = 0)
+    assert_int_equal(s->read(s, p, 1000, end, &err), -EIO);
+  check_at(g, s, end, 1000);
+  tm_stream_close(s);
+}
+
+/* All that can be read from `at` on, so many bytes at a time, before the error. */
+static int64_t read_to_damage(struct rig *g, char *p, int64_t at, size_t n)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_stream *s = open_it(g, false);
+  int64_t got, begin = at;
+  s->gives_before_damage = true;
+  while ((got = s->read(s, p + (at - begin), n, at, &err)) > 0)
+    at += got;
+  assert_int_equal(got, TM_EDAMAGE);
+  tm_stream_close(s);
+  return at;
+}
+
+/* A decoder may be ahead of what it is asked for when it meets the damage. Of the last match it may have made something. */
+static void damage_has_one_place_however_it_is_read(void **state)
+{
+  struct rig *g = *state;
+  struct random r = { 21 };
+  char *whole = tm_xmalloc(4 * CONTENTS), *p = tm_xmalloc(4 * CONTENTS);
+  size_t damaged = g->file.len * 9 / 10;
+  for (int round = 0; round < 8; round++) {
+    for (size_t at = damaged; at < g->file.len; at++)
+      g->file.data[at] = (char)random_below(&r, 256);
+    write_file(g->path, g->file.data, g->file.len);
+    int64_t end = read_to_damage(g, whole, 0, CONTENTS);
+    assert_true(end > 4 * MATCH && end < 2 * (int64_t)CONTENTS);
+    for (size_t n = 1; n < CONTENTS; n = n * 7 + 3)
+      assert_in_range(read_to_damage(g, p, 0, n), end - MATCH, end + MATCH);
+    for (int64_t from = end - 2 * MATCH; from > 0; from -= 1 + (end - from) * 2) {
+      assert_in_range(read_to_damage(g, p, from, 1000), end - MATCH, end + MATCH);
+      assert_memory_equal(p, whole + from, (size_t)(end - MATCH - from));
+    }
+    damaged -= g->file.len / 10;
+  }
+  free(whole);
+  free(p);
+}
+
 static void zeros_behind_the_end_are_nothing(void **state)
 {
   struct rig *g = *state;
@@ -489,6 +551,10 @@ static void records(void **state)
   tm_gzip_record_encode(bytes, &r);
   assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
   r.bits = 0;
+  r.out = INT64_MAX; /* places are added up */
+  tm_gzip_record_encode(bytes, &r);
+  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
+  r.out = 5;
   r.window = TM_GZIP_WINDOW + 1;
   tm_gzip_record_encode(bytes, &r);
   assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
@@ -506,6 +572,8 @@ int main(void)
     IN_RIG(an_index_is_kept_and_of_its_file_alone),
     IN_RIG(damage_is_found),
     IN_RIG(what_stands_before_damage_is_given),
+    IN_RIG(what_the_machine_is_to_blame_for_passes),
+    IN_RIG(damage_has_one_place_however_it_is_read),
     IN_RIG(zeros_behind_the_end_are_nothing),
     IN_RIG(a_damaged_index_does_no_harm),
     IN_RIG(without_an_index_it_is_read_in_order),

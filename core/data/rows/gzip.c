@@ -10,6 +10,8 @@
  *  (4) Inflate does not stop at borders of blocks. Where a point is wanted it is given pieces so small that one ends within
  *      the head of a block sooner or later: there inflate has given all that comes before, and holds what it has of the head
  *      aside, so that the place of the border is known to the bit.
+ *  (5) Inflate is ahead of what it is asked for, by up to 64 KB. What it had when it met damage is given before the error:
+ *      but for its last symbol the place of the damage is the same, whoever reads how much from where.
  */
 #include "data/rows/gzip.h"
 
@@ -28,7 +30,7 @@
   ((int64_t)256 << 10) /* before an expected place, each border of a block is kept until the next */
 #define SEARCH ((int64_t)1 << 20) /* for so long a border is looked for */
 
-enum phase { HEAD, MEMBER, RAW, BETWEEN, ENDED };
+enum phase { HEAD, MEMBER, RAW, DAMAGED, BETWEEN, ENDED };
 
 struct gzip_stream {
   struct tm_stream stream;
@@ -51,6 +53,7 @@ struct gzip_stream {
   int64_t expected;           /* a place that is read from soon, or -1 */
   struct tm_gzip_record near; /* the last border of a block before it; kind 0: none */
   struct tm_err err;          /* damage at `out`; code 0: none is known */
+  int fault;                  /* of inflate, while DAMAGED */
   const char *given;          /* while reading: what has been decoded by this call */
   size_t
       before; /* bytes of the contents before it that are in `window`; where points are written */
@@ -294,6 +297,20 @@ static size_t room_for(const struct gzip_stream *g, size_t n)
   return n < SKIP ? n : SKIP;
 }
 
+/* Keeps (5). */
+static int64_t give_rest(struct gzip_stream *g, char *p, size_t n, struct tm_err *err)
+{
+  size_t rest = (size_t)(g->z.tmp_out_valid - g->z.tmp_out_processed);
+  size_t got = rest < n ? rest : n;
+  if (rest == 0)
+    return failed(g, g->fault, err);
+  memcpy(p, g->z.tmp_out_buffer + g->z.tmp_out_processed, got);
+  g->z.tmp_out_processed += (int)got;
+  g->out += (int64_t)got;
+  add_near(g); /* keeps (2) */
+  return (int64_t)got;
+}
+
 /* Decodes some of the contents to where `done` bytes of this call are before. With an error that it has put into `err` it may
  * have given some, too. */
 static int64_t decode(struct gzip_stream *g, char *p, size_t n, size_t done, struct tm_err *err)
@@ -309,12 +326,13 @@ static int64_t decode(struct gzip_stream *g, char *p, size_t n, size_t done, str
   g->out += (int64_t)got;
   add_near(g); /* keeps (2) */
   if (rc < 0) {
-    rc = failed(g, rc, err);
-    return got > 0 ? (int64_t)got : rc;
+    g->fault = rc;
+    g->phase = DAMAGED;
+    return (int64_t)got;
   }
   if (g->z.block_state == ISAL_BLOCK_FINISH) {
     rc = g->phase == RAW ? skip_trailer(g, err) : 0;
-    g->phase = BETWEEN;
+    g->phase = rc < 0 ? g->phase : BETWEEN; /* it may be read another time */
     return rc < 0 && got == 0 ? rc : (int64_t)got;
   }
   if (more == 0 && got == 0)
@@ -329,6 +347,7 @@ static int64_t go_on(struct gzip_stream *g, char *p, size_t n, size_t done, stru
   switch (g->phase) {
   case BETWEEN: return go_between(g, err);
   case HEAD: return read_head(g, done, err);
+  case DAMAGED: return give_rest(g, p, n, err);
   default: return decode(g, p, n, done, err);
   }
 }

@@ -75,8 +75,9 @@ int tm_gzip_record_decode(struct tm_gzip_record *r, const char *p, int64_t at)
   };
   bool is_good = tm_get_u64(p + 40) == tm_hash64_seed(p, 40, (uint64_t)at) &&
                  (kind == TM_GZIP_POINT || (kind == TM_GZIP_END && r->packed == 0)) &&
-                 r->out >= 0 && r->in >= 0 && r->bits <= 7 && (r->bits == 0 || r->in > 0) &&
-                 r->window <= TM_GZIP_WINDOW && r->packed <= PACKED_MAX;
+                 r->out >= 0 && r->out <= INT64_MAX / 2 && r->in >= 0 && r->bits <= 7 &&
+                 (r->bits == 0 || r->in > 0) && r->window <= TM_GZIP_WINDOW &&
+                 r->packed <= PACKED_MAX;
   return is_good ? 0 : TM_EDAMAGE;
 }
 
