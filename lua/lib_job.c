@@ -36,8 +36,7 @@ struct lua_job {
   struct tm_beside *beside; /* or NULL: its loop is turned by who waits */
   struct tm_ear ear;
   bool has_listener, is_over; /* its last event has been told */
-  bool
-      is_told; /* its listener runs: it is held by the registry until that returns, though it be closed */
+  bool is_told; /* its listener runs, and the registry holds it till then, though it be closed */
   char *failure; /* what on_event raised; or NULL */
 };
 
@@ -276,8 +275,7 @@ static int drop_running(lua_State *L)
 
 static void deliver(struct lua_job *j, const struct tidemill_event *e)
 {
-  j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING;
-  bool is_over = j->is_over;
+  bool is_over = j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING;
   j->is_told = true;
   if (j->has_listener)
     tell(j, e);
