@@ -36,7 +36,7 @@ struct lua_job {
   struct tm_beside *beside; /* or NULL: its loop is turned by who waits */
   struct tm_ear ear;
   bool has_listener, is_over; /* its last event has been told */
-  bool is_told; /* its listener runs, and the registry holds it till then, though it be closed */
+  bool is_told;  /* its listener runs, and the registry holds it till then, though it be closed */
   char *failure; /* what on_event raised; or NULL */
 };
 
