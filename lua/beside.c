@@ -277,7 +277,10 @@ bool tm_beside_wait(struct tm_beside *b, int timeout_ms)
 {
   if (!atomic_load(&b->is_woken))
     tm_bell_wait(&b->bell, timeout_ms);
-  return !atomic_exchange(&b->is_woken, false);
+  if (!atomic_exchange(&b->is_woken, false))
+    return true;
+  tm_bell_ring(&b->bell); /* it may have rung for something kept as well, which nobody takes now */
+  return false;
 }
 
 void tm_beside_wake(struct tm_beside *b)

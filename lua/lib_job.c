@@ -36,7 +36,8 @@ struct lua_job {
   struct tm_beside *beside; /* or NULL: its loop is turned by who waits */
   struct tm_ear ear;
   bool has_listener, is_over; /* its last event has been told */
-  char *failure;              /* what on_event raised; or NULL */
+  bool is_told;  /* its listener runs, and the registry holds it till then, though it be closed */
+  char *failure; /* what on_event raised; or NULL */
 };
 
 static void let_go(struct shared *s)
@@ -274,11 +275,12 @@ static int drop_running(lua_State *L)
 
 static void deliver(struct lua_job *j, const struct tidemill_event *e)
 {
-  j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING;
-  bool is_over = j->is_over;
+  bool is_over = j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING;
+  j->is_told = true;
   if (j->has_listener)
     tell(j, e);
-  if (is_over)
+  j->is_told = false;
+  if (is_over || !j->job)
     lua_cpcall(j->thread, drop_running, j);
 }
 
@@ -573,7 +575,8 @@ static int job_result(lua_State *L)
 static int job_close(lua_State *L)
 {
   struct lua_job *j = luaL_checkudata(L, 1, TM_JOB);
-  set_running(L, j, 0);
+  if (!j->is_told)
+    set_running(L, j, 0);
   close_job(j);
   return 0;
 }

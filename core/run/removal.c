@@ -47,15 +47,18 @@ static char *other_name(const struct tm_fs *fs, const char *dir)
   return name;
 }
 
-/* The directory is ours alone. */
+/* The directory is ours alone. Of a link to one the link goes: what it points at stays as it is. */
 static int remove_held(const struct tm_fs *fs, const char *dir, struct tm_err *err)
 {
   char *name = other_name(fs, dir), *record = tm_path_join(name, "job.json");
+  struct tm_stat st;
+  bool is_link = fs->stat(fs->self, dir, false, &st) == 0 && S_ISLNK(st.mode);
   int rc = fs->rename(fs->self, dir, name);
   if (rc < 0)
     tm_err_system(err, rc, "cannot rename '%s'", dir);
   if (rc == 0) {
-    (void)fs->unlink(fs->self, record); /* missing: a job whose definition was not complete */
+    if (!is_link)
+      (void)fs->unlink(fs->self, record); /* missing: a job whose definition was not complete */
     rc = tm_tree_remove(name, err);
   }
   free(record);

@@ -6,6 +6,7 @@
  *
  *  (1) Every descriptor is close-on-exec from its first moment.
  *  (2) None is 0, 1 or 2: these are a host's.
+ *  (3) Opening waits for nobody: a FIFO in the place of a file is opened at once, and refuses to be read by place.
  */
 #include "sys/fs.h"
 
@@ -19,8 +20,9 @@
 
 static int real_open(void *self, const char *path, int flags, int mode)
 {
-  int fd = open(path, flags | O_CLOEXEC, (mode_t)mode); /* keeps (1) */
-  return fd < 0 ? -errno : tm_fd_lift(fd);              /* keeps (2) */
+  int reads = (flags & O_ACCMODE) == O_RDONLY ? O_NONBLOCK : 0; /* keeps (3) */
+  int fd = open(path, flags | reads | O_CLOEXEC, (mode_t)mode); /* keeps (1) */
+  return fd < 0 ? -errno : tm_fd_lift(fd);                      /* keeps (2) */
 }
 
 static int real_close(void *self, int fd)

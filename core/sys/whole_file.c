@@ -29,9 +29,16 @@ struct writing {
   int fd;
 };
 
+/* To be read to its end, whatever it is: of a FIFO when somebody writes to it. */
+static int open_to_read(const char *path, struct tm_err *err)
+{
+  int fd = tm_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
+  return fd < 0 ? tm_err_system(err, -errno, "cannot open '%s'", path) : fd;
+}
+
 int tm_file_read(const char *path, size_t max, struct tm_buf *out, struct tm_err *err)
 {
-  int fd = tm_fs_open(tm_fs_real(), path, O_RDONLY, 0, err);
+  int fd = open_to_read(path, err);
   if (fd < 0)
     return fd;
   size_t begin = out->len;
@@ -170,7 +177,7 @@ int tm_file_copy(const char *from, const char *to, bool sync, struct tm_err *err
 {
   struct stat st;
   struct writing w = { 0 };
-  int fd = tm_fs_open(tm_fs_real(), from, O_RDONLY, 0, err);
+  int fd = open_to_read(from, err);
   if (fd < 0)
     return fd;
   int code = fstat(fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : 0;

@@ -59,7 +59,7 @@ static int tell_lines(const struct failures *f, struct tm_buf *text)
   return rc;
 }
 
-/* No file: nothing has failed. */
+/* No file: nothing has failed. As long as it is now: a device in its place has no end. */
 static int tell_file(const struct failures *f, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -67,7 +67,10 @@ static int tell_file(const struct failures *f, const char *path, struct tm_err *
   int fd = tm_fs_exists(fs, path) ? tm_fs_open(fs, path, O_RDONLY, 0, err) : -ENOENT;
   int64_t at = 0, got = 0;
   int rc = fd < 0 && fd != -ENOENT ? fd : 0;
-  while (fd >= 0 && rc == 0) {
+  struct tm_stat st = { .size = 0 };
+  if (fd >= 0)
+    (void)fs->fstat(fs->self, fd, &st);
+  while (fd >= 0 && rc == 0 && at < st.size) {
     tm_buf_reserve(&text, PIECE_BYTES);
     got = tm_fs_read_at(fs, fd, path, text.data + text.len, PIECE_BYTES, at, err);
     if (got <= 0)

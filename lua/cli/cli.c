@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -198,14 +199,25 @@ int tm_cli_end(int rc, const struct tm_err *err)
   return tm_exit_status_of(rc);
 }
 
-/* What has been written goes out: as of tm_cli_write(). It is said once: nothing is left of it afterwards. */
-static int flush(void)
+/* Whether nobody reads standard output any more: EPIPE for what was written to it, whoever saw that. */
+static bool has_no_reader(void)
+{
+  struct pollfd fd = { .fd = STDOUT_FILENO };
+  return poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR);
+}
+
+/* What has been written goes out: as of tm_cli_write(); `code`: of an error so far, or 0. It is said once: nothing is left of it
+ * afterwards. */
+static int flush(int code)
 {
   errno = 0;
   bool is_out = fflush(stdout) == 0 && !ferror(stdout);
-  int code = errno;
   if (is_out)
     return 0;
+  if (errno)
+    code = errno;
+  else if (code == 0 && has_no_reader())
+    code = EPIPE;
   __fpurge(stdout);
   clearerr(stdout);
   if (code == EPIPE)
@@ -216,14 +228,14 @@ static int flush(void)
 
 int tm_cli_write(const struct tm_buf *text)
 {
-  (void)fwrite(tm_buf_str(text), 1, text->len, stdout);
-  return flush();
+  bool is_out = fwrite(tm_buf_str(text), 1, text->len, stdout) == text->len;
+  return flush(is_out ? 0 : errno);
 }
 
 /* os.exit() comes here and nowhere else. */
 static void at_exit(void)
 {
-  int status = flush();
+  int status = flush(0);
   if (status != 0)
     _exit(status);
 }
@@ -235,7 +247,7 @@ static int run_command(const struct tm_command *command, const struct tm_cli *cl
   if (command->summary)
     atexit(at_exit);
   int status = command->run(cli, argc, argv);
-  int written = command->summary ? flush() : 0;
+  int written = command->summary ? flush(0) : 0;
   return status ? status : written;
 }
 

@@ -34,7 +34,9 @@ local function show_status()
   set_status(#parts > 0 and table.concat(parts, " | ") or nil)
 end
 
+-- It may be collected then: what it calls back knows it no more.
 local function drop(watched)
+  watched.job = nil
   for i, known in ipairs(M.running) do
     if known == watched then
       table.remove(M.running, i)
@@ -102,7 +104,8 @@ local function tell(watched, listener, event)
   end
 end
 
--- Every submission is watched: it is given the options as they are checked, and what this returns is given the job.
+-- Every submission is watched: it is given the options as they are checked; what this returns is given the job, and what
+-- that returns is called when the job is closed.
 local function watch(pipeline, options)
   local listener, watched = options.on_event, { name = pipeline.name, said = {}, errors = 0 }
   options.hears_failures = listener == nil -- and of nothing that went well
@@ -114,6 +117,10 @@ local function watch(pipeline, options)
     watched.job = submitted
     if submitted:status() == "Running" then
       M.running[#M.running + 1] = watched
+    end
+    return function() -- it was closed: nothing more is heard of it
+      drop(watched)
+      show_status()
     end
   end
 end

@@ -15,6 +15,7 @@ Job.__name = "Job"
 
 local handles = setmetatable({}, { __mode = "k" })
 local closed = setmetatable({}, { __mode = "k" })
+local on_close = setmetatable({}, { __mode = "k" }) -- functions: who watches it lets go of it
 
 function Job:__tostring()
   return ("job '%s': %s (%s)"):format(self.name, self:status(), self.dir)
@@ -165,6 +166,7 @@ end
 function Job:close()
   c.close(handles[self])
   closed[self] = true
+  if on_close[self] then on_close[self]() end
 end
 
 --- Whether it was let go of.
@@ -227,7 +229,7 @@ function Pipeline:submit(options)
   local info = c.info(handle)
   local job = setmetatable({ name = info.name, dir = info.dir }, Job)
   handles[job] = handle
-  if on_job then on_job(job) end
+  if on_job then on_close[job] = on_job(job) end
   return job
 end
 

@@ -68,6 +68,14 @@ describe("a result that cannot be written", function()
     assert.equal(3, t:run({}, { before = FULL.before, stdin = t:path "lines" }).status)
   end)
 
+  it("is no error where nobody reads any more, however much it is", function()
+    local t = new_case()
+    local r = t:run({ "-e", "io.write(('x'):rep(1e6)) os.exit(0)" },
+      { before = { "bash", "-c", [[trap '' PIPE; { "$0" "$@"; echo "status $?" >&2; } | :]] } })
+    assert.truthy(r.err:find("status 141", 1, true), r.err)
+    assert.falsy(r.err:find("cannot write", 1, true), r.err)
+  end)
+
   it("leaves the status of what failed by itself", function()
     local t = new_case()
     assert.equal(1, t:run({ "-e", "print(1) error 'no'" }, FULL).status)

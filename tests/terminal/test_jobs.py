@@ -210,6 +210,46 @@ class Jobs(Place):
         self.assertRegex(done.stdout.decode(), r'^\d+\n"Completed"\n25000\n$')
         self.assertEqual(done.returncode, 0)
 
+    def test_a_job_that_was_closed_is_none_that_runs(self):
+        done = self.pipe("""p = dofile 'pipeline.lua'
+            closed, other = p:submit { job_dir = 'a' }, p:submit { job_dir = 'b' }
+            closed:close()
+            jobs = require 'tidemill.repl.jobs'
+            #jobs.running
+            jobs.cancel(true)
+            other:wait()
+            #jobs.running
+            """, "repl")
+        self.assertEqual(done.stdout, b'1\n"Canceled"\n0\n')
+        self.assertEqual(done.returncode, 0)
+
+    def test_a_closed_job_is_not_asked_about_at_the_end(self):
+        with self.terminal() as t:
+            self.begin(t)
+            t.ask("job:close()")
+            t.send("\x04")
+            self.assertEqual(t.end(), 0)
+
+    def test_jobs_that_are_over_are_collected(self):
+        self.go()
+        done = self.pipe("""p = dofile 'pipeline.lua'
+            known = setmetatable({}, { __mode = 'k' })
+            do local job = p:submit { job_dir = 'a' } known[job] = true job:wait() end
+            do local job = p:submit { job_dir = 'b' } known[job] = true job:close() end
+            collectgarbage() collectgarbage()
+            next(known)
+            """, "repl")
+        self.assertEqual(done.stdout, b'nil\n')
+
+    def test_a_listener_closes_its_job_and_nobody_holds_it(self):
+        self.go()
+        done = self.pipe("""p = dofile 'pipeline.lua'
+            function heard() job:close() job = nil collectgarbage() collectgarbage() error 'closed it' end
+            job = p:submit { job_dir = 'a', on_event = heard }
+            repeat until job == nil or job:wait()
+            """, "repl")
+        self.assertIn(b"beside: on_event failed: stdin:2: closed it", done.stderr)
+
     def test_a_listener_that_goes_on_for_ever_is_interrupted(self):
         self.go()
         with self.terminal(columns=120) as t:

@@ -55,6 +55,22 @@ static void a_file_is_written_read_cut_and_removed(void **state)
   free(path);
 }
 
+static void a_fifo_in_the_place_of_a_file_holds_nobody_up(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_err err = TM_ERR_NONE;
+  char *path = tm_path_join(*state, "fifo");
+  assert_int_equal(mkfifo(path, 0600), 0);
+  alarm(60); /* else it would wait for a writer */
+  assert_int_equal(tm_fs_read_file(fs, path, 100, &text, &err), -ESPIPE);
+  alarm(0);
+  assert_non_null(strstr(err.text, "it is a FIFO or a device, and no file"));
+  assert_int_equal(fs->unlink(fs->self, path), 0);
+  tm_buf_release(&text);
+  free(path);
+}
+
 static void folders_and_links(void **state)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -97,6 +113,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     WITH_ROOT(a_file_is_written_read_cut_and_removed),
+    WITH_ROOT(a_fifo_in_the_place_of_a_file_holds_nobody_up),
     WITH_ROOT(folders_and_links),
     WITH_ROOT(errors_are_negated),
   };
