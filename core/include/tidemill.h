@@ -22,8 +22,8 @@
  * host hands it over (under a lock of its own). All calls come from there, but for tidemill_runtime_wake(). Callbacks come on the
  * thread that turns the loop, and from within a turn only: none comes before the call that asked for it has returned. From one
  * everything may be called but what turns the loop or closes the runtime, which is refused. on_log and on_lua, and functions
- * that a host adds, come from within the load that they are told of: there the runtime is not closed, and its loop is turned
- * only where the load itself was not called from a callback.
+ * that a host adds, come from within the load, or plan, that they are told of: there the runtime is not closed, and its loop is
+ * turned only where that itself was not called from a callback.
  *
  * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
@@ -222,6 +222,27 @@ enum tidemill_graph {
 /* Which step waits for which. Scripts are not compiled. */
 TM_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
                                    enum tidemill_graph format, struct tm_err *err);
+
+struct tidemill_plan_options {
+  size_t size;
+  bool json; /* one JSON object, as of `tidemill run --dry-run --json`; else lines of text */
+  /* Of each step too whether an earlier result would be in its place, and why, or what has changed. */
+  bool explain;
+  bool no_reuse; /* as of a job: what is at a destination is not taken for an earlier result */
+};
+#define TIDEMILL_PLAN_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_plan_options), false, false, false                                      \
+  }
+
+/* What a job of it would do, as of `tidemill run --dry-run`: of each step its mini-batches, the first and the last of them, and the
+ * settings with where each came from. All is checked as by a submission, and the inputs are read as a job reads them, which takes as
+ * long; nothing is made. `options` may be NULL. What there is to say of the inputs comes to the runtime's on_log, before this
+ * returns; from there `p` is not freed. TM_EUSAGE: the definition, an input that is a list on standard input, or what stands in a
+ * job's way, as a destination that is full; TM_ESCRIPT: a script is no Lua; TM_ENOINPUT: an input holds nothing; TM_EINPUT, or of the
+ * system. */
+TM_API int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
+                                  const struct tidemill_plan_options *options, struct tm_err *err);
 TM_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
 
 /* ---- Jobs ---- */

@@ -3,7 +3,7 @@
  *
  *   runtime.c   whose loop, waiting, closing
  *   program.c   where the program is that keepers and workers are
- *   pipeline.c  definitions: loaded, given parameters, checked
+ *   pipeline.c  definitions: loaded, given parameters, checked, shown
  *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end
  *   host.c      what a host has to do with Lua
@@ -60,7 +60,7 @@ struct tidemill_pipeline {
   char *file;           /* absolute: what relative paths are against */
   bool has_file;        /* it was read from there, and a resumed job reads it again */
   struct TM_ARRAY(struct tm_param) params;
-  char *graph; /* as it was asked for last */
+  char *graph, *plan; /* as they were asked for last */
 };
 
 struct tidemill_job {
@@ -138,6 +138,12 @@ void tm_host_values_release(struct tidemill_runtime *rt);
 
 /* The workspace for a file, which is there then, to free(); NULL with words. */
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err);
+
+/* The one that is there already, to free(), or NULL. `cwd`: where we are. */
+char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *file,
+                                 const char *cwd);
+/* TM_EUSAGE: an input is a list on standard input, which is the host's. */
+int tm_refuse_stdin(const struct tm_pipeline *p, struct tm_err *err);
 
 /* Calls the host for what has happened, where it is told of that. */
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);

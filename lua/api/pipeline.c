@@ -1,4 +1,4 @@
-/* pipeline.c - definitions of a host: loaded from a file, from text, from a Lua stack; given parameters; checked.
+/* pipeline.c - definitions of a host: loaded from a file, from text, from a Lua stack; given parameters; checked; shown.
  *
  * What is kept is the tree that the constructors made. It becomes a struct tm_pipeline anew for each submission, with the
  * parameters of then.
@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "api/plan.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "plan/graph.h"
@@ -115,6 +116,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
   tm_json_free(p->tree);
   free(p->file);
   free(p->graph);
+  free(p->plan);
   free(p);
 }
 
@@ -238,5 +240,74 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
   free(p->graph);
   p->graph = tm_buf_take(&text);
   *out = p->graph;
+  return 0;
+}
+
+static int read_plan_options(struct tidemill_plan_options *out,
+                             const struct tidemill_plan_options *o, struct tm_err *err)
+{
+  *out = (struct tidemill_plan_options)TIDEMILL_PLAN_OPTIONS_INIT;
+  if (o && o->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_pipeline_plan(): the options have no size; begin with "
+                      "TIDEMILL_PLAN_OPTIONS_INIT");
+  if (o)
+    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  return 0;
+}
+
+/* Of a definition that is checked. What the host is called with meanwhile may not close the runtime. */
+static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
+                    const struct tm_pipeline *settled, const struct tidemill_plan_options *o,
+                    struct tm_err *err)
+{
+  struct tidemill_runtime *rt = p->rt;
+  char *cwd = tm_refuse_stdin(settled, err) == 0 ? tm_api_here(err) : NULL;
+  char *workspace = cwd ? tm_runtime_known_workspace(rt, p->file, cwd) : NULL;
+  struct tm_plan plan = { .fs = rt->fs,
+                          .pipeline = settled,
+                          .workspace = workspace,
+                          .no_reuse = o->no_reuse,
+                          .explain = o->explain,
+                          .json = o->json,
+                          .on_warning = on_note,
+                          .data = rt };
+  int rc = cwd ? 0 : err->code;
+  rt->loading++;
+  if (rc == 0)
+    rc = tm_plan_add(out, &plan, err);
+  rt->loading--;
+  if (rc < 0)
+    tm_words_for_host(err);
+  free(workspace);
+  free(cwd);
+  return rc;
+}
+
+int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
+                           const struct tidemill_plan_options *options, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_plan_options o;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_pipeline *settled;
+  int rc;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_plan()", "out", out, "p", p, NULL) < 0 ||
+      read_plan_options(&o, options, err) < 0)
+    return TM_EUSAGE;
+  if (!(settled = tm_draft_settle(p, true, err)))
+    return err->code;
+  rc = add_plan(&text, p, settled, &o, err);
+  tm_pipeline_free(settled);
+  if (rc < 0) {
+    tm_buf_release(&text);
+    return rc;
+  }
+  free(p->plan);
+  p->plan = tm_buf_take(&text);
+  *out = p->plan;
   return 0;
 }
