@@ -6,6 +6,8 @@
  *   pipeline.c  definitions: loaded, given parameters, checked, shown
  *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end
+ *   plan.c      what a job would do (plan.h), with explain.c
+ *   head.c      what a table looks like
  *   host.c      what a host has to do with Lua
  *   words.c     what errors say of options, in a host's words
  *   event.c     events of core as those of tidemill.h
@@ -46,6 +48,7 @@ struct tidemill_runtime {
   struct tidemill_runtime_options o;
   char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
+  bool is_program; /* what pipeline files print goes to standard output, as it is */
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
   size_t loading;            /* loads that go on: a callback may come from within one */

@@ -102,15 +102,24 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
   return tm_draft_new(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
 
+/* All but its name goes. */
+static void empty(struct tm_param *param)
+{
+  free((char *)param->value);
+  tm_json_free((struct tm_json *)param->tree);
+  free((char *)param->origin);
+  free((char *)param->base_dir);
+  *param = (struct tm_param) { .name = param->name };
+}
+
 void tidemill_pipeline_free(struct tidemill_pipeline *p)
 {
   if (!p)
     return;
   p->rt->pipelines--;
   for (size_t i = 0; i < p->params.len; i++) {
+    empty(&p->params.at[i]);
     free((char *)p->params.at[i].name);
-    free((char *)p->params.at[i].value);
-    tm_json_free((struct tm_json *)p->params.at[i].tree);
   }
   TM_ARRAY_RELEASE(&p->params);
   tm_json_free(p->tree);
@@ -146,10 +155,7 @@ static struct tm_param *empty_param(struct tidemill_pipeline *p, const char *nam
     known = TM_ARRAY_ADD(&p->params);
     *known = (struct tm_param) { .name = tm_xstrdup(name) };
   }
-  free((char *)known->value);
-  tm_json_free((struct tm_json *)known->tree);
-  known->value = NULL;
-  known->tree = NULL;
+  empty(known);
   return known;
 }
 
@@ -159,6 +165,25 @@ int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, c
   if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
     return TM_EUSAGE;
   empty_param(p, name)->value = tm_xstrdup(value);
+  return 0;
+}
+
+int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
+                                     const char *value, const char *origin, const char *dir,
+                                     struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  char *cwd = NULL;
+  err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_pipeline_set_param_from()", "p", p, "name", name, "value", value,
+              NULL) < 0 ||
+      (dir && !(cwd = tm_api_here(err))))
+    return err->code;
+  struct tm_param *param = empty_param(p, name);
+  param->value = tm_xstrdup(value);
+  param->origin = tm_xstrdup(origin);
+  param->base_dir = dir ? tm_path_absolute(cwd, dir) : NULL;
+  free(cwd);
   return 0;
 }
 
