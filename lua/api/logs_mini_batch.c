@@ -127,9 +127,8 @@ static int say_none(const struct shown *l, const struct tidemill_record_step *st
                       ", numbered from 0",
                       step->name, l->mini_batch, extent.mini_batches);
   if (l->ws)
-    tm_workspace_log(l->ws, TIDEMILL_INFO,
-                     "mini-batch %" PRId64 " of step '%s' has not been tried", l->mini_batch,
-                     step->name);
+    tm_workspace_log(l->ws, TIDEMILL_INFO, "mini-batch %" PRId64 " of step '%s' has not been tried",
+                     l->mini_batch, step->name);
   return 0;
 }
 

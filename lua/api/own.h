@@ -48,7 +48,7 @@ struct tidemill_runtime {
   struct tidemill_runtime_options o;
   char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
-  bool is_program; /* what pipeline files print goes to standard output, as it is */
+  bool is_program;           /* what pipeline files print goes to standard output, as it is */
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
   size_t loading;            /* loads that go on: a callback may come from within one */

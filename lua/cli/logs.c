@@ -102,7 +102,8 @@ static int show(struct tidemill_workspace *ws, const char *job, const struct log
                 int64_t mini_batch, struct tm_err *err)
 {
   struct tidemill_logs_options wanted = TIDEMILL_LOGS_OPTIONS_INIT;
-  struct showing s = { .is_told = o->errors || o->follow || mini_batch >= 0 }; /* may well be silent */
+  struct showing s = { .is_told =
+                           o->errors || o->follow || mini_batch >= 0 }; /* may well be silent */
   int rc;
   wanted.step = o->step;
   wanted.worker = o->worker;

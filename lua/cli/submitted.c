@@ -36,8 +36,7 @@ int tm_submitted_add_words(struct tm_submitted *s, const struct tm_words *words,
     if (!value)
       return TM_EUSAGE;
     size_t name_len = (size_t)(value - given) - 1;
-    struct tm_param *known = find(s, given, name_len),
-                    *p = known ? known : TM_ARRAY_ADD(&s->given);
+    struct tm_param *known = find(s, given, name_len), *p = known ? known : TM_ARRAY_ADD(&s->given);
     if (known)
       release(known);
     *p = (struct tm_param) { .name = tm_xstrndup(given, name_len),

@@ -40,8 +40,8 @@ static void a_plan_says_what_a_job_would_do_and_makes_nothing(void **state)
   holds(text, "nothing has been run, nothing has been made\n");
   o.json = true;
   o.explain = true;
-  host_must(&h, tidemill_pipeline_set_param_from(h.pipeline, "workers", "3", "the menu", NULL,
-                                                 &h.err));
+  host_must(&h,
+            tidemill_pipeline_set_param_from(h.pipeline, "workers", "3", "the menu", NULL, &h.err));
   host_must(&h, tidemill_pipeline_plan(&text, h.pipeline, &o, &h.err));
   assert_int_equal(text[0], '{');
   assert_int_equal(text[strlen(text) - 1], '}');
