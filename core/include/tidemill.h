@@ -224,7 +224,7 @@ enum tidemill_graph {
   TIDEMILL_GRAPH_DOT,  /* for Graphviz */
   TIDEMILL_GRAPH_MERMAID,
 };
-/* Which step waits for which. Scripts are not compiled. */
+/* Which step waits for which. Scripts are not compiled. What a check has found is used, where nothing was changed since. */
 TM_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
                                    enum tidemill_graph format, struct tm_err *err);
 

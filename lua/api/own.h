@@ -63,7 +63,8 @@ struct tidemill_pipeline {
   char *file;           /* absolute: what relative paths are against */
   bool has_file;        /* it was read from there, and a resumed job reads it again */
   struct TM_ARRAY(struct tm_param) params;
-  char *graph, *plan; /* as they were asked for last */
+  struct tm_pipeline *checked; /* what it is by the last check; NULL: none, or changed since */
+  char *graph, *plan;          /* as they were asked for last */
 };
 
 struct tidemill_job {
@@ -108,6 +109,8 @@ int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, st
 /* The definition, checked, with its scripts compiled where that is wanted; the caller's. NULL with words. */
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
                                     struct tm_err *err);
+/* Whoever changes the tree or the parameters says so. */
+void tm_draft_changed(struct tidemill_pipeline *p);
 /* A value out of a job's record: a text as it was given, or what else it was. */
 void tm_draft_set_param(struct tidemill_pipeline *p, const char *name, const struct tm_json *value);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */

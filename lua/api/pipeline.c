@@ -102,6 +102,12 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
   return tm_draft_new(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
 
+void tm_draft_changed(struct tidemill_pipeline *p)
+{
+  tm_pipeline_free(p->checked);
+  p->checked = NULL;
+}
+
 /* All but its name goes. */
 static void empty(struct tm_param *param)
 {
@@ -122,6 +128,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
     free((char *)p->params.at[i].name);
   }
   TM_ARRAY_RELEASE(&p->params);
+  tm_draft_changed(p);
   tm_json_free(p->tree);
   free(p->file);
   free(p->graph);
@@ -151,6 +158,7 @@ bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name)
 static struct tm_param *empty_param(struct tidemill_pipeline *p, const char *name)
 {
   struct tm_param *known = find_param(p, name);
+  tm_draft_changed(p);
   if (!known) {
     known = TM_ARRAY_ADD(&p->params);
     *known = (struct tm_param) { .name = tm_xstrdup(name) };
@@ -232,13 +240,12 @@ struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with
 int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_pipeline *settled;
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_pipeline_check()", "p", p, NULL) < 0)
     return TM_EUSAGE;
-  settled = tm_draft_settle(p, true, err);
-  tm_pipeline_free(settled);
-  return settled ? 0 : err->code;
+  tm_draft_changed(p);
+  p->checked = tm_draft_settle(p, true, err);
+  return p->checked ? 0 : err->code;
 }
 
 int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
@@ -250,7 +257,7 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
   static const char call[] = "tidemill_pipeline_graph()";
   struct tm_err unheard = TM_ERR_NONE;
   struct tm_buf text = TM_BUF_NONE;
-  struct tm_pipeline *settled;
+  struct tm_pipeline *settled = NULL;
   err = err ? err : &unheard;
   if (out)
     *out = NULL;
@@ -258,9 +265,9 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
     return TM_EUSAGE;
   if ((unsigned)format >= TM_COUNT_OF(formats))
     return tm_err_set(err, TM_EUSAGE, "%s: %d is no format", call, (int)format);
-  if (!(settled = tm_draft_settle(p, false, err)))
+  if (!p->checked && !(settled = tm_draft_settle(p, false, err)))
     return err->code;
-  tm_graph_add(&text, settled, formats[format]);
+  tm_graph_add(&text, settled ? settled : p->checked, formats[format]);
   tm_pipeline_free(settled);
   free(p->graph);
   p->graph = tm_buf_take(&text);
