@@ -298,6 +298,7 @@ static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
   char *workspace = cwd ? tm_runtime_known_workspace(rt, p->file, cwd) : NULL;
   struct tm_plan plan = { .fs = rt->fs,
                           .pipeline = settled,
+                          .source = "of the host",
                           .workspace = workspace,
                           .no_reuse = o->no_reuse,
                           .explain = o->explain,

@@ -323,10 +323,10 @@ static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm
   add_effective(out, step, shared);
 }
 
-static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)
+static void add_pipeline(struct tm_buf *out, const struct tm_plan *plan)
 {
-  const char *from = p->file ? p->file : "of the command line";
-  tm_buf_printf(out, "pipeline '%s' (", p->name);
+  const char *from = plan->pipeline->file ? plan->pipeline->file : plan->source;
+  tm_buf_printf(out, "pipeline '%s' (", plan->pipeline->name);
   tm_text_one_line(out, from, strlen(from), 0);
   tm_buf_add_str(out, ")\n");
 }
@@ -382,7 +382,7 @@ static int add(struct tm_buf *out, const struct tm_plan *plan, const struct tm_j
   tm_json_set(v, "pipeline", tm_json_new_string(p->name));
   tm_json_set(v, "file", tm_json_new_string(p->file));
   tm_json_set(v, "steps", steps);
-  add_pipeline(&text, p);
+  add_pipeline(&text, plan);
   add_origins(&text, "settings of all steps", shared, NULL);
   rc = add_steps(&text, steps, plan, shared, explained, err);
   tm_buf_add_str(&text, "nothing has been run, nothing has been made\n");

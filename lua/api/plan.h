@@ -8,6 +8,7 @@
 struct tm_plan {
   const struct tm_fs *fs;
   const struct tm_pipeline *pipeline;
+  const char *source;    /* where one without a file is from, for people */
   const char *workspace; /* absolute; NULL: there is none, and nothing is reused */
   bool no_reuse;
   bool explain;                                      /* what explain.h says of each step too */

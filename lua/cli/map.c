@@ -342,7 +342,10 @@ static void release(struct map *m)
 
 static int dry_run(const struct map *m, struct tm_err *err)
 {
-  struct tm_plan plan = { .fs = m->cli->fs, .pipeline = m->step.pipeline, .json = m->o.json };
+  struct tm_plan plan = { .fs = m->cli->fs,
+                          .pipeline = m->step.pipeline,
+                          .source = "of the command line",
+                          .json = m->o.json };
   return tm_launch_say_plan(&plan, err);
 }
 

@@ -100,6 +100,21 @@ static void what_stands_in_the_way_of_a_plan_is_said(void **state)
   host_end(&h);
 }
 
+static void a_plan_of_a_pipeline_without_a_file_says_whose_it_is(void **state)
+{
+  struct host h;
+  const char *text;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(h.pipeline, "first", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err));
+  holds(text, "pipeline 'built' (of the host)\n");
+  holds(text, "step 'first': 1 mini-batch, 1 item\n");
+  host_end(&h);
+}
+
 static void a_list_on_standard_input_is_left_to_the_host(void **state)
 {
   static const char definition[] =
@@ -264,6 +279,7 @@ int main(void)
     cmocka_unit_test(a_plan_says_what_a_job_would_do_and_makes_nothing),
     cmocka_unit_test(a_plan_says_why_a_step_would_be_reused_or_run),
     cmocka_unit_test(what_stands_in_the_way_of_a_plan_is_said),
+    cmocka_unit_test(a_plan_of_a_pipeline_without_a_file_says_whose_it_is),
     cmocka_unit_test(a_list_on_standard_input_is_left_to_the_host),
     cmocka_unit_test(the_head_of_a_table_is_its_columns_and_first_rows),
     cmocka_unit_test(a_wrong_head_is_refused),
