@@ -22,8 +22,8 @@
  * host hands it over (under a lock of its own). All calls come from there, but for tidemill_runtime_wake(). Callbacks come on the
  * thread that turns the loop, and from within a turn only: none comes before the call that asked for it has returned. From one
  * everything may be called but what turns the loop or closes the runtime, which is refused. on_log and on_lua, and functions
- * that a host adds, come from within the load that they are told of: there the runtime is not closed, and its loop is turned
- * only where the load itself was not called from a callback.
+ * that a host adds, come from within the load, or plan, that they are told of: there the runtime is not closed, and its loop is
+ * turned only where that itself was not called from a callback.
  *
  * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
@@ -210,6 +210,11 @@ TM_API int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char 
 /* The value of a PipelineParameter, as text; the last one counts. */
 TM_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name,
                                        const char *value, struct tm_err *err);
+/* The same. `origin` is what a record and a plan say of where the value is from, as "--param"; NULL: "given". `dir` is what paths
+ * of datasets in it are against; NULL: the folder of the pipeline. */
+TM_API int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
+                                            const char *value, const char *origin, const char *dir,
+                                            struct tm_err *err);
 /* Whether all is well with it, as a submission would say. Nothing is made. */
 TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
 TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
@@ -219,9 +224,30 @@ enum tidemill_graph {
   TIDEMILL_GRAPH_DOT,  /* for Graphviz */
   TIDEMILL_GRAPH_MERMAID,
 };
-/* Which step waits for which. Scripts are not compiled. */
+/* Which step waits for which. Scripts are not compiled. What a check has found is used, where nothing was changed since. */
 TM_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
                                    enum tidemill_graph format, struct tm_err *err);
+
+struct tidemill_plan_options {
+  size_t size;
+  bool json; /* one JSON object, as of `tidemill run --dry-run --json`; else lines of text */
+  /* Of each step too whether an earlier result would be in its place, and why, or what has changed. */
+  bool explain;
+  bool no_reuse; /* as of a job: what is at a destination is not taken for an earlier result */
+};
+#define TIDEMILL_PLAN_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_plan_options), false, false, false                                      \
+  }
+
+/* What a job of it would do, as of `tidemill run --dry-run`: of each step its mini-batches, the first and the last of them, and the
+ * settings with where each came from. All is checked as by a submission, and the inputs are read as a job reads them, which takes as
+ * long; nothing is made. `options` may be NULL. What there is to say of the inputs comes to the runtime's on_log, before this
+ * returns; from there `p` is not freed. TM_EUSAGE: the definition, an input that is a list on standard input, or what stands in a
+ * job's way, as a destination that is full; TM_ESCRIPT: a script is no Lua; TM_ENOINPUT: an input holds nothing; TM_EINPUT, or of the
+ * system. */
+TM_API int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
+                                  const struct tidemill_plan_options *options, struct tm_err *err);
 TM_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
 
 /* ---- Jobs ---- */
@@ -523,10 +549,13 @@ struct tidemill_logs_options {
   const char *worker; /* all there is of this one, its tries too: "process000"; NULL: of all */
   bool errors; /* errors with their stacks, warnings, and why workers and the job ended, alone */
   bool follow; /* goes on with what is written, until nobody runs the job any more */
+  /* From 0: all there is of this mini-batch, for people: its tries, and what their workers logged meanwhile; with `step` alone.
+   * -1: of all. */
+  int64_t mini_batch;
 };
 #define TIDEMILL_LOGS_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    sizeof(struct tidemill_logs_options), NULL, NULL, false, false                                 \
+    sizeof(struct tidemill_logs_options), NULL, NULL, false, false, -1                             \
   }
 
 struct tidemill_log_line {
@@ -539,8 +568,8 @@ struct tidemill_log_line {
 };
 
 /* What a job, its workers and its script have said, in the order of time. `ws` and `job` as of tidemill_record_open(), `options` may be
- * NULL. `line` NULL: that is all for now. With `follow` the call blocks, on a loop of its own. TM_EUSAGE: there is no such step or
- * worker. */
+ * NULL. `line` NULL: that is all for now. With `follow` the call blocks, on a loop of its own. That a mini-batch has not been tried
+ * comes to the on_log of `ws`. TM_EUSAGE: there is no such step, worker or mini-batch. */
 TM_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
                                    const struct tidemill_logs_options *options,
                                    int (*on_line)(void *data, const struct tidemill_log_line *line),
@@ -623,6 +652,29 @@ TM_API const char *tidemill_dataset_json(struct tidemill_dataset *d);
 /* Looks at its files now. 1: they are others, and *words says what has changed; 0: as they were. */
 TM_API int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words,
                                     struct tm_err *err);
+
+/* ---- Tables ---- */
+
+struct tidemill_head_options {
+  size_t size;
+  const char *const *paths; /* files, folders, patterns; against the current directory */
+  size_t paths_len;
+  int64_t rows; /* so many at most; 0: the columns alone */
+  /* A line of text, without its line break, until it returns. */
+  int (*on_line)(void *data, const char *line);
+  /* What is not as it should be in these rows; NULL: nobody hears it. */
+  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void *data;
+};
+#define TIDEMILL_HEAD_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_head_options), NULL, 0, 10, NULL, NULL, NULL                            \
+  }
+
+/* What a table looks like, for people: its columns with their types, and its first rows, read as a job would read them (.csv, .tsv or
+ * .jsonl, also .gz). Needs neither a runtime nor a workspace. TM_ENOINPUT: it has no rows, or is not there; TM_EUSAGE, TM_EINPUT, or
+ * of the system. */
+TM_API int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err);
 
 /* ---- Removing jobs ---- (tidemill_clean_new() chooses, what it has chosen is looked at, and then is removed one by one) */
 

@@ -42,10 +42,10 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
 }
 
 /* The step that was added last; NULL with words. */
-static struct tm_json *last_step(const struct tidemill_pipeline *p, const char *what,
-                                 struct tm_err *err)
+static struct tm_json *last_step(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
 {
   const struct tm_json *steps = tm_json_get(p->tree, "steps");
+  tm_draft_changed(p);
   if (steps && steps->list.len > 0)
     return steps->list.at[steps->list.len - 1];
   tm_err_set(err, TM_EUSAGE, "%s: there is no step yet; tidemill_pipeline_add_step() comes first",
@@ -81,6 +81,7 @@ int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
   tm_json_set(step, "inputs", tm_json_new(TM_JSON_ARRAY));
   tm_json_set(step, "arguments", tm_json_new(TM_JSON_ARRAY));
   tm_json_add(steps, step);
+  tm_draft_changed(p);
   return 0;
 }
 
@@ -260,6 +261,8 @@ static size_t use_script(struct tidemill_pipeline *p, const char *path, const ch
 {
   size_t n = 0;
   const struct tm_json *steps = tm_json_get(p->tree, "steps");
+  if (place)
+    tm_draft_changed(p);
   for (size_t i = 0; steps && i < steps->list.len; i++) {
     struct tm_json *config = tm_json_get(steps->list.at[i], "parallel_run_config");
     if (!config || strcmp(tm_json_str(config, "entry_script", ""), path) != 0)

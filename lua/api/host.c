@@ -133,6 +133,8 @@ static void push_print(lua_State *L, struct tidemill_runtime *rt, const char *be
 void tm_host_prepare(void *data, lua_State *L)
 {
   struct tidemill_runtime *rt = data;
+  if (rt->is_program)
+    return;
   push_print(L, rt, "\t");
   lua_setglobal(L, "print");
   lua_getglobal(L, "io");

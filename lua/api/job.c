@@ -180,7 +180,7 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
 /* Submitting. */
 
 /* It would be taken away from the host. */
-static int refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
+int tm_refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
 {
   for (size_t i = 0; i < p->steps_len; i++)
     for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
@@ -192,8 +192,8 @@ static int refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
   return 0;
 }
 
-/* The workspace that is there already, to free(), or NULL. */
-static char *known_workspace(const struct tidemill_runtime *rt, const char *file, const char *cwd)
+char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *file,
+                                 const char *cwd)
 {
   const char *named = workspace_name(rt);
   char *dir = (named && *named) || !file ? tm_xstrdup(cwd) : tm_path_dir(file);
@@ -209,14 +209,14 @@ static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
   struct tm_submission s = {
     .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline, .keep_script = o->keep_script
   };
-  char *cwd = refuse_stdin(pipeline, err) == 0 ? tm_api_here(err) : NULL, *dir = NULL,
+  char *cwd = tm_refuse_stdin(pipeline, err) == 0 ? tm_api_here(err) : NULL, *dir = NULL,
        *workspace = NULL;
   int rc;
   if (cwd)
     dir = o->dir ? tm_path_absolute(cwd, o->dir)
                  : tm_submission_dir(rt, pipeline, file, o->resume, err);
   if (dir) /* a new job may have made it */
-    s.workspace = workspace = known_workspace(rt, file, cwd);
+    s.workspace = workspace = tm_runtime_known_workspace(rt, file, cwd);
   o->dir = dir;
   rc = dir ? tm_submission_open(out, &s, err) : err->code;
   if (rc < 0)

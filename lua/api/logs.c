@@ -158,6 +158,13 @@ int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
     return rc;
   if (options)
     memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+  if (o.mini_batch < -1 || (o.mini_batch >= 0 && (o.worker || o.errors || o.follow)))
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: `mini_batch` is %lld; accepted: a number from 0 on, with `step` alone, "
+                      "or -1 for all",
+                      call, (long long)o.mini_batch);
+  if (o.mini_batch >= 0)
+    return tm_logs_mini_batch(ws, job, o.step, o.mini_batch, on_line, data, err);
   l.dir = tm_workspace_job_dir(ws, job, err);
   rc = l.dir ? tell(&l, &o, err) : err->code;
   release(&l);

@@ -1,4 +1,5 @@
-/* logs.h - the log files of a job, told to a host line by line: logs.c what is there, follow.c what comes. Within lua/api. */
+/* logs.h - the log files of a job, told to a host line by line: logs.c what is there, follow.c what comes,
+ * logs_mini_batch.c what is of one mini-batch. Within lua/api. */
 #ifndef TM_API_LOGS_H
 #define TM_API_LOGS_H
 
@@ -22,5 +23,10 @@ struct tm_logs {
 int tm_logs_tell(struct tm_logs *l);
 /* The same, again and again, until nobody runs the job any more. */
 int tm_logs_follow(struct tm_logs *l, struct tm_err *err);
+/* All there is of one mini-batch, as of tidemill_workspace_logs(). */
+int tm_logs_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,
+                       int64_t mini_batch,
+                       int (*on_line)(void *data, const struct tidemill_log_line *line), void *data,
+                       struct tm_err *err);
 
 #endif

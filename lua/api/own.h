@@ -3,9 +3,11 @@
  *
  *   runtime.c   whose loop, waiting, closing
  *   program.c   where the program is that keepers and workers are
- *   pipeline.c  definitions: loaded, given parameters, checked
+ *   pipeline.c  definitions: loaded, given parameters, checked, shown
  *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end
+ *   plan.c      what a job would do (plan.h), with explain.c
+ *   head.c      what a table looks like
  *   host.c      what a host has to do with Lua
  *   words.c     what errors say of options, in a host's words
  *   event.c     events of core as those of tidemill.h
@@ -46,6 +48,7 @@ struct tidemill_runtime {
   struct tidemill_runtime_options o;
   char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
+  bool is_program;           /* what pipeline files print goes to standard output, as it is */
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
   size_t loading;            /* loads that go on: a callback may come from within one */
@@ -60,7 +63,8 @@ struct tidemill_pipeline {
   char *file;           /* absolute: what relative paths are against */
   bool has_file;        /* it was read from there, and a resumed job reads it again */
   struct TM_ARRAY(struct tm_param) params;
-  char *graph; /* as it was asked for last */
+  struct tm_pipeline *checked; /* what it is by the last check; NULL: none, or changed since */
+  char *graph, *plan;          /* as they were asked for last */
 };
 
 struct tidemill_job {
@@ -105,6 +109,8 @@ int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, st
 /* The definition, checked, with its scripts compiled where that is wanted; the caller's. NULL with words. */
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
                                     struct tm_err *err);
+/* Whoever changes the tree or the parameters says so. */
+void tm_draft_changed(struct tidemill_pipeline *p);
 /* A value out of a job's record: a text as it was given, or what else it was. */
 void tm_draft_set_param(struct tidemill_pipeline *p, const char *name, const struct tm_json *value);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
@@ -138,6 +144,12 @@ void tm_host_values_release(struct tidemill_runtime *rt);
 
 /* The workspace for a file, which is there then, to free(); NULL with words. */
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err);
+
+/* The one that is there already, to free(), or NULL. `cwd`: where we are. */
+char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *file,
+                                 const char *cwd);
+/* TM_EUSAGE: an input is a list on standard input, which is the host's. */
+int tm_refuse_stdin(const struct tm_pipeline *p, struct tm_err *err);
 
 /* Calls the host for what has happened, where it is told of that. */
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);

@@ -1,4 +1,4 @@
-/* pipeline.c - definitions of a host: loaded from a file, from text, from a Lua stack; given parameters; checked.
+/* pipeline.c - definitions of a host: loaded from a file, from text, from a Lua stack; given parameters; checked; shown.
  *
  * What is kept is the tree that the constructors made. It becomes a struct tm_pipeline anew for each submission, with the
  * parameters of then.
@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "api/plan.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "plan/graph.h"
@@ -101,20 +102,37 @@ int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_r
   return tm_draft_new(out, rt, tm_lua_pipeline_at(L, index, name, err), name, false, err);
 }
 
+void tm_draft_changed(struct tidemill_pipeline *p)
+{
+  tm_pipeline_free(p->checked);
+  p->checked = NULL;
+}
+
+/* All but its name goes. */
+static void empty(struct tm_param *param)
+{
+  free((char *)param->value);
+  tm_json_free((struct tm_json *)param->tree);
+  free((char *)param->origin);
+  free((char *)param->base_dir);
+  *param = (struct tm_param) { .name = param->name };
+}
+
 void tidemill_pipeline_free(struct tidemill_pipeline *p)
 {
   if (!p)
     return;
   p->rt->pipelines--;
   for (size_t i = 0; i < p->params.len; i++) {
+    empty(&p->params.at[i]);
     free((char *)p->params.at[i].name);
-    free((char *)p->params.at[i].value);
-    tm_json_free((struct tm_json *)p->params.at[i].tree);
   }
   TM_ARRAY_RELEASE(&p->params);
+  tm_draft_changed(p);
   tm_json_free(p->tree);
   free(p->file);
   free(p->graph);
+  free(p->plan);
   free(p);
 }
 
@@ -140,14 +158,12 @@ bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name)
 static struct tm_param *empty_param(struct tidemill_pipeline *p, const char *name)
 {
   struct tm_param *known = find_param(p, name);
+  tm_draft_changed(p);
   if (!known) {
     known = TM_ARRAY_ADD(&p->params);
     *known = (struct tm_param) { .name = tm_xstrdup(name) };
   }
-  free((char *)known->value);
-  tm_json_free((struct tm_json *)known->tree);
-  known->value = NULL;
-  known->tree = NULL;
+  empty(known);
   return known;
 }
 
@@ -157,6 +173,25 @@ int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, c
   if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
     return TM_EUSAGE;
   empty_param(p, name)->value = tm_xstrdup(value);
+  return 0;
+}
+
+int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
+                                     const char *value, const char *origin, const char *dir,
+                                     struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  char *cwd = NULL;
+  err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_pipeline_set_param_from()", "p", p, "name", name, "value", value,
+              NULL) < 0 ||
+      (dir && !(cwd = tm_api_here(err))))
+    return err->code;
+  struct tm_param *param = empty_param(p, name);
+  param->value = tm_xstrdup(value);
+  param->origin = tm_xstrdup(origin);
+  param->base_dir = dir ? tm_path_absolute(cwd, dir) : NULL;
+  free(cwd);
   return 0;
 }
 
@@ -205,13 +240,12 @@ struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with
 int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_pipeline *settled;
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_pipeline_check()", "p", p, NULL) < 0)
     return TM_EUSAGE;
-  settled = tm_draft_settle(p, true, err);
-  tm_pipeline_free(settled);
-  return settled ? 0 : err->code;
+  tm_draft_changed(p);
+  p->checked = tm_draft_settle(p, true, err);
+  return p->checked ? 0 : err->code;
 }
 
 int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
@@ -223,7 +257,7 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
   static const char call[] = "tidemill_pipeline_graph()";
   struct tm_err unheard = TM_ERR_NONE;
   struct tm_buf text = TM_BUF_NONE;
-  struct tm_pipeline *settled;
+  struct tm_pipeline *settled = NULL;
   err = err ? err : &unheard;
   if (out)
     *out = NULL;
@@ -231,12 +265,82 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
     return TM_EUSAGE;
   if ((unsigned)format >= TM_COUNT_OF(formats))
     return tm_err_set(err, TM_EUSAGE, "%s: %d is no format", call, (int)format);
-  if (!(settled = tm_draft_settle(p, false, err)))
+  if (!p->checked && !(settled = tm_draft_settle(p, false, err)))
     return err->code;
-  tm_graph_add(&text, settled, formats[format]);
+  tm_graph_add(&text, settled ? settled : p->checked, formats[format]);
   tm_pipeline_free(settled);
   free(p->graph);
   p->graph = tm_buf_take(&text);
   *out = p->graph;
+  return 0;
+}
+
+static int read_plan_options(struct tidemill_plan_options *out,
+                             const struct tidemill_plan_options *o, struct tm_err *err)
+{
+  *out = (struct tidemill_plan_options)TIDEMILL_PLAN_OPTIONS_INIT;
+  if (o && o->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_pipeline_plan(): the options have no size; begin with "
+                      "TIDEMILL_PLAN_OPTIONS_INIT");
+  if (o)
+    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  return 0;
+}
+
+/* Of a definition that is checked. What the host is called with meanwhile may not close the runtime. */
+static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
+                    const struct tm_pipeline *settled, const struct tidemill_plan_options *o,
+                    struct tm_err *err)
+{
+  struct tidemill_runtime *rt = p->rt;
+  char *cwd = tm_refuse_stdin(settled, err) == 0 ? tm_api_here(err) : NULL;
+  char *workspace = cwd ? tm_runtime_known_workspace(rt, p->file, cwd) : NULL;
+  struct tm_plan plan = { .fs = rt->fs,
+                          .pipeline = settled,
+                          .source = "of the host",
+                          .workspace = workspace,
+                          .no_reuse = o->no_reuse,
+                          .explain = o->explain,
+                          .json = o->json,
+                          .on_warning = on_note,
+                          .data = rt };
+  int rc = cwd ? 0 : err->code;
+  rt->loading++;
+  if (rc == 0)
+    rc = tm_plan_add(out, &plan, err);
+  rt->loading--;
+  if (rc < 0)
+    tm_words_for_host(err);
+  free(workspace);
+  free(cwd);
+  return rc;
+}
+
+int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
+                           const struct tidemill_plan_options *options, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_plan_options o;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_pipeline *settled;
+  int rc;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_plan()", "out", out, "p", p, NULL) < 0 ||
+      read_plan_options(&o, options, err) < 0)
+    return TM_EUSAGE;
+  if (!(settled = tm_draft_settle(p, true, err)))
+    return err->code;
+  rc = add_plan(&text, p, settled, &o, err);
+  tm_pipeline_free(settled);
+  if (rc < 0) {
+    tm_buf_release(&text);
+    return rc;
+  }
+  free(p->plan);
+  p->plan = tm_buf_take(&text);
+  *out = p->plan;
   return 0;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/disk.h"
+#include "api/own.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -139,6 +140,28 @@ int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, c
   int rc = tidemill_record_open(out, ws, job, err);
   tidemill_workspace_close(ws);
   return rc;
+}
+
+static void on_note(void *data, enum tidemill_level level, const char *text)
+{
+  tm_cli_say("note: %s", text);
+}
+
+int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out, struct tm_err *err)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  char *program = tm_process_program();
+  o.program = program;
+  o.on_log = on_note;
+  int rc = program ? tidemill_runtime_new(out, &o, err)
+                   : tm_err_set(err, -ENOENT,
+                                "cannot tell where this program is: /proc is not there; mount it");
+  free(program);
+  if (rc < 0)
+    return rc;
+  (*out)->fs = cli->fs;
+  (*out)->is_program = true;
+  return 0;
 }
 
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err)

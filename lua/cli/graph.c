@@ -1,11 +1,10 @@
-/* graph.c - `tidemill graph PIPELINE.lua`: which step waits for which (plan/graph.h). Nothing is run, and nothing made. */
+/* graph.c - `tidemill graph PIPELINE.lua`: which step waits for which. Nothing is run, and nothing made. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "cli/cli.h"
-#include "cli/launch.h"
-#include "plan/graph.h"
 
 struct graph_options {
   struct tm_words params;
@@ -13,7 +12,10 @@ struct graph_options {
 };
 
 static const char *const formats[] = {
-  [TM_GRAPH_TEXT] = "text", [TM_GRAPH_DOT] = "dot", [TM_GRAPH_MERMAID] = "mermaid", NULL
+  [TIDEMILL_GRAPH_TEXT] = "text",
+  [TIDEMILL_GRAPH_DOT] = "dot",
+  [TIDEMILL_GRAPH_MERMAID] = "mermaid",
+  NULL,
 };
 
 #define PLACE(field) offsetof(struct graph_options, field)
@@ -35,24 +37,72 @@ const struct tm_command tm_command_graph = {
   .options_len = TM_COUNT_OF(options),
 };
 
-static enum tm_graph_format format_of(const char *word)
+static enum tidemill_graph format_of(const char *word)
 {
-  for (int i = TM_GRAPH_TEXT; i <= TM_GRAPH_MERMAID; i++)
+  for (int i = TIDEMILL_GRAPH_TEXT; i <= TIDEMILL_GRAPH_MERMAID; i++)
     if (word && strcmp(formats[i], word) == 0)
-      return (enum tm_graph_format)i;
-  return TM_GRAPH_TEXT;
+      return (enum tidemill_graph)i;
+  return TIDEMILL_GRAPH_TEXT;
 }
 
-static int show(struct tm_launch *l, const char *file, const char *format, struct tm_err *err)
+static int read_arguments(struct graph_options *o, struct tm_words *rest, int argc, char **argv,
+                          struct tm_err *err)
 {
+  int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, o, rest, err);
+  if (rc >= 0 && rest->len != 1)
+    rc = tm_err_set(err, TM_EUSAGE, "graph takes one pipeline file, and %zu %s given", rest->len,
+                    rest->len == 1 ? "is" : "are");
+  for (size_t i = 0; rc >= 0 && i < o->params.len; i++)
+    if (!tm_option_pair(o->params.at[i], err))
+      rc = TM_EUSAGE;
+  return rc;
+}
+
+static int give(struct tidemill_pipeline *p, const struct tm_words *params, const char *cwd,
+                struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; i < params->len && rc == 0; i++) {
+    const char *value = tm_option_pair(params->at[i], err);
+    char *name = tm_xstrndup(params->at[i], (size_t)(value - params->at[i]) - 1);
+    rc = tidemill_pipeline_set_param_from(p, name, value, "--param", cwd, err);
+    free(name);
+  }
+  return rc;
+}
+
+/* A file whose scripts are no Lua is refused, as everywhere else. */
+static int show(struct tidemill_runtime *rt, const char *file, const struct graph_options *o,
+                const char *cwd, struct tm_err *err)
+{
+  struct tidemill_pipeline *p = NULL;
   struct tm_buf text = TM_BUF_NONE;
-  char *path = tm_path_absolute(l->cwd, file);
-  int rc = tm_launch_load(l, path, err);
-  if (rc >= 0) {
-    tm_graph_add(&text, l->pipeline, format_of(format));
+  const char *graph;
+  int rc = tidemill_pipeline_load(&p, rt, file, err);
+  if (rc == 0)
+    rc = give(p, &o->params, cwd, err);
+  if (rc == 0)
+    rc = tidemill_pipeline_check(p, err);
+  if (rc == 0)
+    rc = tidemill_pipeline_graph(&graph, p, format_of(o->format), err);
+  if (rc == 0) {
+    tm_buf_add_str(&text, graph);
     rc = tm_cli_write(&text);
   }
   tm_buf_release(&text);
+  tidemill_pipeline_free(p);
+  return rc == TM_ESCRIPT ? TM_EUSAGE : rc; /* of a definition */
+}
+
+static int open_and_show(const struct tm_cli *cli, const char *file, const struct graph_options *o,
+                         const char *cwd, struct tm_err *err)
+{
+  struct tidemill_runtime *rt = NULL;
+  char *path = tm_path_absolute(cwd, file);
+  int rc = tm_cli_open_runtime(cli, &rt, err);
+  if (rc == 0)
+    rc = show(rt, path, o, cwd, err);
+  tidemill_runtime_close(rt, NULL);
   free(path);
   return rc;
 }
@@ -60,19 +110,16 @@ static int show(struct tm_launch *l, const char *file, const char *format, struc
 static int graph(const struct tm_cli *cli, int argc, char **argv)
 {
   struct graph_options o = { 0 };
-  struct tm_launch l = { 0 };
   struct tm_words rest = { 0 };
   struct tm_err err = TM_ERR_NONE;
-  int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &o, &rest, &err);
-  if (rc >= 0 && rest.len != 1)
-    rc = tm_err_set(&err, TM_EUSAGE, "graph takes one pipeline file, and %zu %s given", rest.len,
-                    rest.len == 1 ? "is" : "are");
-  l.o.params = o.params;
-  if (rc >= 0)
-    rc = tm_launch_init(&l, cli, &err);
+  char *cwd = NULL;
+  int status, rc = read_arguments(&o, &rest, argc, argv, &err);
+  if (rc >= 0 && !(cwd = getcwd(NULL, 0)))
+    rc = tm_err_set(&err, TM_EUSAGE, "the current directory is gone; go to another one");
   status = rc < 0 ? tm_cli_fail_usage(&tm_command_graph, &err)
-                  : tm_launch_status(show(&l, rest.at[0], o.format, &err), &err);
+                  : tm_cli_end(open_and_show(cli, rest.at[0], &o, cwd, &err), &err);
   TM_ARRAY_RELEASE(&rest);
-  tm_launch_release(&l);
+  TM_ARRAY_RELEASE(&o.params);
+  free(cwd);
   return status;
 }

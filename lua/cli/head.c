@@ -1,14 +1,6 @@
 /* head.c - `tidemill head`: the columns and first rows of tables, read as a job would read them. Nothing is made. */
-#include "cli/cli.h"
-
-#include <limits.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 #include "base/text.h"
-#include "cli/one_step.h"
-#include "lua/table_look.h"
-#include "plan/datasets.h"
+#include "cli/cli.h"
 
 struct head_options {
   const char *rows;
@@ -31,63 +23,32 @@ const struct tm_command tm_command_head = {
   .options_len = TM_COUNT_OF(options),
 };
 
-static void on_warning(void *data, const char *text)
+static int on_line(void *data, const char *line)
+{
+  struct tm_buf *out = data;
+  tm_buf_printf(out, "%s\n", line);
+  return 0;
+}
+
+static void on_log(void *data, enum tidemill_level level, const char *text)
 {
   tm_cli_say("warning: %s", text);
 }
 
-/* What was not as it should be in these rows. */
-static void tell_faults(const struct tm_table_look *l)
-{
-  struct tm_buf words = TM_BUF_NONE;
-  tm_table_load_words(l->loader, &words);
-  if (words.len > 0)
-    on_warning(NULL, tm_buf_str(&words));
-  tm_buf_release(&words);
-}
-
-static int look(struct tm_step *step, int64_t rows, struct tm_buf *out, struct tm_err *err)
-{
-  struct tm_table_look l;
-  struct tm_mini_batch mb = { 0 };
-  struct tm_cut_options o = { .inputs = (const struct tm_dataset *const *)step->inputs,
-                              .inputs_len = 1,
-                              .mini_batch_size = rows > 0 ? rows : 1,
-                              .counts_rows = true,
-                              .on_warning = on_warning };
-  tm_table_look_init(&l, step);
-  tm_table_look_cut_options(&l, &o);
-  struct tm_cut *cut = tm_cut_open(&o);
-  int rc = tm_cut_next(cut, &mb, err);
-  if (rc == 0)
-    rc = tm_cut_no_input(cut, err);
-  if (rc > 0)
-    rc = tm_table_look_load(&l, &mb, err);
-  if (rc >= 0) {
-    tm_table_look_add(out, &l, rows, "");
-    tell_faults(&l);
-  }
-  tm_cut_close(cut);
-  tm_buf_release(&mb.bytes);
-  tm_table_look_release(&l);
-  return rc < 0 ? rc : 0;
-}
-
 static int show(const struct tm_words *words, int64_t rows, struct tm_err *err)
 {
-  char cwd[PATH_MAX];
+  struct tidemill_head_options o = TIDEMILL_HEAD_OPTIONS_INIT;
   struct tm_buf out = TM_BUF_NONE;
-  if (!getcwd(cwd, sizeof(cwd)))
-    return tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
-  struct tm_json *v = tm_plan_table((const char *const *)words->at, words->len);
-  struct tm_dataset *d = tm_plan_dataset(v, cwd, err);
-  struct tm_step step = { .inputs = &d, .inputs_len = 1 };
-  int rc = d ? look(&step, rows, &out, err) : TM_EUSAGE;
+  o.paths = (const char *const *)words->at;
+  o.paths_len = words->len;
+  o.rows = rows;
+  o.on_line = on_line;
+  o.on_log = on_log;
+  o.data = &out;
+  int rc = tidemill_head(&o, err);
   if (rc == 0)
     rc = tm_cli_write(&out);
   tm_buf_release(&out);
-  tm_dataset_free(d);
-  tm_json_free(v);
   return rc;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/plan.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/execute.h"
@@ -79,6 +80,31 @@ int tm_launch_check_resume(const struct tm_pipeline *p, bool resume, bool keep_f
              : tm_err_set(err, TM_EUSAGE,
                           "'--%s' goes with --resume, or with --resume_from among the arguments",
                           alone);
+}
+
+static void on_warning(void *data, const char *words)
+{
+  tm_cli_say("warning: %s", words);
+}
+
+int tm_launch_say_plan(const struct tm_plan *plan, struct tm_err *err)
+{
+  struct tm_plan told = *plan;
+  struct tm_buf text = TM_BUF_NONE;
+  told.on_warning = on_warning;
+  int rc = tm_plan_add(&text, &told, err);
+  if (rc == 0 && plan->json)
+    tm_buf_add_char(&text, '\n');
+  if (rc == 0)
+    rc = tm_cli_write(&text);
+  tm_buf_release(&text);
+  return rc;
+}
+
+int tm_launch_refuse_dry_resume(struct tm_err *err)
+{
+  return tm_err_set(err, TM_EUSAGE,
+                    "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
 }
 
 /* The command that goes on with the job, to be freed: file and parameters are in the job's record. */

@@ -48,6 +48,12 @@ void tm_launch_release(struct tm_launch *l);
 int tm_launch_check_resume(const struct tm_pipeline *p, bool resume, bool keep_failed,
                            bool accept_changes, bool verify_input, struct tm_err *err);
 
+/* What would be run of a pipeline, to standard output: `plan` as of api/plan.h, but for where it says what it has to say. */
+struct tm_plan;
+int tm_launch_say_plan(const struct tm_plan *plan, struct tm_err *err);
+/* --dry-run beside --resume: TM_EUSAGE. */
+int tm_launch_refuse_dry_resume(struct tm_err *err);
+
 /* The exit status of what ended before or without a job; says the words. `rc` of 0 or more is one. */
 int tm_launch_status(int rc, const struct tm_err *err);
 

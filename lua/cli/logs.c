@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/logs_show.h"
+#include "cli/cli.h"
 
 #define WRITE_BYTES (64u << 10)
 
@@ -97,16 +97,19 @@ static int say_none(struct tidemill_workspace *ws, const char *job, struct tm_er
   return rc;
 }
 
+/* `mini_batch` -1: of all. */
 static int show(struct tidemill_workspace *ws, const char *job, const struct logs_options *o,
-                struct tm_err *err)
+                int64_t mini_batch, struct tm_err *err)
 {
   struct tidemill_logs_options wanted = TIDEMILL_LOGS_OPTIONS_INIT;
-  struct showing s = { .is_told = o->errors || o->follow }; /* these may well be silent */
+  struct showing s = { .is_told =
+                           o->errors || o->follow || mini_batch >= 0 }; /* may well be silent */
   int rc;
   wanted.step = o->step;
   wanted.worker = o->worker;
   wanted.errors = o->errors;
   wanted.follow = o->follow;
+  wanted.mini_batch = mini_batch;
   rc = tidemill_workspace_logs(ws, job, &wanted, on_line, &s, err);
   if (rc == 0 && !s.is_told)
     rc = say_none(ws, job, err);
@@ -134,15 +137,14 @@ static int logs(const struct tm_cli *cli, int argc, char **argv)
   struct tm_words rest = { 0 };
   struct tm_err err = TM_ERR_NONE;
   struct tidemill_workspace *ws;
-  int64_t mini_batch;
+  int64_t mini_batch = -1;
   int rc = read_options(&o, &rest, argc, argv, &mini_batch, &err);
   if (rc < 0) {
     TM_ARRAY_RELEASE(&rest);
     return tm_cli_fail_usage(&tm_command_logs, &err);
   }
   ws = tm_cli_nearest_workspace(cli);
-  rc = o.mini_batch ? tm_logs_show_mini_batch(ws, rest.at[0], o.step, mini_batch, &err)
-                    : show(ws, rest.at[0], &o, &err);
+  rc = show(ws, rest.at[0], &o, mini_batch, &err);
   TM_ARRAY_RELEASE(&rest);
   tidemill_workspace_close(ws);
   return tm_cli_end(rc, &err);

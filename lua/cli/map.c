@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/plan.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/deliver.h"
-#include "cli/dry.h"
 #include "cli/execute.h"
 #include "cli/launch.h"
 #include "cli/one_step.h"
@@ -111,7 +111,7 @@ static void add_help(struct tm_buf *out)
 static int check_resume(const struct map *m, struct tm_err *err)
 {
   if (m->o.resume && m->o.dry_run)
-    return tm_dry_refuse_resume(err);
+    return tm_launch_refuse_dry_resume(err);
   return tm_launch_check_resume(m->step.pipeline, m->o.resume, m->o.keep_failed,
                                 m->o.accept_changes, m->o.verify_input, err);
 }
@@ -340,6 +340,15 @@ static void release(struct map *m)
   free(m->again);
 }
 
+static int dry_run(const struct map *m, struct tm_err *err)
+{
+  struct tm_plan plan = { .fs = m->cli->fs,
+                          .pipeline = m->step.pipeline,
+                          .source = "of the command line",
+                          .json = m->o.json };
+  return tm_launch_say_plan(&plan, err);
+}
+
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
   struct map m = { .cli = cli };
@@ -350,8 +359,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if ((rc = tm_one_step_read(&m.step, &m.options, argc, argv, &m.o, &m.o.step, &err)) >= 0 &&
       (rc = check_resume(&m, &err)) >= 0 && (rc = choose_output(&m, &err)) >= 0) {
     is_read = true;
-    rc = m.o.dry_run ? tm_dry_run(m.step.pipeline, NULL, m.o.json, &err)
-                     : run_job(&m, argc, argv, &err);
+    rc = m.o.dry_run ? dry_run(&m, &err) : run_job(&m, argc, argv, &err);
   }
   if (rc == TM_EUSAGE && !is_read) {
     status = tm_cli_fail_usage(&tm_command_map, &err);

@@ -194,3 +194,12 @@ void tm_options_add_help(struct tm_buf *out, const struct tm_option *options, si
                   o->help);
   }
 }
+
+const char *tm_option_pair(const char *given, struct tm_err *err)
+{
+  const char *equal = strchr(given, '=');
+  if (equal && equal > given)
+    return equal + 1;
+  tm_err_set(err, TM_EUSAGE, "'--param %s' is not of the form NAME=VALUE", given);
+  return NULL;
+}

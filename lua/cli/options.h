@@ -35,6 +35,8 @@ struct tm_option {
 /* Reads argv[1..]. `rest` gets what is no option. TM_EUSAGE says what was given and what is accepted. */
 int tm_options_read(const struct tm_option *options, size_t options_len, int argc, char **argv,
                     void *out, struct tm_words *rest, struct tm_err *err);
+/* The value of NAME=VALUE, of --param; NULL: it is of another form, TM_EUSAGE. */
+const char *tm_option_pair(const char *given, struct tm_err *err);
 /* What stands before its name: "--", or "-" where that is one letter. */
 const char *tm_option_dashes(const struct tm_option *o);
 /* A line for each. */

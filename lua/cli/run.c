@@ -3,16 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/plan.h"
 #include "base/path.h"
-#include "cli/dry.h"
 #include "cli/execute.h"
-#include "cli/explain.h"
 #include "cli/launch.h"
 #include "cli/like.h"
 #include "run/failed_source.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
-#include "run/preflight.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
 
@@ -92,7 +90,7 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
     return tm_err_set(err, TM_EUSAGE,
                       "'--keep-script' goes with --resume: a new job takes a copy anew");
   if (o->resume && r->o.dry_run)
-    return tm_dry_refuse_resume(err);
+    return tm_launch_refuse_dry_resume(err);
   if (r->o.explain && !r->o.dry_run)
     return tm_err_set(
         err, TM_EUSAGE,
@@ -147,21 +145,14 @@ static int take_again(struct run *r, const char *dir, struct tm_err *err)
 static int dry_run(struct run *r, struct tm_err *err)
 {
   struct tm_launch *l = &r->launch;
-  struct tm_json *explained = NULL;
-  struct tm_preflight look = { .fs = l->cli->fs, .pipeline = l->pipeline };
-  int rc;
   tm_launch_find_workspace(l);
-  look.workspace = l->workspace;
-  look.no_reuse = l->o.no_reuse;
-  rc = tm_preflight(&look, err);
-  if (rc == 0 && r->o.explain) {
-    explained = tm_explain(l->pipeline, l->cli->fs, l->workspace, err);
-    rc = explained ? 0 : err->code;
-  }
-  if (rc == 0)
-    rc = tm_dry_run(l->pipeline, explained, l->o.json, err);
-  tm_json_free(explained);
-  return rc;
+  struct tm_plan plan = { .fs = l->cli->fs,
+                          .pipeline = l->pipeline,
+                          .workspace = l->workspace,
+                          .no_reuse = l->o.no_reuse,
+                          .explain = r->o.explain,
+                          .json = l->o.json };
+  return tm_launch_say_plan(&plan, err);
 }
 
 static int run_loaded(struct run *r, struct tm_err *err)

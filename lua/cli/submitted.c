@@ -32,15 +32,15 @@ int tm_submitted_add_words(struct tm_submitted *s, const struct tm_words *words,
                            struct tm_err *err)
 {
   for (size_t i = 0; i < words->len; i++) {
-    const char *given = words->at[i], *equal = strchr(given, '=');
-    if (!equal || equal == given)
-      return tm_err_set(err, TM_EUSAGE, "'--param %s' is not of the form NAME=VALUE", given);
-    struct tm_param *known = find(s, given, (size_t)(equal - given)),
-                    *p = known ? known : TM_ARRAY_ADD(&s->given);
+    const char *given = words->at[i], *value = tm_option_pair(given, err);
+    if (!value)
+      return TM_EUSAGE;
+    size_t name_len = (size_t)(value - given) - 1;
+    struct tm_param *known = find(s, given, name_len), *p = known ? known : TM_ARRAY_ADD(&s->given);
     if (known)
       release(known);
-    *p = (struct tm_param) { .name = tm_xstrndup(given, (size_t)(equal - given)),
-                             .value = tm_xstrdup(equal + 1),
+    *p = (struct tm_param) { .name = tm_xstrndup(given, name_len),
+                             .value = tm_xstrdup(value),
                              .origin = tm_xstrdup("--param"),
                              .base_dir = tm_xstrdup(cwd) };
   }

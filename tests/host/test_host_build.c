@@ -169,6 +169,14 @@ static void a_graph_says_which_step_waits_for_which(void **state)
   assert_non_null(strstr(text, "flowchart"));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));
   assert_true(strstr(text, "first") && strstr(text, "second"));
+  host_must(&h, tidemill_pipeline_check(p, &h.err)); /* what is added behind it is in the picture */
+  host_must(&h, tidemill_pipeline_add_step(p, "third", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_output_of(p, "second", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));
+  assert_non_null(strstr(text, "third"));
+  host_must(&h, tidemill_pipeline_check(p, &h.err));
+  host_must(&h, tidemill_pipeline_set_param(p, "none", "1", &h.err));
+  expect(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err), "'none'");
   expect(&h, tidemill_pipeline_graph(&text, p, (enum tidemill_graph)9, &h.err), "is no format");
   assert_null(text);
   host_end(&h);

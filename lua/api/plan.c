@@ -1,23 +1,22 @@
-/* dry.c - see dry.h.
+/* plan.c - see plan.h.
  *
  * The inputs are cut by the same code as in a job, so what is said here is what a job would do with the same files. Only
  * the first and the last mini-batch are kept.
  */
-#include "cli/dry.h"
+#include "api/plan.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/explain.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cli.h"
-#include "lua/table_look.h"
 #include "data/cut.h"
 #include "data/item.h"
 #include "data/key.h"
-#include "sys/fs.h"
+#include "lua/table_look.h"
+#include "run/preflight.h"
 
 #define VALUE_MAX 200 /* bytes of a setting that are shown */
 
@@ -85,18 +84,14 @@ static void note_keys(struct piece *p, const struct tm_dataset *d)
   p->end = has_keys ? from + p->end - 1 : -1;
 }
 
-static void on_warning(void *data, const char *text)
-{
-  tm_cli_say("warning: %s", text);
-}
-
-static int cut_all(struct cutting *c, const struct tm_step *step, const char *spill_dir,
-                   struct tm_err *err)
+static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct tm_step *step,
+                   const char *spill_dir, struct tm_err *err)
 {
   struct tm_mini_batch mb = { 0 };
   struct tm_cut_options options = tm_step_cut(step);
   options.spill_dir = spill_dir;
-  options.on_warning = on_warning;
+  options.on_warning = plan->on_warning;
+  options.data = plan->data;
   struct tm_table_look look;
   tm_table_look_init(&look, step);
   tm_table_look_cut_options(&look, &options);
@@ -124,7 +119,8 @@ static int cut_all(struct cutting *c, const struct tm_step *step, const char *sp
 }
 
 /* Items are grouped in a folder of its own, which is empty again by then. */
-static int cut_step(struct cutting *c, const struct tm_step *step, struct tm_err *err)
+static int cut_step(struct cutting *c, const struct tm_plan *plan, const struct tm_step *step,
+                    struct tm_err *err)
 {
   const char *tmp = getenv("TMPDIR");
   char *dir = tm_xprintf("%s/tidemill-dry-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
@@ -133,7 +129,7 @@ static int cut_step(struct cutting *c, const struct tm_step *step, struct tm_err
   if (has_keys && !mkdtemp(dir))
     rc = tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", dir);
   if (rc == 0)
-    rc = cut_all(c, step, dir, err);
+    rc = cut_all(c, plan, step, dir, err);
   if (has_keys)
     tm_tree_remove(dir, NULL);
   free(dir);
@@ -299,12 +295,6 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   add_effective(out, step, shared);
 }
 
-int tm_dry_refuse_resume(struct tm_err *err)
-{
-  return tm_err_set(err, TM_EUSAGE,
-                    "'--dry-run' does not go with --resume; tidemill status JOB says what is done");
-}
-
 /* The name of a step that writes what this one reads; NULL: there is none. */
 static const char *writer_of(const struct tm_step *step)
 {
@@ -333,10 +323,10 @@ static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm
   add_effective(out, step, shared);
 }
 
-static void add_pipeline(struct tm_buf *out, const struct tm_pipeline *p)
+static void add_pipeline(struct tm_buf *out, const struct tm_plan *plan)
 {
-  const char *from = p->file ? p->file : "of the command line";
-  tm_buf_printf(out, "pipeline '%s' (", p->name);
+  const char *from = plan->pipeline->file ? plan->pipeline->file : plan->source;
+  tm_buf_printf(out, "pipeline '%s' (", plan->pipeline->name);
   tm_text_one_line(out, from, strlen(from), 0);
   tm_buf_add_str(out, ")\n");
 }
@@ -353,46 +343,73 @@ static void add_explained(struct tm_buf *out, struct tm_json *steps,
   tm_json_set(steps->list.at[steps->list.len - 1], "reuse", tm_json_copy(explained));
 }
 
-int tm_dry_run(const struct tm_pipeline *pipeline, const struct tm_json *explained, bool json,
-               struct tm_err *err)
+/* Both are written: `text` for people, `steps` for JSON. */
+static int add_steps(struct tm_buf *text, struct tm_json *steps, const struct tm_plan *plan,
+                     const struct tm_json *shared, const struct tm_json *explained,
+                     struct tm_err *err)
 {
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
-  struct tm_json *shared = shared_settings(pipeline);
-  struct tm_buf text = TM_BUF_NONE;
+  const struct tm_pipeline *p = plan->pipeline;
   int rc = 0;
-  tm_json_set(v, "pipeline", tm_json_new_string(pipeline->name));
-  tm_json_set(v, "file", tm_json_new_string(pipeline->file));
-  tm_json_set(v, "steps", steps);
-  add_pipeline(&text, pipeline);
-  add_origins(&text, "settings of all steps", shared, NULL);
-  for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++) {
+  for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
     const struct tm_json *why = explained ? explained->list.at[i] : NULL;
-    if (writer_of(pipeline->steps[i])) {
-      add_later(&text, steps, pipeline->steps[i], shared);
-      add_explained(&text, steps, why);
+    if (writer_of(p->steps[i])) {
+      add_later(text, steps, p->steps[i], shared);
+      add_explained(text, steps, why);
       continue;
     }
-    if ((rc = cut_step(&c, pipeline->steps[i], err)) == 0) {
-      tm_json_add(steps, step_to_json(pipeline->steps[i], &c));
-      add_step(&text, pipeline->steps[i], &c, shared);
-      add_explained(&text, steps, why);
+    if ((rc = cut_step(&c, plan, p->steps[i], err)) == 0) {
+      tm_json_add(steps, step_to_json(p->steps[i], &c));
+      add_step(text, p->steps[i], &c, shared);
+      add_explained(text, steps, why);
     }
     piece_release(&c.first);
     piece_release(&c.last);
     tm_buf_release(&c.table);
   }
+  return rc;
+}
+
+static int add(struct tm_buf *out, const struct tm_plan *plan, const struct tm_json *explained,
+               struct tm_err *err)
+{
+  const struct tm_pipeline *p = plan->pipeline;
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
+  struct tm_json *shared = shared_settings(p);
+  struct tm_buf text = TM_BUF_NONE;
+  int rc;
+  tm_json_set(v, "pipeline", tm_json_new_string(p->name));
+  tm_json_set(v, "file", tm_json_new_string(p->file));
+  tm_json_set(v, "steps", steps);
+  add_pipeline(&text, plan);
+  add_origins(&text, "settings of all steps", shared, NULL);
+  rc = add_steps(&text, steps, plan, shared, explained, err);
   tm_buf_add_str(&text, "nothing has been run, nothing has been made\n");
-  if (json) {
-    tm_buf_clear(&text);
-    tm_json_write(&text, v, (struct tm_json_style) { 0 });
-    tm_buf_add_char(&text, '\n');
-  }
-  if (rc == 0)
-    rc = tm_cli_write(&text);
+  if (rc == 0 && plan->json)
+    tm_json_write(out, v, (struct tm_json_style) { 0 });
+  else if (rc == 0)
+    tm_buf_add(out, text.data, text.len);
   tm_buf_release(&text);
   tm_json_free(shared);
   tm_json_free(v);
+  return rc;
+}
+
+int tm_plan_add(struct tm_buf *out, const struct tm_plan *plan, struct tm_err *err)
+{
+  struct tm_preflight look = { .fs = plan->fs,
+                               .pipeline = plan->pipeline,
+                               .workspace = plan->workspace,
+                               .no_reuse = plan->no_reuse };
+  struct tm_json *explained = NULL;
+  int rc = tm_preflight(&look, err);
+  if (rc == 0 && plan->explain) {
+    explained = tm_explain(plan->pipeline, plan->fs, plan->workspace, err);
+    rc = explained ? 0 : err->code;
+  }
+  if (rc == 0)
+    rc = add(out, plan, explained, err);
+  tm_json_free(explained);
   return rc;
 }

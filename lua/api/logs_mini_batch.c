@@ -1,9 +1,9 @@
-/* logs_show.c - see logs_show.h. */
-#include "cli/logs_show.h"
-
+/* logs_mini_batch.c - all there is of one mini-batch: its tries, and what their workers logged meanwhile. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/disk.h"
+#include "api/logs.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "report/log_set.h"
@@ -11,7 +11,8 @@
 #include "run/survey.h"
 
 struct shown {
-  const char *dir; /* of the job */
+  const struct tidemill_workspace *ws; /* or NULL */
+  const char *dir;                     /* of the job */
   int64_t mini_batch;
   bool shows_names; /* of steps, in the way on */
   struct tm_buf out;
@@ -125,7 +126,9 @@ static int say_none(const struct shown *l, const struct tidemill_record_step *st
                       "step '%s' has no mini-batch %" PRId64 "; it has %" PRId64
                       ", numbered from 0",
                       step->name, l->mini_batch, extent.mini_batches);
-  tm_cli_say("mini-batch %" PRId64 " of step '%s' has not been tried", l->mini_batch, step->name);
+  if (l->ws)
+    tm_workspace_log(l->ws, TIDEMILL_INFO, "mini-batch %" PRId64 " of step '%s' has not been tried",
+                     l->mini_batch, step->name);
   return 0;
 }
 
@@ -184,19 +187,41 @@ static int show_steps(struct shown *l, const struct tidemill_record *r, const ch
     return refuse_step(r, wanted, err);
   if (found == 0)
     *err = why;
-  return found > 0 ? tm_cli_write(&l->out) : why.code;
+  return found > 0 ? 0 : why.code;
 }
 
-int tm_logs_show_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,
-                            int64_t mini_batch, struct tm_err *err)
+static int tell(const struct shown *l, int (*on_line)(void *, const struct tidemill_log_line *),
+                void *data)
+{
+  struct tidemill_log_line line = {
+    .size = sizeof(line), .step = "", .source = "", .steps_len = 1
+  };
+  const char *at = l->out.data, *end = at + l->out.len;
+  int rc = 0;
+  while (rc == 0 && at < end) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    line.text = at;
+    line.len = (size_t)((stop ? stop : end) - at);
+    rc = on_line(data, &line);
+    at += line.len + 1;
+  }
+  return rc == 0 ? on_line(data, NULL) : rc;
+}
+
+int tm_logs_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,
+                       int64_t mini_batch,
+                       int (*on_line)(void *data, const struct tidemill_log_line *line), void *data,
+                       struct tm_err *err)
 {
   struct tidemill_record *r = NULL;
-  struct shown l = { .mini_batch = mini_batch };
+  struct shown l = { .ws = ws, .mini_batch = mini_batch };
   int rc = tidemill_record_open(&r, ws, job, err);
   if (rc == 0) {
     l.dir = tidemill_record_info(r)->dir;
     rc = show_steps(&l, r, step, err);
   }
+  if (rc == 0)
+    rc = tell(&l, on_line, data);
   tm_buf_release(&l.out);
   tidemill_record_close(r);
   return rc;

@@ -1,6 +1,6 @@
-/* explain.h - of each step of a pipeline whether a run would reuse an earlier result, and why, or why not: `run --dry-run --explain`. */
-#ifndef TM_CLI_EXPLAIN_H
-#define TM_CLI_EXPLAIN_H
+/* explain.h - of each step of a pipeline whether a run would reuse an earlier result, and why, or why not: of a plan (plan.h). */
+#ifndef TM_API_EXPLAIN_H
+#define TM_API_EXPLAIN_H
 
 #include "base/json.h"
 #include "plan/pipeline.h"

@@ -1,5 +1,5 @@
 /* explain.c - see explain.h. The same questions as a job asks (run/reuse.h), in the order in which steps feed each other. */
-#include "cli/explain.h"
+#include "api/explain.h"
 
 #include <string.h>
 

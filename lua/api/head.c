@@ -1,0 +1,114 @@
+/* head.c - what a table looks like, for hosts: its columns and first rows, read as a job would read them. Nothing is made. */
+#include <string.h>
+
+#include "api/own.h"
+#include "lua/table_look.h"
+#include "plan/datasets.h"
+
+struct head {
+  const struct tidemill_head_options *o;
+  struct tm_buf out;
+};
+
+static void on_warning(void *data, const char *text)
+{
+  const struct head *h = data;
+  if (h->o->on_log)
+    h->o->on_log(h->o->data, TIDEMILL_WARNING, text);
+}
+
+/* What was not as it should be in these rows. */
+static void tell_faults(struct head *h, const struct tm_table_look *l)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  tm_table_load_words(l->loader, &words);
+  if (words.len > 0)
+    on_warning(h, tm_buf_str(&words));
+  tm_buf_release(&words);
+}
+
+static int look(struct head *h, const struct tm_step *step, struct tm_err *err)
+{
+  struct tm_table_look l;
+  struct tm_mini_batch mb = { 0 };
+  int64_t rows = h->o->rows;
+  struct tm_cut_options o = { .inputs = (const struct tm_dataset *const *)step->inputs,
+                              .inputs_len = 1,
+                              .mini_batch_size = rows > 0 ? rows : 1,
+                              .counts_rows = true,
+                              .on_warning = on_warning,
+                              .data = h };
+  tm_table_look_init(&l, step);
+  tm_table_look_cut_options(&l, &o);
+  struct tm_cut *cut = tm_cut_open(&o);
+  int rc = tm_cut_next(cut, &mb, err);
+  if (rc == 0)
+    rc = tm_cut_no_input(cut, err);
+  if (rc > 0)
+    rc = tm_table_look_load(&l, &mb, err);
+  if (rc >= 0) {
+    tm_table_look_add(&h->out, &l, rows, "");
+    tell_faults(h, &l);
+  }
+  tm_cut_close(cut);
+  tm_buf_release(&mb.bytes);
+  tm_table_look_release(&l);
+  return rc < 0 ? rc : 0;
+}
+
+/* Line by line, each ended by NUL in place of its line break. */
+static int tell(struct head *h)
+{
+  char *at = h->out.data, *end;
+  int rc = 0;
+  while (rc == 0 && at && (end = strchr(at, '\n')) != NULL) {
+    *end = 0;
+    rc = h->o->on_line(h->o->data, at);
+    at = end + 1;
+  }
+  return rc;
+}
+
+static int read_options(struct tidemill_head_options *out,
+                        const struct tidemill_head_options *given, struct tm_err *err)
+{
+  static const char call[] = "tidemill_head()";
+  *out = (struct tidemill_head_options)TIDEMILL_HEAD_OPTIONS_INIT;
+  if (tm_need(err, call, "options", given, NULL) < 0)
+    return TM_EUSAGE;
+  if (given->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: the options have no size; begin with TIDEMILL_HEAD_OPTIONS_INIT", call);
+  memcpy(out, given, given->size < sizeof(*out) ? given->size : sizeof(*out));
+  if (!out->paths || out->paths_len == 0 || !out->on_line)
+    return tm_err_set(err, TM_EUSAGE, "%s: it needs `paths`, and `on_line`", call);
+  for (size_t i = 0; i < out->paths_len; i++)
+    if (!out->paths[i])
+      return tm_err_set(err, TM_EUSAGE, "%s: `paths` has a NULL, at %zu", call, i);
+  if (out->rows < 0)
+    return tm_err_set(err, TM_EUSAGE, "%s: `rows` is %lld; accepted: an integer from 0 on", call,
+                      (long long)out->rows);
+  return 0;
+}
+
+int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_head_options o;
+  struct head h = { .o = &o };
+  char *cwd;
+  err = err ? err : &unheard;
+  if (read_options(&o, options, err) < 0 || !(cwd = tm_api_here(err)))
+    return err->code;
+  struct tm_json *v = tm_plan_table(o.paths, o.paths_len);
+  struct tm_dataset *d = tm_plan_dataset(v, cwd, err);
+  struct tm_step step = { .inputs = &d, .inputs_len = 1 };
+  int rc = d ? look(&h, &step, err) : err->code;
+  if (rc == 0)
+    rc = tell(&h);
+  tm_buf_release(&h.out);
+  tm_dataset_free(d);
+  tm_json_free(v);
+  free(cwd);
+  return rc;
+}

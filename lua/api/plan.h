@@ -1,0 +1,30 @@
+/* plan.h - what would be run: for --dry-run, and for hosts. Reads the inputs as a job would, makes nothing. */
+#ifndef TM_API_PLAN_H
+#define TM_API_PLAN_H
+
+#include "plan/pipeline.h"
+#include "sys/fs.h"
+
+struct tm_plan {
+  const struct tm_fs *fs;
+  const struct tm_pipeline *pipeline;
+  const char *source;    /* where one without a file is from, for people */
+  const char *workspace; /* absolute; NULL: there is none, and nothing is reused */
+  bool no_reuse;
+  bool explain;                                      /* what explain.h says of each step too */
+  bool json;                                         /* else text */
+  void (*on_warning)(void *data, const char *words); /* of the inputs */
+  void *data;
+};
+
+/* Adds for each step: its mini-batches, the first and the last of them, the effective settings with the origin of each. As text that
+ * ends with a line break; `json`: one object on one line, without one,
+ *
+ *   {"pipeline", "file" (null: there is none), "steps": [{"name", "mini_batches", "items", "first": {"index", "items", "from", "to"}, "last",
+ *    "settings": {NAME: {"value", "origin"}}, "reuse": of explain.h}]}
+ *
+ * What stands in the way of a job (run/preflight.h) is said in its place. 0, or a negative code with words: an input that cannot be
+ * read, or that holds nothing. */
+int tm_plan_add(struct tm_buf *out, const struct tm_plan *plan, struct tm_err *err);
+
+#endif
