@@ -104,8 +104,8 @@ local function tell(watched, listener, event)
   end
 end
 
--- Every submission is watched: it is given the options as they are checked; what this returns is given the job, and what
--- that returns is called when the job is closed.
+-- Every submission is watched: it is given the options as they are checked; what this returns is given the job, and
+-- what that returns is called when the job is closed.
 local function watch(pipeline, options)
   local listener, watched = options.on_event, { name = pipeline.name, said = {}, errors = 0 }
   options.hears_failures = listener == nil -- and of nothing that went well

@@ -1,0 +1,103 @@
+/* test_host_hostile.c - what stands in a job's directory that no job has put there: nothing waits for it, and nothing ends for it. */
+#include "host.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct tidemill_workspace *open_workspace(struct host *h)
+{
+  struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
+  struct tidemill_workspace *ws = NULL;
+  char path[256];
+  host_path(h, "ws", path);
+  o.path = path;
+  host_must(h, tidemill_workspace_open(&ws, &o, &h->err));
+  return ws;
+}
+
+static int on_any_job(void *data, struct tidemill_record *r)
+{
+  return *tidemill_record_info(r)->fault && tidemill_record_json(r);
+}
+
+static int on_any_failure(void *data, const struct tidemill_failure *failure)
+{
+  return 0;
+}
+
+static int on_any_line(void *data, const struct tidemill_log_line *line)
+{
+  return 0;
+}
+
+/* Everything that is asked of a job. Where it cannot be read, what is said names why. */
+static void ask_all(struct tidemill_workspace *ws, struct host *h)
+{
+  struct tidemill_clean_options all = TIDEMILL_CLEAN_OPTIONS_INIT;
+  struct tidemill_clean *c = NULL;
+  struct tidemill_record *r = NULL;
+  all.all = true;
+  if (tidemill_record_open(&r, ws, "latest", &h->err) == 0) {
+    assert_non_null(tidemill_record_json(r));
+    tidemill_record_failures(r, NULL, on_any_failure, NULL, NULL);
+    tidemill_record_definition(r);
+    tidemill_record_result(r);
+    tidemill_record_close(r);
+  } else {
+    assert_true(strlen(h->err.text) > 0);
+  }
+  tidemill_workspace_jobs(ws, true, on_any_job, NULL, NULL);
+  tidemill_workspace_logs(ws, "latest", NULL, on_any_line, NULL, NULL);
+  if (tidemill_clean_new(&c, ws, &all, NULL) == 0)
+    tidemill_clean_free(c);
+}
+
+/* Whatever stands in the place of a file of a job, nothing waits for it, and nothing ends for it. */
+static void nothing_in_the_place_of_a_file_holds_a_host_up(void **state)
+{
+  static const char *const names[] = { "lock",
+                                       "owner",
+                                       "job.json",
+                                       "job_result.json",
+                                       "score/state/journal",
+                                       "score/state/manifest",
+                                       "score/state/failures",
+                                       "score/failed_items.jsonl",
+                                       "score/step_result.json" };
+  struct host h;
+  char path[300], kept[310];
+  host_setup(&h, "good", 3, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  struct tidemill_workspace *ws = open_workspace(&h);
+  alarm(120);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    snprintf(path, sizeof path, "%s/%s", tidemill_job_dir(h.job), names[i]);
+    snprintf(kept, sizeof kept, "%s.kept", path);
+    bool was_there = rename(path, kept) == 0;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    ask_all(ws, &h);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    ask_all(ws, &h);
+    assert_int_equal(rmdir(path), 0);
+    bool is_read_by_lines = strstr(names[i], "failed_items") != NULL; /* others have limits */
+    assert_int_equal(symlink(is_read_by_lines ? "/dev/zero" : "/dev/null", path), 0);
+    ask_all(ws, &h);
+    assert_int_equal(unlink(path), 0);
+    if (was_there)
+      assert_int_equal(rename(kept, path), 0);
+  }
+  alarm(0);
+  tidemill_workspace_close(ws);
+  host_end(&h);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(nothing_in_the_place_of_a_file_holds_a_host_up),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
