@@ -1,5 +1,6 @@
 """A folder of a test's own, with the program in it: on a terminal, and over pipes."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,10 +46,10 @@ class Place(unittest.TestCase):
             self.assertLess(time.monotonic(), end)
             t._read(0.05)
 
-    def press_until(self, t, words):
-        """Ctrl-C, again and again, until the screen has the words."""
+    def press_until(self, t, pattern):
+        """Ctrl-C, again and again, until the screen matches, as in expect()."""
         end, pressed = time.monotonic() + LIMIT, 0
-        while words not in t.screen.text():
+        while not re.search(pattern, t.screen.text(), re.M):
             self.assertLess(time.monotonic(), end)
             if time.monotonic() > pressed + 0.3:
                 t.send("\x03")
