@@ -213,6 +213,15 @@ static int turn(struct tm_beside *b)
   return tidemill_runtime_timeout(b->rt);
 }
 
+/* What was asked for during the turn: its wake may have been heard by that turn, which had looked before. */
+static bool is_asked(struct tm_beside *b)
+{
+  tm_mutex_lock(&b->mutex);
+  bool is_ending = b->is_ending;
+  tm_mutex_unlock(&b->mutex);
+  return is_ending || atomic_load(&b->wants_cancel);
+}
+
 static void run(void *data)
 {
   struct tm_beside *b = data;
@@ -221,7 +230,8 @@ static void run(void *data)
     bool is_held_up = atomic_load(&b->is_full) && !atomic_load(&b->wants_cancel);
     int ms = is_held_up ? HELD_UP_MS : turn(b);
     unlock(b);
-    poll(&fd, is_held_up ? 0 : 1, ms);
+    if (!is_asked(b))
+      poll(&fd, is_held_up ? 0 : 1, ms);
   }
 }
 
