@@ -5,6 +5,8 @@
  *
  *  (1) A handler keeps errno.
  *  (2) On another thread it passes the signal on and does nothing else: what it would touch belongs to the one thread.
+ *  (3) What was caught is handled one at a time: an alarm does not come in the middle of a Ctrl-C's handler. A tick does: that is
+ *      how a handler makes one.
  */
 #include "sys/alarm.h"
 
@@ -16,9 +18,13 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/time.h"
 
-#define CAUGHT_MAX 5
+/* What may be caught. */
+static const int kinds[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+#define CAUGHT_MAX TM_COUNT_OF(kinds)
 
 static struct caught {
   pid_t thread;
@@ -46,10 +52,14 @@ static int is_elsewhere(pid_t thread, int signal)
   return 1;
 }
 
+static void on_caught(int signal);
+
 static void install_with(int signal, void (*handler)(int), int flags)
 {
   struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
   sigemptyset(&action.sa_mask);
+  for (size_t i = 0; handler == on_caught && i < TM_COUNT_OF(kinds); i++)
+    sigaddset(&action.sa_mask, kinds[i]); /* keeps (3) */
   sigaction(signal, &action, NULL);
 }
 
@@ -60,7 +70,7 @@ static void install(int signal, void (*handler)(int))
 
 static struct caught *find(int signal)
 {
-  for (int i = 0; i < CAUGHT_MAX; i++)
+  for (size_t i = 0; i < CAUGHT_MAX; i++)
     if (all_caught[i].signal == signal)
       return &all_caught[i];
   return NULL;
@@ -91,7 +101,7 @@ void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data)
 
 void tm_alarm_break_calls(bool does_break)
 {
-  for (int i = 0; i < CAUGHT_MAX; i++)
+  for (size_t i = 0; i < CAUGHT_MAX; i++)
     if (all_caught[i].signal != 0)
       install_with(all_caught[i].signal, on_caught, does_break ? 0 : SA_RESTART);
 }
@@ -112,7 +122,7 @@ void tm_alarm_start(int64_t first_ns, int64_t again_ns)
 
 void tm_alarm_release(void)
 {
-  for (int i = 0; i < CAUGHT_MAX; i++) {
+  for (size_t i = 0; i < CAUGHT_MAX; i++) {
     if (all_caught[i].signal == SIGALRM)
       tm_alarm_start(0, 0);
     if (all_caught[i].signal != 0)

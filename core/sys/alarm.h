@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. Five
- * signals a process; catching one again replaces what it called. System calls go on by themselves, unless the next one says
+ * signals a process (SIGALRM, SIGINT, SIGTERM, SIGHUP, SIGQUIT), one at a time; catching one again replaces what it called. System calls go on by themselves, unless the next one says
  * otherwise. */
 void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data);
 /* From here on a system call that waits ends with EINTR when one of what was caught comes, or goes on again. On a thread whose

@@ -171,7 +171,7 @@ static void on_alarm(int number)
 
 static void a_signal_handler_wakes_waits(void **state)
 {
-  struct sigaction a = { .sa_handler = on_alarm }, before;
+  struct sigaction a = { .sa_handler = on_alarm };
   struct itimerval often = { { 0, 700 }, { 0, 700 } }, never = { { 0, 0 }, { 0, 0 } };
   struct host h;
   int woken = 0;
@@ -179,7 +179,7 @@ static void a_signal_handler_wakes_waits(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   rung = h.rt;
-  assert_int_equal(sigaction(SIGALRM, &a, &before), 0);
+  assert_int_equal(sigaction(SIGALRM, &a, NULL), 0);
   assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
   while (h.state != TIDEMILL_COMPLETED) {
     int rc = tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err);
@@ -189,7 +189,7 @@ static void a_signal_handler_wakes_waits(void **state)
       host_go(&h, 1);
   }
   setitimer(ITIMER_REAL, &never, NULL);
-  sigaction(SIGALRM, &before, NULL);
+  signal(SIGALRM, SIG_IGN); /* one may be under way yet, beneath valgrind */
   assert_true(woken >= 20 && rings >= woken);
   assert_int_equal(h.done, 31);
   host_end(&h);

@@ -75,6 +75,31 @@ static void an_alarm_is_handled_by_the_thread_that_catches_it(void **state)
   assert_true(now.sa_handler == SIG_DFL);
 }
 
+static volatile sig_atomic_t depth, deepest, handled;
+
+static void send_others(void *data)
+{
+  depth++;
+  deepest = depth > deepest ? depth : deepest;
+  if (handled++ == 0) {
+    raise(SIGALRM);
+    raise(SIGTERM);
+  }
+  depth--;
+}
+
+static void what_is_caught_is_handled_one_at_a_time(void **state)
+{
+  static const int all[] = { SIGINT, SIGALRM, SIGTERM };
+  for (int i = 0; i < 3; i++)
+    tm_alarm_catch(all[i], send_others, NULL);
+  tm_alarm_break_calls(true);
+  raise(SIGINT);
+  assert_int_equal(handled, 3); /* the others when the first has returned */
+  assert_int_equal(deepest, 1);
+  tm_alarm_release();
+}
+
 static void surrender(void *data)
 {
   tm_alarm_surrender(SIGINT);
@@ -117,6 +142,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(an_alarm_is_handled_by_the_thread_that_catches_it, setup),
+    cmocka_unit_test_setup(what_is_caught_is_handled_one_at_a_time, setup),
     cmocka_unit_test_setup(one_that_surrenders_is_ended_by_the_signal, setup),
     cmocka_unit_test_setup(a_tick_is_handled_by_one_thread_and_harmless_without_a_handler, setup),
   };
