@@ -59,14 +59,6 @@ static void unlock(struct tm_beside *b)
   tm_mutex_unlock(&b->mutex);
 }
 
-void tm_beside_unlock_all(struct tm_beside *b)
-{
-  if (b->depth > 0) {
-    b->depth = 1;
-    tm_beside_unlock(b, true);
-  }
-}
-
 bool tm_beside_set_telling(struct tm_beside *b, bool is_telling)
 {
   bool was = b->is_telling;

@@ -38,8 +38,6 @@ void tm_beside_free(struct tm_beside *b); /* NULL: a no-op */
 void tm_beside_lock(struct tm_beside *b); /* NULL: a no-op, as is the next */
 /* `has_changed`: there is something to do for the loop. */
 void tm_beside_unlock(struct tm_beside *b, bool has_changed);
-/* Where no Lua runs: what an error (for want of memory) has left locked. */
-void tm_beside_unlock_all(struct tm_beside *b);
 
 void tm_beside_keep(struct tm_beside *b, struct tm_ear *ear, const struct tidemill_event *e);
 /* The oldest, to free(); NULL: none. Lua's thread. */

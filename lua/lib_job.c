@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "lua/beside.h"
 #include "lua/hold.h"
+#include "lua/job_event.h"
 #include "lua/state.h"
 #include "sys/clock.h"
 
@@ -132,6 +133,18 @@ static void unlock(struct lua_job *j)
   tm_beside_unlock(j->beside, false);
 }
 
+/* f(job), which gives one value, with the lock: let go of also when it raises, for want of memory. Keeps (4). */
+static int with_lock(lua_State *L, lua_CFunction f)
+{
+  const struct lua_job *j = check_job(L);
+  lua_pushcfunction(L, f);
+  lua_pushvalue(L, 1);
+  tm_beside_lock(j->beside);
+  int rc = lua_pcall(L, 1, 1, 0);
+  tm_beside_unlock(j->beside, false);
+  return rc == 0 ? 1 : lua_error(L);
+}
+
 static void close_job(struct lua_job *j)
 {
   lock(j);
@@ -165,90 +178,12 @@ static void set_running(lua_State *L, struct lua_job *j, int userdata)
   lua_pop(L, 1);
 }
 
-static void set_number(lua_State *L, const char *name, int64_t v)
-{
-  lua_pushnumber(L, (double)v);
-  lua_setfield(L, -2, name);
-}
-
-static void set_string(lua_State *L, const char *name, const char *v)
-{
-  if (v && *v) {
-    lua_pushstring(L, v);
-    lua_setfield(L, -2, name);
-  }
-}
-
-static void push_counts(lua_State *L, const struct tidemill_counts *c)
-{
-  lua_createtable(L, 0, 8);
-  set_number(L, "created", c->created);
-  lua_pushboolean(L, c->all_created);
-  lua_setfield(L, -2, "all_created");
-  set_number(L, "succeeded", c->succeeded);
-  set_number(L, "failed", c->failed);
-  set_number(L, "running", c->running);
-  set_number(L, "items", c->items);
-  set_number(L, "items_succeeded", c->items_succeeded);
-  set_number(L, "items_failed", c->items_failed);
-}
-
 /* Events. */
-
-static void add_mini_batch(lua_State *L, const struct tidemill_event *e)
-{
-  static const char *const outcomes[] = { "", "done", "failed", "retried" };
-  set_number(L, "mini_batch", (int64_t)e->mini_batch);
-  set_number(L, "try", e->try_number);
-  set_number(L, "items", e->items);
-  set_number(L, "items_succeeded", e->items_succeeded);
-  set_number(L, "items_failed", e->items_failed);
-  set_string(L, "outcome", outcomes[e->outcome]);
-  set_string(L, "status", e->status);
-  set_string(L, "first_item", e->first_item);
-  lua_pushnumber(L, (double)e->run_ns / 1e9);
-  lua_setfield(L, -2, "seconds");
-}
-
-static void add_kind(lua_State *L, const struct tidemill_event *e)
-{
-  static const char *const levels[] = { "debug", "info", "warning", "error" };
-  static const char *const workers[] = { "", "started", "ready", "failed", "ended" };
-  switch (e->kind) {
-  case TIDEMILL_EVENT_LOG: set_string(L, "level", levels[e->level]); break;
-  case TIDEMILL_EVENT_WORKER:
-    set_string(L, "state", workers[e->worker_state]);
-    set_number(L, "pid", e->pid);
-    break;
-  case TIDEMILL_EVENT_MINI_BATCH: add_mini_batch(L, e); break;
-  case TIDEMILL_EVENT_STATE:
-  case TIDEMILL_EVENT_STEP: set_string(L, "state", tidemill_state_name(e->state)); break;
-  case TIDEMILL_EVENT_PROGRESS: break;
-  }
-}
-
-static void push_event(lua_State *L, const struct tidemill_event *e)
-{
-  static const char *const kinds[] = { "",           "state",  "progress", "step",
-                                       "mini_batch", "worker", "log" };
-  lua_createtable(L, 0, 10);
-  set_string(L, "kind", kinds[e->kind]);
-  set_string(L, "step", e->step);
-  set_string(L, "worker", e->worker);
-  set_string(L, "text", e->text);
-  set_string(L, "stack", e->stack);
-  set_string(L, "where", e->where);
-  add_kind(L, e);
-  if (e->kind <= TIDEMILL_EVENT_STEP) {
-    push_counts(L, &e->counts);
-    lua_setfield(L, -2, "counts");
-  }
-}
 
 /* [on_event, event] */
 static int call_listener(lua_State *L)
 {
-  push_event(L, lua_touserdata(L, 2));
+  tm_lua_push_event(L, lua_touserdata(L, 2));
   lua_replace(L, 2);
   lua_call(L, 1, 0);
   return 0;
@@ -307,9 +242,7 @@ static bool hear_one(struct tm_beside *b)
 
 bool tm_lua_hear_job(lua_State *L)
 {
-  struct tm_beside *b = registered(L, &beside_key);
-  tm_beside_unlock_all(b);
-  return hear_one(b);
+  return hear_one(registered(L, &beside_key));
 }
 
 /* Submitting. */
@@ -322,14 +255,13 @@ static bool flag(lua_State *L, int at, const char *name)
   return is_set;
 }
 
-/* The parameters of the table at `at`, which the stack keeps. */
+/* Those of the table at `at`, if it is one: texts. */
 static int set_params(lua_State *L, int at, struct tidemill_pipeline *p, struct tm_err *err)
 {
   int rc = 0, top = lua_gettop(L);
-  lua_getfield(L, at, "parameters");
-  if (lua_istable(L, -1)) {
+  if (lua_istable(L, at)) {
     lua_pushnil(L);
-    while (rc == 0 && lua_next(L, -2)) {
+    while (rc == 0 && lua_next(L, at)) {
       rc = tidemill_pipeline_set_param(p, lua_tostring(L, -2), lua_tostring(L, -1), err);
       lua_pop(L, 1);
     }
@@ -358,13 +290,11 @@ static void push_name(lua_State *L)
   lua_settop(L, 3);
 }
 
-/* [pipeline, options, name, userdata] -> 0 or negative. With the lock. Raises nothing: options are strings, numbers and booleans already. */
-static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt,
-                    struct tm_err *err)
+/* Of the table at 2, which keeps the texts. */
+static struct tidemill_job_options read_options(lua_State *L, struct lua_job *j)
 {
   struct tidemill_job_options o = TIDEMILL_JOB_OPTIONS_INIT;
-  struct tidemill_pipeline *p = NULL;
-  lua_getfield(L, 2, "job_dir"); /* kept by the table */
+  lua_getfield(L, 2, "job_dir");
   o.dir = lua_tostring(L, -1);
   lua_getfield(L, 2, "max_workers");
   o.max_workers = (int64_t)lua_tonumber(L, -1);
@@ -377,11 +307,19 @@ static int open_job(lua_State *L, struct lua_job *j, struct tidemill_runtime *rt
   o.no_reuse = flag(L, 2, "no_reuse");
   o.on_event = on_event;
   o.data = j;
+  return o;
+}
+
+/* [pipeline, options, name, userdata, parameters] -> 0 or negative. With the lock: raises nothing, the parameters are texts. */
+static int open_job(lua_State *L, struct lua_job *j, const struct tidemill_job_options *o,
+                    struct tidemill_runtime *rt, struct tm_err *err)
+{
+  struct tidemill_pipeline *p = NULL;
   int rc = tidemill_pipeline_from_lua(&p, rt, L, 1, lua_tostring(L, 3), err);
   if (rc == 0)
-    rc = set_params(L, 2, p, err);
+    rc = set_params(L, 5, p, err);
   if (rc == 0)
-    rc = tidemill_job_submit(&j->job, p, &o, err);
+    rc = tidemill_job_submit(&j->job, p, o, err);
   if (rc < 0)
     tm_words_for_lua(err);
   tidemill_pipeline_free(p);
@@ -411,9 +349,11 @@ static int job_submit(lua_State *L)
   lua_xmove(L, j->thread, 1);
   j->beside = registered(L, &beside_key);
   j->ear = (struct tm_ear) { .hears_all = !flag(L, 2, "hears_failures"), .owner = j };
+  struct tidemill_job_options o = read_options(L, j);
+  lua_getfield(L, 2, "parameters");
   set_running(L, j, 4);
   lock(j);
-  int rc = open_job(L, j, rt, &err);
+  int rc = open_job(L, j, &o, rt, &err);
   tm_beside_unlock(j->beside, true);
   if (rc < 0) {
     set_running(L, j, 0);
@@ -422,6 +362,7 @@ static int job_submit(lua_State *L)
   j->shared = shared;
   if (shared)
     shared->refs++;
+  lua_settop(L, 4);
   return 1;
 }
 
@@ -503,20 +444,22 @@ static int job_status(lua_State *L)
   return 1;
 }
 
+static int push_info(lua_State *L)
+{
+  struct tidemill_job *job = check_job(L)->job;
+  lua_createtable(L, 0, 4);
+  tm_lua_set_text(L, "name", tidemill_job_name(job));
+  tm_lua_set_text(L, "dir", tidemill_job_dir(job));
+  tm_lua_set_text(L, "cause", tidemill_job_cause(job));
+  if (tidemill_job_exit_status(job) >= 0)
+    tm_lua_set_number(L, "exit_status", tidemill_job_exit_status(job));
+  return 1;
+}
+
 /* info(job) -> { name, dir, cause, exit_status } */
 static int job_info(lua_State *L)
 {
-  struct lua_job *j = check_job(L);
-  struct tidemill_job *job = j->job;
-  lua_createtable(L, 0, 4);
-  lock(j);
-  set_string(L, "name", tidemill_job_name(job));
-  set_string(L, "dir", tidemill_job_dir(job));
-  set_string(L, "cause", tidemill_job_cause(job));
-  if (tidemill_job_exit_status(job) >= 0)
-    set_number(L, "exit_status", tidemill_job_exit_status(job));
-  unlock(j);
-  return 1;
+  return with_lock(L, push_info);
 }
 
 static int job_counts(lua_State *L)
@@ -526,29 +469,26 @@ static int job_counts(lua_State *L)
   lock(j);
   tidemill_job_counts(j->job, &counts);
   unlock(j);
-  push_counts(L, &counts);
+  tm_lua_push_counts(L, &counts);
   return 1;
 }
 
 static void push_step(lua_State *L, const struct tidemill_step *s)
 {
   lua_createtable(L, 0, 7);
-  set_string(L, "name", s->name);
-  set_string(L, "status", tidemill_state_name(s->state));
-  set_string(L, "output_dir", s->output_dir);
-  set_string(L, "output_file", s->output_file);
-  set_string(L, "logs_dir", s->logs_dir);
-  set_string(L, "cause", s->cause);
-  push_counts(L, &s->counts);
+  tm_lua_set_text(L, "name", s->name);
+  tm_lua_set_text(L, "status", tidemill_state_name(s->state));
+  tm_lua_set_text(L, "output_dir", s->output_dir);
+  tm_lua_set_text(L, "output_file", s->output_file);
+  tm_lua_set_text(L, "logs_dir", s->logs_dir);
+  tm_lua_set_text(L, "cause", s->cause);
+  tm_lua_push_counts(L, &s->counts);
   lua_setfield(L, -2, "counts");
 }
 
-/* steps(job) -> list of { name, status, output_dir, output_file, logs_dir, cause, counts } */
-static int job_steps(lua_State *L)
+static int push_steps(lua_State *L)
 {
-  struct lua_job *j = check_job(L);
-  struct tidemill_job *job = j->job;
-  lock(j);
+  struct tidemill_job *job = check_job(L)->job;
   size_t n = tidemill_job_steps_len(job);
   lua_createtable(L, (int)n, 0);
   for (size_t i = 0; i < n; i++) {
@@ -558,18 +498,25 @@ static int job_steps(lua_State *L)
     push_step(L, &step);
     lua_rawseti(L, -2, (int)i + 1);
   }
-  unlock(j);
+  return 1;
+}
+
+/* steps(job) -> list of { name, status, output_dir, output_file, logs_dir, cause, counts } */
+static int job_steps(lua_State *L)
+{
+  return with_lock(L, push_steps);
+}
+
+static int push_result(lua_State *L)
+{
+  lua_pushstring(L, tidemill_job_result(check_job(L)->job)); /* NULL gives nil */
   return 1;
 }
 
 /* result(job) -> JSON text; nil while it runs */
 static int job_result(lua_State *L)
 {
-  struct lua_job *j = check_job(L);
-  lock(j);
-  lua_pushstring(L, tidemill_job_result(j->job)); /* NULL gives nil */
-  unlock(j);
-  return 1;
+  return with_lock(L, push_result);
 }
 
 static int job_close(lua_State *L)

@@ -1,14 +1,12 @@
 /* test_beside.c - what is kept of jobs beside Lua is heard, whoever is woken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "host.h"
 
+#include <lauxlib.h>
+#include <lualib.h>
 #include <poll.h>
-#include <stdlib.h>
 
 #include "lua/beside.h"
+#include "lua/lib_job.h"
 #include "sys/threads.h"
 
 #define ROUNDS 300
@@ -58,10 +56,81 @@ static void what_is_kept_while_a_wait_is_woken_is_heard(void **state)
   assert_int_equal(tidemill_runtime_close(rt, NULL), 0);
 }
 
+/* Memory that is refused. */
+
+static struct {
+  lua_Alloc below;
+  void *below_data;
+  int left; /* requests that are granted yet; negative: all */
+} memory;
+
+static void *grant(void *data, void *at, size_t old, size_t wanted)
+{
+  if (wanted > old && memory.left == 0)
+    return NULL;
+  memory.left -= wanted > old && memory.left > 0;
+  return memory.below(memory.below_data, at, old, wanted);
+}
+
+static int set_left(lua_State *L)
+{
+  memory.left = (int)luaL_checkinteger(L, 1);
+  return 0;
+}
+
+static const char *const asks =
+    "local p, dir, set_left = ...\n"
+    "local job, refused = p:submit { job_dir = dir .. '/job' }, 0\n"
+    "for n = 0, 60 do\n"
+    "  for _, ask in ipairs { job.steps, job.cause, job.progress, job.result, job.status } do\n"
+    "    set_left(n)\n"
+    "    local ok = pcall(ask, job)\n"
+    "    set_left(-1)\n"
+    "    refused = refused + (ok and 0 or 1)\n"
+    "  end\n"
+    "end\n"
+    "assert(refused > 5, refused)\n"
+    "assert(job:wait(120))\n";
+
+/* What asks for something without memory for the answer has let go of the jobs: they go on. */
+static void what_lacks_memory_leaves_the_jobs_alone(void **state)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  struct tm_beside *beside;
+  struct host h;
+  char text[1200];
+  lua_State *L = luaL_newstate();
+  host_setup(&h, "good", 1, NULL);
+  o.program = "/bin/true";
+  host_runtime(&h, &o);
+  assert_non_null(beside = tm_beside_new(h.rt, NULL));
+  memory.below = lua_getallocf(L, &memory.below_data);
+  memory.left = -1;
+  luaL_openlibs(L);
+  host_must(&h, tidemill_lua_open(L, h.rt, &h.err));
+  tm_lua_set_beside(L, beside);
+  snprintf(text, sizeof text, host_text, h.dir);
+  host_put(&h, "asks.lua", asks);
+  assert_int_equal(chdir(h.dir), 0);
+  assert_int_equal(luaL_loadfile(L, "asks.lua"), 0);
+  if (luaL_dostring(L, text) != 0)
+    fail_msg("%s", lua_tostring(L, -1));
+  lua_pushstring(L, h.dir);
+  lua_pushcfunction(L, set_left);
+  lua_setallocf(L, grant, NULL);
+  if (lua_pcall(L, 3, 0, 0) != 0)
+    fail_msg("%s", lua_tostring(L, -1));
+  assert_int_equal(chdir("/"), 0);
+  lua_close(L);
+  tm_beside_free(beside);
+  host_end(&h);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_kept_while_a_wait_is_woken_is_heard),
+    cmocka_unit_test(what_lacks_memory_leaves_the_jobs_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
