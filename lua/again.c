@@ -72,7 +72,7 @@ static int refuse_step(const struct tm_json *steps, const char *given, struct tm
 static int find_step(struct tm_again *a, const char *given, struct tm_err *err)
 {
   const struct tm_json *steps = tm_json_get(a->record, "steps");
-  if (!steps || steps->type != TM_JSON_ARRAY || steps->list.len == 0)
+  if (tm_json_items(steps) == 0)
     return tm_err_set(err, TM_EDAMAGE, "'%s/job.json' is damaged: it has no list of steps", a->dir);
   if (given)
     a->step = tm_job_record_step(a->record, given);
@@ -189,7 +189,7 @@ static void add_owned(struct tm_again *a, char *text)
 static const struct tm_json *find_output(const struct tm_again *a, const char *path)
 {
   const struct tm_json *outputs = tm_json_get(a->definition, "outputs");
-  for (size_t i = 0; outputs && outputs->type == TM_JSON_ARRAY && i < outputs->list.len; i++)
+  for (size_t i = 0; i < tm_json_items(outputs); i++)
     if (strcmp(tm_json_str(outputs->list.at[i], "folder", ""), path) == 0)
       return outputs->list.at[i];
   return NULL;
@@ -220,7 +220,7 @@ static int read_arguments(struct tm_again *a, const char *root, struct tm_err *e
 {
   const struct tm_json *arguments = tm_json_get(a->definition, "arguments");
   int rc = 0;
-  for (size_t i = 0; arguments && i < arguments->list.len && rc >= 0; i++)
+  for (size_t i = 0; i < tm_json_items(arguments) && rc >= 0; i++)
     rc = add_argument(a, arguments->list.at[i], root, err);
   return rc;
 }
@@ -229,9 +229,9 @@ static void read_words(struct tm_again *a)
 {
   const struct tm_json *inputs = tm_json_get(a->definition, "inputs"),
                        *outputs = tm_json_get(a->definition, "outputs");
-  for (size_t i = 0; inputs && i < inputs->list.len; i++)
+  for (size_t i = 0; i < tm_json_items(inputs); i++)
     *TM_ARRAY_ADD(&a->datasets) = (char *)tm_json_str(inputs->list.at[i], "name", "");
-  for (size_t i = 0; outputs && i < outputs->list.len; i++)
+  for (size_t i = 0; i < tm_json_items(outputs); i++)
     *TM_ARRAY_ADD(&a->outputs) = (char *)tm_json_str(outputs->list.at[i], "name", "");
   for (size_t i = 0; i < a->settings->list.len; i++) {
     if (strcmp(tm_json_str(a->settings->list.at[i], "origin", ""), "argument") != 0)
@@ -346,7 +346,7 @@ static const struct tm_step *find_definition(struct tm_again *a)
 static void add_names(struct tm_buf *set, struct tm_buf *unset, const struct tm_json *variables)
 {
   const struct tm_json *names = tm_json_get(variables, "names");
-  for (size_t i = 0; names && i < names->list.len; i++) {
+  for (size_t i = 0; i < tm_json_items(names); i++) {
     if (names->list.at[i]->type != TM_JSON_STRING)
       continue;
     struct tm_buf *to = getenv(names->list.at[i]->string.at) ? set : unset;
@@ -374,7 +374,7 @@ static void set_variables(struct tm_again *a)
   add_names(&set, &unset, tm_json_get(environment, "variables"));
   add_names(&set, &unset, variables);
   const struct tm_json *paths = tm_json_get(environment, "module_paths");
-  if (paths && paths->list.len > 0)
+  if (tm_json_items(paths) > 0)
     tm_buf_printf(&unset, "%smodule_paths", unset.len > 0 ? ", " : "");
   say(a,
       "the job's environment is not kept with it, and its pipeline file does not have it any "
@@ -390,7 +390,7 @@ static int link_places(struct tm_again *a, struct tm_err *err)
 {
   const struct tm_json *places = tm_json_get(a->definition, "places");
   int rc = 0;
-  for (size_t i = 0; places && places->type == TM_JSON_ARRAY && i < places->list.len; i++) {
+  for (size_t i = 0; i < tm_json_items(places); i++) {
     const char *path = tm_json_str(places->list.at[i], "path", ""),
                *folder = tm_json_str(places->list.at[i], "folder", "");
     add_owned(a, tm_path_join(a->dir, folder));

@@ -209,6 +209,11 @@ struct tm_json *tm_json_get(const struct tm_json *v, const char *key)
   return NULL;
 }
 
+size_t tm_json_items(const struct tm_json *v)
+{
+  return v && v->type == TM_JSON_ARRAY ? v->list.len : 0;
+}
+
 const char *tm_json_str(const struct tm_json *v, const char *key, const char *otherwise)
 {
   const struct tm_json *m = tm_json_get(v, key);

@@ -72,6 +72,8 @@ struct tm_json *tm_json_set(struct tm_json *object, const char *key, struct tm_j
 
 /* NULL when absent, or when v is NULL or no object. */
 struct tm_json *tm_json_get(const struct tm_json *v, const char *key); /* memory of the tree */
+/* How many items an array has; 0 when v is NULL or none. */
+size_t tm_json_items(const struct tm_json *v);
 /* The value when it has the type, else the default. An integer is also a number, and a number
  * without a fraction that fits is also an integer. `tm_json_str`: memory of the tree. */
 const char *tm_json_str(const struct tm_json *v, const char *key, const char *otherwise);

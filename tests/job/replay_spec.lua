@@ -1,6 +1,7 @@
 -- `tidemill replay`: a mini-batch of a job once more, as it was run, and the job is as it was.
 local job = require "support.job"
 local programs = require "support.programs"
+local json = require "tidemill.json"
 local lfs = require "lfs"
 
 local SCRIPT = [[
@@ -93,6 +94,28 @@ describe("replay", function()
     t:write("src/helper.lua", HELPER)
     r = replay(t, 2, 0, nil, nil, { env = { "GO=1" } })
     assert.is_truthy(r.out:find "^0005.txt ")
+  end)
+
+  it("stands a record whose lists are none", function()
+    local t = new_case()
+    t:expect_job(0)
+    local path = t.job_dir .. "/job.json"
+    local file = assert(io.open(path, "rb"))
+    local record = file:read "*a"
+    file:close()
+    for _, key in ipairs { "arguments", "inputs", "outputs", "places" } do
+      for _, value in ipairs { '"a text"', "1e300", "true", "{\"a\": 1}", "[1, [], {}]" } do
+        local definition = json.decode(record)
+        definition.steps[1].definition[key] = json.decode(value)
+        local changed = assert(io.open(path, "wb"))
+        changed:write(json.encode(definition))
+        changed:close()
+        t:expect(t:run { "replay", t.job_dir, "--mini-batch", "1" }, 0)
+      end
+    end
+    for name in lfs.dir(t.dir .. "/tmp") do
+      if name:find "^tidemill%-replay" then os.execute("rm -r '" .. t.dir .. "/tmp/" .. name .. "'") end
+    end
   end)
 
   --- A job whose first mini-batch is bad in the way of `how`, once it is replayed.

@@ -85,6 +85,8 @@ static void getters_take_only_their_type(void **state)
   assert_true(tm_json_bool(o, "b", false));
   assert_true(tm_json_bool(o, "i", true));
   assert_null(tm_json_get(NULL, "x"));
+  assert_int_equal(tm_json_items(NULL), 0);
+  assert_int_equal(tm_json_items(o), 0); /* members are none */
   assert_null(tm_json_get(tm_json_get(o, "i"), "x"));
   assert_int_equal(tm_json_int(NULL, "x", 9), 9);
   tm_json_free(o);
