@@ -1,5 +1,7 @@
 /* words.c - words that name the program's options, for a host, which has members of a struct: "--accept-changes" is
  * `accept_changes`. What core says is for whoever runs the program; here is the one place where a host hears it.
+ *
+ * What the user gave, a name or a value, stands between quotes in a message, and stays as it is; options of ours do not.
  */
 #include <ctype.h>
 #include <string.h>
@@ -42,12 +44,25 @@ static const struct name *name_at(const struct name *all, size_t len, const char
   return NULL;
 }
 
+/* `quote`: of the text that `at` is in, or 0. A quote begins before a word or another, and ends behind one: "it's" has none. */
+static char quote_after(char quote, const char *text, const char *at)
+{
+  char before = at > text ? at[-1] : ' ';
+  if (*at != '\'' && *at != '"')
+    return quote;
+  if (!quote)
+    return isalnum((unsigned char)before) ? 0 : *at;
+  return *at == quote && before != '\\' && !isalnum((unsigned char)at[1]) ? 0 : quote;
+}
+
 static int rename_all(struct tm_err *err, const struct name *all, size_t len)
 {
   struct tm_buf text = TM_BUF_NONE;
   const char *at = err->text;
+  char quote = 0;
   while (*at) {
-    const struct name *found = name_at(all, len, err->text, at);
+    quote = quote_after(quote, err->text, at);
+    const struct name *found = quote ? NULL : name_at(all, len, err->text, at);
     if (found)
       tm_buf_add_str(&text, found->member);
     else
