@@ -43,19 +43,19 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
   return rc;
 }
 
-/* The whole lines of `text`, which are taken out of it. */
-static int tell_lines(const struct failures *f, struct tm_buf *text)
+/* The whole lines of `text`, which are taken out of it; before `from` no line ends. */
+static int tell_lines(const struct failures *f, struct tm_buf *text, size_t from)
 {
   size_t at = 0;
   const char *end;
   int rc = 0;
-  while (rc == 0 && at < text->len && (end = memchr(text->data + at, '\n', text->len - at))) {
+  while (rc == 0 && (end = memchr(text->data + from, '\n', text->len - from))) {
     size_t len = (size_t)(end - (text->data + at));
     rc = tell_line(f, text->data + at, len);
-    at += len + 1;
+    at = from = at + len + 1;
   }
-  memmove(text->data, text->data + at, text->len - at);
-  text->len -= at;
+  if (at > 0)
+    tm_buf_remove_front(text, at);
   return rc;
 }
 
@@ -77,7 +77,7 @@ static int tell_file(const struct failures *f, const char *path, struct tm_err *
       break;
     text.len += (size_t)got;
     at += got;
-    rc = tell_lines(f, &text);
+    rc = tell_lines(f, &text, text.len - (size_t)got);
   }
   if (got < 0)
     rc = (int)got;
