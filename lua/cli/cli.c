@@ -12,6 +12,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "api/disk.h"
@@ -229,6 +230,16 @@ static bool has_no_reader(void)
   return poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR);
 }
 
+/* Why standard output takes nothing more, where Lua's io.write() has heard it and nobody else: 0 where it cannot be told. */
+static int ask_why(void)
+{
+  struct statvfs disk;
+  if (write(STDOUT_FILENO, "", 0) < 0) /* a device says it */
+    return errno;
+  return fstatvfs(STDOUT_FILENO, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0 ? ENOSPC
+                                                                                        : 0;
+}
+
 /* What has been written goes out: as of tm_cli_write(); `code`: of an error so far, or 0. It is said once: nothing is left of it
  * afterwards. */
 static int flush(int code)
@@ -239,8 +250,8 @@ static int flush(int code)
     return 0;
   if (errno)
     code = errno;
-  else if (code == 0 && has_no_reader())
-    code = EPIPE;
+  else if (code == 0)
+    code = has_no_reader() ? EPIPE : ask_why();
   __fpurge(stdout);
   clearerr(stdout);
   if (code == EPIPE)

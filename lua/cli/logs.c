@@ -97,13 +97,23 @@ static int say_none(struct tidemill_workspace *ws, const char *job, struct tm_er
   return rc;
 }
 
+static int on_first(void *data, const struct tidemill_log_line *line)
+{
+  return line ? 1 : 0; /* one is enough */
+}
+
+/* Whether something was said: where nothing was, there are no errors, but that is not why. */
+static bool has_lines(struct tidemill_workspace *ws, const char *job)
+{
+  return tidemill_workspace_logs(ws, job, NULL, on_first, NULL, NULL) != 0;
+}
+
 /* `mini_batch` -1: of all. */
 static int show(struct tidemill_workspace *ws, const char *job, const struct logs_options *o,
                 int64_t mini_batch, struct tm_err *err)
 {
   struct tidemill_logs_options wanted = TIDEMILL_LOGS_OPTIONS_INIT;
-  struct showing s = { .is_told =
-                           o->errors || o->follow || mini_batch >= 0 }; /* may well be silent */
+  struct showing s = { .is_told = o->follow || mini_batch >= 0 }; /* may well be silent */
   int rc;
   wanted.step = o->step;
   wanted.worker = o->worker;
@@ -111,7 +121,7 @@ static int show(struct tidemill_workspace *ws, const char *job, const struct log
   wanted.follow = o->follow;
   wanted.mini_batch = mini_batch;
   rc = tidemill_workspace_logs(ws, job, &wanted, on_line, &s, err);
-  if (rc == 0 && !s.is_told)
+  if (rc == 0 && !s.is_told && !(o->errors && has_lines(ws, job)))
     rc = say_none(ws, job, err);
   tm_buf_release(&s.out);
   return rc;

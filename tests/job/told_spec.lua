@@ -190,6 +190,17 @@ describe("logs", function()
     t:expect(r, 0)
     assert.is_truthy(r.err:find("has no logs yet", 1, true))
     assert.equal("", r.out)
+    r = t:run { "logs", t.job_dir, "--errors" }
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find("has no logs yet", 1, true))
+  end)
+
+  it("says nothing of errors where there are none", function()
+    local t = new_case()
+    t:expect_job(0)
+    local r = t:run { "logs", t.job_dir, "--errors" }
+    t:expect(r, 0)
+    assert.equal("", r.out .. r.err)
   end)
 end)
 
