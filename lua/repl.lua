@@ -46,9 +46,9 @@ function M.shown(width, has_color, ...)
 end
 
 --- What is there at a prompt besides what every Lua file has.
-function M.open(source_of, help_of, say, set_status)
+function M.open(source_of, help_of, say, set_status, width_of)
   local help = require "tidemill.repl.help"
-  help.open(source_of, help_of)
+  help.open(source_of, help_of, width_of)
   M.jobs = require "tidemill.repl.jobs"
   M.jobs.open(say, set_status)
   rawset(_G, "help", help.help)

@@ -119,6 +119,28 @@ int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, c
   return rc < 0 ? fail(failure, &e) : 0;
 }
 
+static void raise_stop(lua_State *L, lua_Debug *ar) /* the hook */
+{
+  lua_sethook(L, NULL, 0, 0);
+  luaL_where(L, 0);
+  lua_pushliteral(L, "interrupted!");
+  lua_concat(L, 2);
+  lua_error(L);
+}
+
+bool tm_lua_session_is_stopping(const struct tm_lua_session *s)
+{
+  return lua_gethook(s->L) == raise_stop;
+}
+
+bool tm_lua_session_stop(struct tm_lua_session *s)
+{
+  if (tm_lua_session_is_stopping(s))
+    return false;
+  lua_sethook(s->L, raise_stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+  return true;
+}
+
 static int read_file(const char *path, struct tm_buf *text, struct tm_buf *failure)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -203,6 +225,14 @@ static int set_status(lua_State *L)
   return 0;
 }
 
+/* width() -> columns. Upvalue 1: the session. */
+static int width_of(lua_State *L)
+{
+  const struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
+  lua_pushinteger(L, s->prompt.width(s->prompt.data));
+  return 1;
+}
+
 /* { what strings have now, the same with a copy of `string` as its __index } */
 static int keep_strings(lua_State *L)
 {
@@ -241,14 +271,14 @@ static int begin(lua_State *L)
   s->repl_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_getfield(L, -1, "open");
   lua_pushcfunction(L, source_of);
-  static const lua_CFunction functions[] = { help_of, say, set_status };
+  static const lua_CFunction functions[] = { help_of, say, set_status, width_of };
   for (size_t i = 0; i < TM_COUNT_OF(functions); i++) {
     lua_pushlightuserdata(L, s);
     lua_pushcclosure(L, functions[i], 1);
   }
   tm_lua_set_runtime(L, s->prompt.runtime);
   tm_lua_set_beside(L, s->prompt.beside);
-  lua_call(L, 4, 0);
+  lua_call(L, 5, 0);
   return 0;
 }
 

@@ -30,6 +30,11 @@ int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, c
 /* The same of a file. */
 int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
                             size_t words_len, struct tm_buf *failure);
+/* Async-signal-safe, on the session's thread: the script that runs raises "interrupted!" at its next instruction, once, as beneath
+ * luajit. False: it was asked to before, and has not yet: it is compiled, or within a C function. */
+bool tm_lua_session_stop(struct tm_lua_session *s);
+/* It was asked to, and has not yet. Async-signal-safe, as above. */
+bool tm_lua_session_is_stopping(const struct tm_lua_session *s);
 /* The global NAME becomes what `require NAME` returns. */
 int tm_lua_session_require(struct tm_lua_session *s, const char *name, struct tm_buf *failure);
 
@@ -46,6 +51,7 @@ struct tm_lua_prompt {
   void (*say)(void *data, const char *words); /* of jobs: whole lines, the last without its break */
   void (*set_status)(void *data,
                      const char *words); /* a line that is renewed; NULL: none any more */
+  int (*width)(void *data);              /* columns that help() may take */
   void *data;
   struct tidemill_runtime *runtime; /* of jobs, */
   struct tm_beside

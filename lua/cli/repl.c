@@ -13,6 +13,7 @@
 #include "cli/repl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -424,6 +425,12 @@ static void on_status(void *data, const char *words)
     tm_prompt_set_status(r->prompt, words);
 }
 
+static int on_width(void *data)
+{
+  const struct repl *r = data;
+  return r->prompt ? tm_prompt_width(r->prompt) : INT_MAX;
+}
+
 static int open_runtime(struct repl *r, struct tm_err *err)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
@@ -441,7 +448,7 @@ static int open_runtime(struct repl *r, struct tm_err *err)
 static int open_repl(struct repl *r, struct tm_err *err)
 {
   struct tm_lua_prompt p = {
-    .help = tm_help_find, .say = on_say, .set_status = on_status, .data = r
+    .help = tm_help_find, .say = on_say, .set_status = on_status, .width = on_width, .data = r
   };
   int rc = open_runtime(r, err);
   p.runtime = r->runtime;

@@ -3,15 +3,21 @@
  *
  * All of it runs in one state, in the order of the command line. The first word that is no option is the file; what stands
  * behind it is its own.
+ *
+ * The first Ctrl-C is an error of the script, with its stack. The second, or one that does not take hold, since the script is
+ * compiled or waits in a C function, ends the program by the signal.
  */
 #include "cli/script.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/repl.h"
+#include "sys/alarm.h"
 #include "sys/fs.h"
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
@@ -26,11 +32,41 @@ const struct tm_command tm_command_lua = {
   .takes_all = true,
 };
 
+#define PATIENCE_NS (300 * TM_MS) /* for a Ctrl-C to take hold */
+
 struct script {
   struct tm_lua_session *session;
   bool wants_prompt, has_run;
-  int at; /* of argv: the file */
+  int at;                        /* of argv: the file */
+  volatile sig_atomic_t presses; /* of Ctrl-C */
 };
+
+/* ---- Ctrl-C, in signal handlers ---- */
+
+static void on_ctrl_c(void *data)
+{
+  struct script *s = data;
+  if (s->presses++ > 0 || !tm_lua_session_stop(s->session))
+    tm_alarm_surrender(SIGINT);
+  tm_alarm_start(PATIENCE_NS, 0);
+}
+
+static void on_late(void *data)
+{
+  const struct script *s = data;
+  if (tm_lua_session_is_stopping(s->session))
+    tm_alarm_surrender(SIGINT);
+}
+
+static void catch_ctrl_c(struct script *s)
+{
+  if (tm_alarm_is_ignored(SIGINT))
+    return;
+  tm_alarm_catch(SIGALRM, on_late, s);
+  tm_alarm_catch(SIGINT, on_ctrl_c, s);
+}
+
+/* ---- what is run ---- */
 
 static void add_help(struct tm_buf *out)
 {
@@ -42,7 +78,9 @@ static void add_help(struct tm_buf *out)
       "  FILE.lua   a file; `...` and `arg` are the words behind it\n"
       "  -          standard input, which is also what is run when nothing else is named\n\n"
       "The command may be left out: tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
-      "Exit status: 0; 1 after an error; or what os.exit() says.\n");
+      "Exit status: 0; 1 after an error, a Ctrl-C too; or what os.exit() says. A second Ctrl-C, or "
+      "one while the "
+      "script is\nwithin a C function, ends it by the signal.\n");
 }
 
 bool tm_script_is_meant(const char *word)
@@ -149,9 +187,11 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     return refuse("a Lua file is missing", "", "");
   if (!(s.session = tm_lua_session_new(&err)))
     return tm_cli_end(err.code, &err);
+  catch_ctrl_c(&s);
   int status = run_options(&s, argc, argv);
   if (status == 0)
     status = run_file(&s, argc, argv);
+  tm_alarm_release();
   if (status != 2 && s.wants_prompt)
     status = tm_repl_run(s.session, NULL);
   else

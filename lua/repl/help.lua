@@ -5,11 +5,12 @@ local doc = require "tidemill.repl.doc"
 local M = {}
 
 local entries, by_place, by_name, by_class, by_field -- made when first asked
-local source, topic_text -- functions of C: the i-th file that is compiled in; what the program says of a topic
+-- Functions of C: the i-th file that is compiled in; what the program says of a topic; columns of the terminal.
+local source, topic_text, columns
 
---- Sets where texts come from. Once.
-function M.open(source_of, help_of)
-  source, topic_text = source_of, help_of
+--- Sets where texts come from, and how wide they may be. Once.
+function M.open(source_of, help_of, width_of)
+  source, topic_text, columns = source_of, help_of, width_of
 end
 
 local function add(index, key, entry)
@@ -54,10 +55,15 @@ end
 
 local WIDTH = 100
 
+-- What ends at the last column is cut by some terminals.
+local function room_of()
+  return math.min(WIDTH, columns() - 1)
+end
+
 local function wrap(text, indent)
-  local lines, line = {}, ""
+  local lines, line, room = {}, "", room_of()
   for word in text:gmatch "%S+" do
-    if line ~= "" and #indent + #line + 1 + #word > WIDTH then
+    if line ~= "" and #indent + #line + 1 + #word > room then
       lines[#lines + 1] = indent .. line
       line = word
     else
@@ -66,6 +72,34 @@ local function wrap(text, indent)
   end
   lines[#lines + 1] = line ~= "" and indent .. line or nil
   return table.concat(lines, "\n")
+end
+
+-- Text that has lines already: one that is too long goes on below where its words begin, and the lines of a
+-- paragraph, which have no indent and no gap within, run together then.
+local function refit(text)
+  local out, paragraph, is_long = {}, {}, false
+  local room = room_of()
+  local function flush()
+    if #paragraph > 0 then
+      out[#out + 1] = is_long and wrap(table.concat(paragraph, " "), "") or table.concat(paragraph, "\n")
+    end
+    paragraph, is_long = {}, false
+  end
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    if line == "" or line:find "^%s" or line:find "%S  +%S" then
+      flush()
+      local head, words = line:match "^(%s*%S.-  +)(%S.*)$"
+      if not head or #head > room / 2 then
+        head, words = line:match "^(%s*)(.*)$"
+      end
+      local fits = #line <= room
+      out[#out + 1] = fits and line or head .. wrap(words, (" "):rep(#head)):sub(#head + 1)
+    else
+      paragraph[#paragraph + 1], is_long = line, is_long or #line > room
+    end
+  end
+  flush()
+  return table.concat(out, "\n")
 end
 
 -- Paragraphs are wrapped; examples, which are indented, stay as they are.
@@ -336,7 +370,7 @@ end
 
 --- The global `help`.
 function M.help(...)
-  io.write(M.text(select("#", ...), (...)), "\n")
+  io.write(refit(M.text(select("#", ...), (...))), "\n")
 end
 
 --- The modules that may be required, for completion.

@@ -109,5 +109,34 @@ class Interrupt(Place):
             self.assertEqual(t.ask("calls - before, ('x'):rep(2)"), '0\n"xx"')
 
 
+class OfAScript(Place):
+    def interrupt(self, code, presses=1):
+        """Runs it, presses Ctrl-C when it has said that it has begun; the exit status and what it said."""
+        self.put("x.lua", code)
+        with self.terminal("x.lua") as t:
+            for i in range(presses):
+                t.expect("^begun %d" % (i + 1))
+                self.computes(t, 0.05)
+                t.send("\x03")
+            return t.end(), t.screen.text()
+
+    def test_the_first_is_an_error_with_its_stack(self):
+        status, text = self.interrupt("jit.off()\nlocal function spin() while true do end end\nprint 'begun 1'\nspin()\n")
+        self.assertEqual(status, 1)
+        self.assertRegex(text, r"(?m)^(\^C)?tidemill: x\.lua:2: interrupted!\nstack traceback:\n\s+x\.lua:2: in function 'spin'\n"
+                               r"\s+x\.lua:4: in main code$")
+
+    def test_the_second_ends_it(self):
+        status, text = self.interrupt("jit.off()\nlocal function spin(i) print('begun ' .. i) while true do end end\n"
+                                      "print(pcall(spin, 1))\nspin(2)\n", 2)
+        self.assertEqual(status, -signal.SIGINT)
+        self.assertRegex(text, r"false\s+x\.lua:2: interrupted!")
+
+    def test_what_it_cannot_be_taken_out_of_is_ended(self):
+        for code in "while true do end", "string.find(('a'):rep(200), ('a-'):rep(60) .. 'b')":
+            status, _ = self.interrupt("print 'begun 1'\n" + code)
+            self.assertEqual(status, -signal.SIGINT)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)

@@ -271,6 +271,16 @@ class Completion(Place):
             self.assertLess(best, 2)
 
 
+class Help(Place):
+    def test_lines_are_as_wide_as_the_terminal(self):
+        for columns in 60, 80, 140:
+            with self.terminal(columns=columns) as t:
+                for topic in ("", "'run_max_try'", "'DataFrame'", "tidemill.Dataset.File.from_files", "'run'", "'parameters'"):
+                    lines = t.ask("help(%s)" % topic).split("\n")
+                    wide = [line for line in lines if len(line) > min(columns - 1, 100) and " " in line.strip()]
+                    self.assertEqual(wide, [], topic)
+
+
 class FromAPipe(Place):
     def test_pieces_are_run_without_a_prompt(self):
         done = self.pipe("1 + 1\nfor i = 1, 2 do\n  print(i)\nend\n'last'", "repl")
