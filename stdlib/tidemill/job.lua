@@ -18,7 +18,7 @@ local closed = setmetatable({}, { __mode = "k" })
 local on_close = setmetatable({}, { __mode = "k" }) -- functions: who watches it lets go of it
 
 function Job:__tostring()
-  return ("job '%s': %s (%s)"):format(self.name, self:status(), self.dir)
+  return ("job '%s': %s (%s)"):format(self.name, closed[self] and "closed" or self:status(), self.dir)
 end
 
 --- "Running", "Completed", "Failed" or "Canceled".

@@ -214,13 +214,14 @@ class Jobs(Place):
         done = self.pipe("""p = dofile 'pipeline.lua'
             closed, other = p:submit { job_dir = 'a' }, p:submit { job_dir = 'b' }
             closed:close()
+            closed
             jobs = require 'tidemill.repl.jobs'
             #jobs.running
             jobs.cancel(true)
             other:wait()
             #jobs.running
             """, "repl")
-        self.assertEqual(done.stdout, b'1\n"Canceled"\n0\n')
+        self.assertRegex(done.stdout, b"^job '[a-z]+': closed \\(.*/a\\)\n1\n\"Canceled\"\n0\n$")
         self.assertEqual(done.returncode, 0)
 
     def test_a_closed_job_is_not_asked_about_at_the_end(self):
