@@ -586,6 +586,8 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_upload_stop(s->upload);
   (void)tm_syncer_stop(&s->syncer);
   tm_columns_release(&s->columns);
+  if (s->commit && !s->is_finished && s->code == 0)
+    (void)tm_commit_flush(s->commit, NULL); /* what was told to be committed is */
   tm_commit_close(s->commit);
   tm_turn_close(&s->turn);
   tm_timer_close(&s->flush_timer);

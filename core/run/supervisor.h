@@ -58,8 +58,8 @@ void tm_supervisor_give_back(struct tm_supervisor *s);
 void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out);
 /* About ten times a second. The numbers in the view are brought up to date, as with every event. */
 void tm_supervisor_tick(struct tm_supervisor *s);
-/* Before it has ended too: then its node has been closed. What was not flushed is lost, and run again when the job is resumed.
- * NULL is a no-op; memory goes when the loop has closed its timers. */
+/* Before it has ended too: then its node has been closed. What was committed so far is written, and not run again when the job is
+ * resumed. NULL is a no-op; memory goes when the loop has closed its timers. */
 void tm_supervisor_close(struct tm_supervisor *s);
 
 #endif

@@ -251,6 +251,39 @@ static void a_host_forks_while_a_job_runs(void **state)
   host_end(&h);
 }
 
+/* Closing. */
+
+static void close_at_first(struct host *h, const struct tidemill_event *e)
+{
+  if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome == TIDEMILL_DONE &&
+      h->done == h->retried + 1)
+    tidemill_job_close(h->job);
+}
+
+/* What was told to be done is so, however soon the job is closed then. */
+static void what_is_done_is_not_run_again(void **state)
+{
+  enum { N = 8 };
+  struct host h;
+  int closed = 0;
+  host_setup(&h, "good", N, NULL);
+  host_runtime(&h, NULL);
+  host_load(&h);
+  h.options.resume = true;
+  h.on_event = close_at_first;
+  while (h.state != TIDEMILL_COMPLETED) {
+    assert_true(closed++ <= N);
+    h.retried = h.done; /* of the sessions before */
+    host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+    int rc = tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err);
+    assert_true(rc == 0 || rc == -ECANCELED);
+    if (rc == -ECANCELED)
+      h.job = NULL;
+  }
+  assert_int_equal(h.done, N);
+  host_end(&h);
+}
+
 /* Descriptors. */
 
 static int descriptors(void)
@@ -392,6 +425,7 @@ int main(void)
     cmocka_unit_test(turns_may_come_for_nothing_and_late),
     cmocka_unit_test(a_signal_handler_wakes_waits),
     cmocka_unit_test(a_host_forks_while_a_job_runs),
+    cmocka_unit_test(what_is_done_is_not_run_again),
     cmocka_unit_test(jobs_of_one_runtime_leave_nothing),
     cmocka_unit_test(descriptors_that_run_out_are_said),
     cmocka_unit_test(a_pipeline_file_submits_through_its_host),

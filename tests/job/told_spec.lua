@@ -196,7 +196,10 @@ describe("logs", function()
   end)
 
   it("says nothing of errors where there are none", function()
-    local t = new_case()
+    local t = job.case()
+    t:inputs(2)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline ""
     t:expect_job(0)
     local r = t:run { "logs", t.job_dir, "--errors" }
     t:expect(r, 0)
