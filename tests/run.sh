@@ -16,7 +16,7 @@ END
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
 install_only=no
-test_timeout=120
+test_timeout=240
 for option in "$@"; do
   case $option in
     --long) export TM_LONG=1; test_timeout=1800 ;;
