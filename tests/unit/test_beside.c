@@ -1,4 +1,4 @@
-/* test_beside.c - what is kept of jobs beside Lua is heard, whoever is woken. */
+/* test_beside.c - what is kept of jobs beside Lua is heard, whoever is woken; and they go on, whatever Lua lacks. */
 #include "host.h"
 
 #include <lauxlib.h>
