@@ -137,8 +137,9 @@ static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_
   struct tm_entry_items given;
   if (!a->entries) {
     char *scratch = tm_path_join(a->setup.temp_dir, "entries");
-    a->entries =
-        tm_entry_loader_new(tm_fs_real(), scratch, *a->setup.index_dir ? a->setup.index_dir : NULL);
+    a->entries = tm_entry_loader_new(tm_fs_real(), scratch,
+                                     *a->setup.memory_dir ? a->setup.memory_dir : NULL,
+                                     *a->setup.index_dir ? a->setup.index_dir : NULL);
     free(scratch);
   }
   int rc = tm_entry_load(a->entries, call->bytes, call->bytes_len, &given, &a->extras.marks, err);

@@ -8,7 +8,8 @@
  *      worker the outer marker follows, so that the outer keeper knows its own. They begin with the job's directory, so that
  *      what outlived a killed keeper is found by the next one, or by the supervisor (tm_job_mark).
  *  (2) temp_dir is made by us, anew, with mode 0700: in a folder that everybody can write to, a name that somebody else
- *      has taken is an error, never a place to write to.
+ *      has taken is an error, never a place to write to. memory_dir is the worker's to make; what an earlier one of this name
+ *      has left there is removed here.
  *  (3) START stands on the page before there is a process, so that a worker which dies at once is seen to have been
  *      starting.
  */
@@ -111,6 +112,10 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
   int pair[2] = { -1, -1 }, page = -1;
   w->marker = make_marker(w);
   w->temp_dir = tm_xprintf("%s-%s", w->step->s.temp_base, w->name);
+  if (*w->step->s.memory_base) {
+    w->memory_dir = tm_xprintf("%s-%s", w->step->s.memory_base, w->name);
+    tm_tree_remove(w->memory_dir, NULL);
+  }
   if (make_temp_dir(w->temp_dir, err) < 0)
     return err->code;
   if ((page = tm_page_new(w->name, sizeof *w->page, err)) < 0)
@@ -142,6 +147,7 @@ void tm_keeper_worker_free(struct tm_keeper_worker *w)
   free(w->name);
   free(w->marker);
   free(w->temp_dir);
+  free(w->memory_dir);
   free(w->gpu);
   free(w);
 }
