@@ -64,3 +64,36 @@ void tm_temp_dirs_remove(const char *job_dir, const char *step_dir, const char *
   tm_temp_dirs_release(&d);
   free(usual);
 }
+
+struct removal {
+  const char *job_dir, *step_dir;
+  int64_t next;
+};
+
+static int on_log_name(void *data, const char *name, int type)
+{
+  struct removal *r = data;
+  int64_t number = 0;
+  size_t at = strlen("process");
+
+  if (strncmp(name, "process", at) != 0)
+    return 0;
+  for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
+    number = number * 10 + (name[at] - '0');
+  char *worker = tm_xstrndup(name, at);
+  tm_temp_dirs_remove(r->job_dir, r->step_dir, worker);
+  free(worker);
+  if (number >= r->next)
+    r->next = number + 1;
+  return 0;
+}
+
+int64_t tm_temp_dirs_remove_all(const char *job_dir, const char *step_dir)
+{
+  struct removal r = { .job_dir = job_dir, .step_dir = step_dir };
+  char *dir = tm_path_join(step_dir, "logs/user/stdout/0");
+
+  (void)tm_dir_read(dir, on_log_name, &r); /* missing in a new job */
+  free(dir);
+  return r.next;
+}

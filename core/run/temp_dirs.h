@@ -4,6 +4,8 @@
 #ifndef TM_RUN_TEMP_DIRS_H
 #define TM_RUN_TEMP_DIRS_H
 
+#include <stdint.h>
+
 #define TM_ENV_MEMORY_DIR "TIDEMILL_MEMORY_DIR"
 
 struct tm_temp_dirs {
@@ -19,5 +21,8 @@ struct tm_temp_dirs tm_temp_dirs_of(const char *job_dir, const char *step_dir,
 void tm_temp_dirs_release(struct tm_temp_dirs *d);
 /* Those of one worker, with all that is in them; also in /dev/shm, where another session may have had it. */
 void tm_temp_dirs_remove(const char *job_dir, const char *step_dir, const char *worker_name);
+/* Those of all workers that a step has ever had: its log files tell. Nothing of it runs. Returns the number that no worker has
+ * had yet. */
+int64_t tm_temp_dirs_remove_all(const char *job_dir, const char *step_dir);
 
 #endif
