@@ -12,6 +12,7 @@
  *      has left there is removed here.
  *  (3) START stands on the page before there is a process, so that a worker which dies at once is seen to have been
  *      starting.
+ *  (4) A worker has its log files before its folders: by their names who comes after a kill finds what was left (temp_dirs.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,8 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
                             .cwd = *s->cwd ? s->cwd : NULL,
                             .fds = fds,
                             .fds_len = TM_COUNT_OF(fds) };
-  pid_t pid = tm_process_start(&spawn, err);
+  /* keeps (4) */
+  pid_t pid = make_temp_dir(w->temp_dir, err) < 0 ? -1 : tm_process_start(&spawn, err);
   free(env);
   for (size_t i = 0; i < TM_COUNT_OF(last); i++)
     free(last[i]);
@@ -116,8 +118,6 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
     w->memory_dir = tm_xprintf("%s-%s", w->step->s.memory_base, w->name);
     tm_tree_remove(w->memory_dir, NULL);
   }
-  if (make_temp_dir(w->temp_dir, err) < 0)
-    return err->code;
   if ((page = tm_page_new(w->name, sizeof *w->page, err)) < 0)
     goto fail;
   if (!(w->page = tm_page_map(page, sizeof *w->page, err)) || tm_channel_pair(pair, err) < 0)
