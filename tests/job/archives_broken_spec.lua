@@ -6,19 +6,7 @@ local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
 
-local SCRIPT = [[function run(m, context)
-  local rows = {}
-  for i, item in ipairs(m) do
-    local reader = assert(context:open(item))
-    local text, why = reader:read "*a"
-    if text then
-      rows[#rows + 1] = item:match "in/(.*)" .. "=" .. #text
-    else
-      context:fail(i, why)
-    end
-  end
-  return rows
-end]]
+local SCRIPT = archives.reading_script [[item:match "in/(.*)" .. "=" .. #text]]
 
 local function pipeline(t, options, config)
   t:write("pipeline.lua", ([[
