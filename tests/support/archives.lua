@@ -67,8 +67,8 @@ function archives.tar(members)
   return table.concat(out) .. ("\0"):rep(1024)
 end
 
---- The script of a step over entries that stay names: a row for each that can be read, the expression `row` of `item` and
---- its `text`; the others fail with the reader's reason.
+--- The script of a step over entries that stay names: a row for each that can be read, the expression `row` of `item`
+--- and its `text`; the others fail with the reader's reason.
 function archives.reading_script(row)
   return ([[function run(m, context)
   local rows = {}
