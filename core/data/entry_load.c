@@ -63,6 +63,19 @@ void tm_entry_loader_clear(struct tm_entry_loader *l)
   l->has_files = false;
 }
 
+bool tm_entry_loader_has_lost(struct tm_entry_loader *l)
+{
+  struct tm_stat st;
+  if (!l->has_files || l->place != l->memory ||
+      l->fs->stat(l->fs->self, l->memory, false, &st) != -ENOENT)
+    return false;
+  free(l->memory);
+  l->memory = NULL;
+  l->place = l->scratch;
+  l->has_files = false;
+  return true;
+}
+
 void tm_entry_loader_free(struct tm_entry_loader *l)
 {
   if (l == NULL)

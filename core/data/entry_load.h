@@ -37,6 +37,9 @@ void tm_entry_loader_free(struct tm_entry_loader *l); /* clears; NULL: a no-op *
  * TM_ECHANGED, a full disk, ... */
 int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
                   struct tm_entry_items *out, struct tm_buf *marks, struct tm_err *err);
+/* Whether what was extracted to memory is gone before clear: a session manager removes what a user has there who logs out. This
+ * mini-batch counts for nothing; the next ones go below `scratch`. */
+bool tm_entry_loader_has_lost(struct tm_entry_loader *l);
 /* What was extracted is removed. */
 void tm_entry_loader_clear(struct tm_entry_loader *l);
 /* For reading entries that stayed names, and files. */

@@ -147,6 +147,29 @@ describe("a small mini-batch of an archive", function()
     end
   end)
 
+  it("is tried again when somebody has removed its files, whatever the script has made of that", function()
+    for _, raises in ipairs { false, true } do
+      local t = case(6, nil, "mini_batch_size = 3, process_count_per_node = 1")
+      local memory, is_memory = with_memory(t)
+      t:script(([[function run(m)
+        if m[1]:find(%q, 1, true) == 1 and not io.open(%q) then
+          io.open(%q, "w"):close()
+          os.execute(("rm -rf '%%s'"):format(m[1]:match "^(.*/tidemill[^/]*)/")) -- as a session manager does
+          if %s then error "one is missing" end
+        end
+        return names_of(m)
+      end]]):format(memory, t:path "removed", t:path "removed", raises))
+      t:expect_job(0)
+      assert.equal(6, #t:rows())
+      assert.equal(is_memory, t:has "removed")
+      if is_memory then
+        local log = t:log "user/error/0/process000.txt"
+        assert.truthy(log:find("were removed meanwhile by somebody else", 1, true), log)
+        assert.equal(raises, log:find("one is missing", 1, true) ~= nil)
+      end
+    end
+  end)
+
   it("leaves nothing in memory once its job goes on, or is begun anew, or is removed", function()
     local t = case(12, nil, "mini_batch_size = 3, process_count_per_node = 2")
     local memory, is_memory = with_memory(t)

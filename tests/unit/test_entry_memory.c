@@ -247,6 +247,21 @@ static void what_fails_in_memory_is_done_on_the_disk(void **state)
     }
 }
 
+static void memory_that_was_taken_away_is_not_used_again(void **state)
+{
+  struct rig g;
+  rig_init(&g);
+  expect_files(&g, g.memory);
+  assert_false(tm_entry_loader_has_lost(g.loader));
+  assert_int_equal(tm_tree_remove(g.memory, NULL), 0);
+  assert_true(tm_entry_loader_has_lost(g.loader));
+  assert_false(tm_entry_loader_has_lost(g.loader)); /* it has been told */
+  expect_files(&g, g.scratch);
+  assert_false(tm_entry_loader_has_lost(g.loader));
+  assert_int_equal(folder_size(&g.f, "memory"), -1);
+  rig_release(&g);
+}
+
 static void what_fails_on_both_fails_the_mini_batch(void **state)
 {
   struct rig g;
@@ -306,6 +321,7 @@ int main(void)
     cmocka_unit_test(a_folder_that_all_can_write_to_must_be_sticky),
     cmocka_unit_test(a_name_that_is_taken_is_neither_used_nor_touched),
     cmocka_unit_test(what_fails_in_memory_is_done_on_the_disk),
+    cmocka_unit_test(memory_that_was_taken_away_is_not_used_again),
     cmocka_unit_test(what_fails_on_both_fails_the_mini_batch),
     cmocka_unit_test(the_bound_is_kept),
   };
