@@ -3,25 +3,25 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "data/item.h"
 
-#define PAGE   4096
 #define BESIDE 2048 /* an inode, two names of it at most, a folder now and then */
 
 int64_t tm_entry_memory_need(const char *bytes, size_t len)
 {
   struct tm_reader r;
   struct tm_item item;
-  int64_t need = 0;
+  int64_t need = 0, page = sysconf(_SC_PAGESIZE);
   tm_reader_init(&r, bytes, len);
   while (tm_item_next(&r, &item) && need <= TM_ENTRY_MEMORY_MAX) {
     if (!item.is_entry || !item.is_extracted || item.fault_len > 0)
       continue;
     if (item.entry.size > TM_ENTRY_MEMORY_MAX)
       return item.entry.size;
-    need += (item.entry.size + PAGE - 1) / PAGE * PAGE + BESIDE;
+    need += (item.entry.size + page - 1) / page * page + BESIDE;
   }
   return need;
 }
