@@ -98,7 +98,7 @@ static int load_entries(struct tm_develop_mini_batch *m, struct tm_buf *notes, s
   if (!m->scratch)
     return err->code;
   char *below = tm_path_join(m->scratch, "entries");
-  m->entries = tm_entry_loader_new(tm_fs_real(), below, NULL);
+  m->entries = tm_entry_loader_new(tm_fs_real(), below, NULL, NULL);
   free(below);
   int rc = tm_entry_load(m->entries, tm_buf_str(&m->bytes), m->bytes.len, &m->given, &marks, err);
   add_marks(notes, &marks);

@@ -137,8 +137,9 @@ static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_
   struct tm_entry_items given;
   if (!a->entries) {
     char *scratch = tm_path_join(a->setup.temp_dir, "entries");
-    a->entries =
-        tm_entry_loader_new(tm_fs_real(), scratch, *a->setup.index_dir ? a->setup.index_dir : NULL);
+    a->entries = tm_entry_loader_new(tm_fs_real(), scratch,
+                                     *a->setup.memory_dir ? a->setup.memory_dir : NULL,
+                                     *a->setup.index_dir ? a->setup.index_dir : NULL);
     free(scratch);
   }
   int rc = tm_entry_load(a->entries, call->bytes, call->bytes_len, &given, &a->extras.marks, err);
@@ -233,6 +234,16 @@ static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_resu
 }
 
 /* Checks, and calls run(). Fills what the head says of it. */
+/* What the script has made of files that were taken away from it is not to be trusted. */
+static int say_lost(struct tm_agent *a, int code)
+{
+  tm_buf_add_str(&a->error.message, code < 0 ? "\n" : "");
+  tm_buf_add_str(&a->error.message,
+                 "the files of the mini-batch, on memory, were removed meanwhile by somebody else; "
+                 "with TIDEMILL_MEMORY_DIR set and empty they are on the disk");
+  return code < 0 ? code : TM_ECHANGED;
+}
+
 static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
                      struct tm_result_head *head)
 {
@@ -261,7 +272,7 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_ru
   int64_t end_ns = tm_clock_mono_ns();
   tm_page_set(a->page, TM_PHASE_RETURN, end_ns, head->seq, in->index, in->try);
   head->run_ns = end_ns - begin_ns;
-  return code;
+  return a->entries && tm_entry_loader_has_lost(a->entries) ? say_lost(a, code) : code;
 }
 
 static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct tm_err *err)

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/wire.h"
 
-#define SETUP_VERSION 5u
+#define SETUP_VERSION 6u
 
 const char *tm_status_name(enum tm_status s)
 {
@@ -41,6 +41,7 @@ void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
   tm_wire_add_list(out, s->outputs, s->outputs_len);
   tm_wire_add_str(out, s->log_dir);
   tm_wire_add_str(out, s->temp_dir);
+  tm_wire_add_str(out, s->memory_dir);
   tm_wire_add_str(out, s->logger_file);
   tm_wire_add_str(out, s->error_file);
   tm_wire_add_str(out, s->spill_dir);
@@ -77,6 +78,7 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   tm_wire_read_list(&r, &out->outputs, &out->outputs_len);
   out->log_dir = tm_wire_read_str(&r);
   out->temp_dir = tm_wire_read_str(&r);
+  out->memory_dir = tm_wire_read_str(&r);
   out->logger_file = tm_wire_read_str(&r);
   out->error_file = tm_wire_read_str(&r);
   out->spill_dir = tm_wire_read_str(&r);
@@ -119,6 +121,7 @@ void tm_setup_release(struct tm_setup *s)
   tm_wire_release_list(s->outputs, s->outputs_len);
   free(s->log_dir);
   free(s->temp_dir);
+  free(s->memory_dir);
   free(s->logger_file);
   free(s->error_file);
   free(s->spill_dir);

@@ -74,6 +74,8 @@ struct tm_setup {
   char *schema_file;                     /* their schemas */
   char *index_dir;                       /* indexes of packed files, or "" */
   char *output_dir, *log_dir, *temp_dir; /* log_dir: user/entry_script_log/<node>/ */
+  char *
+      memory_dir; /* where small mini-batches of archives are extracted (data/entry_load.h), or "" */
   char **outputs; /* names of the outputs, the first first; that of one without is "" */
   size_t outputs_len;
   char *logger_file;  /* user/entry_script_log/<node>/<worker>.log.txt */

@@ -1,10 +1,11 @@
 /* entry_load.c - see entry_load.h.
  *
- *   <scratch>/<number of the archive in the mini-batch>/<name of the archive>/<name of the entry>
+ *   <scratch or memory>/<number of the archive in the mini-batch>/<name of the archive>/<name of the entry>
  *
- *  (1) A file is made with O_EXCL, and a folder by mkdir: nothing that is there is written over, or followed.
+ *  (1) A file is made with O_EXCL, and a folder by mkdir: nothing that is there is written over, or followed. `memory` itself
+ *      must be new: a name that somebody else has taken is left alone, and not used.
  *  (2) What an entry is to blame for is its mark. What the machine is to blame for (a full disk, too many descriptors) fails
- *      the mini-batch, which is tried again.
+ *      the mini-batch, which is tried again; in memory it has the mini-batch loaded anew, below `scratch`.
  */
 #include "data/entry_load.h"
 
@@ -16,13 +17,15 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/entry_memory.h"
 #include "data/files/entry_name.h"
 
 #define PIECE ((size_t)256 << 10)
 
 struct tm_entry_loader {
   const struct tm_fs *fs;
-  char *scratch;
+  char *scratch, *memory;
+  const char *place; /* the one of the two for this mini-batch */
   struct tm_entries *entries;
   struct tm_buf bytes, path, archive; /* archive: path of the one at hand */
   struct TM_ARRAY(uint32_t) numbers;
@@ -41,11 +44,13 @@ bool tm_entry_load_is_for(const char *bytes, size_t len)
 }
 
 struct tm_entry_loader *tm_entry_loader_new(const struct tm_fs *fs, const char *scratch,
-                                            const char *index_dir)
+                                            const char *memory, const char *index_dir)
 {
   struct tm_entry_loader *l = TM_NEW(struct tm_entry_loader);
   l->fs = fs;
   l->scratch = tm_xstrdup(scratch);
+  l->memory = tm_xstrdup(memory);
+  l->place = l->scratch;
   l->entries = tm_entries_new(fs, index_dir);
   l->piece = tm_xmalloc(PIECE);
   return l;
@@ -54,8 +59,21 @@ struct tm_entry_loader *tm_entry_loader_new(const struct tm_fs *fs, const char *
 void tm_entry_loader_clear(struct tm_entry_loader *l)
 {
   if (l->has_files)
-    tm_tree_remove(l->scratch, NULL);
+    tm_tree_remove(l->place, NULL);
   l->has_files = false;
+}
+
+bool tm_entry_loader_has_lost(struct tm_entry_loader *l)
+{
+  struct tm_stat st;
+  if (!l->has_files || l->place != l->memory ||
+      l->fs->stat(l->fs->self, l->memory, false, &st) != -ENOENT)
+    return false;
+  free(l->memory);
+  l->memory = NULL;
+  l->place = l->scratch;
+  l->has_files = false;
+  return true;
 }
 
 void tm_entry_loader_free(struct tm_entry_loader *l)
@@ -70,6 +88,7 @@ void tm_entry_loader_free(struct tm_entry_loader *l)
   tm_buf_release(&l->folder);
   TM_ARRAY_RELEASE(&l->numbers);
   free(l->scratch);
+  free(l->memory);
   free(l->piece);
   free(l);
 }
@@ -81,14 +100,14 @@ struct tm_entries *tm_entry_loader_entries(struct tm_entry_loader *l)
 
 /* ---- places ---- */
 
-/* Folders of l->path below the scratch folder; those of the entry before are there. */
+/* Folders of l->path below the place; those of the entry before are there. */
 static int make_folders(struct tm_entry_loader *l, struct tm_err *err)
 {
   char *path = l->path.data, *last = strrchr(path, '/');
   size_t folder = (size_t)(last - path);
   if (l->folder.len == folder && memcmp(l->folder.data, path, folder) == 0)
     return 0;
-  for (char *slash = path + strlen(l->scratch); slash != NULL && slash <= last;
+  for (char *slash = path + strlen(l->place); slash != NULL && slash <= last;
        slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     int rc = l->fs->mkdir(l->fs->self, path, 0700);
@@ -116,7 +135,7 @@ static int set_path(struct tm_entry_loader *l, const struct tm_item *item)
     l->archives++;
   }
   tm_buf_clear(&l->path);
-  tm_buf_printf(&l->path, "%s/%" PRIu32 "/%s/", l->scratch, l->archives,
+  tm_buf_printf(&l->path, "%s/%" PRIu32 "/%s/", l->place, l->archives,
                 tm_path_base(tm_buf_str(&l->archive)));
   tm_buf_add(&l->path, tm_buf_str(&clean), clean.len);
   tm_buf_release(&clean);
@@ -213,13 +232,24 @@ static void copy_keys(struct tm_entry_loader *l, const char *bytes, size_t len)
     tm_buf_add(&l->bytes, bytes, 4 + (head & 0xffffff));
 }
 
-int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
-                  struct tm_entry_items *out, struct tm_buf *marks, struct tm_err *err)
+/* Whether `memory` is there now, made by us. Keeps (1). */
+static bool begin_memory(struct tm_entry_loader *l, const char *bytes, size_t len)
+{
+  if (!l->memory || !tm_entry_memory_suits(l->fs, l->memory, tm_entry_memory_need(bytes, len)) ||
+      l->fs->mkdir(l->fs->self, l->memory, 0700) < 0)
+    return false;
+  l->place = l->memory;
+  l->has_files = true;
+  return true;
+}
+
+/* All of them, to the place. */
+static int load_all(struct tm_entry_loader *l, const char *bytes, size_t len, struct tm_buf *marks,
+                    struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
   uint32_t number = 0;
-  tm_entry_loader_clear(l);
   tm_buf_clear(&l->bytes);
   tm_buf_clear(&l->folder);
   l->numbers.len = 0;
@@ -240,6 +270,23 @@ int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
       return rc;
     }
   }
+  return 0;
+}
+
+int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
+                  struct tm_entry_items *out, struct tm_buf *marks, struct tm_err *err)
+{
+  size_t marks_len = marks->len;
+  tm_entry_loader_clear(l);
+  l->place = l->scratch;
+  int rc = begin_memory(l, bytes, len) ? load_all(l, bytes, len, marks, err) : 0;
+  if (rc < 0) { /* keeps (2) */
+    tm_entry_loader_clear(l);
+    l->place = l->scratch;
+    marks->len = marks_len;
+  }
+  if (l->place == l->scratch && (rc = load_all(l, bytes, len, marks, err)) < 0)
+    return rc;
   *out = (struct tm_entry_items) { .bytes = tm_buf_str(&l->bytes),
                                    .bytes_len = l->bytes.len,
                                    .items = (uint32_t)l->numbers.len,

@@ -19,7 +19,7 @@
 
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 2";
+  return "tidemill " TM_VERSION " protocol 3";
 }
 
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
@@ -29,6 +29,7 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
   tm_wire_add_str(out, s->logs_dir);
   tm_wire_add_str(out, s->cwd);
   tm_wire_add_str(out, s->temp_base);
+  tm_wire_add_str(out, s->memory_base);
   tm_wire_add_list(out, s->worker_argv, s->worker_argv_len);
   tm_wire_add_list(out, s->environment, s->environment_len);
   tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
@@ -50,6 +51,7 @@ int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struc
   out->logs_dir = tm_wire_read_str(&r);
   out->cwd = tm_wire_read_str(&r);
   out->temp_base = tm_wire_read_str(&r);
+  out->memory_base = tm_wire_read_str(&r);
   tm_wire_read_list(&r, &out->worker_argv, &out->worker_argv_len);
   tm_wire_read_list(&r, &out->environment, &out->environment_len);
   out->run_timeout_ns = (int64_t)tm_read_u64(&r);
@@ -75,6 +77,7 @@ void tm_node_step_release(struct tm_node_step *s)
   free(s->logs_dir);
   free(s->cwd);
   free(s->temp_base);
+  free(s->memory_base);
   tm_wire_release_list(s->worker_argv, s->worker_argv_len);
   tm_wire_release_list(s->environment, s->environment_len);
   *s = (struct tm_node_step) { 0 };

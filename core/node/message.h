@@ -62,6 +62,8 @@ struct tm_node_step {
   char *cwd;      /* working directory of workers */
   char *
       temp_base; /* temp_dir of a worker is <temp_base>-<worker name>, made and removed by the keeper, mode 0700 */
+  char *
+      memory_base; /* likewise what a worker makes for itself and clears; removed by the keeper. "": there is none */
   char **worker_argv; /* the program and its arguments; NULL-ended */
   size_t worker_argv_len;
   char **

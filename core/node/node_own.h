@@ -40,7 +40,8 @@ struct tm_keeper_worker {
   char *name;   /* process000 */
   char *marker; /* value of TM_ENV_WORKER, in all that descends from it */
   char *temp_dir;
-  char *gpu; /* its entry in CUDA_VISIBLE_DEVICES, or NULL: none */
+  char *memory_dir; /* NULL: none */
+  char *gpu;        /* its entry in CUDA_VISIBLE_DEVICES, or NULL: none */
   struct tm_page *page;
   pid_t pid;
   enum tm_keeper_state state;

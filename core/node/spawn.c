@@ -8,9 +8,11 @@
  *      worker the outer marker follows, so that the outer keeper knows its own. They begin with the job's directory, so that
  *      what outlived a killed keeper is found by the next one, or by the supervisor (tm_job_mark).
  *  (2) temp_dir is made by us, anew, with mode 0700: in a folder that everybody can write to, a name that somebody else
- *      has taken is an error, never a place to write to.
+ *      has taken is an error, never a place to write to. memory_dir is the worker's to make; what an earlier one of this name
+ *      has left there is removed here.
  *  (3) START stands on the page before there is a process, so that a worker which dies at once is seen to have been
  *      starting.
+ *  (4) A worker has its log files before its folders: by their names who comes after a kill finds what was left (temp_dirs.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +99,8 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
                             .cwd = *s->cwd ? s->cwd : NULL,
                             .fds = fds,
                             .fds_len = TM_COUNT_OF(fds) };
-  pid_t pid = tm_process_start(&spawn, err);
+  /* keeps (4) */
+  pid_t pid = make_temp_dir(w->temp_dir, err) < 0 ? -1 : tm_process_start(&spawn, err);
   free(env);
   for (size_t i = 0; i < TM_COUNT_OF(last); i++)
     free(last[i]);
@@ -111,8 +114,10 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
   int pair[2] = { -1, -1 }, page = -1;
   w->marker = make_marker(w);
   w->temp_dir = tm_xprintf("%s-%s", w->step->s.temp_base, w->name);
-  if (make_temp_dir(w->temp_dir, err) < 0)
-    return err->code;
+  if (*w->step->s.memory_base) {
+    w->memory_dir = tm_xprintf("%s-%s", w->step->s.memory_base, w->name);
+    tm_tree_remove(w->memory_dir, NULL);
+  }
   if ((page = tm_page_new(w->name, sizeof *w->page, err)) < 0)
     goto fail;
   if (!(w->page = tm_page_map(page, sizeof *w->page, err)) || tm_channel_pair(pair, err) < 0)
@@ -142,6 +147,7 @@ void tm_keeper_worker_free(struct tm_keeper_worker *w)
   free(w->name);
   free(w->marker);
   free(w->temp_dir);
+  free(w->memory_dir);
   free(w->gpu);
   free(w);
 }

@@ -211,6 +211,8 @@ static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
     i++;
   k->workers.at[i] = k->workers.at[--k->workers.len];
   tm_tree_remove(w->temp_dir, NULL);
+  if (w->memory_dir)
+    tm_tree_remove(w->memory_dir, NULL);
   tm_keeper_worker_free(w);
   k->has_ends = true;
 }

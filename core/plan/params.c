@@ -264,8 +264,8 @@ static const struct tm_field from_archives_fields[] = {
   { "entries", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
     "patterns of names within the archives; without it all but those that begin with a dot" },
   { "extract", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
-    "run() gets paths of files, which are there for its mini-batch alone; false: names, which "
-    "context:open(item) reads" },
+    "run() gets paths of files, which are there for its mini-batch alone, on memory (/dev/shm) "
+    "where they are small; false: names, which context:open(item) reads" },
   { "max_entries", TM_FIELD_INT, 1, INT_MAX_GIVEN, "10000000", NULL, 0,
     "an archive with more entries fails from there on" },
   { "max_entry_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "4GB", NULL, 0,

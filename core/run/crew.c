@@ -88,7 +88,6 @@ static void release_own(struct tm_setup *setup)
   free(setup->datasets);
   free(setup->outputs);
   free(setup->log_dir);
-  free(setup->temp_dir);
   free(setup->logger_file);
   free(setup->error_file);
   free(setup->profile_file);
@@ -100,7 +99,7 @@ static void send_setup(struct tm_worker *w)
   const struct tm_step *step = s->o.step;
   const struct tm_config *config = &step->config;
   struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
-  char *base = tm_temp_dirs_base(s->o.job->dir, s->dir);
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.job->dir, s->dir, w->name);
   struct tm_setup setup = { .worker_name = w->name,
                             .node_id = (char *)tm_node_id(s->node),
                             .script = (char *)s->o.script,
@@ -118,7 +117,8 @@ static void send_setup(struct tm_worker *w)
                             .outputs = tm_step_output_names(step),
                             .outputs_len = step->outputs_len,
                             .log_dir = in_logs(s, "entry_script_log", "", ""),
-                            .temp_dir = tm_xprintf("%s-%s", base, w->name),
+                            .temp_dir = dirs.temp,
+                            .memory_dir = dirs.memory,
                             .logger_file = in_logs(s, "entry_script_log", w->name, ".log.txt"),
                             .error_file = in_logs(s, "error", w->name, ".txt"),
                             .spill_dir = s->spill_dir,
@@ -146,7 +146,7 @@ static void send_setup(struct tm_worker *w)
   tm_buf_release(&text);
   tm_buf_release(&tables);
   release_own(&setup);
-  free(base);
+  tm_temp_dirs_release(&dirs);
 }
 
 static void on_channel_end(struct tm_channel *c, int code)
@@ -529,7 +529,7 @@ static void on_start_failed(void *data, uint32_t id, const char *text)
 void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
-  char *base = tm_temp_dirs_base(s->o.job->dir, s->dir);
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.job->dir, s->dir, NULL);
   char **environment = tm_snapshot_environment(&s->o.step->config, s->o.script_dir);
   size_t environment_len = 0;
   struct tm_node_user user = { .data = s,
@@ -542,7 +542,8 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .logs_dir = s->logs_dir,
                                .cwd = s->o.step->working_dir ? s->o.step->working_dir
                                                              : (char *)s->o.script_dir,
-                               .temp_base = base,
+                               .temp_base = dirs.temp,
+                               .memory_base = dirs.memory,
                                .worker_argv = argv,
                                .worker_argv_len = 2,
                                .environment = environment,
@@ -561,7 +562,7 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
   s->node = node;
   s->node_step = tm_node_add_step(node, &step, &user);
   tm_snapshot_free_environment(environment);
-  free(base);
+  tm_temp_dirs_release(&dirs);
 }
 
 void tm_crew_drop_all(struct tm_supervisor *s)

@@ -1,12 +1,15 @@
 /* removal.c - see removal.h. */
 #include "run/removal.h"
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "run/job_dir.h"
+#include "run/temp_dirs.h"
 #include "sys/process.h"
 
 struct sum {
@@ -47,12 +50,23 @@ static char *other_name(const struct tm_fs *fs, const char *dir)
   return name;
 }
 
+static int on_step(void *data, const char *name, int type)
+{
+  const char *job_dir = data;
+  char *step_dir = tm_path_join(job_dir, name);
+  (void)tm_temp_dirs_remove_all(job_dir, step_dir); /* of a file: nothing */
+  free(step_dir);
+  return 0;
+}
+
 /* The directory is ours alone. Of a link to one the link goes: what it points at stays as it is. */
 static int remove_held(const struct tm_fs *fs, const char *dir, struct tm_err *err)
 {
   char *name = other_name(fs, dir), *record = tm_path_join(name, "job.json");
   struct tm_stat st;
   bool is_link = fs->stat(fs->self, dir, false, &st) == 0 && S_ISLNK(st.mode);
+  if (!is_link)
+    (void)tm_dir_read(dir, on_step, (void *)(uintptr_t)dir);
   int rc = fs->rename(fs->self, dir, name);
   if (rc < 0)
     tm_err_system(err, rc, "cannot rename '%s'", dir);

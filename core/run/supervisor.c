@@ -107,34 +107,6 @@ static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
   return 0;
 }
 
-/* Names of workers go on where an earlier session ended: the log files tell. Whoever killed all of it at once has left their
- * temp_dirs. */
-static int on_log_name(void *data, const char *name, int type)
-{
-  struct tm_supervisor *s = data;
-  int64_t number = 0;
-  size_t at = strlen("process");
-
-  if (strncmp(name, "process", at) != 0)
-    return 0;
-  for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
-    number = number * 10 + (name[at] - '0');
-  char *worker = tm_xstrndup(name, at);
-  tm_temp_dirs_remove(s->o.job->dir, s->dir, worker);
-  free(worker);
-  if (number >= s->next_number)
-    s->next_number = number + 1;
-  return 0;
-}
-
-static void find_next_number(struct tm_supervisor *s)
-{
-  char *dir = tm_path_join(s->logs_dir, "user/stdout/0");
-
-  (void)tm_dir_read(dir, on_log_name, s); /* missing in a new job */
-  free(dir);
-}
-
 static int open_commit(struct tm_supervisor *s, struct tm_err *err)
 {
   const struct tm_config *config = &s->o.step->config;
@@ -191,7 +163,8 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
     tm_supervisor_close(s);
     return rc;
   }
-  find_next_number(s);
+  /* Names of workers go on where an earlier session ended. Whoever killed all of it at once has left their folders. */
+  s->next_number = tm_temp_dirs_remove_all(s->o.job->dir, s->dir);
   refresh(s);
   *out = s;
   return 0;

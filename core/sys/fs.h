@@ -22,6 +22,13 @@ struct tm_stat {
   uint32_t mode; /* as st_mode: file type and permissions */
 };
 
+/* What holds a folder. */
+struct tm_volume {
+  bool is_memory; /* a tmpfs */
+  bool is_read_only, is_no_exec;
+  int64_t free_bytes, free_files; /* for this user; INT64_MAX: there is no limit */
+};
+
 struct tm_fs {
   void *self;
   int (*open)(void *self, const char *path, int flags, int mode); /* a descriptor */
@@ -36,6 +43,7 @@ struct tm_fs {
   int (*unlink)(void *self, const char *path); /* a file, a link, or an empty folder */
   int (*mkdir)(void *self, const char *path, int mode);
   int (*symlink)(void *self, const char *target, const char *path);
+  int (*volume)(void *self, const char *path, struct tm_volume *out);
 };
 
 /* The machine's own files. Static memory. */

@@ -13,7 +13,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "sys/low_fds.h"
@@ -100,6 +103,20 @@ static int real_symlink(void *self, const char *target, const char *path)
   return symlink(target, path) < 0 ? -errno : 0;
 }
 
+static int real_volume(void *self, const char *path, struct tm_volume *out)
+{
+  struct statfs s;
+  if (statfs(path, &s) < 0)
+    return -errno;
+  *out = (struct tm_volume) { .is_memory = s.f_type == TMPFS_MAGIC,
+                              .is_read_only = s.f_flags & ST_RDONLY,
+                              .is_no_exec = s.f_flags & ST_NOEXEC,
+                              .free_bytes =
+                                  s.f_blocks > 0 ? (int64_t)s.f_bavail * s.f_frsize : INT64_MAX,
+                              .free_files = s.f_files > 0 ? (int64_t)s.f_ffree : INT64_MAX };
+  return 0;
+}
+
 const struct tm_fs *tm_fs_real(void)
 {
   static const struct tm_fs real = {
@@ -115,6 +132,7 @@ const struct tm_fs *tm_fs_real(void)
     .unlink = real_unlink,
     .mkdir = real_mkdir,
     .symlink = real_symlink,
+    .volume = real_volume,
   };
   return &real;
 }

@@ -144,7 +144,7 @@ static int load_entries(struct tm_foreground *f, struct tm_run_call *call)
   if (!tm_entry_load_is_for(call->bytes, call->bytes_len))
     return 0;
   char *scratch = tm_path_join(f->setup.temp_dir, "entries");
-  f->entries = tm_entry_loader_new(tm_fs_real(), scratch, NULL);
+  f->entries = tm_entry_loader_new(tm_fs_real(), scratch, NULL, NULL);
   free(scratch);
   int rc = tm_entry_load(f->entries, call->bytes, call->bytes_len, &given, &marks, &err);
   if (rc < 0) {

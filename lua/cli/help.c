@@ -38,6 +38,7 @@ static const char *const statuses[] = {
 static const struct tm_help_variable variables[] = {
   { "TIDEMILL_WORKSPACE", "the workspace; without it the nearest folder .tidemill is, upwards from the pipeline file (for map and JOB: from the current directory)" },
   { "TMPDIR", "where the temporary folders of workers are made; without it /tmp" },
+  { "TIDEMILL_MEMORY_DIR", "a tmpfs (absolute path), on which up to 16 MB of a mini-batch's entries of archives are extracted; without it /dev/shm where TMPDIR is not set, set and empty: none" },
   { TM_GPUS_VISIBLE, "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
   { TM_GPUS_COUNT, "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },
   { "TIDEMILL_INIT", "the Lua file that a prompt runs first; without it ~/.config/tidemill/repl.lua, set and empty: none" },

@@ -238,6 +238,12 @@ static bool set_word(struct faults_fs *f, const char *word)
   return true;
 }
 
+/* Looks, and changes nothing: not counted, as what it answers is the machine's, and differs between two. */
+static int faults_volume(void *self, const char *path, struct tm_volume *out)
+{
+  return tm_fs_real()->volume(tm_fs_real()->self, path, out);
+}
+
 int faults_fs_init(struct faults_fs *f, const char *plan)
 {
   char words[1000], *rest = words, *word;
@@ -255,7 +261,8 @@ int faults_fs_init(struct faults_fs *f, const char *plan)
                            .rename = faults_rename,
                            .unlink = faults_unlink,
                            .mkdir = faults_mkdir,
-                           .symlink = faults_symlink };
+                           .symlink = faults_symlink,
+                           .volume = faults_volume };
   if (!plan)
     return 0;
   if ((size_t)snprintf(words, sizeof(words), "%s", plan) >= sizeof(words))

@@ -67,4 +67,21 @@ function archives.tar(members)
   return table.concat(out) .. ("\0"):rep(1024)
 end
 
+--- The script of a step over entries that stay names: a row for each that can be read, the expression `row` of `item`
+--- and its `text`; the others fail with the reader's reason.
+function archives.reading_script(row)
+  return ([[function run(m, context)
+  local rows = {}
+  for i, item in ipairs(m) do
+    local text, why = assert(context:open(item)):read "*a"
+    if text then
+      rows[#rows + 1] = %s
+    else
+      context:fail(i, why)
+    end
+  end
+  return rows
+end]]):format(row)
+end
+
 return archives

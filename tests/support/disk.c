@@ -365,6 +365,13 @@ static int disk_symlink(void *self, const char *target, const char *path)
   return add_new(self, path, S_IFLNK | 0777, target);
 }
 
+static int disk_volume(void *self, const char *path, struct tm_volume *out)
+{
+  (void)self, (void)path;
+  *out = (struct tm_volume) { .free_bytes = INT64_MAX, .free_files = INT64_MAX };
+  return 0;
+}
+
 struct tm_disk *tm_disk_new(uint64_t seed)
 {
   struct tm_disk *d = TM_NEW(struct tm_disk);
@@ -380,7 +387,8 @@ struct tm_disk *tm_disk_new(uint64_t seed)
                            .rename = disk_rename,
                            .unlink = disk_unlink,
                            .mkdir = disk_mkdir,
-                           .symlink = disk_symlink };
+                           .symlink = disk_symlink,
+                           .volume = disk_volume };
   d->random = seed;
   tm_disk_node_new(d, S_IFDIR | 0700);
   return d;

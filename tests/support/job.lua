@@ -44,6 +44,10 @@ function job.case(o)
   os.remove(self.dir)
   self.dir = base .. "/tidemill-job-" .. self.dir:match "[^/]+$" .. "-" .. count
   make_dirs(self.dir .. "/tmp")
+  if os.getenv "TM_MEMORY_DIR" then -- where entries of archives are extracted to, if it suits
+    self.memory = os.getenv "TM_MEMORY_DIR" .. self.dir:match "/[^/]+$"
+    make_dirs(self.memory)
+  end
   self.variable = "TIDEMILL_CASE=" .. self.dir
   self.job_dir = self.dir .. "/job"
   self.step_dir = self.job_dir .. "/score"
@@ -60,13 +64,23 @@ function job.check_end()
       left[#left + 1] = p.pid .. ": " .. table.concat(p.argv, " ")
       programs.kill(p.pid, programs.SIGKILL)
     end
-    for name in lfs.dir(case.dir .. "/tmp") do
-      if name:find "^tidemill" then left[#left + 1] = "temporary folder " .. name end
-    end
+    for _, name in ipairs(case:temp_dirs()) do left[#left + 1] = "temporary folder " .. name end
     if not os.getenv "TIDEMILL_KEEP_CASES" then folder.remove_tree(case.dir) end
+    if case.memory then folder.remove_tree(case.memory) end
   end
   open_cases = {}
   if #left > 0 then error("left behind:\n" .. table.concat(left, "\n"), 0) end
+end
+
+--- Paths of the folders of workers that are there: in the folder for temporary files, and on memory.
+function Case:temp_dirs()
+  local found = {}
+  for _, dir in ipairs { self.dir .. "/tmp", self.memory } do
+    for name in lfs.dir(dir) do
+      if name:find "^tidemill" then found[#found + 1] = dir .. "/" .. name end
+    end
+  end
+  return found
 end
 
 function Case:path(name)
@@ -145,6 +159,7 @@ function Case:start(words, o)
   self.runs = self.runs + 1
   local argv = { "env", self.variable, "TIDEMILL_WORKSPACE=" .. self.dir .. "/workspace",
                  "TMPDIR=" .. self.dir .. "/tmp" }
+  if self.memory then argv[#argv + 1] = "TIDEMILL_MEMORY_DIR=" .. self.memory end
   for _, list in ipairs { o.env or {}, o.before or {}, { o.program or program }, words } do
     for _, word in ipairs(list) do argv[#argv + 1] = word end
   end

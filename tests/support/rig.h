@@ -188,13 +188,14 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
   char *self = tm_process_program();
   char *argv[] = { program ? (char *)program : self, (char *)"worker", NULL };
   char *logs_dir = logs ? tm_xstrdup(logs) : tm_xprintf("%s/logs", r->dir);
-  char *temp_base = tm_xprintf("%s/temp", r->dir);
+  char *temp_base = tm_xprintf("%s/temp", r->dir), *memory_base = tm_xprintf("%s/memory", r->dir);
   char *environment[] = { (char *)"RIG_STEP=yes", NULL };
   struct tm_node_step s = { .node_id = (char *)"0",
                             .job_dir = r->dir,
                             .logs_dir = logs_dir,
                             .cwd = r->dir,
                             .temp_base = temp_base,
+                            .memory_base = memory_base,
                             .worker_argv = argv,
                             .worker_argv_len = 2,
                             .environment = environment,
@@ -207,6 +208,7 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
   free(self);
   free(logs_dir);
   free(temp_base);
+  free(memory_base);
 }
 
 /* A keeper with step 0. */

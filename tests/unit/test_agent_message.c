@@ -29,6 +29,7 @@ static void make_setup(struct tm_buf *out)
                         .outputs_len = 1,
                         .log_dir = (char *)"/l",
                         .temp_dir = (char *)"/t",
+                        .memory_dir = (char *)"/m",
                         .logger_file = (char *)"/lf",
                         .error_file = (char *)"/ef",
                         .spill_dir = NULL,
@@ -53,6 +54,8 @@ static void settings_come_out_as_they_went_in(void **state)
   assert_string_equal(s.arguments[1], "");
   assert_string_equal(s.arguments[2], "\xc3\x28");
   assert_string_equal(s.datasets[0], "images");
+  assert_string_equal(s.temp_dir, "/t");
+  assert_string_equal(s.memory_dir, "/m");
   assert_string_equal(s.error_file, "/ef");
   assert_string_equal(s.spill_dir, "");
   assert_int_equal(s.logging_level, TM_WARNING);

@@ -292,7 +292,7 @@ static void entries_become_files_for_their_mini_batch_alone(void **state)
   zip_put(&g.f, "t", m, TM_COUNT_OF(m));
   rig_list(&g);
   char *scratch = tm_xstrdup(folder_file(&g.f, "scratch"));
-  struct tm_entry_loader *l = tm_entry_loader_new(tm_fs_real(), scratch, NULL);
+  struct tm_entry_loader *l = tm_entry_loader_new(tm_fs_real(), scratch, NULL, NULL);
   for (int again = 0; again < 2; again++) {
     load(&g, l, true, &given, &marks);
     describe(&given, scratch, &out);
@@ -322,7 +322,8 @@ static void entries_stay_names_where_they_are_not_wanted_as_files(void **state)
   rig_init(&g);
   zip_put(&g.f, "t", m, 2);
   rig_list(&g);
-  struct tm_entry_loader *l = tm_entry_loader_new(tm_fs_real(), folder_file(&g.f, "scratch"), NULL);
+  struct tm_entry_loader *l =
+      tm_entry_loader_new(tm_fs_real(), folder_file(&g.f, "scratch"), NULL, NULL);
   load(&g, l, false, &given, &marks);
   assert_int_equal(given.items, 1);
   struct tm_reader r;
@@ -364,7 +365,7 @@ static void what_the_machine_is_to_blame_for_fails_the_mini_batch(void **state)
   zip_put(&g.f, "t", m, 1);
   rig_list(&g);
   fs.pwrite = no_room;
-  struct tm_entry_loader *l = tm_entry_loader_new(&fs, folder_file(&g.f, "scratch"), NULL);
+  struct tm_entry_loader *l = tm_entry_loader_new(&fs, folder_file(&g.f, "scratch"), NULL, NULL);
   g.items[0].is_extracted = true;
   tm_item_add(&bytes, &g.items[0]);
   assert_int_equal(tm_entry_load(l, bytes.data, bytes.len, &given, &marks, &err), -ENOSPC);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -53,6 +54,23 @@ static void a_file_is_written_read_cut_and_removed(void **state)
   assert_int_equal(fs->unlink(fs->self, path), 0);
   assert_int_equal(fs->stat(fs->self, path, true, &st), -ENOENT);
   free(path);
+}
+
+static void what_holds_a_folder_is_told(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_volume v, proc;
+  struct statvfs seen;
+  assert_int_equal(fs->volume(fs->self, *state, &v), 0);
+  assert_int_equal(statvfs(*state, &seen), 0);
+  assert_int_equal(v.is_no_exec, (seen.f_flag & ST_NOEXEC) != 0);
+  assert_false(v.is_read_only);
+  assert_true(v.free_bytes > 0 && v.free_files > 0);
+  assert_int_equal(fs->volume(fs->self, "/proc/self", &proc), 0);
+  assert_false(proc.is_memory);
+  char *missing = tm_path_join(*state, "missing");
+  assert_int_equal(fs->volume(fs->self, missing, &v), -ENOENT);
+  free(missing);
 }
 
 static void a_fifo_in_the_place_of_a_file_holds_nobody_up(void **state)
@@ -113,6 +131,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     WITH_ROOT(a_file_is_written_read_cut_and_removed),
+    WITH_ROOT(what_holds_a_folder_is_told),
     WITH_ROOT(a_fifo_in_the_place_of_a_file_holds_nobody_up),
     WITH_ROOT(folders_and_links),
     WITH_ROOT(errors_are_negated),

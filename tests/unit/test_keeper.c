@@ -414,9 +414,34 @@ static void what_an_earlier_worker_left_is_removed(void **state)
   rig_close(&r);
 }
 
+/* A folder on memory is the worker's to make: its keeper removes what is there before it starts, and after its end. */
+static void what_a_worker_had_in_memory_goes_with_it(void **state)
+{
+  struct rig r;
+  struct tm_ended e;
+  rig_start(&r, 0);
+  char *dir = tm_xprintf("%s/memory-process0", r.dir), *file = tm_xprintf("%s/left", dir);
+  assert_int_equal(mkdir(dir, 0700), 0);
+  close(open(file, O_WRONLY | O_CREAT, 0600));
+  rig_start_worker(&r, 0);
+  rig_wait_ready(&r, 0);
+  assert_false(rig_exists(&r, "memory-process0"));
+  assert_int_equal(mkdir(dir, 0700), 0);
+  close(open(file, O_WRONLY | O_CREAT, 0600));
+  rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
+  rig_wait_ended(&r, 0, &e);
+  rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
+  rig_wait(&r, TM_FRAME_PONG, 0); /* what it had is removed behind the frame that tells */
+  assert_false(rig_exists(&r, "memory-process0"));
+  free(dir);
+  free(file);
+  rig_close(&r);
+}
+
 static const struct CMUnitTest tests[] = {
   cmocka_unit_test(a_worker_runs_a_window_of_many_and_stops),
   cmocka_unit_test(a_worker_finds_its_environment),
+  cmocka_unit_test(what_a_worker_had_in_memory_goes_with_it),
   cmocka_unit_test(a_worker_that_exits_is_told),
   cmocka_unit_test(a_worker_that_is_killed_is_told),
   cmocka_unit_test(a_run_that_passes_its_timeout_is_killed),

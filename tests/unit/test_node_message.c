@@ -20,6 +20,7 @@ static void make_step(struct tm_buf *out)
                             .logs_dir = (char *)"/l",
                             .cwd = (char *)"/c",
                             .temp_base = (char *)"/t",
+                            .memory_base = (char *)"/m",
                             .worker_argv = argv,
                             .worker_argv_len = 2,
                             .environment = env,
@@ -37,6 +38,7 @@ static void a_step_comes_out_as_it_went_in(void **state)
   assert_string_equal(s.node_id, "0");
   assert_string_equal(s.job_dir, "/j\xffob"); /* a path need not be UTF-8 */
   assert_string_equal(s.temp_base, "/t");
+  assert_string_equal(s.memory_base, "/m");
   assert_int_equal(s.worker_argv_len, 2);
   assert_string_equal(s.worker_argv[1], "worker");
   assert_null(s.worker_argv[2]);

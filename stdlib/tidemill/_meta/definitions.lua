@@ -3,8 +3,8 @@
 
 ---@class tidemill.FromArchivesOptions
 ---@field entries? string|string[] patterns of names within the archives; without it all but those that begin with a dot
----@field extract? boolean true, the default: run() gets paths of files, which are there for its mini-batch alone, below
---- `TMPDIR` (on tmpfs many small ones are made three times as fast as on a disk);
+---@field extract? boolean true, the default: run() gets paths of files, which are there for its mini-batch alone: below
+--- `/dev/shm` where `TMPDIR` is not set and all of them take at most 16 MB, else below `TMPDIR` or `/tmp`;
 --- false: names (the archive's path, `/`, the entry's name), which `context:open(item)` reads
 ---@field max_entries? integer an archive with more entries fails from there on; 10000000
 ---@field max_entry_size? integer|string an entry with more contents fails; "4GB"
