@@ -259,6 +259,7 @@ static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_
     struct tm_step *s = read_step(steps->list.at[i], r, err);
     if (!s)
       return TM_EUSAGE;
+    s->number = p->steps_len;
     p->steps[p->steps_len++] = s;
   }
   return check_twice(p, v, err) < 0 ? TM_EUSAGE : link_steps(p, v, err);
@@ -416,6 +417,8 @@ void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir
   step_free(p->steps[at]);
   p->steps_len--;
   memmove(&p->steps[at], &p->steps[at + 1], (p->steps_len - at) * sizeof(struct tm_step *));
+  for (size_t i = at; i < p->steps_len; i++)
+    p->steps[i]->number = i;
 }
 
 void tm_pipeline_free(struct tm_pipeline *p)
