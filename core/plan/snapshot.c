@@ -429,7 +429,7 @@ static const char *only_file(const struct tm_config *config)
 static int rename_copy(const struct tm_fs *fs, const char *temporary, const char *to,
                        struct tm_err *err)
 {
-  int rc = tm_tree_remove(to, err);
+  int rc = tm_fs_remove_tree(fs, to, err);
   if (rc < 0)
     return rc;
   rc = fs->rename(fs->self, temporary, to);
@@ -484,7 +484,7 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   struct walk w = { .fs = fs, .target = temporary, .err = err };
   char *source = walk_start(&w, config, job_dir);
   char hash[17];
-  int rc = tm_tree_remove(temporary, err);
+  int rc = tm_fs_remove_tree(fs, temporary, err);
   if (rc == 0)
     rc = tm_fs_make_dirs(fs, temporary, 0700, err);
   if (rc == 0)
@@ -496,7 +496,7 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
     out->script = tm_snapshot_script(config, to);
     memcpy(out->hash, hash, sizeof(hash));
   } else {
-    tm_tree_remove(temporary, NULL);
+    tm_fs_remove_tree(fs, temporary, NULL);
   }
   free(temporary);
   free(source);
@@ -528,7 +528,7 @@ int tm_snapshot_restore(const struct tm_fs *fs, const char *store, const char *h
 {
   char *packed = packed_name(store, hash), *temporary = tm_xprintf("%s.tmp", to);
   char found[17];
-  int rc = tm_tree_remove(temporary, err);
+  int rc = tm_fs_remove_tree(fs, temporary, err);
   if (rc == 0)
     rc = tm_fs_make_dirs(fs, temporary, 0700, err);
   if (rc >= 0)
@@ -541,7 +541,7 @@ int tm_snapshot_restore(const struct tm_fs *fs, const char *store, const char *h
   if (rc == 0)
     rc = rename_copy(fs, temporary, to, err);
   if (rc < 0)
-    tm_tree_remove(temporary, NULL);
+    tm_fs_remove_tree(fs, temporary, NULL);
   free(temporary);
   free(packed);
   return rc;

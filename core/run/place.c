@@ -52,7 +52,7 @@ static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, 
   if (rc == 0 && !S_ISDIR(st.mode))
     return tm_err_set(err, TM_EUSAGE,
                       "destination '%s' is no folder; move it away, or name another one", path);
-  if (rc == 0 && (rc = tm_dir_read(path, on_first_name, &is_found)) > 0)
+  if (rc == 0 && (rc = fs->dir_read(fs->self, path, on_first_name, &is_found)) > 0)
     rc = 0;
   return rc < 0 ? tm_err_system(err, rc, "cannot look at destination '%s'", path) : is_found;
 }

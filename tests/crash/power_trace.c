@@ -83,6 +83,9 @@ static int take_op(struct cursor *c, struct power_op *op)
   } else if (strncmp(line, "unlink ", 7) == 0) {
     op->kind = POWER_UNLINK;
     op->path = beneath(c, line + 7);
+  } else if (strncmp(line, "remove ", 7) == 0) {
+    op->kind = POWER_REMOVE;
+    op->path = beneath(c, line + 7);
   } else if (strncmp(line, "rename ", 7) == 0 || strncmp(line, "symlink ", 8) == 0) {
     op->kind = line[0] == 'r' ? POWER_RENAME : POWER_SYMLINK;
     op->path = beneath(c, strchr(line, ' ') + 1);
@@ -175,7 +178,7 @@ static void set_classes(struct power_trace *t)
       note_change(&folders, op->path, "");
     else if (op->kind == POWER_RENAME && op->other)
       note_change(&folders, op->other, "");
-    else if (op->kind == POWER_UNLINK && op->path)
+    else if ((op->kind == POWER_UNLINK || op->kind == POWER_REMOVE) && op->path)
       note_change(&folders, op->path, "removing ");
   }
   for (size_t i = 0; i < folders.len; i++) {
@@ -255,13 +258,11 @@ static void need_parent(struct power_replay *r, const char *path)
   free(dir);
 }
 
-/* Trees are removed without the table; that one is gone is seen when its name is taken anew. */
+/* What was removed without the table is seen when its name is taken anew. */
 static void need_none(struct power_replay *r, const char *path)
 {
-  const struct tm_fs *fs = tm_disk_fs(r->disk);
   need_parent(r, path);
-  if (is_there(r, path))
-    fs->unlink(fs->self, path);
+  tm_fs_remove_tree(tm_disk_fs(r->disk), path, NULL);
 }
 
 static void open_one(struct power_replay *r, const struct power_op *op)
@@ -305,6 +306,7 @@ static void run_change(struct power_replay *r, const struct power_op *op)
     tm_require(fs->mkdir(fs->self, op->path, op->mode) == 0);
     break;
   case POWER_UNLINK: fs->unlink(fs->self, op->path); break;
+  case POWER_REMOVE: tm_fs_remove_tree(fs, op->path, NULL); break;
   case POWER_SYMLINK:
     need_none(r, op->path);
     tm_require(fs->symlink(fs->self, op->other, op->path) == 0);
