@@ -119,10 +119,13 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
     rc = tm_cutting_check(s, err);
   if (rc < 0 && !r->working_dir)
     tm_params_place("ParallelRunConfig", config, err);
-  if (rc == 0)
-    tm_json_set(s->effective, "settings", tm_settings_public(settings, &s->config));
-  tm_json_free(settings);
-  return rc;
+  if (rc < 0) {
+    tm_json_free(settings);
+    return rc;
+  }
+  tm_settings_publish(settings, &s->config);
+  tm_json_set(s->effective, "settings", settings);
+  return 0;
 }
 
 /* Work of another job was done over what that one's steps had written, in its directory. */
