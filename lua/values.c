@@ -175,8 +175,8 @@ static struct tm_json *convert_tagged(struct converter *c, int at)
     int64_t id = number_field(L, "__tm_id");
     lua_pushstring(L, "__tm_value");
     lua_rawget(L, -2);
-    bool is_empty = lua_type(L, -1) != LUA_TTABLE ||
-                    (c->is_outline && c->depth > 1 && is_definition(tag));
+    bool is_empty =
+        lua_type(L, -1) != LUA_TTABLE || (c->is_outline && c->depth > 1 && is_definition(tag));
     v = is_empty ? tm_json_new(TM_JSON_OBJECT) : convert_plain(c, lua_gettop(L));
     lua_pop(L, 1);
     if (v) {

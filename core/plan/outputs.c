@@ -339,9 +339,8 @@ struct tm_json *tm_outputs_input(const struct tm_outputs *o, const struct tm_jso
 /* An output itself, with its files; NULL: it is something else, or of another pipeline. */
 static struct tm_output_known *known_of(const struct tm_outputs *o, const struct tm_json *v)
 {
-  const uint64_t *place = is_tagged(v, OUTPUT) && v->id != 0
-                              ? tm_map_find(&o->by_id, &v->id, sizeof(v->id))
-                              : NULL;
+  const uint64_t *place =
+      is_tagged(v, OUTPUT) && v->id != 0 ? tm_map_find(&o->by_id, &v->id, sizeof(v->id)) : NULL;
   return place ? &o->known.at[*place] : NULL;
 }
 

@@ -18,7 +18,8 @@
 struct tm_output_known {
   const struct tm_json *config, *step; /* of the tree, which must live as long */
   char *folder, *destination;          /* as of struct tm_step_output */
-  struct tm_dataset *read_as; /* the input that somebody has read it as, or NULL: others copy that */
+  struct tm_dataset
+      *read_as; /* the input that somebody has read it as, or NULL: others copy that */
 };
 
 struct tm_outputs {

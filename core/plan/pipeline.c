@@ -128,24 +128,49 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   return 0;
 }
 
+/* A step of the job whose outputs it reads, as inputs or beside them; or NULL. */
+static const char *writer_for(const struct tm_step *s)
+{
+  for (size_t i = 0; i < s->inputs_len; i++)
+    if (s->inputs[i]->step)
+      return s->inputs[i]->step;
+  for (size_t i = 0; i < s->side_inputs_len; i++)
+    if (s->side_inputs[i]->step)
+      return s->side_inputs[i]->step;
+  for (size_t i = 0; i < s->paths_len; i++)
+    if (strcmp(s->paths[i].step, s->name) != 0)
+      return s->paths[i].step;
+  return NULL;
+}
+
+static bool has_place(const struct tm_step *s)
+{
+  for (size_t i = 0; i < s->inputs_len; i++)
+    if (s->inputs[i]->mode != TM_DATASET_DIRECT)
+      return true;
+  return false;
+}
+
 /* Work of another job was done over what that one's steps had written, in its directory. */
 static int check_takeover(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
-  for (size_t i = 0; s->config.resume_from && i < s->inputs_len; i++)
-    if (s->inputs[i]->mode != TM_DATASET_DIRECT) {
-      tm_err_set(err, TM_EUSAGE,
-                 "'--resume_from' is in 'arguments' of a step with an input that has a place of "
-                 "its own in each job; accepted: inputs as_direct()");
-      return tm_params_place("ParallelRunStep", v, err);
-    } else if (s->inputs[i]->step) {
-      tm_err_set(err, TM_EUSAGE,
-                 "'--resume_from' is in 'arguments' of a step that reads what step '%s' writes, "
-                 "which this job writes anew; accepted: for steps whose inputs are there before "
-                 "the job",
-                 s->inputs[i]->step);
-      return tm_params_place("ParallelRunStep", v, err);
-    }
-  return 0;
+  const char *job = s->config.resume_from, *writer = job ? writer_for(s) : NULL;
+  if (writer)
+    tm_err_set(err, TM_EUSAGE,
+               "'--resume_from' is in 'arguments' of a step that reads what step '%s' writes: what "
+               "'%s' has committed was made of what that step had written there, and this job "
+               "writes it anew; accepted: for steps whose inputs are there before the job; to go "
+               "on with that job itself: tidemill resume %s",
+               writer, job, job);
+  else if (job && has_place(s))
+    tm_err_set(err, TM_EUSAGE,
+               "'--resume_from' is in 'arguments' of a step with an input that has a place of "
+               "its own in each job; accepted: inputs as_direct(); to go on with that job itself: "
+               "tidemill resume %s",
+               job);
+  else
+    return 0;
+  return tm_params_place("ParallelRunStep", v, err);
 }
 
 /* A step's folder stands beside these in the job directory. */
