@@ -30,7 +30,7 @@ static int plan_check(lua_State *L)
   const char *kind = luaL_checkstring(L, 1);
   luaL_checkany(L, 2);
   struct tm_err err = TM_ERR_NONE;
-  struct tm_json *v = tm_lua_to_json(L, 2, &err);
+  struct tm_json *v = tm_lua_to_outline(L, 2, &err);
   int rc = v ? tm_params_check(kind, v, &err) : tm_params_place(kind, NULL, &err);
   tm_json_free(v);
   return rc < 0 ? tm_lua_raise(L, &err) : 0;

@@ -72,6 +72,9 @@ size_t tm_lua_count_keys(lua_State *L, int at, bool *is_object, bool *is_array);
  * a constructor: the tree of __tm_value with tag and where. An empty table is an empty array; a NULL light userdata is
  * null. Functions, userdata, cdata, cycles, holes: NULL and words that name the key by its path. Does not raise. */
 struct tm_json *tm_lua_to_json(lua_State *L, int at, struct tm_err *err);
+/* The same, but that datasets, outputs, configurations and steps within it, which their own constructors have checked, are empty
+ * objects with tag and where: for who checks what a constructor was given. */
+struct tm_json *tm_lua_to_outline(lua_State *L, int at, struct tm_err *err);
 /* Null as a NULL light userdata. May raise for want of memory: the tree is the caller's to protect. */
 void tm_lua_push_json(lua_State *L, const struct tm_json *v);
 

@@ -10,26 +10,48 @@
  */
 #include "state.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 #define DEPTH_MAX 100
 
+/* A table that the value is in. */
+struct above {
+  const void *self; /* a cycle comes back to it */
+  const char *key;  /* of what is looked at in it; NULL: its number, or none yet */
+  size_t number;    /* 0: none yet */
+};
+
 struct converter {
   lua_State *L;
   struct tm_err *err;
-  struct tm_buf path;           /* "steps[1].inputs" */
-  const void *above[DEPTH_MAX]; /* the tables that the value is in: a cycle comes back to one */
+  struct above above[DEPTH_MAX];
   int depth;
+  bool is_outline; /* of definitions in it tag and place alone */
 };
 
 static struct tm_json *convert(struct converter *c, int at);
 
+/* "steps[1].inputs" */
+static void add_path(struct tm_buf *out, const struct converter *c)
+{
+  for (int i = 0; i < c->depth; i++)
+    if (c->above[i].key)
+      tm_buf_printf(out, "%s%s", out->len > 0 ? "." : "", c->above[i].key);
+    else if (c->above[i].number > 0)
+      tm_buf_printf(out, "[%zu]", c->above[i].number);
+}
+
 static struct tm_json *refuse(struct converter *c, const char *what)
 {
-  if (c->path.len > 0)
-    tm_err_set(c->err, TM_EUSAGE, "'%s' %s", c->path.data, what);
+  struct tm_buf path = TM_BUF_NONE;
+  add_path(&path, c);
+  if (path.len > 0)
+    tm_err_set(c->err, TM_EUSAGE, "'%s' %s", path.data, what);
   else
     tm_err_set(c->err, TM_EUSAGE, "the value %s", what);
+  tm_buf_release(&path);
   return NULL;
 }
 
@@ -63,9 +85,8 @@ size_t tm_lua_count_keys(lua_State *L, int at, bool *is_object, bool *is_array)
 static struct tm_json *convert_array(struct converter *c, int at, size_t n)
 {
   struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
-  size_t path_len = c->path.len;
   for (size_t i = 1; i <= n; i++) {
-    tm_buf_printf(&c->path, "[%zu]", i);
+    c->above[c->depth - 1].number = i;
     lua_rawgeti(c->L, at, (int)i);
     struct tm_json *v = convert(c, lua_gettop(c->L));
     lua_pop(c->L, 1);
@@ -74,8 +95,6 @@ static struct tm_json *convert_array(struct converter *c, int at, size_t n)
       return NULL;
     }
     tm_json_add(list, v);
-    c->path.len = path_len;
-    c->path.data[path_len] = 0;
   }
   return list;
 }
@@ -83,11 +102,10 @@ static struct tm_json *convert_array(struct converter *c, int at, size_t n)
 static struct tm_json *convert_object(struct converter *c, int at)
 {
   struct tm_json *object = tm_json_new(TM_JSON_OBJECT);
-  size_t path_len = c->path.len;
   lua_pushnil(c->L);
   while (lua_next(c->L, at)) {
     const char *key = lua_tostring(c->L, -2); /* a string already: nothing is converted in place */
-    tm_buf_printf(&c->path, "%s%s", path_len ? "." : "", key);
+    c->above[c->depth - 1].key = key;
     struct tm_json *v = convert(c, lua_gettop(c->L));
     if (!v) {
       lua_pop(c->L, 2);
@@ -96,8 +114,6 @@ static struct tm_json *convert_object(struct converter *c, int at)
     }
     tm_json_set(object, key, v);
     lua_pop(c->L, 1);
-    c->path.len = path_len;
-    c->path.data[path_len] = 0;
   }
   return object;
 }
@@ -135,6 +151,17 @@ static struct tm_json *convert_plain(struct converter *c, int at)
                 "or names alone");
 }
 
+/* What its own constructor has checked. Of a PipelineParameter the value counts wherever it stands. */
+static bool is_definition(const char *tag)
+{
+  static const char *const tags[] = { "FileDataset", "TabularDataset", "OutputFileDatasetConfig",
+                                      "ParallelRunConfig", "ParallelRunStep" };
+  for (size_t i = 0; i < TM_COUNT_OF(tags); i++)
+    if (strcmp(tag, tags[i]) == 0)
+      return true;
+  return false;
+}
+
 /* An object of ours, or a plain table. */
 static struct tm_json *convert_tagged(struct converter *c, int at)
 {
@@ -148,7 +175,8 @@ static struct tm_json *convert_tagged(struct converter *c, int at)
     int64_t id = number_field(L, "__tm_id");
     lua_pushstring(L, "__tm_value");
     lua_rawget(L, -2);
-    bool is_empty = lua_type(L, -1) != LUA_TTABLE;
+    bool is_empty =
+        lua_type(L, -1) != LUA_TTABLE || (c->is_outline && c->depth > 1 && is_definition(tag));
     v = is_empty ? tm_json_new(TM_JSON_OBJECT) : convert_plain(c, lua_gettop(L));
     lua_pop(L, 1);
     if (v) {
@@ -170,12 +198,12 @@ static struct tm_json *convert_table(struct converter *c, int at)
 {
   const void *self = lua_topointer(c->L, at);
   for (int i = 0; i < c->depth; i++) {
-    if (c->above[i] == self)
+    if (c->above[i].self == self)
       return refuse(c, "holds itself");
   }
   if (c->depth == DEPTH_MAX || !lua_checkstack(c->L, 12))
     return refuse(c, "is nested too deep");
-  c->above[c->depth++] = self;
+  c->above[c->depth++] = (struct above) { .self = self };
   struct tm_json *v = convert_tagged(c, at);
   c->depth--;
   return v;
@@ -202,18 +230,26 @@ static struct tm_json *convert(struct converter *c, int at)
   }
 }
 
-struct tm_json *tm_lua_to_json(lua_State *L, int at, struct tm_err *err)
+static struct tm_json *to_json(lua_State *L, int at, bool is_outline, struct tm_err *err)
 {
-  struct converter c = { .L = L, .err = err };
+  struct converter c = { .L = L, .err = err, .is_outline = is_outline };
   if (at < 0)
     at = lua_gettop(L) + at + 1;
   if (!lua_checkstack(L, 12)) {
     refuse(&c, "has no room on the stack");
     return NULL;
   }
-  struct tm_json *v = convert(&c, at);
-  tm_buf_release(&c.path);
-  return v;
+  return convert(&c, at);
+}
+
+struct tm_json *tm_lua_to_json(lua_State *L, int at, struct tm_err *err)
+{
+  return to_json(L, at, false, err);
+}
+
+struct tm_json *tm_lua_to_outline(lua_State *L, int at, struct tm_err *err)
+{
+  return to_json(L, at, true, err);
 }
 
 void tm_lua_push_json(lua_State *L, const struct tm_json *v)

@@ -193,6 +193,13 @@ static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm
   return 0;
 }
 
+static enum tm_rows_format format_of(const struct tm_dataset *d)
+{
+  return d->kind == TM_DATASET_DELIMITED    ? TM_ROWS_DELIMITED
+         : d->kind == TM_DATASET_JSON_LINES ? TM_ROWS_JSON_LINES
+                                            : TM_ROWS_SQL;
+}
+
 static int read_kind_options(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *options = tm_json_get(v, "options"), *ops = tm_json_get(v, "ops");
@@ -205,10 +212,7 @@ static int read_kind_options(struct tm_dataset *d, const struct tm_json *v, stru
     return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are of a table") : 0;
   d->ops = ops ? tm_json_copy(ops) : NULL;
   d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
-  enum tm_rows_format format = d->kind == TM_DATASET_DELIMITED    ? TM_ROWS_DELIMITED
-                               : d->kind == TM_DATASET_JSON_LINES ? TM_ROWS_JSON_LINES
-                                                                  : TM_ROWS_SQL;
-  d->table = tm_table_from_json(format, d->options, ops, err);
+  d->table = tm_table_from_json(format_of(d), d->options, ops, err);
   return d->table ? 0 : TM_EUSAGE;
 }
 
@@ -301,12 +305,38 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
   return v;
 }
 
+/* What it says has been read before: it is accepted again. */
+static void copy_kind_options(struct tm_dataset *new, const struct tm_dataset *d)
+{
+  new->options = d->options ? tm_json_copy(d->options) : NULL;
+  new->ops = d->ops ? tm_json_copy(d->ops) : NULL;
+  new->table = d->table ? tm_table_from_json(format_of(d), new->options, new->ops, NULL) : NULL;
+  new->archives = d->archives ? tm_archives_from_json(new->options, NULL) : NULL;
+  tm_require(!new->table == !d->table && !new->archives == !d->archives);
+}
+
+struct tm_dataset *tm_dataset_copy(const struct tm_dataset *d)
+{
+  struct tm_dataset *new = TM_NEW(struct tm_dataset);
+  *new = *d;
+  new->place = tm_xstrdup(d->place);
+  new->name = tm_xstrdup(d->name);
+  new->paths = tm_xcalloc(d->paths_len + 1, sizeof(*new->paths));
+  for (size_t i = 0; i < d->paths_len; i++)
+    new->paths[i] = tm_xstrdup(d->paths[i]);
+  new->base_dir = tm_xstrdup(d->base_dir);
+  new->step = tm_xstrdup(d->step);
+  new->partition_format = tm_xstrdup(d->partition_format);
+  new->registered = tm_xstrdup(d->registered);
+  new->workspace = tm_xstrdup(d->workspace);
+  new->where = tm_xstrdup(d->where);
+  copy_kind_options(new, d);
+  return new;
+}
+
 struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir)
 {
-  struct tm_json *v = tm_dataset_to_json(d);
-  struct tm_dataset *bound = tm_dataset_from_json(v, NULL);
-  tm_require(bound); /* it has been read from such a tree before */
-  tm_json_free(v);
+  struct tm_dataset *bound = tm_dataset_copy(d);
   if (!bound->base_dir)
     bound->base_dir = tm_xstrdup(job_dir);
   return bound;

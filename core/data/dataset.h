@@ -63,6 +63,7 @@ struct tm_dataset {
  * `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
+struct tm_dataset *tm_dataset_copy(const struct tm_dataset *d);
 /* The same in the directory of a job; to free. */
 struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir);
 /* All the files of a folder (absolute), which are those of `d` elsewhere, with its name and columns; to free. */

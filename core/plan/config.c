@@ -285,20 +285,18 @@ static struct tm_json *hide_values(const struct tm_json *variables)
   return out;
 }
 
-struct tm_json *tm_settings_public(const struct tm_json *settings, const struct tm_config *c)
+void tm_settings_publish(struct tm_json *settings, const struct tm_config *c)
 {
-  struct tm_json *out = tm_json_copy(settings);
-  struct tm_json *variables = tm_json_get(out, "environment_variables");
-  struct tm_json *environment = tm_json_get(tm_json_get(out, "environment"), "value");
+  struct tm_json *variables = tm_json_get(settings, "environment_variables");
+  struct tm_json *environment = tm_json_get(tm_json_get(settings, "environment"), "value");
   if (variables)
     tm_json_set(variables, "value", hide_values(tm_json_get(variables, "value")));
   if (environment)
     tm_json_set(environment, "variables", hide_values(tm_json_get(environment, "variables")));
-  tm_json_set(tm_json_get(out, "entry_script"), "value", tm_json_new_string(c->entry_script));
+  tm_json_set(tm_json_get(settings, "entry_script"), "value", tm_json_new_string(c->entry_script));
   if (c->source_directory)
-    tm_json_set(tm_json_get(out, "source_directory"), "value",
+    tm_json_set(tm_json_get(settings, "source_directory"), "value",
                 tm_json_new_string(c->source_directory));
-  return out;
 }
 
 static void free_list(char **list)

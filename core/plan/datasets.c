@@ -45,7 +45,7 @@ struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, s
 {
   struct tm_dataset *d = NULL;
   const char *kind = constructor_of(v);
-  if (v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir"))
+  if (v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir") && !tm_json_get(v, "step"))
     tm_json_set(v, "base_dir", tm_json_new_string(base_dir));
   if (!kind || settle(v, kind, err) == 0)
     d = tm_dataset_from_json(v, err);

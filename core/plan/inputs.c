@@ -75,8 +75,13 @@ static int check_query(const struct tm_dataset *d, struct tm_err *err)
 struct tm_dataset *tm_inputs_dataset(const struct tm_json *v, const struct tm_plan_reader *r,
                                      struct tm_err *err)
 {
-  struct tm_json *input = tm_outputs_input(&r->outputs, v, err);
-  struct tm_dataset *d = input ? tm_plan_dataset_of(input, r->base_dir, err) : NULL;
+  const struct tm_dataset *known = tm_outputs_read_as(&r->outputs, v);
+  struct tm_json *input = known ? NULL : tm_outputs_input(&r->outputs, v, err);
+  struct tm_dataset *d = known   ? tm_dataset_copy(known)
+                         : input ? tm_plan_dataset_of(input, r->base_dir, err)
+                                 : NULL;
+  if (d && !known)
+    tm_outputs_keep(&r->outputs, v, d);
   if (d && d->place) {
     char *absolute = tm_path_absolute(r->base_dir, d->place);
     free(d->place);

@@ -181,6 +181,7 @@ void tm_outputs_release(struct tm_outputs *o)
   for (size_t i = 0; i < o->known.len; i++) {
     free(o->known.at[i].folder);
     free(o->known.at[i].destination);
+    tm_dataset_free(o->known.at[i].read_as);
   }
   TM_ARRAY_RELEASE(&o->known);
   tm_map_release(&o->by_id);
@@ -333,4 +334,35 @@ struct tm_json *tm_outputs_input(const struct tm_outputs *o, const struct tm_jso
     return tm_json_copy(v);
   k = tm_outputs_find(o, v, err);
   return k ? tm_output_as_dataset(v, name_of(k->step), k->folder) : NULL;
+}
+
+/* An output itself, with its files; NULL: it is something else, or of another pipeline. */
+static struct tm_output_known *known_of(const struct tm_outputs *o, const struct tm_json *v)
+{
+  const uint64_t *place =
+      is_tagged(v, OUTPUT) && v->id != 0 ? tm_map_find(&o->by_id, &v->id, sizeof(v->id)) : NULL;
+  return place ? &o->known.at[*place] : NULL;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+  return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+const struct tm_dataset *tm_outputs_read_as(const struct tm_outputs *o, const struct tm_json *v)
+{
+  const struct tm_output_known *k = known_of(o, v);
+  const struct tm_dataset *d = k ? k->read_as : NULL;
+  return d && is_same_text(d->where, v->where) &&
+                 is_same_text(d->partition_format, tm_json_str(v, "partition_format", NULL))
+             ? d
+             : NULL;
+}
+
+void tm_outputs_keep(const struct tm_outputs *o, const struct tm_json *v,
+                     const struct tm_dataset *d)
+{
+  struct tm_output_known *k = known_of(o, v);
+  if (k && !k->read_as)
+    k->read_as = tm_dataset_copy(d);
 }

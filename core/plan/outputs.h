@@ -18,6 +18,8 @@
 struct tm_output_known {
   const struct tm_json *config, *step; /* of the tree, which must live as long */
   char *folder, *destination;          /* as of struct tm_step_output */
+  struct tm_dataset
+      *read_as; /* the input that somebody has read it as, or NULL: others copy that */
 };
 
 struct tm_outputs {
@@ -41,6 +43,10 @@ void tm_outputs_free(struct tm_step *s);
  * without a place. */
 struct tm_json *tm_outputs_input(const struct tm_outputs *o, const struct tm_json *v,
                                  struct tm_err *err);
+/* What has been read of an output that says the same, so that many readers are cheap; NULL: nothing yet. */
+const struct tm_dataset *tm_outputs_read_as(const struct tm_outputs *o, const struct tm_json *v);
+void tm_outputs_keep(const struct tm_outputs *o, const struct tm_json *v,
+                     const struct tm_dataset *d);
 /* Whether the value is an output, or a dataset out of one. */
 bool tm_outputs_is_output(const struct tm_json *v);
 /* Which one it is; NULL as above. */

@@ -119,30 +119,58 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
     rc = tm_cutting_check(s, err);
   if (rc < 0 && !r->working_dir)
     tm_params_place("ParallelRunConfig", config, err);
-  if (rc == 0)
-    tm_json_set(s->effective, "settings", tm_settings_public(settings, &s->config));
-  tm_json_free(settings);
-  return rc;
+  if (rc < 0) {
+    tm_json_free(settings);
+    return rc;
+  }
+  tm_settings_publish(settings, &s->config);
+  tm_json_set(s->effective, "settings", settings);
+  return 0;
+}
+
+/* A step of the job whose outputs it reads, as inputs or beside them; or NULL. */
+static const char *writer_for(const struct tm_step *s)
+{
+  for (size_t i = 0; i < s->inputs_len; i++)
+    if (s->inputs[i]->step)
+      return s->inputs[i]->step;
+  for (size_t i = 0; i < s->side_inputs_len; i++)
+    if (s->side_inputs[i]->step)
+      return s->side_inputs[i]->step;
+  for (size_t i = 0; i < s->paths_len; i++)
+    if (strcmp(s->paths[i].step, s->name) != 0)
+      return s->paths[i].step;
+  return NULL;
+}
+
+static bool has_place(const struct tm_step *s)
+{
+  for (size_t i = 0; i < s->inputs_len; i++)
+    if (s->inputs[i]->mode != TM_DATASET_DIRECT)
+      return true;
+  return false;
 }
 
 /* Work of another job was done over what that one's steps had written, in its directory. */
 static int check_takeover(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
-  for (size_t i = 0; s->config.resume_from && i < s->inputs_len; i++)
-    if (s->inputs[i]->mode != TM_DATASET_DIRECT) {
-      tm_err_set(err, TM_EUSAGE,
-                 "'--resume_from' is in 'arguments' of a step with an input that has a place of "
-                 "its own in each job; accepted: inputs as_direct()");
-      return tm_params_place("ParallelRunStep", v, err);
-    } else if (s->inputs[i]->step) {
-      tm_err_set(err, TM_EUSAGE,
-                 "'--resume_from' is in 'arguments' of a step that reads what step '%s' writes, "
-                 "which this job writes anew; accepted: for steps whose inputs are there before "
-                 "the job",
-                 s->inputs[i]->step);
-      return tm_params_place("ParallelRunStep", v, err);
-    }
-  return 0;
+  const char *job = s->config.resume_from, *writer = job ? writer_for(s) : NULL;
+  if (writer)
+    tm_err_set(err, TM_EUSAGE,
+               "'--resume_from' is in 'arguments' of a step that reads what step '%s' writes: what "
+               "'%s' has committed was made of what that step had written there, and this job "
+               "writes it anew; accepted: for steps whose inputs are there before the job; to go "
+               "on with that job itself: tidemill resume %s",
+               writer, job, job);
+  else if (job && has_place(s))
+    tm_err_set(err, TM_EUSAGE,
+               "'--resume_from' is in 'arguments' of a step with an input that has a place of "
+               "its own in each job; accepted: inputs as_direct(); to go on with that job itself: "
+               "tidemill resume %s",
+               job);
+  else
+    return 0;
+  return tm_params_place("ParallelRunStep", v, err);
 }
 
 /* A step's folder stands beside these in the job directory. */
@@ -259,6 +287,7 @@ static int read_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_
     struct tm_step *s = read_step(steps->list.at[i], r, err);
     if (!s)
       return TM_EUSAGE;
+    s->number = p->steps_len;
     p->steps[p->steps_len++] = s;
   }
   return check_twice(p, v, err) < 0 ? TM_EUSAGE : link_steps(p, v, err);
@@ -416,6 +445,8 @@ void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir
   step_free(p->steps[at]);
   p->steps_len--;
   memmove(&p->steps[at], &p->steps[at + 1], (p->steps_len - at) * sizeof(struct tm_step *));
+  for (size_t i = at; i < p->steps_len; i++)
+    p->steps[i]->number = i;
 }
 
 void tm_pipeline_free(struct tm_pipeline *p)

@@ -42,6 +42,7 @@ struct tm_step_intake {
 };
 
 struct tm_step {
+  size_t number; /* its place among those of the pipeline */
   char *name;
   char *where; /* file:line of the ParallelRunStep */
   struct tm_config config;

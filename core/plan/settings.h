@@ -1,7 +1,7 @@
 /* settings.h - the settings of a step, each with its value and its origin, on the way to a struct tm_config. Within plan.
  *
  * Steps of a caller: tm_values_init() over the whole pipeline; tm_settings_make() for each ParallelRunConfig;
- * tm_config_fill(); tm_settings_public() for the record.
+ * tm_config_fill(); tm_settings_publish() for the record.
  */
 #ifndef TM_PLAN_SETTINGS_H
 #define TM_PLAN_SETTINGS_H
@@ -49,7 +49,7 @@ int tm_environment_add_paths(struct tm_json *out, const struct tm_json *environm
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
                    const char *base_dir, struct tm_err *err);
 void tm_config_release(struct tm_config *c);
-/* A copy that may be shown and kept: absolute paths; of environment variables the names and one hash. To be freed. */
-struct tm_json *tm_settings_public(const struct tm_json *settings, const struct tm_config *c);
+/* Makes them what may be shown and kept: absolute paths; of environment variables the names and one hash. */
+void tm_settings_publish(struct tm_json *settings, const struct tm_config *c);
 
 #endif

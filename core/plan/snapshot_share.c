@@ -27,7 +27,7 @@ int tm_snapshot_share(const struct tm_fs *fs, const struct tm_config *config,
                       const struct tm_snapshot *first, const char *to, struct tm_snapshot *out,
                       struct tm_err *err)
 {
-  int rc = tm_tree_remove(to, err);
+  int rc = tm_fs_remove_tree(fs, to, err);
   if (rc < 0)
     return rc;
   if ((rc = fs->symlink(fs->self, tm_path_base(first->dir), to)) < 0)

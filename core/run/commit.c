@@ -367,7 +367,7 @@ int tm_commit_finish(struct tm_commit *c, bool completed, struct tm_err *err)
   if (c->code < 0)
     return refuse_broken(c, err);
   int rc = settle(c, &words);
-  tm_tree_remove(c->staging_dir, NULL); /* of tries whose workers died */
+  tm_fs_remove_tree(c->fs, c->staging_dir, NULL); /* of tries whose workers died */
   if (rc == 0)
     rc = finish_files(c, completed, &words);
   if (rc == 0)

@@ -206,8 +206,8 @@ int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *optio
       (rc = recover(c, options, found, &sessions, err)) < 0 || (rc = sync_all(c, err)) < 0 ||
       (rc = begin_session(c, sessions + 1, err)) < 0)
     goto fail;
-  tm_dir_read(c->spill_dir, remove_spilled, c);
-  tm_tree_remove(c->staging_dir, NULL);
+  c->fs->dir_read(c->fs->self, c->spill_dir, remove_spilled, c);
+  tm_fs_remove_tree(c->fs, c->staging_dir, NULL);
   *out = c;
   return 0;
 fail:

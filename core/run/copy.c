@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -57,14 +55,13 @@ static int copy_file(const struct tm_copy *c, uint32_t mode, struct tm_err *err)
 
 static int copy_link(const struct tm_copy *c, struct tm_err *err)
 {
-  char leads_to[PATH_MAX];
-  ssize_t n = readlink(c->from, leads_to, sizeof(leads_to) - 1);
-  int rc;
+  char *leads_to;
+  int rc = tm_fs_link_read(c->fs, c->from, &leads_to, err);
 
-  if (n < 0)
-    return tm_err_system(err, -errno, "cannot read link '%s'", c->from);
-  leads_to[n] = '\0';
+  if (rc < 0)
+    return rc;
   rc = c->fs->symlink(c->fs->self, leads_to, c->to);
+  free(leads_to);
   return rc < 0 ? tm_err_system(err, rc, "cannot make link '%s'", c->to) : 0;
 }
 
@@ -94,7 +91,7 @@ static int copy_dir(const struct tm_copy *c, uint32_t mode, struct tm_err *err)
 
   if (rc < 0)
     return rc;
-  rc = tm_dir_read(c->from, on_name, &w);
+  rc = c->fs->dir_read(c->fs->self, c->from, on_name, &w);
   if (rc < 0 && why.code != 0 && err)
     *err = why;
   else if (rc < 0)

@@ -6,11 +6,9 @@
 #include "run/intake.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -30,15 +28,13 @@ struct making {
   const struct tm_stop *stop;
 };
 
-static bool leads_to(const char *path, const char *folder)
+static bool leads_to(const struct tm_fs *fs, const char *path, const char *folder)
 {
-  char target[PATH_MAX];
-  ssize_t n = readlink(path, target, sizeof(target) - 1);
+  char *target;
+  bool yes = tm_fs_link_read(fs, path, &target, NULL) == 0 && strcmp(target, folder) == 0;
 
-  if (n < 0)
-    return false;
-  target[n] = '\0';
-  return strcmp(target, folder) == 0;
+  free(target);
+  return yes;
 }
 
 static int on_first_name(void *data, const char *name, int type)
@@ -60,13 +56,14 @@ static int look_at(const struct tm_fs *fs, const char *folder, const char *path,
                       "'%s' is below something that is no folder; name another path", path);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot look at '%s'", path);
-  if (S_ISLNK(st.mode) && folder && leads_to(path, folder))
+  if (S_ISLNK(st.mode) && folder && leads_to(fs, path, folder))
     return 1;
-  if (S_ISDIR(st.mode) && tm_dir_read(path, on_first_name, NULL) == 0)
+  if (S_ISDIR(st.mode) && fs->dir_read(fs->self, path, on_first_name, NULL) == 0)
     return 0;
-  is = S_ISDIR(st.mode)   ? "a folder that is not empty"
-       : S_ISLNK(st.mode) ? "a link to something else, which a job that was killed may have left"
-                          : "no folder";
+  is = S_ISDIR(st.mode) ? "a folder that is not empty"
+       : S_ISLNK(st.mode)
+           ? "a link to something else, which another job uses, or one that was killed has left"
+           : "no folder";
   return tm_err_set(err, TM_EUSAGE,
                     "'%s' is %s; accepted: a path where nothing is, or an empty folder; move it "
                     "away, or name another path",
@@ -90,7 +87,7 @@ int tm_intake_link(const struct tm_fs *fs, const char *folder, const char *path,
 
 void tm_intake_unlink(const struct tm_fs *fs, const char *folder, const char *path)
 {
-  if (leads_to(path, folder))
+  if (leads_to(fs, path, folder))
     (void)fs->unlink(fs->self, path);
 }
 
@@ -248,7 +245,7 @@ static int make_place(struct making *m, struct tm_err *err)
 {
   char *parent = tm_path_dir(m->folder),
        *only = m->dataset->mode == TM_DATASET_MOUNT ? only_folder(m) : NULL;
-  int rc = tm_tree_remove(m->folder, err);
+  int rc = tm_fs_remove_tree(m->fs, m->folder, err);
 
   if (rc >= 0)
     rc = tm_fs_make_dirs(m->fs, parent, 0700, err);

@@ -22,15 +22,6 @@
 #include "run/place.h"
 #include "run/takeover.h"
 
-static size_t number_of(const struct tm_job *job, const struct tm_step *step)
-{
-  size_t i = 0;
-
-  while (job->o.pipeline->steps[i] != step)
-    i++;
-  return i;
-}
-
 void tm_job_steps_init(struct tm_job *job)
 {
   job->shares = tm_xcalloc(job->steps_len + 1, sizeof(*job->shares));
@@ -41,7 +32,7 @@ void tm_job_steps_init(struct tm_job *job)
     st->own.is_idle = true;
     st->needs = tm_xcalloc(step->needs_len + 1, sizeof(*st->needs));
     for (; st->needs_len < step->needs_len; st->needs_len++)
-      st->needs[st->needs_len] = number_of(job, step->needs[st->needs_len]);
+      st->needs[st->needs_len] = step->needs[st->needs_len]->number;
     job->step_views[i] = &st->own;
   }
 }

@@ -2,9 +2,7 @@
 #include "run/link_tree.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -41,13 +39,13 @@ static int link_file(const struct tm_link_tree *t, const char *from, const char 
 static int copy_link(const struct tm_link_tree *t, const char *from, const char *to,
                      struct tm_err *err)
 {
-  char leads_to[PATH_MAX];
-  ssize_t n = readlink(from, leads_to, sizeof(leads_to) - 1);
-  int rc;
-  if (n < 0)
-    return tm_err_system(err, -errno, "cannot read link '%s'", from);
-  leads_to[n] = '\0';
+  char *leads_to;
+  int rc = tm_fs_link_read(t->fs, from, &leads_to, err);
+
+  if (rc < 0)
+    return rc;
   rc = t->fs->symlink(t->fs->self, leads_to, to);
+  free(leads_to);
   return rc < 0 ? tm_err_system(err, rc, "cannot make link '%s'", to) : 0;
 }
 
@@ -88,7 +86,7 @@ static int link_folder(const struct tm_link_tree *t, const char *relative, struc
   int rc = t->fs->mkdir(t->fs->self, to, 0700);
   if (rc < 0)
     tm_err_system(err, rc, "cannot make folder '%s'", to);
-  else if ((rc = tm_dir_read(from, on_name, &w)) < 0 && why.code < 0)
+  else if ((rc = t->fs->dir_read(t->fs->self, from, on_name, &w)) < 0 && why.code < 0)
     tm_err_set(err, why.code, "%s", why.text);
   else if (rc < 0)
     tm_err_system(err, rc, "cannot read folder '%s'", from);

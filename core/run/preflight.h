@@ -17,8 +17,8 @@ struct tm_preflight {
   bool no_reuse;
 };
 
-/* Looks alone. TM_EUSAGE with the place of the definition. A step that may be reused, but reads what other steps write, is looked
- * at when these have ended. */
+/* Looks alone. TM_EUSAGE with the place of the definition. A step is let pass where it is known to be reused (forecast.h): one
+ * that reads what a step writes which is run, is not. */
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err);
 
 #endif

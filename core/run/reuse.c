@@ -445,7 +445,7 @@ int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, struct tm_err *
   struct tm_link_tree tree = {
     .fs = r->fs, .from = from, .to = temporary, .is_left_out = is_left_out, .stop = r->stop
   };
-  int rc = tm_tree_remove(temporary, err);
+  int rc = tm_fs_remove_tree(r->fs, temporary, err);
 
   if (rc == 0)
     rc = tm_link_tree(&tree, err);
@@ -458,7 +458,7 @@ int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, struct tm_err *
     rc = put(r, temporary, view, err);                                      /* keeps (3) */
   }
   if (rc < 0)
-    tm_tree_remove(temporary, NULL);
+    tm_fs_remove_tree(r->fs, temporary, NULL);
   free(temporary);
   free(from);
   return rc < 0 ? rc : 0;

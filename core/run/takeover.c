@@ -123,12 +123,12 @@ static int copy_step(const struct tm_definition *d, size_t i, struct tm_err *err
 int tm_takeover_copy(const struct tm_definition *d, struct tm_err *err)
 {
   char *all = tm_path_join(d->dir->path, TM_TAKEOVER_DIR);
-  int rc = tm_tree_remove(all, err); /* of one that was killed */
+  int rc = tm_fs_remove_tree(d->fs, all, err); /* of one that was killed */
 
   for (size_t i = 0; i < d->pipeline->steps_len && rc == 0; i++)
     rc = copy_step(d, i, err);
   if (rc < 0)
-    tm_tree_remove(all, NULL);
+    tm_fs_remove_tree(d->fs, all, NULL);
   free(all);
   return rc;
 }
@@ -159,7 +159,7 @@ int tm_takeover_place(const struct tm_definition *d, struct tm_err *err)
   if (is_there && rc == 0)
     rc = tm_fs_sync_dir(d->fs, d->dir->path, err);
   if (is_there && rc == 0)
-    rc = tm_tree_remove(all, err);
+    rc = tm_fs_remove_tree(d->fs, all, err);
   free(all);
   return rc;
 }

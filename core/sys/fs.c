@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -225,4 +226,17 @@ bool tm_fs_exists(const struct tm_fs *fs, const char *path)
 {
   struct tm_stat st;
   return fs->stat(fs->self, path, true, &st) == 0;
+}
+
+int tm_fs_link_read(const struct tm_fs *fs, const char *path, char **out, struct tm_err *err)
+{
+  char leads_to[PATH_MAX];
+  int n = fs->readlink(fs->self, path, leads_to, sizeof(leads_to));
+  *out = n < 0 ? NULL : tm_xstrndup(leads_to, (size_t)n);
+  return n < 0 ? tm_err_system(err, n, "cannot read link '%s'", path) : 0;
+}
+
+int tm_fs_remove_tree(const struct tm_fs *fs, const char *path, struct tm_err *err)
+{
+  return fs->tree_remove(fs->self, path, err);
 }

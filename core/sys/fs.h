@@ -29,6 +29,9 @@ struct tm_volume {
   int64_t free_bytes, free_files; /* for this user; INT64_MAX: there is no limit */
 };
 
+/* A name in a folder; `type` is DT_REG, DT_DIR, DT_LNK, DT_UNKNOWN, ... A negative return ends the reading with that value. */
+typedef int (*tm_on_name)(void *data, const char *name, int type);
+
 struct tm_fs {
   void *self;
   int (*open)(void *self, const char *path, int flags, int mode); /* a descriptor */
@@ -44,6 +47,10 @@ struct tm_fs {
   int (*mkdir)(void *self, const char *path, int mode);
   int (*symlink)(void *self, const char *target, const char *path);
   int (*volume)(void *self, const char *path, struct tm_volume *out);
+  int (*readlink)(void *self, const char *path, char *out, size_t size); /* the length; no NUL */
+  /* As tm_dir_read() and tm_tree_remove(), which these are of the machine's files. */
+  int (*dir_read)(void *self, const char *path, tm_on_name on_name, void *data);
+  int (*tree_remove)(void *self, const char *path, struct tm_err *err);
 };
 
 /* The machine's own files. Static memory. */
@@ -76,11 +83,13 @@ int tm_fs_read_file(const struct tm_fs *fs, const char *path, size_t max, struct
 int tm_fs_write_file(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
                      struct tm_err *err);
 bool tm_fs_exists(const struct tm_fs *fs, const char *path);
+/* Where a link leads, to be freed; NULL where it fails. */
+int tm_fs_link_read(const struct tm_fs *fs, const char *path, char **out, struct tm_err *err);
+/* As tm_tree_remove(), over the table. */
+int tm_fs_remove_tree(const struct tm_fs *fs, const char *path, struct tm_err *err);
 
 /* Real files only, for what needs no seam. */
-/* The names in a folder but "." and "..", unsorted; `type` is DT_REG, DT_DIR, DT_LNK, DT_UNKNOWN,
- * ... A negative return of on_name ends the walk with that value. */
-typedef int (*tm_on_name)(void *data, const char *name, int type);
+/* The names in a folder but "." and "..", unsorted. */
 int tm_dir_read(const char *path, tm_on_name on_name, void *data);
 /* Removes a tree; links are removed, not followed. Missing is no error. A path that ends in no
  * name of its own ("", "/", ".", "..", "x/../") is refused: TM_EUSAGE. */

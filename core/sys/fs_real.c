@@ -1,6 +1,6 @@
 /* fs_real.c - the table of file calls as the machine answers them.
  *
- * One system call each, errno negated, nothing retried and no words: what a caller wants beyond
+ * One system call each (but for folders and trees: dir.c), errno negated, nothing retried and no words: what a caller wants beyond
  * that is in fs.c and works the same over a table that injects faults. Nothing here is kept
  * between calls, so that any number of threads may use the table.
  *
@@ -117,6 +117,22 @@ static int real_volume(void *self, const char *path, struct tm_volume *out)
   return 0;
 }
 
+static int real_readlink(void *self, const char *path, char *out, size_t size)
+{
+  ssize_t n = readlink(path, out, size);
+  return n < 0 ? -errno : (int)n;
+}
+
+static int real_dir_read(void *self, const char *path, tm_on_name on_name, void *data)
+{
+  return tm_dir_read(path, on_name, data);
+}
+
+static int real_tree_remove(void *self, const char *path, struct tm_err *err)
+{
+  return tm_tree_remove(path, err);
+}
+
 const struct tm_fs *tm_fs_real(void)
 {
   static const struct tm_fs real = {
@@ -133,6 +149,9 @@ const struct tm_fs *tm_fs_real(void)
     .mkdir = real_mkdir,
     .symlink = real_symlink,
     .volume = real_volume,
+    .readlink = real_readlink,
+    .dir_read = real_dir_read,
+    .tree_remove = real_tree_remove,
   };
   return &real;
 }

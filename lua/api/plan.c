@@ -405,7 +405,7 @@ int tm_plan_add(struct tm_buf *out, const struct tm_plan *plan, struct tm_err *e
   struct tm_json *explained = NULL;
   int rc = tm_preflight(&look, err);
   if (rc == 0 && plan->explain) {
-    explained = tm_explain(plan->pipeline, plan->fs, plan->workspace, err);
+    explained = tm_explain(plan->pipeline, plan->fs, plan->workspace, plan->no_reuse, err);
     rc = explained ? 0 : err->code;
   }
   if (rc == 0)

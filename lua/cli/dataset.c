@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
+#include "cli/name_table.h"
 
 struct dataset_options {
   const char *version, *description;
@@ -162,14 +163,9 @@ static void add_words(struct tm_buf *out, const char *label, const char *text)
 
 /* list */
 
-struct row {
-  char *name, *rest;
-};
-
 struct listing {
   bool json;
-  struct TM_ARRAY(struct row) rows;
-  int width;
+  struct tm_name_table table;
   struct tm_buf text;
 };
 
@@ -196,38 +192,30 @@ static int on_dataset(void *data, struct tidemill_dataset *d)
     add_json(&l->text, d);
     return 0;
   }
-  if ((int)strlen(info->name) > l->width)
-    l->width = (int)strlen(info->name);
-  *TM_ARRAY_ADD(&l->rows) = (struct row) { .name = tm_xstrdup(info->name), .rest = rest_of(info) };
+  tm_name_table_add(&l->table, info->name, rest_of(info));
   return 0;
 }
 
-static void add_table(struct listing *l)
+static char *heading(void)
 {
-  if (l->rows.len > 0)
-    tm_buf_printf(&l->text, "%-*s  %7s  %10s  %15s  %-19s  %s\n", l->width, "name", "version",
-                  "files", "bytes", "registered (UTC)", "description");
-  for (size_t i = 0; i < l->rows.len; i++)
-    tm_buf_printf(&l->text, "%-*s  %s", l->width, l->rows.at[i].name, l->rows.at[i].rest);
+  return tm_xprintf("%7s  %10s  %15s  %-19s  %s", "version", "files", "bytes", "registered (UTC)",
+                    "description");
 }
 
 static int list(struct dataset *d, struct tm_err *err)
 {
-  struct listing l = { .json = d->o.json, .width = (int)strlen("name") };
+  struct listing l = { .json = d->o.json };
+  char *columns = heading();
   const char *name = d->rest.len > 1 ? d->rest.at[1] : NULL;
   int rc = tidemill_workspace_datasets(d->workspace, name, on_dataset, &l, err);
+  tm_name_table_write(&l.table, columns, &l.text);
   if (rc == 0) {
-    add_table(&l);
     if (l.text.len == 0)
       tm_cli_say("no dataset is registered in the workspace '%s' yet",
                  tidemill_workspace_path(d->workspace));
     rc = tm_cli_write(&l.text);
   }
-  for (size_t i = 0; i < l.rows.len; i++) {
-    free(l.rows.at[i].name);
-    free(l.rows.at[i].rest);
-  }
-  TM_ARRAY_RELEASE(&l.rows);
+  free(columns);
   tm_buf_release(&l.text);
   return rc;
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
+#include "cli/name_table.h"
 
 #define MESSAGE_MAX 300 /* bytes of an error that are shown */
 
@@ -248,15 +249,11 @@ static int status(const struct tm_cli *cli, int argc, char **argv)
 
 /* jobs */
 
-struct row {
-  char *name, *rest;
-};
-
 struct jobs_list {
   bool json;
   const char *workspace;
-  struct TM_ARRAY(struct row) rows;
-  int width, status;
+  struct tm_name_table table;
+  int status;
   struct tm_buf text;
 };
 
@@ -310,43 +307,33 @@ static int on_job(void *data, struct tidemill_record *r)
   } else if (l->json) {
     tm_buf_printf(&l->text, "%s\n", tidemill_record_json(r));
   } else {
-    struct row row = { .name = tm_xstrdup(name_of(l, job->dir)), .rest = rest_of(job) };
-    if ((int)strlen(row.name) > l->width)
-      l->width = (int)strlen(row.name);
-    *TM_ARRAY_ADD(&l->rows) = row;
+    tm_name_table_add(&l->table, name_of(l, job->dir), rest_of(job));
   }
   return 0;
 }
 
-static void add_table(struct jobs_list *l)
+static char *heading(void)
 {
-  if (l->rows.len > 0)
-    tm_buf_printf(&l->text, "%-*s  %-11s  %-19s  %12s  %s\n", l->width, "name", "status",
-                  "started (UTC)", "duration", "done");
-  for (size_t i = 0; i < l->rows.len; i++)
-    tm_buf_printf(&l->text, "%-*s  %s", l->width, l->rows.at[i].name, l->rows.at[i].rest);
+  return tm_xprintf("%-11s  %-19s  %12s  %s", "status", "started (UTC)", "duration", "done");
 }
 
 static int list_jobs(const struct tm_cli *cli, const struct status_options *o, struct tm_err *err)
 {
-  struct jobs_list l = { .json = o->json, .width = (int)strlen("name") };
+  struct jobs_list l = { .json = o->json };
   struct tidemill_workspace *ws = NULL;
   int rc = tm_cli_open_workspace(cli, &ws, false, err);
   if (rc < 0)
     return rc;
   l.workspace = tidemill_workspace_path(ws);
   rc = tidemill_workspace_jobs(ws, o->all, on_job, &l, err);
+  char *columns = heading();
+  tm_name_table_write(&l.table, columns, &l.text);
+  free(columns);
   if (rc == 0) {
-    add_table(&l);
     if (l.text.len == 0 && l.status == 0)
       tm_cli_say("there is no job yet in the workspace '%s'", l.workspace);
     rc = tm_cli_write(&l.text);
   }
-  for (size_t i = 0; i < l.rows.len; i++) {
-    free(l.rows.at[i].name);
-    free(l.rows.at[i].rest);
-  }
-  TM_ARRAY_RELEASE(&l.rows);
   tm_buf_release(&l.text);
   tidemill_workspace_close(ws);
   return rc ? rc : l.status;

@@ -1,6 +1,7 @@
 -- Refusals that come before anything of a job is made: destinations that are taken, paths of inputs that are.
 -- `--dry-run` says the same.
 local job = require "support.job"
+local steps = require "support.steps"
 local lfs = require "lfs"
 
 local function has(text, part) assert.is_truthy(text:find(part, 1, true), ("'%s' is not in: %s"):format(part, text)) end
@@ -65,6 +66,18 @@ describe("refused before there is a job", function()
     refused(t, { "out.zip' of output 'there' is there" })
   end)
 
+  it("is a dataset among the arguments that is not there", function()
+    local t = case('arguments = { "--model", tm.Dataset.File.from_files "nowhere" }')
+    refused(t, { "ParallelRunStep: 'arguments[2]': there is no file or folder '" .. t:path "nowhere'" })
+    refused(case('arguments = { tm.Dataset.File.from_files("models"):take(1) }'),
+      { "'arguments[1]' is a FileDataset", "or of a part; accepted: " })
+  end)
+
+  it("is a table that is to be mounted", function()
+    refused(case(nil, 'local rows = tm.Dataset.Tabular.from_delimited_files("in/*"):as_mount "here"'),
+      { "dataset:as_mount is for files, of a FileDataset; the rows of a table are read where its files are" })
+  end)
+
   it("is the path of an input that is taken, or below a file", function()
     local side = 'side_inputs = { tm.Dataset.File.from_files("models"):as_mount "%s" }'
     local t = case(side:format "taken")
@@ -124,5 +137,75 @@ describe("a destination that holds the earlier result", function()
     t:expect(r, 2)
     has(r.err, "the step is not reused: input 'in/0004.txt' is new")
     assert.equal(2, #names_in(t:path "workspace/jobs"))
+  end)
+end)
+
+describe("the full destination of a step that reads what others write", function()
+  after_each(job.check_end)
+
+  local WORDS = { "run", "pipeline.lua", "--progress", "none", "--json" }
+
+  --- first -> second -> third, which is at a destination; of `how`: "", ":as_upload()".
+  local function chain(how, first)
+    local t = job.case()
+    t:inputs(2)
+    t:script("function run(m) return names_of(m) end", "first.lua")
+    t:script("function run(m) return { (io.open(m[1]):read '*l') } end", "more.lua")
+    steps.pipeline(t, ([[
+      step("first", "first.lua", files "in/*", { output = output.rows%s }),
+      step("second", "more.lua", output.rows, { output = output.more }),
+      step("third", "more.lua", output.more, { output = there }),
+    ]]):format(first or ""),
+      ('local there = tm.OutputFileDatasetConfig { name = "there", destination = "out" }%s'):format(how))
+    return t
+  end
+
+  --- Before anything is made: the destination as it was, no job more.
+  local function refused_now(t, words, jobs)
+    local before = t:read "out/parallel_run_step.txt"
+    for _, more in ipairs { {}, { "--dry-run" } } do
+      local r = t:run { "run", "pipeline.lua", "--progress", "none", unpack(more) }
+      t:expect(r, 2)
+      has(r.err, "step 'third': destination '")
+      has(r.err, words)
+      assert.is_truthy(r.err:find "pipeline%.lua:%d+: ")
+    end
+    assert.equal(jobs, #names_in(t:path "workspace/jobs"))
+    assert.equal(before, t:read "out/parallel_run_step.txt")
+  end
+
+  for _, how in ipairs { "", ":as_upload()" } do
+    it("is let pass where all is reused, and refused at once where something before it is run " .. how, function()
+      local t = chain(how)
+      t:expect(t:run(WORDS), 0)
+      t:expect(t:run { "run", "pipeline.lua", "--dry-run" }, 0)
+      local r = t:run(WORDS)
+      t:expect(r, 0)
+      for _, s in ipairs(r.result.steps) do assert.is_true(s.reused, s.name) end
+      t:write("in/0001.txt", "changed\n")
+      refused_now(t, "(the step is not reused: step 'first', which it depends on, is run: "
+        .. "input 'in/0001.txt': size 2 -> 8)", 2)
+    end)
+  end
+
+  it("is refused at once where a step before it may not be reused", function()
+    local t = chain("", ", allow_reuse = false")
+    t:expect(t:run(WORDS), 0)
+    refused_now(t, "step 'first', which it depends on, is run: allow_reuse is false)", 1)
+  end)
+
+  it("is refused at once where its own definition has changed", function()
+    local t = chain ""
+    t:expect(t:run(WORDS), 0)
+    t:write("more.lua", t:read "more.lua" .. "-- edited")
+    refused_now(t, "(the step is not reused: script ", 1)
+  end)
+
+  it("is this job's own when it is gone on with", function()
+    local t = chain ":as_upload()"
+    t:write("more.lua", "function run(m) if not io.open '%s' then error 'no' end return { 'x' } end")
+    t:expect_job(1)
+    t:write("out/theirs.txt", "x")
+    has(t:expect_job(2, { "--resume" }).err, "is not empty")
   end)
 end)

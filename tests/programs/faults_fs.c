@@ -201,6 +201,36 @@ static int faults_symlink(void *self, const char *target, const char *path)
   return rc;
 }
 
+static int faults_readlink(void *self, const char *path, char *out, size_t size)
+{
+  struct faults_fs *f = self;
+  uint64_t call;
+  int rc = count(f, false, "readlink", path, &call);
+  return rc < 0 ? rc : tm_fs_real()->readlink(tm_fs_real()->self, path, out, size);
+}
+
+static int faults_dir_read(void *self, const char *path, tm_on_name on_name, void *data)
+{
+  struct faults_fs *f = self;
+  uint64_t call;
+  int rc = count(f, false, "dir_read", path, &call);
+  return rc < 0 ? rc : tm_fs_real()->dir_read(tm_fs_real()->self, path, on_name, data);
+}
+
+/* One call: what is in a tree that is removed is nobody's. */
+static int faults_tree_remove(void *self, const char *path, struct tm_err *err)
+{
+  struct faults_fs *f = self;
+  uint64_t call;
+  int rc = count(f, true, "tree_remove", path, &call);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot remove '%s'", path);
+  trace_begin(&f->trace);
+  rc = tm_fs_real()->tree_remove(tm_fs_real()->self, path, err);
+  trace_end(&f->trace, rc, NULL, "remove %s", path);
+  return rc;
+}
+
 static int set_error(struct faults_fs *f, const char *name)
 {
   for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
@@ -262,7 +292,10 @@ int faults_fs_init(struct faults_fs *f, const char *plan)
                            .unlink = faults_unlink,
                            .mkdir = faults_mkdir,
                            .symlink = faults_symlink,
-                           .volume = faults_volume };
+                           .volume = faults_volume,
+                           .readlink = faults_readlink,
+                           .dir_read = faults_dir_read,
+                           .tree_remove = faults_tree_remove };
   if (!plan)
     return 0;
   if ((size_t)snprintf(words, sizeof(words), "%s", plan) >= sizeof(words))

@@ -11,6 +11,7 @@
  *   synced FD                       it has ended well
  *   mkdir MODE PATH
  *   unlink PATH
+ *   remove PATH                     with all that is in it
  *   rename FROM                     a line with TO follows
  *   symlink PATH                    a line with what it leads to follows
  *

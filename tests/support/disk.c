@@ -5,6 +5,7 @@
  */
 #include "disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "disk_own.h"
 
 uint64_t tm_disk_random(uint64_t *state, uint64_t below)
@@ -118,6 +120,7 @@ static void cut_node(struct tm_disk *d, struct tm_disk_node *n, int64_t length)
   struct tm_disk_write w = { .at = length, .is_cut = true, .serial = d->serial++ };
   *TM_ARRAY_ADD(&n->ops) = w;
   op_apply(&n->seen, &w);
+  n->changed = d->serial;
 }
 
 static struct tm_disk_file *file_of(struct tm_disk *d, int fd)
@@ -201,6 +204,7 @@ static int64_t disk_pwrite(void *self, int fd, const void *p, size_t n, int64_t 
     memcpy(w.bytes, p, n);
   *TM_ARRAY_ADD(&f->node->ops) = w;
   op_apply(&f->node->seen, &w);
+  f->node->changed = d->serial;
   return d->is_cut ? -EIO : (int64_t)n;
 }
 
@@ -237,6 +241,8 @@ static void sync_node(struct tm_disk *d, struct tm_disk_node *n, uint64_t mark)
 {
   size_t left = 0;
   tm_disk_names_sync(d, n, mark);
+  if (n->changed <= mark)
+    n->kept_changed = n->changed;
   for (size_t i = 0; i < n->ops.len; i++) {
     struct tm_disk_write *w = &n->ops.at[i];
     if (w->serial >= mark) {
@@ -286,7 +292,11 @@ static int disk_ftruncate(void *self, int fd, int64_t length)
 
 static int stat_node(const struct tm_disk_node *n, struct tm_stat *out)
 {
-  *out = (struct tm_stat) { .size = (int64_t)n->seen.len, .mode = n->mode };
+  *out = (struct tm_stat) { .size = (int64_t)n->seen.len,
+                            .mode = n->mode,
+                            .dev = 1,
+                            .ino = n->number,
+                            .mtime_ns = (int64_t)n->changed };
   return 0;
 }
 
@@ -310,6 +320,18 @@ static int disk_stat(void *self, const char *path, bool follow, struct tm_stat *
   return answer(d, n ? stat_node(n, out) : -ENOENT);
 }
 
+/* What is at the place that a node is renamed to, or NULL. */
+static int check_replaced(const struct tm_disk_node *n, const struct tm_disk_node *there)
+{
+  if (!there || there == n)
+    return 0;
+  if (tm_disk_node_is_dir(n) && !tm_disk_node_is_dir(there))
+    return -ENOTDIR;
+  if (!tm_disk_node_is_dir(n) && tm_disk_node_is_dir(there))
+    return -EISDIR;
+  return there->names.len > 0 ? -ENOTEMPTY : 0;
+}
+
 static int disk_rename(void *self, const char *from, const char *to)
 {
   struct tm_disk *d = self;
@@ -320,7 +342,7 @@ static int disk_rename(void *self, const char *from, const char *to)
   struct tm_disk_node *n = tm_disk_find(d, from);
   if (!n)
     return answer(d, -ENOENT);
-  if ((rc = tm_disk_place(d, to, &after)) < 0)
+  if ((rc = check_replaced(n, tm_disk_find(d, to))) < 0 || (rc = tm_disk_place(d, to, &after)) < 0)
     return answer(d, rc);
   tm_disk_place(d, from, &before);
   tm_disk_change_add(d, before, after, n);
@@ -334,8 +356,9 @@ static int disk_unlink(void *self, const char *path)
   int rc;
   if (is_refused(d, &rc))
     return rc;
-  if (!tm_disk_find(d, path))
-    return answer(d, -ENOENT);
+  struct tm_disk_node *n = tm_disk_find(d, path);
+  if (!n || n->names.len > 0)
+    return answer(d, n ? -ENOTEMPTY : -ENOENT);
   tm_disk_place(d, path, &from);
   tm_disk_change_add(d, from, nowhere, NULL);
   return answer(d, 0);
@@ -372,6 +395,80 @@ static int disk_volume(void *self, const char *path, struct tm_volume *out)
   return 0;
 }
 
+static int disk_readlink(void *self, const char *path, char *out, size_t size)
+{
+  struct tm_disk *d = self;
+  int rc;
+  if (is_refused(d, &rc))
+    return rc;
+  struct tm_disk_node *n = tm_disk_find(d, path);
+  if (!n || !S_ISLNK(n->mode))
+    return answer(d, n ? -EINVAL : -ENOENT);
+  size_t len = n->seen.len < size ? n->seen.len : size;
+  memcpy(out, n->seen.data, len);
+  return answer(d, (int)len);
+}
+
+static int type_of(const struct tm_disk_node *n)
+{
+  return S_ISDIR(n->mode) ? DT_DIR : S_ISLNK(n->mode) ? DT_LNK : DT_REG;
+}
+
+/* Names may go meanwhile, those that are read among them: they are taken down first. */
+static int disk_dir_read(void *self, const char *path, tm_on_name on_name, void *data)
+{
+  struct tm_disk *d = self;
+  int rc;
+  if (is_refused(d, &rc))
+    return rc;
+  struct tm_disk_node *n = tm_disk_find(d, path);
+  if (!n || !tm_disk_node_is_dir(n))
+    return answer(d, n ? -ENOTDIR : -ENOENT);
+  size_t len = n->names.len;
+  struct tm_disk_name *names = tm_xcalloc(len + 1, sizeof(*names));
+  for (size_t i = 0; i < len; i++)
+    names[i] = (struct tm_disk_name) { tm_xstrdup(n->names.at[i].base), n->names.at[i].node };
+  rc = 0;
+  for (size_t i = 0; i < len && rc >= 0; i++)
+    rc = on_name(data, names[i].base, type_of(names[i].node));
+  for (size_t i = 0; i < len; i++)
+    free(names[i].base);
+  free(names);
+  return answer(d, rc < 0 ? rc : 0);
+}
+
+struct removal {
+  struct tm_disk *d;
+  const char *path;
+};
+
+static int remove_below(struct tm_disk *d, const char *path);
+
+static int on_removed(void *data, const char *name, int type)
+{
+  const struct removal *r = data;
+  char *inner = tm_path_join(r->path, name);
+  int rc = remove_below(r->d, inner);
+  free(inner);
+  return rc;
+}
+
+/* Each name is a call. */
+static int remove_below(struct tm_disk *d, const char *path)
+{
+  int rc = disk_unlink(d, path);
+  if (rc == -ENOTEMPTY &&
+      (rc = disk_dir_read(d, path, on_removed, &(struct removal) { d, path })) == 0)
+    rc = disk_unlink(d, path);
+  return rc == -ENOENT ? 0 : rc;
+}
+
+static int disk_tree_remove(void *self, const char *path, struct tm_err *err)
+{
+  int rc = remove_below(self, path);
+  return rc < 0 ? tm_err_system(err, rc, "cannot remove '%s'", path) : 0;
+}
+
 struct tm_disk *tm_disk_new(uint64_t seed)
 {
   struct tm_disk *d = TM_NEW(struct tm_disk);
@@ -388,7 +485,10 @@ struct tm_disk *tm_disk_new(uint64_t seed)
                            .unlink = disk_unlink,
                            .mkdir = disk_mkdir,
                            .symlink = disk_symlink,
-                           .volume = disk_volume };
+                           .volume = disk_volume,
+                           .readlink = disk_readlink,
+                           .dir_read = disk_dir_read,
+                           .tree_remove = disk_tree_remove };
   d->random = seed;
   tm_disk_node_new(d, S_IFDIR | 0700);
   return d;
@@ -454,6 +554,9 @@ void tm_disk_restart(struct tm_disk *d)
     ops_release(n);
     tm_buf_clear(&n->seen);
     tm_buf_add(&n->seen, n->kept.data, n->kept.len);
+    if (any(d, 2) == 0)
+      n->changed = n->kept_changed;
+    n->kept_changed = n->changed;
   }
   tm_disk_names_settle(d);
   d->is_cut = false;

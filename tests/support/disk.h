@@ -4,7 +4,8 @@
  * between is a list of writes and cuts that may or may not have reached the platters. Names are the same: making, renaming
  * and removing one is on the platters only when its folder has been fsynced. After a power cut a random part of what was
  * not fsynced is there: writes whole, torn, missing, or with their length alone; cuts done or not; names changed or not
- * (what was done to one name stays in order). This is more than a real file system does, on purpose.
+ * (what was done to one name stays in order). This is more than a real file system does, on purpose. The time of a node's last
+ * change is a serial number, which is on the platters when the node has been fsynced; its number stays.
  *
  * Calls are numbered from 1. At one of them the power can be cut, or a fault can happen; an fsync can be left out.
  * One thread. Folders are made with mkdir and take along what is in them when they are renamed; "/" is there.

@@ -20,6 +20,7 @@ struct tm_disk_node *tm_disk_node_new(struct tm_disk *d, uint32_t mode)
 {
   struct tm_disk_node *n = TM_NEW(struct tm_disk_node);
   n->mode = mode;
+  n->number = d->nodes.len + 1;
   *TM_ARRAY_ADD(&d->nodes) = n;
   return n;
 }
@@ -82,6 +83,10 @@ int tm_disk_place(struct tm_disk *d, const char *path, struct tm_disk_place *out
 
 static void change_apply(const struct tm_disk_change *c, bool is_seen)
 {
+  if (is_seen && c->from.dir)
+    c->from.dir->changed = c->serial + 1;
+  if (is_seen && c->to.dir)
+    c->to.dir->changed = c->serial + 1;
   if (c->from.dir)
     names_remove(is_seen ? &c->from.dir->names : &c->from.dir->kept_names, c->from.base);
   if (c->to.dir)

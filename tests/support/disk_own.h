@@ -26,7 +26,10 @@ struct tm_disk_name {
 struct tm_disk_names TM_ARRAY(struct tm_disk_name);
 
 struct tm_disk_node {
-  uint32_t mode;              /* as st_mode */
+  uint32_t mode;   /* as st_mode */
+  uint64_t number; /* as st_ino */
+  uint64_t changed,
+      kept_changed; /* as st_mtim: serial of the last change, as seen, and on the platters */
   struct tm_buf seen, kept;   /* a link: what it leads to */
   struct tm_disk_names names; /* of a folder, as seen */
   struct tm_disk_names kept_names;

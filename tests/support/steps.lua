@@ -14,7 +14,7 @@ local function step(name, script, inputs, o)
   if config.partition_keys then config.mini_batch_size = nil end
   local new = tm.ParallelRunStep {
     name = name, parallel_run_config = tm.ParallelRunConfig(config), inputs = inputs,
-    output = o.output, arguments = o.arguments,
+    output = o.output, arguments = o.arguments, allow_reuse = o.allow_reuse,
   }
   return new
 end

@@ -55,7 +55,7 @@ static void reads_what_is_wanted_and_types(void **state)
   tree_file(*state, "long", "", 0);
   tree_folder(*state, "d");
   tree_link(*state, "l", "nothing");
-  assert_int_equal(tm_folder_read(&f, *state, wants_short, NULL), 0);
+  assert_int_equal(tm_folder_read(&f, tm_fs_real(), *state, wants_short, NULL), 0);
   assert_true(tm_folder_next(&f, &name, &type) && name[0] == 'd' &&
               (type == DT_DIR || type == DT_UNKNOWN));
   assert_true(tm_folder_next(&f, &name, &type) && name[0] == 'f' &&
@@ -70,9 +70,9 @@ static void what_is_no_folder_is_an_error(void **state)
 {
   struct tm_folder f = { .len = 0 };
   char *file = tm_path_join(*state, "f");
-  assert_int_equal(tm_folder_read(&f, file, wants_all, NULL), -ENOENT);
+  assert_int_equal(tm_folder_read(&f, tm_fs_real(), file, wants_all, NULL), -ENOENT);
   tree_file(*state, "f", "", 0);
-  assert_int_equal(tm_folder_read(&f, file, wants_all, NULL), -ENOTDIR);
+  assert_int_equal(tm_folder_read(&f, tm_fs_real(), file, wants_all, NULL), -ENOTDIR);
   tm_folder_release(&f);
   free(file);
 }

@@ -283,9 +283,32 @@ static void work_over_another_job_s_output_is_not_taken_over(void **state)
   add_step(&w, "writer", NULL, output(1, "{'name':'x'}"));
   struct tm_json *reader = add_step(&w, "reader", output(1, "{'name':'x'}"), NULL);
   tm_json_set(reader, "arguments", tree(NULL, NULL, "['--resume_from','latest']"));
-  refused(&w, "p.lua:51: ParallelRunStep: '--resume_from' is in 'arguments' of a step that reads "
-              "what step 'writer' writes, which this job writes anew; accepted: for steps whose "
-              "inputs are there before the job");
+  refused(&w,
+          "p.lua:51: ParallelRunStep: '--resume_from' is in 'arguments' of a step that reads "
+          "what step 'writer' writes: what 'latest' has committed was made of what that step "
+          "had written there, and this job writes it anew; accepted: for steps whose inputs are "
+          "there before the job; to go on with that job itself: tidemill resume latest");
+}
+
+static void nor_is_work_done_with_it_beside(void **state)
+{
+  for (int as_argument = 0; as_argument < 2; as_argument++) {
+    struct world w;
+    setup(&w);
+    add_step(&w, "writer", NULL, output(1, "{'name':'x'}"));
+    struct tm_json *reader = add_step(&w, "reader", NULL, NULL);
+    struct tm_json *arguments =
+        tm_json_set(reader, "arguments", tree(NULL, NULL, "['--resume_from','latest']"));
+    if (as_argument)
+      tm_json_add(arguments, output(1, "{'name':'x'}"));
+    else
+      tm_json_add(tm_json_set(reader, "side_inputs", tm_json_new(TM_JSON_ARRAY)),
+                  output(1, "{'name':'x'}"));
+    refused(&w, "p.lua:51: ParallelRunStep: '--resume_from' is in 'arguments' of a step that reads "
+                "what step 'writer' writes: what 'latest' has committed was made of what that step "
+                "had written there, and this job writes it anew; accepted: for steps whose inputs "
+                "are there before the job; to go on with that job itself: tidemill resume latest");
+  }
 }
 
 static void a_dropped_step_is_waited_for_no_more(void **state)
@@ -380,6 +403,7 @@ int main(void)
     cmocka_unit_test(two_writers_of_one_place_are_refused),
     cmocka_unit_test(destinations_beside_each_other_are_accepted),
     cmocka_unit_test(work_over_another_job_s_output_is_not_taken_over),
+    cmocka_unit_test(nor_is_work_done_with_it_beside),
     cmocka_unit_test(a_dropped_step_is_waited_for_no_more),
     cmocka_unit_test(pictures_show_who_waits_for_whom),
     cmocka_unit_test(a_long_chain_is_read_and_drawn),

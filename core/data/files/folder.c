@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sys/fs.h"
 
 bool tm_folder_add(struct tm_folder *f, const char *name, int type)
 {
@@ -57,10 +56,11 @@ static int on_name(void *data, const char *name, int type)
   return tm_folder_add(r->folder, name, type) ? 0 : -EFBIG;
 }
 
-int tm_folder_read(struct tm_folder *f, const char *path, tm_folder_wants wants, void *data)
+int tm_folder_read(struct tm_folder *f, const struct tm_fs *fs, const char *path,
+                   tm_folder_wants wants, void *data)
 {
   struct reading r = { f, wants, data };
-  int rc = tm_dir_read(path, on_name, &r);
+  int rc = fs->dir_read(fs->self, path, on_name, &r);
   if (rc == 0)
     tm_folder_sort(f);
   return rc;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "sys/fs.h"
 
 struct tm_folder {
   struct tm_buf names; /* each: a byte with its type (DT_*), the name, a NUL */
@@ -22,7 +23,8 @@ struct tm_folder {
 typedef bool (*tm_folder_wants)(void *data, const char *name);
 
 /* The names in the folder at `path`, sorted. Returns 0 or a negated errno; -EFBIG when the names take over 4 GB. */
-int tm_folder_read(struct tm_folder *f, const char *path, tm_folder_wants wants, void *data);
+int tm_folder_read(struct tm_folder *f, const struct tm_fs *fs, const char *path,
+                   tm_folder_wants wants, void *data);
 /* One name; false when there is no room (4 GB). */
 bool tm_folder_add(struct tm_folder *f, const char *name, int type);
 /* Sorts what was added and takes out duplicates. */

@@ -208,7 +208,7 @@ static int push_level(struct tm_listing *l, const struct tm_stat *st, bool is_al
     level.is_guess = true;
     tm_folder_sort(&level.folder);
   } else {
-    rc = tm_folder_read(&level.folder, tm_buf_str(&l->path), wants_name, &wanting);
+    rc = tm_folder_read(&level.folder, l->options.fs, tm_buf_str(&l->path), wants_name, &wanting);
   }
   if (rc < 0) {
     tm_folder_release(&level.folder);

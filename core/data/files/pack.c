@@ -5,10 +5,9 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -87,14 +86,14 @@ static int add_contents(struct pack *p, const char *path, int64_t size)
 
 static int add_link(struct pack *p, const char *path)
 {
-  char leads_to[PATH_MAX];
-  ssize_t n = readlink(path, leads_to, sizeof(leads_to) - 1);
-  if (n < 0)
-    return tm_err_system(p->err, -errno, "cannot read link '%s'", path);
-  leads_to[n] = '\0';
+  char *leads_to;
+  int rc = tm_fs_link_read(p->fs, path, &leads_to, p->err);
+  if (rc < 0)
+    return rc;
   archive_entry_set_filetype(p->entry, AE_IFLNK);
   archive_entry_set_perm(p->entry, 0777);
   archive_entry_copy_symlink(p->entry, leads_to);
+  free(leads_to);
   return write_header(p);
 }
 
@@ -144,7 +143,7 @@ static int add_folder(struct pack *p, const char *relative)
   struct tm_folder names = { 0 };
   char *path = under(p->root, relative);
   const char *name;
-  int type, rc = tm_folder_read(&names, path, wants_all, NULL);
+  int type, rc = tm_folder_read(&names, p->fs, path, wants_all, NULL);
   if (rc < 0)
     tm_err_system(p->err, rc, "cannot read folder '%s'", path);
   while (rc == 0 && tm_folder_next(&names, &name, &type)) {

@@ -1,0 +1,25 @@
+/* name_table.h - what a command lists: a line for each thing, its name in front, which stands as wide as the longest of them.
+ *
+ * Zero-initialised is empty. Steps: add(); write(), which empties it.
+ */
+#ifndef TM_CLI_NAME_TABLE_H
+#define TM_CLI_NAME_TABLE_H
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+struct tm_name_row {
+  char *name, *rest;
+};
+
+struct tm_name_table {
+  struct TM_ARRAY(struct tm_name_row) rows;
+  int width; /* of the longest name */
+};
+
+/* `rest`: what is behind the name, with its line break; taken over. */
+void tm_name_table_add(struct tm_name_table *t, const char *name, char *rest);
+/* Adds all of it below a line "name  <heading>"; nothing where there is none. */
+void tm_name_table_write(struct tm_name_table *t, const char *heading, struct tm_buf *out);
+
+#endif

@@ -1,0 +1,356 @@
+/* test_upload.c - the power is cut at every call of an upload (run/upload.h), or it is killed there, and again while it is done anew:
+ * at the destination there is what was there before, or all of the output, and never a part; the next session knows by the mark
+ * whether it is its own, and nothing stays beside it. Then each fsync is left out, to see that its lack would be noticed.
+ * TM_LONG=1: many more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "disk.h"
+#include "run/place.h"
+#include "run/upload.h"
+
+#define JOB "/jobs/job"
+
+/* What is uploaded, and where. */
+struct way {
+  const char *name;
+  bool is_archive;
+  const char
+      *old; /* a file that is at the destination before, with `overwrite`; NULL: nothing is there */
+};
+
+static const struct way ways[] = {
+  { "a folder", false, NULL },
+  { "a folder in the place of another", false, "/place/there/old" },
+  { "an archive", true, NULL },
+  { "an archive in the place of another", true, "/place/there" },
+};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+struct drive {
+  struct tm_disk *disk;
+  const struct tm_fs *fs;
+  const struct way *way;
+  struct tm_step step;
+  struct tm_step_output output;
+  uint64_t random;
+  char *before, *after; /* what is at the place: before, and when all is done */
+  char words[4000];
+};
+
+/* Of an archive, the bytes are not looked at: times of files are in it. */
+struct look {
+  struct tm_buf text;
+  bool is_short;
+  size_t prefix_len;
+};
+
+static void on_node(void *data, const char *path, uint32_t mode, const char *bytes, size_t len)
+{
+  struct look *l = data;
+  if (strncmp(path, "/place/there/", l->prefix_len) != 0 && strcmp(path, "/place/there") != 0)
+    return;
+  if (l->is_short && len > 100)
+    tm_buf_printf(&l->text, "%s: %zu bytes\n", path, len);
+  else
+    tm_buf_printf(&l->text, "%s%s %.*s\n", path, S_ISDIR(mode) ? "/" : "", (int)len, bytes);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What is at the destination, or with `all` also what is beside it, in the order of names. To be freed. */
+static char *look(const struct drive *d, bool all)
+{
+  struct look l = { .is_short = d->way->is_archive,
+                    .prefix_len = strlen(all ? "/place/" : "/place/there/") };
+  struct TM_ARRAY(char *) lines = { 0 };
+  struct tm_buf out = TM_BUF_NONE;
+  tm_disk_walk(d->disk, on_node, &l);
+  for (char *rest = l.text.data, *line; rest && (line = strsep(&rest, "\n"));)
+    *TM_ARRAY_ADD(&lines) = line;
+  if (lines.len > 0)
+    qsort(lines.at, lines.len, sizeof(*lines.at), compare_lines);
+  for (size_t i = 0; i < lines.len; i++)
+    if (*lines.at[i])
+      tm_buf_printf(&out, "%s\n", lines.at[i]);
+  TM_ARRAY_RELEASE(&lines);
+  tm_buf_release(&l.text);
+  return tm_xstrdup(tm_buf_str(&out)); /* `out` may be empty */
+}
+
+static void put(const struct drive *d, const char *path, const char *text)
+{
+  assert_int_equal(tm_fs_write_file(d->fs, path, text, strlen(text), 0600, NULL), 0);
+}
+
+static void make(const struct drive *d, const char *path)
+{
+  assert_int_equal(tm_fs_make_dirs(d->fs, path, 0700, NULL), 0);
+}
+
+/* A step that has written its output, all of it on the disk. */
+static void drive_init(struct drive *d, const struct way *way, uint64_t seed)
+{
+  memset(d, 0, sizeof(*d));
+  d->disk = tm_disk_new(seed);
+  d->fs = tm_disk_fs(d->disk);
+  d->way = way;
+  d->random = seed;
+  d->output = (struct tm_step_output) { .name = (char *)"there",
+                                        .folder = (char *)"step/output",
+                                        .destination = (char *)"/place/there",
+                                        .is_upload = true,
+                                        .archive_format = way->is_archive ? (char *)"tar" : NULL };
+  d->step = (struct tm_step) { .name = (char *)"step",
+                               .where = (char *)"pipeline.lua:7",
+                               .outputs = &d->output,
+                               .outputs_len = 1,
+                               .config = { .overwrite = way->old != NULL } };
+  make(d, JOB "/step/state");
+  make(d, JOB "/step/output/deep");
+  make(d, way->old && !way->is_archive ? "/place/there" : "/place");
+  put(d, JOB "/step/output/rows.txt", "one, two");
+  put(d, JOB "/step/output/deep/more", "three");
+  assert_int_equal(d->fs->symlink(d->fs->self, "deep/more", JOB "/step/output/link"), 0);
+  assert_int_equal(tm_fs_sync_dir(d->fs, JOB "/step/output", NULL), 0);
+  if (way->old)
+    put(d, way->old, "before");
+  d->before = look(d, true);
+}
+
+static void drive_release(struct drive *d)
+{
+  tm_disk_free(d->disk);
+  free(d->before);
+  free(d->after);
+}
+
+static bool bad(struct drive *d, const char *what, const char *text)
+{
+  snprintf(d->words, sizeof(d->words), "%s: %s: %s", d->way->name, what, text);
+  return false;
+}
+
+/* What a session does: whether the place may be written, then the upload. */
+static int upload(struct drive *d, struct tm_err *err)
+{
+  int rc = tm_place_check(d->fs, &d->step, JOB, err);
+  return rc < 0 ? rc : tm_upload_output(d->fs, &d->step, 0, JOB, NULL, err);
+}
+
+/* After a cut: nothing is there, what had been, or all. */
+static bool check_between(struct drive *d)
+{
+  char *now = look(d, false);
+  bool ok = !*now || strcmp(now, d->before) == 0 || strcmp(now, d->after) == 0 ||
+            bad(d, "a part is at the destination", now);
+  free(now);
+  return ok;
+}
+
+/* All is there, known as this job's, and nothing else. */
+static bool check_end(struct drive *d)
+{
+  char *now = look(d, true);
+  bool ok = (strcmp(now, d->after) == 0 || bad(d, "not what must be there", now)) &&
+            (tm_upload_is_done(d->fs, &d->step, 0, JOB) || bad(d, "it is not known as ours", ""));
+  free(now);
+  return ok;
+}
+
+/* A session that ends at call `cut_at`, others that may, then one that does not. */
+static bool run_interrupted(struct drive *d, uint64_t cut_at, bool *reached)
+{
+  struct tm_err err = TM_ERR_NONE;
+  for (int session = 0; session < 4; session++) {
+    struct tm_disk_plan plan = { .cut_at = cut_at };
+    tm_disk_plan(d->disk, &plan);
+    int rc = upload(d, &err);
+    bool is_cut = tm_disk_is_cut(d->disk);
+    *reached = *reached || is_cut;
+    if (rc < 0 && !is_cut)
+      return bad(d, "refused", err.text);
+    tm_disk_restart(d->disk);
+    tm_disk_plan(d->disk, &(struct tm_disk_plan) { 0 });
+    if ((!is_cut && !check_end(d)) || !check_between(d))
+      return false;
+    cut_at = tm_disk_random(&d->random, 3) ? 1 + tm_disk_random(&d->random, 60) : 0;
+  }
+  tm_disk_plan(d->disk, &(struct tm_disk_plan) { 0 });
+  if (upload(d, &err) < 0)
+    return bad(d, "refused at the end", err.text);
+  tm_disk_restart(d->disk);
+  return check_end(d);
+}
+
+/* What an undisturbed upload leaves. */
+static void learn(struct drive *d)
+{
+  struct drive other;
+  drive_init(&other, d->way, 1);
+  assert_int_equal(upload(&other, NULL), 0);
+  d->after = look(&other, true);
+  assert_non_null(strstr(d->after, "/place/there"));
+  assert_null(strstr(d->after, ".tidemill"));
+  drive_release(&other);
+}
+
+static uint64_t times(uint64_t n)
+{
+  return getenv("TM_LONG") ? n * 50 : n;
+}
+
+static void leaves_all_or_nothing_whenever_the_power_goes(void **state)
+{
+  struct drive d;
+  int cuts = 0;
+  for (size_t w = 0; w < WAYS; w++)
+    for (uint64_t round = 0; round < times(30); round++) {
+      bool reached = true;
+      for (uint64_t n = 1; reached; n++) {
+        reached = false;
+        drive_init(&d, &ways[w], round * 100003 + n);
+        learn(&d);
+        if (!run_interrupted(&d, n, &reached))
+          fail_msg("round %d, cut at call %d: %s", (int)round, (int)n, d.words);
+        drive_release(&d);
+        cuts++;
+        reached = reached && n < 400;
+      }
+    }
+  printf("%d sweeps\n", cuts);
+  assert_true(cuts > 2000);
+}
+
+static void leaves_all_or_nothing_when_it_fails_anywhere(void **state)
+{
+  static const int codes[] = { -EIO, -ENOSPC };
+  struct drive d;
+  struct tm_err err = TM_ERR_NONE;
+  for (size_t w = 0; w < WAYS; w++) {
+    bool reached = true;
+    for (uint64_t n = 1; reached; n++) {
+      struct tm_disk_plan plan = { .fault_at = n, .fault = TM_DISK_FAIL, .code = codes[n % 2] };
+      drive_init(&d, &ways[w], n);
+      learn(&d);
+      tm_disk_plan(d.disk, &plan);
+      int rc = upload(&d, &err);
+      reached = tm_disk_has_failed(d.disk);
+      assert_true(rc == 0 || err.text[0]);
+      assert_true(check_between(&d));
+      tm_disk_plan(d.disk, &(struct tm_disk_plan) { 0 });
+      if (n % 3 == 0)
+        tm_disk_restart(d.disk);
+      else
+        tm_disk_kill(d.disk);
+      if (upload(&d, &err) < 0)
+        fail_msg("%s, failed at call %d: %s", ways[w].name, (int)n, err.text);
+      if (!check_end(&d))
+        fail_msg("failed at call %d: %s", (int)n, d.words);
+      drive_release(&d);
+    }
+  }
+}
+
+/* Fsyncs of an upload, by the end of the path. */
+struct site {
+  const char *name, *path_end;
+  bool is_of_folder, is_of_archive;
+};
+
+static const struct site sites[] = {
+  { "a file of the copy", "/rows.txt", true, false },
+  { "a file of a folder in it", "/deep/more", true, false },
+  { "a folder in it", "/deep", true, false },
+  { "the copy itself", NULL, true, true },
+  { "the mark", "/state/upload.0.tmp", true, true },
+  { "the mark's name", "/state", true, true },
+  { "names beside the destination", "/place", true, true },
+};
+#define SITES (sizeof(sites) / sizeof(sites[0]))
+
+static char *copy_path(void)
+{
+  return tm_xprintf(".tidemill-%08x", (unsigned)tm_hash64(JOB, strlen(JOB)));
+}
+
+static bool is_noticed(const struct way *way, const char *path_end)
+{
+  bool noticed = false, reached;
+  for (uint64_t round = 0; round < 3000 && !noticed; round++) {
+    struct drive d;
+    drive_init(&d, way, round);
+    learn(&d);
+    tm_disk_leave_out(d.disk, path_end, 1, UINT64_MAX);
+    noticed = !run_interrupted(&d, 1 + round % 60, &reached);
+    drive_release(&d);
+  }
+  return noticed;
+}
+
+static void notices_each_fsync_that_is_left_out(void **state)
+{
+  char *copy = copy_path();
+  for (size_t w = 0; w < WAYS; w++)
+    for (size_t i = 0; i < SITES; i++) {
+      const struct site *s = &sites[i];
+      bool is_met = ways[w].is_archive ? s->is_of_archive : s->is_of_folder;
+      if (is_met && !is_noticed(&ways[w], s->path_end ? s->path_end : copy))
+        fail_msg("%s: nobody misses the fsync of %s", ways[w].name, s->name);
+    }
+  free(copy);
+}
+
+static void on_fsync(void *data, const char *path)
+{
+  const char **unknown = data;
+  char *copy = copy_path();
+  bool is_known = false;
+  for (size_t i = 0; i < SITES; i++) {
+    const char *end = sites[i].path_end ? sites[i].path_end : copy;
+    size_t n = strlen(path), m = strlen(end);
+    is_known = is_known || (n >= m && strcmp(path + n - m, end) == 0);
+  }
+  free(copy);
+  if (!is_known && !*unknown)
+    *unknown = tm_xstrdup(path);
+}
+
+static void knows_every_fsync(void **state)
+{
+  for (size_t w = 0; w < WAYS; w++) {
+    struct drive d;
+    char *unknown = NULL;
+    drive_init(&d, &ways[w], 1);
+    tm_disk_watch(d.disk, on_fsync, &unknown);
+    assert_int_equal(upload(&d, NULL), 0);
+    if (unknown)
+      fail_msg("%s: an fsync that is in no list: %s", ways[w].name, unknown);
+    drive_release(&d);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(leaves_all_or_nothing_whenever_the_power_goes),
+    cmocka_unit_test(leaves_all_or_nothing_when_it_fails_anywhere),
+    cmocka_unit_test(knows_every_fsync),
+    cmocka_unit_test(notices_each_fsync_that_is_left_out),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
