@@ -223,7 +223,8 @@ static void add_kind(lua_State *L, const struct tidemill_event *e)
   case TIDEMILL_EVENT_MINI_BATCH: add_mini_batch(L, e); break;
   case TIDEMILL_EVENT_STATE:
   case TIDEMILL_EVENT_STEP: set_string(L, "state", tidemill_state_name(e->state)); break;
-  case TIDEMILL_EVENT_PROGRESS: break;
+  case TIDEMILL_EVENT_PROGRESS:
+  case TIDEMILL_EVENT_ROWS: break;
   }
 }
 
@@ -287,6 +288,8 @@ static void deliver(struct lua_job *j, const struct tidemill_event *e)
 static void on_event(void *data, const struct tidemill_event *e)
 {
   struct lua_job *j = data;
+  if (e->kind == TIDEMILL_EVENT_ROWS)
+    return; /* no name of a kind in Lua: who reads along does it in C */
   if (j->beside)
     tm_beside_keep(j->beside, &j->ear, e); /* keeps (4) */
   else

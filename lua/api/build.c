@@ -37,6 +37,8 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   tm_json_set(tree, "name", tm_json_new_string(name));
   tm_json_set(tree, "steps", tm_json_new(TM_JSON_ARRAY));
   int rc = tm_draft_new(out, rt, tree, file, false, err ? err : &unheard);
+  if (rc == 0)
+    (*out)->is_built = true;
   free(file);
   return rc;
 }
@@ -133,6 +135,25 @@ static int refuse_key(const char *key, struct tm_err *err)
   return rc < 0 ? rc : tm_err_set(err, TM_EUSAGE, "'%s' cannot be set", key);
 }
 
+/* Whether it is accepted; words name it as it was given: the option of a command. */
+static int check_value(const struct tidemill_pipeline *p, const char *kind,
+                       const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
+{
+  struct tm_field named = *f;
+  struct tm_buf option = TM_BUF_NONE;
+  tm_buf_add_str(&option, "--");
+  for (const char *c = f->name; *c; c++)
+    tm_buf_add_char(&option, *c == '_' ? '-' : *c);
+  if (p->rt->o.is_command)
+    named.name = option.data;
+  struct tm_json *settled = tm_params_value(&named, given, err);
+  tm_buf_release(&option);
+  if (!settled)
+    return p->rt->o.is_command ? err->code : tm_err_wrap(err, "%s", kind);
+  tm_json_free(settled); /* what was given is kept, as a definition would */
+  return 0;
+}
+
 int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
                           struct tm_err *err)
 {
@@ -140,7 +161,7 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_pipeline_set()", "p", p, "key", key, "value", value, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given, *settled;
+  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given;
   const char *kind = "ParallelRunConfig";
   const struct tm_field *f = tm_params_find(kind, key);
   if (!step)
@@ -154,14 +175,15 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
     return refuse_key(key, err);
   if (f->type == TM_FIELD_VARIABLES &&
       (!strchr(value, '=') || *value == '=')) /* not shown: it may be a secret */
-    return tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
+    return p->rt->o.is_command
+               ? tm_err_set(err, TM_EUSAGE,
+                            "'--environment-variables' is not of the form NAME=VALUE")
+               : tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
   given = value_of(f, tm_json_get(to, key), value);
-  settled = tm_params_value(f, given, err);
-  if (!settled) {
+  if (check_value(p, kind, f, given, err) < 0) {
     tm_json_free(given);
-    return tm_err_wrap(err, "%s", kind);
+    return err->code;
   }
-  tm_json_free(settled); /* what was given is kept, as a definition would */
   tm_json_set(to, key, given);
   return 0;
 }
@@ -201,6 +223,82 @@ int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, c
   if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
     return TM_EUSAGE;
   return add_input(p, tm_plan_table(&path, 1), name, call, err);
+}
+
+static struct tm_json *files_of(const struct tidemill_input *input)
+{
+  struct tm_json *v = tagged("FileDataset"), *options;
+  struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
+  const char *kind = input->is_manifest ? "manifest" : input->entries ? "archives" : "files";
+  tm_json_set(v, "kind", tm_json_new_string(kind));
+  for (size_t i = 0; i < input->paths_len; i++)
+    tm_json_add(paths, tm_json_new_string(input->paths[i]));
+  if (input->entries) {
+    options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
+    tm_json_set(options, "entries", tm_json_new_string(input->entries));
+  }
+  if (input->is_manifest)
+    tm_json_set(v, "null_separated", tm_json_new_bool(input->is_null_separated));
+  return v;
+}
+
+/* What goes with what. */
+static int check_input(const struct tidemill_input *input, const char *call, struct tm_err *err)
+{
+  const char *words = NULL;
+  if (input->paths_len == 0 || !input->paths)
+    words = "`paths` are missing";
+  else if ((input->has_rows && (input->is_manifest || input->entries)) ||
+           (input->is_manifest && input->entries))
+    words = "an input is of one kind: `has_rows`, `is_manifest` or `entries`";
+  else if (input->is_null_separated && !input->is_manifest)
+    words = "`is_null_separated` goes with `is_manifest`";
+  else if (input->limit < 0)
+    words = "`limit` is negative; accepted: a number from 1 on, or 0 for all";
+  return words ? tm_err_set(err, TM_EUSAGE, "%s: %s", call, words) : 0;
+}
+
+int tidemill_pipeline_add_input(struct tidemill_pipeline *p, const struct tidemill_input *given,
+                                struct tm_err *err)
+{
+  static const char call[] = "tidemill_pipeline_add_input()";
+  struct tidemill_input input = TIDEMILL_INPUT_INIT;
+  if (tm_need(err, call, "p", p, "input", given, NULL) < 0)
+    return TM_EUSAGE;
+  if (given->size == 0)
+    return tm_err_set(err, TM_EUSAGE, "%s: the input has no size; begin with TIDEMILL_INPUT_INIT",
+                      call);
+  memcpy(&input, given, given->size < sizeof(input) ? given->size : sizeof(input));
+  if (check_input(&input, call, err) < 0)
+    return TM_EUSAGE;
+  struct tm_json *v =
+      input.has_rows ? tm_plan_table(input.paths, input.paths_len) : files_of(&input);
+  if (input.partition_format)
+    tm_json_set(v, "partition_format", tm_json_new_string(input.partition_format));
+  if (input.limit > 0)
+    tm_json_set(v, "limit", tm_json_new_int(input.limit));
+  return add_input(p, v, input.name, call, err);
+}
+
+int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
+                                      struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  static const char call[] = "tidemill_pipeline_set_working_dir()";
+  err = err ? err : &unheard;
+  if (tm_need(err, call, "p", p, "dir", dir, NULL) < 0)
+    return TM_EUSAGE;
+  if (!p->is_built)
+    return tm_err_set(err, TM_EUSAGE, "%s: pipeline '%s' was not made by tidemill_pipeline_new()",
+                      call, tidemill_pipeline_name(p));
+  char *cwd = tm_api_here(err);
+  if (!cwd)
+    return err->code;
+  free(p->working_dir);
+  p->working_dir = tm_path_absolute(cwd, dir);
+  tm_draft_changed(p);
+  free(cwd);
+  return 0;
 }
 
 int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step, const char *name,

@@ -2,7 +2,7 @@
  * file prints, and our modules in a state of the host's.
  *
  *  (1) A pipeline file prints nothing in a host: descriptor 1 is the host's, and may be closed, or be anything. print() and
- *      io.write() give their text to on_log.
+ *      io.write() give their text to on_log. A host that is a command (is_command) has said otherwise: its files are as in any Lua.
  */
 #include "api/own.h"
 
@@ -133,20 +133,22 @@ static void push_print(lua_State *L, struct tidemill_runtime *rt, const char *be
 void tm_host_prepare(void *data, lua_State *L)
 {
   struct tidemill_runtime *rt = data;
-  if (rt->is_program)
-    return;
-  push_print(L, rt, "\t");
-  lua_setglobal(L, "print");
-  lua_getglobal(L, "io");
-  push_print(L, rt, "");
-  lua_setfield(L, -2, "write");
-  lua_getglobal(L, "package");
-  lua_getfield(L, -1, "preload");
-  lua_pushlightuserdata(L, rt);
-  lua_pushcclosure(L, open_host, 1);
-  lua_setfield(L, -2, "host");
+  if (!rt->o.is_command) {
+    push_print(L, rt, "\t");
+    lua_setglobal(L, "print");
+    lua_getglobal(L, "io");
+    push_print(L, rt, "");
+    lua_setfield(L, -2, "write");
+    tm_lua_set_runtime(L, rt);
+  }
+  if (!rt->o.is_command || rt->added.len > 0) {
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "preload");
+    lua_pushlightuserdata(L, rt);
+    lua_pushcclosure(L, open_host, 1);
+    lua_setfield(L, -2, "host");
+  }
   lua_settop(L, 0);
-  tm_lua_set_runtime(L, rt);
   if (rt->on_lua)
     rt->on_lua(rt->on_lua_data, L);
 }

@@ -144,7 +144,7 @@ int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, c
 
 static void on_note(void *data, enum tidemill_level level, const char *text)
 {
-  tm_cli_say("note: %s", text);
+  tm_cli_say("%s: %s", level == TIDEMILL_WARNING ? "warning" : "note", text);
 }
 
 int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out, struct tm_err *err)
@@ -153,6 +153,7 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
   char *program = tm_process_program();
   o.program = program;
   o.on_log = on_note;
+  o.is_command = true;
   int rc = program ? tidemill_runtime_new(out, &o, err)
                    : tm_err_set(err, -ENOENT,
                                 "cannot tell where this program is: /proc is not there; mount it");
@@ -160,7 +161,6 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
   if (rc < 0)
     return rc;
   (*out)->fs = cli->fs;
-  (*out)->is_program = true;
   return 0;
 }
 

@@ -198,6 +198,47 @@ struct tm_json *tm_config_words_read(const struct tm_config_words *given, const 
   return config;
 }
 
+static int set_one(const struct tm_field *f, const struct tm_words *words,
+                   struct tidemill_pipeline *p, struct tm_err *err)
+{
+  struct tm_buf names = TM_BUF_NONE;
+  int rc = 0;
+  if (f->type == TM_FIELD_NAMES) {
+    for (size_t i = 0; i < words->len; i++)
+      tm_buf_printf(&names, "%s%s", i ? "," : "", words->at[i]);
+    rc = tidemill_pipeline_set(p, f->name, tm_buf_str(&names), err);
+    tm_buf_release(&names);
+    return rc;
+  }
+  /* Of variables each is one more, of the others the last one counts. */
+  for (size_t i = f->type == TM_FIELD_VARIABLES ? 0 : words->len - 1; i < words->len && rc == 0;
+       i++)
+    rc = tidemill_pipeline_set(p, f->name, words->at[i], err);
+  return rc;
+}
+
+int tm_config_words_set(const struct tm_config_words *given, struct tidemill_pipeline *p,
+                        struct tm_err *err)
+{
+  int rc = 0;
+  size_t n;
+  const struct tm_field *fields = config_fields(&n);
+  for (size_t i = 0; i < n && rc == 0; i++)
+    if (given->at[i].len > 0)
+      rc = set_one(&fields[i], &given->at[i], p, err);
+  return rc;
+}
+
+const char *tm_config_words_last(const struct tm_config_words *given, const char *name)
+{
+  size_t n;
+  const struct tm_field *fields = config_fields(&n);
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(fields[i].name, name) == 0 && given->at[i].len > 0)
+      return given->at[i].at[given->at[i].len - 1];
+  return NULL;
+}
+
 void tm_config_words_release(struct tm_config_words *given)
 {
   for (size_t i = 0; i < TM_CONFIG_OPTIONS_MAX; i++)

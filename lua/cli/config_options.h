@@ -7,6 +7,8 @@
 #ifndef TM_CLI_CONFIG_OPTIONS_H
 #define TM_CLI_CONFIG_OPTIONS_H
 
+#include <tidemill.h>
+
 #include "base/json.h"
 #include "cli/options.h"
 
@@ -34,6 +36,11 @@ void tm_config_options_add_help(struct tm_buf *out, const struct tm_config_optio
  * "'--run-max-try' is \"0\"; accepted: an integer from 1 on". */
 struct tm_json *tm_config_words_read(const struct tm_config_words *given, const char *cwd,
                                      struct tm_err *err);
+/* Sets them in the step that was added last. TM_EUSAGE: as above. */
+int tm_config_words_set(const struct tm_config_words *given, struct tidemill_pipeline *p,
+                        struct tm_err *err);
+/* The last word that was given for a parameter; NULL: none. */
+const char *tm_config_words_last(const struct tm_config_words *given, const char *name);
 void tm_config_words_release(struct tm_config_words *given);
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/own.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/execute.h"

@@ -1,0 +1,183 @@
+/* words.c - see words.h. A job of `map` is a job as any other: same checks, same record, resumed the same way. */
+#include "cli/words.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "cli/launch.h"
+
+#define NAME_LONGEST  32 /* of a step (plan/params.h) */
+#define NAME_SHORTEST 3
+
+/* A name for a job, of the name of a script: small letters, digits and '-', 3 to 32 of them. To be freed. */
+static char *name_of(const char *script)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  char *stem = tm_path_stem(script), *text;
+  for (const char *at = stem; *at && name.len < NAME_LONGEST; at++) {
+    char c = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+    bool is_letter = c >= 'a' && c <= 'z', is_digit = c >= '0' && c <= '9';
+    if (is_letter || (is_digit && name.len > 0))
+      tm_buf_add_char(&name, c);
+    else if (name.len > 0 && name.data[name.len - 1] != '-')
+      tm_buf_add_char(&name, '-');
+  }
+  while (name.len > 0 && name.data[name.len - 1] == '-')
+    name.len--;
+  if (name.len < NAME_SHORTEST)
+    text = tm_xprintf("map%s%.*s", name.len > 0 ? "-" : "", (int)name.len, tm_buf_str(&name));
+  else
+    text = tm_xstrndup(name.data, name.len);
+  tm_buf_release(&name);
+  free(stem);
+  return text;
+}
+
+/* Reading. */
+
+/* Behind the first `--` everything is the script's. Returns how many words are ours. */
+static int split(struct tm_map_words *w, int argc, char **argv)
+{
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--") == 0) {
+      w->arguments = argv + i + 1;
+      w->arguments_len = (size_t)(argc - i - 1);
+      return i;
+    }
+  return argc;
+}
+
+static int check_inputs(struct tm_map_words *w, struct tm_err *err)
+{
+  if (w->words.len == 0)
+    return tm_err_set(err, TM_EUSAGE, "an entry script is missing");
+  if (w->words.len == 1)
+    return tm_err_set(err, TM_EUSAGE,
+                      "an input is missing; accepted: files, folders, patterns, or '-': paths from "
+                      "standard input");
+  for (size_t i = 1; i < w->words.len; i++) {
+    w->has_stdin = w->has_stdin || strcmp(w->words.at[i], "-") == 0;
+    if (!*w->words.at[i])
+      return tm_err_set(err, TM_EUSAGE, "input %zu is empty; accepted: a file, a folder, a pattern",
+                        i);
+  }
+  if (w->has_stdin && w->words.len > 2)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'-' stands alone: paths come from standard input or are arguments");
+  return 0;
+}
+
+static int check_options(struct tm_map_words *w, const struct tm_map_options *given,
+                         struct tm_err *err)
+{
+  if (given->has_rows && w->has_stdin)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--rows' goes with files, folders and patterns: '-' is a list of files");
+  if (given->entries && (w->has_stdin || given->has_rows))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--entries' goes with archives as inputs: files, folders and patterns");
+  if (given->is_null_separated && !w->has_stdin)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'-0' goes with '-': NUL between the paths of standard input");
+  if (given->limit && (!tm_text_int(given->limit, &w->limit) || w->limit < 1))
+    return tm_err_set(err, TM_EUSAGE, "'--limit' is \"%s\"; accepted: an integer from 1 on",
+                      given->limit);
+  return 0;
+}
+
+static int check_entry(const struct tm_map_words *w, struct tm_err *err)
+{
+  struct stat st;
+  if (stat(w->words.at[0], &st) < 0)
+    return tm_err_set(err, TM_EUSAGE, "cannot read the entry script '%s': %s", w->words.at[0],
+                      tm_code_text(-errno));
+  if (!S_ISREG(st.st_mode))
+    return tm_err_set(err, TM_EUSAGE, "'%s' is no file; accepted: an entry script in Lua",
+                      w->words.at[0]);
+  return 0;
+}
+
+int tm_words_read(struct tm_map_words *w, const struct tm_config_options *options, int argc,
+                  char **argv, void *out, const struct tm_map_options *given, struct tm_err *err)
+{
+  int rc = tm_options_read(options->all.at, options->all.len, split(w, argc, argv), argv, out,
+                           &w->words, err);
+  if (rc < 0 || (rc = check_inputs(w, err)) < 0 || (rc = check_options(w, given, err)) < 0)
+    return rc;
+  char *cwd = tm_launch_path(".", err); /* there must be one */
+  free(cwd);
+  return cwd ? check_entry(w, err) : err->code;
+}
+
+/* Building. */
+
+static bool ends_in(const char *name, const char *end)
+{
+  size_t n = strlen(name), m = strlen(end);
+  return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* The file in the job is named as the one that was asked for where that says of which kind it is; what is set then goes before. */
+static int name_output(struct tidemill_pipeline *p, const char *output, struct tm_err *err)
+{
+  if (!output || !(ends_in(output, ".csv") || ends_in(output, ".tsv")))
+    return 0;
+  return tidemill_pipeline_set(p, "append_row_file_name", tm_path_base(output), err);
+}
+
+static int add_input(struct tidemill_pipeline *p, const struct tm_map_words *w,
+                     const struct tm_map_options *given, struct tm_err *err)
+{
+  struct tidemill_input input = TIDEMILL_INPUT_INIT;
+  input.paths = (const char *const *)w->words.at + 1;
+  input.paths_len = w->words.len - 1;
+  input.has_rows = given->has_rows;
+  input.is_manifest = w->has_stdin;
+  input.is_null_separated = given->is_null_separated;
+  input.entries = given->entries;
+  input.partition_format = given->partition_format;
+  input.limit = w->limit;
+  return tidemill_pipeline_add_input(p, &input, err);
+}
+
+static int add_step(struct tidemill_pipeline *p, const struct tm_map_words *w,
+                    const struct tm_map_options *given, struct tm_err *err)
+{
+  char *entry = tm_launch_path(w->words.at[0], err);
+  int rc = entry ? tidemill_pipeline_add_step(p, tidemill_pipeline_name(p), entry, err) : err->code;
+  free(entry);
+  if (rc == 0)
+    rc = tidemill_pipeline_set_working_dir(p, ".", err);
+  if (rc == 0) /* who types a command wants it run */
+    rc = tidemill_pipeline_set(p, "allow_reuse", "false", err);
+  if (rc == 0)
+    rc = name_output(p, given->output, err);
+  if (rc == 0)
+    rc = tm_config_words_set(&given->config, p, err);
+  if (rc == 0)
+    rc = add_input(p, w, given, err);
+  for (size_t i = 0; i < w->arguments_len && rc == 0; i++)
+    rc = tidemill_pipeline_add_argument(p, w->arguments[i], err);
+  return rc;
+}
+
+int tm_words_build(struct tidemill_pipeline **p, struct tidemill_runtime *rt,
+                   const struct tm_map_words *w, const struct tm_map_options *given,
+                   struct tm_err *err)
+{
+  char *name = name_of(w->words.at[0]);
+  int rc = tidemill_pipeline_new(p, rt, name, NULL, err);
+  free(name);
+  if (rc == 0)
+    rc = add_step(*p, w, given, err);
+  return rc < 0 ? rc : tidemill_pipeline_check(*p, err);
+}
+
+void tm_words_release(struct tm_map_words *w)
+{
+  TM_ARRAY_RELEASE(&w->words);
+}
