@@ -145,12 +145,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
 {
   const struct tm_execute *e = x->o;
   struct tidemill_job_options o = e->o;
-  struct tidemill_screen screen = TIDEMILL_SCREEN_INIT;
-  struct tm_writer writer = tm_terminal_writer(&x->terminal);
-  screen.write = writer.write;
-  screen.is_ready = writer.is_ready;
-  screen.width = writer.width;
-  screen.data = writer.data;
+  struct tidemill_screen screen = tm_terminal_screen(&x->terminal);
   screen.progress = mode_of(x);
   screen.has_color = tm_terminal_has_color(&x->terminal);
   o.screen = &screen;
