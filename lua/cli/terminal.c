@@ -89,8 +89,8 @@ static int width(void *data)
 /* Waits for whoever reads. */
 static void write_all(struct tm_terminal *t)
 {
-  ssize_t put = 0;
-  while (t->held.len > 0 && (put >= 0 || errno == EINTR)) {
+  ssize_t put = 1;
+  while (t->held.len > 0 && (put > 0 || errno == EINTR)) {
     put = write(t->fd, t->held.data, t->held.len);
     if (put > 0)
       tm_buf_remove_front(&t->held, (size_t)put);
