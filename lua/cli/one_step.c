@@ -17,6 +17,8 @@
 #include "base/text.h"
 #include "cli/execute.h"
 #include "plan/datasets.h"
+#include "plan/params.h"
+#include "plan/pipeline.h"
 
 #define NAME_LONGEST  32 /* of a step (plan/params.h) */
 #define NAME_SHORTEST 3
@@ -190,6 +192,77 @@ static int make_pipeline(struct tm_one_step *s, const struct tm_one_step_options
   s->pipeline = tm_pipeline_from_options(tree, s->cwd, err);
   tm_json_free(tree);
   return s->pipeline ? 0 : err->code;
+}
+
+/* As a pipeline of the library. */
+
+/* A parameter as it was typed, in the words of tidemill_pipeline_set(). */
+static int set_one(struct tidemill_pipeline *p, const struct tm_field *f,
+                   const struct tm_words *words, struct tm_err *err)
+{
+  struct tm_buf names = TM_BUF_NONE;
+  int rc = 0;
+  if (f->type == TM_FIELD_VARIABLES) {
+    for (size_t i = 0; i < words->len && rc >= 0; i++)
+      rc = tidemill_pipeline_set(p, f->name, words->at[i], err);
+    return rc;
+  }
+  for (size_t i = f->type == TM_FIELD_NAMES ? 0 : words->len - 1; i < words->len; i++)
+    tm_buf_printf(&names, "%s%s", names.len > 0 ? "," : "", words->at[i]);
+  rc = tidemill_pipeline_set(p, f->name, tm_buf_str(&names), err);
+  tm_buf_release(&names);
+  return rc;
+}
+
+static int set_config(struct tidemill_pipeline *p, const struct tm_one_step_options *given,
+                      struct tm_err *err)
+{
+  size_t n;
+  const struct tm_field *fields = tm_params_fields("ParallelRunConfig", &n);
+  int rc = tidemill_pipeline_set(p, "allow_reuse", "false", err);
+  for (size_t i = 0; i < n && rc >= 0; i++)
+    if (given->config.at[i].len > 0)
+      rc = set_one(p, &fields[i], &given->config.at[i], err);
+  return rc;
+}
+
+static int add_input(struct tidemill_pipeline *p, const struct tm_one_step *s,
+                     const struct tm_one_step_options *given, struct tm_err *err)
+{
+  const char *first = s->words.at[1];
+  int rc = given->has_rows  ? tidemill_pipeline_add_table(p, first, NULL, err)
+           : given->entries ? tidemill_pipeline_add_archives(p, first, NULL, err)
+           : s->has_stdin   ? tidemill_pipeline_add_manifest(p, first, NULL, err)
+                            : tidemill_pipeline_add_files(p, first, NULL, err);
+  const char *const options[][2] = {
+    { "entries", given->entries },
+    { "partition_format", given->partition_format },
+    { "null_separated", given->is_null_separated ? "true" : NULL },
+    { "limit", given->limit },
+  };
+  for (size_t i = 2; i < s->words.len && rc >= 0; i++)
+    rc = tidemill_pipeline_add_path(p, s->words.at[i], err);
+  for (size_t i = 0; i < TM_COUNT_OF(options) && rc >= 0; i++)
+    if (options[i][1])
+      rc = tidemill_pipeline_set_input(p, options[i][0], options[i][1], err);
+  return rc;
+}
+
+int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *s,
+                      const struct tm_one_step_options *given, struct tidemill_runtime *rt,
+                      struct tm_err *err)
+{
+  char *name = tm_one_step_name(s->words.at[0]);
+  char *entry = tm_path_absolute(s->cwd, s->words.at[0]);
+  int rc = tidemill_pipeline_new(out, rt, name, s->cwd, err);
+  if (rc >= 0 && (rc = tidemill_pipeline_add_step(*out, name, entry, err)) >= 0 &&
+      (rc = set_config(*out, given, err)) >= 0)
+    rc = add_input(*out, s, given, err);
+  for (size_t i = 0; i < s->arguments_len && rc >= 0; i++)
+    rc = tidemill_pipeline_add_argument(*out, s->arguments[i], err);
+  free(name);
+  free(entry);
+  return rc;
 }
 
 int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,

@@ -6,7 +6,10 @@
 #define TM_CLI_ONE_STEP_H
 
 #include "cli/config_options.h"
-#include "plan/pipeline.h"
+
+struct tidemill_pipeline;
+struct tidemill_runtime;
+struct tm_pipeline;
 
 /* A member of the caller's struct of options. */
 struct tm_one_step_options {
@@ -33,6 +36,10 @@ struct tm_one_step {
 int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,
                      char **argv, void *out, const struct tm_one_step_options *given,
                      struct tm_err *err);
+/* The same as a pipeline of the library, behind tm_one_step_read(): to tidemill_pipeline_free(). */
+int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *s,
+                      const struct tm_one_step_options *given, struct tidemill_runtime *rt,
+                      struct tm_err *err);
 void tm_one_step_release(struct tm_one_step *s);
 
 /* A name for a job, of the name of a script: small letters, digits and '-', 3 to 32 of them. To be freed. */
