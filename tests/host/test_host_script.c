@@ -42,12 +42,18 @@ static const char *const rows_script =
     "end\n"
     "function shutdown() print 'over' end\n";
 
-/* One step, built here, of mini-batches of two. */
-static void build(struct host *h, const char *script)
+/* One step without inputs. */
+static void build_step(struct host *h, const char *script)
 {
   host_put(h, "score.lua", script);
   host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "built", h->dir, &h->err));
   host_must(h, tidemill_pipeline_add_step(h->pipeline, "score", "score.lua", &h->err));
+}
+
+/* One of mini-batches of two. */
+static void build(struct host *h, const char *script)
+{
+  build_step(h, script);
   host_must(h, tidemill_pipeline_set(h->pipeline, "mini_batch_size", "2", &h->err));
   host_must(h, tidemill_pipeline_set(h->pipeline, "environment_variables", "WHO=me", &h->err));
   host_must(h, tidemill_pipeline_add_files(h->pipeline, "in", "files", &h->err));
@@ -175,39 +181,25 @@ static void what_a_script_leaves_is_told(void **state)
   host_end(&h);
 }
 
-static void tables_archives_and_lists_are_inputs(void **state)
+static void a_table_has_paths_and_options(void **state)
 {
   struct host h;
   struct tidemill_script *s;
   const struct tidemill_mini_batch *m;
   const struct tidemill_returned *r;
-  char command[400];
-  host_setup(&h, "good", 4, NULL);
+  host_setup(&h, NULL);
   host_runtime(&h, NULL);
   host_put(&h, "a.csv", "id;name\n1;one\n2;two\n");
   host_put(&h, "b.csv", "id;name\n3;three\n");
-  build(&h, "function run(df) return df:select('name', 'id') end");
+  build_step(&h, "function run(df) return df:select('name', 'id') end");
+  struct tidemill_pipeline *p = h.pipeline;
   struct tidemill_script_options o = heard(&h);
-  tidemill_pipeline_free(h.pipeline);
-  host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
-  expect(&h, tidemill_pipeline_set_input(h.pipeline, "limit", "1", &h.err), TM_EUSAGE,
-         "there is no step yet");
-  host_must(&h, tidemill_pipeline_add_step(h.pipeline, "score", "score.lua", &h.err));
-  expect(&h, tidemill_pipeline_add_path(h.pipeline, "b.csv", &h.err), TM_EUSAGE,
-         "the step has no input yet");
-  host_must(&h, tidemill_pipeline_set(h.pipeline, "append_row_file_name", "rows.csv", &h.err));
-  host_must(&h, tidemill_pipeline_add_table(h.pipeline, "a.csv", NULL, &h.err));
-  host_must(&h, tidemill_pipeline_add_path(h.pipeline, "b.csv", &h.err));
-  host_must(&h, tidemill_pipeline_set_input(h.pipeline, "separator", ";", &h.err));
-  host_must(&h, tidemill_pipeline_set_input(h.pipeline, "set_column_types", "{\"id\": \"string\"}",
-                                            &h.err));
-  expect(&h, tidemill_pipeline_set_input(h.pipeline, "seperator", ";", &h.err), TM_EUSAGE,
-         "did you mean 'separator'");
-  expect(&h, tidemill_pipeline_set_input(h.pipeline, "header", "two", &h.err), TM_EUSAGE,
-         "Dataset.Tabular.from_delimited_files: 'header' is \"two\"; accepted: ");
-  expect(&h, tidemill_pipeline_set_input(h.pipeline, "limit", "no", &h.err), TM_EUSAGE,
-         "'limit' is \"no\"; accepted: an integer from 1 on");
-  host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
+  host_must(&h, tidemill_pipeline_set(p, "append_row_file_name", "rows.csv", &h.err));
+  host_must(&h, tidemill_pipeline_add_table(p, "a.csv", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err));
+  host_must(&h, tidemill_pipeline_set_input(p, "separator", ";", &h.err));
+  host_must(&h, tidemill_pipeline_set_input(p, "set_column_types", "{\"id\": \"string\"}", &h.err));
+  host_must(&h, tidemill_script_load(&s, p, &o, &h.err));
   assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
   holds(m->head, "columns: id string, name string");
   host_must(&h, tidemill_script_init(s, &h.err));
@@ -216,20 +208,57 @@ static void tables_archives_and_lists_are_inputs(void **state)
   assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
   assert_int_equal(m->items, 1);
   tidemill_script_close(s);
-  tidemill_pipeline_free(h.pipeline);
+  host_end(&h);
+}
 
+static void an_option_that_an_input_has_not_is_refused(void **state)
+{
+  struct host h;
+  host_setup(&h, NULL);
+  host_runtime(&h, NULL);
+  host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
+  struct tidemill_pipeline *p = h.pipeline;
+  expect(&h, tidemill_pipeline_set_input(p, "limit", "1", &h.err), TM_EUSAGE,
+         "there is no step yet");
+  host_must(&h, tidemill_pipeline_add_step(p, "score", "score.lua", &h.err));
+  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TM_EUSAGE,
+         "the step has no input yet");
+  expect(&h, tidemill_pipeline_add_manifest(p, NULL, NULL, &h.err), TM_EUSAGE, "`path` is NULL");
+  host_must(&h, tidemill_pipeline_add_table(p, "a.csv", NULL, &h.err));
+  expect(&h, tidemill_pipeline_set_input(p, "seperator", ";", &h.err), TM_EUSAGE,
+         "did you mean 'separator'");
+  expect(&h, tidemill_pipeline_set_input(p, "header", "two", &h.err), TM_EUSAGE,
+         "Dataset.Tabular.from_delimited_files: 'header' is \"two\"; accepted: ");
+  expect(&h, tidemill_pipeline_set_input(p, "limit", "no", &h.err), TM_EUSAGE,
+         "'limit' is \"no\"; accepted: an integer from 1 on");
+  expect(&h, tidemill_pipeline_set_input(p, "limit", NULL, &h.err), TM_EUSAGE, "`value` is NULL");
+  host_must(&h, tidemill_pipeline_add_step(p, "second", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_output_of(p, "score", NULL, &h.err));
+  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TM_EUSAGE, "what another step writes");
+  host_end(&h);
+}
+
+static void archives_and_lists_are_inputs(void **state)
+{
+  struct host h;
+  struct tidemill_script *s;
+  const struct tidemill_mini_batch *m;
+  const struct tidemill_returned *r;
+  char command[400];
+  host_setup(&h, "good", 4, NULL);
+  host_runtime(&h, NULL);
   snprintf(command, sizeof command, "cd %s && tar -cf a.tar in/* && ls -d in/*.00[12] >list",
            h.dir);
   assert_int_equal(system(command), 0);
-  build(&h, rows_script);
+  build_step(&h, rows_script);
+  host_must(&h, tidemill_pipeline_add_argument(h.pipeline, "word", &h.err));
   host_must(&h, tidemill_pipeline_add_archives(h.pipeline, "a.tar", "packed", &h.err));
   host_must(&h, tidemill_pipeline_set_input(h.pipeline, "entries", "**/*.003", &h.err));
   host_must(&h, tidemill_pipeline_add_manifest(h.pipeline, "list", "listed", &h.err));
   host_must(&h, tidemill_pipeline_set_input(h.pipeline, "limit", "1", &h.err));
-  host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
+  host_must(&h, tidemill_script_load(&s, h.pipeline, NULL, &h.err));
   host_must(&h, tidemill_script_init(s, &h.err));
-  for (int i = 0; i < 3; i++)
-    assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
   assert_string_equal(m->dataset, "packed");
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_string_equal(r->rows, "good.003 word\n");
@@ -449,7 +478,9 @@ int main(void)
     cmocka_unit_test(a_script_is_run_over_its_mini_batches),
     cmocka_unit_test(an_edited_script_is_loaded_again),
     cmocka_unit_test(what_a_script_leaves_is_told),
-    cmocka_unit_test(tables_archives_and_lists_are_inputs),
+    cmocka_unit_test(a_table_has_paths_and_options),
+    cmocka_unit_test(an_option_that_an_input_has_not_is_refused),
+    cmocka_unit_test(archives_and_lists_are_inputs),
     cmocka_unit_test(what_cannot_be_loaded_is_refused_with_words),
     cmocka_unit_test(a_mini_batch_of_a_job_is_run_again),
     cmocka_unit_test(another_thread_interrupts_a_compiled_loop),
