@@ -29,7 +29,8 @@
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
  * waited for; nothing is printed, no process-wide setting is changed (locale, directory, mask, limits), exit() is not called.
  * Threads of the library block all signals. Descriptors 0 to 2 are never taken, whether they are open or not. A host that
- * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone.
+ * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for an entry script that
+ * a host wants to interrupt (struct tidemill_script_options).
  */
 #ifndef TIDEMILL_H
 #define TIDEMILL_H
@@ -205,28 +206,22 @@ TM_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *
 /* An input of rows: of delimited files, or, where `path` ends in .jsonl or .ndjson (and .gz), of JSON lines. */
 TM_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
                                        const char *name, struct tm_err *err);
+/* An input whose items are the entries of archives: a path, a folder or a pattern. */
+TM_API int tidemill_pipeline_add_archives(struct tidemill_pipeline *p, const char *path,
+                                          const char *name, struct tm_err *err);
+/* An input of files whose paths stand in this one, one a line; they are read as the job goes on. */
+TM_API int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const char *path,
+                                          const char *name, struct tm_err *err);
+/* One more path of the input that was added last, whose items come behind the others. */
+TM_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path,
+                                      struct tm_err *err);
+/* What the input that was added last is besides, as text: an option of its constructor in Lua by its name (`tidemill help
+ * parameters`), "separator" ";", "partition_format" "{store}/{date:yyyy/MM/dd}"; or "limit": so many items at most. */
+TM_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key,
+                                       const char *value, struct tm_err *err);
 /* An input: the files that an earlier step writes. */
 TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step,
                                            const char *name, struct tm_err *err);
-/* An input with all that there is to say of it; the two above are the short form of most. */
-struct tidemill_input {
-  size_t size;
-  const char *const *paths; /* files, folders, patterns */
-  size_t paths_len;
-  const char *name;       /* or NULL */
-  bool has_rows;          /* of rows: delimited files or JSON lines, by the ending of the first */
-  bool is_manifest;       /* each path is a list of paths, one a line; "-": on standard input */
-  bool is_null_separated; /* these end in NUL */
-  const char *entries; /* the paths are archives, and the items their entries that match; or NULL */
-  const char *partition_format; /* columns in the end of each path; or NULL */
-  int64_t limit;                /* the first items alone; 0: all */
-};
-#define TIDEMILL_INPUT_INIT                                                                        \
-  {                                                                                                \
-    sizeof(struct tidemill_input), NULL, 0, NULL, false, false, false, NULL, NULL, 0               \
-  }
-TM_API int tidemill_pipeline_add_input(struct tidemill_pipeline *p,
-                                       const struct tidemill_input *input, struct tm_err *err);
 /* Of one that is built here: workers of all steps are in `dir`, in place of the folder with the copy of their script. */
 TM_API int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
                                              struct tm_err *err);
@@ -497,6 +492,108 @@ TM_API int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *n
 /* Makes `require "tidemill"` and its modules known to a state of the host's; pipeline:submit { ... } in it gives a job on `rt`, which
  * must live as long as the state. Nothing is raised. */
 TM_API int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, struct tm_err *err);
+
+/* ---- Entry scripts ----
+ *
+ * One that runs in this process, for who works on it: tidemill.load_script() of Lua, `tidemill try` and `replay`. No job is made, and no
+ * worker started: what it does to a process is done to the host's.
+ *
+ *   load -> next, init -> run, next, run, ... -> shutdown -> close
+ *
+ * It has a Lua state of its own, and fresh folders below TMPDIR, or /tmp. It belongs to one thread at a time, and from init() on to the
+ * one that called that. Nothing of the process is changed for it: who wants that it finds its variables sets them, and goes to its
+ * `working_dir`. Structs that these calls give have the library's `size`, and are valid until the next call with the script.
+ */
+
+struct tidemill_script;
+
+struct tidemill_script_options {
+  size_t size;
+  const char *step; /* of this one; NULL: of the only one */
+  /* tidemill_script_interrupt() takes hold. One script of a process at a time: SIGPROF, and the timer of its CPU time, are LuaJIT's until
+   * it is closed; TM_EINUSE: another has them. */
+  bool interruptible;
+  bool no_timeout; /* without the timeouts of the step */
+  /* What it prints (INFO, no line of its own where print() did not end one), and what there is to say of it; NULL: nobody hears it.
+   * From there the script is not closed. */
+  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void *data;
+};
+#define TIDEMILL_SCRIPT_OPTIONS_INIT                                                               \
+  {                                                                                                \
+    sizeof(struct tidemill_script_options), NULL, false, false, NULL, NULL                         \
+  }
+
+struct tidemill_script_info {
+  size_t size;
+  const char *step;
+  const char *job;                             /* its directory; "": of a pipeline */
+  const char *dir;                             /* its own, with the next three in it */
+  const char *output_dir, *log_dir, *temp_dir; /* as of a worker */
+  const char *working_dir;                     /* where a worker of the step is, or would be */
+  bool interruptible;                          /* it was asked for, and the step allows it */
+  /* Of the step; 0: none. The host's clock keeps them, with tidemill_script_interrupt(). */
+  int64_t init_timeout_ns, run_timeout_ns, interrupt_grace_ns;
+};
+
+struct tidemill_mini_batch {
+  size_t size;
+  int64_t mini_batch; /* its number, from 0 */
+  int64_t items;
+  const char *dataset; /* name of the input; "": it has none */
+  const char *head;    /* of a table, for people: its columns, and a few of the rows; "" else */
+};
+
+struct tidemill_returned {
+  size_t size;
+  int64_t items;    /* that run() was given: of an archive what could be read */
+  int64_t elements; /* that it returned; fewer: items have failed */
+  const char *rows; /* as they would stand in the output file; may hold NUL */
+  size_t len;
+};
+
+struct tidemill_script_error {
+  size_t size;
+  const char *text;  /* "run() failed at score.lua:12: ..."; may be of several lines */
+  const char *stack; /* of the script; "": none is known */
+  const char *where; /* "score.lua:12": its innermost line, or "" */
+};
+
+/* The script of a step, with the settings and arguments that it has there. The file is compiled, and not run yet. TM_EUSAGE: the
+ * definition, or a step that is not ready without a job, as it reads what another one writes; TM_ESCRIPT: it is no Lua. `options` may be
+ * NULL, also below. */
+TM_API int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline *p,
+                                const struct tidemill_script_options *options, struct tm_err *err);
+/* The script of a job, as it was then, to run this mini-batch of it again; the job is not changed. `job`: its directory, its name, or
+ * "latest" of the workspace. TM_EUSAGE: there is no such job, step or mini-batch; TM_EINUSE: it runs; TM_ECHANGED: the items are gone;
+ * TM_EDAMAGE, TM_EVERSION, or of the system. */
+TM_API int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_runtime *rt,
+                                      const char *job, int64_t mini_batch,
+                                      const struct tidemill_script_options *options,
+                                      struct tm_err *err);
+TM_API const struct tidemill_script_info *tidemill_script_info(const struct tidemill_script *s);
+/* "NAME=VALUE": what workers of the step find in their environment. NULL: there is none of that number. */
+TM_API const char *tidemill_script_variable(const struct tidemill_script *s, size_t i);
+
+/* The next mini-batch of the step's inputs, which a run() is then for; of a job the one that it was loaded for. 1; 0: there is none.
+ * TM_ENOINPUT: the inputs hold nothing; TM_EINPUT, or of the system. */
+TM_API int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_batch **out,
+                                struct tm_err *err);
+/* Runs the file, in a new Lua state, and calls its init(). Again, after an edit: the file as it is now. TM_ESCRIPT: it has failed, or has
+ * no run(). */
+TM_API int tidemill_script_init(struct tidemill_script *s, struct tm_err *err);
+/* Calls run() over the mini-batch, as often as is wanted. What it returns is judged as in a job. TM_ESCRIPT: it has failed, or has
+ * returned what it may not; TM_EINPUT, or of the system: the mini-batch cannot be loaded. */
+TM_API int tidemill_script_run(struct tidemill_script *s, const struct tidemill_returned **out,
+                               struct tm_err *err);
+TM_API int tidemill_script_shutdown(struct tidemill_script *s, struct tm_err *err);
+/* All of what was wrong with the call that was TM_ESCRIPT last; NULL: none was. */
+TM_API const struct tidemill_script_error *tidemill_script_error(const struct tidemill_script *s);
+/* From any thread, also from a signal handler: init() or run(), where one goes on, fails as soon as can be, and says where it was; compiled
+ * loops too. Within a C function it takes hold when that returns. May come again; not beside a tidemill_script_close(). */
+TM_API void tidemill_script_interrupt(struct tidemill_script *s);
+/* Without a shutdown(). Its temp_dir is removed, and its other folders when nothing is in them; else on_log is told where. */
+TM_API void tidemill_script_close(struct tidemill_script *s);
 
 /* ---- Workspaces ----
  *

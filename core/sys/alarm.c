@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -30,6 +31,10 @@ static struct caught {
 static struct {
   pid_t thread;
   void (*handler)(int signal);
+  atomic_bool is_claimed, is_asked;
+  void (*on_ask)(void *data);
+  void *data;
+  struct sigaction before; /* it was claimed */
 } tick;
 
 static pid_t this_thread(void)
@@ -145,7 +150,11 @@ static void on_nothing(int signal)
 static void on_tick(int signal)
 {
   int error = errno; /* keeps (1) */
-  if (!is_elsewhere(tick.thread, signal))
+  if (is_elsewhere(tick.thread, signal))
+    ;
+  else if (atomic_exchange(&tick.is_asked, false))
+    tick.on_ask(tick.data); /* may raise a tick of its own, which comes when this returns */
+  else
     tick.handler(signal);
   errno = error;
 }
@@ -168,4 +177,32 @@ void tm_tick_wrap(void)
 void tm_tick_raise(void)
 {
   syscall(SYS_tgkill, getpid(), this_thread(), SIGPROF);
+}
+
+bool tm_tick_claim(void (*on_ask)(void *data), void *data)
+{
+  if (atomic_exchange(&tick.is_claimed, true))
+    return false;
+  sigaction(SIGPROF, NULL, &tick.before);
+  tick.on_ask = on_ask;
+  tick.data = data;
+  atomic_store(&tick.is_asked, false);
+  return true;
+}
+
+/* Without a handler a tick that is on its way would end the process: it goes on to do nothing. */
+void tm_tick_release(void)
+{
+  if (tick.before.sa_handler != SIG_DFL)
+    sigaction(SIGPROF, &tick.before, NULL);
+  tick.thread = 0;
+  atomic_store(&tick.is_claimed, false);
+}
+
+void tm_tick_ask(void)
+{
+  if (!tick.thread)
+    return;
+  atomic_store(&tick.is_asked, true);
+  syscall(SYS_tgkill, getpid(), tick.thread, SIGPROF);
 }

@@ -35,5 +35,11 @@ void tm_tick_hush(void);
 void tm_tick_wrap(void);
 /* SIGPROF for this thread; its handler has run when this returns. Async-signal-safe. */
 void tm_tick_raise(void);
+/* From here on SIGPROF is one user's: false, somebody has it. tm_tick_ask() calls `on_ask` then. */
+bool tm_tick_claim(void (*on_ask)(void *data), void *data);
+/* A handler that was there before has it again. */
+void tm_tick_release(void);
+/* From any thread, also from a signal handler, once tm_tick_wrap() was called: on_ask is called within a handler on that thread. */
+void tm_tick_ask(void);
 
 #endif

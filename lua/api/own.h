@@ -11,6 +11,7 @@
  *   plan.c      what a job would do (plan.h), with explain.c
  *   head.c      what a table looks like
  *   host.c      what a host has to do with Lua
+ *   script.c    an entry script in this process (script.h)
  *   words.c     what errors say of options, in a host's words
  *   event.c     events of core as those of tidemill.h
  */
@@ -39,6 +40,12 @@ struct tm_host_value {
   struct tm_json *value;
 };
 
+/* Who hears what there is to say. */
+struct tm_log {
+  void (*on_log)(void *data, enum tidemill_level level, const char *text); /* or NULL */
+  void *data;
+};
+
 struct tidemill_runtime {
   struct tm_loop loop;
   struct tm_wake wake;   /* of its own loop; so is the timer */
@@ -48,6 +55,7 @@ struct tidemill_runtime {
       *waited; /* which one the wait is for; NULL: all, or it was closed meanwhile */
   atomic_bool is_woken;
   struct tidemill_runtime_options o;
+  struct tm_log log;         /* of these */
   char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
   struct tidemill_job *jobs; /* open ones, the newest first */
@@ -133,6 +141,8 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
 /* Gives a state what the host has for pipeline files, and itself a look at it; may raise. `data`: the runtime. */
 void tm_host_prepare(void *data, struct lua_State *L);
 void tm_host_values_release(struct tidemill_runtime *rt);
+/* print() and io.write() of a state give their text to `log`, which lives as long; may raise. */
+void tm_host_take_prints(struct lua_State *L, const struct tm_log *log);
 
 /* The workspace for a file, which is there then, to free(); NULL with words. */
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err);

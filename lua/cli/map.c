@@ -1,6 +1,6 @@
 /* map.c - `tidemill map`: an entry script over files that the command line names, or standard input.
  *
- *   words -> words.c -> pipeline -> execute.c, with outlet.c beside it -> exit status
+ *   words -> one_step.c -> pipeline -> execute.c, with outlet.c beside it -> exit status
  *
  * It is a job as any other, in the workspace, with all its files; what map adds is where its rows go. Without a terminal on
  * standard output they are sent there as they are committed. Whoever reads them may go: the job is canceled then, and the
@@ -17,10 +17,10 @@
 #include "base/text.h"
 #include "cli/launch.h"
 #include "cli/outlet.h"
-#include "cli/words.h"
+#include "cli/one_step.h"
 
 struct map_options {
-  struct tm_map_options step;
+  struct tm_one_step_options step;
   struct tm_launch_options launch;
   bool overwrite, dry_run;
 };
@@ -28,7 +28,7 @@ struct map_options {
 struct map {
   struct map_options o;
   struct tm_config_options options;
-  struct tm_map_words words;
+  struct tm_one_step words;
   struct tm_launch launch;
   int argc;
   char **argv;
@@ -125,7 +125,7 @@ static void add_words(struct tm_buf *out, char **words, size_t n)
 static void add_again(void *data, struct tm_buf *out, const char *dir)
 {
   const struct map *m = data;
-  const struct tm_map_words *w = &m->words;
+  const struct tm_one_step *w = &m->words;
   size_t argc = (size_t)m->argc, ours = w->arguments ? (size_t)(w->arguments - m->argv) - 1 : argc;
   tm_buf_add_str(out, "tidemill");
   add_words(out, m->argv, ours);
@@ -240,13 +240,13 @@ static const struct tm_execute_hooks hooks = { .on_open = on_open,
 /* What was asked for, up to a pipeline that is checked. */
 static int read_all(struct map *m, const struct tm_cli *cli, struct tm_err *err)
 {
-  const struct tm_map_options *given = &m->o.step;
-  int rc = tm_words_read(&m->words, &m->options, m->argc, m->argv, &m->o, given, err);
+  const struct tm_one_step_options *given = &m->o.step;
+  int rc = tm_one_step_read(&m->words, &m->options, m->argc, m->argv, &m->o, given, err);
   m->launch.o = m->o.launch;
   if (rc >= 0)
     rc = tm_launch_init(&m->launch, cli, err);
   if (rc >= 0)
-    rc = tm_words_build(&m->launch.pipeline, m->launch.rt, &m->words, given, err);
+    rc = tm_one_step_build(&m->launch.pipeline, &m->words, given, m->launch.rt, err);
   return rc < 0 ? rc : choose_output(m, err);
 }
 
@@ -254,7 +254,7 @@ static void release(struct map *m)
 {
   tm_outlet_close(&m->outlet);
   tm_launch_release(&m->launch);
-  tm_words_release(&m->words);
+  tm_one_step_release(&m->words);
   tm_config_words_release(&m->o.step.config);
   tm_config_options_release(&m->options);
   free(m->output);

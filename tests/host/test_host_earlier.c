@@ -107,23 +107,28 @@ static void a_job_is_gone_on_with_as_its_record_says(void **state)
 {
   struct host h;
   char first[256], second[256];
-  host_setup(&h, "good", 2, "bad", 1, NULL);
+  host_setup(&h, "good", 2, "wait", 1, NULL);
   setup(&h);
   host_load(&h);
   host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "1", &h.err));
-  run(&h, first);
-  assert_int_equal(h.done, 2);
-  assert_int_equal(h.given_up, 1);
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  while (h.done < 2)
+    assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
+  snprintf(first, sizeof first, "%s", tidemill_job_dir(h.job));
+  tidemill_job_close(h.job); /* interrupted */
+  h.job = NULL;
   tidemill_pipeline_free(h.pipeline);
   host_must(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, first, &h.err));
   assert_string_equal(tidemill_pipeline_name(h.pipeline), "case");
   holds(plan(&h), "workers                  1  (the job's record)");
   host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "2", &h.err));
   h.options.resume = true;
+  host_go(&h, 1);
   run(&h, second);
+  assert_int_equal(h.state, TIDEMILL_COMPLETED);
   assert_string_equal(first, second);
-  assert_int_equal(h.done, 2); /* what is committed is not run again */
-  assert_int_equal(h.given_up, 2);
+  assert_int_equal(h.done, 3); /* what is committed is not run again */
+  tidemill_pipeline_free(h.pipeline);
   expect(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, "none", &h.err), TM_EUSAGE, "none");
   assert_null(h.pipeline);
   host_end(&h);

@@ -1,5 +1,5 @@
-/* test_host_rows.c - what the program does for its user, done by a host: inputs with all there is to say of them, rows read as they
- * are committed and put where they are wanted, a screen for people, the standard descriptors of a command.
+/* test_host_rows.c - what the program does for its user, done by a host: rows read as they are committed and put where they are
+ * wanted, a screen for people, the standard descriptors of a command.
  */
 #include "host.h"
 
@@ -27,13 +27,6 @@ static void build(struct host *h)
   host_must(h, tidemill_pipeline_set(h->pipeline, "process_count_per_node", "1", &h->err));
 }
 
-static void add(struct host *h, struct tidemill_input *input, const char *path)
-{
-  input->paths = &path;
-  input->paths_len = 1;
-  host_must(h, tidemill_pipeline_add_input(h->pipeline, input, &h->err));
-}
-
 /* Its rows, into `out`. */
 static void run(struct host *h, char *out, size_t size)
 {
@@ -45,89 +38,22 @@ static void run(struct host *h, char *out, size_t size)
   read_file(step.output_file, out, size);
 }
 
-static void one_input_has_several_paths_and_a_limit(void **state)
-{
-  struct host h;
-  char rows[400];
-  struct tidemill_input input = TIDEMILL_INPUT_INIT;
-  const char *const paths[] = { "in/good.002", "in/good.000", "in/good.001" };
-  host_setup(&h, "good", 3, NULL);
-  host_runtime(&h, NULL);
-  build(&h);
-  input.paths = paths;
-  input.paths_len = 3;
-  input.limit = 2;
-  host_must(&h, tidemill_pipeline_add_input(h.pipeline, &input, &h.err));
-  run(&h, rows, sizeof rows);
-  assert_string_equal(rows, "good.002\ngood.000\n");
-  host_end(&h);
-}
-
-static void a_list_of_paths_is_an_input(void **state)
-{
-  struct host h;
-  char rows[400], path[256];
-  struct tidemill_input input = TIDEMILL_INPUT_INIT;
-  host_setup(&h, "good", 3, NULL);
-  host_runtime(&h, NULL);
-  build(&h);
-  host_path(&h, "list", path);
-  FILE *f = fopen(path, "w");
-  assert_non_null(f);
-  fwrite("in/good.001\0in/good.000", 1, 24, f);
-  fclose(f);
-  input.is_manifest = input.is_null_separated = true;
-  add(&h, &input, "list");
-  run(&h, rows, sizeof rows);
-  assert_string_equal(rows, "good.001\ngood.000\n");
-  host_end(&h);
-}
-
-static void rows_are_an_input_and_workers_are_where_the_host_says(void **state)
+static void workers_are_where_the_host_says(void **state)
 {
   struct host h;
   char rows[400], here[256];
-  struct tidemill_input input = TIDEMILL_INPUT_INIT;
-  host_setup(&h, NULL);
+  host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
-  host_put(&h, "score.lua",
-           "function run(rows) local out = {} for row in rows:rows() do\n"
-           "  out[#out + 1] = row.a .. ' ' .. os.getenv('PWD') .. '|' .. io.popen('pwd -P'):read() "
-           "end return out end");
-  host_put(&h, "t.csv", "a,b\n1,2\n");
+  host_put(&h, "score.lua", "function run(files) return { io.popen('pwd -P'):read() } end");
   host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
   host_must(&h, tidemill_pipeline_add_step(h.pipeline, "step", "score.lua", &h.err));
   host_must(&h, tidemill_pipeline_set_working_dir(h.pipeline, h.dir, &h.err));
-  input.has_rows = true;
-  add(&h, &input, "t.csv");
+  host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
   run(&h, rows, sizeof rows);
-  snprintf(here, sizeof here, "|%s\n", h.dir);
-  if (!strstr(rows, here))
-    fail_msg("'%s' is not in '%s'", here, rows);
-  host_end(&h);
-}
-
-static void what_does_not_go_together_is_refused(void **state)
-{
-  struct host h;
-  const char *path = "in";
-  struct tidemill_input input = TIDEMILL_INPUT_INIT;
-  host_setup(&h, NULL);
-  host_runtime(&h, NULL);
-  build(&h);
-  expect(&h, tidemill_pipeline_add_input(h.pipeline, &input, &h.err), "`paths` are missing");
-  input.paths = &path;
-  input.paths_len = 1;
-  input.has_rows = input.is_manifest = true;
-  expect(&h, tidemill_pipeline_add_input(h.pipeline, &input, &h.err), "of one kind");
-  input.has_rows = input.is_manifest = false;
-  input.is_null_separated = true;
-  expect(&h, tidemill_pipeline_add_input(h.pipeline, &input, &h.err), "goes with `is_manifest`");
-  input.is_null_separated = false;
-  input.limit = -1;
-  expect(&h, tidemill_pipeline_add_input(h.pipeline, &input, &h.err), "`limit` is negative");
-  input.size = 0;
-  expect(&h, tidemill_pipeline_add_input(h.pipeline, &input, &h.err), "TIDEMILL_INPUT_INIT");
+  snprintf(here, sizeof here, "%s\n", h.dir);
+  assert_string_equal(rows, here);
+  tidemill_job_close(h.job);
+  h.job = NULL;
   tidemill_pipeline_free(h.pipeline);
   host_load(&h);
   expect(&h, tidemill_pipeline_set_working_dir(h.pipeline, "/", &h.err), "tidemill_pipeline_new()");
@@ -258,14 +184,12 @@ static void a_command_lends_its_descriptors(void **state)
   struct host h;
   char rows[400], path[256];
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
-  struct tidemill_input input = TIDEMILL_INPUT_INIT;
   host_setup(&h, "good", 3, NULL);
   o.is_command = true;
   host_runtime(&h, &o);
   build(&h);
   host_put(&h, "list", "in/good.002\nin/good.001\n");
-  input.is_manifest = true;
-  add(&h, &input, "-");
+  host_must(&h, tidemill_pipeline_add_manifest(h.pipeline, "-", NULL, &h.err));
   host_path(&h, "list", path);
   int before = replace(0, path, O_RDONLY);
   char cwd[400];
@@ -294,10 +218,7 @@ static void a_command_lends_its_descriptors(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_input_has_several_paths_and_a_limit),
-    cmocka_unit_test(a_list_of_paths_is_an_input),
-    cmocka_unit_test(rows_are_an_input_and_workers_are_where_the_host_says),
-    cmocka_unit_test(what_does_not_go_together_is_refused),
+    cmocka_unit_test(workers_are_where_the_host_says),
     cmocka_unit_test(rows_are_read_as_they_are_committed),
     cmocka_unit_test(rows_are_put_where_they_are_wanted),
     cmocka_unit_test(people_read_along),

@@ -74,8 +74,8 @@ end
 -- The program's files that reach behind tidemill.h, to what is inside of the library. The others are users of it, as
 -- any host is.
 local inside = {}
-for name in ([[cli.c completion.c config_options.c foreground.c foreground.h help.c line_history.c main.c man.c one_step.c one_step.h
-  prompt.c repl.c repl.h replay.c script.c try.c]]):gmatch "%S+" do
+for name in ([[cli.c completion.c config_options.c help.c line_history.c main.c man.c
+  prompt.c repl.c repl.h script.c]]):gmatch "%S+" do
   inside[name] = true
 end
 

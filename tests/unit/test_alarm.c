@@ -113,9 +113,50 @@ static void a_tick_is_handled_by_one_thread_and_harmless_without_a_handler(void 
   assert_int_equal(here, 2);
 }
 
+static volatile sig_atomic_t asked_here;
+
+static void on_ask(void *data)
+{
+  asked_here += *(int *)data;
+}
+
+static void *ask(void *data)
+{
+  tm_tick_ask();
+  return NULL;
+}
+
+static void another_thread_asks_the_one_that_has_the_tick(void **state)
+{
+  pthread_t thread;
+  struct sigaction now;
+  int step = 1;
+  signal(SIGPROF, on_prof);
+  assert_true(tm_tick_claim(on_ask, &step));
+  assert_false(tm_tick_claim(on_ask, &step));
+  tm_tick_hush();
+  signal(SIGPROF, on_prof);
+  tm_tick_wrap();
+  tm_tick_ask(); /* from the thread itself */
+  assert_int_equal(asked_here, 1);
+  assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
+  while (asked_here < 2)
+    ;
+  pthread_join(thread, NULL);
+  assert_int_equal(here, 0); /* none of them was a tick */
+  tm_tick_hush();
+  tm_tick_release();
+  sigaction(SIGPROF, NULL, &now);
+  assert_true(now.sa_handler == on_prof); /* as it was before */
+  tm_tick_ask();                          /* nobody is there */
+  assert_true(tm_tick_claim(on_ask, &step));
+  tm_tick_release();
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup(another_thread_asks_the_one_that_has_the_tick, setup),
     cmocka_unit_test_setup(an_alarm_is_handled_by_the_thread_that_catches_it, setup),
     cmocka_unit_test_setup(one_that_surrenders_is_ended_by_the_signal, setup),
     cmocka_unit_test_setup(a_tick_is_handled_by_one_thread_and_harmless_without_a_handler, setup),
