@@ -74,9 +74,9 @@ end
 -- The program's files that reach behind tidemill.h, to what is inside of the library. The others are users of it, as
 -- any host is.
 local inside = {}
-for name in ([[cli.c completion.c config_options.c deliver.c deliver.h execute.c
-  execute.h help.c launch.c launch.h
-  like.c like.h line_history.c main.c man.c map.c one_step.c outlet.c
+for name in ([[cli.c config_options.c deliver.c deliver.h execute.c
+  execute.h launch.c launch.h
+  like.c like.h line_history.c main.c map.c one_step.c outlet.c
   outlet.h prompt.c repl.c repl.h resume.c run.c script.c submitted.c submitted.h
   terminal.c terminal.h]]):gmatch "%S+" do
   inside[name] = true
