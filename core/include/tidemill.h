@@ -493,6 +493,54 @@ TM_API int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *n
  * must live as long as the state. Nothing is raised. */
 TM_API int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, struct tm_err *err);
 
+/* ---- Parameters ---- (what definitions accept, for forms and for help: the one table that checks them) */
+
+enum tidemill_parameter_type {
+  TIDEMILL_PARAMETER_INTEGER = 1,
+  TIDEMILL_PARAMETER_SECONDS, /* a number */
+  TIDEMILL_PARAMETER_PERCENT, /* a number */
+  TIDEMILL_PARAMETER_SIZE,    /* bytes, or "10MB" */
+  TIDEMILL_PARAMETER_AMOUNT,  /* items, "10MB" or "500rows" */
+  TIDEMILL_PARAMETER_CHOICE,  /* one of `choices` */
+  TIDEMILL_PARAMETER_BOOL,    /* "true", "false" */
+  TIDEMILL_PARAMETER_TEXT,
+  TIDEMILL_PARAMETER_CHARACTER, /* one */
+  TIDEMILL_PARAMETER_NAME,
+  TIDEMILL_PARAMETER_NAMES,     /* a list of them */
+  TIDEMILL_PARAMETER_FILE_NAME, /* without a folder */
+  TIDEMILL_PARAMETER_PATH,
+  TIDEMILL_PARAMETER_VARIABLES, /* names with values */
+  TIDEMILL_PARAMETER_TYPES,     /* of columns: names with types */
+  TIDEMILL_PARAMETER_OTHER,     /* what only a definition in Lua can make: lists, objects */
+};
+
+struct tidemill_parameter {
+  size_t size;
+  const char *name; /* "run_max_try" */
+  enum tidemill_parameter_type type;
+  const char *help;          /* one line */
+  const char *default_value; /* as text; NULL: none, or worked out */
+  const char *choices;       /* "append_row|summary_only"; NULL: it is no CHOICE */
+  double min, max;           /* of numbers; both 0: any */
+  bool required;
+  bool may_be_parameter; /* a PipelineParameter may stand in its place */
+  bool changeable;       /* it may be another when a job is resumed */
+  char accepted[256];    /* "an integer from 1 on" */
+};
+#define TIDEMILL_PARAMETER_INIT                                                                    \
+  {                                                                                                \
+    sizeof(struct tidemill_parameter), NULL, TIDEMILL_PARAMETER_OTHER, NULL, NULL, NULL, 0, 0,     \
+        false, false, false, ""                                                                    \
+  }
+
+/* The constructors, functions and methods of Lua that take parameters by name, in the order of the manual: "ParallelRunConfig",
+ * "ParallelRunStep", ...; "arguments": of a step, those that are the runner's own. NULL behind the last. Static memory. Any
+ * thread. */
+TM_API const char *tidemill_constructor(size_t i);
+/* Its parameters, in the order of the manual. `out` is given with its `size`; its texts are static memory, or its own. False: there
+ * is none of that number, or no such constructor. Any thread. */
+TM_API bool tidemill_parameter(const char *constructor, size_t i, struct tidemill_parameter *out);
+
 /* ---- Entry scripts ----
  *
  * One that runs in this process, for who works on it: tidemill.load_script() of Lua, `tidemill try` and `replay`. No job is made, and no

@@ -13,20 +13,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-#include "base/check.h"
-#include "base/time.h"
-
-#define CAUGHT_MAX 5
-
-static struct caught {
+static struct {
   pid_t thread;
-  int signal; /* 0: free */
+  int signal; /* 0: none */
   void (*on_alarm)(void *data);
   void *data;
-} all_caught[CAUGHT_MAX];
+} caught;
 
 static struct {
   pid_t thread;
@@ -51,91 +45,36 @@ static int is_elsewhere(pid_t thread, int signal)
   return 1;
 }
 
-static void install_with(int signal, void (*handler)(int), int flags)
-{
-  struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, NULL);
-}
-
 static void install(int signal, void (*handler)(int))
 {
-  install_with(signal, handler, SA_RESTART);
-}
-
-static struct caught *find(int signal)
-{
-  for (int i = 0; i < CAUGHT_MAX; i++)
-    if (all_caught[i].signal == signal)
-      return &all_caught[i];
-  return NULL;
+  struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, NULL);
 }
 
 static void on_caught(int signal)
 {
   int error = errno; /* keeps (1) */
-  const struct caught *c = find(signal);
-  if (c && !is_elsewhere(c->thread, signal))
-    c->on_alarm(c->data);
+  if (signal == caught.signal && !is_elsewhere(caught.thread, signal))
+    caught.on_alarm(caught.data);
   errno = error;
 }
 
 void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data)
 {
-  struct caught *c = find(signal);
-  if (c)
-    install(signal, SIG_DFL);
-  else
-    c = find(0);
-  tm_require(c);
-  *c = (struct caught) {
-    .thread = this_thread(), .signal = signal, .on_alarm = on_alarm, .data = data
-  };
+  tm_alarm_release();
+  caught.thread = this_thread();
+  caught.signal = signal;
+  caught.on_alarm = on_alarm;
+  caught.data = data;
   install(signal, on_caught);
-}
-
-void tm_alarm_break_calls(bool does_break)
-{
-  for (int i = 0; i < CAUGHT_MAX; i++)
-    if (all_caught[i].signal != 0)
-      install_with(all_caught[i].signal, on_caught, does_break ? 0 : SA_RESTART);
-}
-
-static struct timeval timeval_of(int64_t ns)
-{
-  return (struct timeval) { .tv_sec = ns / TM_S, .tv_usec = ns % TM_S / 1000 };
-}
-
-void tm_alarm_start(int64_t first_ns, int64_t again_ns)
-{
-  struct itimerval timer = { .it_interval = timeval_of(again_ns),
-                             .it_value = timeval_of(first_ns) };
-  if (first_ns > 0 && first_ns < 1000)
-    timer.it_value.tv_usec = 1; /* none is "no more" */
-  setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 void tm_alarm_release(void)
 {
-  for (int i = 0; i < CAUGHT_MAX; i++) {
-    if (all_caught[i].signal == SIGALRM)
-      tm_alarm_start(0, 0);
-    if (all_caught[i].signal != 0)
-      install(all_caught[i].signal, SIG_DFL);
-    all_caught[i].signal = 0;
-  }
-}
-
-bool tm_alarm_is_ignored(int signal)
-{
-  struct sigaction now;
-  return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
-void tm_alarm_surrender(int signal)
-{
-  install(signal, SIG_DFL);
-  syscall(SYS_tgkill, getpid(), this_thread(), signal); /* comes when the handler returns */
+  if (caught.signal != 0)
+    install(caught.signal, SIG_DFL);
+  caught.signal = 0;
 }
 
 void tm_alarm_send(pid_t pid)

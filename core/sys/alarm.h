@@ -8,24 +8,13 @@
 #define TM_SYS_ALARM_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-/* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. Five
- * signals a process; catching one again replaces what it called. System calls go on by themselves, unless the next one says
- * otherwise. */
+/* From now on `signal` calls on_alarm, within a signal handler on this thread: it may do what is async-signal-safe. One signal a
+ * process; another takes its place. System calls go on by themselves. */
 void tm_alarm_catch(int signal, void (*on_alarm)(void *data), void *data);
-/* From here on a system call that waits ends with EINTR when one of what was caught comes, or goes on again. On a thread whose
- * code stands that: who reads a terminal for a user's Lua, say. */
-void tm_alarm_break_calls(bool does_break);
-/* Whoever started this process wants the signal to be ignored (nohup). */
-bool tm_alarm_is_ignored(int signal);
-/* SIGALRM for this process, first_ns from now and then every again_ns; first_ns 0: no more. */
-void tm_alarm_start(int64_t first_ns, int64_t again_ns);
-/* What was caught has its default again, and no SIGALRM comes any more. */
+/* What was caught has its default again. */
 void tm_alarm_release(void);
-/* From within on_alarm: `signal` has its default again, and is sent once more: a second Ctrl-C ends the program. */
-void tm_alarm_surrender(int signal);
 /* SIGALRM for the main thread of another process. */
 void tm_alarm_send(pid_t pid);
 

@@ -3,7 +3,7 @@
  *   runtime.c   whose loop, waiting, closing
  *   program.c   where the program is that keepers and workers are
  *   pipeline.c  definitions: loaded, given parameters, checked, shown
- *   params.c    values of parameters
+ *   values.c    values of parameters
  *   earlier.c   what definitions have of earlier jobs
  *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end

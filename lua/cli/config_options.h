@@ -1,6 +1,6 @@
 /* config_options.h - the parameters of ParallelRunConfig as options of a command: --run-invocation-timeout 5.
  *
- * Names, ranges, defaults and help are those of the one table of parameters (plan/params.h); what is new there is an option
+ * Names, ranges, defaults and help are those of the one table of parameters (tidemill_parameter()); what is new there is an option
  * here. Caller: _init() with the options of its own and the place of the words; read the arguments with `all`;
  * tm_config_words_set(); release both.
  */

@@ -102,7 +102,8 @@ static int check_entry(const struct tm_one_step *s, struct tm_err *err)
 }
 
 int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,
-                  char **argv, void *out, const struct tm_one_step_options *given, struct tm_err *err)
+                     char **argv, void *out, const struct tm_one_step_options *given,
+                     struct tm_err *err)
 {
   int rc = tm_options_read(options->all.at, options->all.len, split(s, argc, argv), argv, out,
                            &s->words, err);

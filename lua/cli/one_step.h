@@ -29,7 +29,8 @@ struct tm_one_step {
 
 /* Reads argv[1..] with `options`, whose struct is `out` and holds `given`. TM_EUSAGE. */
 int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,
-                  char **argv, void *out, const struct tm_one_step_options *given, struct tm_err *err);
+                     char **argv, void *out, const struct tm_one_step_options *given,
+                     struct tm_err *err);
 /* The pipeline, checked, its script compiled. TM_EUSAGE, TM_ESCRIPT. */
 int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *s,
                       const struct tm_one_step_options *given, struct tidemill_runtime *rt,

@@ -17,11 +17,12 @@
 #include "base/check.h"
 #include "base/time.h"
 
-#define CAUGHT_MAX 5
+#define CAUGHT_MAX 7
 
 static struct caught {
   pthread_t thread;
-  int signal; /* 0: free */
+  int signal;  /* 0: free */
+  bool breaks; /* calls, where that is wanted */
   void (*on_signal)(void *data);
   void *data;
 } all_caught[CAUGHT_MAX];
@@ -52,7 +53,7 @@ static void on_caught(int signal)
   errno = error;
 }
 
-void tm_signals_catch(int signal, void (*on_signal)(void *data), void *data)
+static void catch_it(int signal, bool breaks, void (*on_signal)(void *data), void *data)
 {
   struct caught *c = find(signal);
   if (c)
@@ -60,16 +61,28 @@ void tm_signals_catch(int signal, void (*on_signal)(void *data), void *data)
   else
     c = find(0);
   tm_require(c);
-  *c = (struct caught) {
-    .thread = pthread_self(), .signal = signal, .on_signal = on_signal, .data = data
-  };
+  *c = (struct caught) { .thread = pthread_self(),
+                         .signal = signal,
+                         .breaks = breaks,
+                         .on_signal = on_signal,
+                         .data = data };
   install(signal, on_caught, SA_RESTART);
+}
+
+void tm_signals_catch(int signal, void (*on_signal)(void *data), void *data)
+{
+  catch_it(signal, true, on_signal, data);
+}
+
+void tm_signals_watch(int signal, void (*on_signal)(void *data), void *data)
+{
+  catch_it(signal, false, on_signal, data);
 }
 
 void tm_signals_break_calls(bool does_break)
 {
   for (int i = 0; i < CAUGHT_MAX; i++)
-    if (all_caught[i].signal != 0)
+    if (all_caught[i].signal != 0 && all_caught[i].breaks)
       install(all_caught[i].signal, on_caught, does_break ? 0 : SA_RESTART);
 }
 

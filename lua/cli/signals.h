@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on `signal` calls on_signal. Five signals; catching one again replaces what it called. System calls go on by
+/* From now on `signal` calls on_signal. Seven signals; catching one again replaces what it called. System calls go on by
  * themselves, unless the next one says otherwise. */
 void tm_signals_catch(int signal, void (*on_signal)(void *data), void *data);
+/* The same, where system calls go on by themselves in any case. */
+void tm_signals_watch(int signal, void (*on_signal)(void *data), void *data);
 /* From here on a system call that waits ends with EINTR when one of what was caught comes, or goes on again. */
 void tm_signals_break_calls(bool does_break);
 /* Whoever started the program wants the signal to be ignored (nohup). */

@@ -205,8 +205,8 @@ static void a_command_lends_its_descriptors(void **state)
   host_path(&h, "printed", path);
   fflush(stdout);
   before = replace(1, path, O_WRONLY | O_CREAT);
-  int rc = tidemill_pipeline_load_string(&h.pipeline, h.rt, "print 'to people' return 1", "",
-                                         &h.err);
+  int rc =
+      tidemill_pipeline_load_string(&h.pipeline, h.rt, "print 'to people' return 1", "", &h.err);
   fflush(stdout);
   restore(1, before);
   assert_true(rc < 0);

@@ -74,8 +74,7 @@ end
 -- The program's files that reach behind tidemill.h, to what is inside of the library. The others are users of it, as
 -- any host is.
 local inside = {}
-for name in ([[cli.c completion.c config_options.c help.c line_history.c main.c man.c
-  prompt.c repl.c repl.h script.c]]):gmatch "%S+" do
+for name in ([[cli.c main.c repl.c repl.h script.c]]):gmatch "%S+" do
   inside[name] = true
 end
 

@@ -75,25 +75,6 @@ static void an_alarm_is_handled_by_the_thread_that_catches_it(void **state)
   assert_true(now.sa_handler == SIG_DFL);
 }
 
-static void surrender(void *data)
-{
-  tm_alarm_surrender(SIGINT);
-}
-
-static void one_that_surrenders_is_ended_by_the_signal(void **state)
-{
-  int status;
-  pid_t pid = fork();
-  if (pid == 0) {
-    tm_alarm_catch(SIGINT, surrender, NULL);
-    raise(SIGINT);
-    for (;;)
-      pause();
-  }
-  assert_int_equal(waitpid(pid, &status, 0), pid);
-  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-}
-
 static void a_tick_is_handled_by_one_thread_and_harmless_without_a_handler(void **state)
 {
   tm_tick_hush();
@@ -158,7 +139,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(another_thread_asks_the_one_that_has_the_tick, setup),
     cmocka_unit_test_setup(an_alarm_is_handled_by_the_thread_that_catches_it, setup),
-    cmocka_unit_test_setup(one_that_surrenders_is_ended_by_the_signal, setup),
     cmocka_unit_test_setup(a_tick_is_handled_by_one_thread_and_harmless_without_a_handler, setup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,8 +48,8 @@ struct given {
 };
 
 /* The words of the error, or NULL: then *out is what they have set, the pipeline's. */
-static const char *read_words(const char *const *words, struct tidemill_pipeline *p, struct tm_json **out,
-                        struct tm_err *err)
+static const char *read_words(const char *const *words, struct tidemill_pipeline *p,
+                              struct tm_json **out, struct tm_err *err)
 {
   static const struct tm_option own[] = {
     { "description", TM_OPTION_VALUE, offsetof(struct given, overwritten), "TEXT", NULL, "mine" },

@@ -1,4 +1,4 @@
-/* params.c - values for the parameters of a definition: one by one, and out of a file. The last one of a name counts. */
+/* values.c - values for the parameters of a definition: one by one, and out of a file. The last one of a name counts. */
 #include "api/own.h"
 
 #include <stdlib.h>
