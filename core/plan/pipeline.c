@@ -361,12 +361,6 @@ struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *
   return p;
 }
 
-struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
-                                             struct tm_err *err)
-{
-  return tm_pipeline_from_calls(v, cwd, cwd, NULL, 0, err);
-}
-
 static bool is_in_arguments(const struct tm_step *s, const char *step)
 {
   for (size_t i = 0; i < s->paths_len; i++)

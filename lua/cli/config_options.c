@@ -79,8 +79,7 @@ void tm_config_options_init(struct tm_config_options *c, const struct tm_option 
     { "N", "mini_batch_size", "--mini-batch-size" },
     { "j", "process_count_per_node", "--process-count-per-node" },
   };
-  size_t n;
-  const struct tidemill_parameter *fields = config_fields(&n);
+  struct tidemill_parameter f;
   *c = (struct tm_config_options) { .own_len = own_len };
   for (size_t i = 0; i < own_len; i++)
     *TM_ARRAY_ADD(&c->all) = own[i];
@@ -129,21 +128,19 @@ static int set_one(const struct tidemill_parameter *f, const struct tm_words *wo
 int tm_config_words_set(const struct tm_config_words *given, struct tidemill_pipeline *p,
                         struct tm_err *err)
 {
+  struct tidemill_parameter f;
   int rc = 0;
-  size_t n;
-  const struct tidemill_parameter *fields = config_fields(&n);
-  for (size_t i = 0; i < n && rc == 0; i++)
+  for (size_t i = 0; rc == 0 && parameter(i, &f); i++)
     if (given->at[i].len > 0)
-      rc = set_one(&fields[i], &given->at[i], p, err);
+      rc = set_one(&f, &given->at[i], p, err);
   return rc;
 }
 
 const char *tm_config_words_last(const struct tm_config_words *given, const char *name)
 {
-  size_t n;
-  const struct tidemill_parameter *fields = config_fields(&n);
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(fields[i].name, name) == 0 && given->at[i].len > 0)
+  struct tidemill_parameter f;
+  for (size_t i = 0; parameter(i, &f); i++)
+    if (strcmp(f.name, name) == 0 && given->at[i].len > 0)
       return given->at[i].at[given->at[i].len - 1];
   return NULL;
 }
