@@ -163,23 +163,6 @@ static int sooner(int a, int b)
   return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-/* Waits until there is something to do for anybody, and sees to the signals. */
-static void wait_for_all(struct tm_execution *x)
-{
-  const struct tm_execute_hooks *hooks = x->o->hooks;
-  struct pollfd fds[3] = { { .fd = tidemill_runtime_fd(x->o->rt), .events = POLLIN },
-                           { .fd = x->signals, .events = POLLIN },
-                           { .fd = -1 } };
-  int timeout = hooks && hooks->on_turn ? hooks->on_turn(x->o->data, x, &fds[2]) : -1;
-  timeout = sooner(timeout, tidemill_runtime_timeout(x->o->rt));
-  if (x->kill_ns) {
-    int64_t left = (x->kill_ns - now_ns() + TM_MS - 1) / TM_MS;
-    timeout = sooner(timeout, left > 0 ? (int)left : 0);
-  }
-  if (poll(fds, TM_COUNT_OF(fds), timeout) > 0 && fds[1].revents)
-    read_signals(x, true);
-}
-
 static bool is_over(const struct tm_execution *x)
 {
   const struct tm_execute_hooks *hooks = x->o->hooks;
@@ -187,21 +170,40 @@ static bool is_over(const struct tm_execution *x)
          (x->has_ended && (!hooks || !hooks->is_done || hooks->is_done(x->o->data, x)));
 }
 
+/* Waits until there is something to do for anybody, for at most so long, and sees to the signals. */
+static void wait_for_all(struct tm_execution *x, const struct pollfd *beside, int timeout_ms)
+{
+  struct pollfd fds[3] = { { .fd = tidemill_runtime_fd(x->o->rt), .events = POLLIN },
+                           { .fd = x->signals, .events = POLLIN },
+                           *beside };
+  int timeout = sooner(timeout_ms, tidemill_runtime_timeout(x->o->rt));
+  if (x->kill_ns) {
+    int64_t left = (x->kill_ns - now_ns() + TM_MS - 1) / TM_MS;
+    timeout = sooner(timeout, left > 0 ? (int)left : 0);
+  }
+  if (poll(fds, TM_COUNT_OF(fds), timeout) > 0 && fds[1].revents)
+    read_signals(x, true);
+  if (x->kill_ns && now_ns() >= x->kill_ns) {
+    tidemill_job_cancel(x->job, true);
+    x->kill_ns = 0;
+  }
+}
+
 static void run_loop(struct tm_execution *x)
 {
+  const struct tm_execute_hooks *hooks = x->o->hooks;
   struct tm_err err = { 0 };
-  while (!is_over(x)) {
-    wait_for_all(x);
-    if (x->kill_ns && !x->has_ended && now_ns() >= x->kill_ns) {
-      tidemill_job_cancel(x->job, true);
-      x->kill_ns = 0;
-    }
-    if (tidemill_runtime_turn(x->o->rt, &err) < 0) {
-      tm_cli_say("%s", err.text);
-      x->status = 3;
+  int rc = 0;
+  while (rc >= 0) {
+    struct pollfd beside = { .fd = -1 };
+    int timeout = hooks && hooks->on_turn ? hooks->on_turn(x->o->data, x, &beside) : -1;
+    if (is_over(x)) /* perhaps by what was done just now: nothing would end the wait */
       return;
-    }
+    wait_for_all(x, &beside, timeout);
+    rc = tidemill_runtime_turn(x->o->rt, &err);
   }
+  tm_cli_say("%s", err.text);
+  x->status = 3;
 }
 
 static int print_result(const struct tm_execution *x)
