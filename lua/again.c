@@ -302,7 +302,7 @@ static bool is_same(const struct tm_json *a, const struct tm_json *b)
   return yes;
 }
 
-/* The pipeline as its file has it now, with the parameters of the job. What it prints is not a row. */
+/* The pipeline as its file has it now, with the parameters of the job. */
 static void load_pipeline(struct tm_again *a, const char *file)
 {
   const struct tm_json *params = tm_json_get(a->record, "params");
@@ -312,13 +312,8 @@ static void load_pipeline(struct tm_again *a, const char *file)
       *TM_ARRAY_ADD(&given) = (struct tm_param) { .name = params->keys[i],
                                                   .tree = params->list.at[i],
                                                   .origin = "the job's record" };
-  fflush(stdout);
-  int out = dup(STDOUT_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);
-  struct tm_json *tree = tm_lua_load_pipeline(file, NULL, NULL, NULL);
-  fflush(stdout);
-  dup2(out, STDOUT_FILENO);
-  close(out);
+  struct tm_lua_piece piece = { .name = file, .prepare = a->prepare, .data = a->host };
+  struct tm_json *tree = tm_lua_load_piece(&piece, NULL);
   if (tree)
     a->pipeline = tm_pipeline_from_json(tree, file, given.at, given.len, NULL);
   tm_json_free(tree);
@@ -354,7 +349,7 @@ static void add_names(struct tm_buf *set, struct tm_buf *unset, const struct tm_
   }
 }
 
-static void set_variables(struct tm_again *a)
+static void find_variables(struct tm_again *a)
 {
   const struct tm_json *environment = setting(a->settings, "environment");
   const struct tm_json *variables = setting(a->settings, "environment_variables");
@@ -363,11 +358,8 @@ static void set_variables(struct tm_again *a)
     return;
   const struct tm_step *step = find_definition(a);
   char **all = step ? tm_snapshot_environment(&step->config, a->copy.dir) : NULL;
-  for (char **v = all; v && *v; v++) {
-    char *name = tm_xstrndup(*v, strcspn(*v, "="));
-    setenv(name, *v + strlen(name) + 1, 1);
-    free(name);
-  }
+  for (char **v = all; v && *v; v++)
+    *TM_ARRAY_ADD(&a->variables) = tm_xstrdup(*v);
   tm_snapshot_free_environment(all);
   if (step)
     return;
@@ -384,6 +376,16 @@ static void set_variables(struct tm_again *a)
       tm_buf_str(&unset));
   tm_buf_release(&set);
   tm_buf_release(&unset);
+}
+
+void tm_again_set_variables(const struct tm_again *a)
+{
+  for (size_t i = 0; i < a->variables.len; i++) {
+    const char *v = a->variables.at[i];
+    char *name = tm_xstrndup(v, strcspn(v, "="));
+    setenv(name, v + strlen(name) + 1, 1);
+    free(name);
+  }
 }
 
 static int link_places(struct tm_again *a, struct tm_err *err)
@@ -412,7 +414,7 @@ int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
     return rc;
   read_words(a);
   fill_setup(a, has_timeouts, setup);
-  set_variables(a);
+  find_variables(a);
   return link_places(a, err);
 }
 
@@ -483,6 +485,9 @@ void tm_again_release(struct tm_again *a)
   for (size_t i = 0; i < a->owned.len; i++)
     free(a->owned.at[i]);
   TM_ARRAY_RELEASE(&a->owned);
+  for (size_t i = 0; i < a->variables.len; i++)
+    free(a->variables.at[i]);
+  TM_ARRAY_RELEASE(&a->variables);
   tm_pipeline_free(a->pipeline);
   tm_json_free(a->record);
   free(a->dir);

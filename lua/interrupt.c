@@ -113,5 +113,6 @@ void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
   /* None first: where an earlier one came in the middle of a change of LuaJIT's, that is whole again after two. */
   lua_sethook(i->L, NULL, 0, 0);
   lua_sethook(i->L, raise_error, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
-  tm_tick_raise();
+  if (i->profiler->base_ms != 0) /* else no compiled code looks */
+    tm_tick_raise();
 }

@@ -57,7 +57,8 @@ static void add_kind(lua_State *L, const struct tidemill_event *e)
   case TIDEMILL_EVENT_MINI_BATCH: add_mini_batch(L, e); break;
   case TIDEMILL_EVENT_STATE:
   case TIDEMILL_EVENT_STEP: tm_lua_set_text(L, "state", tidemill_state_name(e->state)); break;
-  case TIDEMILL_EVENT_PROGRESS: break;
+  case TIDEMILL_EVENT_PROGRESS:
+  case TIDEMILL_EVENT_ROWS: break;
   }
 }
 

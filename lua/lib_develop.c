@@ -6,6 +6,7 @@
 #include "lua/lib_develop.h"
 
 #include <lauxlib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -302,6 +303,19 @@ static void on_note(void *data, const char *words)
   tm_buf_printf(data, "%s%s", ((struct tm_buf *)data)->len > 0 ? "\n" : "", words);
 }
 
+/* What the pipeline file of a job prints is not what was asked for: it goes to standard error. */
+static int prepare_again(struct developed *d, struct tm_err *err)
+{
+  fflush(stdout);
+  int out = dup(STDOUT_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  int rc = tm_again_prepare(d->again, d->folders.root, false, &d->setup, err);
+  fflush(stdout);
+  dup2(out, STDOUT_FILENO);
+  close(out);
+  return rc;
+}
+
 static int find_again(struct developed *d, const char *step, struct tm_run_call *call,
                       struct tm_item *range, struct tm_err *err)
 {
@@ -309,7 +323,9 @@ static int find_again(struct developed *d, const char *step, struct tm_run_call 
   if (rc >= 0)
     rc = make_folders(d, "rerun", err);
   if (rc >= 0)
-    rc = tm_again_prepare(d->again, d->folders.root, false, &d->setup, err);
+    rc = prepare_again(d, err);
+  if (rc >= 0)
+    tm_again_set_variables(d->again);
   d->setup.memory_limit = 0;
   return rc < 0 ? rc : tm_again_call(d->again, call, range, err);
 }

@@ -2,8 +2,7 @@
  *
  *  (1) A job that runs is held by the registry, whether Lua still knows it or not, until its last event; closing the state ends it.
  *  (2) A runtime of the state's own is closed when the state and the last job of it are gone, in whatever order they are collected.
- *  (3) Callbacks run in a coroutine of the job's own: the one that submitted may have ended. What a callback raises is kept, and
- *      raised by the next wait().
+ *  (3) Callbacks run in a coroutine of the job's own: the one that submitted may have ended. What one raises, the next wait() raises.
  *  (4) Jobs that go on beside Lua are touched with the lock alone, and told of on Lua's thread alone (beside.h).
  */
 #include "lua/lib_job.h"
@@ -21,8 +20,8 @@
 
 #define TM_JOB "tidemill.job"
 
-static const char runtime_key = 0, own_key = 0, beside_key = 0,
-                  running_key = 0; /* their addresses name places in the registry */
+/* Their addresses name places in the registry. */
+static const char runtime_key = 0, own_key = 0, beside_key = 0, running_key = 0;
 
 /* A runtime of the state's own: keeps (2). */
 struct shared {
@@ -222,6 +221,8 @@ static void deliver(struct lua_job *j, const struct tidemill_event *e)
 static void on_event(void *data, const struct tidemill_event *e)
 {
   struct lua_job *j = data;
+  if (e->kind == TIDEMILL_EVENT_ROWS)
+    return; /* no name of a kind in Lua: who reads along does it in C */
   if (j->beside)
     tm_beside_keep(j->beside, &j->ear, e); /* keeps (4) */
   else

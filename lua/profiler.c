@@ -4,8 +4,8 @@
  * old disposition. So it is started here alone, with what all three want together: the shortest interval, and lines where
  * one wants lines. Each is told of as many samples as its own interval makes of the time that has gone.
  *
- *  (1) Before it is started for the first time SIGPROF does nothing: that is what LuaJIT puts back when it stops, and a tick
- *      that is on its way then, or is made while it does not run, ends nobody.
+ *  (1) Before it is started SIGPROF does nothing: that is what LuaJIT puts back when it stops, and a tick that is on its way then
+ *      ends nobody.
  *  (2) LuaJIT's handler writes to the state: it is called on the state's thread alone.
  *  (3) A trace that is being recorded is given up around a script's function: its steps are none of the trace's.
  *  (4) It is stopped before it is started anew: LuaJIT's start, which would do so, forgets the mode with it.
@@ -40,6 +40,8 @@ static void settle(struct tm_lua_profiler *p)
     return;
   if (p->base_ms != 0)
     luaJIT_profile_stop(p->L); /* keeps (4) */
+  else
+    tm_tick_hush(); /* keeps (1) */
   p->base_ms = ms;
   p->base_lines = lines;
   if (ms == 0)
@@ -195,7 +197,6 @@ void tm_lua_profiler_open(lua_State *L, struct tm_lua_profiler *p)
 {
   p->L = L;
   p->user_ref = LUA_NOREF;
-  tm_tick_hush(); /* keeps (1) */
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "preload"); /* [package, preload] */
   lua_pushlightuserdata(L, p);

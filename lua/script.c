@@ -130,6 +130,11 @@ int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
   return 0;
 }
 
+lua_State *tm_lua_script_state(const struct tm_script *script)
+{
+  return ((struct script *)script->data)->L;
+}
+
 void tm_lua_script_open_in(struct tm_script *out, lua_State *L)
 {
   struct script *s = new_script();

@@ -15,15 +15,17 @@
 #include "agent/script.h"
 #include "base/err.h"
 
+struct lua_State;
+
 /* A fresh Lua state. One load() per state. Negative and words: then there is nothing to close. */
 int tm_lua_script_open(struct tm_script *out, struct tm_err *err);
 void tm_lua_script_close(struct tm_script *script); /* closed, or zeroed: a no-op */
+struct lua_State *tm_lua_script_state(const struct tm_script *script);
 
 /* ---- a guest: for a prompt ----
  *
  * The script is loaded into a state that is there and stays. Its owner interrupts it; setup.memory_limit and profile_file count for nothing.
  * May raise for want of memory. */
-struct lua_State;
 void tm_lua_script_open_in(struct tm_script *out, struct lua_State *L);
 /* The stack that the next call is made from: before each, as it may come out of a coroutine. */
 void tm_lua_script_set_state(const struct tm_script *script, struct lua_State *L);

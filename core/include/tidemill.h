@@ -29,7 +29,8 @@
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
  * waited for; nothing is printed, no process-wide setting is changed (locale, directory, mask, limits), exit() is not called.
  * Threads of the library block all signals. Descriptors 0 to 2 are never taken, whether they are open or not. A host that
- * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone.
+ * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for an entry script that
+ * a host wants to interrupt (struct tidemill_script_options).
  */
 #ifndef TIDEMILL_H
 #define TIDEMILL_H
@@ -130,10 +131,13 @@ struct tidemill_runtime_options {
   /* With a loop of the host's: all is closed, and nothing of the runtime is left. Else not called. */
   void (*on_closed)(void *data);
   void *data;
+  /* The host is a command, whose standard descriptors its jobs may use: what pipeline files print goes to standard output, keepers
+   * speak on standard error, and a list of paths "-" is read from standard input. Errors name options as they are typed. */
+  bool is_command;
 };
 #define TIDEMILL_RUNTIME_OPTIONS_INIT                                                              \
   {                                                                                                \
-    sizeof(struct tidemill_runtime_options), NULL, NULL, NULL, NULL, NULL, NULL                    \
+    sizeof(struct tidemill_runtime_options), NULL, NULL, NULL, NULL, NULL, NULL, false             \
   }
 
 /* `options` NULL: all as NULL says. -ENOENT: there is no program; the words say where it was looked for. */
@@ -180,6 +184,12 @@ TM_API int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tid
                                       struct lua_State *L, int index, const char *name,
                                       struct tm_err *err);
 
+/* The pipeline of a job, as its record says: the file as it is now, and the parameters that were given then, which may be set anew. A
+ * submission with `resume` goes on with that job. `job`: its directory, its name, or "latest" of the workspace. TM_EUSAGE: there
+ * is none, or it was not begun from a file. */
+TM_API int tidemill_pipeline_load_job(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                      const char *job, struct tm_err *err);
+
 /* One that is built here. `dir` is what relative paths are against; NULL: the current directory. */
 TM_API int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                  const char *name, const char *dir, struct tm_err *err);
@@ -196,9 +206,25 @@ TM_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *
 /* An input of rows: of delimited files, or, where `path` ends in .jsonl or .ndjson (and .gz), of JSON lines. */
 TM_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
                                        const char *name, struct tm_err *err);
+/* An input whose items are the entries of archives: a path, a folder or a pattern. */
+TM_API int tidemill_pipeline_add_archives(struct tidemill_pipeline *p, const char *path,
+                                          const char *name, struct tm_err *err);
+/* An input of files whose paths stand in this one, one a line; they are read as the job goes on. */
+TM_API int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const char *path,
+                                          const char *name, struct tm_err *err);
+/* One more path of the input that was added last, whose items come behind the others. */
+TM_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path,
+                                      struct tm_err *err);
+/* What the input that was added last is besides, as text: an option of its constructor in Lua by its name (`tidemill help
+ * parameters`), "separator" ";", "partition_format" "{store}/{date:yyyy/MM/dd}"; or "limit": so many items at most. */
+TM_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key,
+                                       const char *value, struct tm_err *err);
 /* An input: the files that an earlier step writes. */
 TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step,
                                            const char *name, struct tm_err *err);
+/* Of one that is built here: workers of all steps are in `dir`, in place of the folder with the copy of their script. */
+TM_API int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
+                                             struct tm_err *err);
 /* One more argument of the script. */
 TM_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
                                           struct tm_err *err);
@@ -215,6 +241,17 @@ TM_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *
 TM_API int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
                                             const char *value, const char *origin, const char *dir,
                                             struct tm_err *err);
+/* Values out of a file: a JSON object, or a Lua file (.lua) that returns a table. Paths of datasets are against its folder. */
+TM_API int tidemill_pipeline_set_params_file(struct tidemill_pipeline *p, const char *path,
+                                             struct tm_err *err);
+/* The values that parameters of these names had in an earlier job (`job` as above), and its items, where these had been those that
+ * failed in another. What else is different from that job comes to on_log with each plan and submission. */
+TM_API int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job,
+                                      struct tm_err *err);
+/* The items alone that failed in an earlier job: each step has those of the step of its name, and one without any is left out. The
+ * parameters are set before. 1: none has failed, and there is nothing to do, as `err` says; a submission is TM_ENOINPUT. */
+TM_API int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *job,
+                                             struct tm_err *err);
 /* Whether all is well with it, as a submission would say. Nothing is made. */
 TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
 TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
@@ -280,6 +317,7 @@ enum tidemill_event_kind {
   TIDEMILL_EVENT_MINI_BATCH, /* step, worker, mini_batch, outcome, ...: a try has ended */
   TIDEMILL_EVENT_WORKER,     /* step, worker, pid, worker_state, text: how it ended */
   TIDEMILL_EVENT_LOG,        /* level, text, step or NULL: a line of the job's log */
+  TIDEMILL_EVENT_ROWS,       /* step, output_bytes: more rows are committed, and can be read */
 };
 
 enum tidemill_outcome {
@@ -320,14 +358,37 @@ struct tidemill_event {
   int64_t items, items_succeeded, items_failed; /* of the mini-batch, or part */
   int64_t run_ns;                               /* how long run() took */
   struct tidemill_counts counts;
+  int64_t output_bytes; /* as of struct tidemill_step */
 };
+
+/* How far it is, for people. */
+enum tidemill_progress {
+  TIDEMILL_PROGRESS_NONE,
+  TIDEMILL_PROGRESS_PLAIN, /* a line about every ten seconds */
+  TIDEMILL_PROGRESS_BAR,   /* one line of a terminal, redrawn in its place */
+};
+/* What people read while a job runs: what there is to say, how far it is, and at the end what came of it. */
+struct tidemill_screen {
+  size_t size;
+  void (*write)(void *data, const char *text, size_t len);
+  bool (*is_ready)(void *data); /* a line would be taken without waiting; NULL: always */
+  int (*width)(void *data);     /* columns, for a bar; NULL: 80 */
+  void *data;
+  enum tidemill_progress progress;
+  bool has_color;
+};
+#define TIDEMILL_SCREEN_INIT                                                                       \
+  {                                                                                                \
+    sizeof(struct tidemill_screen), NULL, NULL, NULL, NULL, TIDEMILL_PROGRESS_NONE, false          \
+  }
 
 struct tidemill_job_options {
   size_t size;
   const char *dir; /* the job's directory; NULL: a new one in the workspace */
-  /* Goes on with the job in `dir`, else with this pipeline's newest that is not Completed. */
+  /* Goes on with the job in `dir`, else with the one that the pipeline is of, else with this pipeline's newest that is not Completed. */
   bool resume;
-  bool keep_failed, accept_changes, verify_input; /* as of `tidemill run --resume` */
+  /* As of `tidemill run --resume`; also with --resume_from among the arguments of a step, else TM_EUSAGE. */
+  bool keep_failed, accept_changes, verify_input;
   /* Every step is run, whatever earlier jobs have done; later ones may reuse this one. */
   bool no_reuse;
   /* Of all steps together; 0: as many as there are cores, or as the step with the most has. */
@@ -337,11 +398,12 @@ struct tidemill_job_options {
   void *data;
   /* With `resume`: goes on with the job's own copy of the script, whatever that is now. */
   bool keep_script;
+  const struct tidemill_screen *screen; /* copied; NULL: nobody reads along */
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
     sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL,   \
-        false                                                                                      \
+        false, NULL                                                                                \
   }
 
 /* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may
@@ -361,6 +423,9 @@ TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm
 /* No more mini-batches are handed out, and the running ones may end; with `now` they are killed. The job is Canceled when its event
  * says so, and can be resumed. One that has ended: nothing is done. */
 TM_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
+/* A line of the host's own on the job's screen, between its progress: "warning: ..." by its level, below that as it is. A text that
+ * was said is not said again. */
+TM_API void tidemill_job_say(struct tidemill_job *job, enum tidemill_level level, const char *text);
 
 TM_API enum tidemill_state tidemill_job_state(const struct tidemill_job *job);
 /* What `tidemill run` would exit with: 0 Completed, 1 Failed, 2 wrong definition, 3 system error, 130 Canceled; -1: it runs. */
@@ -380,23 +445,31 @@ struct tidemill_step {
   const char *name;
   enum tidemill_state state;
   const char *output_dir;
-  const char *output_file; /* the rows: now, or when it is Completed; NULL with summary_only */
+  /* The rows, when it is Completed; before, they are in a file of this name and ".partial". NULL with summary_only. */
+  const char *output_file;
   const char *logs_dir;
   const char *cause; /* why it Failed or was Skipped; "" else */
   struct tidemill_counts counts;
+  /* So much of the file, while it is ".partial", are rows that are committed, of earlier sessions too: who reads along reads to there. */
+  int64_t output_bytes;
 };
 #define TIDEMILL_STEP_INIT                                                                         \
   {                                                                                                \
     sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL,                  \
-    {                                                                                              \
-      0, false, 0, 0, 0, 0, 0, 0                                                                   \
-    }                                                                                              \
+        { 0, false, 0, 0, 0, 0, 0, 0 }, 0                                                          \
   }
 
 TM_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
 /* TM_EUSAGE: there is no such step. */
 TM_API int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
                              struct tm_err *err);
+/* Puts a copy of the rows of a step, which is Completed, at `path`: all of it or nothing, on the disk when this returns. A regular file
+ * that is there is replaced with `overwrite`. TM_EUSAGE: that cannot be; or of the system. */
+TM_API int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *path,
+                                   bool overwrite, struct tm_err *err);
+/* Whether it could be put there, as things are now: to be asked before a job is begun. */
+TM_API int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool overwrite,
+                                 struct tm_err *err);
 
 /* Frees it. One that runs is ended at once, its processes killed, without an event; it can be resumed. From within a callback it
  * is done in the loop's next turn, and no event comes before. Nothing of a job lives when it is closed, so a job that runs is waited
@@ -419,6 +492,156 @@ TM_API int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *n
 /* Makes `require "tidemill"` and its modules known to a state of the host's; pipeline:submit { ... } in it gives a job on `rt`, which
  * must live as long as the state. Nothing is raised. */
 TM_API int tidemill_lua_open(struct lua_State *L, struct tidemill_runtime *rt, struct tm_err *err);
+
+/* ---- Parameters ---- (what definitions accept, for forms and for help: the one table that checks them) */
+
+enum tidemill_parameter_type {
+  TIDEMILL_PARAMETER_INTEGER = 1,
+  TIDEMILL_PARAMETER_SECONDS, /* a number */
+  TIDEMILL_PARAMETER_PERCENT, /* a number */
+  TIDEMILL_PARAMETER_SIZE,    /* bytes, or "10MB" */
+  TIDEMILL_PARAMETER_AMOUNT,  /* items, "10MB" or "500rows" */
+  TIDEMILL_PARAMETER_CHOICE,  /* one of `choices` */
+  TIDEMILL_PARAMETER_BOOL,    /* "true", "false" */
+  TIDEMILL_PARAMETER_TEXT,
+  TIDEMILL_PARAMETER_CHARACTER, /* one */
+  TIDEMILL_PARAMETER_NAME,
+  TIDEMILL_PARAMETER_NAMES,     /* a list of them */
+  TIDEMILL_PARAMETER_FILE_NAME, /* without a folder */
+  TIDEMILL_PARAMETER_PATH,
+  TIDEMILL_PARAMETER_VARIABLES, /* names with values */
+  TIDEMILL_PARAMETER_TYPES,     /* of columns: names with types */
+  TIDEMILL_PARAMETER_OTHER,     /* what only a definition in Lua can make: lists, objects */
+};
+
+struct tidemill_parameter {
+  size_t size;
+  const char *name; /* "run_max_try" */
+  enum tidemill_parameter_type type;
+  const char *help;          /* one line */
+  const char *default_value; /* as text; NULL: none, or worked out */
+  const char *choices;       /* "append_row|summary_only"; NULL: it is no CHOICE */
+  double min, max;           /* of numbers; both 0: any */
+  bool required;
+  bool may_be_parameter; /* a PipelineParameter may stand in its place */
+  bool changeable;       /* it may be another when a job is resumed */
+  char accepted[256];    /* "an integer from 1 on" */
+};
+#define TIDEMILL_PARAMETER_INIT                                                                    \
+  {                                                                                                \
+    sizeof(struct tidemill_parameter), NULL, TIDEMILL_PARAMETER_OTHER, NULL, NULL, NULL, 0, 0,     \
+        false, false, false, ""                                                                    \
+  }
+
+/* The constructors, functions and methods of Lua that take parameters by name, in the order of the manual: "ParallelRunConfig",
+ * "ParallelRunStep", ...; "arguments": of a step, those that are the runner's own. NULL behind the last. Static memory. Any
+ * thread. */
+TM_API const char *tidemill_constructor(size_t i);
+/* Its parameters, in the order of the manual. `out` is given with its `size`; its texts are static memory, or its own. False: there
+ * is none of that number, or no such constructor. Any thread. */
+TM_API bool tidemill_parameter(const char *constructor, size_t i, struct tidemill_parameter *out);
+
+/* ---- Entry scripts ----
+ *
+ * One that runs in this process, for who works on it: tidemill.load_script() of Lua, `tidemill try` and `replay`. No job is made, and no
+ * worker started: what it does to a process is done to the host's.
+ *
+ *   load -> next, init -> run, next, run, ... -> shutdown -> close
+ *
+ * It has a Lua state of its own, and fresh folders below TMPDIR, or /tmp. It belongs to one thread at a time, and from init() on to the
+ * one that called that. Nothing of the process is changed for it: who wants that it finds its variables sets them, and goes to its
+ * `working_dir`. Structs that these calls give have the library's `size`, and are valid until the next call with the script.
+ */
+
+struct tidemill_script;
+
+struct tidemill_script_options {
+  size_t size;
+  const char *step; /* of this one; NULL: of the only one */
+  /* tidemill_script_interrupt() takes hold. One script of a process at a time: SIGPROF, and the timer of its CPU time, are LuaJIT's until
+   * it is closed; TM_EINUSE: another has them. */
+  bool interruptible;
+  bool no_timeout; /* without the timeouts of the step */
+  /* What it prints (INFO, no line of its own where print() did not end one), and what there is to say of it; NULL: nobody hears it.
+   * From there the script is not closed. */
+  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void *data;
+};
+#define TIDEMILL_SCRIPT_OPTIONS_INIT                                                               \
+  {                                                                                                \
+    sizeof(struct tidemill_script_options), NULL, false, false, NULL, NULL                         \
+  }
+
+struct tidemill_script_info {
+  size_t size;
+  const char *step;
+  const char *job;                             /* its directory; "": of a pipeline */
+  const char *dir;                             /* its own, with the next three in it */
+  const char *output_dir, *log_dir, *temp_dir; /* as of a worker */
+  const char *working_dir;                     /* where a worker of the step is, or would be */
+  bool interruptible;                          /* it was asked for, and the step allows it */
+  /* Of the step; 0: none. The host's clock keeps them, with tidemill_script_interrupt(). */
+  int64_t init_timeout_ns, run_timeout_ns, interrupt_grace_ns;
+};
+
+struct tidemill_mini_batch {
+  size_t size;
+  int64_t mini_batch; /* its number, from 0 */
+  int64_t items;
+  const char *dataset; /* name of the input; "": it has none */
+  const char *head;    /* of a table, for people: its columns, and a few of the rows; "" else */
+};
+
+struct tidemill_returned {
+  size_t size;
+  int64_t items;    /* that run() was given: of an archive what could be read */
+  int64_t elements; /* that it returned; fewer: items have failed */
+  const char *rows; /* as they would stand in the output file; may hold NUL */
+  size_t len;
+};
+
+struct tidemill_script_error {
+  size_t size;
+  const char *text;  /* "run() failed at score.lua:12: ..."; may be of several lines */
+  const char *stack; /* of the script; "": none is known */
+  const char *where; /* "score.lua:12": its innermost line, or "" */
+};
+
+/* The script of a step, with the settings and arguments that it has there. The file is compiled, and not run yet. TM_EUSAGE: the
+ * definition, or a step that is not ready without a job, as it reads what another one writes; TM_ESCRIPT: it is no Lua. `options` may be
+ * NULL, also below. */
+TM_API int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline *p,
+                                const struct tidemill_script_options *options, struct tm_err *err);
+/* The script of a job, as it was then, to run this mini-batch of it again; the job is not changed. `job`: its directory, its name, or
+ * "latest" of the workspace. TM_EUSAGE: there is no such job, step or mini-batch; TM_EINUSE: it runs; TM_ECHANGED: the items are gone;
+ * TM_EDAMAGE, TM_EVERSION, or of the system. */
+TM_API int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_runtime *rt,
+                                      const char *job, int64_t mini_batch,
+                                      const struct tidemill_script_options *options,
+                                      struct tm_err *err);
+TM_API const struct tidemill_script_info *tidemill_script_info(const struct tidemill_script *s);
+/* "NAME=VALUE": what workers of the step find in their environment. NULL: there is none of that number. */
+TM_API const char *tidemill_script_variable(const struct tidemill_script *s, size_t i);
+
+/* The next mini-batch of the step's inputs, which a run() is then for; of a job the one that it was loaded for. 1; 0: there is none.
+ * TM_ENOINPUT: the inputs hold nothing; TM_EINPUT, or of the system. */
+TM_API int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_batch **out,
+                                struct tm_err *err);
+/* Runs the file, in a new Lua state, and calls its init(). Again, after an edit: the file as it is now. TM_ESCRIPT: it has failed, or has
+ * no run(). */
+TM_API int tidemill_script_init(struct tidemill_script *s, struct tm_err *err);
+/* Calls run() over the mini-batch, as often as is wanted. What it returns is judged as in a job. TM_ESCRIPT: it has failed, or has
+ * returned what it may not; TM_EINPUT, or of the system: the mini-batch cannot be loaded. */
+TM_API int tidemill_script_run(struct tidemill_script *s, const struct tidemill_returned **out,
+                               struct tm_err *err);
+TM_API int tidemill_script_shutdown(struct tidemill_script *s, struct tm_err *err);
+/* All of what was wrong with the call that was TM_ESCRIPT last; NULL: none was. */
+TM_API const struct tidemill_script_error *tidemill_script_error(const struct tidemill_script *s);
+/* From any thread, also from a signal handler: init() or run(), where one goes on, fails as soon as can be, and says where it was; compiled
+ * loops too. Within a C function it takes hold when that returns. May come again; not beside a tidemill_script_close(). */
+TM_API void tidemill_script_interrupt(struct tidemill_script *s);
+/* Without a shutdown(). Its temp_dir is removed, and its other folders when nothing is in them; else on_log is told where. */
+TM_API void tidemill_script_close(struct tidemill_script *s);
 
 /* ---- Workspaces ----
  *

@@ -389,13 +389,19 @@ static const struct kind {
   size_t n;
 } kinds[] = {
   KIND("ParallelRunConfig", config_fields),
-  KIND("arguments", argument_fields),
-  KIND("retry_settings", retry_fields),
   KIND("ParallelRunStep", step_fields),
   KIND("Pipeline", pipeline_fields),
   KIND("PipelineParameter", parameter_fields),
   KIND("OutputFileDatasetConfig", output_fields),
+  KIND("Dataset.File.from_files", from_files_fields),
+  KIND("Dataset.File.from_archives", from_archives_fields),
+  KIND("Dataset.File.from_manifest", from_manifest_fields),
+  KIND("Dataset.File.from_failed_items", from_failed_items_fields),
+  KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
+  KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
+  KIND("Dataset.Tabular.from_sql_query", from_sql_query_fields),
   KIND("dataset:register", register_fields),
+  KIND("dataset:partition_by", partition_by_fields),
   KIND("dataset:mini_batches", mini_batches_fields),
   KIND("load_script", load_script_fields),
   KIND("pipeline:submit", submit_fields),
@@ -403,14 +409,8 @@ static const struct kind {
   KIND("Datastore.register_directory", directory_fields),
   KIND("datastore:upload", copy_fields),
   KIND("datastore:download", copy_fields),
-  KIND("Dataset.File.from_files", from_files_fields),
-  KIND("Dataset.File.from_archives", from_archives_fields),
-  KIND("Dataset.File.from_manifest", from_manifest_fields),
-  KIND("Dataset.Tabular.from_delimited_files", from_delimited_files_fields),
-  KIND("Dataset.Tabular.from_json_lines_files", from_json_lines_files_fields),
-  KIND("Dataset.Tabular.from_sql_query", from_sql_query_fields),
-  KIND("Dataset.File.from_failed_items", from_failed_items_fields),
-  KIND("dataset:partition_by", partition_by_fields),
+  KIND("arguments", argument_fields),
+  KIND("retry_settings", retry_fields), /* the last: none of its own (aliases.h) */
 };
 /* clang-format on */
 
@@ -424,6 +424,11 @@ const struct tm_field *tm_params_fields(const char *kind, size_t *n)
   }
   *n = 0;
   return NULL;
+}
+
+const char *tm_params_kind(size_t i)
+{
+  return i + 1 < TM_COUNT_OF(kinds) ? kinds[i].name : NULL;
 }
 
 const struct tm_field *tm_params_find(const char *kind, const char *name)

@@ -70,6 +70,8 @@ struct tm_field {
  * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
  * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);
+/* The name of a constructor, in the order of the manual; NULL behind the last. */
+const char *tm_params_kind(size_t i);
 const struct tm_field *tm_params_find(const char *kind, const char *name); /* or NULL */
 
 /* Whether every key is known, every required one is there, and every value is accepted. 0, or TM_EUSAGE with words. A

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
 #include "store/workspace.h"
@@ -37,6 +38,8 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   tm_json_set(tree, "name", tm_json_new_string(name));
   tm_json_set(tree, "steps", tm_json_new(TM_JSON_ARRAY));
   int rc = tm_draft_new(out, rt, tree, file, false, err ? err : &unheard);
+  if (rc == 0)
+    (*out)->is_built = true;
   free(file);
   return rc;
 }
@@ -110,6 +113,13 @@ static struct tm_json *variables_of(const struct tm_json *known, const char *tex
   return v;
 }
 
+/* As JSON: {"id": "long"}. */
+static struct tm_json *types_of(const char *text)
+{
+  struct tm_json *v = tm_json_parse(text, strlen(text), NULL);
+  return v ? v : tm_json_new_string(text);
+}
+
 static struct tm_json *value_of(const struct tm_field *f, const struct tm_json *known,
                                 const char *text)
 {
@@ -120,17 +130,38 @@ static struct tm_json *value_of(const struct tm_field *f, const struct tm_json *
     return variables_of(known, text);
   if (f->type == TM_FIELD_BOOL && (is_true || strcmp(text, "false") == 0))
     return tm_json_new_bool(is_true);
+  if (f->type == TM_FIELD_TYPES)
+    return types_of(text);
   return tm_json_new_string(text);
 }
 
 /* The words of a key that nothing has, with the nearest that is known. */
-static int refuse_key(const char *key, struct tm_err *err)
+static int refuse_key(const char *kind, const char *key, struct tm_err *err)
 {
-  struct tm_json *v = tagged("ParallelRunConfig");
+  struct tm_json *v = tagged(kind);
   tm_json_set(v, key, tm_json_new_string(""));
-  int rc = tm_params_check("ParallelRunConfig", v, err);
+  int rc = tm_params_check(kind, v, err);
   tm_json_free(v);
   return rc < 0 ? rc : tm_err_set(err, TM_EUSAGE, "'%s' cannot be set", key);
+}
+
+/* Whether it is accepted; words name it as it was given: the option of a command. */
+static int check_value(const struct tidemill_pipeline *p, const char *kind,
+                       const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
+{
+  struct tm_field named = *f;
+  struct tm_buf option = TM_BUF_NONE;
+  tm_buf_add_str(&option, "--");
+  for (const char *c = f->name; *c; c++)
+    tm_buf_add_char(&option, *c == '_' ? '-' : *c);
+  if (p->rt->o.is_command)
+    named.name = option.data;
+  struct tm_json *settled = tm_params_value(&named, given, err);
+  tm_buf_release(&option);
+  if (!settled)
+    return p->rt->o.is_command ? err->code : tm_err_wrap(err, "%s", kind);
+  tm_json_free(settled); /* what was given is kept, as a definition would */
+  return 0;
 }
 
 int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
@@ -140,7 +171,7 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_pipeline_set()", "p", p, "key", key, "value", value, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given, *settled;
+  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given;
   const char *kind = "ParallelRunConfig";
   const struct tm_field *f = tm_params_find(kind, key);
   if (!step)
@@ -151,17 +182,18 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
     to = step;
   }
   if (!f || f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS || f->type == TM_FIELD_LIST)
-    return refuse_key(key, err);
+    return refuse_key("ParallelRunConfig", key, err);
   if (f->type == TM_FIELD_VARIABLES &&
       (!strchr(value, '=') || *value == '=')) /* not shown: it may be a secret */
-    return tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
+    return p->rt->o.is_command
+               ? tm_err_set(err, TM_EUSAGE,
+                            "'--environment-variables' is not of the form NAME=VALUE")
+               : tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
   given = value_of(f, tm_json_get(to, key), value);
-  settled = tm_params_value(f, given, err);
-  if (!settled) {
+  if (check_value(p, kind, f, given, err) < 0) {
     tm_json_free(given);
-    return tm_err_wrap(err, "%s", kind);
+    return err->code;
   }
-  tm_json_free(settled); /* what was given is kept, as a definition would */
   tm_json_set(to, key, given);
   return 0;
 }
@@ -182,16 +214,33 @@ static int add_input(struct tidemill_pipeline *p, struct tm_json *dataset, const
   return 0;
 }
 
-int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path, const char *name,
-                                struct tm_err *err)
+static int add_files(struct tidemill_pipeline *p, const char *kind, const char *path,
+                     const char *name, const char *call, struct tm_err *err)
 {
-  static const char call[] = "tidemill_pipeline_add_files()";
   if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
     return TM_EUSAGE;
   struct tm_json *v = tagged("FileDataset");
-  tm_json_set(v, "kind", tm_json_new_string("files"));
+  tm_json_set(v, "kind", tm_json_new_string(kind));
   tm_json_add(tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY)), tm_json_new_string(path));
   return add_input(p, v, name, call, err);
+}
+
+int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path, const char *name,
+                                struct tm_err *err)
+{
+  return add_files(p, "files", path, name, "tidemill_pipeline_add_files()", err);
+}
+
+int tidemill_pipeline_add_archives(struct tidemill_pipeline *p, const char *path, const char *name,
+                                   struct tm_err *err)
+{
+  return add_files(p, "archives", path, name, "tidemill_pipeline_add_archives()", err);
+}
+
+int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const char *path, const char *name,
+                                   struct tm_err *err)
+{
+  return add_files(p, "manifest", path, name, "tidemill_pipeline_add_manifest()", err);
 }
 
 int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, const char *name,
@@ -201,6 +250,27 @@ int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, c
   if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
     return TM_EUSAGE;
   return add_input(p, tm_plan_table(&path, 1), name, call, err);
+}
+
+int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
+                                      struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  static const char call[] = "tidemill_pipeline_set_working_dir()";
+  err = err ? err : &unheard;
+  if (tm_need(err, call, "p", p, "dir", dir, NULL) < 0)
+    return TM_EUSAGE;
+  if (!p->is_built)
+    return tm_err_set(err, TM_EUSAGE, "%s: pipeline '%s' was not made by tidemill_pipeline_new()",
+                      call, tidemill_pipeline_name(p));
+  char *cwd = tm_api_here(err);
+  if (!cwd)
+    return err->code;
+  free(p->working_dir);
+  p->working_dir = tm_path_absolute(cwd, dir);
+  tm_draft_changed(p);
+  free(cwd);
+  return 0;
 }
 
 int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step, const char *name,
@@ -224,6 +294,97 @@ int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *ste
   tm_json_set(v, "kind", tm_json_new_string("files"));
   tm_json_set(v, "output", tm_json_copy(output));
   return add_input(p, v, name, call, err);
+}
+
+/* The input that was added last; NULL with words. */
+static struct tm_json *last_input(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
+{
+  struct tm_json *step = last_step(p, what, err);
+  const struct tm_json *inputs = step ? tm_json_get(step, "inputs") : NULL;
+  if (inputs && inputs->type == TM_JSON_ARRAY && inputs->list.len > 0)
+    return inputs->list.at[inputs->list.len - 1];
+  if (step)
+    tm_err_set(err, TM_EUSAGE, "%s: the step has no input yet; add one first", what);
+  return NULL;
+}
+
+int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path, struct tm_err *err)
+{
+  static const char call[] = "tidemill_pipeline_add_path()";
+  if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
+    return TM_EUSAGE;
+  struct tm_json *input = last_input(p, call, err);
+  struct tm_json *paths = input ? tm_json_get(input, "paths") : NULL;
+  if (!input)
+    return TM_EUSAGE;
+  if (!paths)
+    return tm_err_set(err, TM_EUSAGE, "%s: the input is what another step writes", call);
+  tm_json_add(paths, tm_json_new_string(path));
+  return 0;
+}
+
+/* The constructor that would have made it in Lua. */
+static const char *constructor_of(const struct tm_json *input)
+{
+  static const char *const constructors[][2] = {
+    { "archives", "Dataset.File.from_archives" },
+    { "manifest", "Dataset.File.from_manifest" },
+    { "delimited", "Dataset.Tabular.from_delimited_files" },
+    { "json_lines", "Dataset.Tabular.from_json_lines_files" },
+  };
+  const char *kind = tm_json_str(input, "kind", "");
+  for (size_t i = 0; i < TM_COUNT_OF(constructors); i++)
+    if (strcmp(kind, constructors[i][0]) == 0)
+      return constructors[i][1];
+  return "Dataset.File.from_files";
+}
+
+static int set_limit(struct tm_json *input, const char *value, struct tm_err *err)
+{
+  int64_t limit = 0;
+  if (!tm_text_int(value, &limit) || limit < 1)
+    return tm_err_set(err, TM_EUSAGE, "'limit' is \"%s\"; accepted: an integer from 1 on", value);
+  tm_json_set(input, "limit", tm_json_new_int(limit));
+  return 0;
+}
+
+/* Some options stand beside the paths, whatever it is; the others are the constructor's own. */
+static struct tm_json *place_of(struct tm_json *input, const char *key)
+{
+  static const char *const beside[] = { "on_unreadable", "partition_format", "null_separated" };
+  for (size_t i = 0; i < TM_COUNT_OF(beside); i++)
+    if (strcmp(key, beside[i]) == 0)
+      return input;
+  struct tm_json *options = tm_json_get(input, "options");
+  return options ? options : tm_json_set(input, "options", tm_json_new(TM_JSON_OBJECT));
+}
+
+int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, const char *value,
+                                struct tm_err *err)
+{
+  static const char call[] = "tidemill_pipeline_set_input()";
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (tm_need(err, call, "p", p, "key", key, "value", value, NULL) < 0)
+    return TM_EUSAGE;
+  struct tm_json *input = last_input(p, call, err);
+  if (!input)
+    return err->code;
+  if (strcmp(key, "limit") == 0)
+    return set_limit(input, value, err);
+  const char *kind = constructor_of(input);
+  const struct tm_field *f = tm_params_find(kind, key);
+  if (!f)
+    return refuse_key(kind, key, err);
+  struct tm_json *given = value_of(f, NULL, value);
+  struct tm_json *settled = tm_params_value(f, given, err);
+  if (!settled) {
+    tm_json_free(given);
+    return tm_err_wrap(err, "%s", kind);
+  }
+  tm_json_free(settled);
+  tm_json_set(place_of(input, key), key, given);
+  return 0;
 }
 
 int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,

@@ -1,8 +1,8 @@
 /* host.c - what a host has to do with Lua: functions and values of its own for pipeline files, its own look at the state, what a
  * file prints, and our modules in a state of the host's.
  *
- *  (1) A pipeline file prints nothing in a host: descriptor 1 is the host's, and may be closed, or be anything. print() and
- *      io.write() give their text to on_log.
+ *  (1) A pipeline file prints nothing in a host, nor does an entry script: descriptor 1 is the host's, and may be closed, or be anything.
+ *      print() and io.write() give their text to on_log. A host that is a command has lent its descriptors: nothing is taken there.
  */
 #include "api/own.h"
 
@@ -116,37 +116,45 @@ static void push_text(lua_State *L, const char *between)
 /* Keeps (1). */
 static int print(lua_State *L)
 {
-  const struct tidemill_runtime *rt = lua_touserdata(L, lua_upvalueindex(1));
+  const struct tm_log *log = lua_touserdata(L, lua_upvalueindex(1));
   push_text(L, lua_tostring(L, lua_upvalueindex(2)));
-  if (rt->o.on_log)
-    rt->o.on_log(rt->o.data, TIDEMILL_INFO, lua_tostring(L, -1));
+  if (log->on_log)
+    log->on_log(log->data, TIDEMILL_INFO, lua_tostring(L, -1));
   return 0;
 }
 
-static void push_print(lua_State *L, struct tidemill_runtime *rt, const char *between)
+static void push_print(lua_State *L, const struct tm_log *log, const char *between)
 {
-  lua_pushlightuserdata(L, rt);
+  lua_pushlightuserdata(L, (void *)log);
   lua_pushstring(L, between);
   lua_pushcclosure(L, print, 2);
+}
+
+void tm_host_take_prints(lua_State *L, const struct tm_log *log)
+{
+  push_print(L, log, "\t");
+  lua_setglobal(L, "print");
+  lua_getglobal(L, "io");
+  push_print(L, log, "");
+  lua_setfield(L, -2, "write");
+  lua_pop(L, 1);
 }
 
 void tm_host_prepare(void *data, lua_State *L)
 {
   struct tidemill_runtime *rt = data;
-  if (rt->is_program)
-    return;
-  push_print(L, rt, "\t");
-  lua_setglobal(L, "print");
-  lua_getglobal(L, "io");
-  push_print(L, rt, "");
-  lua_setfield(L, -2, "write");
-  lua_getglobal(L, "package");
-  lua_getfield(L, -1, "preload");
-  lua_pushlightuserdata(L, rt);
-  lua_pushcclosure(L, open_host, 1);
-  lua_setfield(L, -2, "host");
+  if (!rt->o.is_command) {
+    tm_host_take_prints(L, &rt->log);
+    tm_lua_set_runtime(L, rt);
+  }
+  if (!rt->o.is_command || rt->added.len > 0) {
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "preload");
+    lua_pushlightuserdata(L, rt);
+    lua_pushcclosure(L, open_host, 1);
+    lua_setfield(L, -2, "host");
+  }
   lua_settop(L, 0);
-  tm_lua_set_runtime(L, rt);
   if (rt->on_lua)
     rt->on_lua(rt->on_lua_data, L);
 }

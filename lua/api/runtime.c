@@ -114,6 +114,7 @@ int tidemill_runtime_new(struct tidemill_runtime **out,
     return TM_EUSAGE;
   rt = TM_NEW(struct tidemill_runtime);
   rt->o = read_options(options);
+  rt->log = (struct tm_log) { rt->o.on_log, rt->o.data };
   rt->fs = tm_fs_real();
   rt->workspace = tm_xstrdup(rt->o.workspace);
   rt->program = tm_program_find(rt->fs, rt->o.program, err);

@@ -145,23 +145,29 @@ int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, c
 
 static void on_note(void *data, enum tidemill_level level, const char *text)
 {
-  tm_cli_say("note: %s", text);
+  tm_cli_say("%s: %s", level == TIDEMILL_WARNING ? "warning" : "note", text);
+}
+
+char *tm_cli_program(struct tm_err *err)
+{
+  char *program = tm_process_program();
+  if (!program)
+    tm_err_set(err, -ENOENT, "cannot tell where this program is: /proc is not there; mount it");
+  return program;
 }
 
 int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out, struct tm_err *err)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
-  char *program = tm_process_program();
+  char *program = tm_cli_program(err);
   o.program = program;
   o.on_log = on_note;
-  int rc = program ? tidemill_runtime_new(out, &o, err)
-                   : tm_err_set(err, -ENOENT,
-                                "cannot tell where this program is: /proc is not there; mount it");
+  o.is_command = true;
+  int rc = program ? tidemill_runtime_new(out, &o, err) : err->code;
   free(program);
   if (rc < 0)
     return rc;
   (*out)->fs = cli->fs;
-  (*out)->is_program = true;
   return 0;
 }
 

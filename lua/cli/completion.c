@@ -5,21 +5,21 @@
  */
 #include <string.h>
 
+#include <tidemill.h>
+
 #include "cli/help.h"
-#include "plan/params.h"
 
 static void add_option_words(struct tm_buf *out, const struct tm_command *c)
 {
-  size_t n;
-  const struct tm_field *fields = tm_params_fields("ParallelRunConfig", &n);
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   for (size_t i = 0; i < c->options_len; i++)
     tm_buf_printf(out, "%s%s%s", i > 0 ? " " : "", tm_option_dashes(&c->options[i]),
                   c->options[i].name);
-  for (size_t i = 0; c->takes_config && i < n; i++) {
-    if (strcmp(fields[i].name, "entry_script") == 0)
+  for (size_t i = 0; c->takes_config && tidemill_parameter("ParallelRunConfig", i, &p); i++) {
+    if (strcmp(p.name, "entry_script") == 0)
       continue;
     tm_buf_add_str(out, " --");
-    for (const char *at = fields[i].name; *at; at++)
+    for (const char *at = p.name; *at; at++)
       tm_buf_add_char(out, *at == '_' ? '-' : *at);
   }
 }
@@ -34,22 +34,20 @@ static void add_command_words(struct tm_buf *out)
 /* What `help` knows besides the commands; a name that several constructors have comes once. */
 static void add_topics(struct tm_buf *out)
 {
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   struct tm_buf seen = TM_BUF_NONE;
   add_command_words(out);
   tm_buf_add_str(out, " parameters");
   tm_buf_add_char(&seen, ' ');
-  for (size_t i = 0; tm_help_kind_at(i); i++) {
-    size_t n;
-    const struct tm_field *fields = tm_params_fields(tm_help_kind_at(i), &n);
-    for (size_t j = 0; j < n; j++) {
-      char *word = tm_xprintf(" %s ", fields[j].name);
+  for (size_t i = 0; tidemill_constructor(i); i++)
+    for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++) {
+      char *word = tm_xprintf(" %s ", p.name);
       if (!strstr(seen.data, word)) {
-        tm_buf_printf(&seen, "%s ", fields[j].name);
-        tm_buf_printf(out, " %s", fields[j].name);
+        tm_buf_printf(&seen, "%s ", p.name);
+        tm_buf_printf(out, " %s", p.name);
       }
       free(word);
     }
-  }
   tm_buf_release(&seen);
 }
 

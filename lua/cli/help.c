@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include <tidemill.h>
+
 #include "base/text.h"
-#include "plan/params.h"
-#include "sys/gpus.h"
 
 struct help_options {
   bool man;
@@ -24,13 +24,6 @@ static const struct tm_option options[] = {
   { "completion", TM_OPTION_VALUE, offsetof(struct help_options, completion), "SHELL", shells, "writes the completion for bash or zsh" },
 };
 
-static const char *const kinds[] = {
-  "ParallelRunConfig", "ParallelRunStep", "Pipeline", "PipelineParameter", "OutputFileDatasetConfig",
-  "Dataset.File.from_files", "Dataset.File.from_archives", "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
-  "Dataset.Tabular.from_delimited_files", "Dataset.Tabular.from_json_lines_files",
-  "dataset:register", "dataset:mini_batches", "load_script", "pipeline:submit", "Workspace", "Datastore.register_directory", "datastore:upload", "datastore:download", "arguments", NULL,
-};
-
 static const char *const statuses[] = {
   "0 Completed", "1 Failed", "2 wrong usage or definition", "3 system error, or a damaged job", "130 Canceled", "141 nobody read the rows of map any more: canceled", NULL,
 };
@@ -39,8 +32,8 @@ static const struct tm_help_variable variables[] = {
   { "TIDEMILL_WORKSPACE", "the workspace; without it the nearest folder .tidemill is, upwards from the pipeline file (for map and JOB: from the current directory)" },
   { "TMPDIR", "where the temporary folders of workers are made; without it /tmp" },
   { "TIDEMILL_MEMORY_DIR", "a tmpfs (absolute path), on which up to 16 MB of a mini-batch's entries of archives are extracted; without it /dev/shm where TMPDIR is not set, set and empty: none" },
-  { TM_GPUS_VISIBLE, "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
-  { TM_GPUS_COUNT, "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },
+  { "CUDA_VISIBLE_DEVICES", "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
+  { "AZ_BATCHAI_GPU_COUNT_FOUND", "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },
   { "TIDEMILL_INIT", "the Lua file that a prompt runs first; without it ~/.config/tidemill/repl.lua, set and empty: none" },
   { "TIDEMILL_HISTORY", "where a prompt keeps its lines; without it ~/.local/state/tidemill/history, set and empty: nowhere" },
   { "NO_COLOR", "when it is set, no colors on the terminal" },
@@ -57,11 +50,6 @@ const struct tm_command tm_command_help = {
   .options = options,
   .options_len = TM_COUNT_OF(options),
 };
-
-const char *tm_help_kind_at(size_t i)
-{
-  return kinds[i];
-}
 
 const char *tm_help_exit_status_at(size_t i)
 {
@@ -116,55 +104,53 @@ void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
 
 /* Parameters. */
 
-static void add_kind(struct tm_buf *out, const char *kind)
+static void add_constructor(struct tm_buf *out, const char *name)
 {
-  size_t n;
-  const struct tm_field *fields = tm_params_fields(kind, &n);
-  bool is_argument = strcmp(kind, "arguments") == 0;
-  tm_buf_printf(out, "%s%s\n", kind,
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
+  bool is_argument = strcmp(name, "arguments") == 0;
+  tm_buf_printf(out, "%s%s\n", name,
                 is_argument ? " of a step that are the runner's own, as \"--NAME\", \"VALUE\""
                             : "");
-  for (size_t i = 0; i < n; i++) {
-    const struct tm_field *f = &fields[i];
-    tm_buf_printf(out, "  %-24s %s", f->name, f->help);
-    if (f->flags & TM_FIELD_REQUIRED)
+  for (size_t i = 0; tidemill_parameter(name, i, &p); i++) {
+    tm_buf_printf(out, "  %-24s %s", p.name, p.help);
+    if (p.required)
       tm_buf_add_str(out, " (required)");
-    else if (f->otherwise)
-      tm_buf_printf(out, " (default: %s)", f->otherwise);
+    else if (p.default_value)
+      tm_buf_printf(out, " (default: %s)", p.default_value);
     tm_buf_add_char(out, '\n');
   }
 }
 
 static void add_parameters(struct tm_buf *out)
 {
-  for (size_t i = 0; kinds[i]; i++) {
+  for (size_t i = 0; tidemill_constructor(i); i++) {
     if (i > 0)
       tm_buf_add_char(out, '\n');
-    add_kind(out, kinds[i]);
+    add_constructor(out, tidemill_constructor(i));
   }
   tm_buf_add_str(out, "\ntidemill help PARAMETER says what one accepts.\n");
 }
 
-static void add_field(struct tm_buf *out, const char *kind, const struct tm_field *f)
+static void add_parameter(struct tm_buf *out, const char *constructor,
+                          const struct tidemill_parameter *p)
 {
-  tm_buf_printf(out, "%s, of %s\n\n  %s\n\n  accepted:   ", f->name, kind, f->help);
-  tm_params_accepted(out, f);
+  tm_buf_printf(out, "%s, of %s\n\n  %s\n\n  accepted:   %s", p->name, constructor, p->help,
+                p->accepted);
   tm_buf_printf(out, "\n  default:    %s\n",
-                f->flags & TM_FIELD_REQUIRED ? "none, it is required"
-                : f->otherwise               ? f->otherwise
-                                             : "none");
-  if (f->flags & TM_FIELD_PARAMETER)
+                p->required        ? "none, it is required"
+                : p->default_value ? p->default_value
+                                   : "none");
+  if (p->may_be_parameter)
     tm_buf_add_str(out, "  it may be a PipelineParameter, given anew at every submission\n");
-  if (strcmp(kind, "arguments") == 0)
-    tm_buf_printf(out, "  given as:   arguments = { \"--%s\", ... }; behind -- for map\n", f->name);
-  if (strcmp(kind, "ParallelRunConfig") == 0)
+  if (strcmp(constructor, "arguments") == 0)
+    tm_buf_printf(out, "  given as:   arguments = { \"--%s\", ... }; behind -- for map\n", p->name);
+  if (strcmp(constructor, "ParallelRunConfig") == 0)
     tm_buf_printf(out, "  on resume:  %s\n",
-                  f->flags & TM_FIELD_CHANGEABLE
-                      ? "it may have changed"
-                      : "as it was when the job began, or --accept-changes");
+                  p->changeable ? "it may have changed"
+                                : "as it was when the job began, or --accept-changes");
 }
 
-static bool is_field(const char *given, const char *name)
+static bool is_name(const char *given, const char *name)
 {
   for (; *given && *name; given++, name++)
     if (*given != *name && !(*given == '-' && *name == '_'))
@@ -172,21 +158,20 @@ static bool is_field(const char *given, const char *name)
   return *given == *name;
 }
 
-static bool add_fields(struct tm_buf *out, const char *given)
+static bool add_named(struct tm_buf *out, const char *given)
 {
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
+  const char *constructor;
   bool found = false;
-  for (size_t i = 0; kinds[i]; i++) {
-    size_t n;
-    const struct tm_field *fields = tm_params_fields(kinds[i], &n);
-    for (size_t j = 0; j < n; j++) {
-      if (!is_field(given, fields[j].name))
+  for (size_t i = 0; (constructor = tidemill_constructor(i)) != NULL; i++)
+    for (size_t k = 0; tidemill_parameter(constructor, k, &p); k++) {
+      if (!is_name(given, p.name))
         continue;
       if (found)
         tm_buf_add_char(out, '\n');
       found = true;
-      add_field(out, kinds[i], &fields[j]);
+      add_parameter(out, constructor, &p);
     }
-  }
   return found;
 }
 
@@ -221,17 +206,15 @@ int tm_help_refuse(const char *name)
 
 static int refuse_topic(const char *given, struct tm_err *err)
 {
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   struct names names = { 0 };
   struct tm_buf all = TM_BUF_NONE;
   const char *nearest;
   add_command_names(&names, &all);
   *TM_ARRAY_ADD(&names) = "parameters";
-  for (size_t i = 0; kinds[i]; i++) {
-    size_t n;
-    const struct tm_field *fields = tm_params_fields(kinds[i], &n);
-    for (size_t j = 0; j < n; j++)
-      *TM_ARRAY_ADD(&names) = fields[j].name;
-  }
+  for (size_t i = 0; tidemill_constructor(i); i++)
+    for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
+      *TM_ARRAY_ADD(&names) = p.name;
   nearest = tm_text_nearest(given, names.at, names.len);
   tm_err_set(err, TM_EUSAGE,
              "there is no command and no parameter '%s'%s%s%s commands: %s; 'tidemill help "
@@ -253,7 +236,7 @@ bool tm_help_find(struct tm_buf *out, const char *topic)
   else if (strcmp(topic, "parameters") == 0)
     add_parameters(out);
   else
-    return add_fields(out, topic);
+    return add_named(out, topic);
   return true;
 }
 

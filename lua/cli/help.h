@@ -1,5 +1,5 @@
 /* help.h - what the program says of itself: usage, commands, parameters. All of it is made from the tables of commands,
- * options and parameters (core/plan/params.c).
+ * options and parameters (tidemill_parameter()).
  */
 #ifndef TM_CLI_HELP_H
 #define TM_CLI_HELP_H
@@ -15,8 +15,6 @@ bool tm_help_find(struct tm_buf *out, const char *topic);
 /* Says that there is no such command, and which is near; returns the exit status. */
 int tm_help_refuse(const char *name);
 
-/* The constructors whose parameters are shown, in the order of the manual; NULL at its end. */
-const char *tm_help_kind_at(size_t i);
 /* One line for each exit status of a run: "0 Completed". NULL at its end. */
 const char *tm_help_exit_status_at(size_t i);
 

@@ -1,16 +1,77 @@
 /* line_history.c - see line_history.h. */
 #include "cli/line_history.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "sys/fs.h"
 
 #define FILE_MAX (64u << 20) /* bytes */
+
+/* ---- files ---- */
+
+/* False: it is not there, is too long, or no file. */
+static bool read_all(const char *path, struct tm_buf *text)
+{
+  char piece[16384];
+  struct stat st;
+  ssize_t n;
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0)
+    return false;
+  bool is_good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX;
+  while (is_good && ((n = read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR)))
+    tm_buf_add(text, piece, n > 0 ? (size_t)n : 0);
+  close(fd);
+  return is_good;
+}
+
+static bool write_all(int fd, const char *text, size_t len)
+{
+  while (len > 0) {
+    ssize_t n = write(fd, text, len);
+    if (n < 0 && errno != EINTR)
+      return false;
+    text += n > 0 ? n : 0;
+    len -= n > 0 ? (size_t)n : 0;
+  }
+  return true;
+}
+
+/* In its place at once: another prompt reads it whole, or as it was. */
+static void replace(const char *path, const char *text, size_t len)
+{
+  char *tmp = tm_xprintf("%s.tmp", path);
+  int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd >= 0) {
+    bool is_good = write_all(fd, text, len);
+    close(fd);
+    if (!is_good || rename(tmp, path) < 0)
+      unlink(tmp);
+  }
+  free(tmp);
+}
+
+/* The folder that it is in, with those above. */
+static void make_folder(const char *path)
+{
+  char *dir = tm_path_dir(path);
+  for (char *at = dir + 1; (at = strchr(at, '/')) != NULL; *at++ = '/') {
+    *at = '\0';
+    mkdir(dir, 0700);
+  }
+  mkdir(dir, 0700);
+  free(dir);
+}
+
+/* ---- lines ---- */
 
 char *tm_line_history_path(const char *named, const char *state_home, const char *home)
 {
@@ -41,7 +102,7 @@ void tm_line_history_load(const char *path, void (*on_line)(void *data, const ch
 {
   struct tm_buf text = TM_BUF_NONE;
   size_t lines;
-  if (tm_fs_read_file(tm_fs_real(), path, FILE_MAX, &text, NULL) < 0) {
+  if (!read_all(path, &text)) {
     tm_buf_release(&text);
     return;
   }
@@ -49,7 +110,7 @@ void tm_line_history_load(const char *path, void (*on_line)(void *data, const ch
   text.data[text.len] = '\0';
   size_t begin = find_tail(&text, TM_LINE_HISTORY_LINES, &lines);
   if (lines > 2 * TM_LINE_HISTORY_LINES)
-    tm_fs_write_file(tm_fs_real(), path, text.data + begin, text.len - begin, 0600, NULL);
+    replace(path, text.data + begin, text.len - begin);
   for (char *line = text.data + begin, *end; *line; line = end) {
     end = line + strcspn(line, "\n");
     if (*end)
@@ -67,13 +128,12 @@ bool tm_line_history_is_kept(const char *line)
 
 bool tm_line_history_add(const char *path, const char *line)
 {
-  char *dir = tm_path_dir(path), *text = tm_xprintf("%s\n", line);
-  int fd = -1;
-  if (tm_fs_make_dirs(tm_fs_real(), dir, 0700, NULL) >= 0)
-    fd = tm_fs_open(tm_fs_real(), path, O_WRONLY | O_CREAT | O_APPEND, 0600, NULL);
-  bool is_good = fd >= 0 && tm_fd_append(fd, text, strlen(text)) == 0;
-  tm_fs_close(tm_fs_real(), fd);
-  free(dir);
+  char *text = tm_xprintf("%s\n", line);
+  make_folder(path);
+  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+  bool is_good = fd >= 0 && write_all(fd, text, strlen(text));
+  if (fd >= 0)
+    close(fd);
   free(text);
   return is_good;
 }

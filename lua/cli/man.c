@@ -3,8 +3,9 @@
  */
 #include <string.h>
 
+#include <tidemill.h>
+
 #include "cli/help.h"
-#include "plan/params.h"
 
 /* Text of ours as roff: a backslash and a dash are escaped, and what begins a line cannot be a request. */
 static void add_text(struct tm_buf *out, const char *s)
@@ -62,35 +63,31 @@ static void add_command(struct tm_buf *out, const struct tm_command *c)
   }
 }
 
-static void add_field(struct tm_buf *out, const struct tm_field *f)
+static void add_parameter(struct tm_buf *out, const struct tidemill_parameter *p)
 {
-  struct tm_buf accepted = TM_BUF_NONE;
-  add_term(out, "", f->name, NULL);
-  add_text(out, f->help);
-  tm_params_accepted(&accepted, f);
+  add_term(out, "", p->name, NULL);
+  add_text(out, p->help);
   tm_buf_add_str(out, ".\nAccepted: ");
-  add_text(out, tm_buf_str(&accepted));
-  tm_buf_release(&accepted);
-  if (f->flags & TM_FIELD_REQUIRED) {
+  add_text(out, p->accepted);
+  if (p->required) {
     tm_buf_add_str(out, ". Required");
-  } else if (f->otherwise) {
+  } else if (p->default_value) {
     tm_buf_add_str(out, ". Default: ");
-    add_text(out, f->otherwise);
+    add_text(out, p->default_value);
   }
-  if (f->flags & TM_FIELD_PARAMETER)
+  if (p->may_be_parameter)
     tm_buf_add_str(out, ". May be a PipelineParameter");
   tm_buf_add_str(out, ".\n");
 }
 
 static void add_parameters(struct tm_buf *out)
 {
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   tm_buf_add_str(out, ".SH PARAMETERS\nWhat the constructors of a pipeline file accept.\n");
-  for (size_t i = 0; tm_help_kind_at(i); i++) {
-    size_t n;
-    const struct tm_field *fields = tm_params_fields(tm_help_kind_at(i), &n);
-    tm_buf_printf(out, ".SS %s\n", tm_help_kind_at(i));
-    for (size_t j = 0; j < n; j++)
-      add_field(out, &fields[j]);
+  for (size_t i = 0; tidemill_constructor(i); i++) {
+    tm_buf_printf(out, ".SS %s\n", tidemill_constructor(i));
+    for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
+      add_parameter(out, &p);
   }
 }
 

@@ -1,12 +1,12 @@
 /* prompt.c - see prompt.h.
  *
- * libedit asks for one character at a time (EL_GETCFN). That is where our loop runs: until the terminal can be read, or
- * somebody wakes it. Bytes are read one by one, here and by the C library, so that what is behind a line is there for who
+ * libedit asks for one character at a time (EL_GETCFN). That is where is waited: until the terminal can be read, or something has
+ * happened. Bytes are read one by one, here and by the C library, so that what is behind a line is there for who
  * reads next: code that runs, or the next line.
  *
- * What others have to say is said between two runs of the loop.
+ * What others have to say is said between two waits.
  *
- *  (1) The loop does not run within itself: callbacks of ours stop it, nothing else.
+ *  (1) A signal handler sets a flag, and writes to a pipe that is waited for too; what is to be done is done behind the wait.
  *  (2) libedit knows where it has drawn its line; what is written in between first moves there, and then has it drawn anew.
  */
 #include "cli/prompt.h"
@@ -29,19 +29,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/line_history.h"
-#include "sys/fs.h"
-#include "sys/loop.h"
+#include "cli/signals.h"
 
 struct tm_prompt {
   struct tm_prompt_options o;
   EditLine *el;
   History *history;
-  struct tm_loop loop;
-  int input_fd; /* the terminal, opened anew: libuv makes what it polls non-blocking, and ours is shared with the shell */
-  struct tm_poll input;
-  struct tm_poll happened; /* what is to be said */
-  struct tm_wake wake;
-  struct tm_signal resized, continued;
+  int wake[2]; /* a pipe: keeps (1) */
   const char *label;
   char shown_label[64];
   mbstate_t shift;
@@ -51,42 +45,33 @@ struct tm_prompt {
   char *status;          /* or NULL */
   bool
       has_status; /* it is on the terminal: above the line that is read, else where the cursor is */
-  volatile sig_atomic_t is_interrupted;
+  volatile sig_atomic_t is_interrupted, is_resized, is_continued;
 };
 
-/* ---- the loop ---- */
+/* ---- waiting ---- */
 
-static void on_input(struct tm_poll *poll, int events)
+static void wake(const struct tm_prompt *p) /* in a signal handler, or not */
 {
-  tm_loop_stop(&((struct tm_prompt *)poll->data)->loop);
+  (void)!write(p->wake[1], "", 1); /* one that is full wakes too */
 }
 
-static void on_wake(struct tm_wake *wake)
+static void on_resized(void *data)
 {
-  tm_loop_stop(&((struct tm_prompt *)wake->data)->loop);
+  struct tm_prompt *p = data;
+  p->is_resized = 1;
+  wake(p);
 }
 
-static void on_happened(struct tm_poll *poll, int events)
+static void on_continued(void *data)
 {
-  tm_loop_stop(&((struct tm_prompt *)poll->data)->loop);
-}
-
-/* Keeps (1). */
-static void tell(struct tm_prompt *p)
-{
-  if (p->o.on_happened)
-    p->o.on_happened(p->o.data);
-}
-
-static void on_resized(struct tm_signal *s, int number)
-{
-  el_resize(((struct tm_prompt *)s->data)->el);
+  struct tm_prompt *p = data;
+  p->is_continued = 1;
+  wake(p);
 }
 
 /* The shell that had the terminal meanwhile has given it other settings. */
-static void on_continued(struct tm_signal *s, int number)
+static void take_terminal_again(const struct tm_prompt *p)
 {
-  struct tm_prompt *p = s->data;
   if (!p->is_reading)
     return;
   el_set(p->el, EL_PREP_TERM, 0);
@@ -94,6 +79,32 @@ static void on_continued(struct tm_signal *s, int number)
   fputs("\r\033[J", stdout); /* what it has written is above */
   fflush(stdout);
   el_set(p->el, EL_REFRESH);
+}
+
+static void tell(struct tm_prompt *p)
+{
+  if (p->o.on_happened)
+    p->o.on_happened(p->o.data);
+}
+
+/* Until the terminal can be read, something has happened, or a signal came. */
+static void wait_for_input(struct tm_prompt *p)
+{
+  struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+                          { .fd = p->wake[0], .events = POLLIN },
+                          { .fd = p->o.on_happened ? p->o.fd : -1, .events = POLLIN } };
+  char bytes[64];
+  poll(fds, 3, -1);
+  while (read(p->wake[0], bytes, sizeof(bytes)) > 0)
+    ;
+  if (p->is_resized) {
+    p->is_resized = 0;
+    el_resize(p->el);
+  }
+  if (p->is_continued) {
+    p->is_continued = 0;
+    take_terminal_again(p);
+  }
 }
 
 static bool can_read(void)
@@ -111,7 +122,7 @@ static int read_char(EditLine *el, wchar_t *out)
     if (!p->is_interrupted && !can_read())
       tell(p);
     if (!p->is_interrupted && !can_read())
-      tm_loop_run(&p->loop);
+      wait_for_input(p);
     if (p->is_interrupted) {
       errno = EINTR;
       return -1;
@@ -266,27 +277,10 @@ static void set_characters(void)
     setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-static int open_loop(struct tm_prompt *p, struct tm_err *err)
+static void watch_terminal(struct tm_prompt *p)
 {
-  int rc = tm_loop_init(&p->loop, err);
-  if (rc < 0)
-    return rc;
-  tm_wake_open(&p->wake, &p->loop, on_wake, p);
-  p->input_fd = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (p->input_fd < 0)
-    return tm_err_system(err, -errno, "cannot open the terminal");
-  rc = tm_poll_open(&p->input, &p->loop, p->input_fd, on_input, p, err);
-  if (rc >= 0)
-    rc = tm_signal_open(&p->resized, &p->loop, SIGWINCH, on_resized, p, err);
-  if (rc >= 0)
-    rc = tm_signal_open(&p->continued, &p->loop, SIGCONT, on_continued, p, err);
-  if (rc >= 0 && p->o.on_happened)
-    rc = tm_poll_open(&p->happened, &p->loop, p->o.fd, on_happened, p, err);
-  if (rc >= 0 && p->o.on_happened)
-    tm_poll_want(&p->happened, TM_READABLE);
-  if (rc >= 0)
-    tm_poll_want(&p->input, TM_READABLE);
-  return rc;
+  tm_signals_watch(SIGWINCH, on_resized, p);
+  tm_signals_watch(SIGCONT, on_continued, p);
 }
 
 static void open_editor(struct tm_prompt *p)
@@ -307,32 +301,20 @@ static void open_editor(struct tm_prompt *p)
   el_source(p->el, NULL); /* ~/.editrc: the user's keys */
 }
 
-static void close_loop(struct tm_prompt *p)
-{
-  tm_signal_close(&p->continued);
-  tm_signal_close(&p->resized);
-  tm_poll_close(&p->input);
-  tm_poll_close(&p->happened);
-  tm_wake_close(&p->wake);
-  tm_loop_release(&p->loop);
-  tm_fs_close(tm_fs_real(), p->input_fd);
-}
-
 struct tm_prompt *tm_prompt_open(const struct tm_prompt_options *o, struct tm_err *err)
 {
   struct tm_prompt *p = TM_NEW(struct tm_prompt);
   p->o = *o;
-  p->input_fd = -1;
   p->label = "";
   p->has_before = tcgetattr(STDIN_FILENO, &p->before) == 0;
-  if (open_loop(p, err) < 0) {
-    if (p->wake.is_open)
-      close_loop(p);
+  if (pipe2(p->wake, O_CLOEXEC | O_NONBLOCK) < 0) {
+    tm_err_system(err, -errno, "cannot make a pipe");
     free(p);
     return NULL;
   }
   open_history(p);
   open_editor(p);
+  watch_terminal(p);
   return p;
 }
 
@@ -340,9 +322,11 @@ void tm_prompt_close(struct tm_prompt *p)
 {
   if (!p)
     return;
+  tm_signals_release();
   el_end(p->el);
   history_end(p->history);
-  close_loop(p);
+  close(p->wake[0]);
+  close(p->wake[1]);
   free(p->status);
   free(p);
 }
@@ -352,7 +336,7 @@ void tm_prompt_close(struct tm_prompt *p)
 void tm_prompt_interrupt(struct tm_prompt *p)
 {
   p->is_interrupted = 1;
-  tm_wake_send(&p->wake);
+  wake(p);
 }
 
 bool tm_prompt_is_interrupted(const struct tm_prompt *p)

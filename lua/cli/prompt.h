@@ -1,4 +1,4 @@
-/* prompt.h - one line from a terminal, with editing, history and completion (libedit), while a loop of ours goes on.
+/* prompt.h - one line from a terminal, with editing, history and completion (libedit), while other things go on.
  *
  * Caller: tm_prompt_open(); tm_prompt_read() for each line; tm_prompt_close(). Between two lines the terminal is as it was.
  * What is to be said of jobs goes through tm_prompt_say() and _set_status(): while a line is edited it is put above it.
@@ -25,6 +25,7 @@ struct tm_prompt_options {
   void *data;
 };
 
+/* Signals of the terminal are caught (signals.h) until it is closed. */
 struct tm_prompt *tm_prompt_open(const struct tm_prompt_options *o, struct tm_err *err);
 void tm_prompt_close(struct tm_prompt *p); /* NULL: a no-op */
 

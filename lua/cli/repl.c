@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tidemill.h>
@@ -29,12 +30,9 @@
 #include "cli/help.h"
 #include "cli/line_history.h"
 #include "cli/prompt.h"
+#include "cli/signals.h"
 #include "lua/beside.h"
 #include "runtime.h"
-#include "sys/alarm.h"
-#include "sys/clock.h"
-#include "sys/fs.h"
-#include "sys/process.h"
 
 #define AGAIN_NS (50 * TM_MS) /* between two interruptions of one piece */
 #define PATIENCE_NS                                                                                \
@@ -87,25 +85,32 @@ static void on_late(void *data) /* in a signal handler */
 {
   struct repl *r = data;
   if (!tm_lua_session_interrupt(r->session))
-    tm_alarm_start(0, 0);
+    tm_signals_alarm(0, 0);
 }
 
 /* What ends the program leaves the terminal as it was. In a signal handler. */
 static void end_by(const struct repl *r, int signal)
 {
   tm_prompt_leave(r->prompt);
-  tm_alarm_surrender(signal);
+  tm_signals_surrender(signal);
 }
 
 static void say_at_once(const char *words) /* in a signal handler */
 {
-  tm_fd_append(STDERR_FILENO, words, strlen(words));
+  (void)!write(STDERR_FILENO, words, strlen(words));
+}
+
+static int64_t now_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * TM_S + t.tv_nsec;
 }
 
 /* Lua is still held up by a C function, which nobody can take it out of. In a signal handler. */
 static void on_vain(struct repl *r)
 {
-  int64_t now = tm_clock_mono_ns();
+  int64_t now = now_ns();
   if (r->vain > 0 && now - r->pressed_ns < PATIENCE_NS)
     return;
   r->pressed_ns = now;
@@ -129,14 +134,14 @@ static void on_ctrl_c(void *data) /* in a signal handler */
   if (r->is_hearing && !tm_prompt_is_interrupted(r->prompt)) {
     /* It is for the prompt, unless a listener of the user's goes on for ever. */
     tm_prompt_interrupt(r->prompt);
-    tm_alarm_start(PATIENCE_NS, AGAIN_NS);
+    tm_signals_alarm(PATIENCE_NS, AGAIN_NS);
     return;
   }
   if (!tm_lua_session_interrupt(r->session)) {
     tm_prompt_interrupt(r->prompt);
     return;
   }
-  tm_alarm_start(AGAIN_NS, AGAIN_NS);
+  tm_signals_alarm(AGAIN_NS, AGAIN_NS);
   tm_beside_wake(r->beside);
   on_vain(r);
 }
@@ -158,12 +163,12 @@ static void on_terminate(void *data)
 
 static void catch_ends(struct repl *r)
 {
-  if (!tm_alarm_is_ignored(SIGHUP))
-    tm_alarm_catch(SIGHUP, on_hang_up, r);
-  if (!tm_alarm_is_ignored(SIGQUIT))
-    tm_alarm_catch(SIGQUIT, on_quit, r);
-  if (!tm_alarm_is_ignored(SIGTERM))
-    tm_alarm_catch(SIGTERM, on_terminate, r);
+  if (!tm_signals_is_ignored(SIGHUP))
+    tm_signals_catch(SIGHUP, on_hang_up, r);
+  if (!tm_signals_is_ignored(SIGQUIT))
+    tm_signals_catch(SIGQUIT, on_quit, r);
+  if (!tm_signals_is_ignored(SIGTERM))
+    tm_signals_catch(SIGTERM, on_terminate, r);
 }
 
 /* An empty line, or a piece, was interrupted, and jobs go on. */
@@ -193,12 +198,12 @@ static void begin_lua(struct repl *r)
 {
   r->vain = 0;
   tm_beside_forget_wake(r->beside);
-  tm_alarm_break_calls(true);
+  tm_signals_break_calls(true);
 }
 
 static void end_lua(const struct repl *r)
 {
-  tm_alarm_break_calls(false);
+  tm_signals_break_calls(false);
   if (!r->prompt)
     return;
   clearerr(stdin);  /* the end of what io.read() got is not the end of lines, */
@@ -345,7 +350,7 @@ static void run_init(struct repl *r)
 {
   bool is_named;
   char *path = init_path(&is_named);
-  if (path && (is_named || tm_fs_exists(tm_fs_real(), path)))
+  if (path && (is_named || access(path, F_OK) == 0))
     run_file(r, path, NULL, 0);
   free(path);
 }
@@ -385,7 +390,7 @@ static void on_happened(void *data)
   tm_lua_session_hear(r->session);
   r->is_hearing = 0;
   if (tm_prompt_is_interrupted(r->prompt))
-    tm_alarm_start(0, 0);
+    tm_signals_alarm(0, 0);
 }
 
 static int open_prompt(struct repl *r, struct tm_err *err)
@@ -403,8 +408,8 @@ static int open_prompt(struct repl *r, struct tm_err *err)
   r->prompt = tm_prompt_open(&o, err);
   if (!r->prompt)
     return err->code;
-  tm_alarm_catch(SIGINT, on_ctrl_c, r);
-  tm_alarm_catch(SIGALRM, on_late, r);
+  tm_signals_catch(SIGINT, on_ctrl_c, r);
+  tm_signals_catch(SIGALRM, on_late, r);
   catch_ends(r);
   return 0;
 }
@@ -434,11 +439,9 @@ static int on_width(void *data)
 static int open_runtime(struct repl *r, struct tm_err *err)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
-  char *program = tm_process_program();
+  char *program = tm_cli_program(err);
   o.program = program;
-  int rc = program
-               ? tidemill_runtime_new(&r->runtime, &o, err)
-               : tm_err_set(err, -ENOENT, "cannot tell where this program is: /proc is not there");
+  int rc = program ? tidemill_runtime_new(&r->runtime, &o, err) : err->code;
   free(program);
   if (rc >= 0 && !(r->beside = tm_beside_new(r->runtime, err)))
     rc = err->code;
@@ -464,7 +467,7 @@ static int open_repl(struct repl *r, struct tm_err *err)
 static void close_repl(struct repl *r)
 {
   if (r->prompt)
-    tm_alarm_release();
+    tm_signals_release();
   tm_lua_session_free(r->session);
   tm_beside_free(r->beside);
   tidemill_runtime_close(r->runtime, NULL);

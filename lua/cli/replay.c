@@ -1,6 +1,6 @@
 /* replay.c - `tidemill replay JOB --mini-batch N`: a mini-batch of a job once more, in this process.
  *
- *   again.c: its script, its items, its settings -> foreground.c -> rows, or the error with its stack
+ *   tidemill_script_load_again(): its script, its items, its settings -> foreground.c -> rows, or the error with its stack
  *
  * What a script may write to, its current directory too, is a folder made for it. run_invocation_timeout and init_timeout say where it
  * hangs (foreground.h).
@@ -11,9 +11,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/execute.h"
 #include "cli/foreground.h"
-#include "lua/again.h"
 
 struct replay_options {
   const char *step, *mini_batch;
@@ -39,43 +37,36 @@ const struct tm_command tm_command_replay = {
   .options_len = TM_COUNT_OF(options),
 };
 
-struct replay {
-  struct tm_again again;
-  struct tm_foreground foreground;
-};
-
-static void say(void *data, const char *words)
+static int run_it(struct tm_foreground *f, int64_t index, struct tm_err *err)
 {
-  tm_cli_say("%s", words);
-}
-
-static int run_it(struct replay *r, struct tm_err *err)
-{
-  struct tm_run_call call;
-  struct tm_item range;
+  const struct tidemill_script_info *info = tidemill_script_info(f->script);
   char what[64];
-  const char *dir = tm_again_working_dir(&r->again);
-  if (chdir(dir) < 0)
-    return tm_err_set(err, TM_EUSAGE, "the working directory '%s' of the job is gone", dir);
-  snprintf(what, sizeof(what), "mini-batch %" PRId64, r->again.index);
-  int rc = tm_again_call(&r->again, &call, &range, err);
-  return rc < 0 ? rc : tm_foreground_run(&r->foreground, &call, what, err);
+  tm_cli_say("step '%s' of job '%s', which is not changed", info->step, info->job);
+  tm_foreground_say_folders(f);
+  tm_foreground_place(f);
+  if (chdir(info->working_dir) < 0)
+    return tm_err_set(err, TM_EUSAGE, "the working directory '%s' of the job is gone",
+                      info->working_dir);
+  snprintf(what, sizeof(what), "mini-batch %" PRId64, index);
+  int rc = tidemill_script_next(f->script, NULL, err);
+  return rc < 0 ? rc : tm_foreground_run(f, what, err);
 }
 
-static int replay_found(struct replay *r, bool has_timeouts, struct tm_err *err)
+static int replay_it(const struct tm_cli *cli, const char *job, int64_t index,
+                     const struct replay_options *o, struct tm_err *err)
 {
-  struct tm_foreground *f = &r->foreground;
-  int rc = tm_foreground_open(f, "replay", err);
+  struct tm_foreground f = { 0 };
+  struct tidemill_script_options how = tm_foreground_options(o->step, o->no_timeout);
+  struct tidemill_runtime *rt = NULL;
+  int rc = tm_cli_open_runtime(cli, &rt, err);
+  tm_foreground_open(&f);
   if (rc >= 0)
-    rc = tm_again_prepare(&r->again, f->folders.root, has_timeouts, &f->setup, err);
-  if (rc < 0)
-    return rc;
-  f->has_header = r->again.has_header;
-  f->grace_ns = r->again.grace_ns;
-  tm_cli_say("step '%s' of job '%s', which is not changed", r->again.step_name, r->again.dir);
-  tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed",
-             f->folders.root);
-  return run_it(r, err);
+    rc = tidemill_script_load_again(&f.script, rt, job, index, &how, err);
+  if (rc >= 0)
+    rc = run_it(&f, index, err);
+  tm_foreground_close(&f);
+  tidemill_runtime_close(rt, NULL);
+  return rc;
 }
 
 static int read_options(struct replay_options *o, struct tm_words *rest, int argc, char **argv,
@@ -95,20 +86,15 @@ static int read_options(struct replay_options *o, struct tm_words *rest, int arg
 static int replay(const struct tm_cli *cli, int argc, char **argv)
 {
   struct replay_options o = { 0 };
-  struct replay r = { .again = { .say = say } };
   struct tm_words rest = { 0 };
   struct tm_err err = TM_ERR_NONE;
-  int rc = read_options(&o, &rest, argc, argv, &r.again.index, &err);
+  int64_t index = 0;
+  int rc = read_options(&o, &rest, argc, argv, &index, &err);
   if (rc < 0) {
     TM_ARRAY_RELEASE(&rest);
     return tm_cli_fail_usage(&tm_command_replay, &err);
   }
-  r.again.dir = tm_cli_find_job(cli, rest.at[0], &err);
-  rc = r.again.dir ? tm_again_find(&r.again, o.step, &err) : err.code;
-  if (rc >= 0)
-    rc = replay_found(&r, !o.no_timeout, &err);
+  rc = replay_it(cli, rest.at[0], index, &o, &err);
   TM_ARRAY_RELEASE(&rest);
-  tm_again_release(&r.again);
-  tm_foreground_close(&r.foreground);
   return tm_cli_end(rc, &err);
 }

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/repl.h"
-#include "sys/alarm.h"
+#include "cli/signals.h"
 #include "sys/fs.h"
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
@@ -47,23 +47,23 @@ static void on_ctrl_c(void *data)
 {
   struct script *s = data;
   if (s->presses++ > 0 || !tm_lua_session_stop(s->session))
-    tm_alarm_surrender(SIGINT);
-  tm_alarm_start(PATIENCE_NS, 0);
+    tm_signals_surrender(SIGINT);
+  tm_signals_alarm(PATIENCE_NS, 0);
 }
 
 static void on_late(void *data)
 {
   const struct script *s = data;
   if (tm_lua_session_is_stopping(s->session))
-    tm_alarm_surrender(SIGINT);
+    tm_signals_surrender(SIGINT);
 }
 
 static void catch_ctrl_c(struct script *s)
 {
-  if (tm_alarm_is_ignored(SIGINT))
+  if (tm_signals_is_ignored(SIGINT))
     return;
-  tm_alarm_catch(SIGALRM, on_late, s);
-  tm_alarm_catch(SIGINT, on_ctrl_c, s);
+  tm_signals_catch(SIGALRM, on_late, s);
+  tm_signals_catch(SIGINT, on_ctrl_c, s);
 }
 
 /* ---- what is run ---- */
@@ -191,7 +191,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   int status = run_options(&s, argc, argv);
   if (status == 0)
     status = run_file(&s, argc, argv);
-  tm_alarm_release();
+  tm_signals_release();
   if (status != 2 && s.wants_prompt)
     status = tm_repl_run(s.session, NULL);
   else

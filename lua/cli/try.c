@@ -1,6 +1,6 @@
 /* try.c - `tidemill try`: an entry script over the first mini-batch, in this process.
  *
- *   words -> one_step.c -> pipeline -> the first cut -> load, init(), run(), shutdown() -> rows, or the error with its stack
+ *   words -> one_step.c -> pipeline -> tidemill_script_load() -> foreground.c -> rows, or the error with its stack
  *
  * No workspace, no job, no worker: nothing is left but what the script writes, in folders made for it. There is one try and
  * no timeout. Standard output is for rows alone: what the script prints there goes to standard error. Ctrl-C interrupts the
@@ -13,23 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/path.h"
-#include "cli/execute.h"
 #include "cli/foreground.h"
 #include "cli/one_step.h"
-#include "lua/table_look.h"
-#include "data/cut.h"
-
-#define ROWS_SHOWN 5
 
 struct
 try {
   struct tm_one_step_options o;
   struct tm_config_options options;
   struct tm_one_step step;
-  struct tm_mini_batch mini_batch;
-  struct tm_table_look look;
-  char *script_dir;
+  struct tidemill_runtime *rt;
+  struct tidemill_pipeline *pipeline;
   struct tm_foreground foreground;
 };
 
@@ -74,109 +67,62 @@ static void add_help(struct tm_buf *out)
   tm_config_options_release(&options);
 }
 
-static void on_warning(void *data, const char *text)
+/* The script is there, and the first mini-batch of its input. */
+static int load(struct try *t, struct tm_err *err)
 {
-  tm_cli_say("%s", text);
-}
-
-/* What run() will be given. */
-static void say_table(const struct try *t)
-{
-  struct tm_buf text = TM_BUF_NONE;
-  tm_table_look_add(&text, &t->look, ROWS_SHOWN, "");
-  fputs(tm_buf_str(&text), stderr);
-  tm_buf_release(&text);
-}
-
-/* The first mini-batch of the input. */
-static int cut(struct try *t, struct tm_err *err)
-{
-  const struct tm_step *step = t->step.pipeline->steps[0];
-  struct tm_cut_options options = tm_step_cut(step);
-  options.spill_dir = t->foreground.setup.temp_dir;
-  options.on_warning = on_warning;
-  tm_table_look_init(&t->look, step);
-  tm_table_look_cut_options(&t->look, &options);
-  struct tm_cut *cut = tm_cut_open(&options);
-  int rc = tm_cut_next(cut, &t->mini_batch, err);
-  if (rc == 0)
-    rc = tm_cut_no_input(cut, err);
-  tm_cut_close(cut);
-  if (rc > 0)
-    rc = tm_table_look_load(&t->look, &t->mini_batch, err);
-  if (rc >= 0 && t->look.is_table)
-    say_table(t);
-  return rc;
-}
-
-/* Folders and variables, as a worker has them. */
-static int set_up(struct try *t, struct tm_err *err)
-{
-  const struct tm_step *step = t->step.pipeline->steps[0];
-  const struct tm_config *config = &step->config;
-  struct tm_setup *setup = &t->foreground.setup;
-  int rc = tm_foreground_open(&t->foreground, "try", err);
+  struct tidemill_script_options how = tm_foreground_options(NULL, true);
+  const struct tidemill_mini_batch *first = NULL;
+  int rc = tidemill_script_load(&t->foreground.script, t->pipeline, &how, err);
   if (rc < 0)
     return rc;
-  t->script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
-                                           : tm_path_dir(config->entry_script);
-  setup->script = setup->script_name = config->entry_script;
-  setup->script_dir = t->script_dir;
-  setup->arguments = step->arguments;
-  setup->arguments_len = step->arguments_len;
-  setup->logging_level = config->logging_level;
-  setup->is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
-  setup->append_row = config->output_action == TM_APPEND_ROW;
-  setup->escapes_line_breaks = config->escapes_line_breaks;
-  setup->separator = config->append_row_separator;
-  t->foreground.has_header = config->append_row_header;
-  setup->max_result_size = config->max_result_size;
-  for (char **variable = config->environment; variable && *variable; variable++)
-    putenv(*variable);
-  return 0;
+  tm_foreground_place(&t->foreground);
+  rc = tidemill_script_next(t->foreground.script, &first, err);
+  if (rc > 0)
+    fputs(first->head, stderr);
+  return rc;
 }
 
 static int run_first(struct try *t, struct tm_err *err)
 {
-  const struct tm_mini_batch *mb = &t->mini_batch;
-  struct tm_run_call call = {
-    .try = 1, .dataset = "", .items = mb->items, .bytes = mb->bytes.data, .bytes_len = mb->bytes.len
-  };
-  struct tm_item range;
-  tm_table_look_give(&t->look, &call, &range);
-  return tm_foreground_run(&t->foreground, &call, "the first mini-batch", err);
+  tm_foreground_open(&t->foreground);
+  int rc = load(t, err);
+  if (rc >= 0) {
+    tm_foreground_say_folders(&t->foreground);
+    rc = tm_foreground_run(&t->foreground, "the first mini-batch", err);
+  }
+  tm_foreground_close(&t->foreground);
+  return rc;
 }
 
 static void release(struct try *t)
 {
+  tidemill_pipeline_free(t->pipeline);
+  tidemill_runtime_close(t->rt, NULL);
   tm_one_step_release(&t->step);
   tm_config_words_release(&t->o.config);
   tm_config_options_release(&t->options);
-  tm_buf_release(&t->mini_batch.bytes);
-  tm_table_look_release(&t->look);
-  free(t->script_dir);
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
   struct try t = { 0 };
   struct tm_err err = TM_ERR_NONE;
-  int rc, status;
+  int status;
   tm_config_options_init(&t.options, own, TM_COUNT_OF(own), PLACE(config));
-  rc = tm_one_step_read(&t.step, &t.options, argc, argv, &t.o, &t.o, &err);
+  int rc = tm_one_step_read(&t.step, &t.options, argc, argv, &t.o, &t.o, &err);
+  if (rc >= 0)
+    rc = tm_cli_open_runtime(cli, &t.rt, &err);
+  if (rc >= 0)
+    rc = tm_one_step_build(&t.pipeline, &t.step, &t.o, t.rt, &err);
   bool is_usage = rc == TM_EUSAGE;
-  if (rc >= 0 && (rc = set_up(&t, &err)) >= 0 && (rc = cut(&t, &err)) >= 0) {
-    tm_cli_say("output_dir, log_dir and temp_dir are in '%s'; what stays empty is removed",
-               t.foreground.folders.root);
+  if (rc >= 0)
     rc = run_first(&t, &err);
-  }
-  tm_foreground_close(&t.foreground);
   if (is_usage)
     status = tm_cli_fail_usage(&tm_command_try, &err);
-  else if (rc < 0)
-    tm_cli_say("%s", err.text), status = tm_execute_status_of(rc);
+  else if (rc == TM_ESCRIPT) /* it is no Lua: nothing has been run */
+    status = tm_cli_end(rc, &err), status = 2;
   else
-    status = rc;
+    status = tm_cli_end(rc, &err);
   release(&t);
   return status;
 }

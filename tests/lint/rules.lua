@@ -74,11 +74,7 @@ end
 -- The program's files that reach behind tidemill.h, to what is inside of the library. The others are users of it, as
 -- any host is.
 local inside = {}
-for name in ([[cli.c completion.c config_options.c deliver.c deliver.h execute.c
-  execute.h foreground.c foreground.h help.c launch.c launch.h
-  like.c like.h line_history.c main.c man.c map.c one_step.c one_step.h outlet.c
-  outlet.h prompt.c repl.c repl.h replay.c resume.c run.c script.c submitted.c submitted.h
-  terminal.c terminal.h try.c]]):gmatch "%S+" do
+for name in ([[cli.c main.c repl.c repl.h script.c]]):gmatch "%S+" do
   inside[name] = true
 end
 

@@ -75,50 +75,6 @@ static void an_alarm_is_handled_by_the_thread_that_catches_it(void **state)
   assert_true(now.sa_handler == SIG_DFL);
 }
 
-static volatile sig_atomic_t depth, deepest, handled;
-
-static void send_others(void *data)
-{
-  depth++;
-  deepest = depth > deepest ? depth : deepest;
-  if (handled++ == 0) {
-    raise(SIGALRM);
-    raise(SIGTERM);
-  }
-  depth--;
-}
-
-static void what_is_caught_is_handled_one_at_a_time(void **state)
-{
-  static const int all[] = { SIGINT, SIGALRM, SIGTERM };
-  for (int i = 0; i < 3; i++)
-    tm_alarm_catch(all[i], send_others, NULL);
-  tm_alarm_break_calls(true);
-  raise(SIGINT);
-  assert_int_equal(handled, 3); /* the others when the first has returned */
-  assert_int_equal(deepest, 1);
-  tm_alarm_release();
-}
-
-static void surrender(void *data)
-{
-  tm_alarm_surrender(SIGINT);
-}
-
-static void one_that_surrenders_is_ended_by_the_signal(void **state)
-{
-  int status;
-  pid_t pid = fork();
-  if (pid == 0) {
-    tm_alarm_catch(SIGINT, surrender, NULL);
-    raise(SIGINT);
-    for (;;)
-      pause();
-  }
-  assert_int_equal(waitpid(pid, &status, 0), pid);
-  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-}
-
 static void a_tick_is_handled_by_one_thread_and_harmless_without_a_handler(void **state)
 {
   tm_tick_hush();
@@ -138,12 +94,51 @@ static void a_tick_is_handled_by_one_thread_and_harmless_without_a_handler(void 
   assert_int_equal(here, 2);
 }
 
+static volatile sig_atomic_t asked_here;
+
+static void on_ask(void *data)
+{
+  asked_here += *(int *)data;
+}
+
+static void *ask(void *data)
+{
+  tm_tick_ask();
+  return NULL;
+}
+
+static void another_thread_asks_the_one_that_has_the_tick(void **state)
+{
+  pthread_t thread;
+  struct sigaction now;
+  int step = 1;
+  signal(SIGPROF, on_prof);
+  assert_true(tm_tick_claim(on_ask, &step));
+  assert_false(tm_tick_claim(on_ask, &step));
+  tm_tick_hush();
+  signal(SIGPROF, on_prof);
+  tm_tick_wrap();
+  tm_tick_ask(); /* from the thread itself */
+  assert_int_equal(asked_here, 1);
+  assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
+  while (asked_here < 2)
+    ;
+  pthread_join(thread, NULL);
+  assert_int_equal(here, 0); /* none of them was a tick */
+  tm_tick_hush();
+  tm_tick_release();
+  sigaction(SIGPROF, NULL, &now);
+  assert_true(now.sa_handler == on_prof); /* as it was before */
+  tm_tick_ask();                          /* nobody is there */
+  assert_true(tm_tick_claim(on_ask, &step));
+  tm_tick_release();
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup(another_thread_asks_the_one_that_has_the_tick, setup),
     cmocka_unit_test_setup(an_alarm_is_handled_by_the_thread_that_catches_it, setup),
-    cmocka_unit_test_setup(what_is_caught_is_handled_one_at_a_time, setup),
-    cmocka_unit_test_setup(one_that_surrenders_is_ended_by_the_signal, setup),
     cmocka_unit_test_setup(a_tick_is_handled_by_one_thread_and_harmless_without_a_handler, setup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,331 @@
+/* script.c - an entry script in this process: what is called of it, and what came of that.
+ *
+ *  (1) What an interruption looks at is there as long as `is_open` says so, which is set last and cleared first, on the script's
+ *      thread, where the handler runs.
+ *  (2) An interruption before the timeout is none for that: the words of the error say so.
+ */
+#include "api/script.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lua.h>
+
+#include "base/path.h"
+#include "data/cut.h"
+#include "data/frame_text.h"
+#include "lua/script.h"
+#include "sys/alarm.h"
+#include "sys/clock.h"
+
+#define ROWS_SHOWN 5
+
+/* ---- failing ---- */
+
+static void clear_error(struct tidemill_script *s)
+{
+  tm_buf_clear(&s->error.message);
+  tm_buf_clear(&s->error.stack);
+  tm_buf_clear(&s->error.where);
+}
+
+static int fail(struct tidemill_script *s, const char *what, struct tm_err *err)
+{
+  const struct tm_script_error *e = &s->error;
+  tm_buf_clear(&s->words);
+  tm_buf_printf(&s->words, "%s failed%s%s: %s", what, e->where.len > 0 ? " at " : "",
+                tm_buf_str(&e->where), tm_buf_str(&e->message));
+  s->failed = (struct tidemill_script_error) { .size = sizeof(s->failed),
+                                               .text = tm_buf_str(&s->words),
+                                               .stack = tm_buf_str(&e->stack),
+                                               .where = tm_buf_str(&e->where) };
+  return tm_err_set(err, TM_ESCRIPT, "%s", s->failed.text);
+}
+
+const struct tidemill_script_error *tidemill_script_error(const struct tidemill_script *s)
+{
+  return s && s->failed.size > 0 ? &s->failed : NULL;
+}
+
+/* ---- interrupting ---- */
+
+void tm_script_on_ask(void *data)
+{
+  struct tidemill_script *s = data;
+  if (!s->is_open)
+    return;
+  if (s->limit_ns == 0 || tm_clock_mono_ns() - s->begun_ns < s->limit_ns)
+    s->setup.run_timeout_ns = s->setup.init_timeout_ns = 0; /* keeps (2) */
+  s->script.interrupt(s->script.data);
+}
+
+void tidemill_script_interrupt(struct tidemill_script *s)
+{
+  if (s && s->is_claimed)
+    tm_tick_ask();
+}
+
+static void begin_call(struct tidemill_script *s, int64_t limit_ns)
+{
+  clear_error(s);
+  s->failed = (struct tidemill_script_error) { .size = 0 };
+  s->setup.init_timeout_ns = s->info.init_timeout_ns;
+  s->setup.run_timeout_ns = s->info.run_timeout_ns;
+  s->begun_ns = tm_clock_mono_ns();
+  s->limit_ns = limit_ns;
+}
+
+/* ---- mini-batches ---- */
+
+static void on_warning(void *data, const char *text)
+{
+  tm_script_say(data, TIDEMILL_WARNING, "%s", text);
+}
+
+static void open_cut(struct tidemill_script *s)
+{
+  struct tm_cut_options options = tm_step_cut(s->step);
+  options.spill_dir = s->setup.temp_dir;
+  options.on_warning = on_warning;
+  options.data = s;
+  tm_table_look_init(&s->look, s->step);
+  s->has_look = true;
+  tm_table_look_cut_options(&s->look, &options);
+  s->cut = tm_cut_open(&options);
+}
+
+static int next_cut(struct tidemill_script *s, struct tm_err *err)
+{
+  struct tm_mini_batch *mb = &s->mini_batch;
+  if (!s->cut)
+    open_cut(s);
+  int rc = tm_cut_next(s->cut, mb, err);
+  if (rc == 0 && s->read == 0)
+    rc = tm_cut_no_input(s->cut, err);
+  if (rc > 0 && tm_table_look_load(&s->look, mb, err) < 0)
+    rc = err->code;
+  if (rc <= 0)
+    return rc;
+  s->call = (struct tm_run_call) { .index = (uint64_t)s->read,
+                                   .seq = 1,
+                                   .try = 1,
+                                   .dataset = s->setup.datasets[mb->dataset],
+                                   .dataset_number = mb->dataset,
+                                   .items = mb->items,
+                                   .bytes = mb->bytes.data,
+                                   .bytes_len = mb->bytes.len };
+  tm_table_look_give(&s->look, &s->call, &s->range);
+  if (s->look.is_table)
+    tm_table_look_add(&s->head, &s->look, ROWS_SHOWN, "");
+  return 1;
+}
+
+static int next_again(struct tidemill_script *s, struct tm_err *err)
+{
+  if (s->read > 0)
+    return 0;
+  int rc = tm_again_call(s->again, &s->call, &s->range, err);
+  if (rc >= 0 && s->again->look.is_table)
+    tm_table_look_add(&s->head, &s->again->look, ROWS_SHOWN, "");
+  return rc < 0 ? rc : 1;
+}
+
+int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_batch **out,
+                         struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_script_next()", "s", s, NULL) < 0)
+    return TM_EUSAGE;
+  s->has_mini_batch = false;
+  tm_buf_clear(&s->head);
+  int rc = s->again ? next_again(s, err) : next_cut(s, err);
+  if (rc <= 0)
+    return rc;
+  s->read++;
+  s->has_mini_batch = true;
+  s->given = (struct tidemill_mini_batch) { .size = sizeof(s->given),
+                                            .mini_batch = (int64_t)s->call.index,
+                                            .items = s->call.items,
+                                            .dataset = s->call.dataset,
+                                            .head = tm_buf_str(&s->head) };
+  if (out)
+    *out = &s->given;
+  return 1;
+}
+
+/* ---- init() ---- */
+
+void tm_script_unload(struct tidemill_script *s)
+{
+  s->is_open = 0; /* keeps (1) */
+  atomic_signal_fence(memory_order_seq_cst);
+  s->is_ready = false;
+  tm_lua_script_close(&s->script);
+  tm_entry_loader_free(s->entries);
+  s->entries = NULL;
+}
+
+static int take_prints(lua_State *L)
+{
+  tm_host_take_prints(L, lua_touserdata(L, 1));
+  return 0;
+}
+
+/* Its Lua state, as a host wants it. */
+static int open_script(struct tidemill_script *s, struct tm_err *err)
+{
+  int rc = tm_lua_script_open(&s->script, err);
+  if (rc < 0)
+    return rc;
+  if (!s->is_program && lua_cpcall(tm_lua_script_state(&s->script), take_prints, &s->log) != 0)
+    return tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
+  if (s->is_claimed)
+    s->script.arm(s->script.data);
+  atomic_signal_fence(memory_order_seq_cst);
+  s->is_open = 1; /* keeps (1) */
+  return 0;
+}
+
+static int load_and_init(struct tidemill_script *s, struct tm_err *err)
+{
+  bool has_no_run = false;
+  if (s->script.load(s->script.data, &s->setup, &has_no_run, &s->error) < 0)
+    return fail(s, "loading the script", err);
+  clear_error(s);
+  return s->script.init(s->script.data, &s->error) < 0 ? fail(s, "init()", err) : 0;
+}
+
+int tidemill_script_init(struct tidemill_script *s, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_script_init()", "s", s, NULL) < 0)
+    return TM_EUSAGE;
+  tm_script_unload(s);
+  int rc = open_script(s, err);
+  begin_call(s, s->info.init_timeout_ns);
+  if (rc >= 0)
+    rc = load_and_init(s, err);
+  s->limit_ns = 0;
+  s->is_ready = rc >= 0;
+  return rc < 0 ? rc : 0;
+}
+
+/* ---- run() ---- */
+
+/* What cannot be read of an archive is said, and left out. */
+static void say_marks(const struct tidemill_script *s, const struct tm_buf *marks)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(marks), marks->len);
+  while (r.at < r.end && !r.bad) {
+    size_t len = 0;
+    uint32_t number = tm_read_u32(&r);
+    const char *words = tm_read_bytes32(&r, &len);
+    tm_script_say(s, TIDEMILL_WARNING, "item %" PRIu32 " fails: %.*s", number, (int)len, words);
+  }
+}
+
+/* Entries of archives, as a worker has them before run(). */
+static int load_entries(struct tidemill_script *s, struct tm_run_call *call, struct tm_err *err)
+{
+  struct tm_entry_items given;
+  struct tm_buf marks = TM_BUF_NONE;
+  if (!tm_entry_load_is_for(call->bytes, call->bytes_len))
+    return 0;
+  tm_entry_loader_free(s->entries);
+  char *scratch = tm_path_join(s->setup.temp_dir, "entries");
+  s->entries = tm_entry_loader_new(tm_fs_real(), scratch, NULL, NULL);
+  free(scratch);
+  int rc = tm_entry_load(s->entries, call->bytes, call->bytes_len, &given, &marks, err);
+  if (rc < 0) {
+    tm_err_wrap(err, "the mini-batch cannot be loaded");
+  } else {
+    call->bytes = given.bytes;
+    call->bytes_len = given.bytes_len;
+    call->items = given.items;
+    call->numbers = given.numbers;
+    call->entries = tm_entry_loader_entries(s->entries);
+    say_marks(s, &marks);
+  }
+  tm_buf_release(&marks);
+  return rc;
+}
+
+static void give_rows(struct tidemill_script *s, uint32_t items, uint32_t elements)
+{
+  const struct tm_buf *columns = &s->extras.columns;
+  tm_buf_clear(&s->text);
+  if (columns->len > 0 && s->has_header)
+    tm_frame_add_header(&s->text, columns->data, columns->len, s->setup.separator);
+  tm_buf_add(&s->text, tm_buf_str(&s->rows), s->rows.len);
+  s->returned = (struct tidemill_returned) { .size = sizeof(s->returned),
+                                             .items = items,
+                                             .elements = elements,
+                                             .rows = tm_buf_str(&s->text),
+                                             .len = s->text.len };
+}
+
+static int run(struct tidemill_script *s, struct tm_err *err)
+{
+  struct tm_run_call call = s->call;
+  uint32_t elements = 0;
+  int rc = load_entries(s, &call, err);
+  if (rc < 0)
+    return rc;
+  tm_extras_clear(&s->extras);
+  tm_buf_clear(&s->rows);
+  call.extras = &s->extras;
+  begin_call(s, s->info.run_timeout_ns);
+  rc = s->script.run(s->script.data, &call, &s->rows, &elements, &s->error);
+  s->limit_ns = 0;
+  if (rc < 0)
+    return fail(s, "run()", err);
+  give_rows(s, call.items, elements);
+  return 0;
+}
+
+static int need_init(const struct tidemill_script *s, const char *call, struct tm_err *err)
+{
+  return s->is_ready ? 0
+                     : tm_err_set(err, TM_EUSAGE,
+                                  "%s: its init() has not been called, or has failed; "
+                                  "tidemill_script_init() comes first",
+                                  call);
+}
+
+int tidemill_script_run(struct tidemill_script *s, const struct tidemill_returned **out,
+                        struct tm_err *err)
+{
+  static const char call[] = "tidemill_script_run()";
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, call, "s", s, NULL) < 0 || need_init(s, call, err) < 0)
+    return TM_EUSAGE;
+  if (!s->has_mini_batch)
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: there is no mini-batch; tidemill_script_next() comes first", call);
+  int rc = run(s, err);
+  if (rc >= 0 && out)
+    *out = &s->returned;
+  return rc < 0 ? rc : 0;
+}
+
+int tidemill_script_shutdown(struct tidemill_script *s, struct tm_err *err)
+{
+  static const char call[] = "tidemill_script_shutdown()";
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (tm_need(err, call, "s", s, NULL) < 0 || need_init(s, call, err) < 0)
+    return TM_EUSAGE;
+  begin_call(s, 0);
+  s->is_ready = false;
+  return s->script.shutdown(s->script.data, &s->error) < 0 ? fail(s, "shutdown()", err) : 0;
+}

@@ -1,0 +1,73 @@
+/* script.h - the inside of an entry script that runs in this process.
+ *
+ *   script_load.c   where it is from: a step of a pipeline, or of a job one of its mini-batches; its folders; its end
+ *   script.c        what is called of it: mini-batches, init(), run(), shutdown(), and what came of that
+ */
+#ifndef TM_API_SCRIPT_H
+#define TM_API_SCRIPT_H
+
+#include <signal.h>
+
+#include <tidemill.h>
+
+#include "agent/script.h"
+#include "api/own.h"
+#include "data/entry_load.h"
+#include "lua/again.h"
+#include "lua/script_folders.h"
+#include "lua/table_look.h"
+
+struct tidemill_script {
+  struct tm_log log;
+  bool is_program; /* what it prints goes to standard output, as it is */
+  bool is_claimed; /* SIGPROF is ours */
+  struct tm_script_folders folders;
+  struct tm_setup setup; /* strings of the pipeline, of the job, or of the folders */
+  struct tidemill_script_info info;
+  bool has_header; /* the columns of a data frame are named above its rows */
+  /* Of a pipeline. */
+  struct tm_pipeline *pipeline;
+  const struct tm_step *step;
+  char *script_dir;
+  struct TM_ARRAY(char *) datasets; /* names, the step's */
+  char **outputs, **variables;      /* likewise; NULL-ended, or NULL */
+  struct tm_cut *cut;               /* NULL: it has not begun */
+  struct tm_mini_batch mini_batch;
+  struct tm_table_look look;
+  bool has_look;
+  /* Of a job. */
+  struct tm_again *again;
+  /* The mini-batch that was read last. */
+  int64_t read; /* how many so far */
+  bool has_mini_batch;
+  struct tm_run_call call;
+  struct tm_item range;
+  struct tidemill_mini_batch given;
+  struct tm_buf head;
+  /* Calls. */
+  struct tm_script script;
+  bool is_ready;                   /* its init() has returned */
+  volatile sig_atomic_t is_open;   /* `script` is there: keeps (1) of script.c */
+  volatile int64_t begun_ns;       /* monotonic, of the call that goes on; */
+  volatile int64_t limit_ns;       /* its timeout, or 0 */
+  struct tm_entry_loader *entries; /* of a mini-batch of archives */
+  struct tm_extras extras;
+  struct tm_buf rows, text;
+  struct tidemill_returned returned;
+  struct tm_script_error error;
+  struct tm_buf words;
+  struct tidemill_script_error failed;
+};
+
+/* Of a pipeline that is settled, which is taken over. */
+int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runtime *rt,
+                        struct tm_pipeline *p, const struct tidemill_script_options *o,
+                        struct tm_err *err);
+void tm_script_say(const struct tidemill_script *s, enum tidemill_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What it has of a Lua state. */
+void tm_script_unload(struct tidemill_script *s);
+/* Within a signal handler, on its thread. */
+void tm_script_on_ask(void *data);
+
+#endif

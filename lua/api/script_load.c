@@ -1,0 +1,385 @@
+/* script_load.c - an entry script in this process: where it is from, its folders, its end.
+ *
+ *   step of a pipeline      -> its settings                                   \
+ *   mini-batch of a job     -> again.c: its copy, its settings, its variables  > struct tm_setup
+ *   script_folders.c        -> output_dir, log_dir, temp_dir                  /
+ */
+#include "api/script.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "store/jobs.h"
+#include "store/workspace.h"
+#include "sys/alarm.h"
+
+void tm_script_say(const struct tidemill_script *s, enum tidemill_level level, const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  va_list ap;
+  if (!s->log.on_log)
+    return;
+  va_start(ap, fmt);
+  tm_buf_vprintf(&text, fmt, ap);
+  va_end(ap);
+  s->log.on_log(s->log.data, level, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
+static void on_note(void *data, const char *words)
+{
+  tm_script_say(data, TIDEMILL_WARNING, "%s", words);
+}
+
+/* ---- what both have ---- */
+
+static int read_options(struct tidemill_script_options *out, const char *call,
+                        const struct tidemill_script_options *o, struct tm_err *err)
+{
+  *out = (struct tidemill_script_options)TIDEMILL_SCRIPT_OPTIONS_INIT;
+  if (o && o->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: the options have no size; begin with TIDEMILL_SCRIPT_OPTIONS_INIT",
+                      call);
+  if (o)
+    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  return 0;
+}
+
+static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
+                                          const struct tidemill_script_options *o)
+{
+  struct tidemill_script *s = TM_NEW(struct tidemill_script);
+  s->log = (struct tm_log) { o->on_log, o->data };
+  s->is_program = rt->o.is_command;
+  return s;
+}
+
+static int make_folders(struct tidemill_script *s, const char *kind, struct tm_err *err)
+{
+  int rc = tm_script_folders_make(&s->folders, kind, err);
+  s->setup.worker_name = (char *)"process000";
+  s->setup.node_id = (char *)"0";
+  s->setup.is_interruptible = true;
+  s->setup.output_dir = s->folders.output_dir;
+  s->setup.log_dir = s->folders.log_dir;
+  s->setup.temp_dir = s->folders.temp_dir;
+  s->setup.logger_file = s->folders.logger_file;
+  return rc;
+}
+
+static int claim(struct tidemill_script *s, const struct tidemill_script_options *o,
+                 struct tm_err *err)
+{
+  if (!o->interruptible || !s->setup.is_interruptible)
+    return 0;
+  s->is_claimed = tm_tick_claim(tm_script_on_ask, s);
+  return s->is_claimed ? 0
+                       : tm_err_set(err, TM_EINUSE,
+                                    "another script of this process can be interrupted; close it, "
+                                    "or do without");
+}
+
+static void fill_info(struct tidemill_script *s, const char *step, const char *job,
+                      const char *working_dir)
+{
+  s->info = (struct tidemill_script_info) { .size = sizeof(s->info),
+                                            .step = step,
+                                            .job = job,
+                                            .dir = s->folders.root,
+                                            .output_dir = s->folders.output_dir,
+                                            .log_dir = s->folders.log_dir,
+                                            .temp_dir = s->folders.temp_dir,
+                                            .working_dir = working_dir,
+                                            .interruptible = s->is_claimed,
+                                            .init_timeout_ns = s->setup.init_timeout_ns,
+                                            .run_timeout_ns = s->setup.run_timeout_ns };
+}
+
+/* ---- a step of a pipeline ---- */
+
+static int refuse_step(const struct tm_pipeline *p, const char *given, struct tm_err *err)
+{
+  struct tm_buf names = TM_BUF_NONE;
+  for (size_t i = 0; i < p->steps_len; i++)
+    tm_buf_printf(&names, "%s'%s'", i > 0 ? ", " : "", p->steps[i]->name);
+  if (given)
+    tm_err_set(err, TM_EUSAGE, "the pipeline has no step '%s'; accepted: %s", given,
+               tm_buf_str(&names));
+  else
+    tm_err_set(err, TM_EUSAGE, "the pipeline has several steps; `step` says which: %s",
+               tm_buf_str(&names));
+  tm_buf_release(&names);
+  return TM_EUSAGE;
+}
+
+static const struct tm_step *find_step(const struct tm_pipeline *p, const char *given,
+                                       struct tm_err *err)
+{
+  for (size_t i = 0; i < p->steps_len; i++)
+    if (given ? strcmp(p->steps[i]->name, given) == 0 : p->steps_len == 1)
+      return p->steps[i];
+  refuse_step(p, given, err);
+  return NULL;
+}
+
+/* What a job makes for a step before it begins is not there. */
+static int refuse_bound(const struct tm_step *step, struct tm_err *err)
+{
+  const char *words = step->intakes_len > 0 ? "a job mounts or downloads what it reads" : NULL;
+  for (size_t i = 0; i < step->inputs_len; i++)
+    words = step->inputs[i]->step ? "it reads what another step writes" : words;
+  for (size_t i = 0; i < step->paths_len; i++)
+    if (strcmp(step->paths[i].step, step->name) != 0)
+      words = "one of its arguments is what another step writes";
+  return words ? tm_err_set(err, TM_EUSAGE,
+                            "step '%s' is not ready without a job: %s; run one, and its "
+                            "mini-batches again",
+                            step->name, words)
+               : 0;
+}
+
+/* Outputs among the arguments are folders beside the first one. */
+static int take_arguments(struct tidemill_script *s, struct tm_err *err)
+{
+  const struct tm_step *step = s->step;
+  for (size_t i = 0; i < step->paths_len; i++) {
+    char **argument = &step->arguments[step->paths[i].at];
+    char *place = tm_path_join(s->folders.root, tm_path_base(*argument));
+    free(*argument);
+    *argument = place;
+    if (tm_fs_make_dirs(tm_fs_real(), place, 0777, err) < 0)
+      return err->code;
+  }
+  s->setup.arguments = step->arguments;
+  s->setup.arguments_len = step->arguments_len;
+  s->setup.runner_arguments = step->runner_arguments;
+  s->setup.runner_arguments_len = step->runner_arguments_len;
+  return 0;
+}
+
+static void take_names(struct tidemill_script *s)
+{
+  const struct tm_step *step = s->step;
+  for (size_t i = 0; i < step->inputs_len; i++)
+    *TM_ARRAY_ADD(&s->datasets) = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
+  s->setup.datasets = s->datasets.at;
+  s->setup.datasets_len = s->datasets.len;
+  s->setup.outputs = s->outputs = tm_step_output_names(step);
+  s->setup.outputs_len = step->outputs_len;
+}
+
+static void take_settings(struct tidemill_script *s, bool has_timeouts)
+{
+  const struct tm_config *config = &s->step->config;
+  struct tm_setup *setup = &s->setup;
+  s->script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
+                                           : tm_path_dir(config->entry_script);
+  setup->script = setup->script_name = config->entry_script;
+  setup->script_dir = s->script_dir;
+  setup->logging_level = config->logging_level;
+  setup->is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
+  setup->append_row = config->output_action == TM_APPEND_ROW;
+  setup->escapes_line_breaks = config->escapes_line_breaks;
+  setup->separator = config->append_row_separator;
+  setup->max_result_size = config->max_result_size;
+  setup->memory_limit = config->worker_memory_limit;
+  setup->run_timeout_ns = has_timeouts ? config->run_invocation_timeout_ns : 0;
+  setup->init_timeout_ns = has_timeouts ? config->init_timeout_ns : 0;
+  s->has_header = config->append_row_header;
+  s->variables = config->environment;
+}
+
+int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runtime *rt,
+                        struct tm_pipeline *p, const struct tidemill_script_options *o,
+                        struct tm_err *err)
+{
+  struct tidemill_script *s = new_script(rt, o);
+  int rc = 0;
+  s->pipeline = p;
+  s->step = find_step(p, o->step, err);
+  if (!s->step)
+    rc = err->code;
+  else
+    rc = tm_refuse_stdin(rt, p, err);
+  if (rc >= 0)
+    rc = refuse_bound(s->step, err);
+  if (rc >= 0)
+    rc = make_folders(s, "try", err);
+  if (rc >= 0)
+    rc = take_arguments(s, err);
+  if (rc >= 0) {
+    take_names(s);
+    take_settings(s, !o->no_timeout);
+    rc = claim(s, o, err);
+  }
+  if (rc < 0) {
+    tidemill_script_close(s);
+    return rc;
+  }
+  fill_info(s, s->step->name, "", s->step->working_dir ? s->step->working_dir : s->script_dir);
+  s->info.interrupt_grace_ns = s->step->config.interrupt_grace_ns;
+  *out = s;
+  return 0;
+}
+
+int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline *p,
+                         const struct tidemill_script_options *options, struct tm_err *err)
+{
+  static const char call[] = "tidemill_script_load()";
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_script_options o;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, call, "out", out, "p", p, NULL) < 0 || read_options(&o, call, options, err) < 0)
+    return TM_EUSAGE;
+  struct tm_pipeline *settled = tm_draft_settle(p, true, err);
+  return settled ? tm_script_load_step(out, p->rt, settled, &o, err) : err->code;
+}
+
+/* ---- a mini-batch of a job ---- */
+
+static char *find_job(const struct tidemill_runtime *rt, const char *job, struct tm_err *err)
+{
+  const char *named = rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
+  char *cwd = tm_api_here(err);
+  char *dir = cwd ? tm_jobs_find(rt->fs, job, named, cwd, err) : NULL;
+  free(cwd);
+  return dir;
+}
+
+/* One that has ended, and that the host has open still. */
+static bool is_over(const struct tidemill_runtime *rt, const char *dir)
+{
+  for (const struct tidemill_job *job = rt->jobs; job; job = job->next)
+    if (job->has_ended && strcmp(job->dir, dir) == 0)
+      return true;
+  return false;
+}
+
+/* What the host is called with meanwhile may not close the runtime. */
+static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
+                   const struct tidemill_script_options *o, struct tm_err *err)
+{
+  int rc = tm_again_find(s->again, o->step, err);
+  if (rc >= 0)
+    rc = make_folders(s, "replay", err);
+  rt->loading++;
+  if (rc >= 0)
+    rc = tm_again_prepare(s->again, s->folders.root, !o->no_timeout, &s->setup, err);
+  rt->loading--;
+  return rc < 0 ? rc : claim(s, o, err);
+}
+
+int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_runtime *rt,
+                               const char *job, int64_t mini_batch,
+                               const struct tidemill_script_options *options, struct tm_err *err)
+{
+  static const char call[] = "tidemill_script_load_again()";
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_script_options o;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, call, "out", out, "rt", rt, "job", job, NULL) < 0 ||
+      read_options(&o, call, options, err) < 0)
+    return TM_EUSAGE;
+  *err = (struct tm_err)TM_ERR_NONE; /* again.c asks it */
+  char *dir = find_job(rt, job, err);
+  if (!dir)
+    return err->code;
+  struct tidemill_script *s = new_script(rt, &o);
+  s->again = TM_NEW(struct tm_again);
+  *s->again = (struct tm_again) { .index = mini_batch,
+                                  .dir = dir,
+                                  .is_over = is_over(rt, dir),
+                                  .say = on_note,
+                                  .data = s,
+                                  .prepare = tm_host_prepare,
+                                  .host = rt };
+  int rc = prepare(s, rt, &o, err);
+  if (rc < 0) {
+    tidemill_script_close(s);
+    return rc;
+  }
+  s->has_header = s->again->has_header;
+  fill_info(s, s->again->step_name, dir, tm_again_working_dir(s->again));
+  s->info.interrupt_grace_ns = s->again->grace_ns;
+  *out = s;
+  return 0;
+}
+
+/* ---- asking ---- */
+
+const struct tidemill_script_info *tidemill_script_info(const struct tidemill_script *s)
+{
+  return s ? &s->info : NULL;
+}
+
+const char *tidemill_script_variable(const struct tidemill_script *s, size_t i)
+{
+  if (!s)
+    return NULL;
+  if (s->again)
+    return i < s->again->variables.len ? s->again->variables.at[i] : NULL;
+  for (size_t k = 0; s->variables && k < i; k++)
+    if (!s->variables[k])
+      return NULL;
+  return s->variables ? s->variables[i] : NULL;
+}
+
+/* ---- the end ---- */
+
+static void release_input(struct tidemill_script *s)
+{
+  if (s->cut)
+    tm_cut_close(s->cut);
+  if (s->has_look)
+    tm_table_look_release(&s->look);
+  tm_buf_release(&s->mini_batch.bytes);
+  if (s->again)
+    tm_again_release(s->again);
+  free(s->again);
+  TM_ARRAY_RELEASE(&s->datasets);
+  free(s->outputs);
+  free(s->script_dir);
+}
+
+static void release_results(struct tidemill_script *s)
+{
+  struct tm_buf *const all[] = {
+    &s->head, &s->rows, &s->text, &s->error.message, &s->error.stack, &s->words, &s->error.where,
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(all); i++)
+    tm_buf_release(all[i]);
+  tm_extras_release(&s->extras);
+}
+
+/* Outputs among the arguments of a step are removed where they are empty. */
+static void leave_folders(struct tidemill_script *s)
+{
+  for (size_t i = 0; s->step && i < s->step->paths_len; i++)
+    rmdir(s->step->arguments[s->step->paths[i].at]);
+  if (tm_script_folders_leave(&s->folders))
+    tm_script_say(s, TIDEMILL_INFO, "output_dir: %s, log_dir: %s", s->folders.output_dir,
+                  s->folders.log_dir);
+  tm_script_folders_release(&s->folders);
+}
+
+void tidemill_script_close(struct tidemill_script *s)
+{
+  if (!s)
+    return;
+  tm_script_unload(s);
+  if (s->is_claimed)
+    tm_tick_release();
+  release_input(s);
+  leave_folders(s);
+  release_results(s);
+  tm_pipeline_free(s->pipeline);
+  free(s);
+}
