@@ -9,6 +9,7 @@
  *   plan.c      what a job would do (plan.h), with explain.c
  *   head.c      what a table looks like
  *   host.c      what a host has to do with Lua
+ *   console.c   Lua for people
  *   script.c    an entry script in this process (script.h)
  *   words.c     what errors say of options, in a host's words
  *   event.c     events of core as those of tidemill.h
@@ -145,6 +146,12 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
  * where the workspace is looked for. */
 char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err);
+
+/* A console over a session that there is, which it takes over, also when it fails. */
+struct tm_lua_session;
+int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
+                  struct tidemill_runtime *rt, const struct tidemill_console_options *options,
+                  struct tm_err *err);
 
 /* Gives a state what the host has for pipeline files, and itself a look at it; may raise. `data`: the runtime. */
 void tm_host_prepare(void *data, struct lua_State *L);

@@ -77,7 +77,7 @@ local inside = {}
 for name in ([[cli.c config_options.c deliver.c deliver.h execute.c
   execute.h launch.c launch.h
   like.c like.h main.c map.c one_step.c outlet.c
-  outlet.h repl.c repl.h resume.c run.c script.c submitted.c submitted.h
+  outlet.h resume.c run.c script.c submitted.c submitted.h
   terminal.c terminal.h]]):gmatch "%S+" do
   inside[name] = true
 end

@@ -216,7 +216,7 @@ class Jobs(Place):
             closed:close()
             jobs = require 'tidemill.repl.jobs'
             #jobs.running
-            jobs.cancel(true)
+            other:cancel(true)
             other:wait()
             #jobs.running
             """, "repl")
