@@ -2,6 +2,7 @@
  *
  *   runtime -> pipeline (a file, a string, Lua, or step by step) -> job -> events -> result
  *   workspace -> records of jobs, logs, registered datasets
+ *   entry scripts in this process, consoles, what definitions accept
  *
  *     struct tm_err err = { 0 };
  *     struct tidemill_runtime *rt;
@@ -29,8 +30,8 @@
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
  * waited for; nothing is printed, no process-wide setting is changed (locale, directory, mask, limits), exit() is not called.
  * Threads of the library block all signals. Descriptors 0 to 2 are never taken, whether they are open or not. A host that
- * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for an entry script that
- * a host wants to interrupt (struct tidemill_script_options).
+ * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for what a host wants to
+ * interrupt (struct tidemill_script_options, tidemill_console_new()).
  */
 #ifndef TIDEMILL_H
 #define TIDEMILL_H
