@@ -501,11 +501,11 @@ struct tidemill_script_options {
   size_t size;
   const char *step; /* of this one; NULL: of the only one */
   /* tidemill_script_interrupt() takes hold. One script of a process at a time: SIGPROF, and the timer of its CPU time, are LuaJIT's until
-   * it is closed; TM_EINUSE: another has them. */
+   * it is closed, and then a handler's that was there before; TM_EINUSE: another has them. */
   bool interruptible;
   bool no_timeout; /* without the timeouts of the step */
-  /* What it prints (INFO, no line of its own where print() did not end one), and what there is to say of it; NULL: nobody hears it.
-   * From there the script is not closed. */
+  /* What it prints (INFO, a text for each print() and io.write()), and what there is to say of it; NULL: nobody hears it. From there
+   * nothing is called with the script. */
   void (*on_log)(void *data, enum tidemill_level level, const char *text);
   void *data;
 };
