@@ -32,7 +32,7 @@ struct tm_beside {
   int depth;           /* of locks; Lua's thread */
   bool is_telling;     /* the same */
   atomic_bool is_full; /* keeps (2): somebody who hears all has not heard it */
-  atomic_bool is_woken, wants_cancel;
+  atomic_bool is_woken, wants_cancel, wants_now;
   atomic_int running;
 };
 
@@ -191,8 +191,9 @@ void tm_beside_forget(struct tm_beside *b, struct tm_ear *ear)
 
 static void cancel_all(struct tm_beside *b)
 {
+  bool now = atomic_exchange(&b->wants_now, false);
   for (struct tidemill_job *job = b->rt->jobs; job; job = job->next)
-    tidemill_job_cancel(job, false);
+    tidemill_job_cancel(job, now);
 }
 
 /* Turns the loop with the lock: how long it may wait then, in ms. */
@@ -296,8 +297,10 @@ void tm_beside_forget_wake(struct tm_beside *b)
   atomic_store(&b->is_woken, false);
 }
 
-void tm_beside_cancel(struct tm_beside *b)
+void tm_beside_cancel(struct tm_beside *b, bool now)
 {
+  if (now)
+    atomic_store(&b->wants_now, true);
   atomic_store(&b->wants_cancel, true);
   tidemill_runtime_wake(b->rt);
 }

@@ -56,7 +56,7 @@ bool tm_beside_wait(struct tm_beside *b, int timeout_ms);
 void tm_beside_wake(struct tm_beside *b);
 void tm_beside_forget_wake(struct tm_beside *b);
 /* Async-signal-safe: all jobs are canceled by the jobs' thread. */
-void tm_beside_cancel(struct tm_beside *b);
+void tm_beside_cancel(struct tm_beside *b, bool now);
 /* Async-signal-safe: how many jobs ran after the last turn. */
 int tm_beside_running(const struct tm_beside *b);
 

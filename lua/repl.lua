@@ -60,11 +60,6 @@ function M.running()
   return #M.jobs.running
 end
 
---- Cancels them; with `now` what still runs is killed.
-function M.cancel(now)
-  M.jobs.cancel(now)
-end
-
 --- What Tab puts in, and what it shows.
 function M.complete(text, width)
   return require "tidemill.repl.complete"(text, width)

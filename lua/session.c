@@ -188,7 +188,7 @@ static int help_of(lua_State *L)
   struct tm_lua_session *s = lua_touserdata(L, lua_upvalueindex(1));
   const char *topic = luaL_checkstring(L, 1);
   struct tm_buf *out = tm_lua_hold_buf(L);
-  if (!s->prompt.help || !s->prompt.help(out, topic))
+  if (!s->prompt.help || !s->prompt.help(s->prompt.data, out, topic))
     return 0;
   lua_pushlstring(L, tm_buf_str(out), out->len);
   return 1;
@@ -304,6 +304,11 @@ bool tm_lua_session_interrupt(struct tm_lua_session *s)
   return s->interrupt.is_in_user != 0;
 }
 
+bool tm_lua_session_is_running(const struct tm_lua_session *s)
+{
+  return s->interrupt.is_in_user != 0;
+}
+
 /* Pushes a function of repl.lua. */
 static void push_function(struct tm_lua_session *s, const char *name)
 {
@@ -369,13 +374,6 @@ int tm_lua_session_running(struct tm_lua_session *s)
     lua_pop(s->L, 1);
   }
   return n;
-}
-
-void tm_lua_session_cancel(struct tm_lua_session *s, bool now)
-{
-  push_function(s, "cancel");
-  lua_pushboolean(s->L, now);
-  tm_lua_pcall(s->L, 1, 0, NULL);
 }
 
 /* The string on top of the stack, which goes. */

@@ -47,7 +47,7 @@ struct tm_lua_look {
 /* What a prompt is beside its Lua. Called on the session's thread, while Lua runs or the runtime turns. */
 struct tm_lua_prompt {
   /* What help(topic) says of a topic that is no value and no function: commands and parameters. False: nothing is known. */
-  bool (*help)(struct tm_buf *out, const char *topic);
+  bool (*help)(void *data, struct tm_buf *out, const char *topic);
   void (*say)(void *data, const char *words); /* of jobs: whole lines, the last without its break */
   void (*set_status)(void *data,
                      const char *words); /* a line that is renewed; NULL: none any more */
@@ -67,7 +67,6 @@ void tm_lua_session_hear(struct tm_lua_session *s);
 
 /* Of the jobs that were submitted at the prompt: how many run. */
 int tm_lua_session_running(struct tm_lua_session *s);
-void tm_lua_session_cancel(struct tm_lua_session *s, bool now);
 
 enum tm_lua_fed {
   TM_LUA_DONE,        /* `out` has what is to be shown of its values, or nothing */
@@ -92,5 +91,7 @@ void tm_lua_session_complete(struct tm_lua_session *s, const char *text, size_t 
 /* Async-signal-safe, on the session's thread: user code that runs is taken out of what it does. May come again. False: none
  * runs. */
 bool tm_lua_session_interrupt(struct tm_lua_session *s);
+/* Async-signal-safe, of any thread: user code runs. */
+bool tm_lua_session_is_running(const struct tm_lua_session *s);
 
 #endif

@@ -2,6 +2,7 @@
  *
  *   runtime -> pipeline (a file, a string, Lua, or step by step) -> job -> events -> result
  *   workspace -> records of jobs, logs, registered datasets
+ *   entry scripts in this process, consoles, what definitions accept
  *
  *     struct tm_err err = { 0 };
  *     struct tidemill_runtime *rt;
@@ -29,8 +30,8 @@
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
  * waited for; nothing is printed, no process-wide setting is changed (locale, directory, mask, limits), exit() is not called.
  * Threads of the library block all signals. Descriptors 0 to 2 are never taken, whether they are open or not. A host that
- * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for an entry script that
- * a host wants to interrupt (struct tidemill_script_options).
+ * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for what a host wants to
+ * interrupt (struct tidemill_script_options, tidemill_console_new()).
  */
 #ifndef TIDEMILL_H
 #define TIDEMILL_H
@@ -559,11 +560,11 @@ struct tidemill_script_options {
   size_t size;
   const char *step; /* of this one; NULL: of the only one */
   /* tidemill_script_interrupt() takes hold. One script of a process at a time: SIGPROF, and the timer of its CPU time, are LuaJIT's until
-   * it is closed; TM_EINUSE: another has them. */
+   * it is closed, and then a handler's that was there before; TM_EINUSE: another has them. */
   bool interruptible;
   bool no_timeout; /* without the timeouts of the step */
-  /* What it prints (INFO, no line of its own where print() did not end one), and what there is to say of it; NULL: nobody hears it.
-   * From there the script is not closed. */
+  /* What it prints (INFO, a text for each print() and io.write()), and what there is to say of it; NULL: nobody hears it. From there
+   * nothing is called with the script. */
   void (*on_log)(void *data, enum tidemill_level level, const char *text);
   void *data;
 };
@@ -642,6 +643,64 @@ TM_API const struct tidemill_script_error *tidemill_script_error(const struct ti
 TM_API void tidemill_script_interrupt(struct tidemill_script *s);
 /* Without a shutdown(). Its temp_dir is removed, and its other folders when nothing is in them; else on_log is told where. */
 TM_API void tidemill_script_close(struct tidemill_script *s);
+
+/* ---- Consoles ----
+ *
+ * Lua for people: what `tidemill repl` is behind its terminal, for a console of the host's. What is typed is run piece by piece, its
+ * values are shown as text; names are completed, help(x) says what the manual does. Jobs that are submitted there go on beside it,
+ * on a thread of its own; the console hears of them between two pieces, and while one waits for them.
+ *
+ * It belongs to the thread that made it, and its runtime to it alone: no job of the host's, and no loop. What it prints goes to
+ * standard output. One of a process at a time, and SIGPROF is its own, as of a script that can be interrupted.
+ */
+
+struct tidemill_console;
+
+struct tidemill_console_options {
+  size_t size;
+  bool has_color;           /* what it shows may have escape codes */
+  int (*width)(void *data); /* columns; NULL: 80 */
+  /* Of jobs: whole lines, the last without its break; and a line that is renewed in its place, NULL: none any more. NULL: nobody
+   * hears it. They come from within the calls below. */
+  void (*on_say)(void *data, const char *text);
+  void (*on_status)(void *data, const char *text);
+  /* What help(topic) says of a topic that is neither a value nor a function: valid until it is asked again. NULL: nothing is known. */
+  const char *(*help)(void *data, const char *topic);
+  void *data;
+};
+#define TIDEMILL_CONSOLE_OPTIONS_INIT                                                              \
+  {                                                                                                \
+    sizeof(struct tidemill_console_options), false, NULL, NULL, NULL, NULL, NULL                   \
+  }
+
+/* `options` may be NULL. TM_EINUSE: another console, or a script, can be interrupted in this process; TM_EUSAGE: the runtime is on a loop
+ * of the host's. */
+TM_API int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime *rt,
+                                const struct tidemill_console_options *options, struct tm_err *err);
+/* Runs a piece, an expression too; `name` is what messages call it. 0: *out is its values as text, or ""; 1: it is not complete, and comes
+ * once more with the next line behind it; TM_ESCRIPT: *out has the words and the stack; -EINTR: it was interrupted, where is in *out, which is
+ * the console's until its next call. */
+TM_API int tidemill_console_feed(struct tidemill_console *c, const char *text, size_t len,
+                                 const char *name, const char **out);
+/* The same of a file; `words` are what it finds in `arg`, from 0 on, and all but the first in `...`; may be NULL. */
+TM_API int tidemill_console_feed_file(struct tidemill_console *c, const char *path,
+                                      char *const *words, size_t words_len, const char **out);
+/* How goes on what stands before the cursor, lines before it too? *insert: what all that fits has in common, without what is there;
+ * *list: lines for people, where several fit. Both may be "". */
+TM_API void tidemill_console_complete(struct tidemill_console *c, const char *text, size_t len,
+                                      const char **insert, const char **list);
+/* From any thread, also from a signal handler: what is run is taken out of what it does, compiled loops and waits too. Within a C
+ * function it takes hold when that returns. May come again; not beside a tidemill_console_close(). False: nothing was run. */
+TM_API bool tidemill_console_interrupt(struct tidemill_console *c);
+/* Can be read when something is to be heard: then, between two pieces, tidemill_console_hear(). */
+TM_API int tidemill_console_fd(const struct tidemill_console *c);
+TM_API void tidemill_console_hear(struct tidemill_console *c);
+/* How many jobs run whose end was not heard of yet. */
+TM_API int tidemill_console_running(struct tidemill_console *c);
+/* From any thread, also from a signal handler: cancels its jobs, as tidemill_job_cancel(). How many ran last. */
+TM_API int tidemill_console_cancel(struct tidemill_console *c, bool now);
+/* Its jobs that run are ended at once, and can be resumed. */
+TM_API void tidemill_console_close(struct tidemill_console *c);
 
 /* ---- Workspaces ----
  *

@@ -11,6 +11,7 @@
  *   plan.c      what a job would do (plan.h), with explain.c
  *   head.c      what a table looks like
  *   host.c      what a host has to do with Lua
+ *   console.c   Lua for people
  *   script.c    an entry script in this process (script.h)
  *   words.c     what errors say of options, in a host's words
  *   event.c     events of core as those of tidemill.h
@@ -137,6 +138,12 @@ void tm_draft_tell_earlier(const struct tidemill_pipeline *p, const struct tm_pi
 void tm_draft_release_earlier(struct tidemill_pipeline *p);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
+
+/* A console over a session that there is, which it takes over, also when it fails. */
+struct tm_lua_session;
+int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
+                  struct tidemill_runtime *rt, const struct tidemill_console_options *options,
+                  struct tm_err *err);
 
 /* Gives a state what the host has for pipeline files, and itself a look at it; may raise. `data`: the runtime. */
 void tm_host_prepare(void *data, struct lua_State *L);

@@ -30,6 +30,12 @@
 #include "sys/loop.h"
 #include "sys/process.h"
 
+void tm_cli_add_version(struct tm_buf *out)
+{
+  tm_buf_printf(out, "tidemill %s, ", tm_version());
+  tm_lua_version(out);
+}
+
 static int version(const struct tm_cli *cli, int argc, char **argv)
 {
   struct tm_buf text = TM_BUF_NONE;

@@ -53,6 +53,8 @@ struct tidemill_workspace *tm_cli_nearest_workspace(const struct tm_cli *cli);
 /* To tidemill_record_close(). */
 int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, const char *job,
                        struct tm_err *err);
+/* Adds "tidemill 0.1.0, LuaJIT 2.1.0". */
+void tm_cli_add_version(struct tm_buf *out);
 /* Where this program is, to free(); NULL with words. */
 char *tm_cli_program(struct tm_err *err);
 /* One whose child and workers are this program, and whose pipeline files print as they do in it; what there is to say of them is

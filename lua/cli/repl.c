@@ -1,19 +1,18 @@
 /* repl.c - see repl.h; and `tidemill repl`.
  *
- *   a line -> behind the lines before it -> session.c: complete? -> run -> what it gave, or the error with its stack
+ *   a line -> behind the lines before it -> tidemill_console_feed(): complete? -> run -> what it gave, or the error with its stack
  *
  * Ctrl-C: while Lua runs it is taken out of what it does, compiled loops and waits too, again and again until it is out; at the
  * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. A C function that
  * reads or waits ends with EINTR then; where one computes for ever the third ends the program. The handler itself only
  * interrupts, wakes and writes.
  *
- * Jobs go on beside all that, on a thread of their own (beside.h); what they have to say is said while a line is read, and while
+ * Jobs go on beside all that, on a thread of the console's; what they have to say is said while a line is read, and while
  * something waits for one.
  */
 #include "cli/repl.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +30,6 @@
 #include "cli/line_history.h"
 #include "cli/prompt.h"
 #include "cli/signals.h"
-#include "lua/beside.h"
-#include "runtime.h"
 
 #define AGAIN_NS (50 * TM_MS) /* between two interruptions of one piece */
 #define PATIENCE_NS                                                                                \
@@ -41,7 +38,7 @@
 #define INIT_VARIABLE "TIDEMILL_INIT"
 
 struct repl {
-  struct tm_lua_session *session;
+  struct tidemill_console *console;
   struct tm_prompt *prompt; /* NULL: plain lines */
   char *history;
   bool has_color; /* on standard output, and on standard error */
@@ -51,31 +48,31 @@ struct repl {
   int64_t pressed_ns;               /* the last of these, monotonic */
   volatile sig_atomic_t is_hearing; /* Lua is told of jobs, at the prompt */
   struct tidemill_runtime *runtime;
-  struct tm_beside *beside; /* turns it */
-  int pieces, lines;        /* so far */
-  struct tm_buf piece;
+  int pieces, lines; /* so far */
+  struct tm_buf piece, help;
 };
 
 /* ---- what is said ---- */
 
-static struct tm_lua_look look_of(const struct repl *r)
+static int width(void *data)
 {
-  return (struct tm_lua_look) { .width = r->prompt ? tm_prompt_width(r->prompt) : 80,
-                                .has_color = r->has_color };
+  const struct repl *r = data;
+  return r->prompt ? tm_prompt_width(r->prompt) : 80;
 }
 
-static void say(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *out)
+/* `fed`: what tidemill_console_feed() has returned. */
+static void say(struct repl *r, int fed, const char *out)
 {
-  bool is_error = fed == TM_LUA_FAILED || fed == TM_LUA_INTERRUPTED;
+  bool is_error = fed < 0;
   FILE *to = is_error ? stderr : stdout;
   fflush(stdout);
   r->has_failed = r->has_failed || is_error;
-  if (out->len == 0)
+  if (!*out)
     return;
   if (is_error && r->has_color)
-    fprintf(to, "\033[31m%s\033[0m\n", tm_buf_str(out));
+    fprintf(to, "\033[31m%s\033[0m\n", out);
   else
-    fprintf(to, "%s\n", tm_buf_str(out));
+    fprintf(to, "%s\n", out);
   fflush(to);
 }
 
@@ -84,7 +81,7 @@ static void say(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *out)
 static void on_late(void *data) /* in a signal handler */
 {
   struct repl *r = data;
-  if (!tm_lua_session_interrupt(r->session))
+  if (!tidemill_console_interrupt(r->console))
     tm_signals_alarm(0, 0);
 }
 
@@ -118,10 +115,8 @@ static void on_vain(struct repl *r)
   if (r->vain == 2)
     say_at_once("\nLua is within a C function, a long string.find() say, and is interrupted when "
                 "that returns; Ctrl-C again ends this program\n");
-  if (r->vain == 2 && tm_beside_running(r->beside) > 0) {
-    tm_beside_cancel(r->beside);
+  if (r->vain == 2 && tidemill_console_cancel(r->console, false) > 0)
     say_at_once("jobs are canceled: running mini-batches may end\n");
-  }
   if (r->vain < 3)
     return;
   say_at_once("\nended within a C function; jobs that ran can be resumed\n");
@@ -137,12 +132,11 @@ static void on_ctrl_c(void *data) /* in a signal handler */
     tm_signals_alarm(PATIENCE_NS, AGAIN_NS);
     return;
   }
-  if (!tm_lua_session_interrupt(r->session)) {
+  if (!tidemill_console_interrupt(r->console)) {
     tm_prompt_interrupt(r->prompt);
     return;
   }
   tm_signals_alarm(AGAIN_NS, AGAIN_NS);
-  tm_beside_wake(r->beside);
   on_vain(r);
 }
 
@@ -174,7 +168,7 @@ static void catch_ends(struct repl *r)
 /* An empty line, or a piece, was interrupted, and jobs go on. */
 static void hear_ctrl_c(struct repl *r, bool was_running)
 {
-  int running = tm_lua_session_running(r->session);
+  int running = tidemill_console_running(r->console);
   char words[128];
   if (running == 0)
     return;
@@ -188,7 +182,7 @@ static void hear_ctrl_c(struct repl *r, bool was_running)
   tm_prompt_say(r->prompt, r->presses == 2
                                ? "canceling: running mini-batches may end; Ctrl-C again kills them"
                                : "canceling: what still runs is killed");
-  tm_lua_session_cancel(r->session, r->presses > 2);
+  tidemill_console_cancel(r->console, r->presses > 2);
 }
 
 /* ---- pieces ---- */
@@ -197,7 +191,6 @@ static void hear_ctrl_c(struct repl *r, bool was_running)
 static void begin_lua(struct repl *r)
 {
   r->vain = 0;
-  tm_beside_forget_wake(r->beside);
   tm_signals_break_calls(true);
 }
 
@@ -211,9 +204,8 @@ static void end_lua(const struct repl *r)
 }
 
 /* Messages name the piece: of plain input by its line, which line breaks before it make true. */
-static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
+static int feed(struct repl *r, const char **out)
 {
-  struct tm_lua_look look = look_of(r);
   struct tm_buf text = TM_BUF_NONE;
   char name[32] = "stdin";
   if (r->prompt)
@@ -222,14 +214,13 @@ static enum tm_lua_fed feed(struct repl *r, struct tm_buf *out)
     tm_buf_add_char(&text, '\n');
   tm_buf_add(&text, tm_buf_str(&r->piece), r->piece.len);
   begin_lua(r);
-  enum tm_lua_fed fed =
-      tm_lua_session_feed(r->session, tm_buf_str(&text), text.len, name, &look, out);
+  int fed = tidemill_console_feed(r->console, tm_buf_str(&text), text.len, name, out);
   end_lua(r);
   tm_buf_release(&text);
   return fed;
 }
 
-static void end_piece(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *out)
+static void end_piece(struct repl *r, int fed, const char *out)
 {
   if (r->prompt) {
     tm_prompt_forget_interrupt(r->prompt);
@@ -237,25 +228,24 @@ static void end_piece(struct repl *r, enum tm_lua_fed fed, const struct tm_buf *
   }
   say(r, fed, out);
   r->presses = 0;
-  if (fed == TM_LUA_INTERRUPTED)
+  if (fed == -EINTR)
     hear_ctrl_c(r, true);
   for (size_t i = 0; i < r->piece.len; i++)
     r->lines += r->piece.data[i] == '\n';
   tm_buf_clear(&r->piece);
   r->pieces++;
   if (!r->prompt)
-    tm_lua_session_hear(r->session); /* a prompt does while it waits */
+    tidemill_console_hear(r->console); /* a prompt does while it waits */
 }
 
 static void take_line(struct repl *r, const struct tm_buf *line)
 {
-  struct tm_buf out = TM_BUF_NONE;
+  const char *out;
   tm_buf_add(&r->piece, tm_buf_str(line), line->len);
   tm_buf_add_char(&r->piece, '\n');
-  enum tm_lua_fed fed = feed(r, &out);
-  if (fed != TM_LUA_MORE)
-    end_piece(r, fed, &out);
-  tm_buf_release(&out);
+  int fed = feed(r, &out);
+  if (fed <= 0) /* it is complete */
+    end_piece(r, fed, out);
 }
 
 /* Negative at the end of input. */
@@ -278,7 +268,7 @@ static void run_plain(struct repl *r)
     take_line(r, &line);
   if (r->piece.len > 0) {
     tm_buf_printf(&words, "stdin:%d: the input ends within what begins here", r->lines);
-    end_piece(r, TM_LUA_FAILED, &words);
+    end_piece(r, TM_ESCRIPT, tm_buf_str(&words));
   }
   tm_buf_release(&line);
   tm_buf_release(&words);
@@ -287,7 +277,7 @@ static void run_plain(struct repl *r)
 /* Ctrl-D: true ends. Jobs that run are ended with us, which is said once. */
 static bool may_end(struct repl *r, bool was_said)
 {
-  int running = tm_lua_session_running(r->session);
+  int running = tidemill_console_running(r->console);
   char words[160];
   if (running == 0 || was_said)
     return true;
@@ -337,13 +327,11 @@ static char *init_path(bool *is_named)
 
 static void run_file(struct repl *r, const char *path, char *const *words, size_t words_len)
 {
-  struct tm_buf out = TM_BUF_NONE;
-  struct tm_lua_look look = look_of(r);
+  const char *out;
   begin_lua(r);
-  enum tm_lua_fed fed = tm_lua_session_feed_file(r->session, path, words, words_len, &look, &out);
+  int fed = tidemill_console_feed_file(r->console, path, words, words_len, &out);
   end_lua(r);
-  say(r, fed, &out);
-  tm_buf_release(&out);
+  say(r, fed, out);
 }
 
 static void run_init(struct repl *r)
@@ -358,9 +346,8 @@ static void run_init(struct repl *r)
 static void greet(void)
 {
   struct tm_buf text = TM_BUF_NONE;
-  tm_buf_printf(&text, "tidemill %s, ", tm_version());
-  tm_lua_version(&text);
-  fprintf(stdout, "%s. help() says more; Ctrl-D ends.\n", text.data);
+  tm_cli_add_version(&text);
+  fprintf(stdout, "%s. help() says more; Ctrl-D ends.\n", tm_buf_str(&text));
   tm_buf_release(&text);
 }
 
@@ -369,10 +356,12 @@ static void complete(void *data, const char *text, size_t len, struct tm_buf *in
 {
   struct repl *r = data;
   struct tm_buf all = TM_BUF_NONE;
+  const char *more, *lines;
   tm_buf_add(&all, tm_buf_str(&r->piece), r->piece.len);
   tm_buf_add(&all, text, len);
-  tm_lua_session_complete(r->session, tm_buf_str(&all), all.len, tm_prompt_width(r->prompt), insert,
-                          list);
+  tidemill_console_complete(r->console, tm_buf_str(&all), all.len, &more, &lines);
+  tm_buf_add_str(insert, more);
+  tm_buf_add_str(list, lines);
   tm_buf_release(&all);
 }
 
@@ -387,7 +376,7 @@ static void on_happened(void *data)
   struct repl *r = data;
   r->vain = 0;
   r->is_hearing = 1;
-  tm_lua_session_hear(r->session);
+  tidemill_console_hear(r->console);
   r->is_hearing = 0;
   if (tm_prompt_is_interrupted(r->prompt))
     tm_signals_alarm(0, 0);
@@ -395,14 +384,12 @@ static void on_happened(void *data)
 
 static int open_prompt(struct repl *r, struct tm_err *err)
 {
-  const char *no_color = getenv("NO_COLOR");
-  r->has_color = isatty(STDERR_FILENO) && !(no_color && *no_color);
   r->history = tm_line_history_path(getenv(TM_LINE_HISTORY_VARIABLE), getenv("XDG_STATE_HOME"),
                                     getenv("HOME"));
   struct tm_prompt_options o = { .has_color = r->has_color,
                                  .history = r->history,
                                  .complete = complete,
-                                 .fd = tm_beside_fd(r->beside),
+                                 .fd = tidemill_console_fd(r->console),
                                  .on_happened = on_happened,
                                  .data = r };
   r->prompt = tm_prompt_open(&o, err);
@@ -430,10 +417,11 @@ static void on_status(void *data, const char *words)
     tm_prompt_set_status(r->prompt, words);
 }
 
-static int on_width(void *data)
+static const char *on_help(void *data, const char *topic)
 {
-  const struct repl *r = data;
-  return r->prompt ? tm_prompt_width(r->prompt) : INT_MAX;
+  struct repl *r = data;
+  tm_buf_clear(&r->help);
+  return tm_help_find(&r->help, topic) ? tm_buf_str(&r->help) : NULL;
 }
 
 static int open_runtime(struct repl *r, struct tm_err *err)
@@ -443,47 +431,52 @@ static int open_runtime(struct repl *r, struct tm_err *err)
   o.program = program;
   int rc = program ? tidemill_runtime_new(&r->runtime, &o, err) : err->code;
   free(program);
-  if (rc >= 0 && !(r->beside = tm_beside_new(r->runtime, err)))
-    rc = err->code;
   return rc;
 }
 
-static int open_repl(struct repl *r, struct tm_err *err)
+static int open_console(struct repl *r, const struct tm_repl_options *o, struct tm_err *err)
 {
-  struct tm_lua_prompt p = {
-    .help = tm_help_find, .say = on_say, .set_status = on_status, .width = on_width, .data = r
-  };
-  int rc = open_runtime(r, err);
-  p.runtime = r->runtime;
-  p.beside = r->beside;
-  if (rc >= 0)
-    rc = tm_lua_session_begin_prompt(r->session, &p, err);
-  if (rc >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_dumb())
-    rc = open_prompt(r, err);
-  return rc;
+  struct tidemill_console_options c = TIDEMILL_CONSOLE_OPTIONS_INIT;
+  c.has_color = r->has_color;
+  c.width = width;
+  c.on_say = on_say;
+  c.on_status = on_status;
+  c.help = on_help;
+  c.data = r;
+  return o->open ? o->open(o->data, &r->console, r->runtime, &c, err)
+                 : tidemill_console_new(&r->console, r->runtime, &c, err);
 }
 
-/* Jobs end with the state, while we still hear of it; the runtime after it. */
+static int open_repl(struct repl *r, const struct tm_repl_options *o, struct tm_err *err)
+{
+  const char *no_color = getenv("NO_COLOR");
+  bool has_prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_dumb();
+  r->has_color = has_prompt && isatty(STDERR_FILENO) && !(no_color && *no_color);
+  int rc = open_runtime(r, err);
+  if (rc >= 0)
+    rc = open_console(r, o, err);
+  return rc >= 0 && has_prompt ? open_prompt(r, err) : rc;
+}
+
+/* Jobs end with the console, while we still hear of it; the runtime after it. */
 static void close_repl(struct repl *r)
 {
   if (r->prompt)
     tm_signals_release();
-  tm_lua_session_free(r->session);
-  tm_beside_free(r->beside);
+  tidemill_console_close(r->console);
   tidemill_runtime_close(r->runtime, NULL);
   tm_prompt_close(r->prompt);
   tm_buf_release(&r->piece);
+  tm_buf_release(&r->help);
   free(r->history);
 }
 
-int tm_repl_run(struct tm_lua_session *session, const struct tm_repl_options *o)
+int tm_repl_run(const struct tm_repl_options *o)
 {
-  static const struct tm_repl_options none = { .file = NULL };
-  struct repl r = { .session = session };
+  struct repl r = { .console = NULL };
   struct tm_err err = TM_ERR_NONE;
-  int rc = open_repl(&r, &err);
+  int rc = open_repl(&r, o, &err);
   bool has_prompt = r.prompt != NULL;
-  o = o ? o : &none;
   if (rc >= 0 && has_prompt && !o->has_no_init)
     run_init(&r);
   if (rc >= 0 && o->file)
@@ -560,8 +553,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
                                .file = rest.len > 0 ? rest.at[0] : NULL,
                                .words = (char *const *)rest.at,
                                .words_len = rest.len };
-  struct tm_lua_session *session = tm_lua_session_new(&err);
-  int status = session ? tm_repl_run(session, &o) : tm_cli_end(err.code, &err);
+  int status = tm_repl_run(&o);
   TM_ARRAY_RELEASE(&rest);
   return status;
 }

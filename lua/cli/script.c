@@ -14,11 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/own.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/repl.h"
 #include "cli/signals.h"
-#include "sys/fs.h"
+#include "lua/session.h"
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
 static void add_help(struct tm_buf *out);
@@ -179,6 +180,16 @@ static int run_file(struct script *s, int argc, char **argv)
   return 0;
 }
 
+/* What the pieces have made is there at the prompt. */
+static int open_console(void *data, struct tidemill_console **out, struct tidemill_runtime *rt,
+                        const struct tidemill_console_options *o, struct tm_err *err)
+{
+  struct script *s = data;
+  struct tm_lua_session *session = s->session;
+  s->session = NULL; /* the console's now */
+  return tm_console_of(out, session, rt, o, err);
+}
+
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -192,9 +203,9 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if (status == 0)
     status = run_file(&s, argc, argv);
   tm_signals_release();
+  struct tm_repl_options o = { .open = open_console, .data = &s };
   if (status != 2 && s.wants_prompt)
-    status = tm_repl_run(s.session, NULL);
-  else
-    tm_lua_session_free(s.session);
+    status = tm_repl_run(&o);
+  tm_lua_session_free(s.session);
   return status;
 }

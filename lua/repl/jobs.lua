@@ -131,11 +131,4 @@ function M.open(say_words, set_status_words)
   job.watch = watch
 end
 
---- Cancels those that run.
-function M.cancel(now)
-  for _, watched in ipairs(M.running) do
-    watched.job:cancel(now)
-  end
-end
-
 return M

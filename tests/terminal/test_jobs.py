@@ -217,7 +217,7 @@ class Jobs(Place):
             closed
             jobs = require 'tidemill.repl.jobs'
             #jobs.running
-            jobs.cancel(true)
+            other:cancel(true)
             other:wait()
             #jobs.running
             """, "repl")

@@ -1,0 +1,252 @@
+/* console.c - Lua for people, in a host: a session (lua/session.h) with a prompt's globals, and what turns its jobs (lua/beside.h).
+ *
+ *  (1) What is shown belongs to the console, until its next call.
+ *  (2) SIGPROF is claimed as long as it lives: an interruption is asked for of whichever thread, and done on the one that made it.
+ */
+#include "api/own.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lua/beside.h"
+#include "lua/session.h"
+#include "sys/alarm.h"
+
+#define WIDTH 80
+
+struct tidemill_console {
+  struct tidemill_console_options o;
+  struct tm_lua_session *session;
+  struct tm_beside *beside;
+  bool is_claimed;
+  struct tm_buf shown, insert, list; /* keeps (1) */
+};
+
+/* ---- what it asks of the host ---- */
+
+static void on_ask(void *data) /* keeps (2) */
+{
+  struct tidemill_console *c = data;
+  tm_lua_session_interrupt(c->session);
+}
+
+static bool help(void *data, struct tm_buf *out, const char *topic)
+{
+  const struct tidemill_console *c = data;
+  const char *text = c->o.help ? c->o.help(c->o.data, topic) : NULL;
+  tm_buf_add_str(out, text ? text : "");
+  return text != NULL;
+}
+
+static void say(void *data, const char *words)
+{
+  const struct tidemill_console *c = data;
+  if (c->o.on_say)
+    c->o.on_say(c->o.data, words);
+}
+
+static void set_status(void *data, const char *words)
+{
+  const struct tidemill_console *c = data;
+  if (c->o.on_status)
+    c->o.on_status(c->o.data, words);
+}
+
+static int width(void *data)
+{
+  const struct tidemill_console *c = data;
+  return c->o.width ? c->o.width(c->o.data) : WIDTH;
+}
+
+static struct tm_lua_look look_of(const struct tidemill_console *c)
+{
+  return (struct tm_lua_look) { .width = width((void *)c), .has_color = c->o.has_color };
+}
+
+/* ---- life ---- */
+
+static int read_options(struct tidemill_console_options *out,
+                        const struct tidemill_console_options *o, struct tm_err *err)
+{
+  *out = (struct tidemill_console_options)TIDEMILL_CONSOLE_OPTIONS_INIT;
+  if (o && o->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_console_new(): the options have no size; begin with "
+                      "TIDEMILL_CONSOLE_OPTIONS_INIT");
+  if (o)
+    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  return 0;
+}
+
+static int begin(struct tidemill_console *c, struct tidemill_runtime *rt, struct tm_err *err)
+{
+  struct tm_lua_prompt p = {
+    .help = help, .say = say, .set_status = set_status, .width = width, .data = c, .runtime = rt
+  };
+  c->is_claimed = tm_tick_claim(on_ask, c);
+  if (!c->is_claimed)
+    return tm_err_set(err, TM_EINUSE,
+                      "another console, or a script, of this process can be interrupted; close it "
+                      "first");
+  p.beside = c->beside = tm_beside_new(rt, err);
+  return c->beside ? tm_lua_session_begin_prompt(c->session, &p, err) : err->code;
+}
+
+int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
+                  struct tidemill_runtime *rt, const struct tidemill_console_options *options,
+                  struct tm_err *err)
+{
+  static const char call[] = "tidemill_console_new()";
+  struct tidemill_console *c = TM_NEW(struct tidemill_console);
+  c->session = session;
+  int rc = read_options(&c->o, options, err);
+  if (rc >= 0)
+    rc = tm_runtime_may_turn(rt, call, err);
+  if (rc >= 0)
+    rc = begin(c, rt, err);
+  if (rc < 0) {
+    tidemill_console_close(c);
+    return rc;
+  }
+  *out = c;
+  return 0;
+}
+
+int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime *rt,
+                         const struct tidemill_console_options *options, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_console_new()", "out", out, "rt", rt, NULL) < 0)
+    return TM_EUSAGE;
+  struct tm_lua_session *session = tm_lua_session_new(err);
+  return session ? tm_console_of(out, session, rt, options, err) : err->code;
+}
+
+/* Jobs end with the state, while the host still hears of it. */
+void tidemill_console_close(struct tidemill_console *c)
+{
+  if (!c)
+    return;
+  tm_lua_session_free(c->session);
+  tm_beside_free(c->beside);
+  if (c->is_claimed)
+    tm_tick_release();
+  tm_buf_release(&c->shown);
+  tm_buf_release(&c->insert);
+  tm_buf_release(&c->list);
+  free(c);
+}
+
+/* ---- pieces ---- */
+
+static int fed_as(enum tm_lua_fed fed)
+{
+  switch (fed) {
+  case TM_LUA_DONE: return 0;
+  case TM_LUA_MORE: return 1;
+  case TM_LUA_INTERRUPTED: return -EINTR;
+  case TM_LUA_FAILED: break;
+  }
+  return TM_ESCRIPT;
+}
+
+static int give(struct tidemill_console *c, enum tm_lua_fed fed, const char **out)
+{
+  if (out)
+    *out = tm_buf_str(&c->shown);
+  return fed_as(fed);
+}
+
+static int need(const struct tidemill_console *c, const void *text, const char **out)
+{
+  if (c && text)
+    return 0;
+  if (out)
+    *out = c ? "nothing to be run: it is NULL" : "";
+  return TM_EUSAGE;
+}
+
+static void begin_piece(struct tidemill_console *c)
+{
+  tm_buf_clear(&c->shown);
+  tm_beside_forget_wake(c->beside);
+}
+
+int tidemill_console_feed(struct tidemill_console *c, const char *text, size_t len,
+                          const char *name, const char **out)
+{
+  if (need(c, text, out) < 0)
+    return TM_EUSAGE;
+  struct tm_lua_look look = look_of(c);
+  begin_piece(c);
+  return give(c,
+              tm_lua_session_feed(c->session, text, len, name ? name : "console", &look, &c->shown),
+              out);
+}
+
+int tidemill_console_feed_file(struct tidemill_console *c, const char *path, char *const *words,
+                               size_t words_len, const char **out)
+{
+  if (need(c, path, out) < 0)
+    return TM_EUSAGE;
+  struct tm_lua_look look = look_of(c);
+  begin_piece(c);
+  return give(
+      c, tm_lua_session_feed_file(c->session, path, words, words ? words_len : 0, &look, &c->shown),
+      out);
+}
+
+void tidemill_console_complete(struct tidemill_console *c, const char *text, size_t len,
+                               const char **insert, const char **list)
+{
+  const char *none;
+  insert = insert ? insert : &none;
+  list = list ? list : &none;
+  *insert = *list = "";
+  if (!c || !text)
+    return;
+  tm_buf_clear(&c->insert);
+  tm_buf_clear(&c->list);
+  tm_lua_session_complete(c->session, text, len, look_of(c).width, &c->insert, &c->list);
+  *insert = tm_buf_str(&c->insert);
+  *list = tm_buf_str(&c->list);
+}
+
+/* ---- jobs ---- */
+
+bool tidemill_console_interrupt(struct tidemill_console *c)
+{
+  if (!c || !tm_lua_session_is_running(c->session))
+    return false;
+  tm_tick_ask();
+  tm_beside_wake(c->beside);
+  return true;
+}
+
+int tidemill_console_fd(const struct tidemill_console *c)
+{
+  return c ? tm_beside_fd(c->beside) : -1;
+}
+
+void tidemill_console_hear(struct tidemill_console *c)
+{
+  if (c)
+    tm_lua_session_hear(c->session);
+}
+
+int tidemill_console_running(struct tidemill_console *c)
+{
+  return c ? tm_lua_session_running(c->session) : 0;
+}
+
+int tidemill_console_cancel(struct tidemill_console *c, bool now)
+{
+  if (!c)
+    return 0;
+  int running = tm_beside_running(c->beside);
+  tm_beside_cancel(c->beside, now);
+  return running;
+}
