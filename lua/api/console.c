@@ -58,9 +58,9 @@ static int width(void *data)
   return c->o.width ? c->o.width(c->o.data) : WIDTH;
 }
 
-static struct tm_lua_look look_of(const struct tidemill_console *c)
+static struct tm_lua_look look_of(struct tidemill_console *c)
 {
-  return (struct tm_lua_look) { .width = width((void *)c), .has_color = c->o.has_color };
+  return (struct tm_lua_look) { .width = width(c), .has_color = c->o.has_color };
 }
 
 /* ---- life ---- */
