@@ -2,8 +2,7 @@
  *
  *  (1) A job that runs is held by the registry, whether Lua still knows it or not, until its last event; closing the state ends it.
  *  (2) A runtime of the state's own is closed when the state and the last job of it are gone, in whatever order they are collected.
- *  (3) Callbacks run in a coroutine of the job's own: the one that submitted may have ended. What a callback raises is kept, and
- *      raised by the next wait().
+ *  (3) Callbacks run in a coroutine of the job's own: the one that submitted may have ended. What one raises, the next wait() raises.
  *  (4) Jobs that go on beside Lua are touched with the lock alone, and told of on Lua's thread alone (beside.h).
  */
 #include "lua/lib_job.h"
@@ -20,8 +19,8 @@
 
 #define TM_JOB "tidemill.job"
 
-static const char runtime_key = 0, own_key = 0, beside_key = 0,
-                  running_key = 0; /* their addresses name places in the registry */
+/* Their addresses name places in the registry. */
+static const char runtime_key = 0, own_key = 0, beside_key = 0, running_key = 0;
 
 /* A runtime of the state's own: keeps (2). */
 struct shared {
@@ -216,29 +215,28 @@ static void add_kind(lua_State *L, const struct tidemill_event *e)
   static const char *const workers[] = { "", "started", "ready", "failed", "ended" };
   switch (e->kind) {
   case TIDEMILL_EVENT_LOG: set_string(L, "level", levels[e->level]); break;
-  case TIDEMILL_EVENT_WORKER:
-    set_string(L, "state", workers[e->worker_state]);
-    set_number(L, "pid", e->pid);
-    break;
+  case TIDEMILL_EVENT_WORKER: set_string(L, "state", workers[e->worker_state]); break;
   case TIDEMILL_EVENT_MINI_BATCH: add_mini_batch(L, e); break;
   case TIDEMILL_EVENT_STATE:
   case TIDEMILL_EVENT_STEP: set_string(L, "state", tidemill_state_name(e->state)); break;
-  case TIDEMILL_EVENT_PROGRESS: break;
+  case TIDEMILL_EVENT_PROGRESS:
+  case TIDEMILL_EVENT_ROWS: break;
   }
 }
 
 static void push_event(lua_State *L, const struct tidemill_event *e)
 {
-  static const char *const kinds[] = { "",           "state",  "progress", "step",
-                                       "mini_batch", "worker", "log" };
+  static const char *const k[] = { "", "state", "progress", "step", "mini_batch", "worker", "log" };
   lua_createtable(L, 0, 10);
-  set_string(L, "kind", kinds[e->kind]);
+  set_string(L, "kind", k[e->kind]);
   set_string(L, "step", e->step);
   set_string(L, "worker", e->worker);
   set_string(L, "text", e->text);
   set_string(L, "stack", e->stack);
   set_string(L, "where", e->where);
   add_kind(L, e);
+  if (e->kind == TIDEMILL_EVENT_WORKER)
+    set_number(L, "pid", e->pid);
   if (e->kind <= TIDEMILL_EVENT_STEP) {
     push_counts(L, &e->counts);
     lua_setfield(L, -2, "counts");
@@ -287,6 +285,8 @@ static void deliver(struct lua_job *j, const struct tidemill_event *e)
 static void on_event(void *data, const struct tidemill_event *e)
 {
   struct lua_job *j = data;
+  if (e->kind == TIDEMILL_EVENT_ROWS)
+    return; /* no name of a kind in Lua: who reads along does it in C */
   if (j->beside)
     tm_beside_keep(j->beside, &j->ear, e); /* keeps (4) */
   else

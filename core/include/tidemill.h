@@ -132,10 +132,13 @@ struct tidemill_runtime_options {
   /* With a loop of the host's: all is closed, and nothing of the runtime is left. Else not called. */
   void (*on_closed)(void *data);
   void *data;
+  /* The host is a command, whose standard descriptors its jobs may use: what pipeline files print goes to standard output, keepers
+   * speak on standard error, and a list of paths "-" is read from standard input. Errors name options as they are typed. */
+  bool is_command;
 };
 #define TIDEMILL_RUNTIME_OPTIONS_INIT                                                              \
   {                                                                                                \
-    sizeof(struct tidemill_runtime_options), NULL, NULL, NULL, NULL, NULL, NULL                    \
+    sizeof(struct tidemill_runtime_options), NULL, NULL, NULL, NULL, NULL, NULL, false             \
   }
 
 /* `options` NULL: all as NULL says. -ENOENT: there is no program; the words say where it was looked for. */
@@ -182,6 +185,12 @@ TM_API int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tid
                                       struct lua_State *L, int index, const char *name,
                                       struct tm_err *err);
 
+/* The pipeline of a job, as its record says: the file as it is now, and the parameters that were given then, which may be set anew. A
+ * submission with `resume` goes on with that job. `job`: its directory, its name, or "latest" of the workspace. TM_EUSAGE: there
+ * is none, or it was not begun from a file. */
+TM_API int tidemill_pipeline_load_job(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                      const char *job, struct tm_err *err);
+
 /* One that is built here. `dir` is what relative paths are against; NULL: the current directory. */
 TM_API int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                  const char *name, const char *dir, struct tm_err *err);
@@ -214,6 +223,9 @@ TM_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *
 /* An input: the files that an earlier step writes. */
 TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step,
                                            const char *name, struct tm_err *err);
+/* Of one that is built here: workers of all steps are in `dir`, in place of the folder with the copy of their script. */
+TM_API int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
+                                             struct tm_err *err);
 /* One more argument of the script. */
 TM_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
                                           struct tm_err *err);
@@ -230,6 +242,17 @@ TM_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *
 TM_API int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
                                             const char *value, const char *origin, const char *dir,
                                             struct tm_err *err);
+/* Values out of a file: a JSON object, or a Lua file (.lua) that returns a table. Paths of datasets are against its folder. */
+TM_API int tidemill_pipeline_set_params_file(struct tidemill_pipeline *p, const char *path,
+                                             struct tm_err *err);
+/* The values that parameters of these names had in an earlier job (`job` as above), and its items, where these had been those that
+ * failed in another. What else is different from that job comes to on_log with each plan and submission. */
+TM_API int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job,
+                                      struct tm_err *err);
+/* The items alone that failed in an earlier job: each step has those of the step of its name, and one without any is left out. The
+ * parameters are set before. 1: none has failed, and there is nothing to do, as `err` says; a submission is TM_ENOINPUT. */
+TM_API int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *job,
+                                             struct tm_err *err);
 /* Whether all is well with it, as a submission would say. Nothing is made. */
 TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
 TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
@@ -295,6 +318,7 @@ enum tidemill_event_kind {
   TIDEMILL_EVENT_MINI_BATCH, /* step, worker, mini_batch, outcome, ...: a try has ended */
   TIDEMILL_EVENT_WORKER,     /* step, worker, pid, worker_state, text: how it ended */
   TIDEMILL_EVENT_LOG,        /* level, text, step or NULL: a line of the job's log */
+  TIDEMILL_EVENT_ROWS,       /* step, output_bytes: more rows are committed, and can be read */
 };
 
 enum tidemill_outcome {
@@ -335,14 +359,37 @@ struct tidemill_event {
   int64_t items, items_succeeded, items_failed; /* of the mini-batch, or part */
   int64_t run_ns;                               /* how long run() took */
   struct tidemill_counts counts;
+  int64_t output_bytes; /* as of struct tidemill_step */
 };
+
+/* How far it is, for people. */
+enum tidemill_progress {
+  TIDEMILL_PROGRESS_NONE,
+  TIDEMILL_PROGRESS_PLAIN, /* a line about every ten seconds */
+  TIDEMILL_PROGRESS_BAR,   /* one line of a terminal, redrawn in its place */
+};
+/* What people read while a job runs: what there is to say, how far it is, and at the end what came of it. */
+struct tidemill_screen {
+  size_t size;
+  void (*write)(void *data, const char *text, size_t len);
+  bool (*is_ready)(void *data); /* a line would be taken without waiting; NULL: always */
+  int (*width)(void *data);     /* columns, for a bar; NULL: 80 */
+  void *data;
+  enum tidemill_progress progress;
+  bool has_color;
+};
+#define TIDEMILL_SCREEN_INIT                                                                       \
+  {                                                                                                \
+    sizeof(struct tidemill_screen), NULL, NULL, NULL, NULL, TIDEMILL_PROGRESS_NONE, false          \
+  }
 
 struct tidemill_job_options {
   size_t size;
   const char *dir; /* the job's directory; NULL: a new one in the workspace */
-  /* Goes on with the job in `dir`, else with this pipeline's newest that is not Completed. */
+  /* Goes on with the job in `dir`, else with the one that the pipeline is of, else with this pipeline's newest that is not Completed. */
   bool resume;
-  bool keep_failed, accept_changes, verify_input; /* as of `tidemill run --resume` */
+  /* As of `tidemill run --resume`; also with --resume_from among the arguments of a step, else TM_EUSAGE. */
+  bool keep_failed, accept_changes, verify_input;
   /* Every step is run, whatever earlier jobs have done; later ones may reuse this one. */
   bool no_reuse;
   /* Of all steps together; 0: as many as there are cores, or as the step with the most has. */
@@ -352,11 +399,12 @@ struct tidemill_job_options {
   void *data;
   /* With `resume`: goes on with the job's own copy of the script, whatever that is now. */
   bool keep_script;
+  const struct tidemill_screen *screen; /* copied; NULL: nobody reads along */
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
     sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL,   \
-        false                                                                                      \
+        false, NULL                                                                                \
   }
 
 /* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may
@@ -376,6 +424,9 @@ TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm
 /* No more mini-batches are handed out, and the running ones may end; with `now` they are killed. The job is Canceled when its event
  * says so, and can be resumed. One that has ended: nothing is done. */
 TM_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
+/* A line of the host's own on the job's screen, between its progress: "warning: ..." by its level, below that as it is. A text that
+ * was said is not said again. */
+TM_API void tidemill_job_say(struct tidemill_job *job, enum tidemill_level level, const char *text);
 
 TM_API enum tidemill_state tidemill_job_state(const struct tidemill_job *job);
 /* What `tidemill run` would exit with: 0 Completed, 1 Failed, 2 wrong definition, 3 system error, 130 Canceled; -1: it runs. */
@@ -395,23 +446,31 @@ struct tidemill_step {
   const char *name;
   enum tidemill_state state;
   const char *output_dir;
-  const char *output_file; /* the rows: now, or when it is Completed; NULL with summary_only */
+  /* The rows, when it is Completed; before, they are in a file of this name and ".partial". NULL with summary_only. */
+  const char *output_file;
   const char *logs_dir;
   const char *cause; /* why it Failed or was Skipped; "" else */
   struct tidemill_counts counts;
+  /* So much of the file, while it is ".partial", are rows that are committed, of earlier sessions too: who reads along reads to there. */
+  int64_t output_bytes;
 };
 #define TIDEMILL_STEP_INIT                                                                         \
   {                                                                                                \
     sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL,                  \
-    {                                                                                              \
-      0, false, 0, 0, 0, 0, 0, 0                                                                   \
-    }                                                                                              \
+        { 0, false, 0, 0, 0, 0, 0, 0 }, 0                                                          \
   }
 
 TM_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
 /* TM_EUSAGE: there is no such step. */
 TM_API int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
                              struct tm_err *err);
+/* Puts a copy of the rows of a step, which is Completed, at `path`: all of it or nothing, on the disk when this returns. A regular file
+ * that is there is replaced with `overwrite`. TM_EUSAGE: that cannot be; or of the system. */
+TM_API int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *path,
+                                   bool overwrite, struct tm_err *err);
+/* Whether it could be put there, as things are now: to be asked before a job is begun. */
+TM_API int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool overwrite,
+                                 struct tm_err *err);
 
 /* Frees it. One that runs is ended at once, its processes killed, without an event; it can be resumed. From within a callback it
  * is done in the loop's next turn, and no event comes before. Nothing of a job lives when it is closed, so a job that runs is waited

@@ -339,18 +339,21 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
   return p;
 }
 
-struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
-                                             struct tm_err *err)
+struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *dir,
+                                           const char *working_dir, const struct tm_param *params,
+                                           size_t params_len, struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
   struct tm_values values = { .processes_default = tm_settings_processes_default() };
   struct tm_plan_reader r = {
-    .values = &values, .base_dir = tm_xstrdup(cwd), .working_dir = cwd, .origin = "option"
+    .values = &values, .base_dir = tm_xstrdup(dir), .working_dir = working_dir, .origin = "option"
   };
   if (check_tag(v, err) < 0 || tm_params_check("Pipeline", v, err) < 0 ||
-      tm_values_init(&values, v, NULL, 0, err) < 0 || !read_pipeline(p, v, &r, err)) {
+      tm_values_init(&values, v, params, params_len, err) < 0 || !read_pipeline(p, v, &r, err)) {
     tm_pipeline_free(p);
     p = NULL;
+  } else {
+    p->params = keep_params(&values, params, params_len);
   }
   free(r.base_dir);
   tm_outputs_release(&r.outputs);

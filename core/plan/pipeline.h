@@ -97,10 +97,11 @@ struct tm_param {
 struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *file,
                                           const struct tm_param *params, size_t params_len,
                                           struct tm_err *err);
-/* The same without a file, for `map` and `try`: `cwd` (absolute) is what relative paths are against, and where workers are;
- * settings have the origin "option". */
-struct tm_pipeline *tm_pipeline_from_options(const struct tm_json *v, const char *cwd,
-                                             struct tm_err *err);
+/* The same of what a host has built, without a file: `dir` (absolute) is what relative paths are against, `working_dir` (or NULL) where
+ * workers are; settings have the origin "option". */
+struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *dir,
+                                           const char *working_dir, const struct tm_param *params,
+                                           size_t params_len, struct tm_err *err);
 void tm_pipeline_free(struct tm_pipeline *p);
 /* The names of outputs[], "" for one without; the array alone is to be freed. */
 char **tm_step_output_names(const struct tm_step *s);

@@ -38,6 +38,8 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   tm_json_set(tree, "name", tm_json_new_string(name));
   tm_json_set(tree, "steps", tm_json_new(TM_JSON_ARRAY));
   int rc = tm_draft_new(out, rt, tree, file, false, err ? err : &unheard);
+  if (rc == 0)
+    (*out)->is_built = true;
   free(file);
   return rc;
 }
@@ -143,6 +145,25 @@ static int refuse_key(const char *kind, const char *key, struct tm_err *err)
   return rc < 0 ? rc : tm_err_set(err, TM_EUSAGE, "'%s' cannot be set", key);
 }
 
+/* Whether it is accepted; words name it as it was given: the option of a command. */
+static int check_value(const struct tidemill_pipeline *p, const char *kind,
+                       const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
+{
+  struct tm_field named = *f;
+  struct tm_buf option = TM_BUF_NONE;
+  tm_buf_add_str(&option, "--");
+  for (const char *c = f->name; *c; c++)
+    tm_buf_add_char(&option, *c == '_' ? '-' : *c);
+  if (p->rt->o.is_command)
+    named.name = option.data;
+  struct tm_json *settled = tm_params_value(&named, given, err);
+  tm_buf_release(&option);
+  if (!settled)
+    return p->rt->o.is_command ? err->code : tm_err_wrap(err, "%s", kind);
+  tm_json_free(settled); /* what was given is kept, as a definition would */
+  return 0;
+}
+
 int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
                           struct tm_err *err)
 {
@@ -150,7 +171,7 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_pipeline_set()", "p", p, "key", key, "value", value, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given, *settled;
+  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given;
   const char *kind = "ParallelRunConfig";
   const struct tm_field *f = tm_params_find(kind, key);
   if (!step)
@@ -164,14 +185,15 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
     return refuse_key("ParallelRunConfig", key, err);
   if (f->type == TM_FIELD_VARIABLES &&
       (!strchr(value, '=') || *value == '=')) /* not shown: it may be a secret */
-    return tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
+    return p->rt->o.is_command
+               ? tm_err_set(err, TM_EUSAGE,
+                            "'--environment-variables' is not of the form NAME=VALUE")
+               : tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
   given = value_of(f, tm_json_get(to, key), value);
-  settled = tm_params_value(f, given, err);
-  if (!settled) {
+  if (check_value(p, kind, f, given, err) < 0) {
     tm_json_free(given);
-    return tm_err_wrap(err, "%s", kind);
+    return err->code;
   }
-  tm_json_free(settled); /* what was given is kept, as a definition would */
   tm_json_set(to, key, given);
   return 0;
 }
@@ -228,6 +250,27 @@ int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, c
   if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
     return TM_EUSAGE;
   return add_input(p, tm_plan_table(&path, 1), name, call, err);
+}
+
+int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
+                                      struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  static const char call[] = "tidemill_pipeline_set_working_dir()";
+  err = err ? err : &unheard;
+  if (tm_need(err, call, "p", p, "dir", dir, NULL) < 0)
+    return TM_EUSAGE;
+  if (!p->is_built)
+    return tm_err_set(err, TM_EUSAGE, "%s: pipeline '%s' was not made by tidemill_pipeline_new()",
+                      call, tidemill_pipeline_name(p));
+  char *cwd = tm_api_here(err);
+  if (!cwd)
+    return err->code;
+  free(p->working_dir);
+  p->working_dir = tm_path_absolute(cwd, dir);
+  tm_draft_changed(p);
+  free(cwd);
+  return 0;
 }
 
 int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step, const char *name,

@@ -157,6 +157,18 @@ static void tell_log(struct tidemill_job *job, const struct tm_event *e)
   tell(job, &out);
 }
 
+/* Whatever the event is about: rows may have come to the file with it. */
+static void tell_rows(struct tidemill_job *job, const struct tm_event *e)
+{
+  struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_ROWS);
+  while (job->rows.len <= e->step->number)
+    *TM_ARRAY_ADD(&job->rows) = 0;
+  if (e->step->output_bytes <= job->rows.at[e->step->number])
+    return;
+  job->rows.at[e->step->number] = out.output_bytes = e->step->output_bytes;
+  tell(job, &out);
+}
+
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e)
 {
   switch (e->kind) {
@@ -173,6 +185,8 @@ void tm_event_tell(struct tidemill_job *job, const struct tm_event *e)
   case TM_EVENT_FLUSHED:
   case TM_EVENT_JOB_ENDED: break; /* told when all of it is on the disk */
   }
+  if (e->step)
+    tell_rows(job, e);
 }
 
 void tm_event_tell_end(struct tidemill_job *job)

@@ -1,8 +1,8 @@
 /* host.c - what a host has to do with Lua: functions and values of its own for pipeline files, its own look at the state, what a
  * file prints, and our modules in a state of the host's.
  *
- *  (1) A pipeline file prints nothing in a host, nor does an entry script: descriptor 1 is the host's, and may be closed, or be anything. print() and
- *      io.write() give their text to on_log.
+ *  (1) A pipeline file prints nothing in a host, nor does an entry script: descriptor 1 is the host's, and may be closed, or be anything.
+ *      print() and io.write() give their text to on_log. A host that is a command has lent its descriptors: nothing is taken there.
  */
 #include "api/own.h"
 
@@ -143,16 +143,18 @@ void tm_host_take_prints(lua_State *L, const struct tm_log *log)
 void tm_host_prepare(void *data, lua_State *L)
 {
   struct tidemill_runtime *rt = data;
-  if (rt->is_program)
-    return;
-  tm_host_take_prints(L, &rt->log);
-  lua_getglobal(L, "package");
-  lua_getfield(L, -1, "preload");
-  lua_pushlightuserdata(L, rt);
-  lua_pushcclosure(L, open_host, 1);
-  lua_setfield(L, -2, "host");
+  if (!rt->o.is_command) {
+    tm_host_take_prints(L, &rt->log);
+    tm_lua_set_runtime(L, rt);
+  }
+  if (!rt->o.is_command || rt->added.len > 0) {
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "preload");
+    lua_pushlightuserdata(L, rt);
+    lua_pushcclosure(L, open_host, 1);
+    lua_setfield(L, -2, "host");
+  }
   lua_settop(L, 0);
-  tm_lua_set_runtime(L, rt);
   if (rt->on_lua)
     rt->on_lua(rt->on_lua_data, L);
 }

@@ -41,6 +41,9 @@ static int read_options(struct tidemill_job_options *out, const struct tidemill_
   if (out->keep_script && !out->resume)
     return tm_err_set(err, TM_EUSAGE,
                       "`keep_script` of the job goes with `resume`: a new job takes a copy anew");
+  if (out->screen && out->screen->size == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "the screen of the job has no size; begin with TIDEMILL_SCREEN_INIT");
   if (out->max_workers < 0 || out->max_workers > INT32_MAX)
     return tm_err_set(err, TM_EUSAGE,
                       "max_workers of the job is %lld; accepted: 1 to %d, or 0 for as many as "
@@ -54,6 +57,14 @@ static const char *workspace_name(const struct tidemill_runtime *rt)
   return rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
 }
 
+char *tm_runtime_job(const struct tidemill_runtime *rt, const char *job, struct tm_err *err)
+{
+  char *cwd = tm_api_here(err);
+  char *dir = cwd ? tm_jobs_find(rt->fs, job, workspace_name(rt), cwd, err) : NULL;
+  free(cwd);
+  return dir;
+}
+
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err)
 {
   char *cwd = tm_api_here(err);
@@ -62,7 +73,9 @@ char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, 
   return workspace;
 }
 
-char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+/* The directory of a new job of the pipeline, or with `resume` of its newest that is not Completed; absolute, to free(). `file`:
+ * where the workspace is looked for. */
+static char *choose_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err)
 {
   char *workspace = tm_runtime_workspace(rt, file, err), *dir = NULL;
@@ -85,8 +98,6 @@ static void on_ended(void *data, struct tm_job *beneath)
 {
   struct tidemill_job *job = data;
   job->has_ended = true;
-  if (job->on_ended)
-    job->on_ended(job->on_ended_data, job);
   tm_event_tell_end(job);
   if (job->rt->is_waiting)
     tm_loop_stop(&job->rt->loop);
@@ -110,26 +121,33 @@ static void on_later(struct tm_timer *t)
   job->wants_kill = job->wants_cancel = false;
 }
 
-static void open_report(struct tidemill_job *job, const struct tm_submission *s)
+static struct tm_report_options report_options(const struct tidemill_job *job)
 {
-  struct tm_report_options o = s->report;
+  static const enum tm_progress_mode modes[] = { [TIDEMILL_PROGRESS_NONE] = TM_PROGRESS_NONE,
+                                                 [TIDEMILL_PROGRESS_PLAIN] = TM_PROGRESS_PLAIN,
+                                                 [TIDEMILL_PROGRESS_BAR] = TM_PROGRESS_BAR };
+  const struct tidemill_screen *given = job->o.screen;
+  struct tidemill_screen s = TIDEMILL_SCREEN_INIT;
+  if (given)
+    memcpy(&s, given, given->size < sizeof(s) ? given->size : sizeof(s));
+  if ((unsigned)s.progress >= TM_COUNT_OF(modes))
+    s.progress = TIDEMILL_PROGRESS_NONE;
+  return (struct tm_report_options) {
+    .writer = { .write = s.write, .is_ready = s.is_ready, .width = s.width, .data = s.data },
+    .progress = modes[s.progress],
+    .has_color = s.has_color
+  };
+}
+
+static void open_report(struct tidemill_job *job)
+{
+  struct tm_report_options o = report_options(job);
   o.fs = job->rt->fs;
   o.events = &job->events;
   job->report = tm_report_new(&o);
+  job->o.screen = NULL; /* the host's memory */
   job->listener = (struct tm_listener) { .on_event = on_event, .data = job };
   tm_events_add(&job->events, &job->listener);
-}
-
-static struct tidemill_job *new_job(const struct tm_submission *s)
-{
-  struct tidemill_job *job = TM_NEW(struct tidemill_job);
-  job->rt = s->rt;
-  job->o = *s->o;
-  job->dir = tm_xstrdup(s->o->dir);
-  job->workspace = tm_xstrdup(s->workspace);
-  job->on_ended = s->on_ended;
-  job->on_ended_data = s->data;
-  return job;
 }
 
 static void free_job(struct tidemill_job *job)
@@ -137,10 +155,30 @@ static void free_job(struct tidemill_job *job)
   free(job->dir);
   free(job->workspace);
   free(job->result);
+  TM_ARRAY_RELEASE(&job->rows);
   free(job);
 }
 
-int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s, struct tm_err *err)
+/* A job to be opened, of a pipeline that is checked and that it frees. */
+struct submission {
+  struct tidemill_runtime *rt;
+  const struct tidemill_job_options *o;
+  struct tm_pipeline *pipeline;
+  const char *dir, *workspace; /* absolute; the latter or NULL */
+  bool has_stdin;              /* as of struct tm_job_options */
+};
+
+static struct tidemill_job *new_job(const struct submission *s)
+{
+  struct tidemill_job *job = TM_NEW(struct tidemill_job);
+  job->rt = s->rt;
+  job->o = *s->o;
+  job->dir = tm_xstrdup(s->dir);
+  job->workspace = tm_xstrdup(s->workspace);
+  return job;
+}
+
+static int open_job(struct tidemill_job **out, const struct submission *s, struct tm_err *err)
 {
   struct tidemill_job *job = new_job(s);
   struct tm_job_options o = { .loop = &s->rt->loop,
@@ -148,7 +186,7 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                               .pipeline = s->pipeline,
                               .dir = job->dir,
                               .program = s->rt->program,
-                              .has_stderr = s->has_stderr,
+                              .has_stderr = s->rt->o.is_command,
                               .events = &job->events,
                               .resume = s->o->resume,
                               .keep_failed = s->o->keep_failed,
@@ -156,19 +194,19 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
                               .verify_input = s->o->verify_input,
                               .workspace = job->workspace,
                               .no_reuse = s->o->no_reuse,
-                              .keep_script = s->keep_script,
+                              .keep_script = s->o->keep_script,
                               .has_stdin = s->has_stdin,
                               .max_workers = s->o->max_workers,
                               .on_ended = on_ended,
                               .data = job };
   int rc;
-  open_report(job, s);
+  open_report(job);
   if ((rc = tm_job_open(&job->job, &o, err)) < 0) {
     tm_report_free(job->report);
     free_job(job);
     return rc;
   }
-  job->pipeline = s->own;
+  job->pipeline = s->pipeline;
   tm_timer_open(&job->later, &s->rt->loop, on_later, job);
   tm_timer_start(&job->later, 0, 0); /* keeps (1) */
   job->next = s->rt->jobs;
@@ -179,10 +217,11 @@ int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
 
 /* Submitting. */
 
-/* It would be taken away from the host. */
-int tm_refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
+/* It would be taken away from the host, where that is no command. */
+int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+                    struct tm_err *err)
 {
-  for (size_t i = 0; i < p->steps_len; i++)
+  for (size_t i = 0; i < p->steps_len && !rt->o.is_command; i++)
     for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
       if (tm_dataset_is_stdin(p->steps[i]->inputs[k]))
         return tm_err_set(err, TM_EUSAGE,
@@ -190,6 +229,24 @@ int tm_refuse_stdin(const struct tm_pipeline *p, struct tm_err *err)
                           "file, or let the program run it",
                           p->steps[i]->name);
   return 0;
+}
+
+/* What goes with a job that is resumed, or taken over. */
+static int refuse_alone(const struct tm_pipeline *p, const struct tidemill_job_options *o,
+                        struct tm_err *err)
+{
+  const char *alone = o->keep_failed      ? "keep-failed"
+                      : o->accept_changes ? "accept-changes"
+                      : o->verify_input   ? "verify-input"
+                                          : NULL;
+  bool has_other = o->resume;
+  for (size_t i = 0; i < p->steps_len; i++)
+    has_other = has_other || p->steps[i]->config.resume_from;
+  return has_other || !alone
+             ? 0
+             : tm_err_set(err, TM_EUSAGE,
+                          "'--%s' goes with --resume, or with --resume_from among the arguments",
+                          alone);
 }
 
 char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *file,
@@ -202,30 +259,58 @@ char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *
   return workspace;
 }
 
-static int open_host_job(struct tidemill_job **out, struct tidemill_runtime *rt,
-                         struct tm_pipeline *pipeline, const char *file,
-                         struct tidemill_job_options *o, struct tm_err *err)
+/* A job that was begun over what had failed in another goes on over the same; one that cannot be read is refused when it is opened. */
+static int take_again(const char *dir, struct tm_pipeline *p, struct tm_err *err)
 {
-  struct tm_submission s = {
-    .rt = rt, .o = o, .pipeline = pipeline, .own = pipeline, .keep_script = o->keep_script
+  struct tm_err ignored = TM_ERR_NONE;
+  struct tm_json *record =
+      tm_job_dir_look(dir, &ignored) == TM_JOB_DIR_JOB ? tm_job_record_load(dir, &ignored) : NULL;
+  int rc = record ? tm_failed_source_again(record, p, err) : 0;
+  tm_json_free(record);
+  return rc;
+}
+
+/* To free(). */
+static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
+                    const struct tidemill_job_options *o, const char *cwd, struct tm_err *err)
+{
+  char *dir;
+  if (o->dir)
+    dir = tm_path_absolute(cwd, o->dir);
+  else if (o->resume && p->job)
+    dir = tm_xstrdup(p->job);
+  else
+    dir = choose_dir(p->rt, settled, p->file, o->resume, err);
+  if (dir && o->resume && take_again(dir, settled, err) < 0) {
+    free(dir);
+    dir = NULL;
+  }
+  return dir;
+}
+
+/* Takes the pipeline over, also when it fails. */
+static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
+                  struct tm_pipeline *settled, const struct tidemill_job_options *o,
+                  struct tm_err *err)
+{
+  struct tidemill_runtime *rt = p->rt;
+  struct submission s = {
+    .rt = rt, .o = o, .pipeline = settled, .has_stdin = rt->o.is_command && !p->job
   };
-  char *cwd = tm_refuse_stdin(pipeline, err) == 0 ? tm_api_here(err) : NULL, *dir = NULL,
-       *workspace = NULL;
-  int rc;
+  char *cwd = NULL, *dir = NULL, *workspace = NULL;
+  if (refuse_alone(settled, o, err) == 0 && tm_refuse_stdin(rt, settled, err) == 0)
+    cwd = tm_api_here(err);
   if (cwd)
-    dir = o->dir ? tm_path_absolute(cwd, o->dir)
-                 : tm_submission_dir(rt, pipeline, file, o->resume, err);
+    tm_draft_tell_earlier(p, settled);
+  s.dir = dir = cwd ? dir_of(p, settled, o, cwd, err) : NULL;
   if (dir) /* a new job may have made it */
-    s.workspace = workspace = tm_runtime_known_workspace(rt, file, cwd);
-  o->dir = dir;
-  rc = dir ? tm_submission_open(out, &s, err) : err->code;
-  if (rc < 0)
-    tm_words_for_host(err);
+    s.workspace = workspace = tm_runtime_known_workspace(rt, p->file, cwd);
+  int rc = dir ? open_job(out, &s, err) : err->code;
   free(workspace);
   free(dir);
   free(cwd);
   if (rc < 0)
-    tm_pipeline_free(pipeline);
+    tm_pipeline_free(settled);
   return rc;
 }
 
@@ -234,45 +319,18 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
 {
   struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_job_options o;
-  struct tm_pipeline *pipeline;
+  struct tm_pipeline *settled;
   err = err ? err : &unheard;
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_job_submit()", "out", out, "p", p, NULL) < 0 ||
       read_options(&o, options, false, err) < 0)
     return TM_EUSAGE;
-  pipeline = tm_draft_settle(p, !o.keep_script, err);
-  return pipeline ? open_host_job(out, p->rt, pipeline, p->file, &o, err) : err->code;
-}
-
-/* The pipeline of a job's record, with the parameters of then. */
-static struct tm_pipeline *recorded(struct tidemill_runtime *rt, const struct tm_json *record,
-                                    const char *dir, bool with_scripts, struct tm_err *err)
-{
-  const struct tm_json *params = tm_json_get(record, "params");
-  const char *file = tm_json_str(record, "pipeline", NULL);
-  struct tidemill_pipeline *draft = NULL;
-  struct tm_pipeline *p = NULL;
-  if (!file) {
-    tm_err_set(err, TM_EUSAGE,
-               "job '%s' was not begun from a pipeline file; submit its pipeline with `dir` and "
-               "`resume`",
-               dir);
-    return NULL;
-  }
-  if (tidemill_pipeline_load(&draft, rt, file, err) == 0) {
-    for (size_t i = 0; params && params->type == TM_JSON_OBJECT && i < params->list.len; i++)
-      tm_draft_set_param(draft, params->keys[i], params->list.at[i]);
-    p = tm_draft_settle(draft, with_scripts, err);
-  }
-  tidemill_pipeline_free(draft);
-  if (p && tm_failed_source_again(record, p, err) < 0) {
-    tm_pipeline_free(p);
-    p = NULL;
-  }
-  if (!p)
-    tm_err_wrap(err, "cannot go on with job '%s'", dir);
-  return p;
+  settled = tm_draft_settle(p, !o.keep_script, err);
+  if (!settled && p->job)
+    tm_err_wrap(err, "cannot go on with job '%s'", p->job);
+  int rc = settled ? submit(out, p, settled, &o, err) : err->code;
+  return rc < 0 ? tm_words_for_host(p->rt, err) : rc;
 }
 
 int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, const char *given,
@@ -280,23 +338,17 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
 {
   struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_job_options o;
-  struct tm_pipeline *p = NULL;
+  struct tidemill_pipeline *p = NULL;
   err = err ? err : &unheard;
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_job_resume()", "out", out, "rt", rt, "job", given, NULL) < 0 ||
       read_options(&o, options, true, err) < 0)
     return TM_EUSAGE;
-  char *cwd = tm_api_here(err);
-  char *dir = cwd ? tm_jobs_find(rt->fs, given, workspace_name(rt), cwd, err) : NULL;
-  struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
-  if (record)
-    p = recorded(rt, record, dir, !o.keep_script, err);
-  o.dir = dir;
-  int rc = p ? open_host_job(out, rt, p, p->file, &o, err) : err->code;
-  tm_json_free(record);
-  free(dir);
-  free(cwd);
+  int rc = tidemill_pipeline_load_job(&p, rt, given, err);
+  if (rc == 0)
+    rc = tidemill_job_submit(out, p, &o, err);
+  tidemill_pipeline_free(p);
   return rc;
 }
 
@@ -332,6 +384,12 @@ void tidemill_job_cancel(struct tidemill_job *job, bool now)
   job->wants_cancel = true;
   job->wants_kill = job->wants_kill || now;
   tm_timer_start(&job->later, 0, 0); /* keeps (2) */
+}
+
+void tidemill_job_say(struct tidemill_job *job, enum tidemill_level level, const char *text)
+{
+  if (job && text)
+    tm_report_say(job->report, (enum tm_level)level, text); /* the same words in the same order */
 }
 
 static void on_later_closed(struct tm_timer *t)
@@ -451,6 +509,7 @@ int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_
   all.logs_dir = step->logs_dir;
   all.cause = step->cause ? step->cause : "";
   tm_event_counts(&all.counts, &step->counts);
+  all.output_bytes = step->output_bytes;
   memcpy(out, &all, out->size < sizeof(all) ? out->size : sizeof(all));
   return 0;
 }

@@ -1,11 +1,13 @@
-/* own.h - the inside of the objects of tidemill.h, and what the program, their first user, needs of them besides: another table
- * of file calls, a terminal, the job beneath.
+/* own.h - the inside of the objects of tidemill.h.
  *
  *   runtime.c   whose loop, waiting, closing
  *   program.c   where the program is that keepers and workers are
  *   pipeline.c  definitions: loaded, given parameters, checked, shown
+ *   values.c    values of parameters
+ *   earlier.c   what definitions have of earlier jobs
  *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end
+ *   output.c    where the rows of a job are put
  *   plan.c      what a job would do (plan.h), with explain.c
  *   head.c      what a table looks like
  *   host.c      what a host has to do with Lua
@@ -57,7 +59,6 @@ struct tidemill_runtime {
   struct tm_log log;         /* of these */
   char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
-  bool is_program;           /* what pipeline files print goes to standard output, as it is */
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
   size_t loading;            /* loads that go on: a callback may come from within one */
@@ -71,7 +72,12 @@ struct tidemill_pipeline {
   struct tm_json *tree; /* plan/pipeline.h */
   char *file;           /* absolute: what relative paths are against */
   bool has_file;        /* it was read from there, and a resumed job reads it again */
+  bool is_built;        /* by calls: build.c */
+  char *working_dir;    /* absolute; or NULL */
   struct TM_ARRAY(struct tm_param) params;
+  /* What it has of earlier jobs: earlier.c. Directories, or NULL. */
+  char *job, *like, *only_failed;
+  struct tm_json *like_record;
   struct tm_pipeline *checked; /* what it is by the last check; NULL: none, or changed since */
   char *graph, *plan;          /* as they were asked for last */
 };
@@ -88,17 +94,16 @@ struct tidemill_job {
   /* What is asked for from within a callback, or before the first turn of the loop, is done when this fires. */
   struct tm_timer later;
   bool is_started, has_ended, wants_cancel, wants_kill, wants_close;
-  int calls;             /* callbacks of the host's that it is in */
-  struct tm_counts seen; /* of the last progress event */
+  int calls;                     /* callbacks of the host's that it is in */
+  struct tm_counts seen;         /* of the last progress event */
+  struct TM_ARRAY(int64_t) rows; /* bytes of each step's output, as told last */
   char *dir, *workspace, *result;
-  void (*on_ended)(void *data, struct tidemill_job *job); /* the program's; or NULL */
-  void *on_ended_data;
 };
 
 /* 0, or TM_EUSAGE: something that `call` needs is NULL. Pairs of its name and itself, NULL-ended. */
 int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
-/* What an error says of the program's options, in a host's words; its code. */
-int tm_words_for_host(struct tm_err *err);
+/* What an error says of the program's options, in a host's words, where that is no command itself; its code. */
+int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err);
 /* The same for pipeline:submit() of Lua, whose words those of a host are but for some. */
 int tm_words_for_lua(struct tm_err *err);
 /* The current directory, to free(); NULL with words. */
@@ -115,37 +120,24 @@ char *tm_program_find(const struct tm_fs *fs, const char *given, struct tm_err *
 /* Takes the tree over, also when it fails; NULL: there is none, and why is in `err`. `name`: the file, or what paths are against. */
 int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
                  const char *name, bool has_file, struct tm_err *err);
-/* The definition, checked, with its scripts compiled where that is wanted; the caller's. NULL with words. */
+/* The definition, checked; the caller's. NULL with words. */
+struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm_err *err);
+/* The same as a job has it: with the items of earlier jobs, its scripts compiled where that is wanted. */
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
                                     struct tm_err *err);
 /* Whoever changes the tree or the parameters says so. */
 void tm_draft_changed(struct tidemill_pipeline *p);
-/* A value out of a job's record: a text as it was given, or what else it was. */
-void tm_draft_set_param(struct tidemill_pipeline *p, const char *name, const struct tm_json *value);
+/* The parameter of that name, without a value: the caller fills it, with memory of its own. */
+struct tm_param *tm_draft_param(struct tidemill_pipeline *p, const char *name);
+void tm_draft_release_params(struct tidemill_pipeline *p);
+/* Gives a definition that is checked the items that earlier jobs give it. */
+int tm_draft_take_earlier(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
+                          struct tm_err *err);
+/* Tells the host how it differs from the job that it is to be like. */
+void tm_draft_tell_earlier(const struct tidemill_pipeline *p, const struct tm_pipeline *settled);
+void tm_draft_release_earlier(struct tidemill_pipeline *p);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
-bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name);
-
-/* A job to be opened, of a pipeline that is checked. */
-struct tm_submission {
-  struct tidemill_runtime *rt;
-  const struct tidemill_job_options *o; /* not NULL; `dir` is absolute */
-  const struct tm_pipeline *pipeline;   /* must live until the job is closed */
-  struct tm_pipeline *own; /* the same, where the job frees it when it is closed; else NULL */
-  const char *workspace;   /* as of struct tm_job_options */
-  bool keep_script;        /* likewise */
-  bool has_stdin;          /* likewise */
-  bool has_stderr;         /* likewise */
-  struct tm_report_options report;                        /* fs and events are filled here */
-  void (*on_ended)(void *data, struct tidemill_job *job); /* the job's own end, before its event */
-  void *data;
-};
-int tm_submission_open(struct tidemill_job **out, const struct tm_submission *s,
-                       struct tm_err *err);
-/* The directory of a new job of the pipeline, or with `resume` of its newest that is not Completed; absolute, to free(). `file`:
- * where the workspace is looked for. */
-char *tm_submission_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
-                        const char *file, bool resume, struct tm_err *err);
 
 /* A console over a session that there is, which it takes over, also when it fails. */
 struct tm_lua_session;
@@ -166,7 +158,10 @@ char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, 
 char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *file,
                                  const char *cwd);
 /* TM_EUSAGE: an input is a list on standard input, which is the host's. */
-int tm_refuse_stdin(const struct tm_pipeline *p, struct tm_err *err);
+int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+                    struct tm_err *err);
+/* The directory of the job that a host calls so, absolute, to free(); NULL with words. */
+char *tm_runtime_job(const struct tidemill_runtime *rt, const char *job, struct tm_err *err);
 
 /* Calls the host for what has happened, where it is told of that. */
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);

@@ -45,6 +45,13 @@ static void on_note(void *data, const char *words)
 {
   const struct tidemill_runtime *rt = data;
   if (rt->o.on_log)
+    rt->o.on_log(rt->o.data, TIDEMILL_INFO, words);
+}
+
+static void on_warning(void *data, const char *words)
+{
+  const struct tidemill_runtime *rt = data;
+  if (rt->o.on_log)
     rt->o.on_log(rt->o.data, TIDEMILL_WARNING, words);
 }
 
@@ -108,29 +115,17 @@ void tm_draft_changed(struct tidemill_pipeline *p)
   p->checked = NULL;
 }
 
-/* All but its name goes. */
-static void empty(struct tm_param *param)
-{
-  free((char *)param->value);
-  tm_json_free((struct tm_json *)param->tree);
-  free((char *)param->origin);
-  free((char *)param->base_dir);
-  *param = (struct tm_param) { .name = param->name };
-}
-
 void tidemill_pipeline_free(struct tidemill_pipeline *p)
 {
   if (!p)
     return;
   p->rt->pipelines--;
-  for (size_t i = 0; i < p->params.len; i++) {
-    empty(&p->params.at[i]);
-    free((char *)p->params.at[i].name);
-  }
-  TM_ARRAY_RELEASE(&p->params);
+  tm_draft_release_params(p);
+  tm_draft_release_earlier(p);
   tm_draft_changed(p);
   tm_json_free(p->tree);
   free(p->file);
+  free(p->working_dir);
   free(p->graph);
   free(p->plan);
   free(p);
@@ -139,69 +134,6 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
 const char *tidemill_pipeline_name(const struct tidemill_pipeline *p)
 {
   return p ? tm_json_str(p->tree, "name", "") : NULL;
-}
-
-static struct tm_param *find_param(const struct tidemill_pipeline *p, const char *name)
-{
-  for (size_t i = 0; i < p->params.len; i++)
-    if (strcmp(p->params.at[i].name, name) == 0)
-      return &p->params.at[i];
-  return NULL;
-}
-
-bool tm_draft_has_param(const struct tidemill_pipeline *p, const char *name)
-{
-  return find_param(p, name) != NULL;
-}
-
-/* The one of that name, without a value. */
-static struct tm_param *empty_param(struct tidemill_pipeline *p, const char *name)
-{
-  struct tm_param *known = find_param(p, name);
-  tm_draft_changed(p);
-  if (!known) {
-    known = TM_ARRAY_ADD(&p->params);
-    *known = (struct tm_param) { .name = tm_xstrdup(name) };
-  }
-  empty(known);
-  return known;
-}
-
-int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, const char *value,
-                                struct tm_err *err)
-{
-  if (tm_need(err, "tidemill_pipeline_set_param()", "p", p, "name", name, "value", value, NULL) < 0)
-    return TM_EUSAGE;
-  empty_param(p, name)->value = tm_xstrdup(value);
-  return 0;
-}
-
-int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
-                                     const char *value, const char *origin, const char *dir,
-                                     struct tm_err *err)
-{
-  struct tm_err unheard = TM_ERR_NONE;
-  char *cwd = NULL;
-  err = err ? err : &unheard;
-  if (tm_need(err, "tidemill_pipeline_set_param_from()", "p", p, "name", name, "value", value,
-              NULL) < 0 ||
-      (dir && !(cwd = tm_api_here(err))))
-    return err->code;
-  struct tm_param *param = empty_param(p, name);
-  param->value = tm_xstrdup(value);
-  param->origin = tm_xstrdup(origin);
-  param->base_dir = dir ? tm_path_absolute(cwd, dir) : NULL;
-  free(cwd);
-  return 0;
-}
-
-void tm_draft_set_param(struct tidemill_pipeline *p, const char *name, const struct tm_json *value)
-{
-  struct tm_param *param = empty_param(p, name);
-  if (value->type == TM_JSON_STRING)
-    param->value = tm_xstrdup(value->string.at);
-  else
-    param->tree = tm_json_copy(value);
 }
 
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
@@ -221,18 +153,36 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
+static struct tm_pipeline *define_built(const struct tidemill_pipeline *p, struct tm_err *err)
+{
+  char *dir = tm_path_dir(p->file);
+  struct tm_pipeline *defined =
+      tm_pipeline_from_calls(p->tree, dir, p->working_dir, p->params.at, p->params.len, err);
+  free(dir);
+  return defined;
+}
+
+struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm_err *err)
+{
+  if (p->is_built)
+    return define_built(p, err);
+  struct tm_pipeline *defined =
+      tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
+  if (defined && !p->has_file) {
+    free(defined->file);
+    defined->file = NULL;
+  }
+  return defined;
+}
+
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
                                     struct tm_err *err)
 {
-  struct tm_pipeline *settled =
-      tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
-  if (settled && with_scripts && tm_draft_check_scripts(settled, err) < 0) {
+  struct tm_pipeline *settled = tm_draft_define(p, err);
+  if (settled && ((with_scripts && tm_draft_check_scripts(settled, err) < 0) ||
+                  tm_draft_take_earlier(p, settled, err) < 0)) {
     tm_pipeline_free(settled);
     return NULL;
-  }
-  if (settled && !p->has_file) {
-    free(settled->file);
-    settled->file = NULL;
   }
   return settled;
 }
@@ -294,24 +244,24 @@ static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
                     struct tm_err *err)
 {
   struct tidemill_runtime *rt = p->rt;
-  char *cwd = tm_refuse_stdin(settled, err) == 0 ? tm_api_here(err) : NULL;
+  char *cwd = tm_refuse_stdin(rt, settled, err) == 0 ? tm_api_here(err) : NULL;
   char *workspace = cwd ? tm_runtime_known_workspace(rt, p->file, cwd) : NULL;
   struct tm_plan plan = { .fs = rt->fs,
                           .pipeline = settled,
-                          .source = "of the host",
+                          .source = rt->o.is_command ? "of the command line" : "of the host",
                           .workspace = workspace,
                           .no_reuse = o->no_reuse,
                           .explain = o->explain,
                           .json = o->json,
-                          .on_warning = on_note,
+                          .on_warning = on_warning,
                           .data = rt };
   int rc = cwd ? 0 : err->code;
   rt->loading++;
-  if (rc == 0)
+  if (rc == 0) {
+    tm_draft_tell_earlier(p, settled);
     rc = tm_plan_add(out, &plan, err);
+  }
   rt->loading--;
-  if (rc < 0)
-    tm_words_for_host(err);
   free(workspace);
   free(cwd);
   return rc;
@@ -332,12 +282,12 @@ int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
       read_plan_options(&o, options, err) < 0)
     return TM_EUSAGE;
   if (!(settled = tm_draft_settle(p, true, err)))
-    return err->code;
+    return tm_words_for_host(p->rt, err);
   rc = add_plan(&text, p, settled, &o, err);
   tm_pipeline_free(settled);
   if (rc < 0) {
     tm_buf_release(&text);
-    return rc;
+    return tm_words_for_host(p->rt, err);
   }
   free(p->plan);
   p->plan = tm_buf_take(&text);

@@ -54,7 +54,7 @@ static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
 {
   struct tidemill_script *s = TM_NEW(struct tidemill_script);
   s->log = (struct tm_log) { o->on_log, o->data };
-  s->is_program = rt->is_program;
+  s->is_program = rt->o.is_command;
   return s;
 }
 
@@ -203,8 +203,8 @@ int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runt
   s->step = find_step(p, o->step, err);
   if (!s->step)
     rc = err->code;
-  else if (!s->is_program)
-    rc = tm_refuse_stdin(p, err);
+  else
+    rc = tm_refuse_stdin(rt, p, err);
   if (rc >= 0)
     rc = refuse_bound(s->step, err);
   if (rc >= 0)

@@ -20,6 +20,9 @@ static const struct name names[] = {
   { "--verify-input", "`verify_input`" },
   { "--no-reuse", "`no_reuse`" },
   { "--max-workers", "`max_workers`" },
+  { "--overwrite", "`overwrite`" },
+  { "--only-failed", "`only_failed`" },
+  { "--like", "`like`" },
   { "--resume", "`resume`" },
 };
 /* And what is another word in Lua. */
@@ -47,20 +50,26 @@ static int rename_all(struct tm_err *err, const struct name *all, size_t len)
   struct tm_buf text = TM_BUF_NONE;
   const char *at = err->text;
   while (*at) {
-    const struct name *found = name_at(all, len, err->text, at);
+    bool is_quoted = *at == '\'';
+    const struct name *found = name_at(all, len, err->text, at + is_quoted);
+    size_t n = found ? strlen(found->option) : 0;
+    if (is_quoted && (!found || at[1 + n] != '\''))
+      found = NULL; /* its own marks stand in the place of those */
     if (found)
       tm_buf_add_str(&text, found->member);
     else
       tm_buf_add_char(&text, *at);
-    at += found ? strlen(found->option) : 1;
+    at += found ? n + (is_quoted ? 2 : 0) : 1;
   }
   tm_err_set(err, err->code, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
   return err->code;
 }
 
-int tm_words_for_host(struct tm_err *err)
+int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err)
 {
+  if (rt->o.is_command)
+    return err->code;
   return rename_all(err, names, TM_COUNT_OF(names));
 }
 

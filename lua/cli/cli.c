@@ -150,7 +150,7 @@ int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, c
 
 static void on_note(void *data, enum tidemill_level level, const char *text)
 {
-  tm_cli_say("note: %s", text);
+  tm_cli_say("%s: %s", level == TIDEMILL_WARNING ? "warning" : "note", text);
 }
 
 char *tm_cli_program(struct tm_err *err)
@@ -167,12 +167,12 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
   char *program = tm_cli_program(err);
   o.program = program;
   o.on_log = on_note;
+  o.is_command = true;
   int rc = program ? tidemill_runtime_new(out, &o, err) : err->code;
   free(program);
   if (rc < 0)
     return rc;
   (*out)->fs = cli->fs;
-  (*out)->is_program = true;
   return 0;
 }
 

@@ -1,13 +1,14 @@
 /* config_options.h - the parameters of ParallelRunConfig as options of a command: --run-invocation-timeout 5.
  *
- * Names, ranges, defaults and help are those of the one table of parameters (plan/params.h); what is new there is an option
+ * Names, ranges, defaults and help are those of the one table of parameters (tidemill_parameter()); what is new there is an option
  * here. Caller: _init() with the options of its own and the place of the words; read the arguments with `all`;
- * tm_config_words_read(); release both.
+ * tm_config_words_set(); release both.
  */
 #ifndef TM_CLI_CONFIG_OPTIONS_H
 #define TM_CLI_CONFIG_OPTIONS_H
 
-#include "base/json.h"
+#include <tidemill.h>
+
 #include "cli/options.h"
 
 #define TM_CONFIG_OPTIONS_MAX 64 /* parameters */
@@ -30,10 +31,11 @@ void tm_config_options_release(struct tm_config_options *c);
 /* A line for each, first the caller's. */
 void tm_config_options_add_help(struct tm_buf *out, const struct tm_config_options *c);
 
-/* The object for a ParallelRunConfig, each value in its one form; paths are made absolute against `cwd`. To be freed. NULL:
- * "'--run-max-try' is \"0\"; accepted: an integer from 1 on". */
-struct tm_json *tm_config_words_read(const struct tm_config_words *given, const char *cwd,
-                                     struct tm_err *err);
+/* Sets them in the step that was added last. TM_EUSAGE: "'--run-max-try' is \"0\"; accepted: an integer from 1 on". */
+int tm_config_words_set(const struct tm_config_words *given, struct tidemill_pipeline *p,
+                        struct tm_err *err);
+/* The last word that was given for a parameter; NULL: none. */
+const char *tm_config_words_last(const struct tm_config_words *given, const char *name);
 void tm_config_words_release(struct tm_config_words *given);
 
 #endif

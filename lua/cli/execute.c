@@ -1,50 +1,66 @@
 /* execute.c - see execute.h.
  *
- * Order: runtime, terminal, signals, job; hooks between opening and the first turn of the loop. What is on the loop is closed
- * before the runtime, and with it the job. The writer of the report outlives it.
+ * The program polls: the runtime's descriptor, signals, and what the command waits for beside. Order: terminal, signals, job; hooks
+ * between its submission and the first turn. Signals are blocked meanwhile and read, so that nothing is done from a handler. The
+ * terminal outlives the job.
  */
 #include "cli/execute.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/time.h"
-#include "sys/clock.h"
-#include "sys/process.h"
 
-#define AGAIN_NS (500 * TM_MS) /* as of tm_job_cancel() */
+#define AGAIN_NS (500 * TM_MS) /* what comes earlier is the first one, bouncing */
+#define KILL_NS  (AGAIN_NS + 10 * TM_MS)
 
 const char *const tm_progress_modes[] = { "auto", "bar", "plain", "none", NULL };
 
+/* As of a job that ends so, but that a script which is no Lua is found before there is one. */
 int tm_execute_status_of(int rc)
 {
-  return rc == TM_ESCRIPT ? 2 : tm_exit_status_of(rc);
+  switch (rc) {
+  case TM_EUSAGE:
+  case TM_ECHANGED:
+  case TM_EVERSION:
+  case TM_ESCRIPT: return 2;
+  case TM_ENOINPUT:
+  case TM_EINPUT:
+  case TM_ETHRESHOLD: return 1;
+  default: return 3;
+  }
 }
 
-static enum tm_progress_mode mode_of(const struct tm_execution *x)
+static int64_t now_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
+}
+
+static enum tidemill_progress mode_of(const struct tm_execution *x)
 {
   const char *mode = x->o->progress ? x->o->progress : "auto";
   if (strcmp(mode, "none") == 0)
-    return TM_PROGRESS_NONE;
+    return TIDEMILL_PROGRESS_NONE;
   if (strcmp(mode, "plain") == 0)
-    return TM_PROGRESS_PLAIN;
+    return TIDEMILL_PROGRESS_PLAIN;
   if (strcmp(mode, "bar") == 0)
-    return TM_PROGRESS_BAR;
-  return tm_terminal_has_bar(&x->terminal) ? TM_PROGRESS_BAR : TM_PROGRESS_PLAIN;
+    return TIDEMILL_PROGRESS_BAR;
+  return tm_terminal_has_bar(&x->terminal) ? TIDEMILL_PROGRESS_BAR : TIDEMILL_PROGRESS_PLAIN;
 }
 
-void tm_execution_stop(struct tm_execution *x)
-{
-  tm_loop_stop(&x->rt->loop);
-}
+/* Ending it early. */
 
 /* 0: nothing is done, it is the first one, bouncing. 1: the first. 2: again. */
 static int cancel(struct tm_execution *x)
 {
-  int64_t now = tm_clock_mono_ns();
+  int64_t now = now_ns();
   bool is_first = x->canceled_ns == 0;
   if (!is_first && now - x->canceled_ns < AGAIN_NS)
     return 0;
@@ -54,35 +70,27 @@ static int cancel(struct tm_execution *x)
   return is_first ? 1 : 2;
 }
 
-void tm_execution_cancel(struct tm_execution *x)
+void tm_execution_end(struct tm_execution *x)
 {
   cancel(x);
+  x->kill_ns = now_ns() + KILL_NS;
 }
 
-static void on_ended(void *data, struct tidemill_job *job)
+static void on_signal(struct tm_execution *x)
 {
-  struct tm_execution *x = data;
   const struct tm_execute_hooks *hooks = x->o->hooks;
-  x->has_ended = true;
-  if (!hooks || !hooks->on_ended || hooks->on_ended(x->o->data, x))
-    tm_execution_stop(x);
-}
-
-static void on_signal(struct tm_signal *s, int number)
-{
-  struct tm_execution *x = s->data;
   if (x->has_ended) {
-    if (x->o->hooks && x->o->hooks->on_hurry)
-      x->o->hooks->on_hurry(x->o->data, x);
+    if (hooks && hooks->on_hurry)
+      hooks->on_hurry(x->o->data, x);
     return;
   }
   switch (cancel(x)) {
   case 1:
-    tm_report_say(x->job->report, TM_INFO,
-                  "canceling: no more mini-batches are handed out, running ones may end; once more "
-                  "kills them");
+    tidemill_job_say(x->job, TIDEMILL_INFO,
+                     "canceling: no more mini-batches are handed out, running ones may end; once "
+                     "more kills them");
     break;
-  case 2: tm_report_say(x->job->report, TM_INFO, "canceling: what still runs is killed"); break;
+  case 2: tidemill_job_say(x->job, TIDEMILL_INFO, "canceling: what still runs is killed"); break;
   default: break;
   }
 }
@@ -95,44 +103,107 @@ static bool is_ignored(int number)
 
 static int open_signals(struct tm_execution *x, struct tm_err *err)
 {
-  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-  for (size_t i = 0; i < TM_COUNT_OF(numbers); i++) {
-    int rc;
-    if (numbers[i] == SIGHUP && is_ignored(SIGHUP))
-      continue;
-    if ((rc = tm_signal_open(&x->signals[i], &x->rt->loop, numbers[i], on_signal, x, err)) < 0)
-      return rc;
-  }
-  return 0;
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGINT);
+  sigaddset(&wanted, SIGTERM);
+  if (!is_ignored(SIGHUP))
+    sigaddset(&wanted, SIGHUP);
+  sigprocmask(SIG_BLOCK, &wanted, &x->before);
+  x->signals = signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
+  return x->signals < 0 ? tm_err_system(err, -errno, "cannot hear signals") : 0;
+}
+
+static void read_signals(struct tm_execution *x, bool are_heard)
+{
+  struct signalfd_siginfo s;
+  while (x->signals >= 0 && read(x->signals, &s, sizeof(s)) == (ssize_t)sizeof(s))
+    if (are_heard)
+      on_signal(x);
+}
+
+static void close_signals(struct tm_execution *x)
+{
+  read_signals(x, false); /* they came too late to end anything */
+  if (x->signals >= 0)
+    close(x->signals);
+  sigprocmask(SIG_SETMASK, &x->before, NULL);
+}
+
+/* The job. */
+
+static void on_event(void *data, const struct tidemill_event *e)
+{
+  struct tm_execution *x = data;
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  x->has_ended = x->has_ended || (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING);
+  if (hooks && hooks->on_event)
+    hooks->on_event(x->o->data, e);
 }
 
 static int open_job(struct tm_execution *x, struct tm_err *err)
 {
   const struct tm_execute *e = x->o;
-  struct tidemill_job_options o = TIDEMILL_JOB_OPTIONS_INIT;
-  struct tm_submission s = { .rt = x->rt,
-                             .o = &o,
-                             .pipeline = e->pipeline,
-                             .workspace = e->workspace,
-                             .keep_script = e->keep_script,
-                             .has_stdin = e->has_stdin,
-                             .has_stderr = true,
-                             .report = { .writer = tm_terminal_writer(&x->terminal),
-                                         .progress = mode_of(x),
-                                         .has_color = tm_terminal_has_color(&x->terminal) },
-                             .on_ended = on_ended,
-                             .data = x };
-  o.dir = e->dir;
-  o.resume = e->resume;
-  o.keep_failed = e->keep_failed;
-  o.accept_changes = e->accept_changes;
-  o.verify_input = e->verify_input;
-  o.max_workers = e->max_workers;
-  o.no_reuse = e->no_reuse;
-  int rc = tm_submission_open(&x->job, &s, err);
+  struct tidemill_job_options o = e->o;
+  struct tidemill_screen screen = tm_terminal_screen(&x->terminal);
+  screen.progress = mode_of(x);
+  screen.has_color = tm_terminal_has_color(&x->terminal);
+  o.screen = &screen;
+  o.on_event = on_event;
+  o.data = x;
+  int rc = tidemill_job_submit(&x->job, e->pipeline, &o, err);
   if (rc >= 0 && e->hooks && e->hooks->on_open)
     rc = e->hooks->on_open(e->data, x, err);
   return rc;
+}
+
+/* The earlier of two; -1 is never. */
+static int sooner(int a, int b)
+{
+  return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+static bool is_over(const struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  return x->is_over ||
+         (x->has_ended && (!hooks || !hooks->is_done || hooks->is_done(x->o->data, x)));
+}
+
+/* Waits until there is something to do for anybody, for at most so long, and sees to the signals. */
+static void wait_for_all(struct tm_execution *x, const struct pollfd *beside, int timeout_ms)
+{
+  struct pollfd fds[3] = { { .fd = tidemill_runtime_fd(x->o->rt), .events = POLLIN },
+                           { .fd = x->signals, .events = POLLIN },
+                           *beside };
+  int timeout = sooner(timeout_ms, tidemill_runtime_timeout(x->o->rt));
+  if (x->kill_ns) {
+    int64_t left = (x->kill_ns - now_ns() + TM_MS - 1) / TM_MS;
+    timeout = sooner(timeout, left > 0 ? (int)left : 0);
+  }
+  if (poll(fds, TM_COUNT_OF(fds), timeout) > 0 && fds[1].revents)
+    read_signals(x, true);
+  if (x->kill_ns && now_ns() >= x->kill_ns) {
+    tidemill_job_cancel(x->job, true);
+    x->kill_ns = 0;
+  }
+}
+
+static void run_loop(struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  struct tm_err err = { 0 };
+  int rc = 0;
+  while (rc >= 0) {
+    struct pollfd beside = { .fd = -1 };
+    int timeout = hooks && hooks->on_turn ? hooks->on_turn(x->o->data, x, &beside) : -1;
+    if (is_over(x)) /* perhaps by what was done just now: nothing would end the wait */
+      return;
+    wait_for_all(x, &beside, timeout);
+    rc = tidemill_runtime_turn(x->o->rt, &err);
+  }
+  tm_cli_say("%s", err.text);
+  x->status = 3;
 }
 
 static int print_result(const struct tm_execution *x)
@@ -147,62 +218,54 @@ static int print_result(const struct tm_execution *x)
   return status;
 }
 
-static void say(struct tm_execution *x, const char *what, const char *words)
+static void say_again(struct tm_execution *x)
 {
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  const char *dir = tidemill_job_dir(x->job);
   struct tm_buf line = TM_BUF_NONE;
-  tm_buf_printf(&line, "%s: %s", what, words);
-  tm_report_say(x->job->report, TM_INFO, tm_buf_str(&line));
+  tm_buf_add_str(&line, "to go on: ");
+  if (hooks && hooks->add_again) {
+    hooks->add_again(x->o->data, &line, dir);
+  } else {
+    tm_buf_add_str(&line, "tidemill resume ");
+    tm_text_shell(&line, dir);
+  }
+  tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
   tm_buf_release(&line);
 }
 
 static int run_job(struct tm_execution *x)
 {
+  struct tm_buf line = TM_BUF_NONE;
   int status, ended, written = 0;
-  say(x, "job", x->o->dir);
-  tm_loop_run(&x->rt->loop);
+  tm_buf_printf(&line, "job: %s", tidemill_job_dir(x->job));
+  tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
+  tm_buf_release(&line);
+  run_loop(x);
   ended = tidemill_job_exit_status(x->job);
   status = x->status ? x->status : ended;
-  if (x->o->again && ended != 0 && ended != 2)
-    say(x, "to go on", x->o->again);
+  if (ended != 0 && ended != 2)
+    say_again(x);
   if (x->o->json)
     written = print_result(x);
   return status ? status : written;
 }
 
-/* From an open loop to a closed one. */
-static int run_on_loop(struct tm_execution *x, struct tm_err *err)
-{
-  const struct tm_execute_hooks *hooks = x->o->hooks;
-  int status = 0, rc;
-  if ((rc = open_signals(x, err)) >= 0 && (rc = open_job(x, err)) >= 0)
-    status = run_job(x);
-  if (hooks && hooks->on_close)
-    hooks->on_close(x->o->data, x);
-  for (size_t i = 0; i < TM_COUNT_OF(x->signals); i++)
-    tm_signal_close(&x->signals[i]);
-  tidemill_runtime_close(x->rt, NULL);
-  return rc < 0 ? rc : status;
-}
-
 int tm_execute(const struct tm_execute *o, struct tm_err *err)
 {
-  struct tidemill_runtime_options options = TIDEMILL_RUNTIME_OPTIONS_INIT;
-  struct tm_execution x = { .o = o };
-  char *program = tm_process_program();
-  int rc;
-  if (!program)
-    return tm_err_set(err, -ENOENT,
-                      "cannot tell where this program is: /proc is not there; mount it");
-  options.program = program;
-  if ((rc = tidemill_runtime_new(&x.rt, &options, err)) >= 0) {
-    x.rt->fs = o->cli->fs;
-    /* Who reads our output may go, and a file may not be let grow: errors of a write, not our death. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-    tm_terminal_init(&x.terminal, STDERR_FILENO);
-    rc = run_on_loop(&x, err);
-    tm_terminal_release(&x.terminal);
-  }
-  free(program);
-  return rc;
+  struct tm_execution x = { .o = o, .signals = -1 };
+  int status = 0, rc;
+  /* Who reads our output may go, and a file may not be let grow: errors of a write, not our death. */
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  tm_terminal_init(&x.terminal, STDERR_FILENO);
+  if ((rc = open_signals(&x, err)) >= 0 && (rc = open_job(&x, err)) >= 0)
+    status = run_job(&x);
+  close_signals(&x);
+  tm_terminal_release(&x.terminal); /* what it holds stands before what is said from here on */
+  if (rc >= 0 && o->hooks && o->hooks->on_over)
+    rc = status = o->hooks->on_over(o->data, &x, status, err);
+  tidemill_job_close(x.job);
+  tm_terminal_release(&x.terminal);
+  return rc < 0 ? rc : status;
 }

@@ -1,15 +1,13 @@
-/* one_step.h - ENTRY.lua INPUT... [options] [-- ARGS]: a pipeline of one step, from the words of `map` and `try`.
+/* one_step.h - ENTRY.lua INPUT... [options] [-- ARGS]: a pipeline of one step, built as a host would build it, of `map` and `try`.
  *
- * Caller: zero the struct; tm_one_step_read(); use `pipeline`; tm_one_step_release() in every case.
+ * Caller: zero the struct; tm_one_step_read(), and of what it has read tm_one_step_build(); tm_one_step_release() in every case.
  */
 #ifndef TM_CLI_ONE_STEP_H
 #define TM_CLI_ONE_STEP_H
 
-#include "cli/config_options.h"
+#include <tidemill.h>
 
-struct tidemill_pipeline;
-struct tidemill_runtime;
-struct tm_pipeline;
+#include "cli/config_options.h"
 
 /* A member of the caller's struct of options. */
 struct tm_one_step_options {
@@ -23,20 +21,17 @@ struct tm_one_step_options {
 };
 
 struct tm_one_step {
-  char *cwd;             /* where the command was typed, absolute */
   struct tm_words words; /* ENTRY.lua INPUT... */
   char **arguments;      /* behind `--`; the caller's argv */
   size_t arguments_len;
   bool has_stdin; /* the input is `-` */
-  struct tm_pipeline *pipeline;
 };
 
-/* Reads argv[1..] with `options`, whose struct is `out` and holds `given`; checks everything; compiles the script. Nothing is
- * made. TM_EUSAGE, TM_ESCRIPT. */
+/* Reads argv[1..] with `options`, whose struct is `out` and holds `given`. TM_EUSAGE. */
 int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,
                      char **argv, void *out, const struct tm_one_step_options *given,
                      struct tm_err *err);
-/* The same as a pipeline of the library, behind tm_one_step_read(): to tidemill_pipeline_free(). */
+/* The pipeline, checked, its script compiled. TM_EUSAGE, TM_ESCRIPT. */
 int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *s,
                       const struct tm_one_step_options *given, struct tidemill_runtime *rt,
                       struct tm_err *err);

@@ -1,15 +1,7 @@
 /* resume.c - `tidemill resume JOB`: goes on with a job, from what its record says: the pipeline file, the parameters of its
  * submission. It is `run --resume --job-dir` without having to know them; how it is run is launch.c.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli/execute.h"
 #include "cli/launch.h"
-#include "run/failed_source.h"
-#include "run/job_record.h"
-#include "store/jobs.h"
-#include "store/workspace.h"
 
 #define PLACE(field) offsetof(struct tm_launch_options, field)
 /* clang-format off */
@@ -40,47 +32,32 @@ const struct tm_command tm_command_resume = {
   .options_len = TM_COUNT_OF(options),
 };
 
-/* The pipeline of the job's record, with its parameters where the command line gives no other. */
-static int load(struct tm_launch *l, const struct tm_json *record, const char *dir,
-                struct tm_err *err)
+static int resume_job(struct tm_launch *l, const char *job, bool *is_usage, struct tm_err *err)
 {
-  const char *file = tm_json_str(record, "pipeline", NULL);
-  if (!file)
-    return tm_err_set(err, TM_EUSAGE,
-                      "job '%s' was not begun from a pipeline file; run the command that began it "
-                      "once more, with --resume --job-dir %s",
-                      dir, dir);
-  tm_submitted_add_given(&l->submitted, record);
-  if (tm_launch_load(l, file, err) < 0 || tm_failed_source_again(record, l->pipeline, err) < 0)
-    return tm_err_wrap(err, "cannot go on with job '%s'", dir);
-  return 0;
-}
-
-static int resume_job(struct tm_launch *l, const char *given, struct tm_err *err)
-{
-  char *dir = tm_jobs_find(l->cli->fs, given, getenv(TM_WORKSPACE_VARIABLE), l->cwd, err);
-  struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
-  int rc = record ? load(l, record, dir, err) : err->code;
-  tm_json_free(record);
-  if (rc >= 0)
-    return tm_launch_run(l, dir, err);
-  free(dir);
-  return rc;
+  int rc = tidemill_pipeline_load_job(&l->pipeline, l->rt, job, err);
+  if (rc == 0) {
+    rc = tm_launch_set_params(l, err);
+    *is_usage = rc < 0;
+  }
+  return rc < 0 ? rc : tm_launch_run(l, NULL, NULL, err);
 }
 
 static int resume(const struct tm_cli *cli, int argc, char **argv)
 {
-  struct tm_launch l = { .cli = cli };
+  struct tm_launch l = { .rt = NULL };
   struct tm_words rest = { 0 };
   struct tm_err err = TM_ERR_NONE;
+  bool is_usage;
   int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &l.o, &rest, &err);
   l.o.resume = true;
   if (rc >= 0)
     rc = tm_cli_one_job(&rest, &err);
   if (rc >= 0)
     rc = tm_launch_init(&l, cli, &err);
-  status = rc < 0 ? tm_cli_fail_usage(&tm_command_resume, &err)
-                  : tm_launch_status(resume_job(&l, rest.at[0], &err), &err);
+  is_usage = rc < 0;
+  if (rc >= 0)
+    rc = resume_job(&l, rest.at[0], &is_usage, &err);
+  status = is_usage ? tm_cli_fail_usage(&tm_command_resume, &err) : tm_launch_status(rc, &err);
   TM_ARRAY_RELEASE(&rest);
   tm_launch_release(&l);
   return status;

@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sys/fs.h"
-
 #define HELD_MAX   (1u << 20) /* bytes; more is dropped */
 #define PIPE_WHOLE 512        /* bytes that poll() promises (POSIX's least PIPE_BUF) */
 
@@ -88,19 +86,34 @@ static int width(void *data)
   return ioctl(t->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/* Waits for whoever reads. */
+static void write_all(struct tm_terminal *t)
+{
+  ssize_t put = 1;
+  while (t->held.len > 0 && (put > 0 || errno == EINTR)) {
+    put = write(t->fd, t->held.data, t->held.len);
+    if (put > 0)
+      tm_buf_remove_front(&t->held, (size_t)put);
+  }
+}
+
 void tm_terminal_release(struct tm_terminal *t)
 {
-  if (t->held.len > 0)
-    (void)tm_fd_append(t->fd, t->held.data, t->held.len);
+  write_all(t);
   if (t->own_fd >= 0)
     close(t->own_fd);
   t->own_fd = -1;
   tm_buf_release(&t->held);
 }
 
-struct tm_writer tm_terminal_writer(struct tm_terminal *t)
+struct tidemill_screen tm_terminal_screen(struct tm_terminal *t)
 {
-  return (struct tm_writer) { .write = on_write, .is_ready = is_ready, .width = width, .data = t };
+  struct tidemill_screen screen = TIDEMILL_SCREEN_INIT;
+  screen.write = on_write;
+  screen.is_ready = is_ready;
+  screen.width = width;
+  screen.data = t;
+  return screen;
 }
 
 bool tm_terminal_has_bar(const struct tm_terminal *t)

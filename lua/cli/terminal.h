@@ -1,4 +1,4 @@
-/* terminal.h - standard error, as the writer of what people read (report/screen.h).
+/* terminal.h - standard error, as the screen of a job.
  *
  * A terminal that is stopped, or a pipe that nobody reads, does not hold up the job: what it does not take is held, up
  * to a limit, and written when it reads again, at the latest at the end.
@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
-#include "report/screen.h"
+#include <tidemill.h>
+
+#include "base/buf.h"
 
 struct tm_terminal {
   int fd;     /* the caller's */
@@ -21,7 +23,8 @@ struct tm_terminal {
 void tm_terminal_init(struct tm_terminal *t, int fd);
 /* Writes what is held, now waiting for it, and frees. Zeroed: a no-op. */
 void tm_terminal_release(struct tm_terminal *t);
-struct tm_writer tm_terminal_writer(struct tm_terminal *t);
+/* One that writes here, for as long as the terminal is not released: its progress and colors are the caller's. */
+struct tidemill_screen tm_terminal_screen(struct tm_terminal *t);
 bool tm_terminal_has_bar(const struct tm_terminal *t);
 bool tm_terminal_has_color(const struct tm_terminal *t); /* not with NO_COLOR */
 

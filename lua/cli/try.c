@@ -68,15 +68,11 @@ static void add_help(struct tm_buf *out)
 }
 
 /* The script is there, and the first mini-batch of its input. */
-static int load(struct try *t, const struct tm_cli *cli, struct tm_err *err)
+static int load(struct try *t, struct tm_err *err)
 {
   struct tidemill_script_options how = tm_foreground_options(NULL, true);
   const struct tidemill_mini_batch *first = NULL;
-  int rc = tm_cli_open_runtime(cli, &t->rt, err);
-  if (rc >= 0)
-    rc = tm_one_step_build(&t->pipeline, &t->step, &t->o, t->rt, err);
-  if (rc >= 0)
-    rc = tidemill_script_load(&t->foreground.script, t->pipeline, &how, err);
+  int rc = tidemill_script_load(&t->foreground.script, t->pipeline, &how, err);
   if (rc < 0)
     return rc;
   tm_foreground_place(&t->foreground);
@@ -86,10 +82,10 @@ static int load(struct try *t, const struct tm_cli *cli, struct tm_err *err)
   return rc;
 }
 
-static int run_first(struct try *t, const struct tm_cli *cli, struct tm_err *err)
+static int run_first(struct try *t, struct tm_err *err)
 {
   tm_foreground_open(&t->foreground);
-  int rc = load(t, cli, err);
+  int rc = load(t, err);
   if (rc >= 0) {
     tm_foreground_say_folders(&t->foreground);
     rc = tm_foreground_run(&t->foreground, "the first mini-batch", err);
@@ -114,9 +110,13 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   int status;
   tm_config_options_init(&t.options, own, TM_COUNT_OF(own), PLACE(config));
   int rc = tm_one_step_read(&t.step, &t.options, argc, argv, &t.o, &t.o, &err);
+  if (rc >= 0)
+    rc = tm_cli_open_runtime(cli, &t.rt, &err);
+  if (rc >= 0)
+    rc = tm_one_step_build(&t.pipeline, &t.step, &t.o, t.rt, &err);
   bool is_usage = rc == TM_EUSAGE;
   if (rc >= 0)
-    rc = run_first(&t, cli, &err);
+    rc = run_first(&t, &err);
   if (is_usage)
     status = tm_cli_fail_usage(&tm_command_try, &err);
   else if (rc == TM_ESCRIPT) /* it is no Lua: nothing has been run */

@@ -75,11 +75,7 @@ end
 -- any host is. cli.c and main.c have to: the program is what keepers and workers are, too, and its tests put another
 -- table of file calls beneath it. script.c has a Lua state of its own, as luajit has: a host brings its own.
 local inside = {}
-for name in ([[cli.c config_options.c deliver.c deliver.h execute.c
-  execute.h launch.c launch.h
-  like.c like.h main.c map.c one_step.c outlet.c
-  outlet.h resume.c run.c script.c submitted.c submitted.h
-  terminal.c terminal.h]]):gmatch "%S+" do
+for name in ([[cli.c main.c script.c]]):gmatch "%S+" do
   inside[name] = true
 end
 

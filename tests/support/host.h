@@ -36,6 +36,7 @@ struct host {
   struct tm_err err;
   /* what was told */
   int events, states, done, given_up, retried, ready, ended, progress;
+  int64_t rows; /* bytes that are committed */
   enum tidemill_state state;
   char text[400], log[4000];
   void (*on_event)(struct host *h, const struct tidemill_event *e);
@@ -109,6 +110,7 @@ static inline void host_told(void *data, const struct tidemill_event *e)
     break;
   case TIDEMILL_EVENT_STEP:
   case TIDEMILL_EVENT_LOG: break;
+  case TIDEMILL_EVENT_ROWS: h->rows = e->output_bytes; break;
   }
   if (h->on_event)
     h->on_event(h, e);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "api/own.h"
 #include "cli/one_step.h"
 #include "plan/params.h"
 
@@ -46,8 +47,9 @@ struct given {
   struct tm_config_words config;
 };
 
-/* The words of the error, or NULL: then *out is the object. */
-static const char *read(const char *const *words, struct tm_json **out, struct tm_err *err)
+/* The words of the error, or NULL: then *out is what they have set, the pipeline's. */
+static const char *read_words(const char *const *words, struct tidemill_pipeline *p,
+                              struct tm_json **out, struct tm_err *err)
 {
   static const struct tm_option own[] = {
     { "description", TM_OPTION_VALUE, offsetof(struct given, overwritten), "TEXT", NULL, "mine" },
@@ -55,48 +57,76 @@ static const char *read(const char *const *words, struct tm_json **out, struct t
   struct tm_config_options options;
   struct given *g = calloc(1, sizeof(*g));
   struct tm_words rest = { 0 };
-  char *argv[12] = { "map" };
+  char *argv[16] = { "map" };
   int argc = 1;
   for (; words[argc - 1]; argc++)
     argv[argc] = (char *)words[argc - 1];
   tm_config_options_init(&options, own, 1, offsetof(struct given, config));
-  *out = NULL;
-  if (tm_options_read(options.all.at, options.all.len, argc, argv, g, &rest, err) == 0)
-    *out = tm_config_words_read(&g->config, "/cwd", err);
+  int rc = tm_options_read(options.all.at, options.all.len, argc, argv, g, &rest, err);
+  if (rc == 0)
+    rc = tm_config_words_set(&g->config, p, err);
+  *out = tm_json_get(tm_json_get(p->tree, "steps")->list.at[0], "parallel_run_config");
   tm_config_options_release(&options);
   tm_config_words_release(&g->config);
   TM_ARRAY_RELEASE(&rest);
   free(g);
-  return *out ? NULL : err->text;
+  return rc == 0 ? NULL : err->text;
 }
 
-#define READ(...) read((const char *const[]) { __VA_ARGS__, NULL }, &v, &err)
+/* A command's, of one step. */
+static struct tidemill_pipeline *begin(struct tidemill_runtime **rt)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  struct tidemill_pipeline *p;
+  o.program = "/bin/sh"; /* nothing is run */
+  o.is_command = true;
+  assert_int_equal(tidemill_runtime_new(rt, &o, NULL), 0);
+  assert_int_equal(tidemill_pipeline_new(&p, *rt, "case", "/cwd", NULL), 0);
+  assert_int_equal(tidemill_pipeline_add_step(p, "case", "score.lua", NULL), 0);
+  return p;
+}
+
+static void end(struct tidemill_pipeline *p, struct tidemill_runtime *rt)
+{
+  tidemill_pipeline_free(p);
+  assert_int_equal(tidemill_runtime_close(rt, NULL), 0);
+}
+
+#define READ(...) read_words((const char *const[]) { __VA_ARGS__, NULL }, p, &v, &err)
 
 static void parameters_are_options(void **state)
 {
   struct tm_json *v;
   struct tm_err err = TM_ERR_NONE;
+  struct tidemill_runtime *rt;
+  struct tidemill_pipeline *p = begin(&rt);
   assert_null(READ("-N", "5", "--mini_batch_size=6", "--run-invocation-timeout", "0.5",
-                   "--source-directory", "src", "--environment-variables", "A=b=c", "--description",
-                   "x"));
-  assert_int_equal(tm_json_int(v, "mini_batch_size", 0), 6);
-  assert_true(tm_json_num(v, "run_invocation_timeout", 0) == 0.5);
-  assert_string_equal(tm_json_str(v, "source_directory", ""), "/cwd/src");
+                   "--source-directory", "src", "--environment-variables", "A=b=c",
+                   "--environment-variables", "B=d", "--description", "x"));
+  assert_string_equal(tm_json_str(v, "mini_batch_size", ""), "6");
+  assert_string_equal(tm_json_str(v, "run_invocation_timeout", ""), "0.5");
+  assert_string_equal(tm_json_str(v, "source_directory", ""), "src");
   assert_string_equal(tm_json_str(tm_json_get(v, "environment_variables"), "A", ""), "b=c");
+  assert_string_equal(tm_json_str(tm_json_get(v, "environment_variables"), "B", ""), "d");
   assert_null(tm_json_get(v, "description")); /* the caller's own */
-  assert_string_equal(v->tag, "ParallelRunConfig");
-  tm_json_free(v);
+  assert_null(READ("--partition-keys", "a,b", "--partition-keys", "c"));
+  assert_int_equal(tm_json_get(v, "partition_keys")->list.len, 3);
+  end(p, rt);
 }
 
 static void refusals_name_the_option(void **state)
 {
   struct tm_json *v;
   struct tm_err err = TM_ERR_NONE;
+  struct tidemill_runtime *rt;
+  struct tidemill_pipeline *p = begin(&rt);
   assert_string_equal(READ("-j0"),
                       "'--process-count-per-node' is \"0\"; accepted: an integer from 1 on");
   assert_non_null(strstr(READ("--output-action", "rows"), "'--output-action' is \"rows\""));
   assert_non_null(strstr(READ("--entry-script", "x"), "unknown option '--entry-script'"));
-  assert_null(strstr(READ("--environment-variables", "hidden"), "hidden"));
+  assert_string_equal(READ("--environment-variables", "hidden"),
+                      "'--environment-variables' is not of the form NAME=VALUE");
+  end(p, rt);
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,44 +19,13 @@
 
 #define LONG (1 << 20) /* bytes: more than a pipe or a socket holds */
 
-/* A reader that takes what there is whenever the loop has done something. */
-struct reader {
-  struct tm_timer timer;
-  int fd;
-  size_t got;
-};
+#define LIMIT_MS 20000
 
 struct world {
   struct folder folder;
-  struct tm_loop loop;
   struct tm_outlet outlet;
   struct tm_err err;
-  struct tm_timer limit;
-  struct reader reader;
-  int idle, gone;
-  int code; /* of on_gone */
-  int write_fd;
 };
-
-static void on_limit(struct tm_timer *t)
-{
-  fail_msg("nothing happens any more");
-}
-
-static void on_idle(void *data)
-{
-  struct world *w = data;
-  w->idle++;
-  tm_loop_stop(&w->loop);
-}
-
-static void on_gone(void *data, const struct tm_err *err)
-{
-  struct world *w = data;
-  w->gone++;
-  w->code = err->code;
-  tm_loop_stop(&w->loop);
-}
 
 /* A file of `len` bytes, whose first are to go to `fd`. */
 static void begin(struct world *w, int fd, size_t len)
@@ -67,57 +37,59 @@ static void begin(struct world *w, int fd, size_t len)
     bytes[i] = (char)('a' + i % 23);
   folder_put(&w->folder, "rows", 0, bytes, len);
   free(bytes);
-  w->write_fd = fd;
-  assert_int_equal(tm_loop_init(&w->loop, NULL), 0);
-  tm_timer_open(&w->limit, &w->loop, on_limit, w);
-  tm_timer_start(&w->limit, INT64_C(20000000000), 0);
-  struct tm_outlet_options o = { .loop = &w->loop,
-                                 .fs = tm_fs_real(),
-                                 .path = folder_file(&w->folder, "rows"),
-                                 .fd = fd,
-                                 .on_idle = on_idle,
-                                 .on_gone = on_gone,
-                                 .data = w };
-  assert_int_equal(tm_outlet_open(&w->outlet, &o, &w->err), 0);
+  assert_int_equal(tm_outlet_open(&w->outlet, folder_file(&w->folder, "rows"), fd, &w->err), 0);
 }
 
 static void end(struct world *w)
 {
   tm_outlet_close(&w->outlet);
-  tm_timer_close(&w->limit);
-  tm_loop_release(&w->loop);
   folder_release(&w->folder);
 }
 
-static void on_read_time(struct tm_timer *t)
+/* Waits as it says, for at most so long, and lets it send: what that has said. `reader`: that can be read ends the wait too; or -1. */
+static int turn(struct world *w, int reader)
 {
-  struct reader *r = t->data;
+  struct pollfd p[2] = { { .fd = -1 }, { .fd = reader, .events = POLLIN } };
+  int timeout = tm_outlet_wait(&w->outlet, &p[0]);
+  if (poll(p, 2, timeout < 0 ? LIMIT_MS : timeout) == 0 && timeout < 0)
+    fail_msg("nothing happens any more");
+  return tm_outlet_send(&w->outlet, &w->err);
+}
+
+/* Until all is sent, or nothing more can be. */
+static int send_all(struct world *w)
+{
+  int rc = 0;
+  while (rc == 0 && !tm_outlet_is_idle(&w->outlet))
+    rc = turn(w, -1);
+  return rc;
+}
+
+static void take(int fd, size_t *got)
+{
   char piece[7000];
-  ssize_t n = read(r->fd, piece, sizeof(piece));
+  ssize_t n = read(fd, piece, sizeof(piece));
   for (ssize_t i = 0; i < n; i++)
-    if (piece[i] != (char)('a' + (r->got + (size_t)i) % 23))
-      fail_msg("byte %zu is another", r->got + (size_t)i);
-  r->got += n > 0 ? (size_t)n : 0;
+    if (piece[i] != (char)('a' + (*got + (size_t)i) % 23))
+      fail_msg("byte %zu is another", *got + (size_t)i);
+  *got += n > 0 ? (size_t)n : 0;
 }
 
 static void read_all(struct world *w, int fd, size_t len)
 {
-  struct reader *r = &w->reader;
-  r->fd = fd;
+  size_t got = 0;
   fcntl(fd, F_SETFL, O_NONBLOCK);
-  tm_timer_open(&r->timer, &w->loop, on_read_time, r);
-  tm_timer_start(&r->timer, 0, 1000000);
   tm_outlet_advance(&w->outlet, (int64_t)len);
   assert_false(tm_outlet_is_idle(&w->outlet));
-  tm_loop_run(&w->loop);
-  assert_int_equal(w->idle, 1);
-  assert_true(tm_outlet_is_idle(&w->outlet));
-  for (size_t before = len; before != r->got;) { /* what the pipe still holds */
-    before = r->got;
-    on_read_time(&r->timer);
+  while (!tm_outlet_is_idle(&w->outlet)) {
+    assert_int_equal(turn(w, fd), 0);
+    take(fd, &got);
   }
-  assert_int_equal(r->got, len);
-  tm_timer_close(&r->timer);
+  for (size_t before = len; before != got;) { /* what the pipe still holds */
+    before = got;
+    take(fd, &got);
+  }
+  assert_int_equal(got, len);
 }
 
 static void a_slow_pipe_gets_all_of_it(void **state)
@@ -154,12 +126,12 @@ static void only_what_is_committed_is_sent(void **state)
   assert_int_equal(pipe(ends), 0);
   begin(&w, ends[1], 50);
   tm_outlet_advance(&w.outlet, 10);
-  tm_loop_run(&w.loop);
+  assert_int_equal(send_all(&w), 0);
   assert_int_equal(read(ends[0], got, sizeof(got)), 10);
   tm_outlet_advance(&w.outlet, 10); /* nothing new */
   assert_true(tm_outlet_is_idle(&w.outlet));
   tm_outlet_advance(&w.outlet, 23);
-  tm_loop_run(&w.loop);
+  assert_int_equal(send_all(&w), 0);
   assert_int_equal(read(ends[0], got, sizeof(got)), 13);
   assert_memory_equal(got, "klmnopqrstuvw", 13);
   end(&w);
@@ -175,8 +147,7 @@ static void a_file_gets_all_of_it_where_it_stands(void **state)
   assert_int_equal(write(fd, "before", 6), 6);
   begin(&w, fd, 3 * LONG);
   tm_outlet_advance(&w.outlet, 3 * LONG);
-  tm_loop_run(&w.loop);
-  assert_int_equal(w.idle, 1);
+  assert_int_equal(send_all(&w), 0);
   assert_int_equal(lseek(fd, 0, SEEK_CUR), 6 + 3 * LONG);
   end(&w);
   close(fd);
@@ -190,9 +161,8 @@ static void a_reader_that_goes_is_noticed_while_nothing_is_sent(void **state)
   assert_int_equal(pipe(ends), 0);
   begin(&w, ends[1], 10);
   close(ends[0]);
-  tm_loop_run(&w.loop);
-  assert_int_equal(w.gone, 1);
-  assert_int_equal(w.code, -EPIPE);
+  assert_int_equal(turn(&w, -1), -EPIPE);
+  assert_int_equal(tm_outlet_send(&w.outlet, &w.err), 0); /* it is said once */
   assert_true(tm_outlet_is_idle(&w.outlet));
   tm_outlet_advance(&w.outlet, 10); /* nobody is there */
   assert_true(tm_outlet_is_idle(&w.outlet));
@@ -208,13 +178,11 @@ static void a_reader_that_goes_half_way_is_noticed(void **state)
   assert_int_equal(pipe(ends), 0);
   begin(&w, ends[1], LONG);
   tm_outlet_advance(&w.outlet, LONG / 64);
-  tm_loop_run(&w.loop);
-  assert_int_equal(w.idle, 1);
+  assert_int_equal(send_all(&w), 0);
   assert_int_equal(read(ends[0], got, sizeof(got)), sizeof(got));
   tm_outlet_advance(&w.outlet, LONG);
   close(ends[0]);
-  tm_loop_run(&w.loop);
-  assert_int_equal(w.code, -EPIPE);
+  assert_int_equal(send_all(&w), -EPIPE);
   end(&w);
   close(ends[1]);
 }
@@ -225,16 +193,14 @@ static void what_cannot_be_written_is_said(void **state)
   int fd = open("/dev/full", O_WRONLY);
   begin(&w, fd, 10);
   tm_outlet_advance(&w.outlet, 10);
-  tm_loop_run(&w.loop);
-  assert_int_equal(w.code, -ENOSPC);
+  assert_int_equal(send_all(&w), -ENOSPC);
   end(&w);
   close(fd);
   int ends[2];
   assert_int_equal(pipe(ends), 0);
   begin(&w, ends[1], 10);
   tm_outlet_advance(&w.outlet, 11); /* more than there is: somebody has cut the file */
-  tm_loop_run(&w.loop);
-  assert_int_equal(w.code, TM_EDAMAGE);
+  assert_int_equal(send_all(&w), TM_EDAMAGE);
   end(&w);
   close(ends[0]);
   close(ends[1]);

@@ -277,7 +277,7 @@ static void options_are_against_the_current_folder(void **state)
   struct tm_err err = TM_ERR_NONE;
   setup(&w);
   tm_json_set(w.config, "run_max_try", tm_json_new_int(2));
-  struct tm_pipeline *p = tm_pipeline_from_options(w.pipeline, w.dir, &err);
+  struct tm_pipeline *p = tm_pipeline_from_calls(w.pipeline, w.dir, w.dir, NULL, 0, &err);
   assert_non_null(p);
   assert_null(p->file);
   const struct tm_step *s = p->steps[0];

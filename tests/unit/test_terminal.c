@@ -34,7 +34,7 @@ static void a_pipe_that_nobody_reads_is_not_waited_for(void **state)
   int fds[2];
   assert_int_equal(pipe(fds), 0);
   tm_terminal_init(&t, fds[1]);
-  struct tm_writer w = tm_terminal_writer(&t);
+  struct tidemill_screen w = tm_terminal_screen(&t);
   memset(line, 'x', sizeof(line));
   for (int i = 0; i < 200; i++) /* more than a pipe holds */
     w.write(w.data, line, sizeof(line));
@@ -59,7 +59,7 @@ static void a_reader_that_is_gone_is_no_trouble(void **state)
   assert_int_equal(pipe(fds), 0);
   tm_terminal_init(&t, fds[1]);
   close(fds[0]);
-  struct tm_writer w = tm_terminal_writer(&t);
+  struct tidemill_screen w = tm_terminal_screen(&t);
   w.write(w.data, "x\n", 2);
   assert_true(w.is_ready(w.data));
   tm_terminal_release(&t);
@@ -74,7 +74,7 @@ static void a_file_is_written_where_it_stands(void **state)
   assert_true(fd >= 0);
   assert_int_equal(write(fd, "before ", 7), 7);
   tm_terminal_init(&t, fd);
-  struct tm_writer w = tm_terminal_writer(&t);
+  struct tidemill_screen w = tm_terminal_screen(&t);
   w.write(w.data, "after", 5);
   assert_false(tm_terminal_has_bar(&t));
   assert_int_equal(w.width(w.data), 80);
@@ -100,7 +100,7 @@ static void a_stopped_terminal_is_not_waited_for(void **state)
   setenv("TERM", "xterm", 1);
   unsetenv("NO_COLOR");
   tm_terminal_init(&t, fd);
-  struct tm_writer w = tm_terminal_writer(&t);
+  struct tidemill_screen w = tm_terminal_screen(&t);
   assert_true(tm_terminal_has_bar(&t));
   assert_true(tm_terminal_has_color(&t));
   setenv("NO_COLOR", "1", 1);

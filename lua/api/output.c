@@ -1,9 +1,9 @@
-/* deliver.c - see deliver.h.
+/* output.c - a copy of a step's rows where the user wants it.
  *
  * The copy is written beside its place under a name of its own, synced, and renamed. It is a copy, not a link: what the user
  * does to it must not change the job's own output, whose bytes the journal vouches for.
  */
-#include "cli/deliver.h"
+#include "api/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/path.h"
 
 #define PIECE ((size_t)1 << 20) /* bytes */
@@ -30,8 +29,11 @@ static int check_folder(const struct tm_fs *fs, const char *path, struct tm_err 
   return rc < 0 ? TM_EUSAGE : 0;
 }
 
-int tm_deliver_check(const struct tm_fs *fs, const char *path, bool overwrite, struct tm_err *err)
+/* `path`: absolute. */
+static int check(const struct tidemill_runtime *rt, const char *path, bool overwrite,
+                 struct tm_err *err)
 {
+  const struct tm_fs *fs = rt->fs;
   struct tm_stat st;
   int rc = fs->stat(fs->self, path, true, &st);
   if (rc == -ENOENT)
@@ -39,14 +41,14 @@ int tm_deliver_check(const struct tm_fs *fs, const char *path, bool overwrite, s
   if (rc < 0)
     return tm_err_set(err, TM_EUSAGE, "cannot put the output at '%s': %s", path, tm_code_text(rc));
   if (!S_ISREG(st.mode))
-    return tm_err_set(err, TM_EUSAGE,
-                      "'%s' is there and is no regular file; name another one, or send the rows to "
-                      "standard output: --output -",
-                      path);
-  if (!overwrite)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'%s' is there already; name another file, or replace it: --overwrite", path);
-  return 0;
+    return tm_err_set(err, TM_EUSAGE, "'%s' is there and is no regular file; name another one%s",
+                      path,
+                      rt->o.is_command ? ", or send the rows to standard output: --output -" : "");
+  if (overwrite)
+    return 0;
+  tm_err_set(err, TM_EUSAGE, "'%s' is there already; name another file, or replace it: --overwrite",
+             path);
+  return tm_words_for_host(rt, err);
 }
 
 static int copy(const struct tm_fs *fs, const char *from, int in, const char *to, int out,
@@ -74,13 +76,10 @@ static int put(const struct tm_fs *fs, const char *beside, const char *to, struc
   return rc;
 }
 
-int tm_deliver(const struct tm_fs *fs, const char *from, const char *to, bool overwrite,
-               struct tm_err *err)
+static int put_copy(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err)
 {
-  int rc = tm_deliver_check(fs, to, overwrite, err), in = -1, out = -1;
+  int rc, in = -1, out = -1;
   char *beside = tm_xprintf("%s.%ld.tmp", to, (long)getpid());
-  if (rc < 0)
-    goto done;
   if ((rc = in = tm_fs_open(fs, from, O_RDONLY, 0, err)) < 0)
     goto done;
   if ((rc = out = tm_fs_open(fs, beside, O_WRONLY | O_CREAT | O_EXCL, 0666, err)) < 0)
@@ -92,4 +91,46 @@ done:
   tm_fs_close(fs, out);
   free(beside);
   return rc;
+}
+
+/* Absolute, to free(); NULL with words. */
+static char *place(const char *path, struct tm_err *err)
+{
+  char *cwd = tm_api_here(err), *out = cwd ? tm_path_absolute(cwd, path) : NULL;
+  free(cwd);
+  return out;
+}
+
+int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool overwrite,
+                          struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_output_check()", "rt", rt, "path", path, NULL) < 0)
+    return TM_EUSAGE;
+  char *to = place(path, err);
+  int rc = to ? check(rt, to, overwrite, err) : err->code;
+  free(to);
+  return rc;
+}
+
+int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *path, bool overwrite,
+                            struct tm_err *err)
+{
+  static const char call[] = "tidemill_job_put_output()";
+  struct tidemill_step of = TIDEMILL_STEP_INIT;
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (tm_need(err, call, "job", job, "path", path, NULL) < 0 ||
+      tidemill_job_step(job, step, &of, err) < 0)
+    return TM_EUSAGE;
+  if (of.state != TIDEMILL_COMPLETED || !of.output_file)
+    return tm_err_set(err, TM_EUSAGE, "%s: step '%s' %s", call, of.name,
+                      of.output_file ? "is not Completed" : "writes no rows: summary_only");
+  char *to = place(path, err);
+  int rc = to ? check(job->rt, to, overwrite, err) : err->code;
+  if (rc == 0)
+    rc = put_copy(job->rt->fs, of.output_file, to, err);
+  free(to);
+  return rc < 0 ? rc : 0;
 }

@@ -1,0 +1,242 @@
+/* test_host_earlier.c - what a job has of others, and of files: values of parameters, the items that failed, the pipeline itself. */
+#include "host.h"
+
+static void expect(struct host *h, int rc, int code, const char *words)
+{
+  assert_int_equal(rc, code);
+  if (!strstr(h->err.text, words))
+    fail_msg("'%s' is not in '%s'", words, h->err.text);
+}
+
+static void holds(const char *text, const char *words)
+{
+  if (!strstr(text, words))
+    fail_msg("'%s' is not in '%s'", words, text);
+}
+
+static void lacks(const char *text, const char *words)
+{
+  if (strstr(text, words))
+    fail_msg("'%s' is in '%s'", words, text);
+}
+
+static void keep_log(void *data, enum tidemill_level level, const char *text)
+{
+  struct host *h = data;
+  strncat(h->log, text, sizeof(h->log) - strlen(h->log) - 1);
+  strncat(h->log, "\n", sizeof(h->log) - strlen(h->log) - 1);
+}
+
+static void setup(struct host *h)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  o.on_log = keep_log;
+  o.data = h;
+  host_runtime(h, &o);
+}
+
+/* The plan of the pipeline, as text. */
+static const char *plan(struct host *h)
+{
+  const char *text;
+  host_must(h, tidemill_pipeline_plan(&text, h->pipeline, NULL, &h->err));
+  return text;
+}
+
+/* Its job, to the end, closed; its directory into 256 bytes. */
+static void run(struct host *h, char *dir)
+{
+  host_must(h, tidemill_job_submit(&h->job, h->pipeline, &h->options, &h->err));
+  host_wait(h);
+  snprintf(dir, 256, "%s", tidemill_job_dir(h->job));
+  tidemill_job_close(h->job);
+  h->job = NULL;
+}
+
+static void again(struct host *h)
+{
+  tidemill_pipeline_free(h->pipeline);
+  host_load(h);
+}
+
+static void parameters_come_out_of_a_file(void **state)
+{
+  struct host h;
+  char path[256];
+  host_setup(&h, "good", 1, NULL);
+  setup(&h);
+  host_load(&h);
+  host_put(&h, "values.json", "{\"workers\": 3}");
+  host_path(&h, "values.json", path);
+  host_must(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err));
+  holds(plan(&h), "workers                  3  (");
+  holds(plan(&h), "values.json)");
+  host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "1", &h.err));
+  holds(plan(&h), "workers                  1  (");
+  host_put(&h, "values.lua", "return { workers = 2 + 2 }");
+  host_path(&h, "values.lua", path);
+  host_must(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err));
+  holds(plan(&h), "workers                  4  (");
+  host_end(&h);
+}
+
+static void files_of_parameters_that_are_none_are_refused(void **state)
+{
+  struct host h;
+  char path[256];
+  host_setup(&h, "good", 1, NULL);
+  setup(&h);
+  host_load(&h);
+  host_path(&h, "none.json", path);
+  expect(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err), TM_EUSAGE,
+         "none.json': no such file");
+  host_put(&h, "list.json", "[1]");
+  host_path(&h, "list.json", path);
+  expect(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err), TM_EUSAGE,
+         "holds no names with values");
+  host_put(&h, "other.json", "{\"walkers\": 3}");
+  host_path(&h, "other.json", path);
+  host_must(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err));
+  expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), TM_EUSAGE, "walkers");
+  expect(&h, tidemill_pipeline_set_params_file(NULL, path, &h.err), TM_EUSAGE, "`p` is NULL");
+  host_end(&h);
+}
+
+/* It goes on with what its record says, but for what is given anew. */
+static void a_job_is_gone_on_with_as_its_record_says(void **state)
+{
+  struct host h;
+  char first[256], second[256];
+  host_setup(&h, "good", 2, "wait", 1, NULL);
+  setup(&h);
+  host_load(&h);
+  host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "1", &h.err));
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  while (h.done < 2)
+    assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
+  snprintf(first, sizeof first, "%s", tidemill_job_dir(h.job));
+  tidemill_job_close(h.job); /* interrupted */
+  h.job = NULL;
+  tidemill_pipeline_free(h.pipeline);
+  host_must(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, first, &h.err));
+  assert_string_equal(tidemill_pipeline_name(h.pipeline), "case");
+  holds(plan(&h), "workers                  1  (the job's record)");
+  host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "2", &h.err));
+  h.options.resume = true;
+  host_go(&h, 1);
+  run(&h, second);
+  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_string_equal(first, second);
+  assert_int_equal(h.done, 3); /* what is committed is not run again */
+  tidemill_pipeline_free(h.pipeline);
+  expect(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, "none", &h.err), TM_EUSAGE, "none");
+  assert_null(h.pipeline);
+  host_end(&h);
+}
+
+static void what_goes_with_a_resumed_job_is_refused_alone(void **state)
+{
+  struct host h;
+  host_setup(&h, "good", 1, NULL);
+  setup(&h);
+  host_load(&h);
+  h.options.verify_input = true;
+  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE,
+         "`verify_input` goes with `resume`, or with --resume_from");
+  host_end(&h);
+}
+
+/* The values of then, and words about what is different. */
+static void a_job_is_like_an_earlier_one(void **state)
+{
+  struct host h;
+  char first[256], second[256];
+  host_setup(&h, "good", 2, NULL);
+  setup(&h);
+  host_load(&h);
+  host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "3", &h.err));
+  run(&h, first);
+  char text[1200];
+  snprintf(text, sizeof text, host_text, "other");
+  host_put(&h, "pipeline.lua", text);
+  again(&h);
+  host_must(&h, tidemill_pipeline_set_like(h.pipeline, first, &h.err));
+  assert_string_equal(h.log, "");
+  holds(plan(&h), "workers                  3  (job case-");
+  holds(h.log, "step 'score': arguments was [\"/tmp/");
+  holds(h.log, ", and is [\"other\"]\n");
+  lacks(h.log, "process_count");
+  h.log[0] = '\0';
+  host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "1", &h.err));
+  run(&h, second);
+  assert_string_not_equal(first, second);
+  holds(h.log, "step 'score': process_count_per_node was 3, and is 1\n");
+  expect(&h, tidemill_pipeline_set_like(h.pipeline, "none", &h.err), TM_EUSAGE, "`like`: ");
+  host_end(&h);
+}
+
+static void the_items_that_failed_are_run_alone(void **state)
+{
+  struct host h;
+  char first[256], second[256];
+  host_setup(&h, "good", 3, "bad", 2, NULL);
+  setup(&h);
+  host_load(&h);
+  run(&h, first);
+  assert_int_equal(h.done, 3);
+  host_put(&h, "score.lua", "function run(files) return files end");
+  again(&h);
+  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err), 0);
+  holds(plan(&h), "step 'score': 2 mini-batches, 2 items\n");
+  h.done = 0;
+  run(&h, second);
+  assert_int_equal(h.done, 2);
+  again(&h); /* in the second none has failed */
+  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, second, &h.err), 1);
+  holds(h.err.text, "nothing to do: no item failed in job '");
+  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_ENOINPUT,
+         "nothing to do");
+  again(&h); /* a job that is like the second has its items */
+  host_must(&h, tidemill_pipeline_set_like(h.pipeline, second, &h.err));
+  holds(plan(&h), "2 items\n");
+  expect(&h, tidemill_pipeline_set_only_failed(h.pipeline, "none", &h.err), TM_EUSAGE,
+         "`only_failed`: ");
+  host_end(&h);
+}
+
+/* Also where the host submits its pipeline once more, with the directory. */
+static void such_a_job_is_gone_on_with_over_the_same_items(void **state)
+{
+  struct host h;
+  char first[256], second[256];
+  host_setup(&h, "good", 2, "bad", 1, NULL);
+  setup(&h);
+  host_load(&h);
+  run(&h, first);
+  again(&h);
+  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err), 0);
+  run(&h, second);
+  again(&h);
+  h.options.dir = second;
+  h.options.resume = true;
+  h.done = h.given_up = 0;
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  host_wait(&h);
+  assert_int_equal(h.done, 0);
+  assert_int_equal(h.given_up, 1);
+  host_end(&h);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(parameters_come_out_of_a_file),
+    cmocka_unit_test(files_of_parameters_that_are_none_are_refused),
+    cmocka_unit_test(a_job_is_gone_on_with_as_its_record_says),
+    cmocka_unit_test(what_goes_with_a_resumed_job_is_refused_alone),
+    cmocka_unit_test(a_job_is_like_an_earlier_one),
+    cmocka_unit_test(the_items_that_failed_are_run_alone),
+    cmocka_unit_test(such_a_job_is_gone_on_with_over_the_same_items),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
