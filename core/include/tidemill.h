@@ -28,10 +28,10 @@
  *
  * The process. A job that runs has one child, the keeper, which starts the workers: started with posix_spawn, watched by a
  * descriptor, reaped by its number. No signal handler is installed and no signal raised, also not SIGPIPE; no other child is
- * waited for; nothing is printed, no process-wide setting is changed (locale, directory, mask, limits), exit() is not called.
- * Threads of the library block all signals. Descriptors 0 to 2 are never taken, whether they are open or not. A host that
- * forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for what a host wants to
- * interrupt (struct tidemill_script_options, tidemill_console_new()).
+ * waited for; nothing is printed (but see is_command), no process-wide setting is changed (locale, directory, mask, limits), and
+ * exit() is not called. Threads of the library block all signals. Descriptors 0 to 2 are never taken, whether they are open or
+ * not. A host that forks leaves its runtimes to the parent. LuaJIT's profiler and timer signals are used in workers alone, and for what
+ * a host wants to interrupt (struct tidemill_script_options, tidemill_console_new()).
  */
 #ifndef TIDEMILL_H
 #define TIDEMILL_H

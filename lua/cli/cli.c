@@ -310,7 +310,8 @@ static bool asks_for_help(int argc, char **argv)
   return false;
 }
 
-#define FDS_LEAST 10 /* with fewer an event loop cannot be had, and libuv aborts */
+#define FDS_LEAST                                                                                  \
+  16 /* with fewer an event loop, and what a command reads beside it, cannot be had */
 
 int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
 {

@@ -54,7 +54,7 @@ static int resume(const struct tm_cli *cli, int argc, char **argv)
     rc = tm_cli_one_job(&rest, &err);
   if (rc >= 0)
     rc = tm_launch_init(&l, cli, &err);
-  is_usage = rc < 0;
+  is_usage = rc == TM_EUSAGE;
   if (rc >= 0)
     rc = resume_job(&l, rest.at[0], &is_usage, &err);
   status = is_usage ? tm_cli_fail_usage(&tm_command_resume, &err) : tm_launch_status(rc, &err);

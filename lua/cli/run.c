@@ -147,7 +147,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   int status, rc = read_arguments(&r, argc, argv, &err);
   if (rc >= 0)
     rc = tm_launch_init(&r.launch, cli, &err);
-  r.is_usage = rc < 0;
+  r.is_usage = rc == TM_EUSAGE;
   if (rc >= 0)
     rc = load_and_run(cli, &r, &err);
   status = r.is_usage ? tm_cli_fail_usage(&tm_command_run, &err) : tm_launch_status(rc, &err);

@@ -107,12 +107,12 @@ static void a_job_is_gone_on_with_as_its_record_says(void **state)
 {
   struct host h;
   char first[256], second[256];
-  host_setup(&h, "good", 2, "wait", 1, NULL);
+  host_setup(&h, "wait", 1, "xgood", 2, NULL);
   setup(&h);
   host_load(&h);
-  host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "1", &h.err));
+  host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "3", &h.err));
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
-  while (h.done < 2)
+  while (h.rows < 2 * 10) /* of the two that wait for nothing, committed */
     assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
   snprintf(first, sizeof first, "%s", tidemill_job_dir(h.job));
   tidemill_job_close(h.job); /* interrupted */
@@ -120,7 +120,7 @@ static void a_job_is_gone_on_with_as_its_record_says(void **state)
   tidemill_pipeline_free(h.pipeline);
   host_must(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, first, &h.err));
   assert_string_equal(tidemill_pipeline_name(h.pipeline), "case");
-  holds(plan(&h), "workers                  1  (the job's record)");
+  holds(plan(&h), "workers                  3  (the job's record)");
   host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "2", &h.err));
   h.options.resume = true;
   host_go(&h, 1);
