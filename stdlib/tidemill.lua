@@ -144,6 +144,16 @@ function FileDataset:as_download(path)
   return with_mode(self, "download", path)
 end
 
+--- The first files, in the order of the listing; of archives the first entries.
+---@param count integer
+---@return tidemill.FileDataset
+function FileDataset:take(count)
+  if type(count) ~= "number" or count < 1 or count % 1 ~= 0 then
+    plan.raise "FileDataset: take(count): accepted: an integer from 1 on"
+  end
+  return with(self, "FileDataset", FileDataset, "limit", math.min(count, self.limit or count))
+end
+
 --- Registers the dataset under a name: its definition, and what its files are now. What the newest version is already
 --- makes no new one.
 ---@param in_workspace tidemill.Workspace
@@ -340,6 +350,15 @@ end
 function Output:as_upload()
   local fields = fields_of(self)
   fields.mode = "upload"
+  local new = output(fields, ids[self])
+  return new
+end
+
+--- The destination is written to while the step runs, which is the default.
+---@return tidemill.OutputFileDatasetConfig
+function Output:as_mount()
+  local fields = fields_of(self)
+  fields.mode, fields.archive_format = nil, nil
   local new = output(fields, ids[self])
   return new
 end

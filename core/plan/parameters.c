@@ -92,8 +92,18 @@ static int refuse_unknown(const struct tm_json *defaults, const struct tm_param 
   return TM_EUSAGE;
 }
 
-static int give(struct tm_values *p, const struct tm_json *defaults, const struct tm_param *given,
-                struct tm_err *err)
+/* `place`: of its definition, or NULL. */
+static int refuse_value(const char *place, struct tm_err *err)
+{
+  char *text = place ? tm_xprintf("%s (%s)", err->text, place) : NULL;
+  if (text)
+    tm_err_set(err, err->code, "%s", text);
+  free(text);
+  return TM_EUSAGE;
+}
+
+static int give(struct tm_values *p, const struct tm_json *defaults, const struct tm_json *places,
+                const struct tm_param *given, struct tm_err *err)
 {
   const struct tm_json *otherwise = tm_json_get(defaults, given->name);
   if (!otherwise && given->is_optional)
@@ -102,7 +112,7 @@ static int give(struct tm_values *p, const struct tm_json *defaults, const struc
     return refuse_unknown(defaults, given, err);
   struct tm_json *value = tm_given_read(otherwise, given, err);
   if (!value)
-    return TM_EUSAGE;
+    return refuse_value(tm_json_str(places, given->name, NULL), err);
   tm_json_set(p->by_name, given->name, value);
   tm_json_set(p->origins, given->name, tm_json_new_string(given->origin ? given->origin : "given"));
   return 0;
@@ -118,7 +128,7 @@ int tm_values_init(struct tm_values *p, const struct tm_json *v, const struct tm
   /* a name may be given twice: the last holds, by the default's type */
   struct tm_json *defaults = tm_json_copy(c.defaults);
   for (size_t i = 0; i < params_len && rc == 0; i++)
-    if ((rc = give(p, defaults, &params[i], err)) < 0 && params[i].file)
+    if ((rc = give(p, defaults, c.places, &params[i], err)) < 0 && params[i].file)
       tm_err_wrap(err, "%s", params[i].file);
   tm_json_free(defaults);
   tm_json_free(c.places);

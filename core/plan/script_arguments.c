@@ -9,6 +9,7 @@
 #include "plan/datasets.h"
 #include "plan/inputs.h"
 #include "plan/params.h"
+#include "sys/fs.h"
 
 static bool is_tagged(const struct tm_json *v, const char *tag)
 {
@@ -42,8 +43,18 @@ static void add_path(struct tm_step *s, size_t i, const char *writer)
   s->paths[s->paths_len++] = (struct tm_step_path) { .at = i, .step = tm_xstrdup(writer) };
 }
 
-/* The place of a dataset: one of its own, or its one file or folder. NULL: it has none. */
-static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t i)
+/* What the script is to read must be there before the job. */
+static bool is_there(const char *path, struct tm_err *err)
+{
+  if (tm_fs_exists(tm_fs_real(), path))
+    return true;
+  tm_err_set(err, TM_EUSAGE, "there is no file or folder '%s'", path);
+  return false;
+}
+
+/* The place of a dataset: one of its own, or its one file or folder. NULL: it has none, or with words: that is missing. */
+static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t i,
+                          struct tm_err *err)
 {
   const struct tm_step_intake *intake = tm_inputs_find(s, d);
   bool is_here = !d->place && d->mode != TM_DATASET_DOWNLOAD && !d->step;
@@ -52,9 +63,15 @@ static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t 
   if (intake)
     return tm_xstrdup(intake->path ? intake->path : intake->folder);
   bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED;
-  if (!is_here || is_list || d->paths_len != 1 || strpbrk(d->paths[0], "*?{["))
+  bool is_part = d->kind == TM_DATASET_FILES && d->limit > 0;
+  if (!is_here || is_list || is_part || d->paths_len != 1 || strpbrk(d->paths[0], "*?{["))
     return NULL;
   char *path = tm_path_absolute(d->base_dir, d->paths[0]);
+  if (!is_there(path, err)) {
+    tm_err_wrap(err, "'arguments[%zu]'", i + 1);
+    free(path);
+    return NULL;
+  }
   tm_array_reserve((void **)&s->read_paths, s->read_paths_len + 1, &s->read_paths_cap,
                    sizeof(*s->read_paths));
   s->read_paths[s->read_paths_len++] = tm_xstrdup(path);
@@ -73,7 +90,7 @@ static int refuse_argument(const struct tm_json *step, const struct tm_json *v, 
              "and 'side_inputs' that is given a place by as_mount() or as_download()",
              i + 1, said.data,
              is_files && has_mode ? " that stands in neither 'inputs' nor 'side_inputs'"
-             : is_files           ? " of several paths, or of a pattern"
+             : is_files           ? " of several paths, of a pattern, or of a part"
                                   : "");
   tm_buf_release(&said);
   return tm_params_place("ParallelRunStep", step, err);
@@ -139,7 +156,7 @@ static char *place_text(struct tm_step *s, const struct tm_json *given, size_t i
   bool is_output = tm_outputs_is_output(given);
   struct tm_dataset *d =
       is_dataset(given) ? tm_inputs_dataset(given, r, is_output ? err : NULL) : NULL;
-  char *text = d ? dataset_path(s, d, i) : NULL;
+  char *text = d ? dataset_path(s, d, i, err) : NULL;
   tm_dataset_free(d);
   return text || !is_output ? text : output_path(s, given, i, r, err);
 }
@@ -149,12 +166,16 @@ static int add_argument(struct tm_step *s, const struct tm_json *v, const struct
                         size_t i, const struct tm_json *given, struct tm_err *err)
 {
   bool is_output = tm_outputs_is_output(given), is_place = is_output || given->tag;
-  char *text = is_place ? place_text(s, given, i, r, err) : argument_text(given);
-  if (text)
+  struct tm_err why = TM_ERR_NONE;
+  char *text = is_place ? place_text(s, given, i, r, &why) : argument_text(given);
+  if (text) {
     s->arguments[s->arguments_len++] = text;
-  else if (is_output)
-    return tm_params_place("ParallelRunStep", v, err);
-  return text ? 0 : refuse_argument(v, given, i, err);
+    return 0;
+  }
+  if (why.code == 0)
+    return refuse_argument(v, given, i, err);
+  tm_err_set(err, why.code, "%s", why.text);
+  return tm_params_place("ParallelRunStep", v, err);
 }
 
 static int collect_arguments(struct tm_step *s, const struct tm_json *v,

@@ -8,6 +8,7 @@
  *  (2) `to` is there if and only if it is complete: everything goes to "<to>.tmp", which is renamed at the end.
  *  (3) Of the file system's modes only "may be executed" counts: the rest depends on whose umask it was.
  *  (4) What the copy has is its own: no link in it leads to the source, or to a folder outside.
+ *  (5) A copy is of one moment: where something has changed while it was made it is made again, TRIES times at most.
  */
 #include "plan/snapshot.h"
 
@@ -26,9 +27,11 @@
 #include "data/files/pack.h"
 #include "plan/ignore.h"
 #include "plan/link_roots.h"
+#include "plan/sightings.h"
 
 #define PIECE     (256 * 1024) /* bytes copied at a time */
 #define DEPTH_MAX 100
+#define TRIES     5
 #define MODULES   TM_SNAPSHOT_MODULES
 
 struct walk {
@@ -47,6 +50,7 @@ struct walk {
   struct tm_hash *all, *one;  /* of everything, and of one file's contents */
   char *piece;                /* PIECE bytes */
   int64_t files, bytes;
+  struct tm_sightings seen; /* of what is copied */
   struct tm_err *err;
 };
 
@@ -121,6 +125,8 @@ static int visit_file(struct walk *w, const char *path, const char *relative, ui
   bool is_program = mode & S_IXUSR;
   char *to_path = w->target ? place_of(w, relative) : NULL;
   int to = -1, rc;
+  if (w->target)
+    tm_sightings_add(&w->seen, w->fs, path);
   int from = rc = tm_fs_open(w->fs, path, O_RDONLY, 0, w->err);
   if (rc < 0)
     goto done;
@@ -305,6 +311,8 @@ static int visit_dir(struct walk *w, const char *relative, int depth)
   struct names names = { 0 };
   char *path = under(w->source, relative);
   int rc = 0;
+  if (w->target)
+    tm_sightings_add(&w->seen, w->fs, path);
   if (depth > DEPTH_MAX)
     rc = tm_err_set(w->err, TM_ELIMIT, "cannot copy '%s': it is more than %d folders deep", path,
                     DEPTH_MAX);
@@ -477,27 +485,42 @@ int tm_snapshot_check(const struct tm_fs *fs, const struct tm_config *config, st
   return rc;
 }
 
+static int take_once(struct walk *w, const struct tm_config *config, char hash[17])
+{
+  int rc = tm_fs_remove_tree(w->fs, w->target, w->err);
+  w->files = w->bytes = 0;
+  tm_sightings_release(&w->seen);
+  if (rc == 0 && w->err)
+    *w->err = (struct tm_err)TM_ERR_NONE; /* of the try before */
+  if (rc == 0)
+    rc = tm_fs_make_dirs(w->fs, w->target, 0700, w->err);
+  return rc < 0 ? rc : walk_all(w, only_file(config), config->module_paths, hash);
+}
+
 int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
                      const char *to, struct tm_snapshot *out, struct tm_err *err)
 {
   char *temporary = tm_xprintf("%s.tmp", to);
   struct walk w = { .fs = fs, .target = temporary, .err = err };
   char *source = walk_start(&w, config, job_dir);
+  const char *changed = source; /* not yet looked at */
   char hash[17];
-  int rc = tm_fs_remove_tree(fs, temporary, err);
-  if (rc == 0)
-    rc = tm_fs_make_dirs(fs, temporary, 0700, err);
-  if (rc == 0)
-    rc = walk_all(&w, only_file(config), config->module_paths, hash);
+  int rc = 0;
+  for (int i = 0; i < TRIES && changed; i++) { /* keeps (5) */
+    rc = take_once(&w, config, hash);
+    changed = tm_sightings_changed(&w.seen, fs);
+  }
   if (rc == 0)
     rc = rename_copy(fs, temporary, to, err);
   if (rc == 0) {
     *out = (struct tm_snapshot) { .dir = tm_xstrdup(to), .files = w.files, .bytes = w.bytes };
     out->script = tm_snapshot_script(config, to);
+    out->changed = tm_xstrdup(changed);
     memcpy(out->hash, hash, sizeof(hash));
   } else {
     tm_fs_remove_tree(fs, temporary, NULL);
   }
+  tm_sightings_release(&w.seen);
   free(temporary);
   free(source);
   return rc;
@@ -551,6 +574,7 @@ void tm_snapshot_release(struct tm_snapshot *s)
 {
   free(s->dir);
   free(s->script);
+  free(s->changed);
   memset(s, 0, sizeof(*s));
 }
 

@@ -36,6 +36,8 @@ struct tm_snapshot {
   char hash[17]; /* 16 hexadecimal digits */
   int64_t files; /* files, folders and links */
   int64_t bytes; /* of contents */
+  char *
+      changed; /* what was written each time that it was copied, so that the copy may be torn; NULL: it is of one moment */
 };
 
 /* Copies to the folder `to`, which exists afterwards if and only if the copy is complete; one that was there is replaced.

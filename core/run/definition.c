@@ -50,6 +50,12 @@ static int take_snapshot(const struct tm_definition *d, size_t i, struct tm_err 
 
   if (rc == 0)
     keep_packed(d, i);
+  if (rc == 0 && d->snapshots[i].changed)
+    note(d,
+         "step '%s': '%s' was written again and again while its script was copied: the copy may "
+         "hold "
+         "a part of what was written",
+         step->name, d->snapshots[i].changed);
   free(dir);
   return rc;
 }

@@ -2,6 +2,7 @@
 #include "run/place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,6 +92,12 @@ static int check_output(const struct tm_fs *fs, const struct tm_step *step, size
                     out->destination, out->name, out->archive_format ? "there" : "not empty");
 }
 
+static int wrap(const struct tm_step *step, struct tm_err *err)
+{
+  return *step->where ? tm_err_wrap(err, "%s: step '%s'", step->where, step->name)
+                      : tm_err_wrap(err, "step '%s'", step->name);
+}
+
 int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                    struct tm_err *err)
 {
@@ -99,19 +106,42 @@ int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const cha
   for (size_t i = 0; i < step->outputs_len && rc == 0; i++)
     if (step->outputs[i].destination)
       rc = check_output(fs, step, i, job_dir, err);
-  if (rc < 0 && *step->where)
-    return tm_err_wrap(err, "%s: step '%s'", step->where, step->name);
-  return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
+  return rc < 0 ? wrap(step, err) : 0;
+}
+
+/* A file system without locks has none to be waited for. */
+static int hold(const struct tm_fs *fs, const char *destination, struct tm_place_held *held,
+                struct tm_err *err)
+{
+  int fd = tm_fs_open(fs, destination, O_RDONLY | O_DIRECTORY, 0, err), rc;
+
+  if (fd < 0)
+    return fd;
+  *TM_ARRAY_ADD(held) = fd;
+  rc = tm_lock_take(fd, false);
+  if (rc != -EWOULDBLOCK)
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "destination '%s' is being written to by another job; wait until that has "
+                    "ended, or name another destination",
+                    destination);
+}
+
+void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held)
+{
+  for (size_t i = 0; i < held->len; i++) {
+    tm_lock_release(held->at[i]);
+    tm_fs_close(fs, held->at[i]);
+  }
+  TM_ARRAY_RELEASE(held);
 }
 
 static int open_link(const struct tm_fs *fs, const char *folder, const char *destination,
                      struct tm_err *err)
 {
   char *parent = tm_path_dir(folder);
-  int rc = tm_fs_make_dirs(fs, destination, 0777, err);
+  int rc = tm_fs_make_dirs(fs, parent, 0700, err);
 
-  if (rc >= 0)
-    rc = tm_fs_make_dirs(fs, parent, 0700, err);
   if (rc >= 0 && !is_link(fs, folder)) {
     rc = fs->symlink(fs->self, destination, folder);
     rc = rc < 0 ? tm_err_system(err, rc, "cannot make link '%s' to '%s'", folder, destination)
@@ -121,18 +151,34 @@ static int open_link(const struct tm_fs *fs, const char *folder, const char *des
   return rc < 0 ? rc : 0;
 }
 
+/* The link is made when the folder is ours, and there before in a later session alone. */
+static int open_mount(const struct tm_fs *fs, const struct tm_step *step, size_t i,
+                      const char *job_dir, struct tm_place_held *held, struct tm_err *err)
+{
+  const char *destination = step->outputs[i].destination;
+  char *folder = tm_path_join(job_dir, step->outputs[i].folder);
+  int rc = tm_fs_make_dirs(fs, destination, 0777, err);
+
+  if (rc >= 0)
+    rc = hold(fs, destination, held, err);
+  if (rc >= 0)
+    rc = check_output(fs, step, i, job_dir, err);
+  if (rc >= 0)
+    rc = open_link(fs, folder, destination, err);
+  free(folder);
+  return rc < 0 ? wrap(step, err) : 0;
+}
+
 int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
-                  struct tm_err *err)
+                  struct tm_place_held *held, struct tm_err *err)
 {
   int rc = 0;
 
   for (size_t i = 0; i < step->outputs_len && rc >= 0; i++) {
     const struct tm_step_output *out = &step->outputs[i];
     char *folder = tm_path_join(job_dir, out->folder);
-    if (out->destination && !out->is_upload)
-      rc = open_link(fs, folder, out->destination, err);
-    else
-      rc = tm_fs_make_dirs(fs, folder, 0700, err);
+    rc = out->destination && !out->is_upload ? open_mount(fs, step, i, job_dir, held, err)
+                                             : tm_fs_make_dirs(fs, folder, 0700, err);
     free(folder);
   }
   return rc < 0 ? rc : 0;

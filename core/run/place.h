@@ -7,11 +7,13 @@
  *   upload           it is a folder; when the step is Completed a copy of it appears at the destination, by one rename, all of it
  *                    on the disk before. Whether that has been done is found out by what the copy was: <step>/state/upload
  *
- * What somebody else has put at a destination is neither added to nor replaced, unless `overwrite` is set.
+ * What somebody else has put at a destination is neither added to nor replaced, unless `overwrite` is set. Where a step writes
+ * to a destination no step of another job does at the same time: a lock on the folder, as long as the job.
  */
 #ifndef TM_RUN_PLACE_H
 #define TM_RUN_PLACE_H
 
+#include "base/mem.h"
 #include "plan/pipeline.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
@@ -20,9 +22,12 @@
  * below something that is none. */
 int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                    struct tm_err *err);
-/* Makes what is missing of the folders. */
+struct tm_place_held TM_ARRAY(int); /* locked folders; zero-initialised there are none */
+/* Makes what is missing of the folders, and looks again at a destination that is written to: another job may have begun since. Leave it
+ * in every case. */
 int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
-                  struct tm_err *err);
+                  struct tm_place_held *held, struct tm_err *err);
+void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held);
 
 bool tm_place_has_upload(const struct tm_step *step);
 

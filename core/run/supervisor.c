@@ -95,7 +95,7 @@ static void set_view(struct tm_supervisor *s)
 static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
 {
   const char *const dirs[] = { s->logs_dir, s->state_dir, s->spill_dir };
-  int placed = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, err);
+  int placed = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, &s->held, err);
 
   if (placed < 0)
     return placed;
@@ -587,6 +587,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   (void)tm_syncer_stop(&s->syncer);
   tm_columns_release(&s->columns);
   tm_commit_close(s->commit);
+  tm_place_leave(s->o.fs, &s->held);
   tm_turn_close(&s->turn);
   tm_timer_close(&s->flush_timer);
   tm_timer_close(&s->sync_timer);

@@ -20,6 +20,7 @@
 #include "run/intake.h"
 #include "run/lister.h"
 #include "run/patience.h"
+#include "run/place.h"
 #include "run/pool.h"
 #include "run/slots.h"
 #include "run/supervisor.h"
@@ -55,6 +56,7 @@ struct tm_supervisor {
   char *inputs_file;              /* input_record.h */
   char *schema_file, *index_dir;  /* of tables */
   struct tm_table_loader *tables; /* to count rows that no worker could count; NULL until then */
+  struct tm_place_held held;      /* destinations */
   char host[256];                 /* this machine's name: the address of its node */
   struct tm_commit *commit;
   struct tm_commit_found found;

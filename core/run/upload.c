@@ -125,14 +125,28 @@ static int write_mark(const struct tm_fs *fs, const struct paths *p, const char 
   return rc;
 }
 
-/* With `overwrite` what is there goes aside first. */
-static int put(const struct tm_fs *fs, const struct paths *p, const struct tm_step *step,
-               const char *destination, struct tm_err *err)
+/* It had been free when the job began. */
+static int refuse_taken(const char *destination, struct tm_err *err)
 {
-  int rc = fs->rename(fs->self, p->copy, destination);
+  return tm_err_set(err, TM_EUSAGE,
+                    "destination '%s' is not free any more: something has been put there since the "
+                    "job began; move it away, and go on with the job: what the step has done is "
+                    "kept",
+                    destination);
+}
 
-  if ((rc == -ENOTEMPTY || rc == -EEXIST) && step->config.overwrite &&
-      tm_fs_remove_tree(fs, p->before, err) >= 0 &&
+/* With `overwrite` what is there goes aside first; a file is replaced. */
+static int put(const struct tm_fs *fs, const struct paths *p, const struct tm_step *step, size_t i,
+               struct tm_err *err)
+{
+  const char *destination = step->outputs[i].destination;
+  bool is_file = step->outputs[i].archive_format && !step->config.overwrite;
+  int rc = is_file && tm_fs_exists(fs, destination) ? -EEXIST
+                                                    : fs->rename(fs->self, p->copy, destination);
+
+  if ((rc == -ENOTEMPTY || rc == -EEXIST) && !step->config.overwrite)
+    return refuse_taken(destination, err);
+  if ((rc == -ENOTEMPTY || rc == -EEXIST) && tm_fs_remove_tree(fs, p->before, err) >= 0 &&
       (rc = fs->rename(fs->self, destination, p->before)) >= 0)
     rc = fs->rename(fs->self, p->copy, destination);
   if (rc < 0)
@@ -162,8 +176,8 @@ int tm_upload_output(const struct tm_fs *fs, const struct tm_step *step, size_t 
     if (rc >= 0)
       rc = write_mark(fs, &p, destination, err);
     if (rc >= 0)
-      rc = put(fs, &p, step, destination, err);
-    if (rc == -ECANCELED)
+      rc = put(fs, &p, step, i, err);
+    if (rc == -ECANCELED || rc == TM_EUSAGE)
       tm_fs_remove_tree(fs, p.copy, NULL);
   }
   if (rc >= 0)

@@ -37,13 +37,22 @@ local instead = {
   partition_by = "files are partitioned by their paths: Dataset.File.from_files(path, "
     .. "{ partition_format = \"{store}/{date:yyyy/MM/dd}/*.csv\" })",
   filter = "files are chosen by their paths: a pattern, as \"2026-*/*.csv\", or a list of paths",
-  take = "`map --limit` takes the first files; a pattern or a list of paths chooses others",
   skip = "files are chosen by their paths: a pattern, or a list of them",
   take_sample = "files are chosen by their paths: a pattern, or a list of them",
   random_split = "files are chosen by their paths: a pattern, or a list of them",
   keep_columns = "files have no columns; Dataset.Tabular.from_delimited_files reads their rows",
   drop_columns = "files have no columns; Dataset.Tabular.from_delimited_files reads their rows",
 }
+
+--- Methods that only files have, for tables: they say so.
+function M.refuse_for_rows(methods)
+  for _, name in ipairs { "as_mount", "as_download" } do
+    methods[name] = function()
+      plan.raise(("dataset:%s is for files, of a FileDataset; the rows of a table are read where its files are"):format(
+        name))
+    end
+  end
+end
 
 --- Methods that only rows have, for datasets of files: they say so.
 function M.refuse_for_files(methods)

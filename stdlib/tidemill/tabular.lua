@@ -103,6 +103,8 @@ function TabularDataset:random_split(fraction, seed)
     with_op(self, { op = "split", fraction = fraction, seed = seed, part = 2 })
 end
 
+tables.refuse_for_rows(TabularDataset)
+
 ---@class tidemill.PartitionByOptions
 ---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
 ---@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files

@@ -154,6 +154,38 @@ return tm.Pipeline { name = "two-inputs", steps = { step } }
                   "2 second two/0001.txt 1", "2 second two/0002.txt 1" }, t:rows())
   end)
 
+  it("takes the first files of each input that says so, and is reused where these are as they were", function()
+    local t = job.case()
+    t:inputs(4)
+    t:inputs(3, "more")
+    t:script(ECHO)
+    local function define(more)
+      t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local files = tm.Dataset.File.from_files
+local step = tm.ParallelRunStep {
+  name = "score", parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = 1 },
+  inputs = { files("in/*"):take(3):take(2), files("more"):take(9) }, %s
+}
+return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
+    end
+    define ""
+    local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
+    local r = t:run(words)
+    t:expect(r, 0)
+    t.step_dir = r.result.job_dir .. "/score"
+    assert.same({ "0001.txt", "0001.txt", "0002.txt", "0002.txt", "0003.txt" }, t:rows())
+    t:write("in/0003.txt", "beyond what is taken")
+    r = t:run(words)
+    t:expect(r, 0)
+    assert.is_true(r.result.steps[1].reused, r.err)
+    define 'side_inputs = { files("more"):take(0) }'
+    r = t:run(words)
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("pipeline.lua:5: FileDataset: take(count): accepted: an integer from 1 on", 1, true),
+      r.err)
+  end)
+
   it("keeps the rows of a mini-batch together, in the order returned", function()
     local t = job.case()
     t:inputs(300)

@@ -130,7 +130,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
     local r = t:run({ "run", "../pipeline.lua", "--param", "data=there/*.txt", "--job-dir", t.job_dir, "--param",
                       "fast=true" }, { cwd = t:path "other" })
     t:expect(r, 2) -- a pattern is no path of an argument
-    assert.is_truthy(r.err:find("'arguments[6]' is a FileDataset of several paths, or of a pattern", 1, true), r.err)
+    assert.is_truthy(r.err:find("'arguments[6]' is a FileDataset of several paths, of a pattern", 1, true), r.err)
     r = t:run({ "run", "../pipeline.lua", "--param", "data=there", "--job-dir", t.job_dir }, { cwd = t:path "other" })
     t:expect(r, 0)
     assert.same(job.names(3), (said(t)))

@@ -66,6 +66,18 @@ describe("refused before there is a job", function()
     refused(t, { "out.zip' of output 'there' is there" })
   end)
 
+  it("is a dataset among the arguments that is not there", function()
+    local t = case('arguments = { "--model", tm.Dataset.File.from_files "nowhere" }')
+    refused(t, { "ParallelRunStep: 'arguments[2]': there is no file or folder '" .. t:path "nowhere'" })
+    refused(case('arguments = { tm.Dataset.File.from_files("models"):take(1) }'),
+      { "'arguments[1]' is a FileDataset", "or of a part; accepted: " })
+  end)
+
+  it("is a table that is to be mounted", function()
+    refused(case(nil, 'local rows = tm.Dataset.Tabular.from_delimited_files("in/*"):as_mount "here"'),
+      { "dataset:as_mount is for files, of a FileDataset; the rows of a table are read where its files are" })
+  end)
+
   it("is the path of an input that is taken, or below a file", function()
     local side = 'side_inputs = { tm.Dataset.File.from_files("models"):as_mount "%s" }'
     local t = case(side:format "taken")

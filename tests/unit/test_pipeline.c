@@ -174,7 +174,8 @@ static void parameters_get_their_values(void **state)
   refused(&w, "size", "0",
           "p.lua:5: ParallelRunConfig: parameter 'size': 'mini_batch_size' is 0; accepted: an "
           "integer from 1 on; for tables a size as \"10MB\" or \"500rows\"");
-  refused(&w, "size", "many", "parameter 'size' is \"many\"; accepted: a number, as its default 4");
+  refused(&w, "size", "many",
+          "parameter 'size' is \"many\"; accepted: a number, as its default 4 (p.lua:6)");
   refused(&w, "sizes", "5", "the pipeline has no parameter 'sizes'; did you mean 'size'?");
   refused(&w, "workers", "5", "the pipeline has no parameter 'workers'; it has: 'size'");
   teardown(&w);
@@ -229,15 +230,22 @@ static void a_dataset_among_the_arguments_becomes_its_path(void **state)
   tm_json_set(w.step, "arguments", tree(NULL, NULL, "['--in']"));
   struct tm_json *arguments = tm_json_get(w.step, "arguments");
   tm_json_add(arguments, tree("FileDataset", NULL, "{'kind':'files','paths':['a/../b']}"));
+  char *path = tm_path_join(w.dir, "b"),
+       *missing = tm_xprintf("p.lua:9: ParallelRunStep: 'arguments[2]': there is no file or folder "
+                             "'%s'",
+                             path);
+  refused(&w, NULL, NULL, missing);
+  file_put(w.dir, "b", "", 0600);
   struct tm_pipeline *p = accepted(&w, NULL, NULL);
-  char *path = tm_path_join(w.dir, "b");
   assert_string_equal(p->steps[0]->arguments[1], path);
+  free(missing);
   free(path);
   tm_pipeline_free(p);
   tm_json_add(arguments, tree("FileDataset", NULL, "{'kind':'files','paths':['a/*']}"));
   refused(&w, NULL, NULL,
-          "p.lua:9: ParallelRunStep: 'arguments[3]' is a FileDataset of several paths, or of a "
-          "pattern; accepted: a string, a number, a boolean, a PipelineParameter, an output, a "
+          "p.lua:9: ParallelRunStep: 'arguments[3]' is a FileDataset of several paths, of a "
+          "pattern, or of a part; accepted: a string, a number, a boolean, a PipelineParameter, an "
+          "output, a "
           "dataset of one file or folder, or one of 'inputs' and 'side_inputs' that is given a "
           "place by as_mount() or as_download()");
   teardown(&w);

@@ -396,6 +396,52 @@ static void after_any_fault_it_is_complete_or_not_there(void **state)
   teardown(&w);
 }
 
+/* Somebody who edits while it is copied: src/a.lua, then src/b.lua, at the first reads of the script. */
+struct editor {
+  struct tm_fs fs;
+  struct world *w;
+  int edits, most;
+};
+
+static int64_t edit_and_pread(void *self, int fd, void *p, size_t n, int64_t at)
+{
+  struct editor *e = self;
+  char text[40];
+  if (e->edits < e->most) {
+    snprintf(text, sizeof(text), "return %0*d", ++e->edits, 7); /* another length each time */
+    file_put(e->w->dir, "src/a.lua", text, 0600);
+    file_put(e->w->dir, "src/b.lua", text, 0600);
+  }
+  return tm_fs_real()->pread(NULL, fd, p, n, at);
+}
+
+static void is_taken_again_when_something_was_edited_meanwhile(void **state)
+{
+  char expected[17];
+  for (int most = 1; most <= 100; most += 99) {
+    struct world w;
+    setup(&w, true);
+    file_put(w.dir, "src/a.lua", "return 0", 0600);
+    file_put(w.dir, "src/b.lua", "return 0", 0600);
+    struct editor e = { .fs = *tm_fs_real(), .w = &w, .most = most };
+    struct tm_snapshot s = { 0 };
+    struct tm_err err = TM_ERR_NONE;
+    e.fs.self = &e;
+    e.fs.pread = edit_and_pread;
+    assert_int_equal(tm_snapshot_take(&e.fs, &w.config, w.job, w.to, &s, &err), 0);
+    assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, expected, NULL), 0);
+    if (most == 1) { /* as it is now, all of it */
+      assert_string_equal(s.hash, expected);
+      assert_null(s.changed);
+    } else { /* it never ended, and that is said */
+      assert_true(e.edits > 4 && e.edits < most);
+      assert_non_null(strstr(s.changed, "/src"));
+    }
+    tm_snapshot_release(&s);
+    teardown(&w);
+  }
+}
+
 static void too_many_files_are_refused(void **state)
 {
   struct world w;
@@ -530,6 +576,7 @@ int main(void)
     cmocka_unit_test(a_copy_that_was_there_is_replaced),
     cmocka_unit_test(a_pipe_is_refused_and_nothing_is_left),
     cmocka_unit_test(after_any_fault_it_is_complete_or_not_there),
+    cmocka_unit_test(is_taken_again_when_something_was_edited_meanwhile),
     cmocka_unit_test(too_many_files_are_refused),
     cmocka_unit_test(a_copy_comes_back_from_the_store),
     cmocka_unit_test(what_is_not_what_its_name_says_is_damage),
