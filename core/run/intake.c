@@ -60,9 +60,10 @@ static int look_at(const struct tm_fs *fs, const char *folder, const char *path,
     return 1;
   if (S_ISDIR(st.mode) && fs->dir_read(fs->self, path, on_first_name, NULL) == 0)
     return 0;
-  is = S_ISDIR(st.mode)   ? "a folder that is not empty"
-       : S_ISLNK(st.mode) ? "a link to something else, which a job that was killed may have left"
-                          : "no folder";
+  is = S_ISDIR(st.mode) ? "a folder that is not empty"
+       : S_ISLNK(st.mode)
+           ? "a link to something else, which another job uses, or one that was killed has left"
+           : "no folder";
   return tm_err_set(err, TM_EUSAGE,
                     "'%s' is %s; accepted: a path where nothing is, or an empty folder; move it "
                     "away, or name another path",

@@ -33,7 +33,9 @@ static const char pipeline[] =
     "  local config = tm.ParallelRunConfig { entry_script = name .. '.lua', mini_batch_size = 1,\n"
     "    run_max_try = 1, process_count_per_node = 1, sync_interval = 0.005,\n"
     "    error_threshold = os.getenv 'POWER_STRICT' and 0 or -1 }\n"
-    "  steps[i] = tm.ParallelRunStep { name = name, parallel_run_config = config,\n"
+    "  local up = i == 1 and tm.OutputFileDatasetConfig { name = 'up',\n"
+    "    destination = 'root/" POWER_UPLOAD "' }:as_upload() or nil\n"
+    "  steps[i] = tm.ParallelRunStep { name = name, parallel_run_config = config, output = up,\n"
     "    inputs = { tm.Dataset.File.from_files('in/*'):as_named_input('in') } }\n"
     "end\n"
     "return tm.Pipeline { name = 'power', steps = steps }\n";
@@ -330,6 +332,29 @@ static bool is_same(struct power_case *c, int step, const char *name, const char
   return ok;
 }
 
+static int on_root_name(void *data, const char *name, int type)
+{
+  bool is_left =
+      strncmp(name, POWER_UPLOAD, strlen(POWER_UPLOAD)) == 0 && name[strlen(POWER_UPLOAD)];
+  return is_left ? -EEXIST : 0;
+}
+
+/* The upload is all there; with `is_over` also nothing beside it. */
+static bool check_upload(struct power_case *c, bool is_over)
+{
+  char *dir = tm_xprintf("%s/" POWER_UPLOAD, c->root), *lines;
+  struct tm_buf text = TM_BUF_NONE;
+  read_in(c, dir, "parallel_run_step.txt", &text);
+  lines = sorted_lines(&text, NULL);
+  bool ok = strcmp(lines, c->rows[0]) == 0 || bad(c, "%zu bytes are at the destination", text.len);
+  if (ok && is_over && tm_dir_read(c->root, on_root_name, NULL) < 0)
+    ok = bad(c, "something is left beside the destination");
+  tm_buf_release(&text);
+  free(lines);
+  free(dir);
+  return ok;
+}
+
 /* The job is Completed, and everything is there. */
 static bool check_result(struct power_case *c)
 {
@@ -347,7 +372,7 @@ static bool check_result(struct power_case *c)
         !is_same(c, i, "failed_items.jsonl", ",\"try\"", c->failed[i]))
       return false;
   }
-  return true;
+  return check_upload(c, true);
 }
 
 /* Cutting. */
@@ -408,10 +433,41 @@ static void put_node(void *data, const char *path, uint32_t mode, const char *by
   free(to);
 }
 
+/* What the disk's mark says of the disk's folder, of the folder that has been put in its place. */
+static void put_mark(struct power_case *c, struct tm_disk *disk)
+{
+  const struct tm_fs *fs = tm_disk_fs(disk), *real = tm_fs_real();
+  char *mark = tm_xprintf("/job/%s/state/upload.0", power_steps[0]), *folder = NULL, *to;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v = tm_disk_read(disk, mark, &text) == 0
+                          ? tm_json_parse(tm_buf_str(&text), text.len, NULL)
+                          : NULL;
+  struct tm_stat st, is;
+  if (v && tm_json_int(v, "ino", 0) > 0)
+    folder = power_upload_find(disk, (uint64_t)tm_json_int(v, "ino", 0));
+  if (folder && fs->stat(fs->self, folder, false, &st) == 0) {
+    to = tm_xprintf("%s%s", c->root, folder);
+    tm_require(real->stat(real->self, to, false, &is) == 0);
+    is.mtime_ns += st.mtime_ns != tm_json_int(v, "mtime_ns", 0);
+    free(to);
+    power_mark_set(v, &is);
+    tm_buf_clear(&text);
+    tm_json_write(&text, v, (struct tm_json_style) { 0 });
+    to = tm_xprintf("%s%s", c->root, mark);
+    write_file(to, text.data, text.len, 0600);
+    free(to);
+  }
+  tm_json_free(v);
+  tm_buf_release(&text);
+  free(folder);
+  free(mark);
+}
+
 void power_case_put(struct power_case *c, struct tm_disk *disk)
 {
   power_case_clear(c);
   tm_disk_walk(disk, put_node, c);
+  put_mark(c, disk);
 }
 
 bool power_case_cut(struct power_case *c, struct power_replay *r, bool is_over)
@@ -426,6 +482,11 @@ bool power_case_cut(struct power_case *c, struct power_replay *r, bool is_over)
   power_case_put(c, r->disk);
   c->has_definition = has(c, "job.json");
   if (is_over && !check_result(c))
+    return false;
+  char *destination = tm_xprintf("%s/" POWER_UPLOAD, c->root);
+  bool is_uploaded = tm_fs_exists(tm_fs_real(), destination);
+  free(destination);
+  if (is_uploaded && !check_upload(c, false))
     return false;
   for (int i = 0; i < POWER_STEPS; i++)
     began = began || r->promised[i].is_of_session;

@@ -318,6 +318,66 @@ static void run_change(struct power_replay *r, const struct power_op *op)
   }
 }
 
+/* Uploads. */
+
+struct search {
+  struct tm_disk *disk;
+  uint64_t number;
+  char *found;
+};
+
+static int on_upload_name(void *data, const char *name, int type)
+{
+  struct search *s = data;
+  const struct tm_fs *fs = tm_disk_fs(s->disk);
+  char *path = tm_xprintf("/%s", name);
+  struct tm_stat st;
+  bool is_it = strncmp(name, POWER_UPLOAD, strlen(POWER_UPLOAD)) == 0 &&
+               fs->stat(fs->self, path, false, &st) == 0 && (s->number == 0 || st.ino == s->number);
+  if (is_it && !s->found)
+    s->found = path;
+  else
+    free(path);
+  return 0;
+}
+
+char *power_upload_find(struct tm_disk *disk, uint64_t number)
+{
+  struct search s = { .disk = disk, .number = number };
+  tm_disk_fs(disk)->dir_read(disk, "/", on_upload_name, &s);
+  return s.found;
+}
+
+void power_mark_set(struct tm_json *mark, const struct tm_stat *st)
+{
+  tm_json_set(mark, "dev", tm_json_new_int((int64_t)st->dev));
+  tm_json_set(mark, "ino", tm_json_new_int((int64_t)st->ino));
+  tm_json_set(mark, "mtime_ns", tm_json_new_int(st->mtime_ns));
+}
+
+/* False: it is none. */
+static bool write_mark(struct power_replay *r, int fd, const struct power_op *op, const char *path)
+{
+  const struct tm_fs *fs = tm_disk_fs(r->disk);
+  char *mark = tm_xprintf("/job/%s/state/upload.0.tmp", power_steps[0]);
+  bool is_mark = strcmp(path, mark) == 0;
+  char *folder = is_mark ? power_upload_find(r->disk, 0) : NULL;
+  struct tm_json *v = folder ? tm_json_parse(op->bytes, op->len, NULL) : NULL;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_stat st;
+  if (is_mark) {
+    tm_require(v && fs->stat(fs->self, folder, false, &st) == 0);
+    power_mark_set(v, &st);
+    tm_json_write(&text, v, (struct tm_json_style) { 0 });
+    tm_require(fs->pwrite(fs->self, fd, text.data, text.len, op->at) == (int64_t)text.len);
+  }
+  tm_buf_release(&text);
+  tm_json_free(v);
+  free(folder);
+  free(mark);
+  return is_mark;
+}
+
 static void run_one(struct power_replay *r, const struct power_op *op, const char *path_of_fd)
 {
   const struct tm_fs *fs = tm_disk_fs(r->disk);
@@ -334,7 +394,7 @@ static void run_one(struct power_replay *r, const struct power_op *op, const cha
     r->fds[op->fd] = -1;
     break;
   case POWER_WRITE:
-    if (fd < 0)
+    if (fd < 0 || write_mark(r, fd, op, path_of_fd))
       break;
     tm_require(fs->pwrite(fs->self, fd, op->bytes, op->len, op->at) == (int64_t)op->len);
     for (size_t i = 0; i < POWER_STEPS; i++) {

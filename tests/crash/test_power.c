@@ -216,6 +216,8 @@ static const struct site sites[] = {
   { "script",
     { "script *", "job after script" },
     "the copy is hashed when the job is resumed, and made again where it is not whole" },
+  { "upload: what is copied", { POWER_UPLOAD ".*" }, NULL },
+  { "upload: its mark", { "STEP/state/upload.*" }, NULL },
   { "logs", { "STEP/logs*" }, "what is lost of them is lost, and the job goes on" },
 };
 
