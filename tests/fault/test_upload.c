@@ -89,7 +89,9 @@ static char *look(const struct drive *d, bool all)
       tm_buf_printf(&out, "%s\n", lines.at[i]);
   TM_ARRAY_RELEASE(&lines);
   tm_buf_release(&l.text);
-  return tm_xstrdup(tm_buf_str(&out)); /* `out` may be empty */
+  char *text = tm_xstrdup(tm_buf_str(&out)); /* which may be of no memory */
+  tm_buf_release(&out);
+  return text;
 }
 
 static void put(const struct drive *d, const char *path, const char *text)
@@ -290,7 +292,7 @@ static char *copy_path(void)
 
 static bool is_noticed(const struct way *way, const char *path_end)
 {
-  bool noticed = false, reached;
+  bool noticed = false, reached = false;
   for (uint64_t round = 0; round < 3000 && !noticed; round++) {
     struct drive d;
     drive_init(&d, way, round);
