@@ -17,6 +17,8 @@ class Place(unittest.TestCase):
     def setUp(self):
         self.dir = os.path.realpath(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.dir)
+        self.tmp = os.path.join(self.dir, ".tmp")
+        os.mkdir(self.tmp)
 
     def put(self, name, text):
         path = os.path.join(self.dir, name)
@@ -30,7 +32,7 @@ class Place(unittest.TestCase):
             return file.read()
 
     def variables(self):
-        return {"HOME": self.dir, "TIDEMILL_WORKSPACE": os.path.join(self.dir, "workspace")}
+        return {"HOME": self.dir, "TMPDIR": self.tmp, "TIDEMILL_WORKSPACE": os.path.join(self.dir, "workspace")}
 
     def terminal(self, *words, env=None, columns=80):
         return Terminal([TIDEMILL, *words], self.dir, {"NO_COLOR": "1", **self.variables(), **(env or {})}, columns)

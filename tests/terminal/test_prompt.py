@@ -100,7 +100,7 @@ class OnATerminal(Place):
             self.assertEqual(t.ask("1"), "1")
         with self.terminal(env={"TIDEMILL_HISTORY": ""}) as t:
             self.assertEqual(t.ask("1"), "1")
-        self.assertEqual(os.listdir(self.dir), [])
+        self.assertEqual(os.listdir(self.dir), [".tmp"])
 
     def test_a_start_up_file_is_run_first(self):
         self.put(".config/tidemill/repl.lua", "greeting = 'from the start'\n")
