@@ -86,6 +86,7 @@ struct tidemill_job {
   struct tidemill_runtime *rt;
   struct tidemill_job *next;
   struct tidemill_job_options o;
+  struct tidemill_screen screen;
   struct tm_pipeline *pipeline; /* its own to free, or NULL */
   struct tm_job *job;
   struct tm_events events;
