@@ -223,9 +223,9 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
   return tm_lua_load_piece(&piece, err);
 }
 
-struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err)
+struct tm_json *tm_lua_load_values(const struct tm_lua_piece *piece, struct tm_err *err)
 {
-  struct tm_lua_piece piece = { .name = path };
+  const char *path = piece->name;
   struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v = NULL;
   lua_State *L = NULL;
@@ -233,7 +233,7 @@ struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err)
   if (rc < 0)
     tm_err_set(err, TM_EUSAGE, "cannot open '%s': %s", path, tm_code_text(rc));
   else if ((L = tm_lua_new(err)) != NULL &&
-           run_definition(L, &piece, tm_buf_str(&text), text.len, err) == 0 &&
+           run_definition(L, piece, tm_buf_str(&text), text.len, err) == 0 &&
            !(v = tm_lua_to_json(L, -1, err)))
     tm_err_wrap(err, "%s", path);
   tm_lua_free(L);

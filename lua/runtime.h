@@ -12,8 +12,6 @@ struct tm_json *tm_lua_load_pipeline(const char *path,
                                      void (*on_note)(void *data, const char *words), void *data,
                                      struct tm_err *err);
 
-/* Runs a Lua file and returns the tree of what it returns, to be freed; NULL and words as above. */
-struct tm_json *tm_lua_load_values(const char *path, struct tm_err *err);
 struct lua_State;
 
 /* The same of text, and in a state that a host has a part in. */
@@ -26,6 +24,8 @@ struct tm_lua_piece {
   void *data;
 };
 struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_err *err);
+/* Runs a Lua file and returns the tree of what it returns, to be freed; NULL and words as above. */
+struct tm_json *tm_lua_load_values(const struct tm_lua_piece *piece, struct tm_err *err);
 /* The same tree of a value on a stack; nothing is raised, and the stack stays as it is. `name`: of whoever gives it, for words. */
 struct tm_json *tm_lua_pipeline_at(struct lua_State *L, int index, const char *name,
                                    struct tm_err *err);

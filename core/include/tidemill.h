@@ -127,7 +127,7 @@ struct tidemill_runtime_options {
   /* The tidemill program of this version, which keepers and workers are; NULL: that of TIDEMILL_PROGRAM, else the one that was
    * installed with the library. */
   const char *program;
-  /* What pipeline files print, and what there is to say of them, a line each; NULL: nobody hears it. */
+  /* What pipeline files and Lua files of parameters print, and what there is to say of them, a line each; NULL: nobody hears it. */
   void (*on_log)(void *data, enum tidemill_level level, const char *text);
   /* With a loop of the host's: all is closed, and nothing of the runtime is left. Else not called. */
   void (*on_closed)(void *data);
@@ -146,7 +146,7 @@ TM_API int tidemill_runtime_new(struct tidemill_runtime **out,
                                 const struct tidemill_runtime_options *options, struct tm_err *err);
 /* Closes its jobs, as tidemill_job_close(), and frees all; pipelines of it are freed by the host before. On its own loop all is
  * done when this returns; on a host's when on_closed comes. TM_EUSAGE, and nothing is done: from within a callback, on its own
- * loop; or a pipeline is left. */
+ * loop; or a pipeline is left, or a console. */
 TM_API int tidemill_runtime_close(struct tidemill_runtime *rt, struct tm_err *err);
 
 /* Waits until no job runs, or for `timeout_ms` (-1: no limit): 0, -ETIMEDOUT, or -EINTR after tidemill_runtime_wake(). TM_EUSAGE: the
@@ -399,7 +399,8 @@ struct tidemill_job_options {
   void *data;
   /* With `resume`: goes on with the job's own copy of the script, whatever that is now. */
   bool keep_script;
-  const struct tidemill_screen *screen; /* copied; NULL: nobody reads along */
+  const struct tidemill_screen
+      *screen; /* copied, and called until the job is closed; NULL: nobody reads along */
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
@@ -481,8 +482,8 @@ TM_API void tidemill_job_close(struct tidemill_job *job);
 
 /* ---- Lua ---- (LuaJIT 2.1, the one that the library is linked to) */
 
-/* Called with each new state that a pipeline file will run in, before it does, beneath a protected call: it may raise, and the
- * load fails with the words. What it puts into the state is the file's. */
+/* Called with each new state that a pipeline file, or a Lua file of parameters, will run in, before it does, beneath a protected call:
+ * it may raise, and the load fails with the words. What it puts into the state is the file's. */
 TM_API void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
                                     void (*on_lua)(void *data, struct lua_State *L), void *data);
 /* `require "host"` of a pipeline file is a table with what is added here: a C function, or a value, as JSON text. */
@@ -661,7 +662,8 @@ struct tidemill_console_options {
   bool has_color;           /* what it shows may have escape codes */
   int (*width)(void *data); /* columns; NULL: 80 */
   /* Of jobs: whole lines, the last without its break; and a line that is renewed in its place, NULL: none any more. NULL: nobody
-   * hears it. They come from within the calls below. */
+   * hears it. They come from within the calls below, as all of these do: from there nothing is called with the console, but to
+   * interrupt it, or to cancel. */
   void (*on_say)(void *data, const char *text);
   void (*on_status)(void *data, const char *text);
   /* What help(topic) says of a topic that is neither a value nor a function: valid until it is asked again. NULL: nothing is known. */

@@ -428,7 +428,7 @@ const struct tm_field *tm_params_fields(const char *kind, size_t *n)
 
 const char *tm_params_kind(size_t i)
 {
-  return i + 1 < TM_COUNT_OF(kinds) ? kinds[i].name : NULL;
+  return i < TM_COUNT_OF(kinds) - 1 ? kinds[i].name : NULL; /* not i + 1: it may wrap */
 }
 
 const struct tm_field *tm_params_find(const char *kind, const char *name)

@@ -2,6 +2,7 @@
  *
  *  (1) A bar stands on the last line alone: whatever else is written takes it away first, in the same write.
  *  (2) Texts come from scripts and file names. What could steer a terminal has been made harmless before it is written.
+ *  (3) Who is written to may have something said meanwhile: the text that it has stays as it is until it returns.
  */
 #include "report/screen.h"
 
@@ -32,10 +33,15 @@ void tm_screen_release(struct tm_screen *s)
   tm_map_release(&s->said);
 }
 
-static void write_text(struct tm_screen *s)
+static void write_text(struct tm_screen *s) /* keeps (3) */
 {
-  if (s->writer.write && s->text.len > 0)
-    s->writer.write(s->writer.data, s->text.data, s->text.len);
+  struct tm_buf text = s->text;
+  if (!s->writer.write || text.len == 0)
+    return;
+  s->text = (struct tm_buf)TM_BUF_NONE;
+  s->writer.write(s->writer.data, text.data, text.len);
+  tm_buf_release(&s->text);
+  s->text = text;
 }
 
 static void begin_text(struct tm_screen *s) /* keeps (1) */

@@ -56,6 +56,18 @@ static struct tm_json *last_step(struct tidemill_pipeline *p, const char *what, 
   return NULL;
 }
 
+/* A list of the step's, to add to: a definition in Lua may have one value in its place, or none. */
+static struct tm_json *list_of(struct tm_json *step, const char *key)
+{
+  struct tm_json *known = tm_json_get(step, key);
+  if (known && known->type == TM_JSON_ARRAY && !known->tag)
+    return known;
+  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+  if (known && known->type != TM_JSON_NULL)
+    tm_json_add(list, tm_json_copy(known));
+  return tm_json_set(step, key, list);
+}
+
 static struct tm_json *find_step(const struct tidemill_pipeline *p, const char *name, size_t *at)
 {
   const struct tm_json *steps = tm_json_get(p->tree, "steps");
@@ -210,7 +222,7 @@ static int add_input(struct tidemill_pipeline *p, struct tm_json *dataset, const
   }
   if (name)
     tm_json_set(dataset, "name", tm_json_new_string(name));
-  tm_json_add(tm_json_get(step, "inputs"), dataset);
+  tm_json_add(list_of(step, "inputs"), dataset);
   return 0;
 }
 
@@ -300,8 +312,8 @@ int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *ste
 static struct tm_json *last_input(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
 {
   struct tm_json *step = last_step(p, what, err);
-  const struct tm_json *inputs = step ? tm_json_get(step, "inputs") : NULL;
-  if (inputs && inputs->type == TM_JSON_ARRAY && inputs->list.len > 0)
+  const struct tm_json *inputs = step ? list_of(step, "inputs") : NULL;
+  if (inputs && inputs->list.len > 0)
     return inputs->list.at[inputs->list.len - 1];
   if (step)
     tm_err_set(err, TM_EUSAGE, "%s: the step has no input yet; add one first", what);
@@ -317,8 +329,11 @@ int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path, st
   struct tm_json *paths = input ? tm_json_get(input, "paths") : NULL;
   if (!input)
     return TM_EUSAGE;
-  if (!paths)
-    return tm_err_set(err, TM_EUSAGE, "%s: the input is what another step writes", call);
+  if (!paths || paths->type != TM_JSON_ARRAY || paths->tag)
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: the input has no paths of its own: it is what another step writes, or a "
+                      "parameter",
+                      call);
   tm_json_add(paths, tm_json_new_string(path));
   return 0;
 }
@@ -396,7 +411,7 @@ int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text
   struct tm_json *step = last_step(p, call, err);
   if (!step)
     return TM_EUSAGE;
-  tm_json_add(tm_json_get(step, "arguments"), tm_json_new_string(text));
+  tm_json_add(list_of(step, "arguments"), tm_json_new_string(text));
   return 0;
 }
 

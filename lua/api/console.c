@@ -15,6 +15,7 @@
 #define WIDTH 80
 
 struct tidemill_console {
+  struct tidemill_runtime *rt;
   struct tidemill_console_options o;
   struct tm_lua_session *session;
   struct tm_beside *beside;
@@ -99,6 +100,8 @@ int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
   static const char call[] = "tidemill_console_new()";
   struct tidemill_console *c = TM_NEW(struct tidemill_console);
   c->session = session;
+  c->rt = rt;
+  rt->consoles++;
   int rc = read_options(&c->o, options, err);
   if (rc >= 0)
     rc = tm_runtime_may_turn(rt, call, err);
@@ -134,6 +137,7 @@ void tidemill_console_close(struct tidemill_console *c)
   tm_beside_free(c->beside);
   if (c->is_claimed)
     tm_tick_release();
+  c->rt->consoles--;
   tm_buf_release(&c->shown);
   tm_buf_release(&c->insert);
   tm_buf_release(&c->list);

@@ -102,6 +102,7 @@ int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job, str
   tm_json_free(p->like_record);
   p->like = dir;
   p->like_record = record;
+  tm_draft_changed(p); /* also by a job without parameters */
   const struct tm_json *steps = tm_json_get(record, "steps");
   for (size_t i = 0; steps && steps->type == TM_JSON_ARRAY && i < steps->list.len; i++)
     add_used(p, tm_json_get(tm_json_get(steps->list.at[i], "definition"), "parameters"));

@@ -121,22 +121,58 @@ static void on_later(struct tm_timer *t)
   job->wants_kill = job->wants_cancel = false;
 }
 
-static struct tm_report_options report_options(const struct tidemill_job *job)
+/* The screen: its calls are callbacks too. Nothing is shown of a job that was closed in one. */
+
+static void screen_write(void *data, const char *text, size_t len)
+{
+  struct tidemill_job *job = data;
+  if (job->wants_close)
+    return;
+  job->calls++;
+  job->screen.write(job->screen.data, text, len);
+  job->calls--;
+}
+
+static bool screen_is_ready(void *data)
+{
+  struct tidemill_job *job = data;
+  if (job->wants_close)
+    return false;
+  job->calls++;
+  bool is_ready = job->screen.is_ready(job->screen.data);
+  job->calls--;
+  return is_ready;
+}
+
+static int screen_width(void *data)
+{
+  struct tidemill_job *job = data;
+  if (job->wants_close)
+    return 0;
+  job->calls++;
+  int width = job->screen.width(job->screen.data);
+  job->calls--;
+  return width;
+}
+
+static struct tm_report_options report_options(struct tidemill_job *job)
 {
   static const enum tm_progress_mode modes[] = { [TIDEMILL_PROGRESS_NONE] = TM_PROGRESS_NONE,
                                                  [TIDEMILL_PROGRESS_PLAIN] = TM_PROGRESS_PLAIN,
                                                  [TIDEMILL_PROGRESS_BAR] = TM_PROGRESS_BAR };
   const struct tidemill_screen *given = job->o.screen;
-  struct tidemill_screen s = TIDEMILL_SCREEN_INIT;
+  struct tidemill_screen *s = &job->screen;
+  *s = (struct tidemill_screen)TIDEMILL_SCREEN_INIT;
   if (given)
-    memcpy(&s, given, given->size < sizeof(s) ? given->size : sizeof(s));
-  if ((unsigned)s.progress >= TM_COUNT_OF(modes))
-    s.progress = TIDEMILL_PROGRESS_NONE;
-  return (struct tm_report_options) {
-    .writer = { .write = s.write, .is_ready = s.is_ready, .width = s.width, .data = s.data },
-    .progress = modes[s.progress],
-    .has_color = s.has_color
-  };
+    memcpy(s, given, given->size < sizeof(*s) ? given->size : sizeof(*s));
+  if ((unsigned)s->progress >= TM_COUNT_OF(modes))
+    s->progress = TIDEMILL_PROGRESS_NONE;
+  return (struct tm_report_options) { .writer = { .write = s->write ? screen_write : NULL,
+                                                  .is_ready = s->is_ready ? screen_is_ready : NULL,
+                                                  .width = s->width ? screen_width : NULL,
+                                                  .data = job },
+                                      .progress = modes[s->progress],
+                                      .has_color = s->has_color };
 }
 
 static void open_report(struct tidemill_job *job)

@@ -15,6 +15,16 @@
 
 #define PIECE ((size_t)1 << 20) /* bytes */
 
+/* Whether a file can be made in it: one without a name is, where the file system has such; elsewhere that comes out later. */
+static int try_folder(const struct tm_fs *fs, const char *dir)
+{
+  struct tm_err err = TM_ERR_NONE;
+  int fd = tm_fs_open(fs, dir, O_TMPFILE | O_WRONLY, 0600, &err);
+  if (fd >= 0)
+    tm_fs_close(fs, fd);
+  return fd == -EACCES || fd == -EROFS || fd == -EPERM ? fd : 0;
+}
+
 static int check_folder(const struct tm_fs *fs, const char *path, struct tm_err *err)
 {
   char *dir = tm_path_dir(path);
@@ -22,6 +32,8 @@ static int check_folder(const struct tm_fs *fs, const char *path, struct tm_err 
   int rc = fs->stat(fs->self, dir, true, &st);
   if (rc == 0 && !S_ISDIR(st.mode))
     rc = -ENOTDIR;
+  if (rc == 0)
+    rc = try_folder(fs, dir);
   if (rc < 0)
     tm_err_set(err, TM_EUSAGE, "cannot put the output at '%s': '%s': %s", path, dir,
                tm_code_text(rc));
@@ -45,7 +57,7 @@ static int check(const struct tidemill_runtime *rt, const char *path, bool overw
                       path,
                       rt->o.is_command ? ", or send the rows to standard output: --output -" : "");
   if (overwrite)
-    return 0;
+    return check_folder(fs, path, err);
   tm_err_set(err, TM_EUSAGE, "'%s' is there already; name another file, or replace it: --overwrite",
              path);
   return tm_words_for_host(rt, err);
@@ -76,10 +88,21 @@ static int put(const struct tm_fs *fs, const char *beside, const char *to, struc
   return rc;
 }
 
+/* Where the copy is written, to free(): its name is never longer than a name may be, however long the other one is. */
+static char *place_beside(const char *to)
+{
+  char *dir = tm_path_dir(to),
+       *name = tm_xprintf("%.200s.%ld.tmp", tm_path_base(to), (long)getpid());
+  char *beside = tm_path_join(dir, name);
+  free(name);
+  free(dir);
+  return beside;
+}
+
 static int put_copy(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err)
 {
   int rc, in = -1, out = -1;
-  char *beside = tm_xprintf("%s.%ld.tmp", to, (long)getpid());
+  char *beside = place_beside(to);
   if ((rc = in = tm_fs_open(fs, from, O_RDONLY, 0, err)) < 0)
     goto done;
   if ((rc = out = tm_fs_open(fs, beside, O_WRONLY | O_CREAT | O_EXCL, 0666, err)) < 0)

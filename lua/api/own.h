@@ -61,6 +61,7 @@ struct tidemill_runtime {
   const struct tm_fs *fs;
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
+  size_t consoles;           /* not closed yet */
   size_t loading;            /* loads that go on: a callback may come from within one */
   struct TM_ARRAY(struct tm_host_value) added;
   void (*on_lua)(void *data, struct lua_State *L); /* or NULL */
@@ -86,6 +87,7 @@ struct tidemill_job {
   struct tidemill_runtime *rt;
   struct tidemill_job *next;
   struct tidemill_job_options o;
+  struct tidemill_screen screen;
   struct tm_pipeline *pipeline; /* its own to free, or NULL */
   struct tm_job *job;
   struct tm_events events;

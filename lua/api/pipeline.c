@@ -195,7 +195,7 @@ int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
     return TM_EUSAGE;
   tm_draft_changed(p);
   p->checked = tm_draft_settle(p, true, err);
-  return p->checked ? 0 : err->code;
+  return p->checked ? 0 : tm_words_for_host(p->rt, err);
 }
 
 int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
@@ -216,7 +216,7 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
   if ((unsigned)format >= TM_COUNT_OF(formats))
     return tm_err_set(err, TM_EUSAGE, "%s: %d is no format", call, (int)format);
   if (!p->checked && !(settled = tm_draft_settle(p, false, err)))
-    return err->code;
+    return tm_words_for_host(p->rt, err);
   tm_graph_add(&text, settled ? settled : p->checked, formats[format]);
   tm_pipeline_free(settled);
   free(p->graph);

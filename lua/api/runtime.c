@@ -249,6 +249,10 @@ static int may_close(const struct tidemill_runtime *rt, struct tm_err *err)
                       "tidemill_runtime_close(): %zu of its pipelines %s not freed yet; "
                       "tidemill_pipeline_free() them",
                       rt->pipelines, rt->pipelines == 1 ? "is" : "are");
+  if (rt->consoles > 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_runtime_close(): its console is open; tidemill_console_close() it "
+                      "first");
   return 0;
 }
 

@@ -238,7 +238,8 @@ int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline 
   if (tm_need(err, call, "out", out, "p", p, NULL) < 0 || read_options(&o, call, options, err) < 0)
     return TM_EUSAGE;
   struct tm_pipeline *settled = tm_draft_settle(p, true, err);
-  return settled ? tm_script_load_step(out, p->rt, settled, &o, err) : err->code;
+  return settled ? tm_script_load_step(out, p->rt, settled, &o, err)
+                 : tm_words_for_host(p->rt, err);
 }
 
 /* ---- a mini-batch of a job ---- */
@@ -288,6 +289,9 @@ int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_run
   if (tm_need(err, call, "out", out, "rt", rt, "job", job, NULL) < 0 ||
       read_options(&o, call, options, err) < 0)
     return TM_EUSAGE;
+  if (mini_batch < 0)
+    return tm_err_set(err, TM_EUSAGE, "%s: there is no mini-batch %lld; the first is 0", call,
+                      (long long)mini_batch);
   *err = (struct tm_err)TM_ERR_NONE; /* again.c asks it */
   char *dir = find_job(rt, job, err);
   if (!dir)

@@ -94,11 +94,22 @@ static bool is_lua(const char *path)
   return n > 4 && strcmp(path + n - 4, ".lua") == 0;
 }
 
+/* As a pipeline file: what it prints is for on_log, and what the host is called with meanwhile may not close the runtime. */
+static struct tm_json *load_lua(const struct tidemill_pipeline *p, const char *path,
+                                struct tm_err *err)
+{
+  struct tm_lua_piece piece = { .name = path, .prepare = tm_host_prepare, .data = p->rt };
+  p->rt->loading++;
+  struct tm_json *v = tm_lua_load_values(&piece, err);
+  p->rt->loading--;
+  return v;
+}
+
 /* The object; NULL with words. */
 static struct tm_json *load_values(const struct tidemill_pipeline *p, const char *path,
                                    const char *shown, struct tm_err *err)
 {
-  struct tm_json *v = is_lua(path) ? tm_lua_load_values(path, err) : load_json(p, path, shown, err);
+  struct tm_json *v = is_lua(path) ? load_lua(p, path, err) : load_json(p, path, shown, err);
   bool is_empty = v && v->type == TM_JSON_ARRAY && v->list.len == 0; /* {} in Lua is either */
   if (!v || is_empty || (v->type == TM_JSON_OBJECT && !v->tag))
     return v;
