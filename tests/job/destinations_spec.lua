@@ -1,5 +1,5 @@
--- Destinations that two jobs would write at the same time, whose pipelines were both right when they were submitted; and
--- those that are not to be replaced.
+-- Destinations that two jobs would write at the same time, whose pipelines were both right when they were submitted,
+-- and those that are not to be replaced.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
