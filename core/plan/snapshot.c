@@ -28,6 +28,7 @@
 #include "plan/ignore.h"
 #include "plan/link_roots.h"
 #include "plan/sightings.h"
+#include "store/db.h"
 
 #define PIECE     (256 * 1024) /* bytes copied at a time */
 #define DEPTH_MAX 100
@@ -162,17 +163,22 @@ static int copy_link(struct walk *w, const char *relative, const char *leads_to)
   return rc;
 }
 
-static bool is_job_dir(const struct walk *w, const char *path, const struct tm_stat *st)
+static bool has(const struct walk *w, const char *dir, const char *name)
 {
-  for (int i = 0; i < 2; i++) {
+  char *path = tm_path_join(dir, name);
+  bool yes = tm_fs_exists(w->fs, path);
+  free(path);
+  return yes;
+}
+
+/* Of the runner itself: the job's directory, another job's, a workspace, which grows with each job. */
+static bool is_runners(const struct walk *w, const char *path, const struct tm_stat *st)
+{
+  for (int i = 0; i < 2; i++)
     if (w->has_skipped[i] && st->dev == w->skipped[i].dev && st->ino == w->skipped[i].ino)
       return true;
-  }
-  char *job = tm_path_join(path, "job.json"), *lock = tm_path_join(path, "lock");
-  bool is_job = tm_fs_exists(w->fs, job) && tm_fs_exists(w->fs, lock);
-  free(job);
-  free(lock);
-  return is_job;
+  return (has(w, path, "job.json") && has(w, path, "lock")) ||
+         (has(w, path, TM_DB_NAME) && has(w, path, "jobs"));
 }
 
 /* A folder that a link leads to. One that the copy has is not copied again: neither twice nor, where links lead in a circle, for
@@ -229,7 +235,7 @@ static int visit_link(struct walk *w, const char *path, const char *relative, in
   else if (is_there && S_ISREG(st.mode))
     rc = visit_file(w, path, relative, st.mode);
   else if (is_there && S_ISDIR(st.mode))
-    rc = is_job_dir(w, place, &st) ? 0 : visit_linked(w, place, relative, depth);
+    rc = is_runners(w, place, &st) ? 0 : visit_linked(w, place, relative, depth);
   else
     rc = copy_dangling(w, dir, relative, leads_to);
   free(dir);
@@ -246,9 +252,8 @@ static int visit_entry(struct walk *w, const char *relative, int depth)
     rc = 0; /* gone meanwhile */
   else if (rc < 0)
     tm_err_system(w->err, rc, "cannot look at '%s'", path);
-  else if (tm_ignore_line(&w->ignore, relative, S_ISDIR(st.mode)) > 0)
-    rc = 0;
-  else if (S_ISDIR(st.mode) && is_job_dir(w, path, &st))
+  else if (tm_ignore_line(&w->ignore, relative, S_ISDIR(st.mode)) > 0 ||
+           (S_ISDIR(st.mode) && is_runners(w, path, &st)))
     rc = 0;
   else if ((rc = count_entry(w)) < 0)
     ;

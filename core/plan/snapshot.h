@@ -3,8 +3,8 @@
  * Copied: folders, regular files (contents, and whether they may be executed) and links. A link that stays within the
  * source is copied as it is. One that leads out of it is replaced by what it names, a file or a folder with all that is in it; a
  * second link to what has been copied, also one back up, becomes a link within the copy, and one to nothing leads to the same
- * nothing. Left out: ".git", ".tidemill", and job directories
- * (a folder with job.json and lock), and of a source_directory what its .tidemillignore names (ignore.h). Refused: devices, sockets, pipes; more than the caps below.
+ * nothing. Left out: ".git", ".tidemill", job directories (a folder with job.json and lock), workspaces of other names
+ * (with workspace.db and jobs), and of a source_directory what its .tidemillignore names (ignore.h). Refused: devices, sockets, pipes; more than the caps below.
  *
  * The hash is over names, contents and executability in the order of names: the same for the source and for its copy, and on
  * every machine. A workspace keeps each snapshot once, packed, under its hash (pack.h): a job whose copy is not what it was gets its

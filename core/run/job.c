@@ -79,6 +79,7 @@ static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
   struct tm_preflight p = { .fs = job->o.fs,
                             .pipeline = job->o.pipeline,
                             .job_dir = dir,
+                            .dir = job->o.dir,
                             .workspace = job->o.workspace,
                             .no_reuse = job->o.no_reuse };
 

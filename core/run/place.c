@@ -34,7 +34,14 @@ static int refuse_below(const struct tm_fs *fs, const char *path, struct tm_err 
   return TM_EUSAGE;
 }
 
-/* 1: it holds something, or is the file; 0: it is missing, or an empty folder. */
+static bool is_link(const struct tm_fs *fs, const char *path)
+{
+  struct tm_stat st;
+
+  return fs->stat(fs->self, path, false, &st) == 0 && S_ISLNK(st.mode);
+}
+
+/* 1: it holds something, or is the file, or a link in the place of that; 0: it is missing, or an empty folder. */
 static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, struct tm_err *err)
 {
   struct tm_stat st;
@@ -42,7 +49,7 @@ static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, 
   int rc = fs->stat(fs->self, path, true, &st);
 
   if (rc == -ENOENT)
-    return 0;
+    return is_file && is_link(fs, path);
   if (rc == -ENOTDIR)
     return refuse_below(fs, path, err);
   if (rc == 0 && is_file && !S_ISREG(st.mode))
@@ -56,13 +63,6 @@ static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, 
   if (rc == 0 && (rc = fs->dir_read(fs->self, path, on_first_name, &is_found)) > 0)
     rc = 0;
   return rc < 0 ? tm_err_system(err, rc, "cannot look at destination '%s'", path) : is_found;
-}
-
-static bool is_link(const struct tm_fs *fs, const char *path)
-{
-  struct tm_stat st;
-
-  return fs->stat(fs->self, path, false, &st) == 0 && S_ISLNK(st.mode);
 }
 
 /* What is at the destination is this job's. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "run/forecast.h"
 #include "run/intake.h"
+#include "run/own_folder.h"
 #include "run/place.h"
 
 /* Takes over `why`. */
@@ -35,9 +36,12 @@ static void explain(struct tm_forecast *f, const struct tm_step *step, struct tm
 static int check_step(const struct tm_preflight *p, struct tm_forecast *f,
                       const struct tm_step *step, struct tm_err *err)
 {
+  const char *const dirs[] = { p->workspace, p->dir };
   const struct tm_foreseen *s;
   int rc = tm_place_check(p->fs, step, p->job_dir, err);
 
+  if (rc == 0)
+    rc = tm_own_folder_check(p->fs, p->pipeline, step, dirs, err);
   if (rc == 0)
     rc = tm_intake_check(p->fs, step, p->job_dir, err);
   if (rc == 0)

@@ -1,5 +1,5 @@
-/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations that are full, paths of inputs that
- * are taken (place.h, intake.h). A job looks before it has a directory; `--dry-run` asks the same.
+/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations that are full, or not to be
+ * replaced, paths of inputs that are taken (place.h, own_folder.h, intake.h). A job looks before it has a directory; `--dry-run` asks the same.
  *
  * What is at a destination may be the earlier result that a step is going to be given (reuse.h): that is found out first.
  */
@@ -13,6 +13,7 @@ struct tm_preflight {
   const struct tm_fs *fs;
   const struct tm_pipeline *pipeline;
   const char *job_dir; /* whose steps that are Completed are left alone; NULL: there is none yet */
+  const char *dir;     /* the job's, absolute, which may not be there yet; NULL: not known */
   const char *workspace; /* absolute; NULL: nothing is reused */
   bool no_reuse;
 };

@@ -14,7 +14,8 @@
 #include "run/place.h"
 #include "sys/threads.h"
 
-#define MARK_MAX 4096 /* bytes */
+#define MARK_MAX  4096 /* bytes */
+#define PUT_TRIES 100
 
 /* The paths of one upload. */
 struct paths {
@@ -135,20 +136,41 @@ static int refuse_taken(const char *destination, struct tm_err *err)
                     destination);
 }
 
-/* With `overwrite` what is there goes aside first; a file is replaced. */
+/* What is at the destination is in the way of a folder: another one that is not empty, a file, a link. */
+static bool is_in_the_way(int rc)
+{
+  return rc == -ENOTEMPTY || rc == -EEXIST || rc == -ENOTDIR;
+}
+
+/* What is there goes aside. 0, also where another job has just done that: then there is nothing. */
+static int put_aside(const struct tm_fs *fs, const struct paths *p, const char *destination,
+                     struct tm_err *err)
+{
+  int rc = tm_fs_remove_tree(fs, p->before, err);
+
+  if (rc >= 0 && (rc = fs->rename(fs->self, destination, p->before)) < 0 && rc != -ENOENT)
+    tm_err_system(err, rc, "cannot rename '%s' to '%s'", destination, p->before);
+  return rc == -ENOENT ? 0 : rc;
+}
+
+/* With `overwrite` what is there goes aside first, as often as another job puts its own there between; a file is replaced. */
 static int put(const struct tm_fs *fs, const struct paths *p, const struct tm_step *step, size_t i,
                struct tm_err *err)
 {
   const char *destination = step->outputs[i].destination;
   bool is_file = step->outputs[i].archive_format && !step->config.overwrite;
-  int rc = is_file && tm_fs_exists(fs, destination) ? -EEXIST
-                                                    : fs->rename(fs->self, p->copy, destination);
+  struct tm_stat st;
+  int rc = is_file && fs->stat(fs->self, destination, false, &st) == 0
+               ? -EEXIST
+               : fs->rename(fs->self, p->copy, destination);
 
-  if ((rc == -ENOTEMPTY || rc == -EEXIST) && !step->config.overwrite)
+  if (is_in_the_way(rc) && !step->config.overwrite)
     return refuse_taken(destination, err);
-  if ((rc == -ENOTEMPTY || rc == -EEXIST) && tm_fs_remove_tree(fs, p->before, err) >= 0 &&
-      (rc = fs->rename(fs->self, destination, p->before)) >= 0)
+  for (int n = 0; n < PUT_TRIES && is_in_the_way(rc); n++) {
+    if ((rc = put_aside(fs, p, destination, err)) < 0)
+      return rc;
     rc = fs->rename(fs->self, p->copy, destination);
+  }
   if (rc < 0)
     return tm_err_system(err, rc, "cannot rename '%s' to '%s'", p->copy, destination);
   return tm_fs_sync_dir(fs, p->parent, err);

@@ -268,6 +268,41 @@ static void leaves_all_or_nothing_when_it_fails_anywhere(void **state)
   }
 }
 
+/* Another job puts its own at the destination, each time that what is there has gone aside. */
+static const struct tm_fs *below;
+static int others;
+
+static int rename_and_another(void *self, const char *from, const char *to)
+{
+  int rc = below->rename(self, from, to);
+  if (rc == 0 && strcmp(from, "/place/there") == 0 && others > 0) {
+    others--;
+    assert_int_equal(tm_fs_make_dirs(below, "/place/there", 0700, NULL), 0);
+    assert_int_equal(tm_fs_write_file(below, "/place/there/theirs", "x", 1, 0600, NULL), 0);
+  }
+  return rc;
+}
+
+static void replaces_what_another_puts_there_meanwhile(void **state)
+{
+  for (size_t w = 0; w < WAYS; w++) {
+    struct drive d;
+    drive_init(&d, &ways[w], 1);
+    learn(&d);
+    struct tm_fs fs = *d.fs;
+    struct tm_err err = TM_ERR_NONE;
+    below = d.fs;
+    others = 3;
+    fs.rename = rename_and_another;
+    if (tm_upload_output(&fs, &d.step, 0, JOB, NULL, &err) < 0)
+      fail_msg("%s: %s", ways[w].name, err.text);
+    assert_int_equal(others, ways[w].old && !ways[w].is_archive ? 0 : 3);
+    if (!check_end(&d))
+      fail_msg("%s", d.words);
+    drive_release(&d);
+  }
+}
+
 /* Fsyncs of an upload, by the end of the path. */
 struct site {
   const char *name, *path_end;
@@ -351,6 +386,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(leaves_all_or_nothing_whenever_the_power_goes),
     cmocka_unit_test(leaves_all_or_nothing_when_it_fails_anywhere),
+    cmocka_unit_test(replaces_what_another_puts_there_meanwhile),
     cmocka_unit_test(knows_every_fsync),
     cmocka_unit_test(notices_each_fsync_that_is_left_out),
   };

@@ -1,4 +1,5 @@
--- Destinations that two jobs would write at the same time, whose pipelines were both right when they were submitted.
+-- Destinations that two jobs would write at the same time, whose pipelines were both right when they were submitted,
+-- and those that are not to be replaced.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
@@ -84,4 +85,84 @@ describe("two jobs at one destination", function()
       assert.equal(lfs.attributes(t:path "away", "mode"), lfs.attributes(t:path "out", "mode"))
     end)
   end
+end)
+
+-- A job whose output goes to `destination`, and whose input is another one than the test's where `input` is given.
+local function upload(how, destination, settings, input)
+  local t = job.case()
+  t:inputs(2)
+  t:script "function run(m) return names_of(m) end"
+  t:pipeline("mini_batch_size = 2" .. (settings or ""), ([[
+    output = tm.OutputFileDatasetConfig { name = "there", destination = "%s" }%s%s]]):format(destination, how,
+    input and (', inputs = { tm.Dataset.File.from_files "%s" }'):format(input) or ""))
+  return t
+end
+
+describe("an upload with overwrite", function()
+  after_each(job.check_end)
+
+  for _, one in ipairs {
+    { "the pipeline file", "." },
+    { "the input", "in", "in/0*.txt" },
+    { "the input", "in/deep", "in/deep/er/*" },
+    { "the workspace", "ws" },
+    { "the workspace", "all" },
+    { "the job's directory", "jobs", nil, { "--job-dir", "jobs/one" } },
+  } do
+    it("does not replace a folder that holds " .. one[1] .. ": " .. one[2], function()
+      local t = upload(":as_upload()", one[2], ", overwrite = true", one[3])
+      for _, name in ipairs { "in/deep/er/1.txt", "all/mine", "ws/mine", "jobs/mine" } do t:write(name, "mine\n") end
+      assert(lfs.link("all", t:path "link", true))
+      local env = { "TIDEMILL_WORKSPACE=" .. t:path(one[2] == "all" and "link/ws" or "ws") }
+      local args = { "run", "pipeline.lua", "--progress", "none" }
+      for _, arg in ipairs(one[4] or {}) do args[#args + 1] = arg end
+      local r = t:run(args, { env = env })
+      t:expect(r, 2)
+      has(r.err, "pipeline.lua:4: step 'score': destination '")
+      has(r.err, "would be replaced as a whole, and " .. one[1] .. " '")
+      for _, name in ipairs { "pipeline.lua", "score.lua", "in/deep/er/1.txt", "all/mine", "ws/mine", "jobs/mine" } do
+        assert.is_true(t:has(name), name)
+      end
+    end)
+  end
+end)
+
+describe("a link at the destination", function()
+  after_each(job.check_end)
+
+  for _, leads_to in ipairs { "empty", "nowhere" } do
+    it("of an upload is refused before anything is run, " .. leads_to, function()
+      local t = upload(":as_upload()", "out")
+      assert(lfs.mkdir(t:path "empty"))
+      assert(lfs.link(leads_to, t:path "out", true))
+      local r = t:run_job()
+      t:expect(r, 2)
+      has(r.err, "pipeline.lua:4: step 'score': destination '" .. t:path "out" .. "' of output 'there' is a link")
+      assert.is_false(t:has "job")
+    end)
+  end
+
+  it("of an archive is there, wherever it leads", function()
+    local t = upload(":as_archive()", "out")
+    assert(lfs.link("nowhere", t:path "out", true))
+    local r = t:run_job()
+    t:expect(r, 2)
+    has(r.err, "destination '" .. t:path "out" .. "' of output 'there' is there")
+    assert.equal("link", lfs.symlinkattributes(t:path "out", "mode"))
+  end)
+
+  it("that has been put there meanwhile stays, and the job can be gone on with", function()
+    local t = case ":as_upload()"
+    local p = start(t, "first")
+    wait_for_script(t, "first")
+    assert(lfs.link("nowhere", t:path "out", true))
+    t:write("go", "")
+    local r = t:finish(p)
+    t:expect(r, 2)
+    has(r.err, "is not free any more")
+    for name in lfs.dir(t.dir) do assert.is_nil(name:find "^out%.tidemill") end
+    os.remove(t:path "out")
+    t:expect(t:run { "resume", "first", "--progress", "none" }, 0)
+    assert.is_true(t:has "out/parallel_run_step.txt")
+  end)
 end)

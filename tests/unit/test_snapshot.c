@@ -96,12 +96,14 @@ static void the_whole_folder(void **state)
   file_put(w.dir, "src/.tidemill/jobs/a", "x", 0600);
   file_put(w.dir, "src/old-job/job.json", "{}", 0600);
   file_put(w.dir, "src/old-job/lock", "", 0600);
+  file_put(w.dir, "src/ours/workspace.db", "x", 0600);
+  file_put(w.dir, "src/ours/jobs/a", "x", 0600);
   struct tm_snapshot s = taken(&w);
   has_text(w.to, "lib/tool", "#!/bin/sh\n");
   has_text(w.to, "lib/empty", "");
   has_text(w.to, "score.lua", "function run() end");
-  const char *const left_out[] = { ".git", ".tidemill", "old-job", "job" };
-  for (size_t i = 0; i < 4; i++)
+  const char *const left_out[] = { ".git", ".tidemill", "old-job", "job", "ours" };
+  for (size_t i = 0; i < TM_COUNT_OF(left_out); i++)
     is_absent(w.to, left_out[i]);
   struct tm_stat st;
   char *tool = tm_path_join(w.to, "lib/tool");

@@ -1,0 +1,15 @@
+/* own_folder.h - the destination of an upload is one folder, which is replaced as a whole (upload.h): with `overwrite` all that was
+ * in it is removed. That must be nothing that the pipeline lives from.
+ */
+#ifndef TM_RUN_OWN_FOLDER_H
+#define TM_RUN_OWN_FOLDER_H
+
+#include "plan/pipeline.h"
+#include "sys/fs.h"
+
+/* Looks alone. TM_EUSAGE: a destination of `step` is a link, or it is or holds the pipeline file, a script or an input of a step, or
+ * one of `dirs`: the workspace, the job's directory (absolute; NULL: there is none). */
+int tm_own_folder_check(const struct tm_fs *fs, const struct tm_pipeline *pipeline,
+                        const struct tm_step *step, const char *const dirs[2], struct tm_err *err);
+
+#endif
