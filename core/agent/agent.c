@@ -233,7 +233,6 @@ static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_resu
     tm_buf_release(&a->payload);
 }
 
-/* Checks, and calls run(). Fills what the head says of it. */
 /* What the script has made of files that were taken away from it is not to be trusted. */
 static int say_lost(struct tm_agent *a, int code)
 {
@@ -244,6 +243,7 @@ static int say_lost(struct tm_agent *a, int code)
   return code < 0 ? code : TM_ECHANGED;
 }
 
+/* Checks, and calls run(). Fills what the head says of it. */
 static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
                      struct tm_result_head *head)
 {
