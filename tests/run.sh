@@ -94,8 +94,8 @@ check()
   done < <(results_of "$report")
 }
 
-# A folder in memory for what tests write, where there is room for it and programs may be run; else nothing. Both a disk and
-# memory are seen so, and many small files that come and go are dear on some disks.
+# A folder in memory for what tests write, where there is room for it and programs may be run; else nothing: many small files
+# that come and go are dear on some disks. Whole jobs see both.
 memory_folder()
 {
   local dir free
@@ -131,13 +131,14 @@ fi
 
 CC=gcc build build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON
 check build lint -R '^lint/' -j "$jobs"
-check build tests -E '^lint/' -j "$tests_at_once"
+memory=$(memory_folder)
+trap '[ -z "$memory" ] || rm -rf "$memory"' EXIT
+TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E '^(lint|job)/' -j "$tests_at_once"
+check build jobs -R '^job/' -j "$tests_at_once" # on the disk
 
 # Warnings of gcc under the sanitizers are not errors: there it sees uses before initialization that are none. Less
 # optimized it is built in two thirds of the time, and its tests run as fast. A report has its lines with -g1 too.
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DTM_SANITIZE=ON
-memory=$(memory_folder)
-trap '[ -z "$memory" ] || rm -rf "$memory"' EXIT
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs * 2))
 
 # Built for its warnings, which clang gives without optimizing.
