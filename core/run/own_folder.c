@@ -46,22 +46,28 @@ static int check(const struct look *l, const char *what, const char *path)
                     l->out->destination, l->out->name, what, path);
 }
 
-/* What a pattern may match is below the folder that it begins with. */
+/* What a pattern may match is below this, to free(); a path that is none is itself. */
+static char *folder_of(const char *path)
+{
+  size_t fixed = strcspn(path, "*?[{\\");
+
+  if (!path[fixed])
+    return tm_xstrdup(path);
+  while (fixed > 0 && path[fixed - 1] != '/')
+    fixed--;
+  return tm_xstrndup(path, fixed);
+}
+
+/* The pipeline's own folder is no pattern, whatever its name is. */
 static int check_input(const struct look *l, const struct tm_dataset *d)
 {
   int rc = 0;
 
   for (size_t i = 0; i < d->paths_len && d->base_dir && !d->step && rc == 0; i++) {
-    char *path = tm_path_absolute(d->base_dir, d->paths[i]), *folder = NULL;
-    size_t fixed = strcspn(path, "*?[{\\");
-    if (path[fixed]) {
-      path[fixed] = 0;
-      folder =
-          fixed > 1 && path[fixed - 1] == '/' ? tm_xstrndup(path, fixed - 1) : tm_path_dir(path);
-    }
-    rc = check(l, "the input", folder ? folder : path);
+    char *below = folder_of(d->paths[i]), *folder = tm_path_absolute(d->base_dir, below);
+    rc = check(l, "the input", folder);
     free(folder);
-    free(path);
+    free(below);
   }
   return rc;
 }

@@ -127,6 +127,21 @@ describe("an upload with overwrite", function()
   end
 end)
 
+describe("an upload in a folder that is named like a pattern", function()
+  after_each(job.check_end)
+
+  it("does not replace its inputs", function()
+    local t = upload(":as_upload()", "in", ", overwrite = true", "in/0*.txt")
+    for _, name in ipairs { "pipeline.lua", "score.lua" } do t:write("p[1]/" .. name, t:read(name)) end
+    t:write("p[1]/in/0.txt", "mine\n")
+    local env = { "TIDEMILL_WORKSPACE=" .. t:path "ws" }
+    local r = t:run({ "run", "p[1]/pipeline.lua", "--progress", "none" }, { env = env })
+    t:expect(r, 2)
+    has(r.err, "would be replaced as a whole, and the input '" .. t:path "p[1]/in" .. "' is in it")
+    assert.equal("mine\n", t:read "p[1]/in/0.txt")
+  end)
+end)
+
 describe("a link at the destination", function()
   after_each(job.check_end)
 
