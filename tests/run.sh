@@ -140,7 +140,7 @@ check build disk -R "$on_disk" -j "$tests_at_once"
 # Warnings of gcc under the sanitizers are not errors: there it sees uses before initialization that are none. Less
 # optimized it is built in two thirds of the time, and its tests run as fast. A report has its lines with -g1 too.
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DTM_SANITIZE=ON
-TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs * 2))
+TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs + 1))
 
 # Built for its warnings, which clang gives without optimizing.
 CC=clang build build-clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O0 -DTM_WERROR=ON
