@@ -1,8 +1,10 @@
---- Sweeps: a job is disturbed at its file calls in turn. All of them with TM_LONG, else some, others each time; TM_SEED
---- repeats a choice.
+--- Sweeps: a job is disturbed at its file calls in turn. All of them with TM_LONG, else some,
+--- others each time; TM_SEED repeats a choice.
 local sweep = { LONG = os.getenv "TM_LONG" ~= nil, LIMIT = 20 }
 
-math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+--- What the choices begin with; a test that prints its counts prints this too.
+sweep.SEED = tonumber(os.getenv "TM_SEED") or os.time()
+math.randomseed(sweep.SEED)
 
 --- Options of run_job(): what happens to the supervisor's file calls (tests/fault).
 ---@param plan string "kill@7", "fail@7:EIO", "short@7", "record:FILE"
@@ -12,7 +14,8 @@ function sweep.faults(plan, limit)
   return { env = { "TM_FAULTS=" .. plan }, limit = limit or sweep.LIMIT }
 end
 
---- Runs the case undisturbed: how many file calls that takes, and how many of them change something.
+--- Runs the case undisturbed: how many file calls that takes, and how many of them change
+--- something.
 ---@param t table a case of support.job
 ---@param arguments? string[] of the run
 ---@return integer calls
@@ -27,7 +30,8 @@ function sweep.count(t, arguments)
   return calls, changes
 end
 
---- The calls to take of 1 .. n: all of them, or about `wanted`, evenly spread from a random first one on.
+--- The calls to take of 1 .. n: all of them, or about `wanted`, evenly spread from a random first
+--- one on.
 ---@param n integer
 ---@param wanted integer
 ---@return integer[]
