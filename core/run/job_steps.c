@@ -443,11 +443,18 @@ void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
       tm_supervisor_set_node(job->steps[i].s, node);
 }
 
+/* A step whose last worker is lost may end by it, and another one begins: only when all steps have
+ * lost the node. Begun earlier, it would get the new node and lose that as well. */
 void tm_job_steps_lose_node(struct tm_job *job)
 {
+  bool was_going = job->is_going;
+
+  job->is_going = true;
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_lose_node(job->steps[i].s);
+  job->is_going = was_going;
+  tm_job_steps_go(job);
 }
 
 void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err)

@@ -81,3 +81,25 @@ describe("kill -9 of a pipeline's supervisor", function()
     end
   end)
 end)
+
+describe("kill -9 of the keeper while a step ends", function()
+  after_each(job.check_end)
+
+  it("does not hold up the next step", function()
+    local t = job.case()
+    t:inputs(3)
+    t:script [[
+      local ffi = require "ffi"
+      ffi.cdef "int getppid(void); int kill(int pid, int signal);"
+      function run(m) return names_of(m) end
+      function shutdown() ffi.C.kill(ffi.C.getppid(), 9) end]]
+    t:script("function run(m) local n = 0 for _ in io.lines(m[1]) do n = n + 1 end return { n } end", "count.lua")
+    steps.pipeline(t, [[
+      step("first", "score.lua", files "in/*", { output = output.rows }),
+      step("second", "count.lua", output.rows),
+    ]])
+    t:expect_job(0, nil, { limit = 30 })
+    assert.same({ "3" }, t:sorted_lines "job/second/output/parallel_run_step.txt")
+    t:wait_for_none()
+  end)
+end)
