@@ -56,19 +56,23 @@ local STEPS = [[
 
 local ISOLATED = "isolate_failures = true, error_threshold = 7"
 
+local UPLOAD =
+  [[local there = tm.OutputFileDatasetConfig { name = "there", destination = %q }:as_upload()]]
+
 --- A new case. `o.isolate`: with a bad item; `o.padding`: bytes in each row and file besides its
 --- name; `o.upload`: where the rows of `read` go.
 ---@param o? table
 function chain.new(o)
   o = o or {}
   local t = job.case()
-  t.upload, t.padding, t.bad = t:path(o.upload or "out/there"), o.padding or 0, o.isolate and chain.BAD
+  t.upload = t:path(o.upload or "out/there")
+  t.padding, t.bad = o.padding or 0, o.isolate and chain.BAD
   t:inputs(chain.ITEMS)
   t:script(WRITE:format(t.padding, t.bad or 0))
   t:script(READ, "read.lua")
   t:script(COUNT, "count.lua")
   steps.pipeline(t, STEPS:format(o.isolate and ISOLATED or "error_threshold = 0"),
-    ("local there = tm.OutputFileDatasetConfig { name = 'there', destination = %q }:as_upload()"):format(t.upload))
+    UPLOAD:format(t.upload))
   return t
 end
 
@@ -85,8 +89,9 @@ end
 --- be.
 local function good_names(t, what, lost)
   local names, failed = job.names(chain.ITEMS), {}
-  if t:has "job/write/failed_items.jsonl" then
-    for line in t:read("job/write/failed_items.jsonl"):gmatch "[^\n]+" do
+  local list = t.job_dir .. "/write/failed_items.jsonl"
+  if t:has(list) then
+    for line in t:read(list):gmatch "[^\n]+" do
       local number = tonumber(json.decode(line).item:match "(%d+)%.txt$")
       assert.is_nil(failed[number], what .. ": an item failed twice")
       failed[number], lost = true, number == t.bad and lost or lost - 1
@@ -110,7 +115,8 @@ function chain.expect_rows(t, what, o)
   for _, folder in ipairs { t.job_dir .. "/write/output", t.job_dir .. "/read/output", t.upload } do
     assert.same(rows, t:sorted_lines(folder .. "/parallel_run_step.txt"), what .. ": " .. folder)
   end
-  assert.same({ tostring(#names), tostring(#names) }, t:sorted_lines "job/count/output/parallel_run_step.txt", what)
+  local counts = t:sorted_lines(t.job_dir .. "/count/output/parallel_run_step.txt")
+  assert.same({ tostring(#names), tostring(#names) }, counts, what)
   local files = t.job_dir .. "/write/output.files"
   assert.same(names, names_in(files), what)
   for i, name in ipairs(names) do assert.equal(rows[i], t:read(files .. "/" .. name), what) end
