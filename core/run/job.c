@@ -18,6 +18,7 @@
 #include "run/chronicle.h"
 #include "run/definition.h"
 #include "run/job_own.h"
+#include "run/temp_dirs.h"
 #include "run/job_record.h"
 #include "run/preflight.h"
 #include "run/registering.h"
@@ -274,6 +275,18 @@ static void on_note(void *data, const char *text)
   tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
 }
 
+/* Afterwards nothing of the node runs. A keeper reports the end of a worker before it removes the
+ * worker's folders: one that is killed in between has left them to us. */
+static void close_node(struct tm_job *job, struct tm_node *node)
+{
+  job->node = NULL;
+  if (tm_node_close(node))
+    return;
+  for (size_t i = 0; i < job->steps_len; i++)
+    if (job->steps[i].s)
+      tm_temp_dirs_remove_all(job->dir.path, job->steps[i].own.dir);
+}
+
 static void on_node_lost(void *data, const char *text)
 {
   struct tm_job *job = data;
@@ -281,7 +294,7 @@ static void on_node_lost(void *data, const char *text)
 
   job->node = NULL;
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
-  tm_node_close(node); /* first: after it nothing of the node runs any more */
+  close_node(job, node);
   tm_job_steps_lose_node(job);
   if (!job->is_ended && !job->node && tm_job_steps_need_node(job))
     tm_job_start_node(job);
@@ -461,8 +474,7 @@ void tm_job_end(struct tm_job *job)
 
   job->is_ended = true;
   tm_timer_stop(&job->tick);
-  tm_node_close(job->node);
-  job->node = NULL;
+  close_node(job, job->node);
   judge(job);
   if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
     fail_end(job);

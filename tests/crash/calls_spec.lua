@@ -71,7 +71,7 @@ describe("a kill at an exact system call", function()
     local counts, why = count_calls()
     if not counts then return pending("needs the right to trace processes: " .. why) end
     job.check_end()
-    local rounds, tried = sweep.LONG and 500 or 14, { first = 0, other = 0, again = 0 }
+    local rounds, tried = sweep.LONG and 500 or 10, { first = 0, other = 0, again = 0 }
     for round = 1, rounds do
       local t, lost = chain.new { isolate = true }, 0
       local function kill(how, more)
@@ -98,6 +98,20 @@ describe("a kill at an exact system call", function()
       :format(rounds, tried.first, tried.other, tried.again, sweep.SEED))
     assert.is_true(tried.first + tried.other > rounds / 2)
   end)
+
+  it("of a keeper that removes the folders of workers leaves none of them", function()
+    local counts, why = count_calls()
+    if not counts then return pending("needs the right to trace processes: " .. why) end
+    job.check_end()
+    for n = counts.unlink - (sweep.LONG and 30 or 3), counts.unlink do -- the last ones are the keeper's
+      local t, what = chain.new { isolate = true }, "kill unlink " .. n
+      t:run_job(nil, disturbed(t, "kill", "unlink", tostring(n)))
+      t:wait_for_none()
+      chain.expect_whole(t, what, { limit = LIMIT, lost = 2 })
+      chain.expect_tidy(t, what)
+      job.check_end()
+    end
+  end)
 end)
 
 describe("an error of a system call", function()
@@ -107,7 +121,7 @@ describe("an error of a system call", function()
     local counts, why = count_calls()
     if not counts then return pending("needs the right to trace processes: " .. why) end
     job.check_end()
-    local classes, rounds, tried = {}, sweep.LONG and 800 or 18, { hits = 0, [0] = 0, 0, 0, 0 }
+    local classes, rounds, tried = {}, sweep.LONG and 800 or 12, { hits = 0, [0] = 0, 0, 0, 0 }
     for class in pairs(ERRORS) do classes[#classes + 1] = class end
     table.sort(classes)
     for _ = 1, rounds do
