@@ -14,7 +14,7 @@
 #include "archives.h"
 #include "base/mem.h"
 #include "data/entry_load.h"
-#include "data/files/entry.h"
+#include "data/files/entry_own.h"
 
 #define N 40
 
@@ -205,6 +205,11 @@ static void what_is_wrong_with_an_entry_is_said(void **state)
     { .name = "place", .text = "some text", .place = 3 },
     { .name = "secret", .text = "x", .flags = 1 },
     { .name = "good", .text = "some text", .method = 8 },
+    { .name = "empty, it says", .text = "some text", .method = 8, .empty = true },
+    { .name = "empty", .text = "", .method = 8 },
+    { .name = "bzip2", .text = "some text", .method = 12 },
+    { .name = "bzip2-crc", .text = "some text", .method = 12, .crc_change = 1 },
+    { .name = "bzip2-longer", .text = "some text", .method = 12, .size = 4 },
     { .name = "padding, so that places fit", .text = "................................" },
   };
   rig_init(&g);
@@ -218,7 +223,60 @@ static void what_is_wrong_with_an_entry_is_said(void **state)
   expect_error(&g, 5, TM_EDAMAGE, "there is no header where the directory of the archive says");
   expect_error(&g, 6, TM_EINPUT, "a fault");
   expect_text(&g, 7, 100, "some text");
+  expect_error(&g, 8, TM_EDAMAGE, "it holds more than the directory of the archive says");
+  expect_text(&g, 9, 100, "");
+  expect_text(&g, 10, 100, "some text");
+  expect_error(&g, 11, TM_EINPUT, "bad CRC");
+  expect_error(&g, 12, TM_EDAMAGE, "it holds more than the directory of the archive says");
   rig_release(&g);
+}
+
+/* Reads the only entry of a zip in pieces of this size: exactly the text, or the test fails. */
+static void expect_exact(const struct tm_buf *zip, const char *text, size_t n, size_t piece)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_zip_entry *spare = NULL;
+  struct tm_entry_place place = { .how = TM_ENTRY_IN_ZIP,
+                                  .method = 8,
+                                  .crc = tm_get_u32(zip->data + 14),
+                                  .packed = tm_get_u32(zip->data + 18),
+                                  .size = (int64_t)n };
+  struct tm_stream *s = tm_stream_of_bytes(zip->data, zip->len);
+  struct tm_zip_entry *z = tm_zip_entry_open(s, "t.zip", &place, &spare, &err);
+  char *p = tm_xmalloc(piece);
+  int64_t at = 0, got;
+  while ((got = tm_zip_entry_read(z, p, piece, &err)) > 0) {
+    assert_true(at + got <= (int64_t)n);
+    assert_memory_equal(p, text + at, (size_t)got);
+    at += got;
+  }
+  if (got < 0)
+    fail_msg("%zu bytes in pieces of %zu, after %lld: %s", n, piece, (long long)at, err.text);
+  assert_int_equal(at, n);
+  tm_zip_entry_close(z, NULL);
+  tm_stream_close(s);
+  free(p);
+}
+
+/* Runs compress so well that the decoder holds output back when its input has ended. */
+static void an_entry_of_any_length_is_read_to_its_end(void **state)
+{
+  enum { LONGEST = 300000, STEP = 4099 };
+  static const char *const patterns[] = { "\0", " ", "one line, repeated: 0123456789 abcdef\n" };
+  static const size_t lengths[] = { 1, 1, 38 };
+  char *text = tm_xmalloc(LONGEST);
+  for (size_t k = 0; k < TM_COUNT_OF(patterns); k++) {
+    for (size_t i = 0; i < LONGEST; i++)
+      text[i] = patterns[k][i % lengths[k]];
+    for (size_t n = 1; n < LONGEST; n += STEP) {
+      struct zip_member m = { .name = "t", .text = text, .method = 8, .len = n };
+      struct tm_buf zip = zip_make(&m, 1);
+      expect_exact(&zip, text, n, 8192);
+      expect_exact(&zip, text, n, 262144);
+      tm_buf_release(&zip);
+    }
+  }
+  free(text);
 }
 
 static void an_archive_that_has_changed_is_told(void **state)
@@ -383,6 +441,7 @@ int main(void)
     cmocka_unit_test(entries_are_read_in_any_order),
     cmocka_unit_test(two_are_read_at_the_same_time),
     cmocka_unit_test(what_is_wrong_with_an_entry_is_said),
+    cmocka_unit_test(an_entry_of_any_length_is_read_to_its_end),
     cmocka_unit_test(an_archive_that_has_changed_is_told),
     cmocka_unit_test(entries_become_files_for_their_mini_batch_alone),
     cmocka_unit_test(entries_stay_names_where_they_are_not_wanted_as_files),

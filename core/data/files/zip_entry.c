@@ -1,10 +1,11 @@
-/* zip_entry.c - the contents of an entry of a zip, from its local header on.
+/* zip_entry.c - reads the contents of a zip entry, starting at its local header.
  *
- * Stored and deflated entries are ours (nearly all are; one read of the file each, where they are short), all other methods
- * libarchive's.
+ * This file decodes stored and deflated entries, which nearly all entries are. A short entry costs one read of the file.
+ * libarchive decodes all other methods.
  *
- *  (1) No more bytes are given than the directory says, and not fewer.
- *  (2) The check sum is compared before the last bytes are given.
+ *  (1) An entry gives exactly as many bytes as the directory states, whatever the method.
+ *  (2) The check sum of the directory is compared before the last bytes are given, whatever the method.
+ *  (3) Deflated data end too early only when all input is used and the decoder makes no progress.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,8 @@ void tm_zip_entry_close(struct tm_zip_entry *z, struct tm_zip_entry **spare)
   *spare = z;
 }
 
+static int finish(struct tm_zip_entry *z, struct tm_err *err);
+
 struct tm_zip_entry *tm_zip_entry_open(struct tm_stream *file, const char *path,
                                        const struct tm_entry_place *place,
                                        struct tm_zip_entry **spare, struct tm_err *err)
@@ -143,6 +146,8 @@ struct tm_zip_entry *tm_zip_entry_open(struct tm_stream *file, const char *path,
       place->method == STORED || place->method == DEFLATED ? begin(z, err) : begin_walk(z, err);
   if (rc == 0 && place->method == DEFLATED)
     begin_inflate(z);
+  if (rc == 0 && place->size == 0) /* nobody reads it */
+    rc = finish(z, err);
   if (rc == 0)
     return z;
   tm_zip_entry_close(z, spare);
@@ -162,10 +167,12 @@ static int64_t read_stored(struct tm_zip_entry *z, char *p, size_t n, struct tm_
   return (int64_t)n;
 }
 
+/* zlib holds back output that does not fit, up to 258 bytes: it is asked for more after it has taken the last input, too (3). */
 static int64_t inflate_some(struct tm_zip_entry *z, void *p, size_t n, struct tm_err *err)
 {
   uInt room = n < (1u << 30) ? (uInt)n : 1u << 30;
-  int rc = fill(z, err);
+  bool has_input = z->at < z->len || z->in < z->in_end;
+  int rc = has_input ? fill(z, err) : 0;
   if (rc < 0)
     return rc;
   z->z.next_in = (Bytef *)z->input + z->at;
@@ -177,21 +184,30 @@ static int64_t inflate_some(struct tm_zip_entry *z, void *p, size_t n, struct tm
   z->has_ended = rc == Z_STREAM_END;
   if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
     return damaged(err, z->z.msg ? z->z.msg : "its data cannot be decoded");
+  if (!has_input && !z->has_ended && z->z.avail_out == room)
+    return damaged(err, "its data end too early");
   return (int64_t)(room - z->z.avail_out);
 }
 
-/* All has been given that there should be: is there more? Keeps (1). */
+/* The decoder has given all that the directory states. Does it hold more? */
 static int check_end(struct tm_zip_entry *z, struct tm_err *err)
 {
+  int64_t got = 0;
   char more;
-  while (z->place.method == DEFLATED && !z->has_ended) {
-    int64_t got = inflate_some(z, &more, 1, err);
-    if (got < 0)
-      return (int)got;
-    if (got > 0)
-      return damaged(err, "it holds more than the directory of the archive says");
-  }
-  return 0;
+  if (z->walk != NULL)
+    got = tm_walk_read(z->walk, &more, 1, err);
+  while (z->place.method == DEFLATED && !z->has_ended && got == 0)
+    got = inflate_some(z, &more, 1, err);
+  if (got > 0)
+    return damaged(err, "it holds more than the directory of the archive says");
+  return (int)got;
+}
+
+/* Keeps (1) and (2). */
+static int finish(struct tm_zip_entry *z, struct tm_err *err)
+{
+  int rc = check_end(z, err);
+  return rc == 0 && z->crc != z->place.crc ? damaged(err, "its check sum is wrong") : rc;
 }
 
 static int64_t read_own(struct tm_zip_entry *z, char *p, size_t n, struct tm_err *err)
@@ -206,7 +222,6 @@ static int64_t read_own(struct tm_zip_entry *z, char *p, size_t n, struct tm_err
       return got;
     done += (size_t)got;
   }
-  z->crc = (uint32_t)crc32(z->crc, (const Bytef *)p, (uInt)n);
   return (int64_t)n;
 }
 
@@ -222,11 +237,8 @@ int64_t tm_zip_entry_read(struct tm_zip_entry *z, void *p, size_t n, struct tm_e
     return got;
   if (got < (int64_t)n)
     return damaged(err, "its data end too early");
+  z->crc = (uint32_t)crc32(z->crc, p, (uInt)got);
   z->out += got;
-  if (z->out < z->place.size || z->walk)
-    return got;
-  int rc = check_end(z, err);
-  if (rc == 0 && z->crc != z->place.crc)
-    rc = damaged(err, "its check sum is wrong"); /* keeps (2) */
+  int rc = z->out == z->place.size ? finish(z, err) : 0;
   return rc < 0 ? rc : got;
 }
