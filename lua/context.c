@@ -17,11 +17,7 @@
 #include "data/key.h"
 #include "sys/fs.h"
 
-#define MARK_MAX       4000u       /* bytes of a message that are kept */
-#define MARKS_LONG_MAX (16u << 20) /* of all of them; what comes behind is cut to */
-#define MARK_SHORT_MAX 40u         /* this, and */
-#define MARKS_MAX      (32u << 20) /* behind this dropped */
-#define FILES_MAX      (4u << 20)  /* bytes of names */
+#define FILES_MAX (4u << 20) /* bytes of names */
 
 static int refuse_write(lua_State *L)
 {
@@ -44,15 +40,10 @@ static struct tm_lua_context *check_call(lua_State *L, const char *method)
   if (!lua_rawequal(L, 1, -1))
     luaL_error(L, "%s is a method: call it as context:%s(...), with a colon", method, method);
   lua_pop(L, 1);
-  if (c->call == NULL)
+  if (c->marks.call == NULL)
     luaL_error(L, "context:%s() is for the mini-batch that run() has in hand, and it has none now",
                method);
   return c;
-}
-
-static size_t room_for_message(const struct tm_buf *marks)
-{
-  return marks->len < MARKS_LONG_MAX ? MARK_MAX : marks->len < MARKS_MAX ? MARK_SHORT_MAX : 0;
 }
 
 /* context:fail(i, message). Marked twice: the first reason stands. */
@@ -62,21 +53,11 @@ static int context_fail(lua_State *L)
   lua_Number i = luaL_checknumber(L, 2);
   size_t len = 0;
   const char *message = luaL_optlstring(L, 3, "marked as failed", &len);
-  uint32_t items = c->call->items;
+  uint32_t items = c->marks.call->items;
   if (!(i >= 1 && i <= items) || i != (lua_Number)(uint32_t)i)
     return luaL_error(L, "context:fail(i, message): i is %f; expected an item's number, 1 to %d", i,
                       (int)items);
-  uint32_t at = (uint32_t)i - 1;
-  if (c->marked.len == 0)
-    memset(tm_buf_extend(&c->marked, items / 8 + 1), 0, items / 8 + 1);
-  bool is_marked = c->marked.data[at / 8] & 1 << at % 8;
-  c->marked.data[at / 8] = (char)(c->marked.data[at / 8] | 1 << at % 8);
-  if (is_marked || c->call->extras == NULL)
-    return 0;
-  struct tm_buf *marks = &c->call->extras->marks;
-  size_t room = room_for_message(marks);
-  tm_buf_add_u32(marks, c->call->numbers ? c->call->numbers[at] : at + 1);
-  tm_buf_add_bytes32(marks, message, len < room ? len : room);
+  tm_lua_marks_add(&c->marks, (uint32_t)i - 1, message, len);
   return 0;
 }
 
@@ -114,7 +95,7 @@ static char *place_of(const struct tm_lua_context *c, const char *name)
   const struct tm_setup *s = c->setup;
   if (s->staging_dir == NULL || *s->staging_dir == 0)
     return tm_output_file_place(s->output_dir, name);
-  char *staging = tm_staging_path(s->staging_dir, s->worker_name, c->call->seq);
+  char *staging = tm_staging_path(s->staging_dir, s->worker_name, c->marks.call->seq);
   char *path = tm_output_file_staged(staging, name);
   free(staging);
   return path;
@@ -124,7 +105,7 @@ static char *place_of(const struct tm_lua_context *c, const char *name)
 static void push_path(lua_State *L, const struct tm_lua_context *c, const char *output,
                       const char *path_in_it)
 {
-  struct tm_extras *extras = c->call->extras;
+  struct tm_extras *extras = c->marks.call->extras;
   char *name = tm_output_file_name(output, path_in_it), *path = place_of(c, name);
   char kept[4096 + TM_OUTPUT_NAME_MAX];
   bool fits = strlen(path) < sizeof(kept);
@@ -194,7 +175,7 @@ static int context_output_file(lua_State *L)
                       "context:output_file(name): name is '%s'; expected the name of a file in the "
                       "output folder, perhaps with folders before it, without '..' and line breaks",
                       name);
-  struct tm_extras *extras = c->call->extras;
+  struct tm_extras *extras = c->marks.call->extras;
   if (extras != NULL && extras->files.len > FILES_MAX)
     return luaL_error(L, "context:output_file('%s'): too many files for one mini-batch", name);
   push_path(L, c, output, name);
@@ -205,7 +186,7 @@ static int context_output_file(lua_State *L)
 static int context_open(lua_State *L)
 {
   struct tm_lua_context *c = check_call(L, "open");
-  return tm_lua_reader_open(L, &c->readers, c->call, 2);
+  return tm_lua_reader_open(L, &c->readers, &c->marks, 2);
 }
 
 static void set_method(lua_State *L, struct tm_lua_context *c, const char *name,
@@ -218,14 +199,14 @@ static void set_method(lua_State *L, struct tm_lua_context *c, const char *name,
 
 void tm_lua_context_release(struct tm_lua_context *c)
 {
-  tm_buf_release(&c->marked);
+  tm_lua_marks_release(&c->marks);
   tm_lua_readers_release(&c->readers);
 }
 
 void tm_lua_context_end(struct tm_lua_context *c)
 {
   tm_lua_readers_end(&c->readers);
-  c->call = NULL;
+  tm_lua_marks_end(&c->marks);
 }
 
 void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup)
@@ -328,8 +309,7 @@ void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm
   lua_rawgeti(L, LUA_REGISTRYINDEX, c->handle_ref);
   lua_rawgeti(L, LUA_REGISTRYINDEX, c->fields_ref); /* [handle, fields] */
   int fields = lua_gettop(L);
-  c->call = call;
-  c->marked.len = 0;
+  tm_lua_marks_begin(&c->marks, call);
   lua_pushnumber(L, (lua_Number)call->index);
   lua_setfield(L, fields, "minibatch_index");
   if (call->try != c->try) {

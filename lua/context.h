@@ -7,7 +7,8 @@
  *                             isolated
  *
  *   context:fail(i, message)  item i of mini_batch has failed, for this reason: it never counts as succeeded
- *   context:open(item)        a reader of the contents of an item of the mini-batch (reader.h)
+ *   context:open(item)        a reader of the contents of an item of the mini-batch (reader.h); an item that it cannot read
+ *                             has failed
  *   context:output_file(name, output) a path for a file that gets this name in output_dir, or in that output, when the mini-batch
  *                             is committed
  *   source, global_row_index_lower_bound   of rows of one file: its path; the number of the first in it, from 0, where known
@@ -22,6 +23,7 @@
 #include <lua.h>
 
 #include "agent/script.h"
+#include "lua/marks.h"
 #include "lua/reader.h"
 
 struct tm_lua_context {
@@ -32,9 +34,8 @@ struct tm_lua_context {
   bool has_range;      /* source is set */
   const char *dataset; /* Lua's own string, held by the fields */
   const struct tm_setup *setup;
-  const struct tm_run_call *call; /* whose run() it is now; NULL between two */
+  struct tm_lua_marks marks;
   struct tm_lua_readers readers;
-  struct tm_buf marked; /* a bit for each item that has been marked; cleared with the next call */
 };
 
 /* Once per state. May raise (memory). `c` and `setup` live as long as the state. */

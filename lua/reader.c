@@ -3,6 +3,8 @@
  *  (1) A reader is in the list of those that are open as long as it holds anything of core's: the end of run() finds it, whoever
  *      keeps the userdata.
  *  (2) What malloc gave belongs to the reader before anything can raise.
+ *  (3) An error of a read marks the item before it is raised. So does an entry of an archive that cannot be opened, although
+ *      that returns nil: whether damage shows at once or later, the item has failed.
  */
 #include "lua/reader.h"
 
@@ -20,6 +22,8 @@
 
 struct tm_lua_reader {
   struct tm_entry *entry; /* NULL: closed */
+  struct tm_lua_marks *marks;
+  uint32_t number; /* of the item, from 0 */
   struct tm_lua_readers *list;
   struct tm_lua_reader *next, *before;
   struct tm_buf ahead; /* read, and not given; */
@@ -47,7 +51,7 @@ void tm_lua_readers_end(struct tm_lua_readers *readers) /* keeps (1) */
 {
   while (readers->first != NULL)
     end(readers->first);
-  readers->at = 0;
+  readers->at = readers->number = 0;
 }
 
 void tm_lua_readers_release(struct tm_lua_readers *readers)
@@ -59,35 +63,36 @@ void tm_lua_readers_release(struct tm_lua_readers *readers)
 
 /* ---- opening ---- */
 
-/* The item of this text; the search goes on behind the last one. */
+/* Finds the item of this path; the search begins behind the last one. Fills its number, from 0. */
 static bool find_item(struct tm_lua_readers *readers, const struct tm_run_call *call,
-                      const char *path, size_t len, struct tm_item *out)
+                      const char *path, size_t len, struct tm_item *out, uint32_t *number)
 {
   struct tm_reader r;
-  if (readers->at > call->bytes_len)
-    readers->at = 0;
   for (int pass = 0; pass < 2; pass++) {
-    size_t from = pass == 0 ? readers->at : 0;
-    tm_reader_init(&r, call->bytes + from, call->bytes_len - from);
-    while (tm_item_next(&r, out))
-      if (out->path_len == len && memcmp(out->path, path, len) == 0) {
-        readers->at = (size_t)(r.at - call->bytes);
+    tm_reader_init(&r, call->bytes + readers->at, call->bytes_len - readers->at);
+    while (tm_item_next(&r, out)) {
+      *number = readers->number++;
+      readers->at = (size_t)(r.at - call->bytes);
+      if (out->path_len == len && memcmp(out->path, path, len) == 0)
         return true;
-      }
+    }
+    readers->at = readers->number = 0;
   }
   return false;
 }
 
 static int push_reader_type(lua_State *L);
 
-int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, const struct tm_run_call *call,
+int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, struct tm_lua_marks *marks,
                        int arg)
 {
+  const struct tm_run_call *call = marks->call;
   struct tm_err err = TM_ERR_NONE;
   struct tm_item item;
   size_t len;
+  uint32_t number;
   const char *path = luaL_checklstring(L, arg, &len);
-  if (call->frame != NULL || !find_item(readers, call, path, len, &item))
+  if (call->frame != NULL || !find_item(readers, call, path, len, &item, &number))
     return luaL_error(L, "context:open(item): '%s' is no item of this mini-batch", path);
   struct tm_lua_reader *r = lua_newuserdata(L, sizeof *r);
   memset(r, 0, sizeof *r);
@@ -96,8 +101,12 @@ int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, const struc
   if (call->entries == NULL && readers->files == NULL)
     readers->files = tm_entries_new(tm_fs_real(), NULL);
   r->entry = tm_entry_open(call->entries ? call->entries : readers->files, &item, &err);
+  if (r->entry == NULL && item.is_entry)
+    tm_lua_marks_add(marks, number, err.text, strlen(err.text));
   if (r->entry == NULL)
     return tm_lua_push_err(L, &err);
+  r->marks = marks;
+  r->number = number;
   r->list = readers;
   r->next = readers->first;
   if (r->next != NULL)
@@ -176,10 +185,18 @@ static int64_t push_bytes(lua_State *L, struct tm_lua_reader *r, size_t n, struc
   return got < 0 ? got : (int64_t)done;
 }
 
-static int give(lua_State *L, int64_t rc, struct tm_err *err)
+/* Keeps (3). */
+static int raise_unread(lua_State *L, struct tm_lua_reader *r, const struct tm_err *err)
+{
+  tm_lua_marks_add(r->marks, r->number, err->text, strlen(err->text));
+  return tm_lua_raise(L, err);
+}
+
+/* What was pushed; nil for nothing (0). Negative: raises. */
+static int give(lua_State *L, struct tm_lua_reader *r, int64_t rc, const struct tm_err *err)
 {
   if (rc < 0)
-    return tm_lua_push_err(L, err);
+    return raise_unread(L, r, err);
   if (rc == 0)
     lua_pushnil(L);
   return 1;
@@ -196,17 +213,17 @@ static int reader_read(lua_State *L)
     int64_t got = n > 0 || r->at < r->ahead.len ? 1 : fill(r, &err); /* 0 bytes: is there more? */
     if (got > 0)
       got = push_bytes(L, r, (size_t)n, &err) + (n == 0);
-    return give(L, got, &err);
+    return give(L, r, got, &err);
   }
   const char *what = luaL_optstring(L, 2, "*l");
   what += *what == '*';
   if (strcmp(what, "a") == 0) {
     int64_t got = push_bytes(L, r, SIZE_MAX, &err);
-    return give(L, got < 0 ? got : 1, &err);
+    return give(L, r, got < 0 ? got : 1, &err);
   }
   if (strcmp(what, "l") != 0)
     return luaL_error(L, "reader:read('%s'): accepted: a number of bytes, '*l', '*a'", what);
-  return give(L, push_line(L, r, &err), &err);
+  return give(L, r, push_line(L, r, &err), &err);
 }
 
 static int next_line(lua_State *L)
@@ -214,10 +231,9 @@ static int next_line(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   lua_settop(L, 0);
   lua_pushvalue(L, lua_upvalueindex(1));
-  int rc = push_line(L, check_reader(L, "lines"), &err);
-  if (rc < 0)
-    return tm_lua_raise(L, &err);
-  return rc;
+  struct tm_lua_reader *r = check_reader(L, "lines");
+  int rc = push_line(L, r, &err);
+  return rc < 0 ? raise_unread(L, r, &err) : rc;
 }
 
 static int reader_lines(lua_State *L)

@@ -7,14 +7,16 @@
  *   reader:size()             bytes of contents
  *   reader:close()            ends it; the end of run() does, too
  *
- * What cannot be read is nil, words and a code; reader:lines() raises. A reader is good for the run() that opened it.
+ * Every method that reads raises when the contents cannot be read: their check sum is wrong, they end too early, the disk
+ * fails. The item is marked as failed then (marks.h), so that a script that catches the error cannot pass for one that has
+ * read all of it. A reader is good for the run() that opened it.
  */
 #ifndef TM_LUA_READER_H
 #define TM_LUA_READER_H
 
 #include <lua.h>
 
-#include "agent/script.h"
+#include "lua/marks.h"
 
 struct tm_lua_reader;
 
@@ -23,10 +25,12 @@ struct tm_lua_readers {
   struct tm_lua_reader *first;
   struct tm_entries *files; /* for items that are files; made when one is opened */
   size_t at;                /* in the mini-batch's bytes: behind the item that was opened last */
+  uint32_t number;          /* of the item there, from 0 */
 };
 
-/* Of the item whose text is at `arg`. Raises when it is no item of the mini-batch; returns as context:open() does. */
-int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, const struct tm_run_call *call,
+/* Opens the item whose path is at `arg`, and pushes a reader; or nil, a message and a code. Raises when the mini-batch has no
+ * such item. Both structs must live as long as the reader is open. */
+int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, struct tm_lua_marks *marks,
                        int arg);
 /* The mini-batch has ended: all are closed. */
 void tm_lua_readers_end(struct tm_lua_readers *readers);

@@ -350,6 +350,87 @@ describe("context:open", function()
   end)
 end)
 
+describe("a reader that meets damage", function()
+  after_each(job.check_end)
+
+  local WAYS = {
+    bytes = "while r:read(1000) do end",
+    lines = [[while r:read "*l" do end]],
+    iterator = "for _ in r:lines() do end",
+    all = [[r:read "*a"]],
+    probe = "while r:read(0) do r:read(8192) end",
+  }
+  local LINES = ("a line of some length\n"):rep(2000)
+
+  -- Two damaged entries between sound ones.
+  local function damaged_zip()
+    return archives.zip { { "1", LINES }, { "2", LINES, crc = 7 }, { "3", LINES, method = 8 }, { "4", LINES } }
+  end
+
+  it("raises from every method, and the item fails even if the script catches that", function()
+    local t = job.case()
+    t:write("a.zip", damaged_zip())
+    pipeline(t, '"a.zip", { extract = false }', "mini_batch_size = 4, error_threshold = -1, run_max_try = 1")
+    for way, code in pairs(WAYS) do
+      again(t)
+      t:script(([[function run(m, context)
+        local raised = {}
+        for i, item in ipairs(m) do
+          local r = assert(context:open(item))
+          local is_good, why = pcall(function() %s end)
+          raised[i] = name_of(item) .. " " .. (is_good and "good" or why:match "score.lua:%%d+: (cannot read)")
+        end
+        return { table.concat(raised, ", "), "end" } -- two items are good
+      end]]):format(code))
+      t:expect_job(0)
+      assert.same({ "1 good, 2 cannot read, 3 cannot read, 4 good", "end" }, t:rows(), way)
+      local items = failed_items(t)
+      assert.truthy(items[t:path "a.zip/2"].error:find("^cannot read '2' of '.*a.zip': its check sum is wrong$"), way)
+      assert.truthy(items[t:path "a.zip/3"].error:find "^cannot read '3' of '.*a.zip': ", way)
+    end
+  end)
+
+  it("fails the try of a script that does not catch it, with the reason", function()
+    local t = job.case()
+    t:write("a.zip", damaged_zip())
+    t:script [[function run(m, context)
+      local rows = {}
+      for i, item in ipairs(m) do rows[i] = name_of(item) .. "=" .. #context:open(item):read "*a" end
+      return rows
+    end]]
+    pipeline(t, '"a.zip", { extract = false }',
+      "mini_batch_size = 4, error_threshold = -1, run_max_try = 1, isolate_failures = true")
+    t:expect_job(0)
+    assert.same({ "1=" .. #LINES, "4=" .. #LINES }, t:rows())
+    local items = failed_items(t)
+    assert.equal(2, #items)
+    assert.truthy(items[t:path "a.zip/2"].error:find("its check sum is wrong", 1, true))
+  end)
+
+  it("takes a fault of the machine for the same", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script [[function run(m, context)
+      local rows = {}
+      for i, item in ipairs(m) do
+        if number_of(item) == 1 then
+          assert(os.remove(item))
+          assert(require "tidemill.fs".mkdir(item))
+        end
+        local r = assert(context:open(item))
+        rows[i] = tostring(pcall(r.read, r))
+      end
+      return rows
+    end]]
+    pipeline(t, "", "mini_batch_size = 2, error_threshold = -1, run_max_try = 1")
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub("from_archives%b()", 'from_files "in/*"')))
+    t:expect_job(0)
+    assert.same({ "false", "true" }, t:rows())
+    local items = failed_items(t)
+    assert.truthy(#items == 1 and items[1].error:find "operation on a directory", items[1] and items[1].error)
+  end)
+end)
+
 describe("an output that is packed", function()
   after_each(job.check_end)
 

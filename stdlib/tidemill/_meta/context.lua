@@ -23,15 +23,19 @@ local Context = {}
 ---@param message? string why; the first 4,000 bytes are kept
 function Context:fail(i, message) end
 
----@class tidemill.Reader the contents of an item; good until its close(), or until run() ends
----@field read fun(self, what?: integer|"*l"|"*a"): string?, string?, string? up to n bytes (nil at the end), a line
---- without its end ("*l", also without an argument; nil at the end), or all that is left ("*a"); nil, a message and a
---- code where it cannot be read
----@field lines fun(self): (fun(): string?) an iterator over lines; raises where the contents cannot be read
+--- Reads an item. What it gives is exact: reading raises an error when the contents are damaged (a wrong check sum,
+--- an early end) or the disk fails. The item counts as failed then, with the reason, even if the script catches the
+--- error. Damage behind the last byte that the script reads is not noticed. A reader is good until its close(), or
+--- until run() ends.
+---@class tidemill.Reader
+---@field read fun(self, what?: integer|"*l"|"*a"): string? up to n bytes (nil at the end), a line without its end
+--- ("*l", also without an argument; nil at the end), or all that is left ("*a"; "" at the end)
+---@field lines fun(self): (fun(): string?) an iterator over lines
 ---@field size fun(self): integer bytes of contents
 ---@field close fun(self)
 
---- A reader of an item of this mini-batch: a file, or an entry of an archive, which needs no disk.
+--- Opens an item of this mini-batch: a file, or an entry of an archive, which needs no disk. An entry that cannot be
+--- opened counts as failed.
 ---@param item string as it stands in the mini-batch
 ---@return tidemill.Reader? reader
 ---@return string? message
