@@ -23,6 +23,7 @@
 #include "data/files/archive_index.h"
 #include "data/files/archive_own.h"
 #include "data/files/entry_name.h"
+#include "data/files/zip_end.h"
 #include "data/rows/gzip_index.h"
 #include "data/rows/stream.h"
 
@@ -85,7 +86,7 @@ static void warn(const struct tm_archive *a, const struct tm_err *why)
 static int open_source(struct tm_archive *a, int fd, const char *first, size_t n,
                        struct tm_err *err)
 {
-  bool is_zip = n >= 4 && (memcmp(first, "PK\3\4", 4) == 0 || memcmp(first, "PK\5\6", 4) == 0);
+  bool is_zip = tm_zip_is(&a->o, fd, first, n);
   struct tm_err why = TM_ERR_NONE;
   if (is_zip)
     a->source = tm_zip_source(&a->o, fd, err);

@@ -6,9 +6,10 @@
  * directory, and neither libzip nor libarchive tells it. (Both read all of the directory in each process: 100 ms for
  * 100,000 entries.)
  *
- *  (1) Every place is within the file, before the directory; all entries together are no longer than what stands before it:
- *      entries that overlap, as the smallest of bombs have them, are found here.
+ *  (1) Every place is within the archive, before the directory. All entries together are not longer than that: entries that
+ *      overlap, as those of the smallest bombs do, are found here. What stands before the archive does not count.
  *  (2) Numbers come from the directory alone. A local header is believed in nothing but its own length.
+ *  (3) The directory is read to its end: an entry more than it states is not left out silently.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,13 +20,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "data/files/archive_own.h"
+#include "data/files/zip_end.h"
 
-#define END          22 /* bytes, of the end without its comment */
-#define END_MOST     (END + 65535)
-#define LOCATOR      20
-#define END64        56
-#define CENTRAL      46
-#define LOCAL        30
 #define PIECE        ((size_t)256 << 10)
 #define ENCRYPTED    (1u | 1u << 6 | 1u << 13)
 #define MADE_BY_UNIX 3u
@@ -35,11 +31,12 @@ struct zip_source {
   struct tm_source source;
   struct tm_archive_options o;
   int fd;
-  int64_t at, end; /* of the directory, what is left of it in the file */
-  int64_t start;   /* of the directory */
-  int64_t shift;   /* bytes in front of the archive, which its places do not count */
-  int64_t left;    /* entries */
-  int64_t taken;   /* bytes of entries so far */
+  struct tm_zip_directory directory;
+  int64_t at;   /* in the file: of the next read of the directory */
+  int64_t left; /* entries */
+  int64_t
+      room; /* bytes between the archive's beginning and its directory: all that entries can have */
+  int64_t taken; /* bytes of entries so far */
   struct tm_buf bytes;
   size_t used;
 };
@@ -59,81 +56,13 @@ static int refuse(const struct zip_source *z, struct tm_err *err, const char *wh
   return tm_archive_refuse(z->o.path, err, "%s", what);
 }
 
-/* ---- where the directory is ---- */
-
-/* In the last bytes of the file: the last mark whose comment fits. NULL: none. */
-static const char *find_end(const char *p, size_t n)
-{
-  for (size_t at = n < END ? 0 : n - END + 1; at-- > 0;)
-    if (memcmp(p + at, "PK\5\6", 4) == 0 && at + END + u16(p + at + 20) <= n)
-      return p + at;
-  return NULL;
-}
-
-/* The numbers of a zip64 end, where there is one in front of the end at `end_at`. 1; 0: there is none. */
-static int read_end64(struct zip_source *z, int64_t end_at, int64_t *size, int64_t *offset,
-                      int64_t *before, struct tm_err *err)
-{
-  char p[END64];
-  int64_t at = end_at - LOCATOR;
-  if (at < 0 || tm_fs_read_at(z->o.fs, z->fd, z->o.path, p, LOCATOR, at, NULL) != LOCATOR ||
-      memcmp(p, "PK\6\7", 4) != 0)
-    return 0;
-  at = u64(p + 8);
-  if (at < 0 || at > end_at - LOCATOR - END64 ||
-      tm_fs_read_at(z->o.fs, z->fd, z->o.path, p, END64, at, NULL) != END64 ||
-      memcmp(p, "PK\6\6", 4) != 0)
-    return refuse(z, err, "its zip64 end is not where it should be; it may be cut off");
-  if (tm_get_u32(p + 16) != 0 || tm_get_u32(p + 20) != 0)
-    return refuse(z, err, "it is one part of several; join them first");
-  z->left = u64(p + 32);
-  *size = u64(p + 40);
-  *offset = u64(p + 48);
-  *before = at;
-  return 1;
-}
-
-static int place_directory(struct zip_source *z, const char *end, int64_t end_at,
-                           struct tm_err *err)
-{
-  int64_t size = tm_get_u32(end + 12), offset = tm_get_u32(end + 16), before = end_at;
-  z->left = u16(end + 10);
-  int rc = read_end64(z, end_at, &size, &offset, &before, err);
-  if (rc < 0)
-    return rc;
-  if (rc == 0 && (u16(end + 4) != 0 || u16(end + 6) != 0 || u16(end + 8) != u16(end + 10)))
-    return refuse(z, err, "it is one part of several; join them first");
-  if (size < 0 || offset < 0 || size > before || offset > before - size || z->left < 0 ||
-      z->left > size / CENTRAL)
-    return refuse(z, err, "its directory is not where its end says; it may be cut off or damaged");
-  z->start = z->at = before - size;
-  z->end = before;
-  z->shift = z->start - offset;
-  return 0;
-}
-
-static int find_directory(struct zip_source *z, struct tm_err *err)
-{
-  size_t n = z->o.size < END_MOST ? (size_t)z->o.size : END_MOST;
-  char *last = tm_xmalloc(n + 1);
-  int64_t got = tm_fs_read_at(z->o.fs, z->fd, z->o.path, last, n, z->o.size - (int64_t)n, err);
-  const char *end = got == (int64_t)n ? find_end(last, n) : NULL;
-  int rc = got < 0 ? (int)got : 0;
-  if (got >= 0 && end == NULL)
-    rc = refuse(z, err, "it begins as a zip file and has no end of one; it may be cut off");
-  else if (end != NULL)
-    rc = place_directory(z, end, z->o.size - (int64_t)n + (end - last), err);
-  free(last);
-  return rc;
-}
-
 /* ---- entries ---- */
 
 /* So many bytes of the directory in one run; NULL with words. */
 static const char *want(struct zip_source *z, size_t n, struct tm_err *err)
 {
   while (z->bytes.len - z->used < n) {
-    int64_t left = z->end - z->at;
+    int64_t left = z->directory.end - z->at;
     size_t piece = left < (int64_t)PIECE ? (size_t)left : PIECE, before;
     tm_buf_remove_front(&z->bytes, z->used);
     z->used = 0;
@@ -177,17 +106,30 @@ static bool read_zip64(const char *p, size_t n, struct tm_entry_place *e)
   return e->size != FULL && e->packed != FULL && e->place != FULL;
 }
 
+/* A mode says what a file was when it was packed. What a program read from a pipe ("zip out.zip -") has the mode of the pipe, and
+ * contents. A type that is not known is that of another system. */
+static enum tm_raw_type type_of(uint32_t mode, int64_t size)
+{
+  switch (mode & S_IFMT) {
+  case S_IFDIR: return TM_RAW_FOLDER;
+  case S_IFLNK: return TM_RAW_LINK;
+  case S_IFIFO: return size > 0 ? TM_RAW_FILE : TM_RAW_OTHER;
+  case S_IFCHR:
+  case S_IFBLK:
+  case S_IFSOCK: return TM_RAW_OTHER;
+  default: return TM_RAW_FILE;
+  }
+}
+
 static void judge(const char *p, struct tm_raw_entry *out)
 {
   uint32_t mode = u16(p + 4) >> 8 == MADE_BY_UNIX ? tm_get_u32(p + 38) >> 16 : 0;
   const struct tm_entry_place *e = &out->place;
-  if (S_ISDIR(mode) || (out->name_len > 0 && out->name[out->name_len - 1] == '/'))
-    out->type = TM_RAW_FOLDER;
-  else if (S_ISLNK(mode))
-    out->type = TM_RAW_LINK;
-  else if ((mode & S_IFMT) != 0 && !S_ISREG(mode))
-    out->type = TM_RAW_OTHER;
-  else if (u16(p + 8) & ENCRYPTED)
+  out->type = out->name_len > 0 && out->name[out->name_len - 1] == '/' ? TM_RAW_FOLDER
+                                                                       : type_of(mode, e->size);
+  if (out->type != TM_RAW_FILE)
+    return;
+  if (u16(p + 8) & ENCRYPTED)
     out->fault = "it is encrypted";
   else if (e->method != 0 && e->method != 8 && e->method != 12 && e->method != 14 &&
            e->method != 93 && e->method != 95)
@@ -197,21 +139,37 @@ static void judge(const char *p, struct tm_raw_entry *out)
     out->fault = "it is stored, and its two sizes differ: the archive is damaged";
 }
 
+/* All entries that the end states have been read. 0: so has the directory; 1: their number had wrapped; negative. */
+static int check_end(struct zip_source *z, struct tm_err *err)
+{
+  int64_t rest = z->directory.end - z->at + (int64_t)(z->bytes.len - z->used);
+  const char *p = rest >= TM_ZIP_CENTRAL ? want(z, 4, err) : NULL;
+  if (rest >= TM_ZIP_CENTRAL && p == NULL)
+    return err->code;
+  if (p == NULL || memcmp(p, "PK\1\2", 4) != 0)
+    return 0;
+  if (!z->directory.is_wrapped || rest / TM_ZIP_CENTRAL < TM_ZIP_WRAPS_AT)
+    return refuse(z, err, "its directory has more entries than its end says");
+  z->left = TM_ZIP_WRAPS_AT;
+  return 1;
+}
+
 static int zip_next(struct tm_source *s, struct tm_raw_entry *out, struct tm_err *err)
 {
   struct zip_source *z = (struct zip_source *)s;
-  if (z->left == 0)
-    return 0;
-  const char *p = want(z, CENTRAL, err);
+  int rc = z->left == 0 ? check_end(z, err) : 1;
+  if (rc <= 0)
+    return rc;
+  const char *p = want(z, TM_ZIP_CENTRAL, err);
   if (p == NULL)
     return err->code;
   if (memcmp(p, "PK\1\2", 4) != 0)
     return refuse(z, err, "its directory is damaged");
-  size_t name = u16(p + 28), extra = u16(p + 30), all = CENTRAL + name + extra + u16(p + 32);
+  size_t name = u16(p + 28), extra = u16(p + 30), all = TM_ZIP_CENTRAL + name + extra + u16(p + 32);
   if ((p = want(z, all, err)) == NULL)
     return err->code;
   *out = (struct tm_raw_entry) { .type = TM_RAW_FILE,
-                                 .name = p + CENTRAL,
+                                 .name = p + TM_ZIP_CENTRAL,
                                  .name_len = name,
                                  .is_symbolic = true,
                                  .place = { .how = TM_ENTRY_IN_ZIP,
@@ -221,14 +179,14 @@ static int zip_next(struct tm_source *s, struct tm_raw_entry *out, struct tm_err
                                             .size = tm_get_u32(p + 24),
                                             .place = tm_get_u32(p + 42) } };
   struct tm_entry_place *e = &out->place;
-  if (!read_zip64(p + CENTRAL + name, extra, e))
+  if (!read_zip64(p + TM_ZIP_CENTRAL + name, extra, e))
     return refuse(z, err, "its directory is damaged: numbers of zip64 are missing");
-  if (e->size < 0 || e->packed < 0 || e->place < 0 || e->place > z->start - z->shift - LOCAL ||
-      e->packed > z->start - z->shift - LOCAL - e->place)
+  if (e->size < 0 || e->packed < 0 || e->place < 0 || e->place > z->room - TM_ZIP_LOCAL ||
+      e->packed > z->room - TM_ZIP_LOCAL - e->place)
     return refuse(z, err, "its directory is damaged: an entry lies outside it"); /* keeps (1) */
-  e->place += z->shift;
-  z->taken += LOCAL + e->packed;
-  if (z->taken > z->start)
+  e->place += z->directory.shift;
+  z->taken += TM_ZIP_LOCAL + e->packed;
+  if (z->taken > z->room)
     return refuse(z, err, "its entries overlap, as those of a bomb do");
   judge(p, out);
   z->used += all;
@@ -250,8 +208,12 @@ struct tm_source *tm_zip_source(const struct tm_archive_options *o, int fd, stru
   z->source = (struct tm_source) { zip_next, zip_close };
   z->o = *o;
   z->fd = fd;
-  if (find_directory(z, err) == 0)
+  if (tm_zip_directory_find(o, fd, &z->directory, err) == 0) {
+    z->at = z->directory.start;
+    z->left = z->directory.entries;
+    z->room = z->directory.start - z->directory.shift;
     return &z->source;
+  }
   zip_close(&z->source);
   return NULL;
 }
