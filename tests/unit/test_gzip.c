@@ -9,148 +9,10 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
 
-#include "base/mem.h"
-#include "data/rows/gzip_index.h"
-#include "data/rows/open.h"
-#include "folder.h"
-#include "random.h"
+#include "gzip_rig.h"
 
-#define CONTENTS ((size_t)2 << 20)
-#define MATCH    300 /* bytes; of deflate's longest, and what is written at once */
-
-struct rig {
-  struct folder folder;
-  char *path, *index;
-  char *contents;
-  struct tm_buf file;
-  struct tm_fs fs;
-  int64_t read; /* bytes, from all files */
-  char *warning;
-  int writes;      /* that go well */
-  int bad_reads;   /* of eight bytes, as long as a trailer */
-  bool is_damaged; /* what comes before the fault need not be right: the check sum is at the end */
-};
-
-static int64_t counted_pread(void *self, int fd, void *p, size_t n, int64_t at)
-{
-  const struct tm_fs *real = tm_fs_real();
-  struct rig *g = self;
-  if (n == 8 && g->bad_reads > 0) {
-    g->bad_reads--;
-    return -EIO;
-  }
-  int64_t got = real->pread(real->self, fd, p, n, at);
-  g->read += got > 0 ? got : 0;
-  return got;
-}
-
-static void add_packed(struct tm_buf *out, const char *p, size_t n, int level, int strategy)
-{
-  z_stream z = { .next_in = (Bytef *)(uintptr_t)p, .avail_in = (uInt)n };
-  deflateInit2(&z, level, Z_DEFLATED, 31, 8, strategy);
-  size_t room = deflateBound(&z, n);
-  z.next_out = (Bytef *)tm_buf_extend(out, room);
-  z.avail_out = (uInt)room;
-  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-  out->len -= z.avail_out;
-  deflateEnd(&z);
-}
-
-static void add_member(struct tm_buf *out, const char *p, size_t n)
-{
-  add_packed(out, p, n, 6, Z_DEFAULT_STRATEGY);
-}
-
-static void write_file(const char *path, const void *p, size_t n)
-{
-  FILE *f = fopen(path, "wb");
-  assert_non_null(f);
-  assert_int_equal(fwrite(p, 1, n, f), n);
-  assert_int_equal(fclose(f), 0);
-}
-
-static int setup(void **state)
-{
-  struct rig *g = TM_NEW(struct rig);
-  struct random r = { 9 };
-  folder_init(&g->folder);
-  g->path = tm_xstrdup(folder_file(&g->folder, "t.csv.gz"));
-  g->index = tm_xstrdup(folder_file(&g->folder, "index"));
-  g->contents = tm_xmalloc(CONTENTS);
-  for (size_t i = 0; i < CONTENTS; i++)
-    g->contents[i] = (char)(i % 50 == 49 ? '\n' : 'a' + random_below(&r, 20));
-  g->fs = *tm_fs_real();
-  g->fs.self = g;
-  g->fs.pread = counted_pread;
-  add_member(&g->file, g->contents, CONTENTS / 3);
-  add_member(&g->file, g->contents + CONTENTS / 3, CONTENTS - CONTENTS / 3);
-  write_file(g->path, g->file.data, g->file.len);
-  *state = g;
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  struct rig *g = *state;
-  folder_release(&g->folder);
-  tm_buf_release(&g->file);
-  free(g->contents);
-  free(g->path);
-  free(g->index);
-  free(g->warning);
-  free(g);
-  return 0;
-}
-
-static void on_warning(void *data, const char *text)
-{
-  struct rig *g = data;
-  free(g->warning);
-  g->warning = tm_xstrdup(text);
-}
-
-static struct tm_stream *open_it(struct rig *g, bool is_lister)
-{
-  struct tm_err err = TM_ERR_NONE;
-  struct tm_rows_pack pack = {
-    .index_dir = g->index, .spacing = 100000, .on_warning = on_warning, .data = g
-  };
-  struct tm_stream *s = tm_rows_open(&g->fs, g->path, &pack, is_lister, &err);
-  assert_non_null(s);
-  return s;
-}
-
-/* All of it, as the lister reads. Negative: the error. */
-static int64_t read_all(struct rig *g, struct tm_err *err)
-{
-  struct tm_stream *s = open_it(g, true);
-  char *p = tm_xmalloc(CONTENTS);
-  int64_t at = 0, got;
-  while ((got = s->read(s, p, 65536, at, err)) > 0) {
-    assert_true((size_t)(at + got) <= CONTENTS);
-    if (!g->is_damaged)
-      assert_memory_equal(p, g->contents + at, (size_t)got);
-    at += got;
-  }
-  free(p);
-  tm_stream_close(s);
-  return got < 0 ? got : at;
-}
-
-static void check_at(struct rig *g, struct tm_stream *s, int64_t at, size_t n)
-{
-  struct tm_err err = TM_ERR_NONE;
-  char *p = tm_xmalloc(n);
-  size_t want = (size_t)at >= CONTENTS ? 0 : CONTENTS - (size_t)at < n ? CONTENTS - (size_t)at : n;
-  assert_int_equal(s->read(s, p, n, at, &err), want);
-  assert_memory_equal(p, g->contents + at, want);
-  free(p);
-}
+#define MATCH 300 /* bytes; of deflate's longest, and what is written at once */
 
 static void contents_are_read_from_anywhere(void **state)
 {
@@ -530,38 +392,6 @@ static void heads_of_any_length(void **state)
   }
 }
 
-static void records(void **state)
-{
-  struct tm_gzip_record r = { .kind = TM_GZIP_POINT,
-                              .out = 5,
-                              .in = 7,
-                              .bits = 3,
-                              .window = 9,
-                              .packed = 4,
-                              .check = 77,
-                              .at = 64 },
-                        got;
-  char bytes[TM_GZIP_RECORD];
-  tm_gzip_record_encode(bytes, &r);
-  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), 0);
-  assert_true(got.out == 5 && got.in == 7 && got.bits == 3 && got.window == 9 && got.packed == 4 &&
-              got.check == 77);
-  assert_int_equal(tm_gzip_record_decode(&got, bytes, 65), TM_EDAMAGE);
-  r.bits = 8;
-  tm_gzip_record_encode(bytes, &r);
-  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
-  r.bits = 0;
-  r.out = INT64_MAX; /* places are added up */
-  tm_gzip_record_encode(bytes, &r);
-  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
-  r.out = 5;
-  r.window = TM_GZIP_WINDOW + 1;
-  tm_gzip_record_encode(bytes, &r);
-  assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
-}
-
-#define IN_RIG(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -580,7 +410,6 @@ int main(void)
     IN_RIG(an_index_that_cannot_be_written_does_no_harm),
     IN_RIG(every_way_of_packing),
     IN_RIG(heads_of_any_length),
-    cmocka_unit_test(records),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

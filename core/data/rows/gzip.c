@@ -12,6 +12,8 @@
  *      aside, so that the place of the border is known to the bit.
  *  (5) Inflate is ahead of what it is asked for, by up to 64 KB. What it had when it met damage is given before the error:
  *      but for its last symbol the place of the damage is the same, whoever reads how much from where.
+ *  (6) The file is read in whole blocks. Where the index knows the check sum of a block it is compared before inflate gets any
+ *      of it: what is decoded through an index is what was there when it was made.
  */
 #include "data/rows/gzip.h"
 
@@ -22,7 +24,7 @@
 
 #include "base/check.h"
 
-#define INPUT   ((size_t)64 << 10)
+#define INPUT   ((size_t)TM_GZIP_BLOCK)
 #define SKIP    ((size_t)256 << 10)
 #define PIECE   ((size_t)64) /* keeps (4): few heads of compressed blocks are shorter */
 #define TRAILER 8            /* behind a member's data: their check sum and length */
@@ -80,6 +82,16 @@ static int too_early(struct gzip_stream *g, struct tm_err *err)
   return damaged(g, "the file ends too early", err);
 }
 
+static int refuse_block(struct gzip_stream *g, uint64_t number, size_t n, struct tm_err *err)
+{
+  uint64_t at = number * TM_GZIP_BLOCK;
+  return tm_err_set(err, TM_EDAMAGE,
+                    "'%s' has been damaged since it was first read: bytes %" PRIu64 " to %" PRIu64
+                    " have changed, its size and time have not; restore the file, or touch it to "
+                    "have it read as a new one",
+                    g->path, at, at + n - 1);
+}
+
 static int failed(struct gzip_stream *g, int rc, struct tm_err *err)
 {
   switch (rc) {
@@ -129,27 +141,6 @@ static bool is_searching(const struct gzip_stream *g)
          (g->out >= g->wanted || (g->out <= g->expected && g->expected - g->out <= NEAR));
 }
 
-/* Input for inflate, where it has none left. 0: the file has ended. */
-static int fill(struct gzip_stream *g, struct tm_err *err)
-{
-  if (g->z.avail_in > 0)
-    return 1;
-  if (g->left == 0) {
-    int64_t got = tm_fs_read_at(g->fs, g->fd, g->path, g->input, INPUT, g->in, err);
-    if (got <= 0)
-      return (int)got;
-    g->in += got;
-    g->next = g->input;
-    g->left = (size_t)got;
-  }
-  size_t n = is_searching(g) && g->left > PIECE ? PIECE : g->left;
-  g->z.next_in = (uint8_t *)g->next;
-  g->z.avail_in = (uint32_t)n;
-  g->next += n;
-  g->left -= n;
-  return 1;
-}
-
 static void give_up_index(struct gzip_stream *g, const struct tm_err *err)
 {
   g->o.is_writer = false;
@@ -160,6 +151,53 @@ static void give_up_index(struct gzip_stream *g, const struct tm_err *err)
                  g->path, err->text);
   g->o.on_warning(g->o.data, text);
   free(text);
+}
+
+/* Compares a block of the file with what it was when the index was made; of an index that is being made, it becomes a part. */
+static int check_block(struct gzip_stream *g, uint64_t number, size_t n, struct tm_err *err)
+{
+  uint64_t known;
+  struct tm_err why = TM_ERR_NONE;
+  if (g->o.index == NULL)
+    return 0;
+  if (tm_gzip_index_block(g->o.index, number, &known))
+    return known == tm_gzip_block_hash(g->input, n) ? 0 : refuse_block(g, number, n, err);
+  if (g->o.is_writer &&
+      tm_gzip_index_add_block(g->o.index, tm_gzip_block_hash(g->input, n), &why) < 0)
+    give_up_index(g, &why);
+  return 0;
+}
+
+/* Reads the block that g->in is in, as a whole: so it has a check sum. Keeps (6). 0: the file has ended. */
+static int read_block(struct gzip_stream *g, struct tm_err *err)
+{
+  int64_t at = g->in / TM_GZIP_BLOCK * TM_GZIP_BLOCK, before = g->in - at;
+  if (before > 0 && g->in >= g->file_size)
+    return 0;
+  int64_t got = tm_fs_read_at(g->fs, g->fd, g->path, g->input, INPUT, at, err);
+  int rc = got > 0 ? check_block(g, (uint64_t)(at / TM_GZIP_BLOCK), (size_t)got, err) : (int)got;
+  if (rc < 0 || got <= before)
+    return rc;
+  g->in = at + got;
+  g->next = g->input + before;
+  g->left = (size_t)(got - before);
+  return 1;
+}
+
+/* Input for inflate, where it has none left. 0: the file has ended. */
+static int fill(struct gzip_stream *g, struct tm_err *err)
+{
+  if (g->z.avail_in > 0)
+    return 1;
+  int rc = g->left == 0 ? read_block(g, err) : 1;
+  if (rc <= 0)
+    return rc;
+  size_t n = is_searching(g) && g->left > PIECE ? PIECE : g->left;
+  g->z.next_in = (uint8_t *)g->next;
+  g->z.avail_in = (uint32_t)n;
+  g->next += n;
+  g->left -= n;
+  return 1;
 }
 
 static void add_record(struct gzip_stream *g, struct tm_gzip_record *r, const char *window)
@@ -378,34 +416,46 @@ static int64_t read_on(struct gzip_stream *g, char *p, size_t n, struct tm_err *
   return is_good ? (int64_t)done : refuse(g, err);
 }
 
+/* The last bits of the next byte, which a point within it begins with. */
+static int give_bits(struct gzip_stream *g, uint32_t bits, struct tm_err *err)
+{
+  int rc = fill(g, err);
+  if (rc <= 0)
+    return rc < 0 ? rc : too_early(g, err);
+  g->z.read_in = *g->z.next_in++ >> (8 - bits);
+  g->z.read_in_length = (int32_t)bits;
+  g->z.avail_in--;
+  return 0;
+}
+
 /* From the best point for this place. Who writes the index goes over all of the file in order, if need be from its
  * beginning again: points that are there are not written twice. */
-static void jump(struct gzip_stream *g, int64_t at)
+static int jump(struct gzip_stream *g, int64_t at, struct tm_err *err)
 {
   struct tm_gzip_record r = { .out = 0 };
   bool has_point = !g->o.is_writer && g->o.index != NULL && tm_gzip_index_find(g->o.index, at, &r);
   bool is_ahead = g->has_begun && g->out <= at;
-  unsigned char byte = 0;
   if (is_ahead && (!has_point || r.out <= g->out))
-    return;
-  if (!has_point || !tm_gzip_index_window(g->o.index, &r, g->window) ||
-      (r.bits > 0 && tm_fs_read_at(g->fs, g->fd, g->path, &byte, 1, r.in - 1, NULL) != 1)) {
+    return 0;
+  if (!has_point || !tm_gzip_index_window(g->o.index, &r, g->window)) {
     begin_at(g, 0, 0, HEAD);
     g->before = 0;
-    return;
+    return 0;
   }
-  begin_at(g, r.in, r.out, RAW);
-  g->z.read_in = r.bits > 0 ? byte >> (8 - r.bits) : 0;
-  g->z.read_in_length = (int32_t)r.bits;
-  if (r.window > 0)
+  begin_at(g, r.in - (r.bits > 0), r.out, RAW);
+  int rc = r.bits > 0 ? give_bits(g, r.bits, err) : 0;
+  if (rc == 0 && r.window > 0)
     isal_inflate_set_dict(&g->z, (uint8_t *)g->window, r.window);
+  g->has_begun = rc == 0;
+  return rc;
 }
 
 static int64_t gzip_read(struct tm_stream *s, void *p, size_t n, int64_t at, struct tm_err *err)
 {
   struct gzip_stream *g = (struct gzip_stream *)s;
-  if (!g->has_begun || at != g->out)
-    jump(g, at);
+  int rc = !g->has_begun || at != g->out ? jump(g, at, err) : 0;
+  if (rc < 0)
+    return rc;
   while (g->out < at) {
     size_t skip = at - g->out < (int64_t)SKIP ? (size_t)(at - g->out) : SKIP;
     int64_t got = read_on(g, g->skipped, skip, err);

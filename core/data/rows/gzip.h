@@ -5,7 +5,7 @@
  * at the last point of the index before that place, or at the file's beginning. With a whole index the stream has a size.
  *
  * A file that ends too early, whose data are damaged or whose check sums are wrong, or that has bytes behind its last member
- * which begin no other one (zeros excepted), is TM_EDAMAGE.
+ * which begin no other one (zeros excepted), is TM_EDAMAGE. So is a part that has changed since the index was made.
  *
  * ISA-L inflates, three times as fast as zlib. A check point is the border of a block: a place to the bit, and 32 KB of
  * contents, which can be read from a file that anybody may have written; the state of a decoder within a block is its

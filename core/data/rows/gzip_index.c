@@ -19,8 +19,9 @@
 #include "base/path.h"
 
 #define MAGIC      "TMGZIX1\n"
-#define VERSION    1
+#define VERSION    2
 #define PACKED_MAX (TM_GZIP_WINDOW + 1024) /* a window that cannot be made smaller, deflated */
+#define BLOCKS_MAX 4096                    /* hashes in one record: 256 MB of the gzip file */
 
 void tm_gzip_head_encode(char *out, const struct tm_gzip_key *key)
 {
@@ -57,27 +58,34 @@ void tm_gzip_record_encode(char *out, const struct tm_gzip_record *r)
   tm_put_u32(out + 24, r->bits);
   tm_put_u32(out + 28, r->window);
   tm_put_u64(out + 32, r->check);
-  tm_put_u64(out + 40, tm_hash64_seed(out, 40, (uint64_t)r->at));
+  tm_put_u64(out + 40, r->blocks_check);
+  tm_put_u32(out + 48, r->blocks);
+  tm_put_u32(out + 52, 0);
+  tm_put_u64(out + 56, tm_hash64_seed(out, 56, (uint64_t)r->at));
 }
 
 int tm_gzip_record_decode(struct tm_gzip_record *r, const char *p, int64_t at)
 {
   uint32_t kind = tm_get_u32(p);
   *r = (struct tm_gzip_record) {
-    .kind = kind == TM_GZIP_END ? TM_GZIP_END : TM_GZIP_POINT,
+    .kind = kind == TM_GZIP_POINT ? TM_GZIP_POINT
+            : kind == TM_GZIP_END ? TM_GZIP_END
+                                  : TM_GZIP_BLOCKS,
     .packed = tm_get_u32(p + 4),
     .out = (int64_t)tm_get_u64(p + 8),
     .in = (int64_t)tm_get_u64(p + 16),
     .bits = tm_get_u32(p + 24),
     .window = tm_get_u32(p + 28),
     .check = tm_get_u64(p + 32),
+    .blocks_check = tm_get_u64(p + 40),
+    .blocks = tm_get_u32(p + 48),
     .at = at,
   };
-  bool is_good = tm_get_u64(p + 40) == tm_hash64_seed(p, 40, (uint64_t)at) &&
-                 (kind == TM_GZIP_POINT || (kind == TM_GZIP_END && r->packed == 0)) &&
-                 r->out >= 0 && r->out <= INT64_MAX / 2 && r->in >= 0 && r->bits <= 7 &&
-                 (r->bits == 0 || r->in > 0) && r->window <= TM_GZIP_WINDOW &&
-                 r->packed <= PACKED_MAX;
+  bool is_good =
+      tm_get_u64(p + 56) == tm_hash64_seed(p, 56, (uint64_t)at) && kind >= TM_GZIP_POINT &&
+      kind <= TM_GZIP_BLOCKS && (kind == TM_GZIP_POINT || r->packed == 0) && r->out >= 0 &&
+      r->out <= INT64_MAX / 2 && r->in >= 0 && r->bits <= 7 && (r->bits == 0 || r->in > 0) &&
+      r->window <= TM_GZIP_WINDOW && r->packed <= PACKED_MAX && r->blocks <= BLOCKS_MAX;
   return is_good ? 0 : TM_EDAMAGE;
 }
 
@@ -91,6 +99,8 @@ struct tm_gzip_index {
   int64_t end;  /* of the last whole record */
   int64_t size; /* of the contents, or -1 */
   struct TM_ARRAY(struct tm_gzip_record) points;
+  struct TM_ARRAY(uint64_t) blocks; /* hashes */
+  size_t blocks_done;               /* of these are in the file */
   struct tm_buf bytes;
 };
 
@@ -108,6 +118,7 @@ void tm_gzip_index_close(struct tm_gzip_index *x)
     return;
   tm_fs_close(x->fs, x->fd);
   TM_ARRAY_RELEASE(&x->points);
+  TM_ARRAY_RELEASE(&x->blocks);
   tm_buf_release(&x->bytes);
   free(x->path);
   free(x);
@@ -184,6 +195,16 @@ static uint32_t pack(struct tm_gzip_index *x, const char *window, size_t n)
   return packed;
 }
 
+/* The hashes that no record has yet, behind the window. */
+static void add_hashes(struct tm_gzip_index *x, struct tm_gzip_record *r)
+{
+  size_t at = x->bytes.len;
+  r->blocks = (uint32_t)(x->blocks.len - x->blocks_done);
+  for (size_t i = x->blocks_done; i < x->blocks.len; i++)
+    tm_buf_add_u64(&x->bytes, x->blocks.at[i]);
+  r->blocks_check = tm_hash64(x->bytes.data + at, x->bytes.len - at);
+}
+
 int tm_gzip_index_add(struct tm_gzip_index *x, struct tm_gzip_record *r, const char *window,
                       struct tm_err *err)
 {
@@ -192,34 +213,81 @@ int tm_gzip_index_add(struct tm_gzip_index *x, struct tm_gzip_record *r, const c
   r->at = x->end;
   r->packed = r->window > 0 ? pack(x, window, r->window) : 0;
   r->check = tm_hash64(x->bytes.data + TM_GZIP_RECORD, r->packed);
+  add_hashes(x, r);
   tm_gzip_record_encode(x->bytes.data, r);
   int rc =
       tm_fs_write_at(x->fs, x->fd, x->path, x->bytes.data, x->bytes.len, x->end, err); /* (2) */
   if (rc < 0)
     return rc;
   x->end += (int64_t)x->bytes.len;
+  x->blocks_done = x->blocks.len;
   if (r->kind == TM_GZIP_POINT)
     *TM_ARRAY_ADD(&x->points) = *r;
-  else
+  else if (r->kind == TM_GZIP_END)
     x->size = r->out;
   return 0;
+}
+
+int tm_gzip_index_add_block(struct tm_gzip_index *x, uint64_t hash, struct tm_err *err)
+{
+  struct tm_gzip_record alone = { .kind = TM_GZIP_BLOCKS };
+  *TM_ARRAY_ADD(&x->blocks) = hash;
+  return x->blocks.len - x->blocks_done < BLOCKS_MAX ? 0 : tm_gzip_index_add(x, &alone, NULL, err);
+}
+
+uint64_t tm_gzip_block_hash(const void *p, size_t n)
+{
+  return tm_hash64(p, n);
+}
+
+/* The hashes of a record, where they are there whole. */
+static bool read_hashes(struct tm_gzip_index *x, const struct tm_gzip_record *r)
+{
+  size_t n = (size_t)r->blocks * 8;
+  int64_t at = x->end + TM_GZIP_RECORD + (int64_t)r->packed;
+  tm_buf_clear(&x->bytes);
+  char *p = tm_buf_extend(&x->bytes, n);
+  if (n == 0)
+    return true;
+  if (tm_fs_read_at(x->fs, x->fd, x->path, p, n, at, NULL) != (int64_t)n ||
+      tm_hash64(p, n) != r->blocks_check)
+    return false;
+  for (size_t i = 0; i < r->blocks; i++)
+    *TM_ARRAY_ADD(&x->blocks) = tm_get_u64(p + 8 * i);
+  return true;
+}
+
+/* What a record says fits what is known: it is behind the one before it, and within the file; at the end nothing is missing. */
+static bool fits(const struct tm_gzip_index *x, const struct tm_gzip_record *r)
+{
+  const struct tm_gzip_record *before = x->points.len > 0 ? &x->points.at[x->points.len - 1] : NULL;
+  int64_t blocks = ((int64_t)x->blocks.len + r->blocks) * TM_GZIP_BLOCK;
+  if (r->kind != TM_GZIP_BLOCKS && before != NULL && (r->out < before->out || r->in < before->in))
+    return false;
+  return r->in <= x->source_size && blocks - TM_GZIP_BLOCK < x->source_size &&
+         (r->kind != TM_GZIP_END || blocks >= x->source_size);
 }
 
 /* The next record, if it is whole. Keeps (1). */
 static bool read_record(struct tm_gzip_index *x, struct tm_gzip_record *r)
 {
   char bytes[TM_GZIP_RECORD], last;
-  const struct tm_gzip_record *before = x->points.len > 0 ? &x->points.at[x->points.len - 1] : NULL;
   if (x->size >= 0 || tm_fs_read_at(x->fs, x->fd, x->path, bytes, sizeof bytes, x->end, NULL) !=
                           (int64_t)sizeof bytes)
     return false;
-  if (tm_gzip_record_decode(r, bytes, x->end) < 0 || r->in > x->source_size ||
-      (before != NULL && (r->out < before->out || r->in < before->in)))
+  if (tm_gzip_record_decode(r, bytes, x->end) < 0 || !fits(x, r))
     return false;
   int64_t end = x->end + TM_GZIP_RECORD + (int64_t)r->packed;
-  if (r->packed > 0 && tm_fs_read_at(x->fs, x->fd, x->path, &last, 1, end - 1, NULL) != 1)
+  if (r->packed > 0 && r->blocks == 0 &&
+      tm_fs_read_at(x->fs, x->fd, x->path, &last, 1, end - 1, NULL) != 1)
     return false;
-  x->end = end;
+  if (!read_hashes(x, r))
+    return false;
+  x->end = end + 8 * (int64_t)r->blocks;
+  if (r->kind == TM_GZIP_END)
+    x->size = r->out;
+  else if (r->kind == TM_GZIP_POINT)
+    *TM_ARRAY_ADD(&x->points) = *r;
   return true;
 }
 
@@ -227,12 +295,18 @@ static bool read_record(struct tm_gzip_index *x, struct tm_gzip_record *r)
 static void read_up_to(struct tm_gzip_index *x, int64_t out)
 {
   struct tm_gzip_record r;
-  while ((x->points.len == 0 || x->points.at[x->points.len - 1].out <= out) && read_record(x, &r)) {
-    if (r.kind == TM_GZIP_END)
-      x->size = r.out;
-    else
-      *TM_ARRAY_ADD(&x->points) = r;
-  }
+  while ((x->points.len == 0 || x->points.at[x->points.len - 1].out <= out) && read_record(x, &r))
+    ;
+}
+
+bool tm_gzip_index_block(struct tm_gzip_index *x, uint64_t n, uint64_t *hash)
+{
+  struct tm_gzip_record r;
+  while (x->blocks.len <= n && read_record(x, &r))
+    ;
+  if (x->blocks.len > n)
+    *hash = x->blocks.at[n];
+  return x->blocks.len > n;
 }
 
 bool tm_gzip_index_find(struct tm_gzip_index *x, int64_t out, struct tm_gzip_record *r)

@@ -1,14 +1,19 @@
 /* gzip_index.h - places in a gzip file from where it can be read: its check points, in a file beside the job's state.
  *
- * Public format, version 1, little-endian. A head of 64 bytes, then records that follow each other:
+ * It also holds a check sum of each 64 KB of the gzip file, as they were when it was made. Who reads a part of the file cannot use
+ * the check sum at its end; these find damage since, before the damaged bytes are decoded.
+ *
+ * Public format, version 2, little-endian. A head of 64 bytes, then records that follow each other:
  *
  *   head     0 "TMGZIX1\n"   8 version u32   12 zero u32   16 size of the gzip file i64   24 its mtime i64 (ns)
  *            32 hash of its path u64   40 spacing i64   48 zero u64   56 check u64, of bytes 0 to 55
- *   record   0 kind u32 (1 a point, 2 the end)   4 bytes that follow u32   8 place in the contents i64
- *            16 place in the gzip file i64   24 bits u32   28 window u32   32 check of what follows u64
- *            40 check u64, of bytes 0 to 39, seeded by the record's place in this file
- *   point    behind it: the window, the contents before the place (up to 32 KB), deflated
- *   end      the length of the contents and of the gzip file, whose check sums were right
+ *   record   0 kind u32 (1 a point, 2 the end, 3 blocks alone)   4 length of the packed window u32
+ *            8 place in the contents i64   16 place in the gzip file i64   24 bits u32   28 window u32
+ *            32 check of the packed window u64   40 check of the block hashes u64   48 number of block hashes u32
+ *            52 zero u32   56 check u64, of bytes 0 to 55, seeded by the record's place in this file
+ *   behind   the window of a point, the contents before the place (up to 32 KB), deflated; then the block hashes u64: of
+ *   it       the blocks of the gzip file behind those of the record before. The last block may be short
+ *   end      the length of the contents and of the gzip file, whose check sums were right. All blocks have a hash
  *
  * Decoding goes on at byte `in` of the gzip file with its bit `bits` bits before that byte's end (0: at its beginning). A
  * file that is being written, or was left half written, is good up to its last whole record.
@@ -29,10 +34,11 @@
 #include "sys/fs.h"
 
 #define TM_GZIP_HEAD   64
-#define TM_GZIP_RECORD 48
+#define TM_GZIP_RECORD 64
 #define TM_GZIP_WINDOW 32768 /* bytes of contents that a back reference may reach */
+#define TM_GZIP_BLOCK  65536 /* bytes of the gzip file that have one hash */
 
-enum tm_gzip_kind { TM_GZIP_POINT = 1, TM_GZIP_END = 2 };
+enum tm_gzip_kind { TM_GZIP_POINT = 1, TM_GZIP_END = 2, TM_GZIP_BLOCKS = 3 };
 
 struct tm_gzip_record {
   enum tm_gzip_kind kind;
@@ -41,7 +47,9 @@ struct tm_gzip_record {
   uint32_t window; /* bytes of the window */
   uint32_t packed; /* bytes of it that follow, deflated */
   uint64_t check;  /* of these */
-  int64_t at;      /* place of the record in the index; not in its bytes */
+  uint32_t blocks; /* hashes that follow them */
+  uint64_t blocks_check;
+  int64_t at; /* place of the record in the index; not in its bytes */
 };
 
 /* What an index is of. */
@@ -74,13 +82,19 @@ struct tm_gzip_index *tm_gzip_index_make(const struct tm_fs *fs, const char *dir
                                          const struct tm_gzip_key *key, struct tm_err *err);
 void tm_gzip_index_close(struct tm_gzip_index *x); /* NULL is a no-op */
 
-/* Behind the last one. `window` has r->window bytes; the fields packed, check and at are filled in. */
+/* Behind the last one. `window` has r->window bytes; the fields behind `window` are filled in. */
 int tm_gzip_index_add(struct tm_gzip_index *x, struct tm_gzip_record *r, const char *window,
                       struct tm_err *err);
 /* The last point at or before this place of the contents; false: there is none. */
 bool tm_gzip_index_find(struct tm_gzip_index *x, int64_t out, struct tm_gzip_record *r);
 /* The window of a point: TM_GZIP_WINDOW bytes of room. False: it is damaged. */
 bool tm_gzip_index_window(struct tm_gzip_index *x, const struct tm_gzip_record *r, char *window);
+/* The next block of the gzip file has been read: its hash (tm_gzip_block_hash) goes into the index with the next record, or with one
+ * of its own. */
+int tm_gzip_index_add_block(struct tm_gzip_index *x, uint64_t hash, struct tm_err *err);
+/* The hash of block n (from 0) when the index was made. False: it is not known, or not yet. */
+bool tm_gzip_index_block(struct tm_gzip_index *x, uint64_t n, uint64_t *hash);
+uint64_t tm_gzip_block_hash(const void *p, size_t n);
 /* The length of the contents, or -1: the index has no end yet. */
 int64_t tm_gzip_index_size(struct tm_gzip_index *x);
 

@@ -1,0 +1,150 @@
+/* gzip_rig.h - a gzip file of two members, whose contents are known, with an index. Include after cmocka.h and errno.h. */
+#ifndef TM_TESTS_GZIP_RIG_H
+#define TM_TESTS_GZIP_RIG_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "data/rows/gzip_index.h"
+#include "data/rows/open.h"
+#include "folder.h"
+#include "random.h"
+
+#define CONTENTS ((size_t)2 << 20)
+
+struct rig {
+  struct folder folder;
+  char *path, *index;
+  char *contents;
+  struct tm_buf file;
+  struct tm_fs fs;
+  int64_t read; /* bytes, from all files */
+  char *warning;
+  int writes;      /* that go well */
+  int bad_reads;   /* of eight bytes, as long as a trailer */
+  bool is_damaged; /* what comes before the fault need not be right: the check sum is at the end */
+};
+
+static inline int64_t counted_pread(void *self, int fd, void *p, size_t n, int64_t at)
+{
+  const struct tm_fs *real = tm_fs_real();
+  struct rig *g = self;
+  if (n == 8 && g->bad_reads > 0) {
+    g->bad_reads--;
+    return -EIO;
+  }
+  int64_t got = real->pread(real->self, fd, p, n, at);
+  g->read += got > 0 ? got : 0;
+  return got;
+}
+
+static inline void add_packed(struct tm_buf *out, const char *p, size_t n, int level, int strategy)
+{
+  z_stream z = { .next_in = (Bytef *)(uintptr_t)p, .avail_in = (uInt)n };
+  deflateInit2(&z, level, Z_DEFLATED, 31, 8, strategy);
+  size_t room = deflateBound(&z, n);
+  z.next_out = (Bytef *)tm_buf_extend(out, room);
+  z.avail_out = (uInt)room;
+  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+  out->len -= z.avail_out;
+  deflateEnd(&z);
+}
+
+static inline void add_member(struct tm_buf *out, const char *p, size_t n)
+{
+  add_packed(out, p, n, 6, Z_DEFAULT_STRATEGY);
+}
+
+static inline void write_file(const char *path, const void *p, size_t n)
+{
+  FILE *f = fopen(path, "wb");
+  assert_non_null(f);
+  assert_int_equal(fwrite(p, 1, n, f), n);
+  assert_int_equal(fclose(f), 0);
+}
+
+static inline int setup(void **state)
+{
+  struct rig *g = TM_NEW(struct rig);
+  struct random r = { 9 };
+  folder_init(&g->folder);
+  g->path = tm_xstrdup(folder_file(&g->folder, "t.csv.gz"));
+  g->index = tm_xstrdup(folder_file(&g->folder, "index"));
+  g->contents = tm_xmalloc(CONTENTS);
+  for (size_t i = 0; i < CONTENTS; i++)
+    g->contents[i] = (char)(i % 50 == 49 ? '\n' : 'a' + random_below(&r, 20));
+  g->fs = *tm_fs_real();
+  g->fs.self = g;
+  g->fs.pread = counted_pread;
+  add_member(&g->file, g->contents, CONTENTS / 3);
+  add_member(&g->file, g->contents + CONTENTS / 3, CONTENTS - CONTENTS / 3);
+  write_file(g->path, g->file.data, g->file.len);
+  *state = g;
+  return 0;
+}
+
+static inline int teardown(void **state)
+{
+  struct rig *g = *state;
+  folder_release(&g->folder);
+  tm_buf_release(&g->file);
+  free(g->contents);
+  free(g->path);
+  free(g->index);
+  free(g->warning);
+  free(g);
+  return 0;
+}
+
+static inline void on_warning(void *data, const char *text)
+{
+  struct rig *g = data;
+  free(g->warning);
+  g->warning = tm_xstrdup(text);
+}
+
+static inline struct tm_stream *open_it(struct rig *g, bool is_lister)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_rows_pack pack = {
+    .index_dir = g->index, .spacing = 100000, .on_warning = on_warning, .data = g
+  };
+  struct tm_stream *s = tm_rows_open(&g->fs, g->path, &pack, is_lister, &err);
+  assert_non_null(s);
+  return s;
+}
+
+/* All of it, as the lister reads. Negative: the error. */
+static inline int64_t read_all(struct rig *g, struct tm_err *err)
+{
+  struct tm_stream *s = open_it(g, true);
+  char *p = tm_xmalloc(CONTENTS);
+  int64_t at = 0, got;
+  while ((got = s->read(s, p, 65536, at, err)) > 0) {
+    assert_true((size_t)(at + got) <= CONTENTS);
+    if (!g->is_damaged)
+      assert_memory_equal(p, g->contents + at, (size_t)got);
+    at += got;
+  }
+  free(p);
+  tm_stream_close(s);
+  return got < 0 ? got : at;
+}
+
+static inline void check_at(struct rig *g, struct tm_stream *s, int64_t at, size_t n)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *p = tm_xmalloc(n);
+  size_t want = (size_t)at >= CONTENTS ? 0 : CONTENTS - (size_t)at < n ? CONTENTS - (size_t)at : n;
+  assert_int_equal(s->read(s, p, n, at, &err), want);
+  assert_memory_equal(p, g->contents + at, want);
+  free(p);
+}
+
+#define IN_RIG(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+#endif
