@@ -43,6 +43,8 @@ struct tm_fs {
   int (*fstat)(void *self, int fd, struct tm_stat *out);
   int (*stat)(void *self, const char *path, bool follow, struct tm_stat *out);
   int (*rename)(void *self, const char *from, const char *to);
+  /* Two names change places at once; both exist. -ENOSYS: this file system cannot do it. */
+  int (*exchange)(void *self, const char *a, const char *b);
   int (*unlink)(void *self, const char *path); /* a file, a link, or an empty folder */
   int (*mkdir)(void *self, const char *path, int mode);
   int (*symlink)(void *self, const char *target, const char *path);

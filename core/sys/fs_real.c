@@ -84,6 +84,14 @@ static int real_rename(void *self, const char *from, const char *to)
   return rename(from, to) < 0 ? -errno : 0;
 }
 
+/* File systems that cannot exchange names answer EINVAL. */
+static int real_exchange(void *self, const char *a, const char *b)
+{
+  if (renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0)
+    return 0;
+  return errno == EINVAL || errno == EOPNOTSUPP ? -ENOSYS : -errno;
+}
+
 static int real_unlink(void *self, const char *path)
 {
   if (unlink(path) == 0)
@@ -145,6 +153,7 @@ const struct tm_fs *tm_fs_real(void)
     .fstat = real_fstat,
     .stat = real_stat,
     .rename = real_rename,
+    .exchange = real_exchange,
     .unlink = real_unlink,
     .mkdir = real_mkdir,
     .symlink = real_symlink,

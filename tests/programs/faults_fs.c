@@ -162,6 +162,19 @@ static int faults_rename(void *self, const char *from, const char *to)
   return rc;
 }
 
+static int faults_exchange(void *self, const char *a, const char *b)
+{
+  struct faults_fs *f = self;
+  uint64_t call;
+  int rc = count(f, true, "exchange", b, &call);
+  if (rc < 0)
+    return rc;
+  trace_begin(&f->trace);
+  rc = tm_fs_real()->exchange(tm_fs_real()->self, a, b);
+  trace_end(&f->trace, rc, b, "exchange %s", a);
+  return rc;
+}
+
 static int faults_unlink(void *self, const char *path)
 {
   struct faults_fs *f = self;
@@ -289,6 +302,7 @@ int faults_fs_init(struct faults_fs *f, const char *plan)
                            .fstat = faults_fstat,
                            .stat = faults_stat,
                            .rename = faults_rename,
+                           .exchange = faults_exchange,
                            .unlink = faults_unlink,
                            .mkdir = faults_mkdir,
                            .symlink = faults_symlink,

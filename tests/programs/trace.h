@@ -13,6 +13,7 @@
  *   unlink PATH
  *   remove PATH                     with all that is in it
  *   rename FROM                     a line with TO follows
+ *   exchange A                      a line with B follows
  *   symlink PATH                    a line with what it leads to follows
  *
  * Only calls that succeeded are in it, reads are not. A call and its line are one step: a lock is held over both, but for fsync.

@@ -320,33 +320,21 @@ static int disk_stat(void *self, const char *path, bool follow, struct tm_stat *
   return answer(d, n ? stat_node(n, out) : -ENOENT);
 }
 
-/* What is at the place that a node is renamed to, or NULL. */
-static int check_replaced(const struct tm_disk_node *n, const struct tm_disk_node *there)
-{
-  if (!there || there == n)
-    return 0;
-  if (tm_disk_node_is_dir(n) && !tm_disk_node_is_dir(there))
-    return -ENOTDIR;
-  if (!tm_disk_node_is_dir(n) && tm_disk_node_is_dir(there))
-    return -EISDIR;
-  return there->names.len > 0 ? -ENOTEMPTY : 0;
-}
-
 static int disk_rename(void *self, const char *from, const char *to)
 {
-  struct tm_disk *d = self;
-  struct tm_disk_place before, after;
   int rc;
-  if (is_refused(d, &rc))
-    return rc;
-  struct tm_disk_node *n = tm_disk_find(d, from);
-  if (!n)
-    return answer(d, -ENOENT);
-  if ((rc = check_replaced(n, tm_disk_find(d, to))) < 0 || (rc = tm_disk_place(d, to, &after)) < 0)
-    return answer(d, rc);
-  tm_disk_place(d, from, &before);
-  tm_disk_change_add(d, before, after, n);
-  return answer(d, 0);
+  return is_refused(self, &rc) ? rc : answer(self, tm_disk_rename(self, from, to));
+}
+
+static int disk_exchange(void *self, const char *a, const char *b)
+{
+  int rc;
+  return is_refused(self, &rc) ? rc : answer(self, tm_disk_exchange(self, a, b));
+}
+
+void tm_disk_cannot_exchange(struct tm_disk *d)
+{
+  d->cannot_exchange = true;
 }
 
 static int disk_unlink(void *self, const char *path)
@@ -482,6 +470,7 @@ struct tm_disk *tm_disk_new(uint64_t seed)
                            .fstat = disk_fstat,
                            .stat = disk_stat,
                            .rename = disk_rename,
+                           .exchange = disk_exchange,
                            .unlink = disk_unlink,
                            .mkdir = disk_mkdir,
                            .symlink = disk_symlink,

@@ -41,6 +41,8 @@ bool tm_disk_is_cut(const struct tm_disk *d);     /* every call answers -EIO */
 bool tm_disk_has_failed(const struct tm_disk *d); /* the planned fault has happened */
 /* The from-th to to-th fsync, from now on, of a path that ends so answer 0 and do nothing; NULL: none. */
 void tm_disk_leave_out(struct tm_disk *d, const char *path_end, uint64_t from, uint64_t to);
+/* From now on it is a file system without exchange(). */
+void tm_disk_cannot_exchange(struct tm_disk *d);
 /* Told of every fsync that is not refused, those that are left out among them; NULL: nobody. */
 void tm_disk_watch(struct tm_disk *d, void (*on_fsync)(void *data, const char *path), void *data);
 /* An fsync that began when `mark` was taken and has now ended well: what came after the mark may not be covered. It counts as

@@ -91,6 +91,8 @@ static void change_apply(const struct tm_disk_change *c, bool is_seen)
     names_remove(is_seen ? &c->from.dir->names : &c->from.dir->kept_names, c->from.base);
   if (c->to.dir)
     names_add(is_seen ? &c->to.dir->names : &c->to.dir->kept_names, c->to.base, c->node);
+  if (c->other)
+    names_add(is_seen ? &c->from.dir->names : &c->from.dir->kept_names, c->from.base, c->other);
 }
 
 static void change_release(struct tm_disk_change *c)
@@ -99,12 +101,57 @@ static void change_release(struct tm_disk_change *c)
   free(c->to.base);
 }
 
+/* `other` stands at `from` afterwards; NULL: nothing does. One change: it is on the platters or not. */
+static void exchange_add(struct tm_disk *d, struct tm_disk_place from, struct tm_disk_place to,
+                         struct tm_disk_node *node, struct tm_disk_node *other)
+{
+  struct tm_disk_change c = {
+    .from = from, .to = to, .node = node, .other = other, .serial = d->serial++
+  };
+  change_apply(&c, true);
+  *TM_ARRAY_ADD(&d->changes) = c;
+}
+
 void tm_disk_change_add(struct tm_disk *d, struct tm_disk_place from, struct tm_disk_place to,
                         struct tm_disk_node *node)
 {
-  struct tm_disk_change c = { .from = from, .to = to, .node = node, .serial = d->serial++ };
-  change_apply(&c, true);
-  *TM_ARRAY_ADD(&d->changes) = c;
+  exchange_add(d, from, to, node, NULL);
+}
+
+/* What a node would replace at the place that it is renamed to. */
+static int check_replaced(const struct tm_disk_node *n, const struct tm_disk_node *there)
+{
+  if (!there || there == n)
+    return 0;
+  if (tm_disk_node_is_dir(n) && !tm_disk_node_is_dir(there))
+    return -ENOTDIR;
+  if (!tm_disk_node_is_dir(n) && tm_disk_node_is_dir(there))
+    return -EISDIR;
+  return there->names.len > 0 ? -ENOTEMPTY : 0;
+}
+
+int tm_disk_rename(struct tm_disk *d, const char *from, const char *to)
+{
+  struct tm_disk_place before, after;
+  struct tm_disk_node *n = tm_disk_find(d, from);
+  int rc = n ? check_replaced(n, tm_disk_find(d, to)) : -ENOENT;
+  if (rc < 0 || (rc = tm_disk_place(d, to, &after)) < 0)
+    return rc;
+  tm_disk_place(d, from, &before);
+  tm_disk_change_add(d, before, after, n);
+  return 0;
+}
+
+int tm_disk_exchange(struct tm_disk *d, const char *a, const char *b)
+{
+  struct tm_disk_node *n = tm_disk_find(d, a), *other = tm_disk_find(d, b);
+  struct tm_disk_place from, to;
+  if (d->cannot_exchange || !n || !other)
+    return d->cannot_exchange ? -ENOSYS : -ENOENT;
+  tm_disk_place(d, a, &from);
+  tm_disk_place(d, b, &to);
+  exchange_add(d, from, to, n, other);
+  return 0;
 }
 
 void tm_disk_names_sync(struct tm_disk *d, const struct tm_disk_node *dir, uint64_t mark)

@@ -44,6 +44,7 @@ struct tm_disk_place {
 struct tm_disk_change {
   struct tm_disk_place from, to; /* from nowhere: added; to nowhere: removed */
   struct tm_disk_node *node;
+  struct tm_disk_node *other; /* of an exchange: what stands at `from` afterwards; else NULL */
   uint64_t serial;
 };
 
@@ -60,7 +61,7 @@ struct tm_disk {
   uint64_t left_out_from, left_out_to, met; /* fsyncs of such paths */
   void (*on_fsync)(void *data, const char *path);
   void *data; /* of on_fsync */
-  bool is_cut, has_failed;
+  bool is_cut, has_failed, cannot_exchange;
   struct TM_ARRAY(struct tm_disk_node *) nodes; /* [0]: the root */
   struct TM_ARRAY(struct tm_disk_change) changes;
   struct TM_ARRAY(struct tm_disk_file) files; /* descriptor - 100 */
@@ -75,6 +76,9 @@ int tm_disk_place(struct tm_disk *d, const char *path, struct tm_disk_place *out
 /* Takes over the places' names. */
 void tm_disk_change_add(struct tm_disk *d, struct tm_disk_place from, struct tm_disk_place to,
                         struct tm_disk_node *node);
+/* As the calls of the table, without faults, plans or counts. */
+int tm_disk_rename(struct tm_disk *d, const char *from, const char *to);
+int tm_disk_exchange(struct tm_disk *d, const char *a, const char *b);
 /* Changes of names in the folder with a serial before `mark` reach the platters. */
 void tm_disk_names_sync(struct tm_disk *d, const struct tm_disk_node *dir, uint64_t mark);
 /* Each of the others does or does not; then what is on the platters is what is seen. */

@@ -112,6 +112,26 @@ static void folders_and_links(void **state)
   free(moved);
 }
 
+static void two_names_change_places(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat before, after;
+  char *dir = tm_path_join(*state, "d"), *file = tm_path_join(*state, "f");
+  assert_int_equal(fs->mkdir(fs->self, dir, 0755), 0);
+  assert_int_equal(fs->stat(fs->self, dir, false, &before), 0);
+  assert_int_equal(fs->exchange(fs->self, dir, file), -ENOENT);
+  assert_int_equal(tm_fs_write_file(fs, file, "x", 1, 0600, NULL), 0);
+  assert_int_equal(fs->exchange(fs->self, dir, file), 0);
+  assert_int_equal(fs->stat(fs->self, file, false, &after), 0);
+  assert_true(S_ISDIR(after.mode) && after.ino == before.ino);
+  assert_true(after.mtime_ns == before.mtime_ns);
+  assert_int_equal(fs->stat(fs->self, dir, false, &after), 0);
+  assert_true(S_ISREG(after.mode));
+  assert_int_equal(fs->exchange(fs->self, dir, dir), 0);
+  free(dir);
+  free(file);
+}
+
 static void errors_are_negated(void **state)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -134,6 +154,7 @@ int main(void)
     WITH_ROOT(what_holds_a_folder_is_told),
     WITH_ROOT(a_fifo_in_the_place_of_a_file_holds_nobody_up),
     WITH_ROOT(folders_and_links),
+    WITH_ROOT(two_names_change_places),
     WITH_ROOT(errors_are_negated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
