@@ -249,3 +249,44 @@ void tm_journal_walk_release(struct tm_journal_walk *w)
   free(w->bytes);
   w->bytes = NULL;
 }
+
+static bool is_outcome(const struct tm_record *r)
+{
+  return r->kind == TM_RECORD_COMMITTED || r->kind == TM_RECORD_FAILED ||
+         r->kind == TM_RECORD_FILES;
+}
+
+static int sum_records(struct tm_journal_sum *out, const struct tm_journal *j, struct tm_err *err)
+{
+  struct tm_hash *hash = tm_hash_new();
+  struct tm_journal_walk w;
+  struct tm_record r;
+  char bytes[TM_RECORD_SIZE];
+  int rc;
+  tm_journal_walk_init(&w, j, 0);
+  while ((rc = tm_journal_walk_next(&w, &r, err)) > 0) {
+    if (!is_outcome(&r))
+      continue;
+    tm_record_encode(&r, bytes);
+    tm_hash_add(hash, bytes, sizeof(bytes));
+    out->outcomes++;
+  }
+  out->hash = tm_hash_end(hash);
+  tm_journal_walk_release(&w);
+  tm_hash_free(hash);
+  return rc == TM_EDAMAGE ? 0 : rc;
+}
+
+int tm_journal_sum_read(struct tm_journal_sum *out, const struct tm_fs *fs, const char *path,
+                        struct tm_err *err)
+{
+  struct tm_journal j = { .fd = -1 };
+  *out = (struct tm_journal_sum) { .outcomes = 0 };
+  if (!tm_fs_exists(fs, path))
+    return 0;
+  int rc = tm_journal_open_read(&j, fs, path, err);
+  if (rc >= 0)
+    rc = sum_records(out, &j, err);
+  tm_journal_close(&j);
+  return rc;
+}

@@ -106,4 +106,14 @@ void tm_journal_walk_init(struct tm_journal_walk *w, const struct tm_journal *j,
 int tm_journal_walk_next(struct tm_journal_walk *w, struct tm_record *out, struct tm_err *err);
 void tm_journal_walk_release(struct tm_journal_walk *w);
 
+/* What the journal has of outcomes: records that are committed, failed or files. Two sessions have the same sum
+ * if and only if no mini-batch ended in between, so that the step's output is the same. */
+struct tm_journal_sum {
+  int64_t outcomes; /* records */
+  uint64_t hash;    /* of these, in their order */
+};
+/* Reads the journal at `path` up to its first bad record. A missing journal has no outcomes. */
+int tm_journal_sum_read(struct tm_journal_sum *out, const struct tm_fs *fs, const char *path,
+                        struct tm_err *err);
+
 #endif

@@ -65,25 +65,27 @@ static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, 
   return rc < 0 ? tm_err_system(err, rc, "cannot look at destination '%s'", path) : is_found;
 }
 
-/* What is at the destination is this job's. */
-static bool is_own(const struct tm_fs *fs, const struct tm_step *step, size_t i,
-                   const char *job_dir)
+/* 1: what is at the destination is this job's. */
+static int is_own(const struct tm_fs *fs, const struct tm_step *step, size_t i, const char *job_dir,
+                  struct tm_err *err)
 {
   const struct tm_step_output *out = &step->outputs[i];
   char *folder = tm_path_join(job_dir, out->folder);
-  bool yes = out->is_upload ? tm_upload_is_done(fs, step, i, job_dir) : is_link(fs, folder);
+  int rc = out->is_upload ? tm_upload_is_own(fs, step, i, job_dir, err) : is_link(fs, folder);
 
   free(folder);
-  return yes;
+  return rc;
 }
 
 static int check_output(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                         const char *job_dir, struct tm_err *err)
 {
   const struct tm_step_output *out = &step->outputs[i];
-  bool is_ours = job_dir && is_own(fs, step, i, job_dir);
-  int rc = is_ours ? 0 : has_contents(fs, out->destination, out->archive_format, err);
+  int rc = job_dir ? is_own(fs, step, i, job_dir, err) : 0;
 
+  if (rc != 0)
+    return rc < 0 ? rc : 0;
+  rc = has_contents(fs, out->destination, out->archive_format, err);
   if (rc <= 0 || step->config.overwrite)
     return rc < 0 ? rc : 0;
   return tm_err_set(err, TM_EUSAGE,
@@ -179,6 +181,8 @@ int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char
     char *folder = tm_path_join(job_dir, out->folder);
     rc = out->destination && !out->is_upload ? open_mount(fs, step, i, job_dir, held, err)
                                              : tm_fs_make_dirs(fs, folder, 0700, err);
+    if (rc >= 0 && out->is_upload)
+      rc = tm_upload_mend(fs, step, i, job_dir, err);
     free(folder);
   }
   return rc < 0 ? rc : 0;

@@ -2,211 +2,315 @@
 #include "run/upload.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/files/pack.h"
 #include "run/copy.h"
 #include "run/place.h"
+#include "run/upload_mark.h"
 #include "sys/threads.h"
 
-#define MARK_MAX  4096 /* bytes */
 #define PUT_TRIES 100
 
-/* The paths of one upload. */
-struct paths {
-  char *folder, *mark;          /* in the job's directory */
-  char *parent, *copy, *before; /* beside the destination; the last: what it replaces */
+/* One upload: its paths, and what is known of it. */
+struct upload {
+  const struct tm_fs *fs;
+  const struct tm_step *step;
+  const struct tm_step_output *out;
+  const char *destination;
+  char *folder, *journal, *mark; /* in the job's directory */
+  char *parent, *copy, *before;  /* beside the destination; `before`: what the upload replaces */
+  struct tm_journal_sum now;     /* the outcomes that the step has */
+  struct tm_upload_look
+      own; /* what this job put at the destination; files -1: nothing of its own is there */
 };
 
-static void paths_init(struct paths *p, const struct tm_step *step, size_t i, const char *job_dir)
+static void upload_init(struct upload *u, const struct tm_fs *fs, const struct tm_step *step,
+                        size_t i, const char *job_dir)
 {
   const struct tm_step_output *out = &step->outputs[i];
   unsigned job = (unsigned)tm_hash64(job_dir, strlen(job_dir));
+  char *step_dir = tm_path_join(job_dir, step->name);
 
-  p->folder = tm_path_join(job_dir, out->folder);
-  p->mark = tm_xprintf("%s/%s/state/upload.%zu", job_dir, step->name, i);
-  p->parent = tm_path_dir(out->destination);
-  p->copy = tm_xprintf("%s.tidemill-%08x", out->destination, job);
-  p->before = tm_xprintf("%s.before", p->copy);
+  *u = (struct upload) {
+    .fs = fs, .step = step, .out = out, .destination = out->destination, .own = { .files = -1 }
+  };
+  u->folder = tm_path_join(job_dir, out->folder);
+  u->journal = tm_path_join(step_dir, "state/journal");
+  u->mark = tm_upload_mark_path(step_dir, i);
+  u->parent = tm_path_dir(out->destination);
+  u->copy = tm_xprintf("%s.tidemill-%08x", out->destination, job);
+  u->before = tm_xprintf("%s.before", u->copy);
+  free(step_dir);
 }
 
-static void paths_release(struct paths *p)
+static void upload_release(struct upload *u)
 {
-  free(p->folder);
-  free(p->mark);
-  free(p->parent);
-  free(p->copy);
-  free(p->before);
+  free(u->folder);
+  free(u->journal);
+  free(u->mark);
+  free(u->parent);
+  free(u->copy);
+  free(u->before);
 }
 
-static struct tm_json *mark_of(const char *destination, const struct tm_stat *st)
+/* 1: `look` is at the destination. 0: something else is, or nothing. */
+static int is_there(const struct upload *u, const struct tm_upload_look *look, struct tm_err *err)
 {
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_upload_look now;
+  struct tm_err why = TM_ERR_NONE;
+  int rc = look->files < 0 ? -ENOENT : tm_upload_look(&now, u->fs, u->destination, &why);
 
-  tm_json_set(v, "destination", tm_json_new_string(destination));
-  tm_json_set(v, "dev", tm_json_new_int((int64_t)st->dev));
-  tm_json_set(v, "ino", tm_json_new_int((int64_t)st->ino));
-  tm_json_set(v, "mtime_ns", tm_json_new_int(st->mtime_ns));
-  return v;
+  if (rc == -ENOENT || rc == -ENOTDIR)
+    return 0;
+  return rc < 0 ? tm_err_set(err, rc, "%s", why.text) : tm_upload_look_is_equal(&now, look);
 }
 
-bool tm_upload_is_done(const struct tm_fs *fs, const struct tm_step *step, size_t i,
-                       const char *job_dir)
+/* 1: this job put there what is at the destination, and nobody has changed it since; `own` and `mark` say what it is. An error is
+ * not a 0: the mark that is written next would forget the upload that is there. */
+static int find_own(struct upload *u, struct tm_upload_mark *mark, struct tm_err *err)
 {
-  const char *destination = step->outputs[i].destination;
-  struct paths p;
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_json *said = NULL, *is;
-  struct tm_stat st;
-  bool is_same = false;
+  int rc = tm_upload_mark_read(mark, u->fs, u->mark, u->destination, err);
 
-  paths_init(&p, step, i, job_dir);
-  if (fs->stat(fs->self, destination, false, &st) == 0 && tm_fs_exists(fs, p.mark) &&
-      tm_fs_read_file(fs, p.mark, MARK_MAX, &text, NULL) >= 0 &&
-      (said = tm_json_parse(tm_buf_str(&text), text.len, NULL))) {
-    is = mark_of(destination, &st);
-    is_same = tm_json_is_equal(said, is);
-    tm_json_free(is);
+  if (rc <= 0)
+    return rc;
+  u->own = mark->look;
+  if ((rc = is_there(u, &u->own, err)) == 0) {
+    u->own = mark->replaces;
+    rc = is_there(u, &u->own, err);
   }
-  tm_json_free(said);
-  tm_buf_release(&text);
-  paths_release(&p);
-  return is_same;
+  if (rc <= 0)
+    u->own = (struct tm_upload_look) { .files = -1 };
+  return rc;
+}
+
+int tm_upload_is_own(const struct tm_fs *fs, const struct tm_step *step, size_t i,
+                     const char *job_dir, struct tm_err *err)
+{
+  struct tm_upload_mark mark;
+  struct upload u;
+  int rc;
+
+  upload_init(&u, fs, step, i, job_dir);
+  rc = find_own(&u, &mark, err);
+  upload_release(&u);
+  return rc;
+}
+
+/* 1: it is done. Keeps (3). */
+static int find_done(struct upload *u, struct tm_err *err)
+{
+  struct tm_upload_mark mark;
+  int rc = tm_journal_sum_read(&u->now, u->fs, u->journal, err);
+
+  if (rc < 0 || (rc = find_own(u, &mark, err)) <= 0)
+    return rc;
+  return tm_upload_look_is_equal(&u->own, &mark.look) && mark.from.outcomes == u->now.outcomes &&
+         mark.from.hash == u->now.hash;
+}
+
+int tm_upload_is_done(const struct tm_fs *fs, const struct tm_step *step, size_t i,
+                      const char *job_dir, struct tm_err *err)
+{
+  struct upload u;
+  int rc;
+
+  upload_init(&u, fs, step, i, job_dir);
+  rc = find_done(&u, err);
+  upload_release(&u);
+  return rc;
+}
+
+/* 0; or TM_EUSAGE: the destination was free when the job began, and what is there now is not this job's. Asked right before
+ * each replacement: copying may have taken long. */
+static int check_replaceable(const struct upload *u, struct tm_err *err)
+{
+  int rc = u->step->config.overwrite ? 1 : is_there(u, &u->own, err);
+
+  if (rc != 0)
+    return rc < 0 ? rc : 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "destination '%s' is not free any more: something has been put there since the "
+                    "job began; move it away and resume the job: what the step has done is kept",
+                    u->destination);
 }
 
 /* Keeps (1). */
-static int make_archive(const struct tm_fs *fs, const struct paths *p, const char *format,
-                        const atomic_bool *stop, struct tm_err *err)
+static int make_archive(const struct upload *u, const atomic_bool *stop, struct tm_err *err)
 {
   struct tm_pack_options o = {
-    .format = format, .mode = 0666, .is_for_others = true, .stop = stop
+    .format = u->out->archive_format, .mode = 0666, .is_for_others = true, .stop = stop
   };
-  int rc = fs->unlink(fs->self, p->copy); /* of one that was killed */
+  int rc = u->fs->unlink(u->fs->self, u->copy); /* of one that was killed */
 
   if (rc < 0 && rc != -ENOENT)
-    return tm_err_system(err, rc, "cannot remove '%s'", p->copy);
-  rc = tm_fs_make_dirs(fs, p->parent, 0777, err);
-  return rc < 0 ? rc : tm_pack_write_as(fs, p->folder, p->copy, &o, err);
+    return tm_err_system(err, rc, "cannot remove '%s'", u->copy);
+  rc = tm_fs_make_dirs(u->fs, u->parent, 0777, err);
+  return rc < 0 ? rc : tm_pack_write_as(u->fs, u->folder, u->copy, &o, err);
 }
 
 /* Keeps (1). */
-static int make_copy(const struct tm_fs *fs, const struct paths *p, const atomic_bool *stop,
-                     struct tm_err *err)
+static int make_copy(const struct upload *u, const atomic_bool *stop, struct tm_err *err)
 {
-  struct tm_copy c = { .fs = fs, .from = p->folder, .to = p->copy, .stop = stop };
-  int rc = tm_fs_remove_tree(fs, p->copy, err); /* of one that was killed */
+  struct tm_copy c = { .fs = u->fs, .from = u->folder, .to = u->copy, .stop = stop };
+  int rc = tm_fs_remove_tree(u->fs, u->copy, err); /* of one that was killed */
 
   if (rc >= 0)
-    rc = tm_fs_make_dirs(fs, p->copy, 0777,
+    rc = tm_fs_make_dirs(u->fs, u->copy, 0777,
                          err); /* what is below a job's directory is its owner's alone */
   return rc < 0 ? rc : tm_copy_tree(&c, err);
 }
 
 /* Keeps (2). */
-static int write_mark(const struct tm_fs *fs, const struct paths *p, const char *destination,
-                      struct tm_err *err)
+static int write_mark(const struct upload *u, struct tm_err *err)
 {
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_stat st;
-  int rc = fs->stat(fs->self, p->copy, false, &st);
+  struct tm_upload_mark mark = { .from = u->now, .replaces = u->own };
+  int rc = tm_upload_look(&mark.look, u->fs, u->copy, err);
 
-  if (rc < 0)
-    return tm_err_system(err, rc, "cannot look at '%s'", p->copy);
-  struct tm_json *v = mark_of(destination, &st);
-
-  tm_json_write(&text, v, (struct tm_json_style) { 0 });
-  rc = tm_fs_write_file(fs, p->mark, text.data, text.len, 0600, err);
-  tm_json_free(v);
-  tm_buf_release(&text);
-  return rc;
+  if (rc >= 0 && u->out->archive_format)
+    rc = tm_upload_hash(&mark.hash, u->fs, u->copy, err);
+  return rc < 0 ? rc : tm_upload_mark_write(&mark, u->fs, u->mark, u->destination, err);
 }
 
-/* It had been free when the job began. */
-static int refuse_taken(const char *destination, struct tm_err *err)
-{
-  return tm_err_set(err, TM_EUSAGE,
-                    "destination '%s' is not free any more: something has been put there since the "
-                    "job began; move it away, and go on with the job: what the step has done is "
-                    "kept",
-                    destination);
-}
-
-/* What is at the destination is in the way of a folder: another one that is not empty, a file, a link. */
+/* rename() found something at the destination: a folder that is not empty, a file, a link. */
 static bool is_in_the_way(int rc)
 {
   return rc == -ENOTEMPTY || rc == -EEXIST || rc == -ENOTDIR;
 }
 
-/* What is there goes aside. 0, also where another job has just done that: then there is nothing. */
-static int put_aside(const struct tm_fs *fs, const struct paths *p, const char *destination,
-                     struct tm_err *err)
+/* The second rename of replace_by_renames() failed: the old folder gets its name again. */
+static int put_back(const struct upload *u, int code, struct tm_err *err)
 {
-  int rc = tm_fs_remove_tree(fs, p->before, err);
+  bool is_back = u->fs->rename(u->fs->self, u->before, u->destination) == 0;
 
-  if (rc >= 0 && (rc = fs->rename(fs->self, destination, p->before)) < 0 && rc != -ENOENT)
-    tm_err_system(err, rc, "cannot rename '%s' to '%s'", destination, p->before);
-  return rc == -ENOENT ? 0 : rc;
+  tm_err_system(err, code, "cannot rename '%s' to '%s'", u->copy, u->destination);
+  if (!is_back && err)
+    tm_err_wrap(err,
+                "what was at '%s' is in '%s' now, and the new output is in '%s'; resuming the job "
+                "puts the new one in its place",
+                u->destination, u->before, u->copy);
+  return code;
 }
 
-/* With `overwrite` what is there goes aside first, as often as another job puts its own there between; a file is replaced. */
-static int put(const struct tm_fs *fs, const struct paths *p, const struct tm_step *step, size_t i,
-               struct tm_err *err)
+/* Where the file system cannot exchange names. Between the two renames nothing is at the destination: another job may put its
+ * own there, which is in the way again, and a kill leaves it so: tm_upload_mend(). */
+static int replace_by_renames(const struct upload *u, struct tm_err *err)
 {
-  const char *destination = step->outputs[i].destination;
-  bool is_file = step->outputs[i].archive_format && !step->config.overwrite;
-  struct tm_stat st;
-  int rc = is_file && fs->stat(fs->self, destination, false, &st) == 0
-               ? -EEXIST
-               : fs->rename(fs->self, p->copy, destination);
+  int rc = tm_fs_remove_tree(u->fs, u->before, err);
 
-  if (is_in_the_way(rc) && !step->config.overwrite)
-    return refuse_taken(destination, err);
-  for (int n = 0; n < PUT_TRIES && is_in_the_way(rc); n++) {
-    if ((rc = put_aside(fs, p, destination, err)) < 0)
-      return rc;
-    rc = fs->rename(fs->self, p->copy, destination);
-  }
   if (rc < 0)
-    return tm_err_system(err, rc, "cannot rename '%s' to '%s'", p->copy, destination);
-  return tm_fs_sync_dir(fs, p->parent, err);
+    return rc;
+  rc = u->fs->rename(u->fs->self, u->destination, u->before);
+  if (rc < 0 && rc != -ENOENT)
+    return tm_err_system(err, rc, "cannot rename '%s' to '%s'", u->destination, u->before);
+  rc = u->fs->rename(u->fs->self, u->copy, u->destination);
+  return rc < 0 && !is_in_the_way(rc) ? put_back(u, rc, err) : rc;
 }
 
-/* What was replaced. Its name is gone for good: a power cut would bring it back beside the destination. What cannot be removed is in
- * nobody's way. */
-static void remove_before(const struct tm_fs *fs, const struct paths *p)
+/* Puts the copy where something else is, which may be gone by now. Afterwards that is at `copy` or `before`. */
+static int replace(const struct upload *u, struct tm_err *err)
 {
-  if (tm_fs_exists(fs, p->before) && tm_fs_remove_tree(fs, p->before, NULL) >= 0)
-    (void)tm_fs_sync_dir(fs, p->parent, NULL);
+  int rc = u->fs->exchange(u->fs->self, u->copy, u->destination);
+
+  if (rc == -ENOSYS)
+    return replace_by_renames(u, err);
+  if (rc == -ENOENT)
+    rc = u->fs->rename(u->fs->self, u->copy, u->destination);
+  return rc < 0 && !is_in_the_way(rc)
+             ? tm_err_system(err, rc, "cannot put '%s' in the place of '%s'", u->copy,
+                             u->destination)
+             : rc;
+}
+
+/* Replaces what is in the way where it may, as often as another job puts its own there meanwhile. Keeps (4). */
+static int put(const struct upload *u, struct tm_err *err)
+{
+  struct tm_stat st;
+  bool is_file_there =
+      u->out->archive_format && u->fs->stat(u->fs->self, u->destination, false, &st) == 0;
+  int rc = is_file_there ? check_replaceable(u, err) : 0; /* rename() would replace it */
+
+  if (rc < 0)
+    return rc;
+  rc = u->fs->rename(u->fs->self, u->copy, u->destination);
+  if (rc < 0 && !is_in_the_way(rc))
+    return tm_err_system(err, rc, "cannot rename '%s' to '%s'", u->copy, u->destination);
+  for (int n = 0; n < PUT_TRIES && is_in_the_way(rc); n++) {
+    int may = check_replaceable(u, err);
+    if (may < 0)
+      return may;
+    rc = replace(u, err);
+  }
+  if (is_in_the_way(rc))
+    tm_err_system(err, rc, "cannot rename '%s' to '%s'", u->copy, u->destination);
+  return rc < 0 ? rc : tm_fs_sync_dir(u->fs, u->parent, err);
+}
+
+/* Removes what was replaced, and makes that last: a power cut would bring it back. What cannot be removed is in nobody's way. */
+static void remove_replaced(const struct upload *u)
+{
+  const char *names[] = { u->copy, u->before };
+  bool is_removed = false;
+
+  for (size_t i = 0; i < 2; i++) {
+    struct tm_stat st;
+    if (u->fs->stat(u->fs->self, names[i], false, &st) == 0)
+      is_removed |= tm_fs_remove_tree(u->fs, names[i], NULL) >= 0;
+  }
+  if (is_removed)
+    (void)tm_fs_sync_dir(u->fs, u->parent, NULL);
+}
+
+static int renew(const struct upload *u, const atomic_bool *stop, struct tm_err *err)
+{
+  int rc = u->out->archive_format ? make_archive(u, stop, err) : make_copy(u, stop, err);
+
+  if (rc >= 0)
+    rc = write_mark(u, err);
+  if (rc >= 0)
+    rc = put(u, err);
+  if (rc == -ECANCELED || rc == TM_EUSAGE)
+    tm_fs_remove_tree(u->fs, u->copy, NULL);
+  return rc;
 }
 
 int tm_upload_output(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                      const char *job_dir, const atomic_bool *stop, struct tm_err *err)
 {
-  const char *destination = step->outputs[i].destination;
-  struct paths p;
-  int rc = 0;
+  struct upload u;
+  int rc;
 
-  paths_init(&p, step, i, job_dir);
-  if (!tm_upload_is_done(fs, step, i, job_dir)) {
-    const char *format = step->outputs[i].archive_format;
-    rc = format ? make_archive(fs, &p, format, stop, err) : make_copy(fs, &p, stop, err);
-    if (rc >= 0)
-      rc = write_mark(fs, &p, destination, err);
-    if (rc >= 0)
-      rc = put(fs, &p, step, i, err);
-    if (rc == -ECANCELED || rc == TM_EUSAGE)
-      tm_fs_remove_tree(fs, p.copy, NULL);
-  }
+  upload_init(&u, fs, step, i, job_dir);
+  rc = find_done(&u, err);
+  if (rc == 0)
+    rc = renew(&u, stop, err);
   if (rc >= 0)
-    remove_before(fs, &p);
-  paths_release(&p);
+    remove_replaced(&u);
+  upload_release(&u);
   return rc < 0 ? tm_err_wrap(err, "output '%s' of step '%s'", step->outputs[i].name, step->name)
                 : 0;
+}
+
+int tm_upload_mend(const struct tm_fs *fs, const struct tm_step *step, size_t i,
+                   const char *job_dir, struct tm_err *err)
+{
+  struct upload u;
+  struct tm_stat st;
+  int rc = 0;
+
+  upload_init(&u, fs, step, i, job_dir);
+  if (fs->stat(fs->self, u.destination, false, &st) == -ENOENT &&
+      fs->stat(fs->self, u.before, false, &st) == 0) {
+    rc = fs->rename(fs->self, u.before, u.destination);
+    rc = rc < 0 ? tm_err_system(err, rc, "cannot rename '%s' to '%s'", u.before, u.destination)
+                : tm_fs_sync_dir(fs, u.parent, err);
+  }
+  upload_release(&u);
+  return rc;
 }
 
 /* The thread. */

@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "run/upload_mark.h"
 
 #define ITEMS   20
 #define LIMIT_S 30 /* of one run */
@@ -437,30 +438,33 @@ static void put_node(void *data, const char *path, uint32_t mode, const char *by
 static void put_mark(struct power_case *c, struct tm_disk *disk)
 {
   const struct tm_fs *fs = tm_disk_fs(disk), *real = tm_fs_real();
-  char *mark = tm_xprintf("/job/%s/state/upload.0", power_steps[0]), *folder = NULL, *to;
+  char *path = tm_xprintf("/job/%s/state/upload.0", power_steps[0]), *folder = NULL, *to;
   struct tm_buf text = TM_BUF_NONE;
-  struct tm_json *v = tm_disk_read(disk, mark, &text) == 0
+  struct tm_json *v = tm_disk_read(disk, path, &text) == 0
                           ? tm_json_parse(tm_buf_str(&text), text.len, NULL)
                           : NULL;
-  struct tm_stat st, is;
+  struct tm_upload_mark mark;
+  struct tm_upload_look look, is;
   if (v && tm_json_int(v, "ino", 0) > 0)
     folder = power_upload_find(disk, (uint64_t)tm_json_int(v, "ino", 0));
-  if (folder && fs->stat(fs->self, folder, false, &st) == 0) {
+  if (folder && tm_upload_look(&look, fs, folder, NULL) == 0) {
     to = tm_xprintf("%s%s", c->root, folder);
-    tm_require(real->stat(real->self, to, false, &is) == 0);
-    is.mtime_ns += st.mtime_ns != tm_json_int(v, "mtime_ns", 0);
+    tm_require(tm_upload_look(&is, real, to, NULL) == 0);
     free(to);
-    power_mark_set(v, &is);
+    if (tm_upload_mark_read(&mark, fs, path, tm_json_str(v, "destination", ""), NULL) <= 0 ||
+        !tm_upload_look_is_equal(&mark.look, &look))
+      is.mtime_ns++; /* the mark is of something else there, too */
+    tm_upload_mark_set_look(v, &is);
     tm_buf_clear(&text);
     tm_json_write(&text, v, (struct tm_json_style) { 0 });
-    to = tm_xprintf("%s%s", c->root, mark);
+    to = tm_xprintf("%s%s", c->root, path);
     write_file(to, text.data, text.len, 0600);
     free(to);
   }
   tm_json_free(v);
   tm_buf_release(&text);
   free(folder);
-  free(mark);
+  free(path);
 }
 
 void power_case_put(struct power_case *c, struct tm_disk *disk)

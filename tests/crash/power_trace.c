@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "run/journal.h"
+#include "run/upload_mark.h"
 
 const char *const power_steps[POWER_STEPS] = { "alpha", "beta" };
 
@@ -86,11 +87,12 @@ static int take_op(struct cursor *c, struct power_op *op)
   } else if (strncmp(line, "remove ", 7) == 0) {
     op->kind = POWER_REMOVE;
     op->path = beneath(c, line + 7);
-  } else if (strncmp(line, "rename ", 7) == 0 || strncmp(line, "symlink ", 8) == 0) {
-    op->kind = line[0] == 'r' ? POWER_RENAME : POWER_SYMLINK;
+  } else if (strncmp(line, "rename ", 7) == 0 || strncmp(line, "symlink ", 8) == 0 ||
+             strncmp(line, "exchange ", 9) == 0) {
+    op->kind = line[0] == 'r' ? POWER_RENAME : line[0] == 's' ? POWER_SYMLINK : POWER_EXCHANGE;
     op->path = beneath(c, strchr(line, ' ') + 1);
     op->other = take_line(c);
-    if (op->other && op->kind == POWER_RENAME)
+    if (op->other && op->kind != POWER_SYMLINK)
       op->other = beneath(c, op->other);
     return op->other || !op->path ? 1 : -1;
   } else {
@@ -176,7 +178,7 @@ static void set_classes(struct power_trace *t)
       set_class(op, opened[op->fd]->path, opened[op->fd]->flags & O_DIRECTORY, &folders);
     else if (op->kind == POWER_MKDIR && op->path)
       note_change(&folders, op->path, "");
-    else if (op->kind == POWER_RENAME && op->other)
+    else if ((op->kind == POWER_RENAME || op->kind == POWER_EXCHANGE) && op->other)
       note_change(&folders, op->other, "");
     else if ((op->kind == POWER_UNLINK || op->kind == POWER_REMOVE) && op->path)
       note_change(&folders, op->path, "removing ");
@@ -311,6 +313,7 @@ static void run_change(struct power_replay *r, const struct power_op *op)
     need_none(r, op->path);
     tm_require(fs->symlink(fs->self, op->other, op->path) == 0);
     break;
+  case POWER_EXCHANGE: tm_require(fs->exchange(fs->self, op->path, op->other) == 0); break;
   default:
     need_parent(r, op->other);
     tm_require(fs->rename(fs->self, op->path, op->other) == 0);
@@ -348,13 +351,6 @@ char *power_upload_find(struct tm_disk *disk, uint64_t number)
   return s.found;
 }
 
-void power_mark_set(struct tm_json *mark, const struct tm_stat *st)
-{
-  tm_json_set(mark, "dev", tm_json_new_int((int64_t)st->dev));
-  tm_json_set(mark, "ino", tm_json_new_int((int64_t)st->ino));
-  tm_json_set(mark, "mtime_ns", tm_json_new_int(st->mtime_ns));
-}
-
 /* False: it is none. */
 static bool write_mark(struct power_replay *r, int fd, const struct power_op *op, const char *path)
 {
@@ -364,10 +360,10 @@ static bool write_mark(struct power_replay *r, int fd, const struct power_op *op
   char *folder = is_mark ? power_upload_find(r->disk, 0) : NULL;
   struct tm_json *v = folder ? tm_json_parse(op->bytes, op->len, NULL) : NULL;
   struct tm_buf text = TM_BUF_NONE;
-  struct tm_stat st;
+  struct tm_upload_look look;
   if (is_mark) {
-    tm_require(v && fs->stat(fs->self, folder, false, &st) == 0);
-    power_mark_set(v, &st);
+    tm_require(v && tm_upload_look(&look, fs, folder, NULL) == 0);
+    tm_upload_mark_set_look(v, &look);
     tm_json_write(&text, v, (struct tm_json_style) { 0 });
     tm_require(fs->pwrite(fs->self, fd, text.data, text.len, op->at) == (int64_t)text.len);
   }

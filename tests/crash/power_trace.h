@@ -32,6 +32,7 @@ enum power_kind {
   POWER_UNLINK,
   POWER_REMOVE,
   POWER_RENAME,
+  POWER_EXCHANGE,
   POWER_SYMLINK,
 };
 
@@ -40,7 +41,7 @@ struct power_op {
   int fd, flags, mode;
   int64_t at; /* of a write; the length of a cut */
   const char *path,
-      *other; /* other: where a rename goes, what a link leads to; NULL path: elsewhere */
+      *other; /* other: where a rename or exchange goes, what a link leads to; NULL path: elsewhere */
   const char *bytes;
   size_t len;
   char *sync_class; /* of SYNCED, or NULL: elsewhere */
@@ -74,9 +75,6 @@ void power_replay_release(struct power_replay *r);
 void power_replay_run(struct power_replay *r, const struct power_trace *t, size_t from, size_t to);
 /* The folder that is uploaded, beneath the root: there, or on its way there; to free(), NULL: none is. `number`: as st_ino; 0: any. */
 char *power_upload_find(struct tm_disk *disk, uint64_t number);
-/* "dev", "ino" and "mtime_ns" of a mark (run/upload.c) become those. */
-void power_mark_set(struct tm_json *mark, const struct tm_stat *st);
-
 bool power_is_left_out(const char *const *patterns, const char *sync_class);
 
 #endif

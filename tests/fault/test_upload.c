@@ -1,8 +1,9 @@
-/* test_upload.c - the power is cut at every call of an upload (run/upload.h), or it is killed there, and again while it is done anew:
- * at the destination there is what was there before, or all of the output, and never a part; the next session knows by the mark
- * whether it is its own, and nothing stays beside it. Then each fsync is left out, to see that its lack would be noticed.
- * TM_LONG=1: many more.
+/* test_upload.c - the power is cut at every call of an upload (run/upload.h), or it is killed there, and again while it is
+ * repeated. The destination has what was there before or all of the output, never a part, and is never missing where the
+ * file system can exchange names. The next session knows by the mark whether the destination is its own and up to date, and
+ * leaves nothing beside it. Then each fsync is left out, to see that its lack would be noticed. TM_LONG=1: many more.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "disk.h"
+#include "run/journal.h"
 #include "run/place.h"
 #include "run/upload.h"
 
@@ -28,13 +30,19 @@ struct way {
   bool is_archive;
   const char
       *old; /* a file that is at the destination before, with `overwrite`; NULL: nothing is there */
+  bool is_renewed;      /* this job uploaded it before the step had all of its rows */
+  bool cannot_exchange; /* the file system */
 };
 
 static const struct way ways[] = {
-  { "a folder", false, NULL },
-  { "a folder in the place of another", false, "/place/there/old" },
-  { "an archive", true, NULL },
-  { "an archive in the place of another", true, "/place/there" },
+  { "a folder", false, NULL, false, false },
+  { "a folder in the place of another", false, "/place/there/old", false, false },
+  { "a folder in the place of another, by renames", false, "/place/there/old", false, true },
+  { "a folder that is renewed", false, NULL, true, false },
+  { "a folder that is renewed by renames", false, NULL, true, true },
+  { "an archive", true, NULL, false, false },
+  { "an archive in the place of another", true, "/place/there", false, false },
+  { "an archive that is renewed", true, NULL, true, false },
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
@@ -104,6 +112,40 @@ static void make(const struct drive *d, const char *path)
   assert_int_equal(tm_fs_make_dirs(d->fs, path, 0700, NULL), 0);
 }
 
+/* A mini-batch is committed, and on the disk. */
+static void commit(const struct drive *d, uint64_t index)
+{
+  struct tm_journal j = { .fd = -1 };
+  struct tm_record r = { .kind = TM_RECORD_COMMITTED, .index = index, .items = 1, .succeeded = 1 };
+  assert_int_equal(tm_journal_open(&j, d->fs, JOB "/step/state/journal", NULL), 0);
+  tm_journal_add(&j, &r);
+  assert_int_equal(tm_journal_flush(&j, NULL), 0);
+  assert_int_equal(tm_fs_sync(d->fs, j.fd, j.path, NULL), 0);
+  tm_journal_close(&j);
+  assert_int_equal(tm_fs_sync_dir(d->fs, JOB "/step/state", NULL), 0);
+}
+
+/* What a session does: whether the place may be written, what an earlier one left there, then the upload. */
+static int upload(struct drive *d, struct tm_err *err)
+{
+  struct tm_place_held held = { 0 };
+  int rc = tm_place_check(d->fs, &d->step, JOB, err);
+  if (rc >= 0)
+    rc = tm_place_open(d->fs, &d->step, JOB, &held, err);
+  tm_place_leave(d->fs, &held);
+  return rc < 0 ? rc : tm_upload_output(d->fs, &d->step, 0, JOB, NULL, err);
+}
+
+/* More rows than an archive of the first ones has room for. */
+static void add_rows(const struct drive *d)
+{
+  char rows[11000];
+  memset(rows, 'r', sizeof(rows));
+  rows[sizeof(rows) - 1] = '\0';
+  put(d, JOB "/step/output/rows.txt", rows);
+  commit(d, 1);
+}
+
 /* A step that has written its output, all of it on the disk. */
 static void drive_init(struct drive *d, const struct way *way, uint64_t seed)
 {
@@ -129,8 +171,15 @@ static void drive_init(struct drive *d, const struct way *way, uint64_t seed)
   put(d, JOB "/step/output/deep/more", "three");
   assert_int_equal(d->fs->symlink(d->fs->self, "deep/more", JOB "/step/output/link"), 0);
   assert_int_equal(tm_fs_sync_dir(d->fs, JOB "/step/output", NULL), 0);
+  commit(d, 0);
   if (way->old)
     put(d, way->old, "before");
+  if (way->cannot_exchange)
+    tm_disk_cannot_exchange(d->disk);
+  if (way->is_renewed) {
+    assert_int_equal(upload(d, NULL), 0);
+    add_rows(d);
+  }
   d->before = look(d, true);
 }
 
@@ -147,19 +196,12 @@ static bool bad(struct drive *d, const char *what, const char *text)
   return false;
 }
 
-/* What a session does: whether the place may be written, then the upload. */
-static int upload(struct drive *d, struct tm_err *err)
-{
-  int rc = tm_place_check(d->fs, &d->step, JOB, err);
-  return rc < 0 ? rc : tm_upload_output(d->fs, &d->step, 0, JOB, NULL, err);
-}
-
-/* After a cut: nothing is there, what had been, or all. */
-static bool check_between(struct drive *d)
+/* After a cut: what had been there, or all; and nothing if nothing had been, or between two renames with `may_miss`. */
+static bool check_between(struct drive *d, bool may_miss)
 {
   char *now = look(d, false);
-  bool ok = !*now || strcmp(now, d->before) == 0 || strcmp(now, d->after) == 0 ||
-            bad(d, "a part is at the destination", now);
+  bool ok = (!*now && may_miss) || strcmp(now, d->before) == 0 || strcmp(now, d->after) == 0 ||
+            bad(d, *now ? "a part is at the destination" : "nothing is at the destination", now);
   free(now);
   return ok;
 }
@@ -169,7 +211,8 @@ static bool check_end(struct drive *d)
 {
   char *now = look(d, true);
   bool ok = (strcmp(now, d->after) == 0 || bad(d, "not what must be there", now)) &&
-            (tm_upload_is_done(d->fs, &d->step, 0, JOB) || bad(d, "it is not known as ours", ""));
+            (tm_upload_is_done(d->fs, &d->step, 0, JOB, NULL) > 0 ||
+             bad(d, "it is not known as ours", ""));
   free(now);
   return ok;
 }
@@ -188,7 +231,7 @@ static bool run_interrupted(struct drive *d, uint64_t cut_at, bool *reached)
       return bad(d, "refused", err.text);
     tm_disk_restart(d->disk);
     tm_disk_plan(d->disk, &(struct tm_disk_plan) { 0 });
-    if ((!is_cut && !check_end(d)) || !check_between(d))
+    if ((!is_cut && !check_end(d)) || !check_between(d, d->way->cannot_exchange))
       return false;
     cut_at = tm_disk_random(&d->random, 3) ? 1 + tm_disk_random(&d->random, 60) : 0;
   }
@@ -221,7 +264,7 @@ static void leaves_all_or_nothing_whenever_the_power_goes(void **state)
   struct drive d;
   int cuts = 0;
   for (size_t w = 0; w < WAYS; w++)
-    for (uint64_t round = 0; round < times(30); round++) {
+    for (uint64_t round = 0; round < times(6); round++) {
       bool reached = true;
       for (uint64_t n = 1; reached; n++) {
         reached = false;
@@ -253,7 +296,8 @@ static void leaves_all_or_nothing_when_it_fails_anywhere(void **state)
       int rc = upload(&d, &err);
       reached = tm_disk_has_failed(d.disk);
       assert_true(rc == 0 || err.text[0]);
-      assert_true(check_between(&d));
+      if (!check_between(&d, false))
+        fail_msg("failed at call %d: %s", (int)n, d.words);
       tm_disk_plan(d.disk, &(struct tm_disk_plan) { 0 });
       if (n % 3 == 0)
         tm_disk_restart(d.disk);
@@ -294,11 +338,114 @@ static void replaces_what_another_puts_there_meanwhile(void **state)
     below = d.fs;
     others = 3;
     fs.rename = rename_and_another;
-    if (tm_upload_output(&fs, &d.step, 0, JOB, NULL, &err) < 0)
+    int rc = tm_upload_output(&fs, &d.step, 0, JOB, NULL, &err);
+    if (ways[w].is_renewed && ways[w].cannot_exchange) { /* it may replace its own alone */
+      assert_int_equal(rc, TM_EUSAGE);
+      assert_true(tm_fs_exists(d.fs, "/place/there/theirs"));
+      drive_release(&d);
+      continue;
+    }
+    if (rc < 0)
       fail_msg("%s: %s", ways[w].name, err.text);
-    assert_int_equal(others, ways[w].old && !ways[w].is_archive ? 0 : 3);
+    assert_int_equal(others, ways[w].cannot_exchange ? 0 : 3);
     if (!check_end(&d))
       fail_msg("%s", d.words);
+    drive_release(&d);
+  }
+}
+
+static char *copy_path(void)
+{
+  return tm_xprintf(".tidemill-%08x", (unsigned)tm_hash64(JOB, strlen(JOB)));
+}
+
+/* An upload is this job's to replace only as the job left it. */
+static void refuses_to_replace_what_somebody_has_changed(void **state)
+{
+  static const char *const files[] = { "/place/there/deep/more", "/place/there/mine" };
+  for (size_t w = 0; w < WAYS; w++)
+    for (size_t i = 0; ways[w].is_renewed && i < 2; i++) {
+      const char *file = ways[w].is_archive ? "/place/there" : files[i];
+      struct tm_err err = TM_ERR_NONE;
+      struct tm_buf now = TM_BUF_NONE;
+      struct drive d;
+      drive_init(&d, &ways[w], 1);
+      put(&d, file, "THREE"); /* as long as "three" */
+      assert_int_equal(upload(&d, &err), TM_EUSAGE);
+      assert_non_null(strstr(err.text, "what is there is not of this job"));
+      assert_int_equal(tm_upload_output(d.fs, &d.step, 0, JOB, NULL, &err), TM_EUSAGE);
+      assert_non_null(strstr(err.text, "is not free any more"));
+      assert_int_equal(tm_disk_read(d.disk, file, &now), 0);
+      assert_string_equal(tm_buf_str(&now), "THREE");
+      tm_buf_release(&now);
+      drive_release(&d);
+    }
+}
+
+static int stat_elsewhere(void *self, const char *path, bool follow, struct tm_stat *out)
+{
+  int rc = below->stat(self, path, follow, out);
+  out->dev = 7;
+  return rc;
+}
+
+static void knows_its_own_when_device_numbers_have_changed(void **state)
+{
+  for (size_t w = 0; w < WAYS; w++) {
+    struct drive d;
+    drive_init(&d, &ways[w], 1);
+    assert_int_equal(upload(&d, NULL), 0);
+    struct tm_fs fs = *d.fs;
+    below = d.fs;
+    fs.stat = stat_elsewhere;
+    assert_int_equal(tm_upload_is_own(&fs, &d.step, 0, JOB, NULL), 1);
+    assert_int_equal(tm_upload_is_done(&fs, &d.step, 0, JOB, NULL), 1);
+    commit(&d, 2);
+    assert_int_equal(tm_upload_is_own(&fs, &d.step, 0, JOB, NULL), 1);
+    assert_int_equal(tm_upload_is_done(&fs, &d.step, 0, JOB, NULL), 0);
+    drive_release(&d);
+  }
+}
+
+/* Renames to the destination that fail; they would succeed again later. */
+static int failing_renames;
+
+static int rename_that_fails(void *self, const char *from, const char *to)
+{
+  if (strcmp(to, "/place/there") == 0 && tm_fs_exists(below, from) &&
+      !tm_fs_exists(below, "/place/there") && failing_renames-- > 0)
+    return -EIO;
+  return below->rename(self, from, to);
+}
+
+static void puts_the_old_folder_back_or_says_where_it_is(void **state)
+{
+  for (int n = 1; n <= 2; n++) {
+    struct tm_err err = TM_ERR_NONE;
+    struct drive d;
+    drive_init(&d, &ways[2], 1);
+    assert_true(d.way->cannot_exchange);
+    learn(&d);
+    struct tm_fs fs = *d.fs;
+    below = d.fs;
+    fs.rename = rename_that_fails;
+    failing_renames = n;
+    assert_int_equal(tm_upload_output(&fs, &d.step, 0, JOB, NULL, &err), -EIO);
+    assert_int_equal(tm_fs_exists(d.fs, "/place/there/old"), n == 1);
+    if (n == 2) {
+      char *copy = copy_path(), *in = tm_xprintf("is in '/place/there%s.before' now", copy);
+      char *and = tm_xprintf("the new output is in '/place/there%s'", copy);
+      assert_non_null(strstr(err.text, in));
+      assert_non_null(strstr(err.text, and));
+      free(copy);
+      free(in);
+      free(and);
+      /* A session that comes as far as opening the step has the old folder again. */
+      assert_int_equal(tm_upload_mend(d.fs, &d.step, 0, JOB, NULL), 0);
+      assert_true(tm_fs_exists(d.fs, "/place/there/old"));
+    }
+    assert_int_equal(upload(&d, NULL), 0);
+    assert_true(check_end(&d));
     drive_release(&d);
   }
 }
@@ -319,11 +466,6 @@ static const struct site sites[] = {
   { "names beside the destination", "/place", true, true },
 };
 #define SITES (sizeof(sites) / sizeof(sites[0]))
-
-static char *copy_path(void)
-{
-  return tm_xprintf(".tidemill-%08x", (unsigned)tm_hash64(JOB, strlen(JOB)));
-}
 
 static bool is_noticed(const struct way *way, const char *path_end)
 {
@@ -387,6 +529,9 @@ int main(void)
     cmocka_unit_test(leaves_all_or_nothing_whenever_the_power_goes),
     cmocka_unit_test(leaves_all_or_nothing_when_it_fails_anywhere),
     cmocka_unit_test(replaces_what_another_puts_there_meanwhile),
+    cmocka_unit_test(refuses_to_replace_what_somebody_has_changed),
+    cmocka_unit_test(knows_its_own_when_device_numbers_have_changed),
+    cmocka_unit_test(puts_the_old_folder_back_or_says_where_it_is),
     cmocka_unit_test(knows_every_fsync),
     cmocka_unit_test(notices_each_fsync_that_is_left_out),
   };

@@ -87,6 +87,96 @@ describe("two jobs at one destination", function()
   end
 end)
 
+-- A job whose number 3 fails until `heal` is there, and whose outputs are uploaded. Its second output has a folder alone.
+local function ailing_case(outputs, settings)
+  local t = job.case()
+  t:inputs(4)
+  t:script(([[
+    function run(m)
+      if number_of(m[1]) == 3 and not io.open "%s" then error "not now" end
+      return names_of(m)
+    end]]):format(t:path "heal"))
+  t:pipeline("mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1" .. (settings or ""),
+    ("output = { %s }, allow_reuse = false"):format(outputs))
+  return t
+end
+
+local function output(name, how)
+  return ('tm.OutputFileDatasetConfig { name = "%s", destination = "%s" }%s'):format(name, name, how)
+end
+
+-- The rows of the upload, of a folder or an archive.
+local function uploaded_rows(t, name, how)
+  if how == ":as_upload()" then return t:sorted_lines(name .. "/parallel_run_step.txt") end
+  local p = assert(io.popen("unzip -p '" .. t:path(name) .. "' parallel_run_step.txt | sort"))
+  local rows = {}
+  for line in p:lines() do rows[#rows + 1] = line end
+  p:close()
+  return rows
+end
+
+local function check_nothing_beside(t)
+  for name in lfs.dir(t.dir) do assert.is_nil(name:find "%.tidemill") end
+end
+
+describe("a resumed step that commits more rows", function()
+  after_each(job.check_end)
+
+  for _, how in ipairs { ":as_upload()", ":as_archive('zip')" } do
+    -- The result is missing: the job was killed between its upload and the result.
+    it("renews its upload when it was killed behind it " .. how, function()
+      local t = ailing_case(output("pub", how))
+      t:expect_job(0)
+      assert.equal(3, #uploaded_rows(t, "pub", how))
+      os.remove(t:path "job/job_result.json")
+      t:write("heal", "")
+      t:expect(t:run { "resume", "job", "--progress", "none" }, 0)
+      assert.same(job.names(4), uploaded_rows(t, "pub", how))
+      check_nothing_beside(t)
+    end)
+
+    it("renews the first of two uploads when the second was refused " .. how, function()
+      local t = ailing_case(output("pub", how) .. ", " .. output("other", ":as_upload()"))
+      t:script((t:read("score.lua"):gsub("function run%(m%)", function(head)
+        return head .. (" if not io.open '%s' then os.execute 'mkdir -p %s && touch %s' end"):format(t:path "heal",
+          t:path "other", t:path "other/x")
+      end)))
+      local r = t:run_job()
+      t:expect(r, 2)
+      has(r.err, "is not free any more")
+      assert.equal(3, #uploaded_rows(t, "pub", how))
+      os.execute(("rm -r '%s'"):format(t:path "other"))
+      t:write("heal", "")
+      t:expect(t:run { "resume", "job", "--progress", "none" }, 0)
+      assert.same(job.names(4), uploaded_rows(t, "pub", how))
+      assert.is_true(t:has "other")
+      check_nothing_beside(t)
+    end)
+
+    it("does not touch an upload that somebody has changed since " .. how, function()
+      local t = ailing_case(output("pub", how))
+      t:expect_job(0)
+      os.remove(t:path "job/job_result.json")
+      t:write("heal", "")
+      t:write(how == ":as_upload()" and "pub/parallel_run_step.txt" or "pub", "mine\n")
+      local r = t:run { "resume", "job", "--progress", "none" }
+      t:expect(r, 2)
+      has(r.err, "what is there is not of this job")
+      assert.equal("mine\n", t:read(how == ":as_upload()" and "pub/parallel_run_step.txt" or "pub"))
+    end)
+  end
+
+  it("does not copy again what is up to date", function()
+    local t = ailing_case(output("pub", ":as_upload()"))
+    t:write("heal", "")
+    t:expect_job(0)
+    local before = lfs.attributes(t:path "pub", "ino")
+    os.remove(t:path "job/job_result.json")
+    t:expect(t:run { "resume", "job", "--progress", "none" }, 0)
+    assert.equal(before, lfs.attributes(t:path "pub", "ino"))
+  end)
+end)
+
 -- A job whose output goes to `destination`, and whose input is another one than the test's where `input` is given.
 local function upload(how, destination, settings, input)
   local t = job.case()

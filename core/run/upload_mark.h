@@ -1,0 +1,55 @@
+/* upload_mark.h - the mark of an upload: <step>/state/upload.<n>, a JSON object. It answers two questions that a
+ * resumed job has about the destination of its output <n>:
+ *
+ *   Is it ours?        A look at the destination equals the look that the mark holds. Only then may a job
+ *                      without `overwrite` replace or remove what it finds there.
+ *   Is it up to date?  The step's journal has the outcomes that it had when the output was uploaded.
+ *
+ * The mark is written before the upload gets its name, so it also holds the look of the earlier upload that it replaces.
+ *
+ * A look has no device number: those change when a machine starts again. The inode and the time of the last change tell
+ * our folder from any other that stands there at the same time, and a rename leaves both as they are. The names, sizes
+ * and times of all files below it tell whether somebody has changed, added or removed one since.
+ */
+#ifndef TM_RUN_UPLOAD_MARK_H
+#define TM_RUN_UPLOAD_MARK_H
+
+#include "base/json.h"
+#include "run/journal.h"
+#include "sys/fs.h"
+
+struct tm_upload_look {
+  uint64_t ino;
+  int64_t mtime_ns;
+  int64_t files, bytes; /* below the folder; of an archive, 1 and its size */
+  uint64_t
+      names; /* hash of names, sizes and times below the folder, and of where links lead; else 0 */
+};
+
+/* What stands at `path`, a folder or a file. 0, or a system error: -ENOENT if there is nothing. */
+int tm_upload_look(struct tm_upload_look *out, const struct tm_fs *fs, const char *path,
+                   struct tm_err *err);
+bool tm_upload_look_is_equal(const struct tm_upload_look *a, const struct tm_upload_look *b);
+
+/* The hash of a file's bytes. */
+int tm_upload_hash(uint64_t *out, const struct tm_fs *fs, const char *path, struct tm_err *err);
+
+struct tm_upload_mark {
+  struct tm_upload_look look;
+  struct tm_upload_look
+      replaces;  /* our earlier upload, which is there until this one is; files -1: none */
+  uint64_t hash; /* of an archive's bytes; else 0 */
+  struct tm_journal_sum from; /* the journal from whose outcomes the upload was made */
+};
+
+/* To free(): where the mark of output `i` is. */
+char *tm_upload_mark_path(const char *step_dir, size_t i);
+/* 1; or 0: there is no mark, it is damaged, or it is of another destination; or a system error. */
+int tm_upload_mark_read(struct tm_upload_mark *out, const struct tm_fs *fs, const char *path,
+                        const char *destination, struct tm_err *err);
+int tm_upload_mark_write(const struct tm_upload_mark *m, const struct tm_fs *fs, const char *path,
+                         const char *destination, struct tm_err *err);
+/* The members of a look in the JSON object of a mark become these. */
+void tm_upload_mark_set_look(struct tm_json *mark, const struct tm_upload_look *look);
+
+#endif
