@@ -5,7 +5,10 @@
  * recover.c; there it ends the log or the job, here it is told and the walk goes on, as long as places still fit.
  *
  *  (1) Behind the last sync record of a job without a result nothing is a fault: the first record that does not hold ends
- *      what counts. A job with a result has synced all, and has no such end.
+ *      what counts. A job with a result has synced all, and has no such end, but for (2).
+ *  (2) The very last sync record of a session is written and not fsynced. After a power cut some file systems have zeros in
+ *      its place. Zeros from behind the line up to the end of the journal are therefore not a fault. Outcomes that they
+ *      might hide are found all the same: the result counts them, and rows would be left that no record covers.
  */
 #include "run/verify.h"
 
@@ -218,6 +221,31 @@ static void check_line(struct check *c)
           "the records before it end elsewhere than the last sync record says");
 }
 
+/* 1: the journal has nothing but zeros from `at` on. */
+static int is_zero_from(const struct tm_journal *j, int64_t at, struct tm_err *err)
+{
+  static const char zeros[TM_RECORD_SIZE];
+  char bytes[TM_RECORD_SIZE];
+  int64_t got;
+  for (; at < j->len; at += got) {
+    got = tm_fs_read_at(j->fs, j->fd, j->path, bytes, sizeof(bytes), at, err);
+    if (got < 0 || got == 0 || memcmp(bytes, zeros, (size_t)got) != 0)
+      return got < 0 ? (int)got : 0;
+  }
+  return 1;
+}
+
+/* A record that cannot be read ends the walk: without it nobody knows where the next rows begin. Keeps (1) and (2). */
+static int check_bad_record(struct check *c, int64_t at, struct tm_err *err)
+{
+  bool is_behind = at >= c->recovery.line.journal_len;
+  int rc = is_behind && c->result ? is_zero_from(&c->journal, at, err) : is_behind;
+  c->is_torn = rc > 0;
+  if (rc == 0)
+    fault(c, c->journal.path, at, "a bad record");
+  return rc < 0 ? rc : 0;
+}
+
 static int walk(struct check *c, struct tm_journal_walk *w, struct tm_err *err)
 {
   struct tm_record r;
@@ -232,19 +260,14 @@ static int walk(struct check *c, struct tm_journal_walk *w, struct tm_err *err)
     rc = tm_journal_walk_next(w, &r, err);
     if (rc == 0)
       break;
-    if (rc == TM_EDAMAGE && !c->result && w->at >= c->recovery.line.journal_len) {
-      c->is_torn = true;
-      rc = 0;
-    } else if (rc == TM_EDAMAGE) {
-      fault(c, c->journal.path, w->at, "a bad record");
-      rc = 0;
-      /* Without it nobody knows where the next rows begin. */
+    if (rc == TM_EDAMAGE) {
+      rc = check_bad_record(c, w->at, err);
       break;
-    } else if (rc > 0) {
-      rc = check_record(c, &r, w->at, err);
     }
+    if (rc > 0)
+      rc = check_record(c, &r, w->at, err);
   }
-  if (c->is_torn)
+  if (c->is_torn && !c->result)
     c->found->torn_records = (c->journal.len - w->at + TM_RECORD_SIZE - 1) / TM_RECORD_SIZE;
   return rc < 0 ? rc : 0;
 }

@@ -3,7 +3,8 @@
  * Of each step: every record of the journal (check sum, order, what sync records state), every entry of the manifest (check
  * sum, chain, number, the end record), the bytes of output, failures log and files log that each record hashes, that the files
  * of context:output_file() are there, the lengths of the files, and that the result has the same counts. Of a job that was interrupted, what lies behind the last sync record may
- * be torn: it is no fault, the next session takes it away; what counts of it is checked all the same.
+ * be torn: it is no fault, the next session takes it away; what counts of it is checked all the same. Of a job that has a
+ * result, a power cut may have left zeros in the place of the last sync record, which no committed row depends on.
  */
 #ifndef TM_RUN_VERIFY_H
 #define TM_RUN_VERIFY_H

@@ -103,6 +103,25 @@ describe("verify", function()
     expect_verify(t, 0, { "good" })
   end)
 
+  -- What ext4 leaves where the power goes right after the end of a job: the last sync record is not fsynced.
+  it("finds a job good whose last sync record a power cut has turned to zeros", function()
+    local t = new_case()
+    t:expect_job(0)
+    local name = t.step_dir .. "/state/journal"
+    local good = t:read(name)
+    t:write(name, good:sub(1, -RECORD - 1) .. ("\0"):rep(RECORD))
+    expect_verify(t, 0, { "good", "everything is as the journal says" })
+    t:write(name, good:sub(1, -RECORD - 1))
+    expect_verify(t, 0, { "good" })
+    -- An outcome is no sync record, and zeros elsewhere are damage.
+    t:write(name, good:sub(1, -2 * RECORD - 1) .. ("\0"):rep(2 * RECORD))
+    expect_verify(t, 3, { "job_result.json" })
+    t:write(name, good:sub(1, -RECORD - 1) .. ("\0"):rep(RECORD - 1) .. "x")
+    expect_verify(t, 3, { "state/journal' is damaged at byte " .. #good - RECORD .. ": a bad record" })
+    t:write(name, good:sub(1, 2 * RECORD) .. ("\0"):rep(RECORD) .. good:sub(3 * RECORD + 1))
+    expect_verify(t, 3, { "state/journal' is damaged at byte 128: a bad record" })
+  end)
+
   it("misses a file that is gone", function()
     local t = new_case()
     t:expect_job(0)
