@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "run/journal.h"
 #include "store/db.h"
 #include "store/registry.h"
 #include "store/workspace.h"
@@ -102,9 +103,21 @@ static char *place_of(const struct registering *g, const struct tm_step_output *
                                                   : tm_path_join(g->job->dir, out->folder);
 }
 
+/* The step's data as they are now, in a word; to free(), or NULL with words. */
+static char *contents_of(const struct tm_fs *fs, const struct tm_step_view *view,
+                         struct tm_err *err)
+{
+  char *path = tm_path_join(view->dir, "state/journal");
+  struct tm_journal_sum sum;
+  int rc = tm_journal_sum_read(&sum, fs, path, err);
+  free(path);
+  return rc < 0 ? NULL : tm_xprintf("%" PRId64 ".%016" PRIx64, sum.outcomes, sum.hash);
+}
+
 /* `source`: what no other output has. */
 static int add_output(const struct registering *g, const struct tm_step *step,
-                      const struct tm_step_output *out, const char *source, struct tm_err *err)
+                      const struct tm_step_output *out, const char *source, const char *contents,
+                      struct tm_err *err)
 {
   char *dir = place_of(g, out);
   struct tm_dataset output = {
@@ -122,6 +135,7 @@ static int add_output(const struct registering *g, const struct tm_step *step,
                                .tags = out->tags,
                                .create_new_version = true,
                                .source = source,
+                               .contents = contents,
                                .job = g->job->dir,
                                .step = step->name,
                                .wall_ns = tm_clock_wall_ns() };
@@ -143,14 +157,16 @@ static int add_outputs(const struct registering *g, const struct tm_step *step,
                        const struct tm_step_view *view, struct tm_err *err)
 {
   char *word = take_word(g->fs, view, err);
-  int rc = word ? 0 : err->code;
+  char *contents = word ? contents_of(g->fs, view, err) : NULL;
+  int rc = contents ? 0 : err->code;
   for (size_t k = 0; k < step->outputs_len && rc == 0; k++) {
     const struct tm_step_output *out = &step->outputs[k];
     char *source = k == 0 ? tm_xstrdup(word) : tm_xprintf("%s.%s", word, out->name);
     if (out->register_as)
-      rc = add_output(g, step, out, source, err);
+      rc = add_output(g, step, out, source, contents, err);
     free(source);
   }
+  free(contents);
   free(word);
   return rc < 0 ? tm_err_wrap(err, "step '%s' is Completed, but", step->name) : 0;
 }

@@ -33,26 +33,7 @@ enum column {
   C_STEP
 };
 
-/* Names. */
-
-int tm_registry_check_name(const char *name, struct tm_err *err)
-{
-  size_t n = strlen(name);
-  struct tm_buf said = TM_BUF_NONE;
-  bool is_good = n > 0 && n <= TM_REGISTRY_NAME_MAX;
-  for (const char *c = name; *c && is_good; c++)
-    is_good = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-              *c == '_' || (c > name && (*c == '-' || *c == '.' || *c == ' '));
-  if (is_good && name[n - 1] != ' ')
-    return 0;
-  tm_text_one_line(&said, name, n, 80);
-  tm_err_set(err, TM_EUSAGE,
-             "'%s' is no name of a dataset; accepted: 1 to %d letters, digits, '_', and within it "
-             "'-', '.' and blanks",
-             tm_buf_str(&said), TM_REGISTRY_NAME_MAX);
-  tm_buf_release(&said);
-  return TM_EUSAGE;
-}
+/* Rows. */
 
 /* Definitions are stored as JSON, which has no other bytes. */
 static int check_bytes(const struct tm_dataset *d, struct tm_err *err)
@@ -70,19 +51,6 @@ static int check_bytes(const struct tm_dataset *d, struct tm_err *err)
   tm_buf_release(&said);
   return TM_EUSAGE;
 }
-
-int tm_registry_read_version(int64_t *out, const char *text, struct tm_err *err)
-{
-  *out = 0;
-  if (strcmp(text, "latest") == 0)
-    return 0;
-  if (tm_text_int(text, out) && *out >= 1)
-    return 0;
-  return tm_err_set(err, TM_EUSAGE,
-                    "'%s' is no version; accepted: an integer from 1 on, or 'latest'", text);
-}
-
-/* Rows. */
 
 static char *text_of(const struct tm_json *v)
 {
@@ -235,15 +203,21 @@ static int write_list(struct tm_db *db, int64_t id, const struct tm_identity *id
   return rc;
 }
 
+/* The column has each once, and one source may be the data of several versions. To free(); NULL without a source. */
+static char *source_text(const struct tm_registration *r)
+{
+  return r->source ? tm_xprintf("%s#%s#%s%s%s", r->source, r->name, r->job ? r->job : "",
+                                r->contents ? "#" : "", r->contents ? r->contents : "")
+                   : NULL;
+}
+
 static int write_version(struct tm_db *db, const struct tm_registration *r,
                          const struct tm_registered *before, const char *definition,
                          const struct tm_identity *now, struct tm_err *err)
 {
   char *tags = text_of(r->tags ? r->tags : before->tags);
   const char *description = r->description ? r->description : before->description;
-  /* The column has each once, and one source may be the data of several versions. */
-  char *source =
-      r->source ? tm_xprintf("%s#%s#%s", r->source, r->name, r->job ? r->job : "") : NULL;
+  char *source = source_text(r);
   int64_t id, version = 0;
   int rc = next_number(db, "SELECT coalesce(max(id), 0) + 1 FROM version", NULL, &id, err);
   if (rc == 0)
@@ -274,6 +248,40 @@ static int write_words(struct tm_db *db, int64_t id, const struct tm_registratio
   return rc;
 }
 
+/* The version that this job has made of the source, and its data have become others. */
+static int renew_version(struct tm_db *db, int64_t id, const struct tm_registration *r,
+                         const struct tm_identity *now, struct tm_err *err)
+{
+  char *source = source_text(r);
+  int rc = tm_db_do(db, err,
+                    "UPDATE version SET files = ?2, bytes = ?3, hash = ?4, is_listed = ?5, "
+                    "source = ?6 WHERE id = ?1",
+                    "iiiiis", id, now->files, now->bytes, (int64_t)now->hash,
+                    (int64_t)now->is_listed, source);
+  free(source);
+  if (rc == 0)
+    rc = tm_db_do(db, err, "DELETE FROM file WHERE version_id = ?", "i", id);
+  return rc < 0 ? rc : write_list(db, id, now, err);
+}
+
+/* 1: `before` is of this job, and of other contents. */
+static int is_outdated(struct tm_db *db, int64_t id, const struct tm_registration *r,
+                       const struct tm_registered *before, struct tm_err *err)
+{
+  bool is_own = before->job && r->job && strcmp(before->job, r->job) == 0;
+  char *source = source_text(r);
+  struct tm_query *q;
+  int rc = 0;
+  if (is_own && r->contents) {
+    q = tm_db_ask(db, err, "SELECT 1 FROM version WHERE id = ?1 AND source IS NOT ?2", "is", id,
+                  source);
+    rc = q ? tm_query_next(q, err) : err->code;
+    tm_query_close(q);
+  }
+  free(source);
+  return rc;
+}
+
 /* Whether the newest version is this. A definition whose files have changed meanwhile is a new version where that is asked
  * for, else it is what it was: what has changed is said when it is used. */
 static bool is_same(const struct tm_registered *before, const struct tm_registration *r,
@@ -294,8 +302,10 @@ static int add(struct tm_db *db, const struct tm_registration *r, const char *de
   int rc;
   if (r->source)
     id = find_source(before, db, r, err);
-  if (id > 0)
-    return 0;
+  if (id > 0) {
+    rc = is_outdated(db, id, r, before, err);
+    return rc > 0 ? renew_version(db, id, r, now, err) : rc;
+  }
   if (id == 0)
     id = find_row(before, db, r->name, 0, err);
   if (id < 0)

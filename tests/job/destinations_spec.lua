@@ -87,7 +87,7 @@ describe("two jobs at one destination", function()
   end
 end)
 
--- A job whose number 3 fails until `heal` is there, and whose outputs are uploaded. Its second output has a folder alone.
+-- A job whose number 3 fails until the file `heal` is there.
 local function ailing_case(outputs, settings)
   local t = job.case()
   t:inputs(4)
@@ -163,6 +163,28 @@ describe("a resumed step that commits more rows", function()
       t:expect(r, 2)
       has(r.err, "what is there is not of this job")
       assert.equal("mine\n", t:read(how == ":as_upload()" and "pub/parallel_run_step.txt" or "pub"))
+    end)
+  end
+
+  for _, how in ipairs { "", ":as_upload()" } do
+    it("has registered one version, of all of its rows " .. how, function()
+      local t = ailing_case(how == "" and 'tm.OutputFileDatasetConfig { name = "pub" }:register_on_complete "rows"'
+        or output("pub", ':register_on_complete "rows"' .. how))
+      local env = { env = { "TIDEMILL_WORKSPACE=" .. t:path "ws" } }
+      assert(lfs.mkdir(t:path "ws"))
+      local function expect_dataset(bytes)
+        local r = t:run({ "dataset", "show", "rows", "--json" }, env)
+        t:expect(r, 0)
+        local shown = json.decode(r.out:match "[^\n]+")
+        assert.same({ 1, 1, bytes }, { shown.version, shown.files, shown.bytes })
+        assert.is_nil(shown.changes)
+      end
+      t:expect_job(0, nil, env)
+      expect_dataset(3 * #"0001.txt\n")
+      os.remove(t:path "job/job_result.json")
+      t:write("heal", "")
+      t:expect(t:run({ "resume", "job", "--progress", "none" }, env), 0)
+      expect_dataset(4 * #"0001.txt\n")
     end)
   end
 

@@ -1,6 +1,8 @@
 /* test_registering.c - outputs become versions when their step is Completed: each once, whatever has been killed. */
 #include "store_fixture.h"
 
+#include "base/path.h"
+#include "run/journal.h"
 #include "run/registering.h"
 #include "store/registry.h"
 
@@ -74,6 +76,61 @@ static void a_step_makes_one_version(void **state)
   teardown(&w);
 }
 
+static void commit(struct world *w, uint64_t index)
+{
+  struct tm_journal j = { .fd = -1 };
+  struct tm_record r = { .kind = TM_RECORD_COMMITTED, .index = index };
+  char *path = tm_path_join(w->step_dir, "state/journal");
+  store_put(w->dir, "job/score/state/keep", "", 100);
+  assert_int_equal(tm_journal_open(&j, tm_fs_real(), path, NULL), 0);
+  tm_journal_add(&j, &r);
+  assert_int_equal(tm_journal_flush(&j, NULL), 0);
+  tm_journal_close(&j);
+  free(path);
+}
+
+static void assert_registered(struct world *w, int64_t files, int64_t bytes)
+{
+  struct tm_registered r = { 0 };
+  char *ws = tm_path_join(w->dir, "ws");
+  assert_int_equal(tm_registry_find(&r, ws, "rows", 1, NULL), 0);
+  assert_int_equal(r.identity.files, files);
+  assert_int_equal(r.identity.bytes, bytes);
+  assert_int_equal(r.identity.list.len, files);
+  tm_registered_release(&r);
+  free(ws);
+}
+
+/* It was killed behind its registration, and opened again. */
+static void a_step_that_commits_more_changes_its_version(void **state)
+{
+  struct world w;
+  setup(&w, *state);
+  commit(&w, 0);
+  assert_adds(&w, 1);
+  assert_registered(&w, 1, 2);
+  store_put(*state, "job/score/output/rows.txt", "1\n2\n", 200);
+  store_put(*state, "job/score/output/more.txt", "more\n", 200);
+  assert_adds(&w, 1); /* nothing was committed: somebody else has done that */
+  assert_registered(&w, 1, 2);
+  commit(&w, 1);
+  assert_adds(&w, 1);
+  assert_registered(&w, 2, 9);
+  store_take_away(*state, "job/score/output/more.txt");
+  commit(&w, 2);
+  assert_adds(&w, 1);
+  assert_registered(&w, 1, 4);
+  /* Another job with these data, such as one that reuses the step, leaves the version as it is. */
+  char *other = tm_path_join(w.dir, "other");
+  w.job.dir = other;
+  commit(&w, 3);
+  store_put(*state, "job/score/output/rows.txt", "", 300);
+  assert_adds(&w, 1);
+  assert_registered(&w, 1, 4);
+  free(other);
+  teardown(&w);
+}
+
 /* Both under one name: each is a version of it. */
 static void each_output_makes_one_version(void **state)
 {
@@ -134,6 +191,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     TEST(a_step_makes_one_version),
+    TEST(a_step_that_commits_more_changes_its_version),
     TEST(each_output_makes_one_version),
     TEST(a_word_that_is_none_is_written_anew),
     TEST(what_is_not_completed_or_not_asked_for_makes_none),
