@@ -25,6 +25,7 @@
 #include "run/manifest_file.h"
 #include "run/recover.h"
 #include "run/survey.h"
+#include "run/verify_upload.h"
 
 #define WINDOW     (1u << 20) /* bytes */
 #define FAULTS_MAX 100        /* of a step; then its walk ends */
@@ -404,9 +405,27 @@ static bool has_state(const char *step_dir)
   return yes;
 }
 
+/* What a step that is not Completed has put somewhere is put there again. */
+static int check_uploads(struct check *c, const struct tm_json *step, struct tm_buf *said,
+                         struct tm_err *err)
+{
+  struct tm_verify_uploads v = { .job_dir = c->o->dir,
+                                 .workspace = c->o->workspace,
+                                 .step = step,
+                                 .is_output_good = c->found->faults == 0,
+                                 .on_fault = c->o->on_fault,
+                                 .data = c->o->data };
+  const char *status = tm_json_str(c->result, "status", "");
+  int rc = strcmp(status, tm_verdict_name(TM_COMPLETED)) == 0 ? tm_verify_uploads(&v, err) : 0;
+  c->found->faults += v.faults;
+  *said = v.said;
+  return rc;
+}
+
 static int check_step(struct check *c, const struct tm_json *step, struct tm_err *err)
 {
   char *dir = tm_path_join(c->o->dir, c->found->name);
+  struct tm_buf uploads = TM_BUF_NONE;
   int rc = 0;
   if (has_state(dir)) {
     rc = open_files(c, dir, step, err);
@@ -417,13 +436,17 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
     }
     if (rc >= 0)
       check_sums(c);
+    if (rc >= 0)
+      rc = check_uploads(c, step, &uploads, err);
   } else if (tm_json_str(c->result, "output", NULL)) { /* else it was not run */
     char *path = tm_path_join(dir, "state/journal");
     fault(c, path, -1, "it is missing");
     free(path);
   }
+  c->found->uploads = tm_buf_str(&uploads);
   if (rc >= 0)
     c->o->on_step(c->o->data, c->found);
+  tm_buf_release(&uploads);
   close_files(c);
   free(dir);
   return rc;

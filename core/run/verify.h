@@ -5,6 +5,8 @@
  * of context:output_file() are there, the lengths of the files, and that the result has the same counts. Of a job that was interrupted, what lies behind the last sync record may
  * be torn: it is no fault, the next session takes it away; what counts of it is checked all the same. Of a job that has a
  * result, a power cut may have left zeros in the place of the last sync record, which no committed row depends on.
+ *
+ * Of a step that is Completed the destinations of its uploads are compared as well: verify_upload.h.
  */
 #ifndef TM_RUN_VERIFY_H
 #define TM_RUN_VERIFY_H
@@ -23,11 +25,14 @@ struct tm_step_verify {
   int64_t output_bytes, failure_bytes; /* hashed */
   int64_t torn_records,
       torn_bytes; /* behind the last sync record of a job that was interrupted: journal, output */
+  const char *
+      uploads; /* a line for each destination: what was compared, or which job has replaced it; "": none */
   int64_t faults;
 };
 
 struct tm_verify_options {
-  const char *dir; /* of the job, absolute */
+  const char *dir;       /* of the job, absolute */
+  const char *workspace; /* absolute, or NULL: whose other jobs may have replaced an upload */
   /* A fault: the file (absolute), the place of its first bad byte, and what is wrong there. -1: of the file as a whole. */
   void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
   void (*on_step)(void *data, const struct tm_step_verify *step); /* when it has been checked */

@@ -185,7 +185,8 @@ static void on_step(void *data, const struct tm_step_verify *s)
                                                       .failure_bytes = s->failure_bytes,
                                                       .torn_records = s->torn_records,
                                                       .torn_bytes = s->torn_bytes,
-                                                      .faults = s->faults });
+                                                      .faults = s->faults,
+                                                      .uploads = s->uploads });
 }
 
 int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
@@ -202,6 +203,7 @@ int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
   err = err ? err : &unheard;
   if (tm_need(err, "tidemill_workspace_verify()", "job", job, NULL) < 0)
     return TM_EUSAGE;
+  o.workspace = ws ? ws->path : NULL;
   o.dir = dir = tm_workspace_job_dir(ws, job, err);
   faults = dir ? tm_verify_job(&o, err) : err->code;
   free(dir);

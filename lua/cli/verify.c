@@ -1,8 +1,9 @@
-/* verify.c - `tidemill verify JOB`: the files of a job against its journals. Faults go to standard error as
+/* verify.c - `tidemill verify JOB`: the files of a job against its journals, and its uploads against its files. Faults go to standard error as
  * they are found, what was checked to standard output.
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -20,7 +21,7 @@ const struct tm_command tm_command_verify = {
   .name = "verify",
   .run = verify,
   .usage = "JOB",
-  .summary = "checks that the output of a job is what its journal says, to the byte",
+  .summary = "checks the output of a job against its journal, and its uploads, to the byte",
 };
 
 static void on_fault(void *data, const char *path, int64_t at, const char *what)
@@ -38,6 +39,12 @@ static void add_number(struct tm_buf *out, int64_t n, const char *words)
 {
   tm_text_grouped(out, n);
   tm_buf_add_str(out, words);
+}
+
+static void add_uploads(struct tm_buf *out, const char *lines)
+{
+  for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
+    tm_buf_printf(out, "  uploaded: %.*s\n", (int)(end - lines), lines);
 }
 
 static void on_step(void *data, const struct tidemill_verified *s)
@@ -61,6 +68,7 @@ static void on_step(void *data, const struct tidemill_verified *s)
     tm_buf_add_str(out, "  failures: ");
     add_number(out, s->failure_bytes, " bytes\n");
   }
+  add_uploads(out, s->uploads);
   if (s->torn_records > 0 || s->torn_bytes > 0) {
     tm_buf_add_str(out, "  behind what counts, and taken away when the job is resumed: ");
     add_number(out, s->torn_records, " records, ");

@@ -1,5 +1,6 @@
 -- `tidemill verify`: what is good is found good, and every kind of damage is found, with file and place.
 local job = require "support.job"
+local lfs = require "lfs"
 local programs = require "support.programs"
 
 local RECORD = 64 -- bytes of a journal record
@@ -168,4 +169,90 @@ describe("verify", function()
     spoil(t, "state/journal", RECORD + 1)
     expect_verify(t, 3, { "at byte 64" })
   end)
+end)
+
+describe("verify of an upload", function()
+  after_each(job.check_end)
+
+  local function uploaded_case(how)
+    local t = job.case()
+    t:inputs(3)
+    t:script [[
+      function run(m, context)
+        for _, path in ipairs(m) do
+          local f = assert(io.open(context:output_file("deep/" .. path:match "[^/]+$"), "w"))
+          f:write "one"
+          f:close()
+        end
+        return names_of(m)
+      end]]
+    t:pipeline("mini_batch_size = 1, overwrite = true", ([[
+      allow_reuse = false, output = tm.OutputFileDatasetConfig { name = "there", destination = "pub" }%s]]):format(how))
+    assert(lfs.mkdir(t:path "ws"))
+    t.env = { env = { "TIDEMILL_WORKSPACE=" .. t:path "ws" } }
+    t:expect_job(0, nil, t.env)
+    return t
+  end
+
+  --- Words that verify says of the destination; with the command in them run, all is good again.
+  local function expect_fault(t, words)
+    local r = expect_verify(t, 3, words)
+    local command = r.err:match "to put it there again: ([^\n]+)"
+    if command then
+      assert.equal(0, os.execute(command))
+      expect_verify(t, 0, { "everything is as the journal says" })
+    end
+  end
+
+  it("compares a folder with the step's own, and says how to mend it", function()
+    local t = uploaded_case ":as_upload()"
+    expect_verify(t, 0, { "uploaded: 36 bytes in 4 files, " .. t:path "pub" .. "\n" })
+    t:write("pub/parallel_run_step.txt", "0001.txt\n")
+    expect_fault(t, { t:path "pub/parallel_run_step.txt" .. "': it has 9 bytes", "has 27" })
+    t:write("pub/deep/0002.txt", "onE")
+    expect_fault(t, { t:path "pub/deep/0002.txt" .. "' is damaged at byte 2: this byte is not the one" })
+    os.remove(t:path "pub/deep/0003.txt")
+    expect_fault(t, { t:path "pub/deep/0003.txt" .. "': it was uploaded and is missing" })
+    os.execute(("rm -r '%s'"):format(t:path "pub/deep"))
+    expect_fault(t, { t:path "pub/deep" .. "': it was uploaded and is missing" })
+    os.execute(("rm -r '%s'"):format(t:path "pub"))
+    expect_fault(t, { t:path "pub" .. "': it was uploaded and is missing" })
+    t:write("pub/README", "added\n")
+    expect_verify(t, 0, { "uploaded: 36 bytes in 4 files" })
+    -- Which of two is damaged is known only of rows: then there is nothing to put there.
+    spoil(t, "output/parallel_run_step.txt", 3)
+    local r = expect_verify(t, 3, { t:path "pub/parallel_run_step.txt" .. "' is damaged at byte 3" })
+    assert.is_nil(r.err:find("put it there again", 1, true))
+  end)
+
+  it("compares an archive with what was packed", function()
+    local t = uploaded_case ":as_archive('zip')"
+    local good = t:read "pub"
+    expect_verify(t, 0, { (" bytes in 1 file, %s\n"):format(t:path "pub") })
+    t:write("pub", good .. "x")
+    expect_verify(t, 3, { t:path "pub" .. "': it has ", "were uploaded; the files that were packed are in '" })
+    t:write("pub", good:sub(1, -2) .. "x")
+    expect_verify(t, 3, { t:path "pub" .. "': its bytes are not those that were uploaded" })
+    t:write("pub", good)
+    expect_verify(t, 0, { "good" })
+    os.remove(t:path "pub")
+    expect_verify(t, 3, { t:path "pub" .. "': it was uploaded and is missing" })
+  end)
+
+  for _, how in ipairs { ":as_upload()", ":as_archive('zip')" } do
+    it("knows a later job that has replaced it " .. how, function()
+      local t = uploaded_case(how)
+      t:write("in/0004.txt", "more")
+      t:expect(t:run({ "run", "pipeline.lua", "--job-dir", "later", "--progress", "none" }, t.env), 0)
+      local r = t:run({ "verify", t.job_dir }, t.env)
+      t:expect(r, 0)
+      assert.is_truthy(r.out:find(("uploaded: %s, which the job '%s' has replaced since"):format(t:path "pub",
+        t:path "later"), 1, true), r.out)
+      t:expect(t:run({ "verify", "later" }, t.env), 0)
+      -- Nobody knows whose this is.
+      os.execute(("rm -r '%s'"):format(t:path "pub"))
+      t:write(how == ":as_upload()" and "pub/parallel_run_step.txt" or "pub", "theirs\n")
+      t:expect(t:run({ "verify", t.job_dir }, t.env), 3)
+    end)
+  end
 end)
