@@ -17,7 +17,7 @@ void tm_lua_set_text(lua_State *L, const char *name, const char *v)
 
 void tm_lua_push_counts(lua_State *L, const struct tidemill_counts *c)
 {
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   tm_lua_set_number(L, "created", c->created);
   lua_pushboolean(L, c->all_created);
   lua_setfield(L, -2, "all_created");
@@ -27,6 +27,7 @@ void tm_lua_push_counts(lua_State *L, const struct tidemill_counts *c)
   tm_lua_set_number(L, "items", c->items);
   tm_lua_set_number(L, "items_succeeded", c->items_succeeded);
   tm_lua_set_number(L, "items_failed", c->items_failed);
+  tm_lua_set_number(L, "uncounted", c->uncounted);
 }
 
 static void add_mini_batch(lua_State *L, const struct tidemill_event *e)

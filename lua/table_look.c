@@ -18,7 +18,7 @@ void tm_table_look_init(struct tm_table_look *l, const struct tm_step *step)
   struct tm_buf tables = TM_BUF_NONE;
   *l = (struct tm_table_look) { .is_table = tm_dataset_is_table(inputs[0]) };
   tm_schemas_init(&l->schemas, step->inputs_len);
-  tm_table_loader_tables(&tables, inputs, step->inputs_len);
+  tm_dataset_tables(&tables, inputs, step->inputs_len);
   if (l->is_table)
     l->loader = tm_table_loader_new(tm_fs_real(), tm_buf_str(&tables), NULL, NULL);
   tm_buf_release(&tables);

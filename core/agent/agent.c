@@ -108,7 +108,21 @@ static int check_items(const struct tm_run_call *call, struct tm_err *err)
   return rc;
 }
 
-/* The rows of a table, and what the script is told of them. */
+/* Counts rows that cannot be loaded, and tells the keeper through the page. */
+static void count_rows(struct tm_agent *a, struct tm_run_call *call)
+{
+  struct tm_err ignored = TM_ERR_NONE;
+  int64_t rows =
+      tm_table_count(a->tables, call->dataset_number, call->bytes, call->bytes_len, &ignored);
+  if (rows <= 0)
+    return;
+  call->items = rows < TM_ITEMS_UNKNOWN ? (uint32_t)rows : TM_ITEMS_UNKNOWN - 1;
+  tm_page_set_rows(a->page, call->items);
+}
+
+/* The rows of a table, and what the script is told of them. Their number matters also when they
+ * cannot be loaded: so many items fail. A worker that died says nothing, so a later try counts the
+ * rows before it loads them. */
 static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_reader r;
@@ -117,8 +131,12 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   if (!a->tables)
     a->tables = tm_table_loader_new(tm_fs_real(), a->setup.tables, a->setup.schema_file,
                                     *a->setup.index_dir ? a->setup.index_dir : NULL);
+  if (call->try > 1 && call->items == 0)
+    count_rows(a, call);
   int rc = tm_table_load(a->tables, call->dataset_number, call->bytes, call->bytes_len, part,
                          &a->frame, err);
+  if (rc < 0 && call->items == 0)
+    count_rows(a, call);
   if (rc < 0)
     return rc;
   tm_reader_init(&r, call->bytes, call->bytes_len);
@@ -127,6 +145,8 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   call->range = a->range.is_group ? NULL : &a->range;
   call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + a->range.from + part.first;
   call->items = (uint32_t)a->frame.len;
+  if (call->part == 0)
+    tm_page_set_rows(a->page, call->items);
   tm_table_load_words(a->tables, &a->extras.faults);
   return 0;
 }
@@ -257,8 +277,10 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_ru
     return TM_EDAMAGE;
   }
   int rc = load(a, in, call, head, has_rows, has_entries, &begin_ns);
-  if (rc < 0)
+  if (rc < 0) {
+    head->items = has_rows && call->items > 0 ? call->items : TM_ITEMS_UNKNOWN;
     return rc;
+  }
   head->items = has_rows ? call->items : items;
   if ((has_rows || has_entries) &&
       call->items == 0) /* a filter has left nothing, or no entry can be read */

@@ -102,7 +102,7 @@ void tm_setup_release(struct tm_setup *s);
 struct tm_mini_batch_head { /* 16 bytes on the wire, then the items (data/item.h) */
   uint64_t seq;             /* 1, 2, 3, ... of this worker: its place in the page (node/page.h) */
   uint32_t dataset;         /* number of the input */
-  uint32_t items;
+  uint32_t items;           /* 0: rows of a table that nobody has counted yet */
 };
 void tm_mini_batch_head_encode(char out[16], const struct tm_mini_batch_head *h);
 bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h);
@@ -122,7 +122,7 @@ struct tm_result_head {      /* 56 bytes on the wire */
       is_spilled; /* 1: bytes32 name of a file in spill_dir, u64 length, u64 xxh3 follow, else the rows */
   uint32_t flags; /* TM_FAILURE_NO_RUN, TM_RESULT_EXTRAS, or 0 */
   uint32_t
-      items; /* that run() was given; TM_ITEMS_UNKNOWN when it was not called: rows of a table that was not read */
+      items; /* that run() was given, or rows of a table that could not be loaded; TM_ITEMS_UNKNOWN */
 };
 void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head *h);
 bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h);

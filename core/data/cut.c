@@ -495,7 +495,7 @@ static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_t
 static int group_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
 {
   struct tm_buf tables = TM_BUF_NONE;
-  tm_table_loader_tables(&tables, cut->o.inputs, cut->o.inputs_len);
+  tm_dataset_tables(&tables, cut->o.inputs, cut->o.inputs_len);
   struct tm_table_loader *loader =
       tm_table_loader_new(cut->fs, tm_buf_str(&tables), NULL, cut->o.index_dir);
   int rc = read_rows(cut, d, loader, err);

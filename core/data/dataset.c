@@ -396,3 +396,17 @@ void tm_dataset_free(struct tm_dataset *d)
   free(d->where);
   free(d);
 }
+
+void tm_dataset_tables(struct tm_buf *out, const struct tm_dataset *const *inputs, size_t n)
+{
+  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+  bool has_table = false;
+  for (size_t i = 0; i < n; i++) {
+    bool is_table = tm_dataset_is_table(inputs[i]);
+    tm_json_add(list, is_table ? tm_dataset_to_json(inputs[i]) : tm_json_new(TM_JSON_NULL));
+    has_table = has_table || is_table;
+  }
+  if (has_table)
+    tm_json_write(out, list, (struct tm_json_style) { 0 });
+  tm_json_free(list);
+}

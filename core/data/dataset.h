@@ -63,6 +63,9 @@ struct tm_dataset {
  * `where`. To free. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
+/* Adds the definitions of the inputs that are tables as one JSON array, with null in the place of the others. Adds nothing
+ * when none is a table. */
+void tm_dataset_tables(struct tm_buf *out, const struct tm_dataset *const *inputs, size_t n);
 struct tm_dataset *tm_dataset_copy(const struct tm_dataset *d);
 /* The same in the directory of a job; to free. */
 struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir);

@@ -23,6 +23,7 @@
 #include "data/table_groups.h"
 
 #define COUNT_PIECE ((int64_t)1 << 20) /* bytes */
+#define COUNT_MAX   ((int64_t)1 << 30) /* bytes of a mini-batch that are counted */
 
 struct input {
   struct tm_dataset *dataset; /* NULL: no table */
@@ -77,20 +78,6 @@ void tm_table_loader_free(struct tm_table_loader *l)
   free(l->schema_file);
   free(l->index_dir);
   free(l);
-}
-
-void tm_table_loader_tables(struct tm_buf *out, const struct tm_dataset *const *inputs, size_t n)
-{
-  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
-  bool has_table = false;
-  for (size_t i = 0; i < n; i++) {
-    bool is_table = tm_dataset_is_table(inputs[i]);
-    tm_json_add(list, is_table ? tm_dataset_to_json(inputs[i]) : tm_json_new(TM_JSON_NULL));
-    has_table = has_table || is_table;
-  }
-  if (has_table)
-    tm_json_write(out, list, (struct tm_json_style) { 0 });
-  tm_json_free(list);
 }
 
 /* Opening ------------------------------------------------------------------------------------------------------ */
@@ -453,26 +440,36 @@ static int64_t count_ends(struct tm_table_loader *l, const struct input *in,
   return got < 0 ? got : (int64_t)scan.rows + (last != '\n');
 }
 
-/* One that cannot be loaded is counted by its row ends, also in a file that has changed since: that is as good a guess as there
- * is. A packed one that has changed would be unpacked from its beginning each time. */
+/* Opens the file as it is now. Counting the row ends of a changed file is as good a guess as there is. A packed file that
+ * has changed has lost its index, and would be unpacked from its beginning each time: it is not counted. */
+static int open_to_count(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
+{
+  struct tm_err changed = TM_ERR_NONE;
+  int check = tm_item_check(l->fs, item, &changed), rc = open_path(l, item, err);
+  if (rc == 0 && check < 0 && l->stream->size < 0)
+    rc = tm_err_set(err, check, "%s", changed.text);
+  return rc;
+}
+
 int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
                        struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
-  struct tm_data_frame frame;
-  struct tm_err other = TM_ERR_NONE;
   struct input *in = NULL;
   tm_reader_init(&r, bytes, len);
   bool has_item = tm_item_next(&r, &item) && item.is_rows;
   int rc = find_reader(l, dataset, &in, err);
   if (in && has_item && item.rows >= 0 && (item.is_group || in->dataset->table->ops.len == 0))
     return item.rows;
-  if (rc == 0)
-    rc = tm_table_load(l, dataset, bytes, len, (struct tm_rows_part) { 0, 0 }, &frame, err);
-  if (rc == 0)
-    return frame.len;
-  bool can_read = in && has_item && !in->dataset->table->sql && !item.is_group &&
-                  open_path(l, &item, &other) == 0 && (rc != TM_ECHANGED || l->stream->size >= 0);
-  return can_read ? count_ends(l, in, &item, err) : rc;
+  if (rc < 0)
+    return rc;
+  if (!has_item || in->dataset->table->sql || item.is_group || item.end - item.begin > COUNT_MAX)
+    return tm_err_set(err, TM_ELIMIT, "its rows cannot be counted without loading them");
+  l->last = NULL;
+  rc = open_to_count(l, &item, err);
+  int64_t rows = rc < 0 ? rc : count_ends(l, in, &item, err);
+  tm_stream_close(l->stream); /* it may be of a changed file */
+  l->stream = NULL;
+  return rows;
 }

@@ -15,15 +15,13 @@
 
 struct tm_table_loader;
 
-/* The definitions as JSON (tm_table_loader_tables()), and the files of the job; all copied. schema_file, index_dir: or NULL. */
+/* The definitions as JSON (tm_dataset_tables()), and the files of the job; all copied. schema_file, index_dir: or NULL. */
 struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *tables,
                                             const char *schema_file, const char *index_dir);
 void tm_table_loader_free(struct tm_table_loader *l); /* NULL: a no-op */
 /* These schemas instead of a file; copied. */
 int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
                         struct tm_err *err);
-/* Adds the definitions of all inputs, as _new() takes them; nothing when there is no table among them. */
-void tm_table_loader_tables(struct tm_buf *out, const struct tm_dataset *const *inputs, size_t n);
 
 /* Which rows of a mini-batch, counted from 0; count 0: all. */
 struct tm_rows_part {
@@ -35,7 +33,9 @@ int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes
                   struct tm_rows_part part, struct tm_data_frame *out, struct tm_err *err);
 /* What was not as it should be in the last load, with the first place; nothing when all was. */
 void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out);
-/* How many rows the mini-batch has: also where nobody has loaded it. Negative: it cannot be told. */
+/* How many rows the mini-batch has, without loading it: known from the listing, or the row ends of at most 1 GB of a file,
+ * read in pieces. Filters are not applied, and empty lines count. Negative: the rows of a query, of a larger mini-batch, or of
+ * a file that cannot be read are not counted. */
 int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
                        struct tm_err *err);
 

@@ -289,7 +289,7 @@ static int read_rows(const struct tm_table_partition *p, struct tm_row_sorter *s
                                     .schemas = &s.schemas };
   int rc;
   tm_schemas_init(&s.schemas, 1);
-  tm_table_loader_tables(&tables, &p->dataset, 1);
+  tm_dataset_tables(&tables, &p->dataset, 1);
   s.loader = tm_table_loader_new(p->fs, tm_buf_str(&tables), NULL, NULL);
   s.cut = tm_cut_open(&options);
   while ((rc = tm_cut_next(s.cut, &mb, err)) > 0)

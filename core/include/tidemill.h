@@ -309,6 +309,8 @@ struct tidemill_counts {
   bool all_created;                             /* `created` is final */
   int64_t succeeded, failed, running;           /* mini-batches */
   int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
+  int64_t
+      uncounted; /* failed mini-batches of tables whose rows nobody could count; each counts as one item */
 };
 /* A job's, in this order: STATE Running; the others as they come; STATE with its end, the last one. */
 enum tidemill_event_kind {
@@ -458,7 +460,7 @@ struct tidemill_step {
 #define TIDEMILL_STEP_INIT                                                                         \
   {                                                                                                \
     sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL,                  \
-        { 0, false, 0, 0, 0, 0, 0, 0 }, 0                                                          \
+        { 0, false, 0, 0, 0, 0, 0, 0, 0 }, 0                                                       \
   }
 
 TM_API size_t tidemill_job_steps_len(const struct tidemill_job *job);

@@ -116,6 +116,7 @@ void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e)
   tm_buf_add_u64(out, e->view.index);
   tm_buf_add_u32(out, e->view.try);
   tm_buf_add_u32(out, e->view.item);
+  tm_buf_add_u32(out, e->view.rows);
   tm_buf_add_u64(out, (uint64_t)e->phase_ns);
   for (size_t i = 0; i < TM_PAGE_WORDS; i++)
     tm_buf_add_u64(out, e->words[i]);
@@ -147,6 +148,7 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
   out->view.index = tm_read_u64(&r);
   out->view.try = tm_read_u32(&r);
   out->view.item = tm_read_u32(&r);
+  out->view.rows = tm_read_u32(&r);
   out->phase_ns = (int64_t)tm_read_u64(&r);
   for (size_t i = 0; i < TM_PAGE_WORDS; i++)
     out->words[i] = tm_read_u64(&r);

@@ -66,7 +66,9 @@ void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_
                  uint64_t index, uint32_t try)
 {
   uint64_t count = (atomic_load_explicit(&p->doing, memory_order_relaxed) >> 4) + 1;
-  struct tm_page_record *r = &p->records[count & 1];
+  struct tm_page_record *r = &p->records[count & 1], *before = &p->records[~count & 1];
+  bool is_same = atomic_load_explicit(&before->seq, memory_order_relaxed) == seq;
+  uint32_t rows = is_same ? atomic_load_explicit(&before->rows, memory_order_relaxed) : 0;
   atomic_thread_fence(
       memory_order_release); /* (2): who sees what follows sees the count before it */
   atomic_store_explicit(&r->since_ns, now_ns, memory_order_relaxed);
@@ -74,7 +76,14 @@ void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_
   atomic_store_explicit(&r->index, index, memory_order_relaxed);
   atomic_store_explicit(&r->try, try, memory_order_relaxed);
   atomic_store_explicit(&r->item, 0, memory_order_relaxed);
+  atomic_store_explicit(&r->rows, rows, memory_order_relaxed);
   atomic_store_explicit(&p->doing, count << 4 | (uint64_t)phase, memory_order_release);
+}
+
+void tm_page_set_rows(struct tm_page *p, uint32_t rows)
+{
+  uint64_t count = atomic_load_explicit(&p->doing, memory_order_relaxed) >> 4;
+  atomic_store_explicit(&p->records[count & 1].rows, rows, memory_order_relaxed);
 }
 
 void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
@@ -90,6 +99,7 @@ void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
     out->index = atomic_load_explicit(&r->index, memory_order_relaxed);
     out->try = atomic_load_explicit(&r->try, memory_order_relaxed);
     out->item = atomic_load_explicit(&r->item, memory_order_relaxed);
+    out->rows = atomic_load_explicit(&r->rows, memory_order_relaxed);
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&p->doing, memory_order_relaxed) == doing)
       return;

@@ -49,6 +49,7 @@ struct tm_page_record {
   _Atomic uint64_t index;   /* its mini-batch */
   _Atomic uint32_t try;
   _Atomic uint32_t item; /* from 1; 0: not known */
+  _Atomic uint32_t rows; /* of the mini-batch, when it is of a table; 0: not counted yet */
 };
 
 struct tm_page {
@@ -64,7 +65,7 @@ struct tm_page_view { /* one consistent reading */
   enum tm_phase phase;
   int64_t since_ns;
   uint64_t seq, index;
-  uint32_t try, item;
+  uint32_t try, item, rows;
 };
 
 const char *tm_phase_name(enum tm_phase phase); /* "init", "run", ... */
@@ -73,6 +74,9 @@ bool tm_page_begin(struct tm_page *p, uint64_t seq); /* queued -> begun; false: 
 void tm_page_done(struct tm_page *p, uint64_t seq);  /* begun -> done */
 void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_t seq,
                  uint64_t index, uint32_t try);
+/* The worker has counted the rows of the entry that it is working on. The count stays on the page
+ * until the worker goes to another entry. */
+void tm_page_set_rows(struct tm_page *p, uint32_t rows);
 /* The keeper's side. */
 bool tm_page_take_back(struct tm_page *p, uint64_t seq); /* queued -> taken; false: it had begun */
 void tm_page_read(const struct tm_page *p, struct tm_page_view *out);

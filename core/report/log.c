@@ -68,6 +68,7 @@ static void add_end(struct tm_buf *text, const struct tm_step_view *s)
                 tm_text_counted(c->created, "mini-batch", "mini-batches"), c->succeeded, c->failed,
                 c->items, tm_text_counted(c->items, "item", "items"), c->items_succeeded,
                 c->items_failed);
+  tm_result_add_uncounted(text, c->uncounted);
   if (c->errors + c->timeouts + c->lost > 0) {
     tm_buf_add_str(text, "; failed tries: ");
     tm_result_add_tries(text, c);

@@ -38,6 +38,7 @@ static void add_counts(struct tm_counts *sum, const struct tm_counts *c)
   sum->items += c->items;
   sum->items_succeeded += c->items_succeeded;
   sum->items_failed += c->items_failed;
+  sum->uncounted += c->uncounted;
   sum->items_created += c->items_created;
   sum->returned += c->returned;
 }

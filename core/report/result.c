@@ -44,7 +44,19 @@ static void add_items(struct tm_buf *out, const struct tm_counts *c, int indent)
   tm_buf_add_char(out, ' ');
   add_number(out, c->items, ", ");
   add_number(out, c->items_succeeded, " succeeded, ");
-  add_number(out, c->items_failed, " failed\n");
+  add_number(out, c->items_failed, " failed");
+  tm_result_add_uncounted(out, c->uncounted);
+  tm_buf_add_char(out, '\n');
+}
+
+void tm_result_add_uncounted(struct tm_buf *out, int64_t uncounted)
+{
+  if (uncounted == 0)
+    return;
+  tm_buf_add_str(out, ", or more: the rows of ");
+  add_number(out, uncounted,
+             tm_text_counted(uncounted, " failed mini-batch", " failed mini-batches"));
+  tm_buf_add_str(out, " could not be counted");
 }
 
 void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *c)

@@ -21,6 +21,8 @@ void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
 
 /* "2 by an error, 0 by a timeout, 1 with their worker": how many tries have failed, and how. */
 void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *counts);
+/* Behind the number of failed items: ", or more: the rows of 1 failed mini-batch could not be counted". Nothing for 0. */
+void tm_result_add_uncounted(struct tm_buf *out, int64_t uncounted);
 /* The first line about a job: "Completed: digits, 12.3 s". `elapsed_ns` < 0 is left out. */
 void tm_result_add_job(struct tm_buf *out, const struct tm_job_view *job, int64_t elapsed_ns);
 

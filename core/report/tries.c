@@ -77,7 +77,10 @@ static void add_detail(struct tm_buf *b, const struct tm_attempt *a)
   TM_PEN_ADD(&p, "dataset=");
   tm_pen_add(&p, a->dataset, name);
   TM_PEN_ADD(&p, " count=");
-  tm_pen_add_int(&p, a->items);
+  if (a->is_uncounted)
+    TM_PEN_ADD(&p, "unknown");
+  else
+    tm_pen_add_int(&p, a->items);
   if (a->part_first > 0) {
     TM_PEN_ADD(&p, " part=");
     tm_pen_add_int(&p, a->part_first);
@@ -133,7 +136,10 @@ static void add_columns(struct tm_tries *t, const struct tm_attempt *a, const ch
   if (a->begin_wall_ns > 0)
     tm_pen_add_iso(&p, &t->stamp, a->begin_wall_ns);
   tm_pen_add_char(&p, ',');
-  add_int(&p, a->items);
+  if (a->is_uncounted)
+    tm_pen_add_char(&p, ',');
+  else
+    add_int(&p, a->items);
   add_int(&p, a->succeeded);
   add_int(&p, a->failed);
   add_seconds(&p, a->total_ns);

@@ -119,7 +119,9 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
     ADD_COUNT(&p, a->part_first, " to ");
     ADD_COUNT(&p, a->part_first + a->items - 1, " of its items: ");
   }
-  if (a->items == 1)
+  if (a->is_uncounted)
+    TM_PEN_ADD(&p, "its rows were not counted, ");
+  else if (a->items == 1)
     TM_PEN_ADD(&p, "1 item, ");
   else
     ADD_COUNT(&p, a->items, " items, ");

@@ -38,6 +38,7 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
   const char *name = held->dataset < step->inputs_len ? step->inputs[held->dataset]->name : NULL;
   int64_t succeeded =
       a->status == TM_RUN_DONE ? tm_tally_succeeded(held->items, a->marked, a->head.returned) : 0;
+  bool is_unknown = held->is_uncounted || (held->items == 0 && a->status != TM_RUN_DONE);
   struct tm_attempt attempt = { .index = held->entry.index,
                                 .try = held->entry.try,
                                 .picked = held->entry.picked,
@@ -46,7 +47,8 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
                                                   ? (int64_t)tm_part_first(held->entry.part) + 1
                                                   : 0,
                                 .is_final = a->status == TM_RUN_DONE || failed > 0,
-                                .items = held->items,
+                                .items = is_unknown ? 1 : held->items,
+                                .is_uncounted = is_unknown,
                                 .succeeded = succeeded,
                                 .failed = failed,
                                 .begin_wall_ns = a->head.begin_wall_ns,
@@ -79,7 +81,8 @@ static struct tm_failed_try failed_try(const struct tm_worker *w, const struct t
                                   .status = a->status,
                                   .message = a->message,
                                   .message_len = strlen(a->message),
-                                  .log = *log };
+                                  .log = *log,
+                                  .is_uncounted = held->is_uncounted };
 }
 
 static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t, uint64_t part,
@@ -117,7 +120,9 @@ static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
 static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
                        const struct tm_failed_try *t)
 {
-  struct tm_outcome outcome = { .index = t->index, .try = t->try, .items = held->items };
+  struct tm_outcome outcome = { .index = t->index,
+                                .try = t->try,
+                                .items = held->is_uncounted ? 0 : held->items };
   struct tm_buf lines = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
 
@@ -134,14 +139,15 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, const stru
 {
   struct tm_supervisor *s = w->s;
   char *log;
-  struct tm_failed_try t = failed_try(w, held, a, &log);
+  struct tm_failed_try t;
   bool is_again;
   int64_t failed;
 
   held->entry.due_ns = tm_vigil_retry_due(s, &held->entry, a->status);
   is_again = tm_queue_fail(&s->queue, &held->entry, w->id);
   if (!is_again)
-    tm_rows_count(s, held);
+    tm_rows_settle(s, held);
+  t = failed_try(w, held, a, &log);
   failed = is_again ? 0 : held->items;
   tm_tally_add_failed_try(&s->tally, a->status);
   if (a->status == TM_RUN_TIMEOUT)
@@ -182,6 +188,7 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
                       (double)w->s->o.step->config.load_timeout_ns / 1e9);
     a.message = text;
   }
+  tm_rows_learn_lost(w->s, held, &ended->view);
   char *staging = tm_staging_path(w->s->staging_dir, w->name, held->seq);
   tm_tree_remove(staging, NULL); /* what it had made goes with it */
   free(staging);
@@ -207,29 +214,6 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
                                                      " that are not marked as failed"));
 }
 
-/* The message of each marked item, by its number from 0; NULL: the bytes are none that a worker of ours sends. To free(). */
-static struct tm_reader *read_marks(struct tm_reader r, uint32_t items, uint32_t *marked)
-{
-  struct tm_reader *messages = tm_xcalloc(items + 1u, sizeof(*messages));
-
-  *marked = 0;
-  while (r.at < r.end && !r.bad) {
-    uint32_t number = tm_read_u32(&r);
-    size_t len = 0;
-    const char *message = tm_read_bytes32(&r, &len);
-    if (r.bad || number < 1 || number > items || messages[number - 1].at) {
-      free(messages);
-      return NULL;
-    }
-    tm_reader_init(&messages[number - 1], message, len);
-    ++*marked;
-  }
-  if (!r.bad)
-    return messages;
-  free(messages);
-  return NULL;
-}
-
 /* A line for each marked item. */
 static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_held *held,
                      const struct answer *a, const struct tm_reader *messages, struct tm_err *err)
@@ -250,7 +234,7 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_he
 static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
                      const struct tm_said *said, struct answer *a, struct tm_err *err)
 {
-  struct tm_reader *messages = read_marks(said->marks, held->items, &a->marked);
+  struct tm_reader *messages = tm_failed_lines_read_marks(said->marks, held->items, &a->marked);
   int rc = messages ? 0 : TM_EPROTOCOL;
 
   if (rc == 0 && a->marked > 0)

@@ -37,6 +37,7 @@ struct tm_commit_found {
   bool is_new;               /* nothing had been there */
   int64_t sessions;          /* before this one */
   int64_t committed, failed; /* mini-batches that are over now; failed is 0 unless keep_failed */
+  int64_t uncounted;         /* of `failed`: those whose rows nobody could count */
   int64_t retried;           /* failed ones that get fresh tries */
   int64_t items, items_succeeded, returned; /* of those that are over */
   int64_t cut_records, cut_output_bytes;    /* a torn tail that was taken away */
@@ -64,7 +65,7 @@ const char *tm_commit_staging_dir(const struct tm_commit *c);
 struct tm_outcome {
   uint64_t index;
   uint32_t try;
-  uint32_t items, succeeded;
+  uint32_t items, succeeded; /* items 0, of a failed one: rows that nobody could count */
   uint32_t returned;
 };
 /* The rows are copied; they end with a line break. The mini-batch is committed when the next flush has returned 0; its fate

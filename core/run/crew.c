@@ -13,7 +13,6 @@
 #include "plan/snapshot.h"
 #include "base/time.h"
 #include "data/item.h"
-#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/part.h"
 #include "run/temp_dirs.h"
@@ -136,7 +135,7 @@ static void send_setup(struct tm_worker *w)
                             .init_timeout_ns = config->init_timeout_ns,
                             .max_result_size = config->max_result_size };
 
-  tm_table_loader_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
+  tm_dataset_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
   setup.tables = (char *)(uintptr_t)tm_buf_str(&tables);
   tm_setup_encode(&text, &setup);
   struct tm_frame f = {
@@ -206,7 +205,8 @@ static void remember(struct tm_held *held, const struct tm_manifest_entry *entry
   struct tm_item item;
 
   held->dataset = entry->dataset;
-  held->items = entry->items;
+  held->items = entry->items > 0 ? entry->items : held->entry.rows;
+  held->is_uncounted = false;
   held->manifest_at = entry->at;
   tm_reader_init(&r, entry->bytes, entry->len);
   if (tm_item_next(&r, &item))
@@ -241,7 +241,7 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   tm_buf_clear(&s->scratch);
   tm_mini_batch_head_encode(tm_buf_extend(&s->scratch, MINI_BATCH_HEAD),
                             &(struct tm_mini_batch_head) {
-                                .seq = held->seq, .dataset = entry.dataset, .items = entry.items });
+                                .seq = held->seq, .dataset = entry.dataset, .items = held->items });
   tm_buf_add(&s->scratch, entry.bytes, entry.len);
   f.payload = s->scratch.data;
   f.length = (uint32_t)s->scratch.len;

@@ -26,8 +26,9 @@ struct tm_counts {
   int64_t succeeded, failed, running;           /* mini-batches */
   int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
   int64_t items_created;                        /* of all mini-batches created */
-  int64_t returned;                             /* elements */
-  int64_t parts; /* that have been tried, while bad items are isolated; this session */
+  int64_t uncounted; /* of `failed`: those whose rows nobody could count; each counts as one item */
+  int64_t returned;  /* elements */
+  int64_t parts;     /* that have been tried, while bad items are isolated; this session */
   int64_t errors, timeouts,
       lost; /* tries that failed: by error, by timeout, with their worker; this session */
 };
@@ -103,6 +104,7 @@ struct tm_attempt {
   bool
       is_final; /* none of its items is tried again: committed (of a part: held until all is), or failed for good */
   int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
+  bool is_uncounted;                /* rows that nobody has counted: `items` is 1 */
   int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
   const char *message, *stack, *script_where; /* "" without */
   const char *dataset;                        /* name of the input */

@@ -55,6 +55,8 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
     tm_buf_printf(out, ",\"number\":%" PRIu32, t->number);
   if (item->is_rows && item->rows >= 0)
     tm_buf_printf(out, ",\"rows\":%" PRId64, item->rows);
+  else if (item->is_rows && t->is_uncounted)
+    tm_buf_add_str(out, ",\"rows\":null");
   tm_buf_printf(out, ",\"input\":%" PRIu32 ",\"try\":%" PRIu32, t->dataset, t->try);
   const char *status = tm_status_name(t->status);
   add_string(out, "status", status, strlen(status));
@@ -104,6 +106,28 @@ void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
       count--;
     }
   }
+}
+
+struct tm_reader *tm_failed_lines_read_marks(struct tm_reader r, uint32_t items, uint32_t *marked)
+{
+  struct tm_reader *messages = tm_xcalloc(items + 1u, sizeof(*messages));
+
+  *marked = 0;
+  while (r.at < r.end && !r.bad) {
+    uint32_t number = tm_read_u32(&r);
+    size_t len = 0;
+    const char *message = tm_read_bytes32(&r, &len);
+    if (r.bad || number < 1 || number > items || messages[number - 1].at) {
+      free(messages);
+      return NULL;
+    }
+    tm_reader_init(&messages[number - 1], message, len);
+    ++*marked;
+  }
+  if (!r.bad)
+    return messages;
+  free(messages);
+  return NULL;
 }
 
 void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,

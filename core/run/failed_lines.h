@@ -3,7 +3,10 @@
  *   {"mini_batch":7,"item":"/data/a.pgm","input":0,"try":3,"status":"RUN_EXCEPTION","error":"...","log":"/job/..."}
  *   {"mini_batch":7,"item":null,"count":2,"input":0,"error":"run() returned 8 elements for 10 items; ..."}
  *
- * The second stands for items that no element was returned for, where others of its mini-batch have one: which ones is not known. `input` is the number of the dataset in
+ *   {"mini_batch":7,"item":"/data/a.csv","begin":0,"end":8192,"rows":null,"input":0,"try":3,...}
+ *
+ * The second stands for items that no element was returned for, where others of its mini-batch have one: which ones is not known. The third stands for
+ * rows of a table that nobody could count; they count as one item. `input` is the number of the dataset in
  * the step's inputs, from 0. A path that is not UTF-8 is shown in `item` with U+FFFD, and stands in `item_hex` byte by byte.
  * An entry of an archive is all in `entry_hex`, the bytes of data/item.h: with it, it can be an input again.
  */
@@ -24,9 +27,13 @@ struct tm_failed_try {
   const char *log; /* the file with the whole */
   uint32_t
       number; /* of a table: of the first row that is meant, in its mini-batch, from 1; 0: all of it */
+  bool is_uncounted; /* of a table: nobody could count the rows */
 };
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item);
+/* The message of each of `items` items, from the bytes that a worker sent as its marks; .at is NULL for items without a mark.
+ * NULL: a worker of ours would not send these bytes. To free(). */
+struct tm_reader *tm_failed_lines_read_marks(struct tm_reader r, uint32_t items, uint32_t *marked);
 /* A line for each item with a message: messages[i] is of item i of the `items` that the entry's bytes hold, which are those of a
  * part that begins with item `first`, or of all. */
 void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,

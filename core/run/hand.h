@@ -15,7 +15,9 @@
 struct tm_held {
   uint64_t seq; /* 0: free */
   struct tm_entry entry;
-  uint32_t dataset, items;
+  uint32_t dataset;
+  uint32_t items;    /* 0: rows of a table that nobody has counted yet */
+  bool is_uncounted; /* it has failed, and nobody could count its rows: `items` is 1 */
   int64_t manifest_at;
   int64_t handed_ns;        /* monotonic */
   struct tm_buf first_item; /* path; its memory is used again */

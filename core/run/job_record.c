@@ -181,12 +181,14 @@ static struct tm_json *outputs_of(const struct tm_step_view *s)
 struct tm_json *tm_step_result_new(const struct tm_step_view *s)
 {
   const struct tm_counts *c = &s->counts;
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *outputs;
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *mini_batches, *outputs;
   bool is_nothing = s->is_idle && s->verdict != TM_COMPLETED;
 
   tm_json_set(v, "name", tm_json_new_string(s->name));
   tm_json_set(v, "status", tm_json_new_string(tm_verdict_name(s->verdict)));
-  tm_json_set(v, "mini_batches", numbers(c->created, c->succeeded, c->failed));
+  mini_batches = tm_json_set(v, "mini_batches", numbers(c->created, c->succeeded, c->failed));
+  if (c->uncounted > 0)
+    tm_json_set(mini_batches, "uncounted", tm_json_new_int(c->uncounted));
   tm_json_set(v, "items", numbers(c->items_created, c->items_succeeded, c->items_failed));
   tm_json_set(v, "reused", tm_json_new_bool(s->reused_from != NULL));
   if (s->reused_from)

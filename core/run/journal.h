@@ -8,6 +8,7 @@
  *     2 try u16 (65535: that or more)   4 returned u32   8 index u64   16 items u32
  *     20 succeeded u32   24 end in the output i64   32 end in the failures log i64
  *     40 hash of its output bytes u64   48 hash of its failure bytes u64
+ *     items 0, of a failed one: rows that nobody could count; they count as one item
  *   session
  *     8 number u64 (from 1)   16 epoch u64   24 wall clock i64 (ns)   32 "tidemill"
  *   sync
@@ -69,6 +70,12 @@ struct tm_record {
 void tm_record_encode(const struct tm_record *r, void *out64);
 /* 0, TM_EDAMAGE, or TM_EVERSION: a whole record of another version. */
 int tm_record_decode(struct tm_record *r, const void *in64);
+
+/* How many items a committed or failed record counts for. */
+static inline uint32_t tm_record_items(const struct tm_record *r)
+{
+  return r->kind == TM_RECORD_FAILED && r->items == 0 ? 1 : r->items;
+}
 
 struct tm_journal {
   const struct tm_fs *fs;

@@ -28,6 +28,7 @@ struct tm_entry {
   uint32_t picked; /* how often it has been handed out, with this time */
   uint32_t
       lost_answers; /* how often it was done, but its worker ended before the answer was read */
+  uint32_t rows;    /* of a table, as a worker has counted them; 0: not known */
   uint32_t avoid;   /* the worker at which it failed last, or TM_NO_WORKER */
   int64_t due_ns;   /* not to be handed out before; monotonic */
 };

@@ -124,13 +124,16 @@ static void apply(struct tm_recovery *r, const struct tm_record *record,
   r->output_len = record->output_end;
   r->failures_len = record->failures_end;
   if (was_failed) {
+    bool was_uncounted = tm_fates_is_uncounted(r->fates, record->index);
     found->failed--;
-    r->failed_items -= record->items;
+    r->uncounted -= was_uncounted;
+    r->failed_items -= was_uncounted ? 1 : tm_record_items(record);
   }
   if (record->kind == TM_RECORD_FAILED) {
     found->failed++;
-    r->failed_items += record->items;
-    tm_fates_put(r->fates, record->index, TM_FATE_FAILED);
+    r->uncounted += record->items == 0;
+    r->failed_items += tm_record_items(record);
+    tm_fates_put_failed(r->fates, record);
     return;
   }
   found->committed++;
@@ -200,6 +203,7 @@ int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct 
   found->is_new = r->sessions == 0;
   if (r->keep_failed) {
     found->items += r->failed_items;
+    found->uncounted = r->uncounted;
   } else {
     found->retried = found->failed;
     found->failed = 0;

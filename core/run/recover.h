@@ -27,7 +27,7 @@ struct tm_recovery {
   struct tm_record
       next_files; /* the record that was read last, when it is of files: they count with the next one */
   uint64_t sessions;
-  int64_t failed_items;
+  int64_t failed_items, uncounted; /* of failed mini-batches */
 };
 
 /* Finds the last readable sync record. TM_EVERSION, or a system error. */

@@ -419,6 +419,7 @@ static void fill_counts(struct tm_step_view *view, const struct tm_json *summary
   c->created = tm_json_int(m, "total", 0);
   c->succeeded = tm_json_int(m, "succeeded", 0);
   c->failed = tm_json_int(m, "failed", 0);
+  c->uncounted = tm_json_int(m, "uncounted", 0);
   c->items_created = tm_json_int(n, "total", 0);
   c->items_succeeded = tm_json_int(n, "succeeded", 0);
   c->items_failed = tm_json_int(n, "failed", 0);

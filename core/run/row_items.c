@@ -4,34 +4,46 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "data/table_load.h"
 
 #define WORDS_MAX 1000 /* bytes */
 
-void tm_rows_count(struct tm_supervisor *s, struct tm_held *held)
+static void learn(const struct tm_supervisor *s, struct tm_held *held, uint32_t rows)
 {
-  struct tm_manifest_entry entry;
-  struct tm_err err = TM_ERR_NONE;
-  struct tm_buf tables = TM_BUF_NONE;
-  int64_t rows = -1;
-
-  if (held->items > 0 || tm_manifest_read(s->manifest, held->entry.index, &entry, &err) < 0)
+  if (!tm_dataset_is_table(s->o.step->inputs[held->dataset]))
     return;
-  if (!s->tables) {
-    tm_table_loader_tables(&tables, (const struct tm_dataset *const *)s->o.step->inputs,
-                           s->o.step->inputs_len);
-    s->tables = tm_table_loader_new(s->o.fs, tm_buf_str(&tables), s->schema_file, s->index_dir);
-    tm_buf_release(&tables);
-  }
-  rows = tm_table_count(s->tables, entry.dataset, entry.bytes, entry.len, &err);
-  held->items = rows < 1 ? 1 : rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
+  held->items = rows;
+  if (held->entry.part == 0)
+    held->entry.rows = rows;
 }
 
 void tm_rows_learn(const struct tm_supervisor *s, struct tm_held *held,
                    const struct tm_result_head *head)
 {
-  if (tm_dataset_is_table(s->o.step->inputs[held->dataset]) && head->items != TM_ITEMS_UNKNOWN)
-    held->items = head->items;
+  if (head->items != TM_ITEMS_UNKNOWN)
+    learn(s, held, head->items);
+}
+
+void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_held *held,
+                        const struct tm_page_view *view)
+{
+  if (view->seq == held->seq && view->rows > 0 && held->entry.part == 0)
+    learn(s, held, view->rows);
+}
+
+void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held)
+{
+  if (held->items > 0)
+    return;
+  held->items = 1;
+  held->is_uncounted = true;
+  tm_tally_add_uncounted(&s->tally, 1);
+  if (!s->has_count_warning)
+    tm_supervisor_say(s, TM_WARNING,
+                      "mini-batch %" PRIu64
+                      " failed before its rows were counted: it counts as one "
+                      "failed item, and may have more (said once)",
+                      held->entry.index);
+  s->has_count_warning = true;
 }
 
 void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,

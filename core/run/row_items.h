@@ -1,4 +1,9 @@
-/* row_items.h - how many items a mini-batch of a table has: its rows, which who loads them counts. Part of the supervisor.
+/* row_items.h - how many items a mini-batch of a table has: its rows. Part of the supervisor.
+ *
+ * Only workers count rows. A worker says the number in its answer, and before on the page that it shares with the keeper: so
+ * the number is known also when run() kills the worker. When a worker dies while it loads the rows, the next try counts them
+ * first (agent/agent.c). When no try could, the number is not known: the mini-batch then counts as one failed item, and the
+ * result says so. The supervisor itself reads no row: what has just killed a worker would kill or block it, too.
  */
 #ifndef TM_RUN_ROW_ITEMS_H
 #define TM_RUN_ROW_ITEMS_H
@@ -8,9 +13,11 @@
 /* What a worker says in its answer. */
 void tm_rows_learn(const struct tm_supervisor *s, struct tm_held *held,
                    const struct tm_result_head *head);
-/* Of a mini-batch that has failed and whose rows no worker has counted: they are read here, on the loop; at least one has
- * failed. */
-void tm_rows_count(struct tm_supervisor *s, struct tm_held *held);
+/* What was on the page of a worker that has ended. */
+void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_held *held,
+                        const struct tm_page_view *view);
+/* The mini-batch has failed for good. If nobody has counted its rows, it becomes one item, marked as uncounted. */
+void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held);
 /* What was not as it should be in rows that were loaded, in words that may be any bytes: said once a step, the others at level
  * DEBUG. */
 void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,

@@ -15,7 +15,6 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "data/table_load.h"
 #include "run/isolate.h"
 #include "run/job.h"
 #include "run/place.h"
@@ -132,6 +131,7 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
     return rc;
   tm_tally_add_earlier(&s->tally, found->committed, found->failed, found->items,
                        found->items_succeeded, found->returned);
+  tm_tally_add_uncounted(&s->tally, found->uncounted);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
                        (int64_t)tm_manifest_items(s->manifest), tm_manifest_has_end(s->manifest));
   tm_queue_set_created(&s->queue, tm_manifest_count(s->manifest));
@@ -536,7 +536,6 @@ static void free_now(struct tm_supervisor *s)
   free(s->inputs_file);
   free(s->schema_file);
   free(s->index_dir);
-  tm_table_loader_free(s->tables);
   free(s);
 }
 

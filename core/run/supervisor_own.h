@@ -53,11 +53,10 @@ struct tm_supervisor {
   struct tm_step_view view;
   struct tm_bound bound;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
-  char *inputs_file;              /* input_record.h */
-  char *schema_file, *index_dir;  /* of tables */
-  struct tm_table_loader *tables; /* to count rows that no worker could count; NULL until then */
-  struct tm_place_held held;      /* destinations */
-  char host[256];                 /* this machine's name: the address of its node */
+  char *inputs_file;             /* input_record.h */
+  char *schema_file, *index_dir; /* of tables */
+  struct tm_place_held held;     /* destinations */
+  char host[256];                /* this machine's name: the address of its node */
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */
@@ -85,7 +84,7 @@ struct tm_supervisor {
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
   bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
-  bool has_surplus_warning, has_fault_warning;
+  bool has_surplus_warning, has_fault_warning, has_count_warning;
   bool arms_workers; /* their calls can be interrupted from here on */
   int64_t running;   /* mini-batches in hands */
   int lost_nodes;    /* in a row, without a result between */

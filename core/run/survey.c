@@ -78,13 +78,16 @@ static void count_outcome(struct tm_step_survey *s, struct tm_fates *fates,
   if (before == TM_FATE_COMMITTED)
     return; /* committed twice: damage, which verify.h names */
   if (before == TM_FATE_FAILED) {
+    bool was_uncounted = tm_fates_is_uncounted(fates, r->index);
     s->failed--;
-    s->items_failed -= r->items;
+    s->uncounted -= was_uncounted;
+    s->items_failed -= was_uncounted ? 1 : tm_record_items(r);
   }
   if (r->kind == TM_RECORD_FAILED) {
     s->failed++;
-    s->items_failed += r->items;
-    tm_fates_put(fates, r->index, TM_FATE_FAILED);
+    s->uncounted += r->items == 0;
+    s->items_failed += tm_record_items(r);
+    tm_fates_put_failed(fates, r);
     return;
   }
   s->succeeded++;
@@ -222,6 +225,7 @@ static void take_result(struct tm_step_survey *s, const struct tm_json *v)
   s->total = member(v, "mini_batches", "total");
   s->succeeded = member(v, "mini_batches", "succeeded");
   s->failed = member(v, "mini_batches", "failed");
+  s->uncounted = member(v, "mini_batches", "uncounted");
   s->items_total = member(v, "items", "total");
   s->items_succeeded = member(v, "items", "succeeded");
   s->items_failed = member(v, "items", "failed");

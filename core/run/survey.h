@@ -45,7 +45,8 @@ struct tm_step_survey {
   char *error_file;        /* logs/user/error.txt where it is there, else NULL */
   int64_t total;           /* mini-batches, so far */
   bool is_listed;          /* total is final */
-  int64_t succeeded, failed;             /* mini-batches */
+  int64_t succeeded, failed; /* mini-batches */
+  int64_t uncounted; /* of `failed`: those whose rows nobody could count; each counts as one item */
   int64_t items_total;                   /* -1: not known before all are listed */
   int64_t items_succeeded, items_failed; /* of mini-batches that are over */
   int64_t try_errors, try_timeouts,

@@ -50,11 +50,14 @@ static const char *status_of(const struct tm_survey *s, const struct tm_step_sur
 
 static struct tm_json *step_to_json(const struct tm_survey *s, const struct tm_step_survey *step)
 {
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *mini_batches;
   double rate = tm_survey_rate(s, step);
   tm_json_set(v, "name", tm_json_new_string(step->name));
   tm_json_set(v, "status", tm_json_new_string(status_of(s, step)));
-  tm_json_set(v, "mini_batches", numbers(step->total, step->succeeded, step->failed));
+  mini_batches =
+      tm_json_set(v, "mini_batches", numbers(step->total, step->succeeded, step->failed));
+  if (step->uncounted > 0)
+    tm_json_set(mini_batches, "uncounted", tm_json_new_int(step->uncounted));
   tm_json_set(v, "items", numbers(step->items_total, step->items_succeeded, step->items_failed));
   tm_json_set(v, "is_listed", tm_json_new_bool(step->is_listed));
   tm_json_set(v, "output", tm_json_new_string(step->output));

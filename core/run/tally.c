@@ -70,6 +70,11 @@ void tm_tally_add_failed(struct tm_tally *t, int64_t items)
   raise_created(t);
 }
 
+void tm_tally_add_uncounted(struct tm_tally *t, int64_t mini_batches)
+{
+  t->counts.uncounted += mini_batches;
+}
+
 void tm_tally_add_part(struct tm_tally *t)
 {
   t->counts.parts++;
@@ -95,9 +100,9 @@ static int check_limits(const struct tm_tally *t, struct tm_err *err)
 
   if (l->failed_items >= 0 && c->items_failed > l->failed_items)
     return tm_err_set(err, TM_ETHRESHOLD,
-                      "%" PRId64 " %s failed, and error_threshold tolerates %" PRId64,
-                      c->items_failed, tm_text_counted(c->items_failed, "item has", "items have"),
-                      l->failed_items);
+                      "%s%" PRId64 " %s failed, and error_threshold tolerates %" PRId64,
+                      c->uncounted > 0 ? "at least " : "", c->items_failed,
+                      tm_text_counted(c->items_failed, "item has", "items have"), l->failed_items);
   if (l->failed_mini_batches >= 0 && c->failed > l->failed_mini_batches)
     return tm_err_set(err, TM_ETHRESHOLD,
                       "%" PRId64 " %s failed, and allowed_failed_count tolerates %" PRId64,

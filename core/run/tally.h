@@ -3,7 +3,8 @@
  * The supervisor tells it of every mini-batch that ends. It reads no clock and no file, and calls nobody.
  *
  *  (1) items_failed = items of mini-batches that used up their tries + items without a returned element + items that the
- *      script marked as failed. An element that is returned for a marked item does not make it succeed.
+ *      script marked as failed. An element that is returned for a marked item does not make it succeed. A failed mini-batch
+ *      whose rows nobody could count is one item.
  *  (2) The verdict leaves TM_RUNNING once, and never returns to it.
  */
 #ifndef TM_RUN_TALLY_H
@@ -44,6 +45,8 @@ int64_t tm_tally_succeeded(int64_t items, int64_t marked, int64_t returned);
 void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t marked, int64_t returned);
 /* A mini-batch has used up its tries. Keeps (1). */
 void tm_tally_add_failed(struct tm_tally *t, int64_t items);
+/* Of the failed mini-batches, so many count as one item because nobody could count their rows. */
+void tm_tally_add_uncounted(struct tm_tally *t, int64_t mini_batches);
 /* A part has been tried, with what result ever. */
 void tm_tally_add_part(struct tm_tally *t);
 /* A try has failed, finally or not. */

@@ -44,7 +44,8 @@ void tm_event_counts(struct tidemill_counts *out, const struct tm_counts *c)
                                     .running = c->running,
                                     .items = c->items,
                                     .items_succeeded = c->items_succeeded,
-                                    .items_failed = c->items_failed };
+                                    .items_failed = c->items_failed,
+                                    .uncounted = c->uncounted };
 }
 
 /* What every kind has. */

@@ -64,7 +64,8 @@ static struct tidemill_counts counts_of(const struct tm_step_survey *s)
                                     .failed = s->failed,
                                     .items = s->items_succeeded + s->items_failed,
                                     .items_succeeded = s->items_succeeded,
-                                    .items_failed = s->items_failed };
+                                    .items_failed = s->items_failed,
+                                    .uncounted = s->uncounted };
 }
 
 static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
@@ -116,6 +117,7 @@ static void sum(struct tidemill_record_info *info, const struct tidemill_record_
   all->items += c->items;
   all->items_succeeded += c->items_succeeded;
   all->items_failed += c->items_failed;
+  all->uncounted += c->uncounted;
 }
 
 static void take_survey(struct tidemill_record *r)

@@ -101,7 +101,11 @@ static void add_mini_batches(struct tm_buf *out, const struct tidemill_record_in
   if (step->items_total >= 0)
     add_number(out, step->items_total, ", ");
   add_number(out, c->items_succeeded, " succeeded, ");
-  add_number(out, c->items_failed, " failed\n");
+  add_number(out, c->items_failed, " failed");
+  if (c->uncounted > 0)
+    tm_buf_printf(out, ", or more: the rows of %" PRId64 " failed %s could not be counted",
+                  c->uncounted, tm_text_counted(c->uncounted, "mini-batch", "mini-batches"));
+  tm_buf_add_char(out, '\n');
 }
 
 static void add_tries(struct tm_buf *out, const struct tidemill_record_step *step)

@@ -55,6 +55,7 @@ end
 ---@field items integer of mini-batches that have ended
 ---@field items_succeeded integer
 ---@field items_failed integer
+---@field uncounted integer failed mini-batches of tables whose rows nobody could count; each counts as one item
 
 --- How far it is.
 ---@return tidemill.JobCounts

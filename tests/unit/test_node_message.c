@@ -109,21 +109,24 @@ static void a_string_with_nul_is_refused(void **state)
 
 static void make_ended(struct tm_ended *e)
 {
-  *e = (struct tm_ended) {
-    .cause = TM_END_SIGNAL,
-    .pid = 77,
-    .exit_status = -1,
-    .signal = 9,
-    .lived_ns = 5 * TM_S,
-    .max_rss_kb = 1 << 20,
-    .memory = TM_KILL_LOGGED,
-    .was_frozen = true,
-    .rss_kb = 300 << 10,
-    .memory_limit_kb = 256 << 10,
-    .last_line = "the end",
-    .phase_ns = 1200 * TM_MS,
-    .view = { .phase = TM_PHASE_RUN, .since_ns = 99, .seq = 7, .index = UINT64_MAX, .try = 2 }
-  };
+  *e = (struct tm_ended) { .cause = TM_END_SIGNAL,
+                           .pid = 77,
+                           .exit_status = -1,
+                           .signal = 9,
+                           .lived_ns = 5 * TM_S,
+                           .max_rss_kb = 1 << 20,
+                           .memory = TM_KILL_LOGGED,
+                           .was_frozen = true,
+                           .rss_kb = 300 << 10,
+                           .memory_limit_kb = 256 << 10,
+                           .last_line = "the end",
+                           .phase_ns = 1200 * TM_MS,
+                           .view = { .phase = TM_PHASE_RUN,
+                                     .since_ns = 99,
+                                     .seq = 7,
+                                     .index = UINT64_MAX,
+                                     .try = 2,
+                                     .rows = 9 } };
   for (uint64_t i = 0; i < TM_PAGE_WORDS; i++)
     e->words[i] = i << 2 | TM_ENTRY_DONE;
 }
@@ -150,6 +153,7 @@ static void an_end_comes_out_as_it_went_in(void **state)
   assert_int_equal(d.view.seq, 7);
   assert_int_equal(d.view.index, UINT64_MAX);
   assert_int_equal(d.view.try, 2);
+  assert_int_equal(d.view.rows, 9);
   assert_int_equal(d.phase_ns, e.phase_ns);
   assert_memory_equal(d.words, e.words, sizeof e.words);
   for (size_t n = 0; n < b.len; n += 3)

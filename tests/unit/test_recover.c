@@ -69,6 +69,35 @@ static void keeps_what_is_good(void **state)
   step_release(&s);
 }
 
+static void counts_uncounted_rows_as_one_item(void **state)
+{
+  struct step s;
+  prepare(&s);
+  step_must_open(&s);
+  tm_commit_add_failed(s.commit, &(struct tm_outcome) { .index = 1, .try = 1 }, "{}\n", 3);
+  tm_commit_add_failed(s.commit, &(struct tm_outcome) { .index = 5, .try = 1 }, "{}\n", 3);
+  assert_int_equal(step_flush(&s), 0);
+  step_close(&s);
+  s.options.keep_failed = true;
+  step_must_open(&s);
+  assert_int_equal(s.found.failed, 3);
+  assert_int_equal(s.found.uncounted, 2);
+  assert_int_equal(s.found.items, 6 + 2 + 2 - 1);
+  step_close(&s);
+  s.options.keep_failed = false;
+  step_must_open(&s);
+  assert_int_equal(s.found.uncounted, 0);
+  step_done(&s, 1, "b\n");
+  assert_int_equal(step_flush(&s), 0);
+  step_close(&s);
+  s.options.keep_failed = true;
+  step_must_open(&s);
+  assert_int_equal(s.found.failed, 2);
+  assert_int_equal(s.found.uncounted, 1);
+  assert_int_equal(s.found.items, 8 + 2 + 1);
+  step_release(&s);
+}
+
 /* Every byte of every record. */
 static void tells_damage_from_a_torn_tail(void **state)
 {
@@ -253,6 +282,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(keeps_what_is_good),
+    cmocka_unit_test(counts_uncounted_rows_as_one_item),
     cmocka_unit_test(tells_damage_from_a_torn_tail),
     cmocka_unit_test(ends_the_log_where_rows_are_not_what_was_recorded),
     cmocka_unit_test(takes_files_that_are_too_long_or_too_short),

@@ -198,6 +198,19 @@ static void test_marked_items_never_succeed(void **state)
   assert_int_equal(tm_tally_verdict(&t, NULL), TM_FAILED);
 }
 
+static void test_uncounted_rows_are_one_item_and_said(void **state)
+{
+  struct tm_tally t = with(0, true, 2);
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_tally_add_failed(&t, 1);
+  tm_tally_add_uncounted(&t, 1);
+  assert_int_equal(t.counts.items_failed, 1);
+  assert_int_equal(t.counts.uncounted, 1);
+  assert_int_equal(tm_tally_verdict(&t, &err), TM_FAILED);
+  assert_non_null(strstr(err.text, "at least 1 item has failed, and error_threshold"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -214,6 +227,7 @@ int main(void)
     cmocka_unit_test(test_percent_is_judged_once_all_are_created),
     cmocka_unit_test(test_the_last_mini_batch_may_exceed_a_limit),
     cmocka_unit_test(test_marked_items_never_succeed),
+    cmocka_unit_test(test_uncounted_rows_are_one_item_and_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

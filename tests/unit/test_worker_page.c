@@ -147,6 +147,26 @@ static void a_phase_that_is_none_is_idle(void **state)
   assert_string_equal(tm_phase_name((enum tm_phase)99), "idle");
 }
 
+static void a_count_of_rows_stays_until_the_next_entry(void **state)
+{
+  struct tm_page p = { 0 };
+  struct tm_page_view v;
+  tm_page_set(&p, TM_PHASE_LOAD, 1, 7, 3, 1);
+  tm_page_read(&p, &v);
+  assert_int_equal(v.rows, 0);
+  tm_page_set_rows(&p, 500);
+  tm_page_read(&p, &v);
+  assert_int_equal(v.rows, 500);
+  tm_page_set(&p, TM_PHASE_RUN, 2, 7, 3, 1);
+  tm_page_set(&p, TM_PHASE_RETURN, 3, 7, 3, 1);
+  tm_page_read(&p, &v);
+  assert_int_equal(v.phase, TM_PHASE_RETURN);
+  assert_int_equal(v.rows, 500);
+  tm_page_set(&p, TM_PHASE_LOAD, 4, 8, 4, 1);
+  tm_page_read(&p, &v);
+  assert_int_equal(v.rows, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -157,6 +177,7 @@ int main(void)
     cmocka_unit_test(one_of_two_has_an_entry),
     cmocka_unit_test(a_reading_is_of_one_moment),
     cmocka_unit_test(a_phase_that_is_none_is_idle),
+    cmocka_unit_test(a_count_of_rows_stays_until_the_next_entry),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
