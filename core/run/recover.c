@@ -123,6 +123,8 @@ static void apply(struct tm_recovery *r, const struct tm_record *record,
   bool was_failed = tm_fates_get(r->fates, record->index) == TM_FATE_FAILED;
   r->output_len = record->output_end;
   r->failures_len = record->failures_end;
+  if (was_failed && record->kind == TM_RECORD_FAILED && record->items == 0)
+    return; /* an earlier count, if there is one, stays */
   if (was_failed) {
     bool was_uncounted = tm_fates_is_uncounted(r->fates, record->index);
     found->failed--;

@@ -77,6 +77,8 @@ static void count_outcome(struct tm_step_survey *s, struct tm_fates *fates,
   s->session_ended++;
   if (before == TM_FATE_COMMITTED)
     return; /* committed twice: damage, which verify.h names */
+  if (before == TM_FATE_FAILED && r->kind == TM_RECORD_FAILED && r->items == 0)
+    return; /* an earlier count, if there is one, stays */
   if (before == TM_FATE_FAILED) {
     bool was_uncounted = tm_fates_is_uncounted(fates, r->index);
     s->failed--;

@@ -81,20 +81,20 @@ static void counts_uncounted_rows_as_one_item(void **state)
   s.options.keep_failed = true;
   step_must_open(&s);
   assert_int_equal(s.found.failed, 3);
-  assert_int_equal(s.found.uncounted, 2);
-  assert_int_equal(s.found.items, 6 + 2 + 2 - 1);
+  assert_int_equal(s.found.uncounted, 1); /* 5; of 1 an earlier session has counted 2 */
+  assert_int_equal(s.found.items, 6 + 2 + 2 + 1);
   step_close(&s);
   s.options.keep_failed = false;
   step_must_open(&s);
   assert_int_equal(s.found.uncounted, 0);
-  step_done(&s, 1, "b\n");
+  step_done(&s, 5, "f\n");
   assert_int_equal(step_flush(&s), 0);
   step_close(&s);
   s.options.keep_failed = true;
   step_must_open(&s);
   assert_int_equal(s.found.failed, 2);
-  assert_int_equal(s.found.uncounted, 1);
-  assert_int_equal(s.found.items, 8 + 2 + 1);
+  assert_int_equal(s.found.uncounted, 0);
+  assert_int_equal(s.found.items, 8 + 2 + 2);
   step_release(&s);
 }
 
