@@ -242,7 +242,8 @@ static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_resu
   if (code == 0 && add_result(a, in, head) < 0)
     code = TM_ESCRIPT;
   if (code < 0) {
-    head->is_spilled = head->flags = 0;
+    head->is_spilled = 0;
+    head->flags = tm_table_loader_has_bad_state(a->tables) ? TM_FAILURE_BAD_STATE : 0;
     tm_extras_drop_files(a, head->seq);
     head->total_ns = tm_clock_mono_ns() - a->begin_ns;
     tm_failure_send(a, TM_FRAME_FAILED, in, head);

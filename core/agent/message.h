@@ -110,8 +110,10 @@ bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h);
 #define TM_RESULT_HEAD    56
 #define TM_ITEMS_UNKNOWN  UINT32_MAX
 #define TM_FAILURE_NO_RUN 1u /* INIT_FAILED: the script was loaded and defines no run() */
-#define TM_RESULT_EXTRAS  2u /* RESULT: struct tm_extras follows the head */
-struct tm_result_head {      /* 56 bytes on the wire */
+#define TM_FAILURE_BAD_STATE                                                                       \
+  4u /* FAILED: a file that the job itself has written is missing or damaged */
+#define TM_RESULT_EXTRAS 2u /* RESULT: struct tm_extras follows the head */
+struct tm_result_head {     /* 56 bytes on the wire */
   uint64_t seq;
   int64_t begin_wall_ns; /* when the worker took it up */
   int64_t total_ns;      /* from there to the encoded result */
@@ -120,7 +122,7 @@ struct tm_result_head {      /* 56 bytes on the wire */
   uint32_t returned;     /* elements */
   uint32_t
       is_spilled; /* 1: bytes32 name of a file in spill_dir, u64 length, u64 xxh3 follow, else the rows */
-  uint32_t flags; /* TM_FAILURE_NO_RUN, TM_RESULT_EXTRAS, or 0 */
+  uint32_t flags; /* TM_FAILURE_NO_RUN, TM_FAILURE_BAD_STATE, TM_RESULT_EXTRAS, or 0 */
   uint32_t
       items; /* that run() was given, or rows of a table that could not be loaded; TM_ITEMS_UNKNOWN */
 };

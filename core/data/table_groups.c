@@ -21,8 +21,9 @@
 #define PIECE      (256u << 10) /* bytes written at a time */
 #define HEAD       20           /* bytes, to the columns */
 #define HEAD_MOST  ((size_t)16 << 20)
-#define GROUP_TAIL 16 /* bytes behind the keys of a group */
-#define VERSION    1
+#define GROUP_TAIL 32 /* bytes behind the keys of a group */
+#define HASH_SIZE  8  /* of the rows: the last bytes of the tail */
+#define VERSION    2
 
 struct tm_table_groups {
   const struct tm_fs *fs;
@@ -71,17 +72,27 @@ void tm_table_groups_note(struct tm_table_groups *g, const struct tm_item *file)
 
 static int report_damage(const char *path, const char *what, struct tm_err *err)
 {
-  return tm_err_set(err, TM_EDAMAGE, "'%s' is damaged: %s", path, what);
+  return tm_err_set(
+      err, TM_EDAMAGE,
+      "'%s' is damaged: %s; the job wrote it itself: restore the file, or start a new "
+      "job",
+      path, what);
 }
 
-static int read_columns(const struct tm_fs *fs, int fd, const char *path, size_t n,
+/* `head`: HEAD + 4 bytes, which the columns and the check sum follow. */
+static int read_columns(const struct tm_fs *fs, int fd, const char *path, const char *head,
                         struct tm_schema *out, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
-  int64_t got =
-      n > HEAD_MOST ? 0 : tm_fs_read_at(fs, fd, path, tm_buf_extend(&text, n), n, HEAD + 4, err);
+  size_t n = tm_get_u32(head + HEAD), want = n + 8;
+  int64_t got = n > HEAD_MOST
+                    ? 0
+                    : tm_fs_read_at(fs, fd, path, tm_buf_extend(&text, want), want, HEAD + 4, err);
   int rc = got < 0 ? (int)got : 0;
-  struct tm_json *v = got == (int64_t)n ? tm_json_parse(tm_buf_str(&text), n, NULL) : NULL;
+  uint64_t check = tm_hash64(head, HEAD + 4);
+  bool is_good =
+      got == (int64_t)want && tm_hash64_seed(text.data, n, check) == tm_get_u64(text.data + n);
+  struct tm_json *v = is_good ? tm_json_parse(text.data, n, NULL) : NULL;
   if (rc == 0 && (v == NULL || tm_schema_from_json(out, v, NULL) < 0))
     rc = report_damage(path, "its columns cannot be read", err);
   tm_json_free(v);
@@ -100,12 +111,12 @@ static int read_head(const struct tm_fs *fs, int fd, const char *path, struct tm
   if (got < (int64_t)sizeof(head) || memcmp(head, "tm-rows", 8) != 0)
     return report_damage(path, "it does not begin as a file of rows", err);
   if (tm_get_u32(head + 8) != VERSION)
-    return tm_err_set(err, TM_EVERSION, "'%s' is of version %u, and this program knows version %d",
+    return tm_err_set(err, TM_EVERSION,
+                      "'%s' is of version %u, and this program knows version %d: start a new job",
                       path, (unsigned)tm_get_u32(head + 8), VERSION);
-  size_t n = tm_get_u32(head + HEAD);
   *hash = tm_get_u64(head + 12);
-  *begin = HEAD + 4 + (int64_t)n;
-  return read_columns(fs, fd, path, n, columns, err);
+  *begin = HEAD + 4 + (int64_t)tm_get_u32(head + HEAD) + 8;
+  return read_columns(fs, fd, path, head, columns, err);
 }
 
 int tm_table_groups_open(struct tm_table_groups *g, struct tm_err *err)
@@ -148,7 +159,9 @@ struct writer {
   struct tm_buf piece;
   int64_t at; /* of the piece in the file */
   int64_t tail, rows,
-      begin; /* of the group at hand: where its numbers stand; rows; where they begin */
+      begin;            /* of the group at hand: where its numbers stand; rows; where they begin */
+  uint64_t keys;        /* hash of its keys */
+  struct tm_hash *hash; /* of its rows */
 };
 
 static int flush(struct writer *w, struct tm_err *err)
@@ -171,6 +184,8 @@ static int end_group(struct writer *w, struct tm_err *err)
     return 0;
   tm_put_u64(tail, (uint64_t)w->rows);
   tm_put_u64(tail + 8, (uint64_t)(place(w) - w->begin));
+  tm_put_u64(tail + 16, tm_hash64_seed(tail, 16, w->keys));
+  tm_put_u64(tail + 24, tm_hash_end(w->hash));
   w->rows = 0;
   if (w->tail >= w->at) { /* still in memory */
     memcpy(w->piece.data + (w->tail - w->at), tail, sizeof(tail));
@@ -183,6 +198,8 @@ static int end_group(struct writer *w, struct tm_err *err)
 static void begin_group(struct writer *w, const char *keys, size_t n)
 {
   tm_buf_add(&w->piece, keys, n);
+  w->keys = tm_hash64(keys, n);
+  tm_hash_reset(w->hash);
   w->tail = place(w);
   memset(tm_buf_extend(&w->piece, GROUP_TAIL), 0, GROUP_TAIL);
   w->begin = place(w);
@@ -197,6 +214,8 @@ static void add_head(struct writer *w)
   tm_buf_add_u32(&w->piece, VERSION);
   tm_buf_add_u64(&w->piece, tm_hash_end(w->g->listing));
   tm_buf_add_bytes32(&w->piece, tm_buf_str(&text), text.len);
+  tm_buf_add_u64(&w->piece,
+                 tm_hash64_seed(tm_buf_str(&text), text.len, tm_hash64(w->piece.data, HEAD + 4)));
   tm_buf_release(&text);
   tm_json_free(v);
 }
@@ -211,6 +230,7 @@ static int write_groups(struct writer *w, struct tm_table_groups *g, struct tm_e
     if (row.is_first)
       begin_group(w, row.keys, row.keys_len);
     tm_buf_add(&w->piece, row.row, row.row_len);
+    tm_hash_add(w->hash, row.row, row.row_len);
     w->rows++;
     if (rc == 0 && w->piece.len >= PIECE)
       rc = flush(w, err);
@@ -222,7 +242,7 @@ static int write_groups(struct writer *w, struct tm_table_groups *g, struct tm_e
 
 int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err)
 {
-  struct writer w = { .g = g, .path = tm_xprintf("%s.tmp", g->path) };
+  struct writer w = { .g = g, .path = tm_xprintf("%s.tmp", g->path), .hash = tm_hash_new() };
   int rc = w.fd = tm_fs_open(g->fs, w.path, O_RDWR | O_CREAT | O_TRUNC, 0600, err);
   if (rc >= 0)
     rc = write_groups(&w, g, err);
@@ -234,6 +254,7 @@ int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err)
   if (rc >= 0)
     rc = tm_fs_sync_name(g->fs, g->path, err);
   tm_buf_release(&w.piece);
+  tm_hash_free(w.hash);
   free(w.path);
   tm_row_sorter_free(g->sorter);
   g->sorter = NULL;
@@ -265,7 +286,8 @@ int tm_table_groups_next(struct tm_table_groups *g, uint32_t *items, struct tm_b
   int64_t rows = (int64_t)tm_get_u64(tail), len = (int64_t)tm_get_u64(tail + 8);
   int64_t begin = g->at + (int64_t)n + GROUP_TAIL;
   if (got < (int64_t)(n + GROUP_TAIL) || !tm_keys_find(g->record.data, n, &keys) || rows < 1 ||
-      len < 0 || len > g->size - begin)
+      len < 0 || len > g->size - begin ||
+      tm_get_u64(tail + 16) != tm_hash64_seed(tail, 16, tm_hash64(g->record.data, n)))
     return report_damage(g->path, "a group cannot be read", err);
   if (rows >= UINT32_MAX)
     return tm_err_set(err, TM_ELIMIT, "more than 4,294,967,294 rows have the same keys");
@@ -297,7 +319,7 @@ static int decode_rows(const struct tm_buf *bytes, const struct tm_schema *colum
     types[i] = columns->columns[i].type;
   }
   tm_frame_builder_init(&b, arena, names, types, columns->len);
-  tm_reader_init(&r, tm_buf_str(bytes), bytes->len);
+  tm_reader_init(&r, bytes->data + HASH_SIZE, bytes->len - HASH_SIZE);
   int rc = 0;
   for (int64_t i = 0; i < rows && rc == 0; i++)
     rc = tm_row_decode(&r, &b) ? 0 : TM_EDAMAGE;
@@ -317,17 +339,21 @@ int tm_table_groups_load(const struct tm_fs *fs, const struct tm_item *item, str
   struct tm_schema columns = { 0 };
   struct tm_stat st;
   uint64_t hash;
-  int64_t begin, want = item->end - item->begin;
+  int64_t begin, want = item->end - item->begin + HASH_SIZE;
   char *path = tm_xstrndup(item->path, item->path_len);
   int rc, fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
   rc = fd < 0 ? fd : read_head(fs, fd, path, &columns, &hash, &begin, err);
-  if (rc == 0 && (fs->fstat(fs->self, fd, &st) < 0 || item->end > st.size))
+  if (rc == 0 && (fs->fstat(fs->self, fd, &st) < 0 || item->end > st.size ||
+                  item->begin < begin + GROUP_TAIL || want < HASH_SIZE))
     rc = report_damage(path, "it is too short", err);
   if (rc == 0) {
     int64_t got = tm_fs_read_at(fs, fd, path, tm_buf_extend(&bytes, (size_t)want), (size_t)want,
-                                item->begin, err);
+                                item->begin - HASH_SIZE, err);
     rc = got < 0 ? (int)got : got < want ? report_damage(path, "it is too short", err) : 0;
   }
+  if (rc == 0 &&
+      tm_get_u64(bytes.data) != tm_hash64(bytes.data + HASH_SIZE, (size_t)want - HASH_SIZE))
+    rc = report_damage(path, "the rows of a group have a wrong check sum", err);
   if (rc == 0 && decode_rows(&bytes, &columns, item->rows, arena, out) < 0)
     rc = report_damage(path, "rows cannot be read", err);
   tm_fs_close(fs, fd);

@@ -5,8 +5,9 @@
  * begins anew; one that is there is used as long as the files of the table are what they were.
  *
  *   head     0 "tm-rows" NUL   8 version u32   12 hash of the listing u64
- *            20 bytes32: the columns, as JSON (rows/schema.h)
- *   group    keys (key.h)   rows u64   bytes u64   then so many bytes: rows, each column's value behind a byte that is 0 for null:
+ *            20 bytes32: the columns, as JSON (rows/schema.h)   check u64: hash of all before
+ *   group    keys (key.h)   rows u64   bytes u64   check u64: hash of these   hash u64: of the rows
+ *            then so many bytes: rows, each column's value behind a byte that is 0 for null:
  *            bool u8; long, double, datetime 8 bytes; string bytes32
  *
  * Steps: open() after all files have been hashed; where it says that there is none, add() the frames of all ranges and
@@ -39,7 +40,7 @@ int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err);
 int tm_table_groups_next(struct tm_table_groups *g, uint32_t *items, struct tm_buf *bytes,
                          struct tm_err *err);
 
-/* The rows of a range of such a file as a frame in the arena. Hostile bytes: TM_EDAMAGE. */
+/* The rows of a range of such a file as a frame in the arena. Hostile bytes: TM_EDAMAGE; a missing file: -ENOENT. */
 struct tm_arena;
 int tm_table_groups_load(const struct tm_fs *fs, const struct tm_item *item, struct tm_arena *arena,
                          struct tm_data_frame *out, struct tm_err *err);

@@ -7,6 +7,7 @@
  */
 #include "data/table_load.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct input {
 struct tm_table_loader {
   const struct tm_fs *fs;
   char *tables, *schema_file, *index_dir;
-  bool is_open;
+  bool is_open, has_bad_state;
   struct tm_schemas schemas;
   struct input *inputs;
   size_t len;
@@ -78,6 +79,18 @@ void tm_table_loader_free(struct tm_table_loader *l)
   free(l->schema_file);
   free(l->index_dir);
   free(l);
+}
+
+bool tm_table_loader_has_bad_state(const struct tm_table_loader *l)
+{
+  return l && l->has_bad_state;
+}
+
+/* The code of reading a file that the job itself has written. */
+static int note_state(struct tm_table_loader *l, int rc)
+{
+  l->has_bad_state = l->has_bad_state || rc == TM_EDAMAGE || rc == TM_EVERSION || rc == -ENOENT;
+  return rc;
 }
 
 /* Opening ------------------------------------------------------------------------------------------------------ */
@@ -163,7 +176,8 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
     return 0;
   if (l->schemas.at[dataset].len == 0) {
     drop_readers(l);
-    rc = l->schema_file ? tm_schemas_read(&l->schemas, l->fs, l->schema_file, err) : 0;
+    rc = l->schema_file ? note_state(l, tm_schemas_read(&l->schemas, l->fs, l->schema_file, err))
+                        : 0;
   }
   if (rc == 0 && l->schemas.at[dataset].len == 0)
     rc = refuse_no_columns(l, dataset, err);
@@ -339,7 +353,7 @@ static int load_range(struct tm_table_loader *l, struct input *in, const struct 
   tm_arena_clear(&l->arena);
   l->last = NULL;
   if (item->is_group)
-    return tm_table_groups_load(l->fs, item, &l->arena, out, err);
+    return note_state(l, tm_table_groups_load(l->fs, item, &l->arena, out, err));
   if (in->dataset->table->sql)
     return load_keys(l, in, item, out, err);
   int rc = open_stream(l, item, err);

@@ -23,6 +23,10 @@ void tm_table_loader_free(struct tm_table_loader *l); /* NULL: a no-op */
 int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
                         struct tm_err *err);
 
+/* Whether a file that the job itself has written, schema.json or one of grouped rows, was missing or damaged: the job cannot go
+ * on. NULL: false. */
+bool tm_table_loader_has_bad_state(const struct tm_table_loader *l);
+
 /* Which rows of a mini-batch, counted from 0; count 0: all. */
 struct tm_rows_part {
   int64_t first, count;

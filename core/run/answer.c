@@ -481,7 +481,10 @@ static void on_failed(struct tm_worker *w, const struct tm_frame *f)
     return;
   }
   held = find_held(w, &failure.head);
-  if (held && w->s->code == 0) {
+  if (held && w->s->code == 0 && (failure.head.flags & TM_FAILURE_BAD_STATE)) {
+    tm_err_set(&err, TM_EDAMAGE, "%s", failure.message);
+    tm_supervisor_fail(w->s, &err);
+  } else if (held && w->s->code == 0) {
     struct answer a = { .head = failure.head,
                         .status = failure.status,
                         .message = failure.message,

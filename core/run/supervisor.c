@@ -19,6 +19,7 @@
 #include "run/job.h"
 #include "run/place.h"
 #include "run/step_view.h"
+#include "run/table_state.h"
 #include "run/temp_dirs.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
@@ -159,7 +160,8 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   tm_init_rules_init(&s->init_rules, config->process_count_per_node,
                      config->run_invocation_timeout_ns);
   tm_queue_init(&s->queue, config->run_max_try, is_over, s);
-  if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0) {
+  if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0 ||
+      (rc = tm_table_state_check(s->o.step, s->manifest, s->schema_file, err)) < 0) {
     tm_supervisor_close(s);
     return rc;
   }
@@ -553,7 +555,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   s->open++;
   tm_crew_drop_all(s);
   tm_isolate_drop_all(s);
-  tm_lister_stop(s->lister);
+  (void)tm_lister_stop(s->lister);
   tm_intake_stop(s->intake);
   tm_upload_stop(s->upload);
   (void)tm_syncer_stop(&s->syncer);
