@@ -199,7 +199,7 @@ static void entries_of_a_zip_that_cannot_be_read_have_a_fault(void **state)
               "secret ! it is encrypted\n"
               "odd ! it is packed in a way that is not known; accepted: stored, deflate, bzip2, "
               "LZMA, zstd, xz\n"
-              "link ! it is a symbolic link, and links of a zip file are not followed\n"
+              "link ! it is a symbolic link, and links of a zip or 7z archive are not followed\n"
               "null ! it is a device, a FIFO or a socket, and no file\n"
               "streamed 1\n"
               "fifo ! it is a device, a FIFO or a socket, and no file\n"
@@ -473,6 +473,90 @@ static void bombs_are_not_unpacked(void **state)
   folder_release(&f);
 }
 
+static void add_cpio(struct tm_buf *out, const char *name, unsigned links, unsigned number,
+                     size_t name_len)
+{
+  size_t at = out->len;
+  tm_buf_printf(out, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", number, 0x81a4,
+                0, 0, links, 0, 0, 0, 0, 0, 0, (unsigned)name_len, 0);
+  tm_buf_add(out, name, strlen(name) + 1);
+  while ((out->len - at) % 4 != 0)
+    tm_buf_add_char(out, 0);
+}
+
+/* What libarchive reads before it gives an entry is bounded, whatever the header says of itself. */
+static void a_header_without_an_end_is_refused(void **state)
+{
+  struct folder f;
+  struct tm_buf b = TM_BUF_NONE;
+  char block[512] = "sparse", piece[16];
+  folder_init(&f);
+  char *path = tm_xstrdup(folder_file(&f, "t"));
+  add_cpio(&b, "name", 1, 1, 500 << 20);
+  memset(tm_buf_extend(&b, 30 << 20), 'x', 30 << 20);
+  folder_put(&f, "t", 0, b.data, b.len);
+  struct tm_archive_options o = archive_options(path);
+  expect_refused(&o, "it has a header of more than 16 MB");
+  tm_buf_clear(&b);
+  memcpy(block + 100, "0000644", 8);
+  memcpy(block + 124, "00000000000", 12);
+  memcpy(block + 136, "00000000000", 12);
+  memcpy(block + 156, "S", 1);
+  memcpy(block + 257, "ustar  ", 8);
+  memcpy(block + 386,
+         "00000000000\000"
+         "00000000000",
+         24);
+  block[482] = 1; /* more of the map follows */
+  memset(block + 148, ' ', 8);
+  unsigned sum = 0;
+  for (size_t i = 0; i < sizeof block; i++)
+    sum += (unsigned char)block[i];
+  snprintf(piece, sizeof piece, "%06o", sum);
+  memcpy(block + 148, piece, 7);
+  tm_buf_add(&b, block, sizeof block);
+  memset(block, 0, sizeof block);
+  for (int i = 0; i < 21; i++)
+    memcpy(block + 24 * i,
+           "00000000001\000"
+           "00000000001",
+           24);
+  block[504] = 1;
+  for (int i = 0; i < 50000; i++)
+    tm_buf_add(&b, block, sizeof block);
+  unlink(path);
+  folder_put(&f, "t", 0, b.data, b.len);
+  o = archive_options(path);
+  expect_refused(&o, "it has a header of more than 16 MB");
+  tm_buf_release(&b);
+  free(path);
+  folder_release(&f);
+}
+
+static void a_cpio_has_few_files_of_several_names(void **state)
+{
+  struct folder f;
+  struct tm_buf b = TM_BUF_NONE, out = TM_BUF_NONE;
+  struct tm_err err = TM_ERR_NONE;
+  char name[16];
+  folder_init(&f);
+  for (unsigned i = 0; i <= 30000; i++) {
+    size_t n = (size_t)snprintf(name, sizeof name, "%u", i);
+    add_cpio(&b, name, 2, i, n + 1);
+  }
+  folder_put(&f, "t", 0, b.data, b.len);
+  char *path = tm_xstrdup(folder_file(&f, "t"));
+  struct tm_archive_options o = archive_options(path);
+  o.limits.entries = 1000000;
+  assert_int_equal(archive_list(&o, &out, &err), TM_EINPUT);
+  assert_non_null(strstr(err.text, "more than 30000 files that have several names"));
+  assert_non_null(strstr(out.data, "29999 0\n"));
+  tm_buf_release(&b);
+  tm_buf_release(&out);
+  free(path);
+  folder_release(&f);
+}
+
 /* The archive is overwritten in place, with its size and time kept: only an index can know what it held. */
 static void the_next_run_lists_from_the_index(void **state)
 {
@@ -543,6 +627,8 @@ int main(void)
     cmocka_unit_test(a_tar_that_is_cut_off_is_refused),
     cmocka_unit_test(formats_that_lead_to_other_files_are_refused),
     cmocka_unit_test(bombs_are_not_unpacked),
+    cmocka_unit_test(a_header_without_an_end_is_refused),
+    cmocka_unit_test(a_cpio_has_few_files_of_several_names),
     cmocka_unit_test(the_next_run_lists_from_the_index),
     cmocka_unit_test(an_index_that_is_damaged_is_made_anew),
   };

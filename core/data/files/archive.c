@@ -23,6 +23,7 @@
 #include "data/files/archive_index.h"
 #include "data/files/archive_own.h"
 #include "data/files/entry_name.h"
+#include "data/files/seven_zip.h"
 #include "data/files/zip_end.h"
 #include "data/rows/gzip_index.h"
 #include "data/rows/stream.h"
@@ -88,12 +89,14 @@ static int open_source(struct tm_archive *a, int fd, const char *first, size_t n
 {
   bool is_zip = tm_zip_is(&a->o, fd, first, n);
   struct tm_err why = TM_ERR_NONE;
-  if (is_zip)
+  if (is_zip) {
     a->source = tm_zip_source(&a->o, fd, err);
-  else
+  } else if (tm_seven_zip_is(first, n)) {
+    a->source = tm_seven_zip_source(&a->o, fd, err);
+  } else {
     tm_fs_close(a->o.fs, fd);
-  if (!is_zip)
     a->source = tm_walk_source(&a->o, err);
+  }
   if (a->source == NULL)
     return err->code = err->code == TM_EDAMAGE ? TM_EINPUT : err->code;
   if (a->o.index_dir != NULL && (a->index = tm_archive_index_make(&a->o, &why)) == NULL)
@@ -176,7 +179,8 @@ static void judge_link(struct tm_archive *a, const struct tm_raw_entry *raw,
   uint64_t *found = target ? tm_map_find(&a->names, target, strlen(target)) : NULL;
   tm_buf_clear(&a->fault);
   if (raw->link == NULL)
-    tm_buf_add_str(&a->fault, "it is a symbolic link, and links of a zip file are not followed");
+    tm_buf_add_str(&a->fault,
+                   "it is a symbolic link, and links of a zip or 7z archive are not followed");
   else if (target == NULL)
     tm_buf_printf(&a->fault, "it is a link that leads out of the archive, to '%.1000s'", raw->link);
   else if (found == NULL)

@@ -2,7 +2,8 @@
  *
  *   zip             by its central directory
  *   tar             plain or packed (gzip, zstd, xz, bzip2, lz4); a gzip file gets its check points in passing (rows/open.h)
- *   7z, cpio        one after the other; cpio packed as tar is
+ *   7z              by its header
+ *   cpio            one after the other, plain or packed as tar is
  *
  * What an archive is is seen from its bytes, not from its name. Other formats are refused; one of them (mtree) names files of
  * the machine.

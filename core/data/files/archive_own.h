@@ -27,6 +27,9 @@ struct tm_source {
 
 /* zip_source.c; `fd` becomes its own. NULL with words. */
 struct tm_source *tm_zip_source(const struct tm_archive_options *o, int fd, struct tm_err *err);
+/* seven_zip_source.c; the same. */
+struct tm_source *tm_seven_zip_source(const struct tm_archive_options *o, int fd,
+                                      struct tm_err *err);
 /* walk_source.c. */
 struct tm_source *tm_walk_source(const struct tm_archive_options *o, struct tm_err *err);
 

@@ -4,14 +4,18 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "data/files/archive_own.h"
+#include "data/files/seven_zip.h"
 
-#define INPUT ((size_t)256 << 10)
+#define INPUT       ((size_t)256 << 10)
+#define HEADER_MOST (INT64_C(16) << 20)
+#define LINKS_MOST  30000
 
 struct tm_walk {
   struct tm_stream *stream;
@@ -20,6 +24,10 @@ struct tm_walk {
   int64_t from, at;  /* in the stream: where it begins, where the next read is */
   struct tm_err err; /* of a read, which libarchive knows nothing of */
   char *input;
+  bool is_seven_zip, is_judged;
+  bool has_entry;      /* its contents stand before the next header */
+  int64_t header_left; /* bytes that may be read for the header at hand; -1: any number */
+  int64_t links;       /* files of a cpio with several names */
 };
 
 static la_ssize_t on_read(struct archive *a, void *data, const void **p)
@@ -34,7 +42,13 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
   }
   w->at += got;
   *p = w->input;
-  return (la_ssize_t)got;
+  if (w->header_left < 0 || (w->header_left -= got) >= 0)
+    return (la_ssize_t)got;
+  tm_archive_refuse(w->path, &w->err, "it has a header of more than %" PRId64 " MB",
+                    HEADER_MOST >> 20);
+  w->header_left = 0;
+  archive_set_error(a, EIO, "cannot be read");
+  return ARCHIVE_FATAL;
 }
 
 /* Only plain files can pass bytes over; never past the end, so that what is cut off is noticed. */
@@ -68,12 +82,20 @@ static void support(struct tm_walk *w, enum tm_walk_kind kind)
     archive_read_support_format_zip_streamable(w->archive);
     return;
   }
+  if (w->is_seven_zip) {
+    archive_read_support_format_7zip(w->archive);
+    archive_read_set_seek_callback(w->archive, on_seek);
+    return;
+  }
   archive_read_support_format_tar(w->archive);
   archive_read_support_format_cpio(w->archive);
-  if (w->stream->size < 0)
-    return;
-  archive_read_support_format_7zip(w->archive);
-  archive_read_set_seek_callback(w->archive, on_seek);
+}
+
+static bool is_seven_zip(struct tm_stream *s, int64_t from)
+{
+  char first[TM_SEVEN_ZIP_FIRST];
+  int64_t got = s->size < 0 ? 0 : s->read(s, first, sizeof first, from, NULL);
+  return got > 0 && tm_seven_zip_is(first, (size_t)got);
 }
 
 struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk_kind kind,
@@ -85,6 +107,9 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
   w->path = tm_xstrdup(path);
   w->from = w->at = from;
   w->input = tm_xmalloc(INPUT);
+  w->header_left = -1;
+  w->is_judged = kind != TM_WALK_ARCHIVE;
+  w->is_seven_zip = kind == TM_WALK_SEVEN_ZIP || (!w->is_judged && is_seven_zip(s, from));
   w->archive = archive_read_new();
   if (w->archive == NULL) {
     tm_err_system(err, -ENOMEM, "cannot read '%s'", path);
@@ -139,16 +164,46 @@ static int refuse(struct tm_walk *w, struct tm_err *err)
   return tm_archive_refuse(w->path, err, "%s", words);
 }
 
+static int begin(struct tm_walk *w, struct tm_err *err)
+{
+  struct tm_seven_zip z;
+  if (w->is_seven_zip && !w->is_judged) {
+    int rc = tm_seven_zip_read(&z, w->stream, w->path, err);
+    if (rc < 0)
+      return rc;
+    tm_seven_zip_release(&z);
+    w->is_judged = true;
+  }
+  return archive_read_open1(w->archive) == ARCHIVE_OK ? 0 : refuse(w, err);
+}
+
+static int check_links(struct tm_walk *w, struct archive_entry *e, struct tm_err *err)
+{
+  bool is_cpio = (archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_CPIO;
+  if (!is_cpio || archive_entry_nlink(e) < 2 || ++w->links <= LINKS_MOST)
+    return 1;
+  return tm_archive_refuse(w->path, err,
+                           "it is a cpio with more than %d files that have several names; "
+                           "pack them as tar",
+                           LINKS_MOST);
+}
+
 int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *err)
 {
-  if (archive_filter_count(w->archive) == 0 && archive_read_open1(w->archive) != ARCHIVE_OK)
+  int rc = archive_filter_count(w->archive) == 0 ? begin(w, err) : 0;
+  if (rc < 0)
+    return rc;
+  if (w->has_entry && archive_read_data_skip(w->archive) < ARCHIVE_WARN)
     return refuse(w, err);
-  int rc = archive_read_next_header(w->archive, out);
+  w->header_left = w->is_seven_zip ? -1 : HEADER_MOST;
+  rc = archive_read_next_header(w->archive, out);
+  w->header_left = -1;
+  w->has_entry = rc == ARCHIVE_OK || rc == ARCHIVE_WARN;
   if (w->err.code < 0) /* an end that is none */
     return refuse(w, err);
   if (rc == ARCHIVE_EOF)
     return 0;
-  return rc == ARCHIVE_OK || rc == ARCHIVE_WARN ? 1 : refuse(w, err);
+  return w->has_entry ? check_links(w, *out, err) : refuse(w, err);
 }
 
 int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)

@@ -2,6 +2,9 @@
  *
  * No program is ever started for it, and no format is known that leads to other files. Caller: open; next until it is not 1, read
  * between two; close. The stream is the caller's, and nobody else's meanwhile.
+ *
+ * libarchive keeps a header whole, however long it is, and compares each file of a cpio that has several names with all
+ * of those before it. So a header has at most 16 MB, and a cpio at most 30,000 such files; beyond that the archive is refused.
  */
 #ifndef TM_DATA_FILES_WALK_H
 #define TM_DATA_FILES_WALK_H
@@ -12,8 +15,9 @@ struct archive_entry;
 struct tm_walk;
 
 enum tm_walk_kind {
-  TM_WALK_ARCHIVE, /* tar and cpio; of a plain file (stream->size known) 7z, too */
-  TM_WALK_ZIP,     /* one entry of a zip, whose local header is where the walk begins */
+  TM_WALK_ARCHIVE, /* tar and cpio; of a plain file (stream->size known) 7z, too: its header is judged first (seven_zip.h) */
+  TM_WALK_SEVEN_ZIP, /* 7z alone, which somebody has judged */
+  TM_WALK_ZIP,       /* one entry of a zip, whose local header is where the walk begins */
 };
 
 /* `path` is for the words; begins at byte `from` of the stream. NULL: memory. What is wrong with the archive the first
