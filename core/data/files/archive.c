@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/files/archive_index.h"
 #include "data/files/archive_own.h"
 #include "data/files/entry_name.h"
+#include "data/files/entry_set.h"
 #include "data/files/seven_zip.h"
 #include "data/files/zip_end.h"
 #include "data/rows/gzip_index.h"
@@ -32,10 +32,9 @@ struct tm_archive {
   struct tm_archive_options o;
   struct tm_source *source;
   struct tm_archive_index *index; /* read, where there is no source; else written, or NULL */
-  struct tm_map names;            /* to a number in `places`, from 0 */
-  struct TM_ARRAY(struct tm_entry_place) places;
-  int64_t count; /* entries, folders included */
-  int64_t held;  /* bytes of contents so far */
+  struct tm_entry_set names;      /* that were given, and where their contents are */
+  int64_t count;                  /* entries, folders included */
+  int64_t held;                   /* bytes of contents so far */
   struct tm_buf name, fault;
 };
 
@@ -140,8 +139,7 @@ void tm_archive_close(struct tm_archive *a)
   if (a->source != NULL)
     a->source->close(a->source);
   tm_archive_index_close(a->index);
-  tm_map_release(&a->names);
-  TM_ARRAY_RELEASE(&a->places);
+  tm_entry_set_release(&a->names);
   tm_buf_release(&a->name);
   tm_buf_release(&a->fault);
   free(a);
@@ -176,22 +174,20 @@ static void judge_link(struct tm_archive *a, const struct tm_raw_entry *raw,
                        struct tm_archive_entry *out) /* keeps (3) */
 {
   char *target = raw->link ? link_target(a, raw) : NULL;
-  uint64_t *found = target ? tm_map_find(&a->names, target, strlen(target)) : NULL;
+  bool is_found = target && tm_entry_set_find(&a->names, target, strlen(target), &out->place);
   tm_buf_clear(&a->fault);
   if (raw->link == NULL)
     tm_buf_add_str(&a->fault,
                    "it is a symbolic link, and links of a zip or 7z archive are not followed");
   else if (target == NULL)
     tm_buf_printf(&a->fault, "it is a link that leads out of the archive, to '%.1000s'", raw->link);
-  else if (found == NULL)
+  else if (!is_found)
     tm_buf_printf(&a->fault,
                   "it is a link to '%.1000s', which is no file that comes before it in the archive",
                   raw->link);
   free(target);
   if (a->fault.len > 0)
     out->fault = tm_buf_str(&a->fault);
-  else
-    out->place = a->places.at[*found];
 }
 
 static const char *judge_size(struct tm_archive *a, const struct tm_entry_place *e)
@@ -213,14 +209,8 @@ static const char *judge_size(struct tm_archive *a, const struct tm_entry_place 
 
 static void judge_name(struct tm_archive *a, struct tm_archive_entry *out) /* keeps (2) */
 {
-  bool is_new;
-  uint64_t *number = tm_map_add(&a->names, out->name, out->name_len, &is_new);
-  if (!is_new) {
+  if (!tm_entry_set_add(&a->names, out->name, out->name_len, &out->place))
     out->fault = "its name is there twice; this is the later entry of that name";
-    return;
-  }
-  *number = a->places.len;
-  *TM_ARRAY_ADD(&a->places) = out->place;
 }
 
 static void judge(struct tm_archive *a, const struct tm_raw_entry *raw,
@@ -282,7 +272,7 @@ int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct t
     return tm_archive_index_next(a->index, out, err);
   while ((rc = a->source->next(a->source, &raw, err)) > 0) {
     bool is_folder = raw.type == TM_RAW_FOLDER;
-    if (++a->count > a->o.limits.entries)
+    if (++a->count > a->o.limits.entries || a->count > TM_ENTRY_SET_MOST)
       return tm_archive_refuse(a->o.path, err,
                                "it has more than %" PRId64
                                " entries; where that is right, max_entries of the dataset says so",

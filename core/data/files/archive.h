@@ -15,7 +15,7 @@
  * ratio allows. What was given before stands.
  *
  * What was listed is kept in index_dir (archive_index.h): the next run reads it from there, as long as the archive has the same
- * size and mtime and the limits are the same. Memory: the names that have been met.
+ * size and mtime and the limits are the same. Memory: at most 32 bytes an entry (entry_set.h); of a 7z, its header.
  */
 #ifndef TM_DATA_FILES_ARCHIVE_H
 #define TM_DATA_FILES_ARCHIVE_H
