@@ -122,7 +122,8 @@ struct tidemill_runtime_options {
   size_t size;            /* of this struct */
   struct uv_loop_s *loop; /* the host's, which it runs; NULL: one of the runtime's own */
   /* The folder where jobs live that are given no directory; NULL: that of TIDEMILL_WORKSPACE, else the nearest `.tidemill` in the
-   * pipeline's folder or above, else a new one there. */
+   * pipeline's folder or above, else a new one there. One that is found, but belongs to another user or can be written to by
+   * others, is refused (TM_EUSAGE): naming it here or in the variable is consent. */
   const char *workspace;
   /* The tidemill program of this version, which keepers and workers are; NULL: that of TIDEMILL_PROGRAM, else the one that was
    * installed with the library. */
@@ -722,7 +723,8 @@ struct tidemill_clean;
 
 struct tidemill_workspace_options {
   size_t size;
-  /* NULL: that of TIDEMILL_WORKSPACE, else the nearest `.tidemill` in the current directory or above. */
+  /* NULL: that of TIDEMILL_WORKSPACE, else the nearest `.tidemill` in the current directory or above. One that is found, but
+   * belongs to another user or can be written to by others, is refused (TM_EUSAGE): naming it is consent. */
   const char *path;
   bool make; /* when it is not there: one that is named so, else in the current directory */
   /* What there is to say beside what was asked for; NULL: nobody hears it. */

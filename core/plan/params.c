@@ -239,7 +239,8 @@ static const struct tm_field submit_fields[] = {
 static const struct tm_field workspace_fields[] = {
   { "name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
   { "path", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "the workspace's folder; without it the nearest .tidemill, as for jobs" },
+    "the workspace's folder; without it the nearest .tidemill, as for jobs, which must not be "
+    "another user's" },
   { "subscription_id", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
   { "resource_group", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
 };

@@ -42,7 +42,7 @@ int tm_failed_source_open(struct tm_failed_source *s, const struct tm_fs *fs, co
 {
   memset(s, 0, sizeof(*s));
   s->fs = fs;
-  s->dir = tm_jobs_find(fs, given, named, cwd, err);
+  s->dir = tm_jobs_find(fs, given, named, cwd, TM_TO_USE, err);
   if (!s->dir)
     return err->code;
   s->record = tm_job_record_load(s->dir, err);

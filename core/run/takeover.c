@@ -36,7 +36,8 @@ static char *find_job(const struct tm_definition *d, const struct tm_step *step,
 {
   char *base = base_of(d, step), *dir;
 
-  dir = tm_jobs_find(d->fs, step->config.resume_from, getenv(TM_WORKSPACE_VARIABLE), base, err);
+  dir = tm_jobs_find(d->fs, step->config.resume_from, getenv(TM_WORKSPACE_VARIABLE), base,
+                     TM_TO_USE, err);
   if (dir && strcmp(dir, d->dir->path) == 0) {
     tm_err_set(err, TM_EUSAGE,
                "'%s' is this job's own directory; to go on with a job: --resume, or tidemill "

@@ -167,10 +167,10 @@ static void refuse(const struct tm_fs *fs, const char *given, const char *as_fol
   tm_buf_release(&words);
 }
 
-char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named, const char *cwd,
-                   struct tm_err *err)
+/* The folder of this name, else the job of this name in the workspace. */
+static char *find_in(const struct tm_fs *fs, const char *given, const char *workspace,
+                     const char *cwd, struct tm_err *err)
 {
-  char *workspace = tm_workspace_look(fs, named, cwd);
   char *as_folder = tm_path_absolute(cwd, given), *as_name = NULL, *found = NULL;
   int64_t ignored;
   if (workspace && *given && !strchr(given, '/')) {
@@ -186,8 +186,42 @@ char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named,
     found = tm_xstrdup(as_name);
   else
     refuse(fs, given, as_folder, as_name, workspace, cwd, err);
-  free(workspace);
   free(as_folder);
   free(as_name);
+  return found;
+}
+
+/* A word without a slash may be a folder that somebody else has put here: it names nothing by its path. */
+static bool is_consent(const char *given, const char *named, const char *cwd, const char *found)
+{
+  char *workspace, *jobs;
+  bool is_within;
+  if (strchr(given, '/'))
+    return true;
+  if (!named || !*named)
+    return false;
+  workspace = tm_path_absolute(cwd, named);
+  jobs = tm_path_dir(found);
+  is_within = strncmp(jobs, workspace, strlen(workspace)) == 0 &&
+              strcmp(jobs + strlen(workspace), "/jobs") == 0;
+  free(workspace);
+  free(jobs);
+  return is_within;
+}
+
+char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named, const char *cwd,
+                   enum tm_use use, struct tm_err *err)
+{
+  char *workspace = NULL, *found = NULL;
+  /* A path is found without a workspace: one that is not trusted does not matter then. */
+  if (tm_workspace_look(&workspace, fs, named, cwd, strchr(given, '/') ? TM_TO_READ : use, err) ==
+      0)
+    found = find_in(fs, given, workspace, cwd, err);
+  if (found && use == TM_TO_USE && !is_consent(given, named, cwd, found) &&
+      tm_trust_job(fs, found, err) < 0) {
+    free(found);
+    found = NULL;
+  }
+  free(workspace);
   return found;
 }

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "store/trust.h"
 #include "sys/fs.h"
 
 struct tm_jobs TM_ARRAY(char *); /* directories of jobs, absolute */
@@ -20,9 +21,10 @@ int tm_jobs_list(struct tm_jobs *jobs, const struct tm_fs *fs, const char *works
 void tm_jobs_release(struct tm_jobs *jobs);
 
 /* The directory of the job that is called `given`; absolute, to free(). The workspace is the one `named` (the variable's
- * value, or NULL), else the nearest in `cwd` or above. A folder goes before a name. NULL with words: TM_EUSAGE says
- * where it was looked for, and the nearest name. */
+ * value, or NULL), else the nearest in `cwd` or above. A folder goes before a name. With TM_TO_USE the workspace and the job
+ * are judged (trust.h), except where a path named them: a job whose `given` has a slash, all jobs of a workspace that is
+ * `named`. NULL with words: TM_EUSAGE says where it was looked for, and the nearest name; or why it is not trusted. */
 char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named, const char *cwd,
-                   struct tm_err *err);
+                   enum tm_use use, struct tm_err *err);
 
 #endif

@@ -72,36 +72,47 @@ static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
 char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *named,
                         const char *cwd, struct tm_err *err)
 {
+  bool is_named = named && *named;
   char *beside = NULL;
-  char *found = named && *named ? tm_path_absolute(cwd, named) : look_upwards(fs, file, &beside);
+  char *found = is_named ? tm_path_absolute(cwd, named) : look_upwards(fs, file, &beside);
   if (!found) {
     found = beside;
     beside = NULL;
   }
   free(beside);
-  if (make(fs, found, err) < 0) {
+  /* Judged once it exists: somebody else may have made it meanwhile. */
+  if (make(fs, found, err) < 0 || (!is_named && tm_trust_workspace(fs, found, err) < 0)) {
     free(found);
     return NULL;
   }
   return found;
 }
 
-char *tm_workspace_look(const struct tm_fs *fs, const char *named, const char *cwd)
+int tm_workspace_look(char **out, const struct tm_fs *fs, const char *named, const char *cwd,
+                      enum tm_use use, struct tm_err *err)
 {
   char *within, *beside = NULL, *found;
+  int rc = 0;
+  *out = NULL;
   if (named && *named) {
     found = tm_path_absolute(cwd, named);
-    if (!is_folder(fs, found)) {
+    if (is_folder(fs, found))
+      *out = found;
+    else
       free(found);
-      found = NULL;
-    }
-    return found;
+    return 0;
   }
   within = tm_path_join(cwd, "file");
   found = look_upwards(fs, within, &beside);
   free(within);
   free(beside);
-  return found;
+  if (found && use == TM_TO_USE)
+    rc = tm_trust_workspace(fs, found, err);
+  if (rc == 0)
+    *out = found;
+  else
+    free(found);
+  return rc;
 }
 
 static void add_letters(struct tm_buf *out)

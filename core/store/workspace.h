@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "store/trust.h"
 #include "sys/fs.h"
 
 #define TM_WORKSPACE_NAME     ".tidemill"
@@ -17,12 +18,15 @@
 
 /* The workspace for a file (absolute): the one that is named (`named`: the variable's value; NULL or "" for none;
  * relative to `cwd`), else the nearest `.tidemill` in the file's folder or one above, else a new one beside the file. It
- * is there when this returns, with mode 0700 when it was made. Absolute, to free(). NULL with words when it cannot be
- * made. */
+ * exists when this returns, with mode 0700 if it was made. Absolute, to free(). NULL with words: it cannot be made, or it
+ * was found and is not trusted (trust.h). One that is refused ends the search: no other one is used instead. */
 char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *named,
                         const char *cwd, struct tm_err *err);
-/* The same for the folder `cwd`, but only looked for: NULL when there is none. One that is named and is not there is none. */
-char *tm_workspace_look(const struct tm_fs *fs, const char *named, const char *cwd);
+/* Looks for the workspace of the folder `cwd` in the same way, and makes none. *out: absolute, to free(); NULL: there is none,
+ * which is not an error, also where `named` does not exist. Negative: one was found that is not trusted, and `use` is
+ * TM_TO_USE. */
+int tm_workspace_look(char **out, const struct tm_fs *fs, const char *named, const char *cwd,
+                      enum tm_use use, struct tm_err *err);
 /* "YYYYMMDD-HHMMSS..." within the name of a job's folder, or NULL: another name. */
 const char *tm_workspace_moment(const char *job_name);
 /* A name for a new job directory, which does not exist yet (`jobs/` does); absolute, to free(). NULL with words. The

@@ -20,6 +20,7 @@ struct tm_stat {
   int64_t mtime_ns; /* since the epoch */
   uint64_t dev, ino;
   uint32_t mode; /* as st_mode: file type and permissions */
+  uint32_t uid;  /* of the owner */
 };
 
 /* What holds a folder. */

@@ -64,6 +64,7 @@ static int stat_out(int rc, const struct stat *s, struct tm_stat *out)
   out->dev = s->st_dev;
   out->ino = s->st_ino;
   out->mode = s->st_mode;
+  out->uid = s->st_uid;
   return 0;
 }
 

@@ -133,7 +133,7 @@ static int add_named(struct tidemill_clean *c, struct tm_err *err)
 {
   int rc = 0;
   for (size_t i = 0; i < c->o.jobs_len && rc == 0; i++) {
-    char *dir = tm_workspace_job_dir(c->ws, c->o.jobs[i] ? c->o.jobs[i] : "", err);
+    char *dir = tm_workspace_job_dir(c->ws, c->o.jobs[i] ? c->o.jobs[i] : "", TM_TO_USE, err);
     bool is_twice = false;
     for (size_t k = 0; dir && k < c->list.len; k++)
       is_twice = is_twice || strcmp(c->list.at[k].dir, dir) == 0;
@@ -187,6 +187,8 @@ int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *w
   c->ws = ws ? ws : c->own;
   c->now_ns = tm_clock_wall_ns();
   rc = read_options(c, options, err);
+  if (rc == 0 && c->o.jobs_len == 0)
+    rc = tm_workspace_may_use(c->ws, err);
   if (rc == 0)
     rc = c->o.jobs_len > 0 ? add_named(c, err) : add_all(c, err);
   if (rc < 0) {

@@ -17,12 +17,15 @@
 #include "run/survey.h"
 #include "store/history.h"
 #include "store/registry.h"
+#include "store/trust.h"
 #include "sys/fs.h"
 
 struct tidemill_workspace {
   struct tidemill_workspace_options o;
   const struct tm_fs *fs;
-  char *path; /* absolute; NULL: there is none, and jobs are named by their directories */
+  char *path;     /* absolute; NULL: there is none, and jobs are named by their directories */
+  bool is_named;  /* by its path: what the caller wants is done with it (store/trust.h) */
+  bool is_judged; /* likewise, or it is trusted; else it may only be read */
 };
 
 struct tm_record_step {
@@ -53,14 +56,17 @@ struct tidemill_dataset {
   char *json;
 };
 
-/* As tidemill_workspace_open(), with these file calls. */
+/* As tidemill_workspace_open(), which uses it, with these file calls. */
 int tm_workspace_open_on(struct tidemill_workspace **out, const struct tm_fs *fs,
-                         const struct tidemill_workspace_options *options, struct tm_err *err);
-/* The one that is here, or one without a place: what is named by its directory is found all the same. */
+                         const struct tidemill_workspace_options *options, enum tm_use use,
+                         struct tm_err *err);
+/* The nearest, to be read; or one without a place: what is named by its directory is found all the same. */
 struct tidemill_workspace *tm_workspace_nearest(const struct tm_fs *fs);
 /* The directory of the job that is called so, to free(); NULL with words. */
-char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job,
+char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job, enum tm_use use,
                            struct tm_err *err);
+/* One that was opened to be read is going to be used: 0, or TM_EUSAGE. */
+int tm_workspace_may_use(const struct tidemill_workspace *ws, struct tm_err *err);
 /* Tells the host. */
 void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level level,
                       const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -57,10 +57,16 @@ static const char *workspace_name(const struct tidemill_runtime *rt)
   return rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
 }
 
+static bool is_named(const struct tidemill_runtime *rt)
+{
+  const char *name = workspace_name(rt);
+  return name && *name;
+}
+
 char *tm_runtime_job(const struct tidemill_runtime *rt, const char *job, struct tm_err *err)
 {
   char *cwd = tm_api_here(err);
-  char *dir = cwd ? tm_jobs_find(rt->fs, job, workspace_name(rt), cwd, err) : NULL;
+  char *dir = cwd ? tm_jobs_find(rt->fs, job, workspace_name(rt), cwd, TM_TO_USE, err) : NULL;
   free(cwd);
   return dir;
 }
@@ -81,7 +87,10 @@ static char *choose_dir(const struct tidemill_runtime *rt, const struct tm_pipel
   char *workspace = tm_runtime_workspace(rt, file, err), *dir = NULL;
   if (workspace && resume)
     dir = tm_workspace_find_open_job(rt->fs, workspace, p->name);
-  if (workspace && !dir)
+  if (dir && !is_named(rt) && tm_trust_job(rt->fs, dir, err) < 0) {
+    free(dir);
+    dir = NULL;
+  } else if (workspace && !dir)
     dir = tm_workspace_new_job(rt->fs, workspace, p->name, tm_clock_wall_ns(), err);
   free(workspace);
   return dir;
@@ -285,14 +294,13 @@ static int refuse_alone(const struct tm_pipeline *p, const struct tidemill_job_o
                           alone);
 }
 
-char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *file,
-                                 const char *cwd)
+int tm_runtime_known_workspace(char **out, const struct tidemill_runtime *rt, const char *file,
+                               const char *cwd, struct tm_err *err)
 {
-  const char *named = workspace_name(rt);
-  char *dir = (named && *named) || !file ? tm_xstrdup(cwd) : tm_path_dir(file);
-  char *workspace = tm_workspace_look(rt->fs, named, dir);
+  char *dir = is_named(rt) || !file ? tm_xstrdup(cwd) : tm_path_dir(file);
+  int rc = tm_workspace_look(out, rt->fs, workspace_name(rt), dir, TM_TO_USE, err);
   free(dir);
-  return workspace;
+  return rc;
 }
 
 /* A job that was begun over what had failed in another goes on over the same; one that cannot be read is refused when it is opened. */
@@ -339,9 +347,10 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   if (cwd)
     tm_draft_tell_earlier(p, settled);
   s.dir = dir = cwd ? dir_of(p, settled, o, cwd, err) : NULL;
-  if (dir) /* a new job may have made it */
-    s.workspace = workspace = tm_runtime_known_workspace(rt, p->file, cwd);
-  int rc = dir ? open_job(out, &s, err) : err->code;
+  int rc = dir ? tm_runtime_known_workspace(&workspace, rt, p->file, cwd, err) : err->code;
+  s.workspace = workspace; /* a new job may have made it */
+  if (rc == 0)
+    rc = open_job(out, &s, err);
   free(workspace);
   free(dir);
   free(cwd);

@@ -165,7 +165,7 @@ int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
                       call, (long long)o.mini_batch);
   if (o.mini_batch >= 0)
     return tm_logs_mini_batch(ws, job, o.step, o.mini_batch, on_line, data, err);
-  l.dir = tm_workspace_job_dir(ws, job, err);
+  l.dir = tm_workspace_job_dir(ws, job, TM_TO_READ, err);
   rc = l.dir ? tell(&l, &o, err) : err->code;
   release(&l);
   return rc;

@@ -156,9 +156,9 @@ void tm_host_take_prints(struct lua_State *L, const struct tm_log *log);
 /* The workspace for a file, which is there then, to free(); NULL with words. */
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err);
 
-/* The one that is there already, to free(), or NULL. `cwd`: where we are. */
-char *tm_runtime_known_workspace(const struct tidemill_runtime *rt, const char *file,
-                                 const char *cwd);
+/* *out: the one that exists already, to free(), or NULL. `cwd`: where we are. Negative: it is not trusted (store/trust.h). */
+int tm_runtime_known_workspace(char **out, const struct tidemill_runtime *rt, const char *file,
+                               const char *cwd, struct tm_err *err);
 /* TM_EUSAGE: an input is a list on standard input, which is the host's. */
 int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                     struct tm_err *err);

@@ -245,7 +245,8 @@ static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
 {
   struct tidemill_runtime *rt = p->rt;
   char *cwd = tm_refuse_stdin(rt, settled, err) == 0 ? tm_api_here(err) : NULL;
-  char *workspace = cwd ? tm_runtime_known_workspace(rt, p->file, cwd) : NULL;
+  char *workspace = NULL;
+  int rc = cwd ? tm_runtime_known_workspace(&workspace, rt, p->file, cwd, err) : err->code;
   struct tm_plan plan = { .fs = rt->fs,
                           .pipeline = settled,
                           .source = rt->o.is_command ? "of the command line" : "of the host",
@@ -255,7 +256,6 @@ static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
                           .json = o->json,
                           .on_warning = on_warning,
                           .data = rt };
-  int rc = cwd ? 0 : err->code;
   rt->loading++;
   if (rc == 0) {
     tm_draft_tell_earlier(p, settled);

@@ -217,7 +217,7 @@ int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace
     *out = NULL;
   if (tm_need(err, "tidemill_record_open()", "out", out, "job", job, NULL) < 0)
     return TM_EUSAGE;
-  char *dir = tm_workspace_job_dir(ws, job, err);
+  char *dir = tm_workspace_job_dir(ws, job, TM_TO_READ, err);
   if (!dir)
     return err->code;
   r = TM_NEW(struct tidemill_record);

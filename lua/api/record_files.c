@@ -204,7 +204,7 @@ int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
   if (tm_need(err, "tidemill_workspace_verify()", "job", job, NULL) < 0)
     return TM_EUSAGE;
   o.workspace = ws ? ws->path : NULL;
-  o.dir = dir = tm_workspace_job_dir(ws, job, err);
+  o.dir = dir = tm_workspace_job_dir(ws, job, TM_TO_READ, err);
   faults = dir ? tm_verify_job(&o, err) : err->code;
   free(dir);
   return faults > INT_MAX ? INT_MAX : (int)faults;

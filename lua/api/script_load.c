@@ -248,7 +248,7 @@ static char *find_job(const struct tidemill_runtime *rt, const char *job, struct
 {
   const char *named = rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
   char *cwd = tm_api_here(err);
-  char *dir = cwd ? tm_jobs_find(rt->fs, job, named, cwd, err) : NULL;
+  char *dir = cwd ? tm_jobs_find(rt->fs, job, named, cwd, TM_TO_USE, err) : NULL;
   free(cwd);
   return dir;
 }

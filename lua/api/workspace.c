@@ -69,7 +69,8 @@ static int read_options(struct tidemill_workspace_options *out,
 }
 
 int tm_workspace_open_on(struct tidemill_workspace **out, const struct tm_fs *fs,
-                         const struct tidemill_workspace_options *options, struct tm_err *err)
+                         const struct tidemill_workspace_options *options, enum tm_use use,
+                         struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_workspace_options o;
@@ -78,16 +79,18 @@ int tm_workspace_open_on(struct tidemill_workspace **out, const struct tm_fs *fs
   if (read_options(&o, options, err) < 0 || !(cwd = tm_api_here(err)))
     return err->code;
   const char *named = o.path ? o.path : getenv(TM_WORKSPACE_VARIABLE);
-  path = tm_workspace_look(fs, named, cwd);
-  if (!path && o.make)
+  int rc = tm_workspace_look(&path, fs, named, cwd, use, err);
+  if (rc == 0 && !path && o.make)
     path = make(fs, named, cwd, err);
-  else if (!path)
+  else if (rc == 0 && !path)
     refuse(&o, named, cwd, err);
   free(cwd);
   if (!path)
     return err->code;
   *out = new_workspace(fs, path);
   (*out)->o = o;
+  (*out)->is_named = named && *named;
+  (*out)->is_judged = use == TM_TO_USE || (*out)->is_named;
   return 0;
 }
 
@@ -97,13 +100,13 @@ int tidemill_workspace_open(struct tidemill_workspace **out,
   if (tm_need(err, "tidemill_workspace_open()", "out", out, NULL) < 0)
     return TM_EUSAGE;
   *out = NULL;
-  return tm_workspace_open_on(out, tm_fs_real(), options, err);
+  return tm_workspace_open_on(out, tm_fs_real(), options, TM_TO_USE, err);
 }
 
 struct tidemill_workspace *tm_workspace_nearest(const struct tm_fs *fs)
 {
   struct tidemill_workspace *ws;
-  return tm_workspace_open_on(&ws, fs, NULL, NULL) == 0 ? ws : new_workspace(fs, NULL);
+  return tm_workspace_open_on(&ws, fs, NULL, TM_TO_READ, NULL) == 0 ? ws : new_workspace(fs, NULL);
 }
 
 const char *tidemill_workspace_path(const struct tidemill_workspace *ws)
@@ -133,11 +136,37 @@ void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level l
   tm_buf_release(&text);
 }
 
-char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job, struct tm_err *err)
+int tm_workspace_may_use(const struct tidemill_workspace *ws, struct tm_err *err)
 {
-  const char *named = ws && ws->path ? ws->path : getenv(TM_WORKSPACE_VARIABLE);
-  char *cwd = tm_api_here(err);
-  char *dir = cwd ? tm_jobs_find(ws ? ws->fs : tm_fs_real(), job, named, cwd, err) : NULL;
+  return ws->path && !ws->is_judged ? tm_trust_workspace(ws->fs, ws->path, err) : 0;
+}
+
+/* In a workspace that was found, whose path is no name of the caller's. */
+static char *find_to_use(const struct tidemill_workspace *ws, const char *job, const char *cwd,
+                         struct tm_err *err)
+{
+  char *dir = NULL;
+  if (strchr(job, '/'))
+    return tm_jobs_find(ws->fs, job, NULL, cwd, TM_TO_USE, err);
+  if (tm_workspace_may_use(ws, err) == 0)
+    dir = tm_jobs_find(ws->fs, job, ws->path, cwd, TM_TO_READ, err);
+  if (dir && tm_trust_job(ws->fs, dir, err) < 0) {
+    free(dir);
+    dir = NULL;
+  }
+  return dir;
+}
+
+char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job, enum tm_use use,
+                           struct tm_err *err)
+{
+  bool has_path = ws && ws->path;
+  const char *named = has_path ? ws->path : getenv(TM_WORKSPACE_VARIABLE);
+  char *cwd = tm_api_here(err), *dir = NULL;
+  if (cwd && use == TM_TO_USE && has_path && !ws->is_named)
+    dir = find_to_use(ws, job, cwd, err);
+  else if (cwd)
+    dir = tm_jobs_find(ws ? ws->fs : tm_fs_real(), job, named, cwd, use, err);
   free(cwd);
   return dir;
 }

@@ -265,7 +265,7 @@ static int run_clean(struct clean *c, const struct tm_cli *cli, struct tm_err *e
   if (c->rest.len > 0)
     c->workspace = tm_cli_nearest_workspace(cli);
   else
-    rc = tm_cli_open_workspace(cli, &c->workspace, false, err);
+    rc = tm_cli_open_workspace(cli, &c->workspace, TM_CLI_USES, err);
   if (rc < 0)
     return rc;
   for (size_t i = 0; i < TM_COUNT_OF(states); i++)

@@ -124,13 +124,13 @@ static void on_log(void *data, enum tidemill_level level, const char *text)
   tm_cli_say("%s", text);
 }
 
-int tm_cli_open_workspace(const struct tm_cli *cli, struct tidemill_workspace **out, bool make,
-                          struct tm_err *err)
+int tm_cli_open_workspace(const struct tm_cli *cli, struct tidemill_workspace **out,
+                          enum tm_cli_use use, struct tm_err *err)
 {
   struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
-  o.make = make;
+  o.make = use == TM_CLI_MAKES;
   o.on_log = on_log;
-  return tm_workspace_open_on(out, cli->fs, &o, err);
+  return tm_workspace_open_on(out, cli->fs, &o, use == TM_CLI_READS ? TM_TO_READ : TM_TO_USE, err);
 }
 
 struct tidemill_workspace *tm_cli_nearest_workspace(const struct tm_cli *cli)
@@ -180,7 +180,7 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err)
 {
   struct tidemill_workspace *ws = tm_cli_nearest_workspace(cli);
-  char *dir = tm_workspace_job_dir(ws, given, err);
+  char *dir = tm_workspace_job_dir(ws, given, TM_TO_USE, err);
   tidemill_workspace_close(ws);
   return dir;
 }

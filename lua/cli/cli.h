@@ -45,9 +45,11 @@ int tm_cli_write(const struct tm_buf *text);
 
 /* JOB on the command line (store/jobs.h). The words that are left over are exactly one: TM_EUSAGE. */
 int tm_cli_one_job(const struct tm_words *rest, struct tm_err *err);
-/* The workspace that is here, with `make` also a new one; what it has to say is said. To tidemill_workspace_close(). */
-int tm_cli_open_workspace(const struct tm_cli *cli, struct tidemill_workspace **out, bool make,
-                          struct tm_err *err);
+/* What a command does with a workspace. One of another user is found only to be read (store/trust.h). */
+enum tm_cli_use { TM_CLI_READS, TM_CLI_USES, TM_CLI_MAKES };
+/* The workspace of this folder; what it has to say is said. To tidemill_workspace_close(). */
+int tm_cli_open_workspace(const struct tm_cli *cli, struct tidemill_workspace **out,
+                          enum tm_cli_use use, struct tm_err *err);
 /* The same, or one without a place, for jobs that are named by their directories. */
 struct tidemill_workspace *tm_cli_nearest_workspace(const struct tm_cli *cli);
 /* To tidemill_record_close(). */
@@ -61,7 +63,7 @@ char *tm_cli_program(struct tm_err *err);
  * said. To tidemill_runtime_close(). */
 int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
                         struct tm_err *err);
-/* The job's directory, to free(); NULL with words. */
+/* The directory of a job that is going to be used (store/trust.h), to free(); NULL with words. */
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err);
 
 /* The table of commands, in the order of the overview; NULL at its end. Those without a summary are internal. */

@@ -340,7 +340,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if (rc < 0) {
     rc = tm_cli_fail_usage(&tm_command_dataset, &err);
   } else {
-    rc = tm_cli_open_workspace(cli, &d.workspace, a->run == add, &err);
+    rc = tm_cli_open_workspace(cli, &d.workspace, a->run == add ? TM_CLI_MAKES : TM_CLI_USES, &err);
     rc = tm_cli_end(rc < 0 ? rc : a->run(&d, &err), &err);
   }
   TM_ARRAY_RELEASE(&d.o.tags);

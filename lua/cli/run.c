@@ -92,7 +92,10 @@ static char *find_file(const struct tm_cli *cli, const struct run *r, struct tm_
   struct tidemill_record *record;
   if (r->rest.len > 0)
     return tm_launch_path(r->rest.at[0], err);
-  if (tm_cli_open_record(cli, &record, r->o.like, err) < 0) {
+  char *dir = tm_cli_find_job(cli, r->o.like, err); /* its pipeline file is going to be run */
+  int rc = dir ? tm_cli_open_record(cli, &record, dir, err) : err->code;
+  free(dir);
+  if (rc < 0) {
     tm_err_wrap(err, "--like");
     return NULL;
   }

@@ -325,7 +325,7 @@ static int list_jobs(const struct tm_cli *cli, const struct status_options *o, s
 {
   struct jobs_list l = { .json = o->json };
   struct tidemill_workspace *ws = NULL;
-  int rc = tm_cli_open_workspace(cli, &ws, false, err);
+  int rc = tm_cli_open_workspace(cli, &ws, TM_CLI_READS, err);
   if (rc < 0)
     return rc;
   l.workspace = tidemill_workspace_path(ws);

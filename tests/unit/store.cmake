@@ -1,5 +1,6 @@
 tm_unit_test(workspace)
 tm_unit_test(jobs)
+tm_unit_test(trust)
 tm_unit_test(db)
 tm_unit_test(identity)
 tm_unit_test(results)

@@ -49,7 +49,7 @@ static void assert_found(const char *dir, const char *given, const char *named, 
 {
   struct tm_err err = TM_ERR_NONE;
   char *want = tm_path_join(dir, expected), *from = tm_path_absolute(dir, cwd);
-  char *found = tm_jobs_find(tm_fs_real(), given, named, from, &err);
+  char *found = tm_jobs_find(tm_fs_real(), given, named, from, TM_TO_USE, &err);
   if (!found)
     fail_msg("%s", err.text);
   assert_string_equal(found, want);
@@ -63,7 +63,7 @@ static void assert_refused(const char *dir, const char *given, const char *named
                            const char *const *parts)
 {
   struct tm_err err = TM_ERR_NONE;
-  assert_null(tm_jobs_find(tm_fs_real(), given, named, dir, &err));
+  assert_null(tm_jobs_find(tm_fs_real(), given, named, dir, TM_TO_USE, &err));
   assert_int_equal(err.code, TM_EUSAGE);
   for (; *parts; parts++)
     if (!strstr(err.text, *parts))

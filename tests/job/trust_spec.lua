@@ -1,0 +1,124 @@
+-- Workspaces and jobs of another user, found by looking upwards: nothing of theirs is run, until a path names it.
+-- The cases need two users, and so to be run as root.
+local ffi = require "ffi"
+local job = require "support.job"
+local lfs = require "lfs"
+
+ffi.cdef "unsigned geteuid(void);"
+
+local THEIRS, OURS = "12345", "12346"
+
+local function as(uid, more)
+  local words = { "env", "-u", "TIDEMILL_WORKSPACE", "-u", "SUDO_UID" }
+  for _, word in ipairs(more or {}) do words[#words + 1] = word end
+  for _, word in ipairs { "setpriv", "--reuid=" .. uid, "--regid=" .. uid, "--clear-groups" } do
+    words[#words + 1] = word
+  end
+  return words
+end
+
+local function shell(text) assert(os.execute(text) == 0, text) end
+
+-- Another user's workspace in a folder where everybody may write; the pipeline file of its job leaves a trace when it is run.
+local function new_case()
+  local t = job.case()
+  t:inputs(2)
+  t:script "function run(m) return names_of(m) end"
+  t:pipeline("mini_batch_size = 1", nil, ("io.open(%q, 'a'):write 'run\\n'"):format(t:path "traces"))
+  t:write("traces", "")
+  lfs.mkdir(t:path "victim")
+  shell(("chmod 755 %s && chown -R %s %s && chown %s %s && chmod 666 %s && chmod 1777 %s %s"):format(
+    t.dir, THEIRS, t.dir, OURS, t:path "victim", t:path "traces", t.dir, t:path "tmp"))
+  t:expect(t:run({ "run", "pipeline.lua", "--progress", "none" }, { before = as(THEIRS) }), 0)
+  t.found = t:path ".tidemill"
+  for name in lfs.dir(t.found .. "/jobs") do
+    if name:find "^case" then t.name, t.theirs = name, t.found .. "/jobs/" .. name end
+  end
+  shell(("chmod -R a+rwX %s && rm %s/job_result.json"):format(t.found, t.theirs))
+  t:write("traces", "")
+  return t
+end
+
+local function ours(t, words, more) return t:run(words, { before = as(OURS, more), cwd = t:path "victim" }) end
+
+local function expect_refused(t, r, ...)
+  t:expect(r, 2)
+  for _, words in ipairs { ... } do assert.is_truthy(r.err:find(words, 1, true), words .. " not in: " .. r.err) end
+  assert.equal("", t:read "traces")
+end
+
+describe("what belongs to another user", function()
+  after_each(job.check_end)
+  if ffi.C.geteuid() ~= 0 then
+    pending "needs two users: run it as root"
+    return
+  end
+
+  it("is not run when it was found by looking upwards", function()
+    local t = new_case()
+    for _, words in ipairs {
+      { "resume", "latest" }, { "resume", t.name }, { "replay", "latest", "--mini-batch", "0" },
+      { "run", "--like", "latest" }, { "run", "--like", "latest", "--dry-run" }, { "clean", "--all", "--yes" },
+      { "clean", t.name, "--yes" }, { "run", "../pipeline.lua", "--only-failed", "latest" },
+      { "dataset", "list" },
+    } do
+      t:write("traces", "")
+      local r = ours(t, words)
+      if words[2] == "../pipeline.lua" then t:write("traces", "") end -- it was named
+      expect_refused(t, r, ("workspace '%s' is not used: it belongs to another user (uid %s)"):format(t.found, THEIRS),
+        "set TIDEMILL_WORKSPACE=" .. t.found .. ";")
+    end
+    assert.is_truthy(t:has(t.theirs .. "/job.json"))
+  end)
+
+  it("takes no new job, and no other workspace is made instead", function()
+    local t = new_case()
+    t:write("victim/score.lua", "function run(m) return m end")
+    for _, words in ipairs { { "map", "score.lua", "score.lua" },
+                             { "map", "score.lua", "score.lua", "--job-dir", "own" } } do
+      expect_refused(t, ours(t, words), t.found)
+    end
+    assert.is_falsy(t:has "victim/.tidemill")
+    t:expect(ours(t, { "map", "score.lua", "score.lua" }, { "TIDEMILL_WORKSPACE=.tidemill" }), 0)
+    assert.is_truthy(t:has "victim/.tidemill/workspace.db")
+  end)
+
+  it("can be read: nothing of it is run", function()
+    local t = new_case()
+    for _, words in ipairs { { "status", "latest" }, { "jobs" }, { "logs", "latest" }, { "verify", t.name } } do
+      t:expect(ours(t, words), 0)
+    end
+    assert.equal("", t:read "traces")
+  end)
+
+  it("is used when the workspace or the job is named by its path", function()
+    local t = new_case()
+    t:expect(ours(t, { "resume", "latest", "--progress", "none" }, { "TIDEMILL_WORKSPACE=" .. t.found }), 0)
+    assert.is_truthy(t:read "traces":find "run")
+    shell("rm " .. t.theirs .. "/job_result.json; chmod -R a+rwX " .. t.found)
+    t:write("traces", "")
+    -- the workspace above its pipeline file is still another user's
+    expect_refused(t, ours(t, { "resume", "latest" }), t.found)
+    t:expect(ours(t, { "resume", t.theirs, "--progress", "none" }, { "TIDEMILL_WORKSPACE=own" }), 0)
+    assert.is_truthy(t:read "traces":find "run")
+  end)
+
+  it("is not run by root, who may write anywhere, but by who called sudo", function()
+    local t = new_case()
+    shell("chmod -R go-w " .. t.found)
+    local words, o = { "resume", "latest", "--progress", "none" }, { cwd = t:path "victim" }
+    o.before = { "env", "-u", "TIDEMILL_WORKSPACE", "SUDO_UID=" .. OURS }
+    expect_refused(t, t:run(words, o), t.found)
+    o.before = { "env", "-u", "TIDEMILL_WORKSPACE", "SUDO_UID=" .. THEIRS }
+    t:expect(t:run(words, o), 0)
+  end)
+
+  it("is not followed through a link that another user has made", function()
+    local t = new_case()
+    lfs.mkdir(t:path "mine")
+    lfs.mkdir(t:path "mine/.tidemill")
+    shell(("mv %s %s && chown -R %s %s"):format(t.found, t:path "theirs", OURS, t:path "mine"))
+    shell(("ln -s mine/.tidemill %s && chown -h %s %s"):format(t.found, THEIRS, t.found))
+    expect_refused(t, ours(t, { "resume", "latest" }), "belongs to another user (uid " .. THEIRS .. ")")
+  end)
+end)
