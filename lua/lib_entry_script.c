@@ -69,7 +69,7 @@ static void write_line(struct logger *l, enum tm_level level, const char *s, siz
   static const char *const names[] = { "DEBUG", "INFO", "WARNING", "ERROR" };
   struct tm_err err;
   if (l->fd < 0)
-    l->fd = tm_fs_open(tm_fs_real(), l->path, O_WRONLY | O_CREAT | O_APPEND, 0666, &err);
+    l->fd = tm_fs_open(tm_fs_real(), l->path, O_WRONLY | O_CREAT | O_APPEND, 0600, &err);
   if (l->fd < 0) {
     say_lost(l, err.text);
     return;

@@ -360,14 +360,15 @@ static int load_script(struct script *s, struct tm_script_error *error)
   return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
-/* The folders that a script may write to exist when init() is called. */
+/* The folders that a script may write to exist when init() is called. Logs are private; who may read the output its umask says. */
 static int make_folders(const struct tm_setup *setup, struct tm_script_error *error)
 {
   const char *const dirs[] = { setup->output_dir, setup->log_dir };
+  const int modes[] = { 0777, 0700 };
   for (size_t i = 0; i < TM_COUNT_OF(dirs); i++) {
     struct tm_err err = TM_ERR_NONE;
     if (dirs[i] != NULL && dirs[i][0] != '\0' &&
-        tm_fs_make_dirs(tm_fs_real(), dirs[i], 0777, &err) < 0)
+        tm_fs_make_dirs(tm_fs_real(), dirs[i], modes[i], &err) < 0)
       return give_words(error, TM_INIT_EXCEPTION, &err);
   }
   return 0;

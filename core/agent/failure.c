@@ -63,7 +63,7 @@ void tm_failure_log(struct tm_agent *a, const char *what)
   const struct tm_fs *fs = tm_fs_real();
   const struct tm_script_error *e = &a->error;
   struct tm_buf text = TM_BUF_NONE;
-  int fd = tm_fs_open(fs, a->setup.error_file, O_WRONLY | O_APPEND | O_CREAT, 0644, NULL);
+  int fd = tm_fs_open(fs, a->setup.error_file, O_WRONLY | O_APPEND | O_CREAT, 0600, NULL);
   if (fd < 0)
     return;
   tm_time_log(&text, tm_clock_wall_ns());

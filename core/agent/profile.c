@@ -23,11 +23,11 @@ int tm_profile_open(struct tm_profile *p, const char *path, struct tm_err *err)
   char *dir = tm_path_dir(path);
   struct tm_stat st;
   *p = (struct tm_profile) { .fd = -1 };
-  int rc = tm_fs_make_dirs(fs, dir, 0777, err);
+  int rc = tm_fs_make_dirs(fs, dir, 0700, err);
   free(dir);
   if (rc < 0)
     return rc;
-  p->fd = tm_fs_open(fs, path, O_WRONLY | O_CREAT, 0666, err);
+  p->fd = tm_fs_open(fs, path, O_WRONLY | O_CREAT, 0600, err);
   if (p->fd < 0)
     return err->code;
   p->path = tm_xstrdup(path);

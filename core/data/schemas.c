@@ -113,7 +113,7 @@ int tm_schemas_write(const struct tm_schemas *s, const struct tm_fs *fs, const c
   tm_json_set(v, "check", tm_json_new_string(check));
   tm_json_write(&text, v, (struct tm_json_style) { .indent = 2 });
   tm_buf_add_char(&text, '\n');
-  int rc = tm_fs_write_file(fs, path, text.data, text.len, 0666, err);
+  int rc = tm_fs_write_file(fs, path, text.data, text.len, 0600, err);
   tm_buf_release(&text);
   tm_json_free(v);
   return rc;

@@ -35,13 +35,13 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
   struct tm_err err = TM_ERR_NONE;
   for (size_t i = 0; i < TM_COUNT_OF(folders); i++) {
     char *path = tm_xprintf("%s/%s/%s", step->s.logs_dir, folders[i], step->s.node_id);
-    if (tm_fs_make_dirs(tm_fs_real(), path, 0777, &err) < 0)
+    if (tm_fs_make_dirs(tm_fs_real(), path, 0700, &err) < 0)
       tm_keeper_note_log(k, &err);
     free(path);
   }
   step->main_path = tm_xprintf("%s/sys/node/%s/_main.txt", step->s.logs_dir, step->s.node_id);
   step->main_fd =
-      tm_fs_open(tm_fs_real(), step->main_path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
+      tm_fs_open(tm_fs_real(), step->main_path, O_WRONLY | O_APPEND | O_CREAT, 0600, &err);
   if (step->main_fd < 0) {
     step->main_fd = -1;
     tm_keeper_note_log(k, &err);
@@ -72,7 +72,7 @@ void tm_keeper_log_error(struct tm_keeper *k, const struct tm_keeper_worker *w, 
   const struct tm_node_step *s = &w->step->s;
   struct tm_err err = TM_ERR_NONE;
   char *path = tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, s->node_id, w->name);
-  int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
+  int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0600, &err);
   int rc = fd < 0 ? fd : tm_fd_append(fd, p, n);
   if (fd >= 0 && rc < 0)
     tm_err_system(&err, rc, "cannot write '%s'", path);
@@ -93,7 +93,7 @@ int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker
   char *path = tm_xprintf("%s/%s", s->logs_dir, file);
   char *target = tm_xprintf("../../../%s", file);
   char *link = tm_xprintf("%s/sys/node/%s/%s.%s.txt", s->logs_dir, s->node_id, w->name, stream);
-  int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, &err);
+  int fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0600, &err);
   if (fd < 0)
     tm_keeper_note_log(k, &err);
   int rc = fs->symlink(fs->self, target, link);

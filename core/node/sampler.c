@@ -129,7 +129,7 @@ void tm_sampler_free(struct tm_sampler *s)
 static int make_folder(const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
-  int rc = fs->mkdir(fs->self, path, 0777);
+  int rc = fs->mkdir(fs->self, path, 0700);
   return rc < 0 && rc != -EEXIST ? tm_err_system(err, rc, "cannot make folder '%s'", path) : 0;
 }
 
@@ -150,7 +150,7 @@ static int append(struct tm_sampler *s, const char *name, const char *header,
   struct tm_stat st = { 0 };
   struct tm_buf text = TM_BUF_NONE;
   char *path = tm_xprintf("%s/%s", s->dir, name);
-  int rc = 0, fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0666, err);
+  int rc = 0, fd = tm_fs_open(fs, path, O_WRONLY | O_APPEND | O_CREAT, 0600, err);
   if (fd < 0) {
     free(path);
     return fd;

@@ -141,7 +141,7 @@ static int write_list(const struct tm_journal *j, const struct tm_output *log,
                       const struct bits *latest, const char *tmp, int64_t *len, struct tm_err *err)
 {
   struct copy c = { .log = log, .path = tmp };
-  c.fd = tm_fs_open(log->fs, tmp, O_WRONLY | O_CREAT | O_TRUNC, 0666, err);
+  c.fd = tm_fs_open(log->fs, tmp, O_WRONLY | O_CREAT | O_TRUNC, 0600, err);
   if (c.fd < 0)
     return c.fd;
   c.piece = tm_xmalloc(PIECE);

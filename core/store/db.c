@@ -5,7 +5,9 @@
  *  (2) The schema is made in one transaction with its number (user_version). A file in which there is nothing yet was left by
  *      a process that was killed before: it is as good as none.
  *  (3) A change takes the lock for writing at its beginning: two that read first and write later could both be refused.
- *  (4) Waiting is SQLite's, up to WAIT_MS; where it does not wait by itself (the log is being set up) we go round.
+ *  (4) The file and those beside it are for their owner alone, whatever the umask and the folder: arguments of scripts are in
+ *      it. SQLite gives the files beside it the mode that it has.
+ *  (5) Waiting is SQLite's, up to WAIT_MS; where it does not wait by itself (the log is being set up) we go round.
  *
  * A version of the schema adds to what was there; a database of a later version is refused, not guessed at.
  */
@@ -22,6 +24,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "sys/fs.h"
 #include "sys/low_fds.h"
 
 #define APPLICATION_ID 0x746d6c6c /* "tmll" */
@@ -180,7 +183,7 @@ static int make_schema(struct tm_db *db, struct tm_err *err)
   return rc < 0 ? rc : 1;
 }
 
-/* Keeps (1) and (4): SQLite does not wait while another sets up the log. */
+/* Keeps (1) and (5): SQLite does not wait while another sets up the log. */
 static int set_up(struct tm_db *db, struct tm_err *err)
 {
   for (int waited = 0;; waited += ROUND_MS) {
@@ -244,8 +247,21 @@ static int open_to_read(struct tm_db *db, struct tm_err *err)
   return rc == 0 ? check_schema(db, err) : rc;
 }
 
+/* Keeps (4). What fails here SQLite says better. */
+static void close_to_others(const char *path)
+{
+  static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+  (void)tm_file_new_private(path);
+  for (size_t i = 0; i < TM_COUNT_OF(ends); i++) {
+    char *one = tm_xprintf("%s%s", path, ends[i]);
+    (void)tm_file_make_private(one);
+    free(one);
+  }
+}
+
 static int open_to_write(struct tm_db *db, struct tm_err *err)
 {
+  close_to_others(db->path);
   int rc = open_handle(db, db->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
   if (rc == 0)
     rc = check_schema(db, err); /* first: nothing is done to a file that is not ours */

@@ -101,6 +101,10 @@ int tm_tree_remove(const char *path, struct tm_err *err);
 /* A second name for a file, in the same file system; both are it. 0 or a negated errno. */
 int tm_file_link(const char *from, const char *to);
 int tm_file_set_mtime(const char *path, int64_t mtime_ns);
+/* An empty file of mode 0600, whatever the umask; and mode 0600 for a regular file of this user that others can read or write.
+ * Neither opens the file: closing it would end the locks (fcntl) that this process holds on it. 0 or a negated errno. */
+int tm_file_new_private(const char *path);
+int tm_file_make_private(const char *path);
 
 /* All that was written of the file system that has this folder is on the disk: for many files at once. */
 int tm_fs_sync_all(const char *path, struct tm_err *err);

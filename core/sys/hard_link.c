@@ -1,4 +1,4 @@
-/* hard_link.c - a second name for a file; see fs.h. */
+/* hard_link.c - what is done to a file by its name, without opening it: a second name, a time, a mode; see fs.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,4 +17,19 @@ int tm_file_set_mtime(const char *path, int64_t mtime_ns)
     { .tv_nsec = UTIME_OMIT }, { .tv_sec = mtime_ns / 1000000000, .tv_nsec = mtime_ns % 1000000000 }
   };
   return utimensat(AT_FDCWD, path, times, 0) < 0 ? -errno : 0;
+}
+
+int tm_file_new_private(const char *path)
+{
+  return mknod(path, S_IFREG | 0600, 0) < 0 ? -errno : 0;
+}
+
+int tm_file_make_private(const char *path)
+{
+  struct stat st;
+  if (lstat(path, &st) < 0)
+    return -errno;
+  if (!S_ISREG(st.st_mode) || !(st.st_mode & 077) || st.st_uid != geteuid())
+    return 0;
+  return chmod(path, 0600) < 0 ? -errno : 0;
 }

@@ -1,5 +1,6 @@
 -- Who may use a job directory, and what is done about one that is damaged.
 local job = require "support.job"
+local lfs = require "lfs"
 local programs = require "support.programs"
 
 local RECORD = 64 -- bytes of a journal record
@@ -220,7 +221,7 @@ describe("a full disk", function()
 
   it("ends the job; with more room it goes on", function()
     local t = job.case()
-    require "lfs".mkdir(t.job_dir)
+    lfs.mkdir(t.job_dir)
     if os.execute(("mount -t tmpfs -o size=600k tmpfs %s 2>%s/mount"):format(t.job_dir, t.dir)) ~= 0 then
       return pending "no right to mount"
     end
@@ -235,5 +236,51 @@ describe("a full disk", function()
     local expected = job.names(400)
     for i, name in ipairs(expected) do expected[i] = name .. (" "):rep(4000) .. "end" end
     assert.same(expected, t:rows())
+  end)
+end)
+
+local UMASK = { "sh", "-c", 'umask 0; exec "$@"', "sh" }
+
+-- Paths below `dir` that other users could read, relative to it. What the step has written is left out.
+local function open_to_others(dir, below, found)
+  found = found or {}
+  for name in lfs.dir(dir .. (below or "")) do
+    local path = (below or "") .. "/" .. name
+    local st = lfs.symlinkattributes(dir .. path)
+    if name ~= "." and name ~= ".." and st.mode ~= "link" and not path:find "/output/" then
+      if not st.permissions:find "%-%-%-%-%-%-$" then found[#found + 1] = path .. " " .. st.permissions end
+      if st.mode == "directory" then open_to_others(dir, path, found) end
+    end
+  end
+  return found
+end
+
+describe("what a job and the workspace write", function()
+  after_each(job.check_end)
+
+  it("is for their owner alone, whatever the umask", function()
+    local t = job.case()
+    t:inputs(4)
+    t:write("in.csv", "a,b\n1,2\n3,4\n")
+    t:script [[
+      function init() require "tidemill.entry_script"().logger:info "from init()" end
+      function run(m)
+        print "to standard output"
+        if #m == 2 then error "each try" end
+        return { tostring(#m) }
+      end]]
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local function step(name, input)
+        local config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = 1, error_threshold = -1,
+          run_max_try = 1, process_count_per_node = 1 }
+        return tm.ParallelRunStep { name = name, parallel_run_config = config, inputs = { input },
+          arguments = { "--profiling_module", "jit" } }
+      end
+      return tm.Pipeline { name = "case", steps = { step("files", tm.Dataset.File.from_files "in/*"),
+        step("rows", tm.Dataset.Tabular.from_delimited_files "in.csv") } }]])
+    t:expect(t:run({ "run", "pipeline.lua", "--progress", "none" }, { before = UMASK }), 0)
+    assert.is_truthy(t:has "workspace/workspace.db")
+    assert.same({}, open_to_others(t:path "workspace"))
   end)
 end)

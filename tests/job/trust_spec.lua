@@ -19,7 +19,7 @@ end
 
 local function shell(text) assert(os.execute(text) == 0, text) end
 
--- Another user's workspace in a folder where everybody may write; the pipeline file of its job leaves a trace when it is run.
+-- Another user's workspace where everybody may write. The pipeline file of its job leaves a trace when it is run.
 local function new_case()
   local t = job.case()
   t:inputs(2)

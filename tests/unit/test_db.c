@@ -214,6 +214,39 @@ static void many_at_once_lose_nothing(void **state)
   assert_int_equal(count(*state), WRITERS * CHANGES);
 }
 
+/* The mode of the database, or of a file beside it; 0: it does not exist. */
+static mode_t mode_of(const char *dir, const char *end)
+{
+  char *path = tm_xprintf("%s/" TM_DB_NAME "%s", dir, end);
+  struct stat st = { .st_mode = 0 };
+  (void)stat(path, &st);
+  free(path);
+  return st.st_mode & 07777;
+}
+
+static void it_is_for_its_owner_alone_also_one_that_was_not(void **state)
+{
+  static const char *const ends[] = { "", "-wal", "-shm" };
+  mode_t before = umask(0);
+  for (int again = 0; again < 2; again++) {
+    struct tm_db *db = open_db(*state, TM_DB_WRITE);
+    assert_int_equal(tm_db_begin(db, NULL), 0);
+    assert_int_equal(put(db, again ? "b" : "a"), 0);
+    assert_int_equal(tm_db_commit(db, NULL), 0);
+    for (size_t i = 0; i < TM_COUNT_OF(ends); i++) {
+      char *path = tm_xprintf("%s/" TM_DB_NAME "%s", (char *)*state, ends[i]);
+      assert_int_equal(mode_of(*state, ends[i]), 0600);
+      assert_int_equal(chmod(path, 0664), 0); /* as if it had been made by another program */
+      free(path);
+    }
+    tm_db_close(db);
+    assert_int_equal(mode_of(*state, ""), 0664);
+  }
+  tm_db_close(open_db(*state, TM_DB_WRITE));
+  assert_int_equal(mode_of(*state, ""), 0600);
+  umask(before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_open, store_close)
 
 int main(void)
@@ -227,6 +260,7 @@ int main(void)
     TEST(bad_pages_are_said),
     TEST(an_empty_file_is_as_good_as_none),
     TEST(it_can_be_read_where_nothing_can_be_written),
+    TEST(it_is_for_its_owner_alone_also_one_that_was_not),
     TEST(many_at_once_make_one),
     TEST(many_at_once_lose_nothing),
   };
