@@ -317,13 +317,20 @@ static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
     warn_of_empty(cut);
 }
 
+static int check_stop(const struct tm_cut *cut, struct tm_err *err)
+{
+  bool is_set = cut->o.stop && tm_stop_is_set(cut->o.stop);
+  return is_set ? tm_err_set(err, -ECANCELED, "the listing was stopped") : 0;
+}
+
 /* The next item of the input at hand: 1, 0 at its end. */
 static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
                      struct tm_err *err)
 {
-  if (cut->o.stop && tm_stop_is_set(cut->o.stop))
-    return tm_err_set(err, -ECANCELED, "the listing was stopped");
-  int rc = is_at_limit(cut, d) ? 0 : next_of_source(cut, d, out, err);
+  int rc = check_stop(cut, err);
+  if (rc < 0)
+    return rc;
+  rc = is_at_limit(cut, d) ? 0 : next_of_source(cut, d, out, err);
   if (rc > 0) {
     cut->items++;
     cut->input_items++;
@@ -409,8 +416,10 @@ static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm
 
 static int keep_schemas(const struct tm_cut *cut, struct tm_err *err)
 {
-  return cut->o.schema_file ? tm_schemas_write(cut->o.schemas, cut->o.fs, cut->o.schema_file, err)
-                            : 0;
+  int rc = check_stop(cut, err);
+  return rc < 0 || !cut->o.schema_file
+             ? rc
+             : tm_schemas_write(cut->o.schemas, cut->o.fs, cut->o.schema_file, err);
 }
 
 static int begin_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
@@ -449,7 +458,9 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
                          struct tm_err *err)
 {
   struct tm_item item;
-  int rc;
+  int rc = check_stop(cut, err);
+  if (rc < 0)
+    return rc;
   while ((rc = tm_table_cut_next(cut->table, &item, err)) == 0) {
     rc = tm_table_cut_is_done(cut->table) ? 0 : next_item(cut, d, &item, err);
     if (rc == 0 && !cut->table_groups)
@@ -501,6 +512,8 @@ static int group_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_
   int rc = read_rows(cut, d, loader, err);
   tm_table_loader_free(loader);
   tm_buf_release(&tables);
+  if (rc == 0)
+    rc = check_stop(cut, err);
   return rc < 0 ? rc : tm_table_groups_finish(cut->table_groups, err);
 }
 

@@ -86,7 +86,11 @@ void tm_supervisor_check_end(struct tm_supervisor *s)
       tm_syncer_is_busy(&s->syncer))
     return;
   s->is_finished = true;
-  tm_lister_stop(s->lister);
+  if (!tm_lister_stop(s->lister))
+    tm_supervisor_say(s, TM_WARNING,
+                      "step '%s': a read of its inputs does not return, as on a file system that "
+                      "hangs; the job ends without it",
+                      s->view.name);
   s->lister = NULL;
   finish_commit(s);
   if (!start_upload(s))

@@ -1,6 +1,12 @@
 /* lister.c - see lister.h.
  *
- * The thread owns the cut and the writer's side of the manifest. What both sides see is behind the mutex, or atomic. Entries
+ * The thread owns the cut and the writer's side of the manifest. What both sides see is behind the mutex, or atomic.
+ *
+ *  (1) Loop and thread own the struct together; whoever leaves last frees it. The thread reads nothing that is not in it.
+ *  (2) The thread uses the manifest and the wake only behind `gate`, and only while it is not left behind. The loop leaves it
+ *      behind with the gate closed: from then on both may go.
+ *
+ * Entries
  * become readable when the buffer is large, when the loop is hungry, every 2 ms, or before the thread waits for input: in
  * large pieces while workers are busy, at once while they wait.
  */
@@ -21,9 +27,14 @@
 #define FLUSH_BYTES (64 << 10)
 #define FLUSH_NS    (2 * TM_MS)
 #define WARNINGS    100 /* kept until they are taken; further ones are counted */
+#define STOP_NS     (3 * TM_S)
 
 struct tm_lister {
   struct tm_lister_options o;
+  struct tm_dataset **inputs; /* its own, as all strings in `o` are */
+  char **keys;
+  struct tm_mutex gate; /* keeps (2) */
+  bool is_left;         /* behind the gate */
   struct tm_thread thread;
   struct tm_wake wake;
   atomic_bool is_hungry;
@@ -31,12 +42,37 @@ struct tm_lister {
   struct tm_schemas schemas; /* of the inputs that are tables */
   struct tm_input_record record;
   struct tm_mutex mutex; /* for what follows */
+  struct tm_cond ended;
+  int owners; /* keeps (1) */
+  bool has_ended;
   int state;
   struct tm_err err;
   struct TM_ARRAY(char *) warnings;
   size_t warnings_taken;
   int64_t warnings_lost;
 };
+
+static bool enter(struct tm_lister *l)
+{
+  tm_mutex_lock(&l->gate);
+  if (!l->is_left)
+    return true;
+  tm_mutex_unlock(&l->gate);
+  return false;
+}
+
+static void leave(struct tm_lister *l)
+{
+  tm_mutex_unlock(&l->gate);
+}
+
+static void wake(struct tm_lister *l)
+{
+  if (!enter(l))
+    return;
+  tm_wake_send(&l->wake);
+  leave(l);
+}
 
 static void on_warning(void *data, const char *text)
 {
@@ -48,7 +84,7 @@ static void on_warning(void *data, const char *text)
   else
     l->warnings_lost++;
   tm_mutex_unlock(&l->mutex);
-  tm_wake_send(&l->wake);
+  wake(l);
 }
 
 static int on_file(void *data, uint32_t input, const struct tm_item *file, struct tm_err *err)
@@ -67,6 +103,7 @@ static void write_record(struct tm_lister *l)
     (void)tm_input_record_write(l->record.fs, l->o.inputs_file, &l->record.sum, &ignored);
 }
 
+/* Behind the gate. */
 static int flush(struct tm_lister *l, int64_t *flushed_at, struct tm_err *err)
 {
   int rc = tm_manifest_flush(l->o.manifest, err);
@@ -83,8 +120,11 @@ static void on_wait(void *data)
   struct tm_err ignored = TM_ERR_NONE;
   int64_t at;
 
+  if (!enter(l))
+    return;
   if (tm_manifest_pending(l->o.manifest) > 0)
     (void)flush(l, &at, &ignored);
+  leave(l);
 }
 
 static bool is_due(struct tm_lister *l, int64_t flushed_at)
@@ -94,6 +134,20 @@ static bool is_due(struct tm_lister *l, int64_t flushed_at)
          tm_clock_mono_ns() - flushed_at >= FLUSH_NS;
 }
 
+static int add(struct tm_lister *l, const struct tm_mini_batch *mb, int64_t *flushed_at,
+               struct tm_err *err)
+{
+  int rc;
+
+  if (!enter(l))
+    return -ECANCELED;
+  rc = tm_manifest_add(l->o.manifest, mb->dataset, mb->items, mb->bytes.data, mb->bytes.len, err);
+  if (rc >= 0 && is_due(l, *flushed_at))
+    rc = flush(l, flushed_at, err);
+  leave(l);
+  return rc;
+}
+
 /* Adds all there is: 1 at the end, 0 when asked to stop, negative on error. */
 static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
 {
@@ -101,15 +155,64 @@ static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
   int64_t flushed_at = 0;
   int rc;
 
-  while ((rc = tm_cut_next(cut, &mb, err)) > 0) {
-    rc = tm_manifest_add(l->o.manifest, mb.dataset, mb.items, mb.bytes.data, mb.bytes.len, err);
-    if (rc < 0)
+  while ((rc = tm_cut_next(cut, &mb, err)) > 0)
+    if ((rc = add(l, &mb, &flushed_at, err)) < 0)
       break;
-    if (is_due(l, flushed_at) && (rc = flush(l, &flushed_at, err)) < 0)
-      break;
-  }
   tm_buf_release(&mb.bytes);
   return rc == -ECANCELED ? 0 : rc < 0 ? rc : 1;
+}
+
+/* Behind the gate: what becomes of the list; `rc` is that of list(). */
+static int finish(struct tm_lister *l, const struct tm_cut *cut, int rc, struct tm_err *err)
+{
+  struct tm_err ignored = TM_ERR_NONE;
+
+  if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0)
+    return tm_cut_no_input(cut, err); /* no end record: who resumes the job lists again */
+  if (rc > 0) {
+    write_record(l);
+    return tm_manifest_end(l->o.manifest, err) < 0 ? err->code : 1;
+  }
+  if (rc == 0) /* stopped: what is in the buffer is listed again when the job is resumed */
+    (void)tm_manifest_flush(l->o.manifest, &ignored);
+  return rc;
+}
+
+static void free_now(struct tm_lister *l)
+{
+  for (size_t i = l->warnings_taken; i < l->warnings.len; i++)
+    free(l->warnings.at[i]);
+  TM_ARRAY_RELEASE(&l->warnings);
+  tm_schemas_release(&l->schemas);
+  tm_input_record_release(&l->record);
+  for (size_t i = 0; i < l->o.cut.inputs_len; i++)
+    tm_dataset_free(l->inputs[i]);
+  for (size_t i = 0; i < l->o.cut.partition_keys_len; i++)
+    free(l->keys[i]);
+  free(l->inputs);
+  free(l->keys);
+  free((char *)l->o.cut.spill_dir);
+  free((char *)l->o.cut.groups_dir);
+  free((char *)l->o.cut.schema_file);
+  free((char *)l->o.cut.index_dir);
+  free((char *)l->o.inputs_file);
+  tm_stop_close(&l->stop);
+  tm_cond_release(&l->ended);
+  tm_mutex_release(&l->mutex);
+  tm_mutex_release(&l->gate);
+  free(l);
+}
+
+/* Keeps (1). */
+static void drop(struct tm_lister *l)
+{
+  bool is_last;
+
+  tm_mutex_lock(&l->mutex);
+  is_last = --l->owners == 0;
+  tm_mutex_unlock(&l->mutex);
+  if (is_last)
+    free_now(l);
 }
 
 static void run(void *data)
@@ -122,23 +225,19 @@ static void run(void *data)
                : 0;
 
   rc = rc < 0 ? rc : list(l, cut, &err);
-
-  if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0) {
-    rc = tm_cut_no_input(cut, &err); /* no end record: who resumes the job lists again */
-  } else if (rc > 0) {
-    write_record(l);
-    rc = tm_manifest_end(l->o.manifest, &err) < 0 ? err.code : 1;
-  } else if (rc == 0) {
-    struct tm_err ignored =
-        TM_ERR_NONE; /* stopped: what is in the buffer is listed again when the job is resumed */
-    (void)tm_manifest_flush(l->o.manifest, &ignored);
+  if (enter(l)) {
+    rc = finish(l, cut, rc, &err);
+    leave(l);
   }
   tm_cut_close(cut);
   tm_mutex_lock(&l->mutex);
   l->state = rc;
   l->err = err;
+  l->has_ended = true;
+  tm_cond_signal(&l->ended);
   tm_mutex_unlock(&l->mutex);
-  tm_wake_send(&l->wake);
+  wake(l);
+  drop(l);
 }
 
 static void on_wake(struct tm_wake *w)
@@ -150,18 +249,38 @@ static void on_wake(struct tm_wake *w)
 
 static void on_closed(struct tm_wake *w)
 {
-  struct tm_lister *l = w->data;
-
-  for (size_t i = l->warnings_taken; i < l->warnings.len; i++)
-    free(l->warnings.at[i]);
-  TM_ARRAY_RELEASE(&l->warnings);
-  tm_mutex_release(&l->mutex);
-  tm_schemas_release(&l->schemas);
-  tm_input_record_release(&l->record);
-  free(l);
+  drop(w->data);
 }
 
-struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struct tm_err *err)
+static char **copy_keys(char *const *keys, size_t n)
+{
+  char **out = tm_xcalloc(n + 1, sizeof(*out));
+
+  for (size_t i = 0; i < n; i++)
+    out[i] = tm_xstrdup(keys[i]);
+  return out;
+}
+
+/* Keeps (1). */
+static void own(struct tm_lister *l, const struct tm_lister_options *options)
+{
+  const struct tm_cut_options *cut = &options->cut;
+
+  l->o = *options;
+  l->inputs = tm_xcalloc(cut->inputs_len + 1, sizeof(*l->inputs));
+  for (size_t i = 0; i < cut->inputs_len; i++)
+    l->inputs[i] = tm_dataset_copy(cut->inputs[i]);
+  l->keys = copy_keys(cut->partition_keys, cut->partition_keys_len);
+  l->o.cut.inputs = (const struct tm_dataset *const *)l->inputs;
+  l->o.cut.partition_keys = l->keys;
+  l->o.cut.spill_dir = tm_xstrdup(cut->spill_dir);
+  l->o.cut.groups_dir = tm_xstrdup(cut->groups_dir);
+  l->o.cut.schema_file = tm_xstrdup(cut->schema_file);
+  l->o.cut.index_dir = tm_xstrdup(cut->index_dir);
+  l->o.inputs_file = tm_xstrdup(options->inputs_file);
+}
+
+static struct tm_lister *lister_new(const struct tm_lister_options *options, struct tm_err *err)
 {
   struct tm_lister *l = TM_NEW(struct tm_lister);
 
@@ -169,22 +288,34 @@ struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struc
     free(l);
     return NULL;
   }
+  own(l, options);
   l->stop.on_wait = on_wait;
   l->stop.data = l;
-  l->o = *options;
   l->o.cut.stop = &l->stop;
   l->o.cut.schemas = &l->schemas;
-  tm_schemas_init(&l->schemas, l->o.cut.inputs_len);
   l->o.cut.on_warning = on_warning;
   l->o.cut.data = l;
+  l->o.cut.on_file = l->o.inputs_file ? on_file : NULL;
+  tm_schemas_init(&l->schemas, l->o.cut.inputs_len);
   tm_input_record_init(&l->record, l->o.cut.fs ? l->o.cut.fs : tm_fs_real(), l->o.cut.inputs,
                        l->o.by_content);
-  l->o.cut.on_file = l->o.inputs_file ? on_file : NULL;
+  tm_mutex_init(&l->gate);
   tm_mutex_init(&l->mutex);
+  tm_cond_init(&l->ended);
+  l->owners = 2;
+  return l;
+}
+
+struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struct tm_err *err)
+{
+  struct tm_lister *l = lister_new(options, err);
+
+  if (!l)
+    return NULL;
   tm_wake_open(&l->wake, options->loop, on_wake, l);
   l->wake.on_closed = on_closed;
   if (tm_thread_start(&l->thread, run, l, err) < 0) {
-    tm_stop_close(&l->stop);
+    l->owners = 1;
     tm_wake_close(&l->wake);
     return NULL;
   }
@@ -225,12 +356,43 @@ char *tm_lister_take_warning(struct tm_lister *l)
   return text;
 }
 
-void tm_lister_stop(struct tm_lister *l)
+/* Whether the thread has ended, or does so in time. */
+static bool await_end(struct tm_lister *l)
 {
+  int64_t until_ns = tm_clock_mono_ns() + STOP_NS, left_ns = STOP_NS;
+  bool has_ended;
+
+  tm_mutex_lock(&l->mutex);
+  while (!l->has_ended && left_ns > 0) {
+    (void)tm_cond_wait_for(&l->ended, &l->mutex, left_ns);
+    left_ns = until_ns - tm_clock_mono_ns();
+  }
+  has_ended = l->has_ended;
+  tm_mutex_unlock(&l->mutex);
+  return has_ended;
+}
+
+/* Keeps (2). */
+static void leave_behind(struct tm_lister *l)
+{
+  tm_mutex_lock(&l->gate);
+  l->is_left = true;
+  tm_mutex_unlock(&l->gate);
+  tm_thread_leave(&l->thread);
+}
+
+bool tm_lister_stop(struct tm_lister *l)
+{
+  bool has_ended;
+
   if (!l)
-    return;
+    return true;
   tm_stop_set(&l->stop);
-  tm_thread_join(&l->thread);
-  tm_stop_close(&l->stop);
+  has_ended = await_end(l);
+  if (has_ended)
+    tm_thread_join(&l->thread);
+  else
+    leave_behind(l);
   tm_wake_close(&l->wake);
+  return has_ended;
 }

@@ -2,6 +2,11 @@
  *
  * It runs beside the loop, which it wakes when entries have become readable and when it has ended. Everything is called on
  * the loop's thread, but for what the thread does by itself.
+ *
+ * It is the one thread of the supervisor that reads what users own, and a file system may keep it waiting forever: no signal
+ * ends a system call on a hung network file system. So nobody waits for it without a limit. A thread that does not end in time
+ * is left behind: it owns all that it reads, may not touch the manifest any more, and frees everything when its call returns.
+ * The end of the process ends it, too.
  */
 #ifndef TM_RUN_LISTER_H
 #define TM_RUN_LISTER_H
@@ -16,9 +21,10 @@ struct tm_lister_options {
   struct tm_loop *loop;
   struct tm_manifest *manifest;
   struct tm_cut_options
-      cut; /* what it leads to must live until stop; `stop` and the warnings are the lister's */
-  const char *inputs_file; /* which files there are is recorded there (input_record.h); or NULL */
-  bool by_content;         /* and what is in them */
+      cut; /* copied with all that it leads to, but `fs`; `stop` and the warnings are the lister's */
+  const char
+      *inputs_file; /* which files there are is recorded there (input_record.h); or NULL; copied */
+  bool by_content;  /* and what is in them */
   void (*on_progress)(void *data); /* entries can be read, warnings can be taken, or it has ended */
   void *data;
 };
@@ -31,7 +37,8 @@ void tm_lister_set_hungry(struct tm_lister *l, bool is_hungry);
 int tm_lister_state(struct tm_lister *l, struct tm_err *err);
 /* The next warning, to free(), or NULL. */
 char *tm_lister_take_warning(struct tm_lister *l);
-/* Has the thread end, also where it waits for input (a FIFO), waits for that, frees. */
-void tm_lister_stop(struct tm_lister *l); /* NULL is a no-op */
+/* Tells the thread to end, also where it waits for input (a FIFO), waits for that, frees. False: it is in a call that has not
+ * returned for three seconds, and is left behind. NULL: a no-op, true. */
+bool tm_lister_stop(struct tm_lister *l);
 
 #endif

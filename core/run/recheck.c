@@ -37,7 +37,7 @@ static int open_manifest(struct tm_recheck *r, const struct tm_step *step, struc
 
 static void close_step(struct tm_recheck *r)
 {
-  tm_lister_stop(r->lister);
+  (void)tm_lister_stop(r->lister);
   r->lister = NULL;
   tm_manifest_close(r->manifest);
   r->manifest = NULL;

@@ -48,6 +48,13 @@ void tm_thread_join(struct tm_thread *t)
   t->is_started = false;
 }
 
+void tm_thread_leave(struct tm_thread *t)
+{
+  if (t->is_started)
+    tm_require(pthread_detach(t->uv) == 0);
+  t->is_started = false;
+}
+
 void tm_mutex_init(struct tm_mutex *m)
 {
   tm_require(uv_mutex_init(&m->uv) == 0);
@@ -81,6 +88,13 @@ void tm_cond_release(struct tm_cond *c)
 void tm_cond_wait(struct tm_cond *c, struct tm_mutex *m)
 {
   uv_cond_wait(&c->uv, &m->uv);
+}
+
+bool tm_cond_wait_for(struct tm_cond *c, struct tm_mutex *m, int64_t ns)
+{
+  int rc = uv_cond_timedwait(&c->uv, &m->uv, ns > 0 ? (uint64_t)ns : 0);
+  tm_require(rc == 0 || rc == UV_ETIMEDOUT);
+  return rc == 0;
 }
 
 void tm_cond_signal(struct tm_cond *c)

@@ -6,6 +6,8 @@
 #ifndef TM_SYS_THREADS_H
 #define TM_SYS_THREADS_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <uv.h>
 
 #include "base/err.h"
@@ -18,6 +20,8 @@ struct tm_thread {
 };
 int tm_thread_start(struct tm_thread *t, void (*run)(void *data), void *data, struct tm_err *err);
 void tm_thread_join(struct tm_thread *t); /* not started: a no-op */
+/* Nobody will join it: it frees itself when it ends. Its struct may go as soon as `run` was called. */
+void tm_thread_leave(struct tm_thread *t);
 
 struct tm_mutex {
   uv_mutex_t uv;
@@ -32,6 +36,7 @@ void tm_mutex_unlock(struct tm_mutex *m);
 void tm_cond_init(struct tm_cond *c);
 void tm_cond_release(struct tm_cond *c);
 void tm_cond_wait(struct tm_cond *c, struct tm_mutex *m);
+bool tm_cond_wait_for(struct tm_cond *c, struct tm_mutex *m, int64_t ns); /* false: too late */
 void tm_cond_signal(struct tm_cond *c);
 
 #endif

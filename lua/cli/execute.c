@@ -1,8 +1,11 @@
 /* execute.c - see execute.h.
  *
- * The program polls: the runtime's descriptor, signals, and what the command waits for beside. Order: terminal, signals, job; hooks
- * between its submission and the first turn. Signals are blocked meanwhile and read, so that nothing is done from a handler. The
- * terminal outlives the job.
+ * The program polls: the runtime's descriptor, signals, and what the command waits for beside. Order: terminal, job, signals, hooks,
+ * the first turn. From then on signals are blocked and read, so that nothing is done from a handler. The terminal outlives the job.
+ *
+ * While the job is submitted, signals still have their defaults. Databases are asked and paths are looked at then, on this thread,
+ * and a file system may hang: a handler would not run before the call returns, but a signal that ends the process ends the call.
+ * Whatever has been made of the job by then can be resumed.
  */
 #include "cli/execute.h"
 
@@ -57,15 +60,17 @@ static enum tidemill_progress mode_of(const struct tm_execution *x)
 
 /* Ending it early. */
 
-/* 0: nothing is done, it is the first one, bouncing. 1: the first. 2: again. */
+/* 0: nothing is done, it is the one before, bouncing. 1: the first. 2: the second. 3: a further one. */
 static int cancel(struct tm_execution *x)
 {
   int64_t now = now_ns();
   bool is_first = x->canceled_ns == 0;
   if (!is_first && now - x->canceled_ns < AGAIN_NS)
     return 0;
-  if (is_first)
-    x->canceled_ns = now;
+  x->canceled_ns = now;
+  if (!is_first && x->is_killing)
+    return 3;
+  x->is_killing = !is_first;
   tidemill_job_cancel(x->job, !is_first);
   return is_first ? 1 : 2;
 }
@@ -74,6 +79,14 @@ void tm_execution_end(struct tm_execution *x)
 {
   cancel(x);
   x->kill_ns = now_ns() + KILL_NS;
+}
+
+/* Something hangs that cannot be killed, a copy from a dead file system for instance. The keeper sees the end of this process,
+ * and ends the workers; the job can be resumed. */
+static void end_at_once(struct tm_execution *x)
+{
+  tidemill_job_say(x->job, TIDEMILL_WARNING, "ended before the job could be closed; resume it");
+  _exit(128 + SIGINT);
 }
 
 static void on_signal(struct tm_execution *x)
@@ -90,7 +103,11 @@ static void on_signal(struct tm_execution *x)
                      "canceling: no more mini-batches are handed out, running ones may end; once "
                      "more kills them");
     break;
-  case 2: tidemill_job_say(x->job, TIDEMILL_INFO, "canceling: what still runs is killed"); break;
+  case 2:
+    tidemill_job_say(x->job, TIDEMILL_INFO,
+                     "canceling: what still runs is killed; once more ends the program at once");
+    break;
+  case 3: end_at_once(x); break;
   default: break;
   }
 }
@@ -124,9 +141,10 @@ static void read_signals(struct tm_execution *x, bool are_heard)
 
 static void close_signals(struct tm_execution *x)
 {
+  if (x->signals < 0)
+    return;
   read_signals(x, false); /* they came too late to end anything */
-  if (x->signals >= 0)
-    close(x->signals);
+  close(x->signals);
   sigprocmask(SIG_SETMASK, &x->before, NULL);
 }
 
@@ -152,6 +170,8 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   o.on_event = on_event;
   o.data = x;
   int rc = tidemill_job_submit(&x->job, e->pipeline, &o, err);
+  if (rc >= 0)
+    rc = open_signals(x, err);
   if (rc >= 0 && e->hooks && e->hooks->on_open)
     rc = e->hooks->on_open(e->data, x, err);
   return rc;
@@ -259,7 +279,7 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err)
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   tm_terminal_init(&x.terminal, STDERR_FILENO);
-  if ((rc = open_signals(&x, err)) >= 0 && (rc = open_job(&x, err)) >= 0)
+  if ((rc = open_job(&x, err)) >= 0)
     status = run_job(&x);
   close_signals(&x);
   tm_terminal_release(&x.terminal); /* what it holds stands before what is said from here on */

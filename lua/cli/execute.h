@@ -55,7 +55,8 @@ struct tm_execution {
   int signals;     /* signalfd */
   sigset_t before; /* what was blocked */
   struct tidemill_job *job;
-  int64_t canceled_ns; /* monotonic; 0: not */
+  int64_t canceled_ns; /* monotonic; the last time; 0: not */
+  bool is_killing;     /* for the second time */
   int64_t kill_ns;     /* likewise: when what still runs is killed; 0: never */
   bool has_ended;      /* the job has */
   bool is_over;        /* all is, whatever is_done() says */

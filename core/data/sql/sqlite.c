@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <sqlite3.h>
 
@@ -13,6 +14,7 @@
 #include "base/time.h"
 #include "data/sql/sql.h"
 #include "sys/clock.h"
+#include "sys/fs.h"
 #include "sys/low_fds.h"
 
 #define INSTRUCTIONS 10000 /* of SQLite, between two looks at the clock */
@@ -72,8 +74,21 @@ static void sqlite_close(struct tm_sql *db)
   free(db);
 }
 
+/* SQLite would wait for whoever writes to a pipe. What cannot be looked at is left to it, for its words. */
+static int refuse_pipe(const char *place, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  if (fs->stat(fs->self, place, true, &st) < 0 || S_ISREG(st.mode) || S_ISDIR(st.mode))
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "'%s' is not a file, but a pipe or a device; accepted: a database", place);
+}
+
 static struct tm_sql *sqlite_open(const char *place, struct tm_err *err)
 {
+  if (refuse_pipe(place, err) < 0)
+    return NULL;
   struct tm_sql *db = TM_NEW(struct tm_sql);
   db->path = tm_xstrdup(place);
   tm_low_fds_hold(&db->low);
