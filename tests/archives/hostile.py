@@ -165,10 +165,10 @@ def seven(header, body=b""):
     return b"7z\xbc\xaf\x27\x1c\0\4" + struct.pack("<I", zlib.crc32(where)) + where + body + header
 
 
-def seven_packed(header, claimed=None, body=b""):
+def seven_packed(header, claimed=None, body=b"", window=MB):
     packed = lzma.compress(header, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA1, "dict_size": MB}])
     outside = (b"\x17\6" + number(len(body)) + b"\1\x09" + number(len(packed)) + b"\0\7\x0b\1\0\1\x23\3\1\1\5\x5d"
-               + struct.pack("<I", MB) + b"\x0c" + number(claimed or len(header)) + b"\x0a\1"
+               + struct.pack("<I", window) + b"\x0c" + number(claimed or len(header)) + b"\x0a\1"
                + struct.pack("<I", zlib.crc32(header)) + b"\0\0")
     return seven(outside, body + packed)
 
@@ -258,6 +258,7 @@ def hostile(outside, slow):
         "files.7z": (seven(b"\1\5" + number(99999999) + b"\x0e\1\xff\0\0"), "header is damaged"),
         "packed.7z": (seven_packed(b"\1\5" + number(99999999) + column(14, b"\xff" * 12500000) + b"\0\0"), "is damaged"),
         "claimed.7z": (seven_packed(b"\1\5\0\0\0", claimed=1 << 40), "more than 128 MB"),
+        "window.7z": (seven_packed(seven_header([("../x", b"", 0o100644)]), window=0xffffffff), "leads out"),
         "few.7z": (seven_packed(b"\1\5" + number(60) + column(17, b"\0" + names_7z) + b"\0\0"), "is damaged"),
         "folders.7z": (seven(seven_folders(80, 99999999)), "is damaged"),
         "costly.7z": (seven_packed(seven_folders(1200000, 0)), "header"),

@@ -109,7 +109,7 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
   w->input = tm_xmalloc(INPUT);
   w->header_left = -1;
   w->is_judged = kind != TM_WALK_ARCHIVE;
-  w->is_seven_zip = kind == TM_WALK_SEVEN_ZIP || (!w->is_judged && is_seven_zip(s, from));
+  w->is_seven_zip = kind == TM_WALK_SEVEN_ZIP || (kind == TM_WALK_ARCHIVE && is_seven_zip(s, from));
   w->archive = archive_read_new();
   if (w->archive == NULL) {
     tm_err_system(err, -ENOMEM, "cannot read '%s'", path);

@@ -15,7 +15,8 @@ struct archive_entry;
 struct tm_walk;
 
 enum tm_walk_kind {
-  TM_WALK_ARCHIVE, /* tar and cpio; of a plain file (stream->size known) 7z, too: its header is judged first (seven_zip.h) */
+  TM_WALK_IN_ORDER, /* tar and cpio */
+  TM_WALK_ARCHIVE, /* of a plain file (stream->size known) 7z, too: its header is judged first (seven_zip.h) */
   TM_WALK_SEVEN_ZIP, /* 7z alone, which somebody has judged */
   TM_WALK_ZIP,       /* one entry of a zip, whose local header is where the walk begins */
 };

@@ -1,4 +1,4 @@
-/* walk_source.c - the entries of what is read from its beginning: tar, cpio, 7z.
+/* walk_source.c - the entries of what is read from its beginning: tar and cpio.
  *
  *  (1) The contents of a tar's entry begin behind its header, which is where libarchive has read to when it gives it.
  *  (2) What is packed is read to its very end, so that the last check sum is looked at; no further than its size allows.
@@ -102,7 +102,7 @@ struct tm_source *tm_walk_source(const struct tm_archive_options *o, struct tm_e
   w->stream = tm_rows_open(o->fs, o->path, &pack, true, err);
   w->is_packed = w->stream != NULL && w->stream->size < 0;
   if (w->stream != NULL)
-    w->walk = tm_walk_open(w->stream, o->path, TM_WALK_ARCHIVE, 0, err);
+    w->walk = tm_walk_open(w->stream, o->path, TM_WALK_IN_ORDER, 0, err);
   if (w->walk != NULL)
     return &w->source;
   walk_close(&w->source);
