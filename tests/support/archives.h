@@ -184,4 +184,29 @@ static inline int archive_list(const struct tm_archive_options *o, struct tm_buf
   return rc;
 }
 
+static inline void expect_list(const struct tm_archive_options *o, const char *lines)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  struct tm_err err = TM_ERR_NONE;
+  int rc = archive_list(o, &out, &err);
+  if (rc < 0)
+    print_error("%s\n", err.text);
+  assert_int_equal(rc, 0);
+  assert_string_equal(tm_buf_str(&out), lines);
+  tm_buf_release(&out);
+}
+
+static inline void expect_refused(const struct tm_archive_options *o, const char *words)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  struct tm_err err = TM_ERR_NONE;
+  int rc = archive_list(o, &out, &err);
+  if (rc != TM_EINPUT || strstr(err.text, words) == NULL)
+    print_error("%d: %s, not: %s\n", rc, err.text, words);
+  assert_int_equal(rc, TM_EINPUT);
+  assert_non_null(strstr(err.text, words));
+  assert_non_null(strstr(err.text, o->path));
+  tm_buf_release(&out);
+}
+
 #endif

@@ -11,11 +11,14 @@
 
 #include "base/mem.h"
 #include "data/files/archive_own.h"
+#include "data/files/header_names.h"
 #include "data/files/seven_zip.h"
 
 #define INPUT       ((size_t)256 << 10)
 #define HEADER_MOST (INT64_C(16) << 20)
 #define LINKS_MOST  30000
+#define HEAD_MAX                                                                                   \
+  ((size_t)4 << 20) /* bytes of an entry's headers; libarchive refuses records of more than 1 MB */
 
 struct tm_walk {
   struct tm_stream *stream;
@@ -23,17 +26,41 @@ struct tm_walk {
   struct archive *archive;
   int64_t from, at;  /* in the stream: where it begins, where the next read is */
   struct tm_err err; /* of a read, which libarchive knows nothing of */
-  char *input;
+  char *input;       /* the last piece, */
+  int64_t input_at;  /* from here on in the stream, */
+  size_t input_len;  /* of this length */
   bool is_seven_zip, is_judged;
-  bool has_entry;      /* its contents stand before the next header */
+  bool has_entry;      /* one is at hand, its data are to be passed */
   int64_t header_left; /* bytes that may be read for the header at hand; -1: any number */
   int64_t links;       /* files of a cpio with several names */
+  bool is_in_head;     /* libarchive reads the headers of the next */
+  int64_t head_at;     /* in the stream: where they begin */
+  struct tm_buf head;  /* pieces of them, of which `input` has only the last */
 };
+
+/* What `input` has of the headers at hand, from what is kept of them on. */
+static const char *head_in_input(const struct tm_walk *w, size_t *n)
+{
+  int64_t from = w->head_at + (int64_t)w->head.len, end = w->input_at + (int64_t)w->input_len;
+  *n = from >= w->input_at && from < end ? (size_t)(end - from) : 0;
+  return *n > 0 ? w->input + (from - w->input_at) : NULL;
+}
+
+static void keep_head(struct tm_walk *w)
+{
+  size_t n;
+  const char *p = head_in_input(w, &n);
+  if (w->is_in_head && w->head.len < HEAD_MAX)
+    tm_buf_add(&w->head, p, n);
+}
 
 static la_ssize_t on_read(struct archive *a, void *data, const void **p)
 {
   struct tm_walk *w = data;
   struct tm_err err = TM_ERR_NONE;
+  keep_head(w);
+  w->input_at = w->at;
+  w->input_len = 0;
   int64_t got = w->stream->read(w->stream, w->input, INPUT, w->at, &err);
   if (got < 0) {
     w->err = err;
@@ -41,6 +68,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
     return ARCHIVE_FATAL;
   }
   w->at += got;
+  w->input_len = (size_t)got;
   *p = w->input;
   if (w->header_left < 0 || (w->header_left -= got) >= 0)
     return (la_ssize_t)got;
@@ -105,7 +133,8 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
   w->stream = s;
   s->gives_before_damage = true; /* the entries before it are found */
   w->path = tm_xstrdup(path);
-  w->from = w->at = from;
+  w->from = w->at = w->head_at = from;
+  w->is_in_head = true;
   w->input = tm_xmalloc(INPUT);
   w->header_left = -1;
   w->is_judged = kind != TM_WALK_ARCHIVE;
@@ -129,6 +158,7 @@ void tm_walk_close(struct tm_walk *w)
     return;
   if (w->archive != NULL)
     archive_read_free(w->archive);
+  tm_buf_release(&w->head);
   free(w->input);
   free(w->path);
   free(w);
@@ -188,22 +218,59 @@ static int check_links(struct tm_walk *w, struct archive_entry *e, struct tm_err
                            LINKS_MOST);
 }
 
+/* Passes the data of the entry at hand, as libarchive would by itself: behind them the headers of the next begin. */
+static int pass_data(struct tm_walk *w, struct tm_err *err)
+{
+  if (!w->has_entry)
+    return 0;
+  w->has_entry = false;
+  int rc = archive_read_data_skip(w->archive);
+  if (rc == ARCHIVE_EOF || rc < ARCHIVE_WARN)
+    return refuse(w, err);
+  w->is_in_head = true;
+  w->head_at = tm_walk_at(w);
+  tm_buf_clear(&w->head);
+  return 0;
+}
+
 int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *err)
 {
   int rc = archive_filter_count(w->archive) == 0 ? begin(w, err) : 0;
   if (rc < 0)
     return rc;
-  if (w->has_entry && archive_read_data_skip(w->archive) < ARCHIVE_WARN)
-    return refuse(w, err);
+  if (pass_data(w, err) < 0)
+    return err->code;
   w->header_left = w->is_seven_zip ? -1 : HEADER_MOST;
   rc = archive_read_next_header(w->archive, out);
   w->header_left = -1;
-  w->has_entry = rc == ARCHIVE_OK || rc == ARCHIVE_WARN;
+  w->is_in_head = false;
   if (w->err.code < 0) /* an end that is none */
     return refuse(w, err);
   if (rc == ARCHIVE_EOF)
     return 0;
+  w->has_entry = rc == ARCHIVE_OK || rc == ARCHIVE_WARN;
   return w->has_entry ? check_links(w, *out, err) : refuse(w, err);
+}
+
+const char *tm_walk_header_fault(struct tm_walk *w)
+{
+  int format = archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK;
+  bool is_tar = format == ARCHIVE_FORMAT_TAR;
+  int64_t size = tm_walk_at(w) - w->head_at;
+  size_t n;
+  if (!is_tar && format != ARCHIVE_FORMAT_CPIO)
+    return NULL;
+  const char *p = head_in_input(w, &n);
+  if (w->head.len > 0) {
+    tm_buf_add(&w->head, p, n);
+    p = w->head.data;
+    n = w->head.len;
+  }
+  if (w->head_at != tm_walk_header_at(w) || size < 0 || (uint64_t)size > n)
+    return "its headers are too long";
+  bool is_hidden =
+      is_tar ? tm_tar_hides_name(p, (size_t)size) : tm_cpio_hides_name(p, (size_t)size);
+  return is_hidden ? "its name holds a NUL byte" : NULL;
 }
 
 int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)

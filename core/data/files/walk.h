@@ -27,6 +27,8 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
                              int64_t from, struct tm_err *err);
 /* 1; 0: the end; negative: TM_EINPUT. */
 int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *err);
+/* Why the entry at hand must not be used, as its headers have it: static words, or NULL. Once, before its data are read. */
+const char *tm_walk_header_fault(struct tm_walk *w);
 /* Of the entry at hand: up to n bytes, in order; 0 at its end. */
 int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err);
 /* It is a tar, whose entries' contents stand in one run. */

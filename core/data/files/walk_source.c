@@ -67,6 +67,8 @@ static void describe(struct walk_source *w, struct archive_entry *e, struct tm_r
     out->fault = "it is encrypted";
   else if (out->place.size < 0 || (out->type == TM_RAW_FILE && !archive_entry_size_is_set(e)))
     out->fault = "the archive does not say how long it is";
+  else
+    out->fault = tm_walk_header_fault(w->walk);
   if (out->fault != NULL && out->place.size < 0)
     out->place.size = 0;
 }
