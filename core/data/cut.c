@@ -32,7 +32,8 @@
 #include "data/table_load.h"
 #include "sys/fs.h"
 
-#define GROUPED_SIZE (1 << 20) /* bytes of a table that are read at once to be grouped */
+#define GROUPED_SIZE (1 << 20)         /* bytes of a table that are read at once to be grouped */
+#define GROUPED_MAX  ((size_t)1 << 30) /* bytes of the rows of a query that are grouped at once */
 
 struct tm_cut {
   const struct tm_fs *fs;
@@ -493,6 +494,8 @@ static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_t
     }
     if (rc >= 0)
       rc = tm_table_load(loader, (uint32_t)at, mb.bytes.data, mb.bytes.len, all, &frame, err);
+    if (rc == TM_EUSAGE)
+      rc = place(d, err);
     if (rc >= 0 && frame.len > 0 && (rc = tm_table_groups_add(cut->table_groups, &frame, err)) < 0)
       rc = rc == TM_EUSAGE || rc == TM_EINPUT ? place(d, err) : rc;
     if (rc < 0)
@@ -509,6 +512,7 @@ static int group_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_
   tm_dataset_tables(&tables, cut->o.inputs, cut->o.inputs_len);
   struct tm_table_loader *loader =
       tm_table_loader_new(cut->fs, tm_buf_str(&tables), NULL, cut->o.index_dir);
+  tm_table_loader_bound(loader, GROUPED_MAX, cut->o.stop);
   int rc = read_rows(cut, d, loader, err);
   tm_table_loader_free(loader);
   tm_buf_release(&tables);

@@ -36,6 +36,8 @@ struct tm_table_loader {
   const struct tm_fs *fs;
   char *tables, *schema_file, *index_dir;
   bool is_open, has_bad_state;
+  size_t max_bytes; /* of the rows of one query; 0: any */
+  const struct tm_stop *stop;
   struct tm_schemas schemas;
   struct input *inputs;
   size_t len;
@@ -79,6 +81,12 @@ void tm_table_loader_free(struct tm_table_loader *l)
   free(l->schema_file);
   free(l->index_dir);
   free(l);
+}
+
+void tm_table_loader_bound(struct tm_table_loader *l, size_t max_bytes, const struct tm_stop *stop)
+{
+  l->max_bytes = max_bytes;
+  l->stop = stop;
 }
 
 bool tm_table_loader_has_bad_state(const struct tm_table_loader *l)
@@ -329,7 +337,10 @@ static int open_source(struct tm_table_loader *l, const struct input *in,
   l->stream = NULL;
   tm_buf_clear(&l->path);
   tm_buf_add(&l->path, item->path, item->path_len);
-  return tm_sql_source_open(&l->sql, q, l->path.data, err);
+  rc = tm_sql_source_open(&l->sql, q, l->path.data, err);
+  l->sql.max_bytes = l->max_bytes;
+  l->sql.stop = l->stop;
+  return rc;
 }
 
 static int load_keys(struct tm_table_loader *l, struct input *in, const struct tm_item *item,

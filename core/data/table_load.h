@@ -12,6 +12,7 @@
 #include "data/rows/fault.h"
 #include "data/schemas.h"
 #include "sys/fs.h"
+#include "sys/stop.h"
 
 struct tm_table_loader;
 
@@ -23,6 +24,9 @@ void tm_table_loader_free(struct tm_table_loader *l); /* NULL: a no-op */
 int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
                         struct tm_err *err);
 
+/* For who loads rows outside a worker: the most memory that the rows of one query may take, and what stops them; the caller's,
+ * as long as the loader. Rows of files are bounded by their ranges. */
+void tm_table_loader_bound(struct tm_table_loader *l, size_t max_bytes, const struct tm_stop *stop);
 /* Whether a file that the job itself has written, schema.json or one of grouped rows, was missing or damaged: the job cannot go
  * on. NULL: false. */
 bool tm_table_loader_has_bad_state(const struct tm_table_loader *l);

@@ -2,6 +2,7 @@
 #include "data/sql/query.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,6 +405,20 @@ static int check_columns(const struct tm_sql_source *s, const struct tm_schema *
                               "takes them as they are");
 }
 
+static int check_bounds(const struct tm_sql_source *s, const struct tm_arena *arena,
+                        struct tm_err *err)
+{
+  if (s->stop && tm_stop_is_set(s->stop))
+    return tm_err_set(err, -ECANCELED, "the reading of rows was stopped");
+  if (s->max_bytes == 0 || tm_arena_size(arena) <= s->max_bytes)
+    return 0;
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "the query has more rows than fit into %zu MB, and 'partition_keys' needs them in "
+      "memory: give it a 'key_column', so that they are read in pieces",
+      s->max_bytes >> 20);
+}
+
 int tm_sql_source_load(struct tm_sql_source *s, int64_t begin, int64_t end,
                        const struct tm_schema *schema, struct tm_arena *arena,
                        struct tm_row_counts *counts, struct tm_data_frame *out, struct tm_err *err)
@@ -417,7 +432,7 @@ int tm_sql_source_load(struct tm_sql_source *s, int64_t begin, int64_t end,
     return rc;
   tm_schema_begin_frame(schema, &b, arena);
   while ((rc = s->driver->next(s->db, err)) > 0)
-    if ((rc = add_row(s, schema, &b, counts, err)) < 0)
+    if ((rc = check_bounds(s, arena, err)) < 0 || (rc = add_row(s, schema, &b, counts, err)) < 0)
       break;
   if (rc == 0)
     tm_frame_builder_end(&b, out);

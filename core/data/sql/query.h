@@ -18,6 +18,7 @@
 #include "data/rows/infer.h"
 #include "data/rows/schema.h"
 #include "data/sql/sql.h"
+#include "sys/stop.h"
 
 struct tm_sql_query {
   char *text;
@@ -37,6 +38,10 @@ struct tm_sql_source {
   const struct tm_sql_driver *driver;
   struct tm_sql *db;
   size_t len; /* of the query without what is behind it; 0: not known yet */
+  /* Of one piece, set by the caller after open: the most memory that its frame may take, 0: any; and what ends the reading of
+   * its rows with -ECANCELED, or NULL. */
+  size_t max_bytes;
+  const struct tm_stop *stop;
 };
 /* Fails as the driver does. Close it in every case. */
 int tm_sql_source_open(struct tm_sql_source *s, const struct tm_sql_query *q, const char *place,
