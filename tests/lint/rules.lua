@@ -71,6 +71,32 @@ function rules.layers(file, report)
   end
 end
 
+-- Readers of user data, and the files of core/run that may include one (core/README.md: invariant 17). What each of these
+-- reads, it reads on a thread of its own, or before there is a job.
+local readers = { "^data/cut%.h$", "^data/table_load%.h$", "^data/table_cut%.h$", "^data/table_groups%.h$",
+  "^data/table_partition%.h$", "^data/entry_load%.h$", "^data/archives%.h$", "^data/archive_files%.h$",
+  "^data/files/", "^data/rows/", "^data/sql/" }
+local reading = {
+  ["lister.h"] = "the thread that cuts the inputs",
+  ["input_record.c"] = "called by that thread, and by those of reusing.c",
+  ["intake.c"] = "the thread that links and copies inputs",
+  ["reuse.c"] = "called by the threads of reusing.c, and before there is a job",
+  ["upload.c"] = "the thread that packs outputs",
+  ["failed_source.c"] = "a list that another job wrote, read before there is a job",
+}
+
+rules["loop-reads"] = function(file, report)
+  local name = file.path:match "^core/run/([%w_]+%.[ch])$"
+  if not name or reading[name] then return end
+  for line, included in includes(file) do
+    for _, reader in ipairs(readers) do
+      if included:find(reader) then
+        report(line, "'" .. included .. "' reads user data, and core/run/" .. name .. " may run on the loop")
+      end
+    end
+  end
+end
+
 -- The program's files that reach behind tidemill.h, to what is inside of the library. The others are users of it, as
 -- any host is. cli.c and main.c have to: the program is what keepers and workers are, too, and its tests put another
 -- table of file calls beneath it. script.c has a Lua state of its own, as luajit has: a host brings its own.

@@ -1,0 +1,185 @@
+-- Files that the job itself has written, with single bytes changed: a job that goes on has exactly the rows that it should
+-- have, or it stops with words. Rows are never lost or changed without a word.
+local archives = require "support.archives"
+local job = require "support.job"
+local lfs = require "lfs"
+
+local POSITIONS = 12 -- of each file, spread over it; the first and the last byte are among them
+
+local function shell(...)
+  local command = (...):format(select(2, ...))
+  assert(os.execute(command) == 0, command)
+end
+
+local function find(dir, pattern, found)
+  found = found or {}
+  for name in lfs.dir(dir) do
+    local path = dir .. "/" .. name
+    if name ~= "." and name ~= ".." and lfs.symlinkattributes(path, "mode") == "directory" then
+      find(path, pattern, found)
+    elseif name:find(pattern) then
+      found[#found + 1] = path
+    end
+  end
+  return found
+end
+
+local function change_byte(path, at)
+  local file = assert(io.open(path, "r+b"))
+  file:seek("set", at)
+  local byte = file:read(1)
+  file:seek("set", at)
+  file:write(string.char((byte:byte() + 1) % 256))
+  file:close()
+end
+
+local function positions(path)
+  local size, list = assert(lfs.attributes(path, "size"), path), {}
+  assert(size > 0, path .. " is empty")
+  for i = 0, POSITIONS - 1 do list[#list + 1] = math.floor(i * (size - 1) / (POSITIONS - 1)) end
+  return list
+end
+
+-- Runs the case's pipeline to its half, then, for each position, goes on with a copy whose `name` has a byte changed there.
+-- Returns how many of them stopped.
+local function resume_with_changes(t, name, words)
+  local path, stopped = t:path(name), 0
+  t:expect_job(1)
+  shell("cp -a %s %s.kept", t.job_dir, t.job_dir)
+  t:expect_job(0, { "--resume" }, { env = { "GOOD=1" } })
+  local rows = t:rows()
+  for _, at in ipairs(positions(t.job_dir .. ".kept" .. path:sub(#t.job_dir + 1))) do
+    shell("rm -rf %s && cp -a %s.kept %s", t.job_dir, t.job_dir, t.job_dir)
+    change_byte(path, at)
+    local r = t:run_job({ "--resume" }, { env = { "GOOD=1" } })
+    if r.status == 0 then
+      assert.same(rows, t:rows(), "byte " .. at)
+    else
+      t:expect(r, 3)
+      assert.truthy(r.err:find(words, 1, true), "byte " .. at .. ": " .. r.err)
+      stopped = stopped + 1
+    end
+  end
+  return stopped
+end
+
+local function table_case(config)
+  local t = job.case()
+  local lines = { "id,city,amount" }
+  for i = 1, 60 do lines[#lines + 1] = ("%d,%s,%d"):format(i, "city" .. i % 6, i * 7) end
+  t:write("in/a.csv", table.concat(lines, "\n") .. "\n")
+  t:script [[function run(df, context)
+    if context.minibatch_index > 1 and not os.getenv "GOOD" then error "not yet" end
+    local rows = {}
+    for i = 1, #df do rows[i] = ("%s %s %s"):format(df.c.id[i], df.c.city[i], df.c.amount[i]) end
+    return rows
+  end]]
+  t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+  name = "score", inputs = tm.Dataset.Tabular.from_delimited_files("in/a.csv"),
+  parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", run_max_try = 1, error_threshold = 0,
+    process_count_per_node = 1, %s },
+} } }
+]]):format(config))
+  return t
+end
+
+describe("a changed byte", function()
+  after_each(job.check_end)
+
+  it("in state/schema.json stops the job", function()
+    local t = table_case [[mini_batch_size = "10rows"]]
+    local stopped = resume_with_changes(t, "job/score/state/schema.json", "restore the file, or start a new job")
+    assert.is_true(stopped > 0) -- what is between the values may change
+  end)
+
+  it("in the file of grouped rows stops the job, or was in rows that are committed", function()
+    local t = table_case [[partition_keys = { "city" }]]
+    local stopped = resume_with_changes(t, "job/score/state/groups-0", "restore the file, or start a new job")
+    assert.is_true(stopped > 0)
+  end)
+
+  it("in the names of the output's columns stops the job", function()
+    local t = table_case [[mini_batch_size = "10rows", append_row_file_name = "out.csv"]]
+    t:script [[local frame = require "tidemill.frame"
+      function run(df, context)
+        if context.minibatch_index > 1 and not os.getenv "GOOD" then error "not yet" end
+        return df
+      end]]
+    function t:rows() return self:sorted_lines(self.step_dir .. "/output/out.csv") end
+    local stopped = resume_with_changes(t, "job/score/state/columns", "is damaged")
+    assert.is_true(stopped > 0)
+  end)
+
+  it("in the copy of the script is undone, or stops the job", function()
+    local t = table_case [[mini_batch_size = "10rows"]]
+    t:expect_job(1)
+    local copy = assert(find(t.job_dir, "^score%.lua$")[1])
+    shell("rm -r %s", t.job_dir)
+    resume_with_changes(t, copy, "score.lua")
+  end)
+
+  it("in the journal or the manifest is cut, or stops the job", function()
+    for _, name in ipairs { "journal", "manifest" } do
+      resume_with_changes(table_case [[mini_batch_size = "10rows"]], "job/score/state/" .. name, "is damaged")
+    end
+  end)
+end)
+
+-- Files in the workspace that only save time.
+local function run_in_workspace(t)
+  local r = t:run { "run", "pipeline.lua", "--progress", "none", "--json", "--no-reuse" }
+  t:expect(r, 0)
+  return t:sorted_lines(r.result.steps[1].output)
+end
+
+local function run_with_changes(t, pattern)
+  local rows = run_in_workspace(t)
+  local path = assert(find(t.dir .. "/workspace", pattern)[1], "there is no " .. pattern)
+  shell("cp -a %s %s/kept", path, t.dir)
+  for _, at in ipairs(positions(path)) do
+    shell("cp -a %s/kept %s", t.dir, path)
+    change_byte(path, at)
+    assert.same(rows, run_in_workspace(t), path .. ", byte " .. at)
+  end
+end
+
+describe("a changed byte in what is kept to save time", function()
+  after_each(job.check_end)
+
+  it("costs no more than time: the index of a gzip file", function()
+    local t = table_case [[mini_batch_size = "1MB"]]
+    local lines = { "id,city,amount" }
+    for i = 1, 150000 do lines[#lines + 1] = ("%d,%s,%d"):format(i, "city" .. i % 6, i * 7919 % 100003) end
+    t:write("in/a.csv", table.concat(lines, "\n") .. "\n")
+    shell("gzip %s && mv %s.gz %s", t:path "in/a.csv", t:path "in/a.csv", t:path "in/a.csv")
+    t:script [[function run(df)
+      local sum = 0
+      for i = 1, #df do sum = sum + df.c.id[i] * df.c.amount[i] % 1000003 end
+      return { ("%d %d"):format(#df, sum) }
+    end]]
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub("error_threshold = 0", "error_threshold = -1")))
+    run_with_changes(t, "%.gzi$")
+  end)
+
+  it("costs no more than time: the entries of an archive", function()
+    local t = job.case()
+    local entries = {}
+    for i = 1, 20 do entries[i] = { ("%04d.txt"):format(i), ("text %d\n"):format(i * 31) } end
+    t:write("a.zip", archives.zip(entries))
+    t:script [[function run(m)
+      local rows = {}
+      for i, path in ipairs(m) do rows[i] = name_of(path) .. ": " .. io.open(path):read "*a":gsub("\n", "") end
+      return rows
+    end]]
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+  name = "score", inputs = tm.Dataset.File.from_archives("a.zip", { entries = "**" }),
+  parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = 5, run_max_try = 1 },
+} } }
+]])
+    run_with_changes(t, "%.entries$")
+  end)
+end)
