@@ -10,7 +10,7 @@
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
-#include "data/rows/json_lines.h"
+#include "data/rows/json_infer.h"
 #include "data/rows/stream.h"
 #include "data/rows/text.h"
 #include "data/rows/value.h"
@@ -67,6 +67,28 @@ static bool flag(lua_State *L, int options, const char *name, bool otherwise)
   return is_set;
 }
 
+/* A limit that may be given; refused when it is not one. */
+static int read_limit(lua_State *L, int options, const char *name, double most, size_t *out,
+                      struct tm_err *err)
+{
+  lua_getfield(L, options, name);
+  double given = lua_isnil(L, -1) ? 0 : lua_tonumber(L, -1);
+  bool is_good = lua_isnil(L, -1) || (given >= 1 && given <= most);
+  lua_pop(L, 1);
+  *out = is_good ? (size_t)given : 0;
+  return is_good ? 0
+                 : tm_err_set(err, TM_EUSAGE, "'%s' is %g; accepted: an integer from 1 to %.0f",
+                              name, given, most);
+}
+
+static int read_limits(lua_State *L, int options, struct tm_row_limits *limits, struct tm_err *err)
+{
+  int rc = read_limit(L, options, "max_columns", TM_MAX_COLUMNS_MOST, &limits->columns, err);
+  return rc < 0 ? rc
+                : read_limit(L, options, "max_record_size", (double)TM_MAX_RECORD_SIZE_MOST,
+                             &limits->record, err);
+}
+
 /* The options as a dialect; they are checked but for what a dialect's own readers check. */
 static int read_dialect(lua_State *L, int options, struct tm_dialect *d, struct tm_err *err)
 {
@@ -85,7 +107,7 @@ static int read_dialect(lua_State *L, int options, struct tm_dialect *d, struct 
   if (rc == 0 && lua_isstring(L, -1))
     rc = tm_misfit_parse(lua_tostring(L, -1), &d->misfit, err);
   lua_pop(L, 3);
-  return rc;
+  return rc < 0 ? rc : read_limits(L, options, &d->limits, err);
 }
 
 /* The text behind the byte order mark. */
@@ -131,16 +153,18 @@ static int read_rows(lua_State *L, struct reading *r, int options, int types, st
   size_t n;
   const char *text = find_text(r, &n);
   bool has_header = flag(L, options, "header", true);
-  size_t header = tm_header_read(&r->dialect, text, n, true, has_header, &r->schema);
+  int64_t header = tm_header_read(&r->dialect, text, n, true, has_header, &r->schema, err);
+  if (header < 0)
+    return (int)header;
   if (flag(L, options, "infer_column_types", true))
-    tm_infer_types(&r->dialect, text + header, n - header, true, &r->schema);
+    tm_infer_types(&r->dialect, text + header, n - (size_t)header, true, &r->schema);
   int rc = set_types(L, types, &r->schema, err);
   if (rc < 0)
     return rc;
-  struct tm_delimited_source source = { .at = (int64_t)header };
+  struct tm_delimited_source source = { .at = header };
   r->delimited = tm_delimited_new(&r->dialect, &r->schema, TM_SCAN_BEST);
   tm_delimited_begin(r->delimited, &r->arena, &source);
-  if (tm_delimited_add(r->delimited, text + header, n - header, true, err) < 0)
+  if (tm_delimited_add(r->delimited, text + header, n - (size_t)header, true, err) < 0)
     return tm_err_wrap(err, "line %" PRId64, row_of(text, n, tm_delimited_fault(r->delimited)->at));
   tm_delimited_end(r->delimited, &r->frame);
   return 0;
@@ -191,10 +215,15 @@ static int frame_read(lua_State *L)
 /* All lines are looked at for the types. */
 static int read_objects(struct reading *r, struct tm_err *err)
 {
-  struct tm_json_lines_options options = { .misfit = TM_MISFIT_ERROR };
+  struct tm_json_lines_options options = { .misfit = TM_MISFIT_ERROR, .limits = r->dialect.limits };
   size_t n;
   const char *text = find_text(r, &n);
-  tm_json_lines_infer(text, n, true, INT64_MAX, &r->schema);
+  struct tm_json_infer *infer = tm_json_infer_new(&options, INT64_MAX, &r->schema);
+  int64_t at, got = tm_json_infer_add(infer, text, n, true, err);
+  int64_t line = tm_json_infer_line(infer, &at);
+  tm_json_infer_end(infer);
+  if (got < 0)
+    return tm_err_wrap(err, "line %" PRId64 " (byte %" PRId64 ")", line, at);
   r->json = tm_json_lines_new(&options, &r->schema);
   tm_json_lines_begin(r->json, &r->arena, 0, NULL);
   if (tm_json_lines_add(r->json, text, n, true, err) < 0)
@@ -203,14 +232,17 @@ static int read_objects(struct reading *r, struct tm_err *err)
   return 0;
 }
 
-/* read_lines(path), as read() */
+/* read_lines(path, options), as read() */
 static int frame_read_lines(lua_State *L)
 {
   struct tm_err err = TM_ERR_NONE;
   const char *path = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
   struct reading *r = push_reading(L);
   tm_dialect_init(&r->dialect);
-  int rc = tm_file_read(path, FILE_MAX, &r->file, &err);
+  int rc = read_limits(L, 2, &r->dialect.limits, &err);
+  if (rc == 0)
+    rc = tm_file_read(path, FILE_MAX, &r->file, &err);
   if (rc == 0 &&
       ((rc = check_file(r, "from_json_lines_files", &err)) < 0 || (rc = read_objects(r, &err)) < 0))
     tm_err_wrap(&err, "cannot read '%s'", path);

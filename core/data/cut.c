@@ -410,7 +410,7 @@ static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm
   int rc;
   while ((rc = next_item(cut, d, &file, err)) > 0)
     if ((rc = tm_table_cut_look(cut->table, &file, err)) < 0)
-      return rc;
+      return rc == TM_EINPUT ? place(d, err) : rc;
   list_again(cut);
   return rc < 0 ? rc : tm_table_cut_end_look(cut->table, err);
 }
@@ -470,7 +470,7 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
       return rc;
   }
   if (rc < 0)
-    return rc == TM_EUSAGE ? place(d, err) : rc;
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
   tm_item_add(&out->bytes, &item);
   if (item.rows > 0 && item.rows < UINT32_MAX && d->table->ops.len == 0)
     out->items = (uint32_t)item.rows;

@@ -9,8 +9,12 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define ROWS_MIN  64
-#define BYTES_MIN 1024
+/* What a column has room for at first. Of many columns each gets little: most of them may hold little. */
+#define COLUMNS_MANY 512
+#define ROWS_MIN     64
+#define ROWS_FEW     1
+#define BYTES_MIN    1024
+#define BYTES_FEW    16
 
 static const struct {
   const char *name;
@@ -51,7 +55,9 @@ void tm_frame_builder_init(struct tm_frame_builder *b, struct tm_arena *arena,
     size_t size = strlen(names[i]) + 1;
     tm_require(tm_column_width(column_types[i], false) > 0);
     b->names[i] = memcpy(tm_arena_take(arena, size), names[i], size);
-    b->columns[i] = (struct tm_column_builder) { .type = column_types[i], .arena = arena };
+    b->columns[i] = (struct tm_column_builder) { .type = column_types[i],
+                                                 .is_one_of_many = n > COLUMNS_MANY,
+                                                 .arena = arena };
     tm_builder_reserve(&b->columns[i], 0);
   }
 }
@@ -77,7 +83,8 @@ void tm_builder_reserve(struct tm_column_builder *c, int64_t rows)
     return;
   bool is_string = c->type == TM_COLUMN_STRING;
   size_t width = tm_column_width(c->type, c->is_wide);
-  int64_t cap = grown(c->cap, c->len + rows, ROWS_MIN);
+  int64_t least = c->is_one_of_many ? ROWS_FEW : ROWS_MIN;
+  int64_t cap = grown(c->cap, c->len + rows, least);
   size_t old_size = c->data == NULL ? 0 : width * (size_t)(c->cap + is_string);
   c->data = tm_arena_grow(c->arena, c->data, old_size, width * (size_t)(cap + is_string));
   if (is_string && old_size == 0)
@@ -101,7 +108,8 @@ void tm_builder_reserve_bytes(struct tm_column_builder *c, int64_t n)
   tm_require(c->type == TM_COLUMN_STRING);
   if (c->bytes_cap - c->bytes_len >= n)
     return;
-  int64_t want = c->bytes_len + n, cap = grown(c->bytes_cap, want, BYTES_MIN);
+  int64_t least = c->is_one_of_many ? BYTES_FEW : BYTES_MIN;
+  int64_t want = c->bytes_len + n, cap = grown(c->bytes_cap, want, least);
   if (!c->is_wide && want > INT32_MAX)
     widen(c);
   if (!c->is_wide && cap > INT32_MAX)

@@ -50,8 +50,9 @@ struct tm_column_builder {
   int64_t len, cap;  /* rows */
   int64_t bytes_len, bytes_cap;
   enum tm_column_type type;
-  bool is_wide;     /* off64; turns true when bytes_len would pass 2^31 - 1 */
-  bool is_left_out; /* no column of the frame: it gets no values. The caller's, after _init */
+  bool is_wide;        /* off64; turns true when bytes_len would pass 2^31 - 1 */
+  bool is_one_of_many; /* columns of the frame: it begins with little room */
+  bool is_left_out;    /* no column of the frame: it gets no values. The caller's, after _init */
   struct tm_arena *arena;
 };
 

@@ -39,6 +39,9 @@ void tm_table_free(struct tm_table *t)
   for (size_t i = 0; i < t->settings_len; i++)
     free_formats(&t->settings[i]);
   free(t->settings);
+  for (size_t i = 0; i < t->rows.columns_len; i++)
+    free((char *)(uintptr_t)t->rows.columns[i]);
+  free((void *)(uintptr_t)t->rows.columns);
   tm_sql_query_free(t->sql);
   tm_table_ops_release(&t->ops);
   free(t);
@@ -80,9 +83,21 @@ static int read_settings(struct tm_table *t, const struct tm_json *types, struct
   return 0;
 }
 
+static void read_columns(struct tm_table *t, const struct tm_json *names)
+{
+  size_t n = tm_json_items(names);
+  const char **columns = tm_xcalloc(n, sizeof(*columns));
+  t->rows.columns = columns;
+  for (size_t i = 0; i < n; i++)
+    if (names->list.at[i]->type == TM_JSON_STRING)
+      columns[t->rows.columns_len++] = tm_xstrdup(names->list.at[i]->string.at);
+}
+
 static int read_dialect(struct tm_dialect *d, const struct tm_json *o, struct tm_err *err)
 {
   d->multi_line = tm_json_bool(o, "support_multi_line", false);
+  d->limits.columns = (size_t)tm_json_int(o, "max_columns", 0);
+  d->limits.record = (size_t)tm_json_int(o, "max_record_size", 0);
   d->empty_as_string = tm_json_bool(o, "empty_as_string", false);
   if (tm_separator_parse(tm_json_str(o, "separator", ","), &d->separator, err) < 0 ||
       tm_header_mode_parse(tm_json_str(o, "header", "true"), &d->header, err) < 0 ||
@@ -100,6 +115,7 @@ struct tm_table *tm_table_from_json(enum tm_rows_format format, const struct tm_
   t->rows.format = format;
   tm_dialect_init(&t->rows.dialect);
   t->rows.drop_invalid = strcmp(tm_json_str(options, "invalid_lines", "error"), "drop") == 0;
+  read_columns(t, tm_json_get(options, "columns"));
   t->infers_types = tm_json_bool(options, "infer_column_types", true);
   t->has_path = tm_json_bool(options, "include_path", false);
   bool validates = tm_json_bool(options, "validate", true);

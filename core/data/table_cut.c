@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "data/rows/open.h"
 #include "data/rows/ranges.h"
+#include "data/rows/sample.h"
 #include "data/sql/query.h"
 #include "data/table.h"
 
@@ -123,12 +124,17 @@ static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *
 
 int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
 {
+  const struct tm_row_limits *limits = &c->o.dataset->table->rows.dialect.limits;
   struct tm_schema found = { 0 };
   set_file(c, file);
   int rc = find_schema(c, true, &found, err);
   if (rc == 0)
     tm_schema_merge(c->o.schema, &found);
   tm_schema_release(&found);
+  if (rc == 0 && c->o.schema->len > tm_max_columns(limits)) {
+    tm_refuse_columns(limits, err);
+    rc = tm_err_wrap(err, "'%s', with the columns of the files before it", c->path.data);
+  }
   return rc;
 }
 

@@ -20,7 +20,7 @@
 
 #define PIECE      (256u << 10) /* bytes written at a time */
 #define HEAD       20           /* bytes, to the columns */
-#define HEAD_MOST  ((size_t)16 << 20)
+#define HEAD_MOST  ((size_t)256 << 20)
 #define GROUP_TAIL 32 /* bytes behind the keys of a group */
 #define HASH_SIZE  8  /* of the rows: the last bytes of the tail */
 #define VERSION    2
@@ -92,10 +92,8 @@ static int read_columns(const struct tm_fs *fs, int fd, const char *path, const 
   uint64_t check = tm_hash64(head, HEAD + 4);
   bool is_good =
       got == (int64_t)want && tm_hash64_seed(text.data, n, check) == tm_get_u64(text.data + n);
-  struct tm_json *v = is_good ? tm_json_parse(text.data, n, NULL) : NULL;
-  if (rc == 0 && (v == NULL || tm_schema_from_json(out, v, NULL) < 0))
+  if (rc == 0 && (!is_good || tm_schema_read(out, text.data, n, NULL) < 0))
     rc = report_damage(path, "its columns cannot be read", err);
-  tm_json_free(v);
   tm_buf_release(&text);
   return rc;
 }
@@ -207,9 +205,8 @@ static void begin_group(struct writer *w, const char *keys, size_t n)
 
 static void add_head(struct writer *w)
 {
-  struct tm_json *v = tm_schema_to_json(tm_row_sorter_columns(w->g->sorter));
   struct tm_buf text = TM_BUF_NONE;
-  tm_json_write(&text, v, (struct tm_json_style) { 0 });
+  tm_schema_write(&text, tm_row_sorter_columns(w->g->sorter));
   tm_buf_add(&w->piece, "tm-rows", 8);
   tm_buf_add_u32(&w->piece, VERSION);
   tm_buf_add_u64(&w->piece, tm_hash_end(w->g->listing));
@@ -217,7 +214,6 @@ static void add_head(struct writer *w)
   tm_buf_add_u64(&w->piece,
                  tm_hash64_seed(tm_buf_str(&text), text.len, tm_hash64(w->piece.data, HEAD + 4)));
   tm_buf_release(&text);
-  tm_json_free(v);
 }
 
 static int write_groups(struct writer *w, struct tm_table_groups *g, struct tm_err *err)

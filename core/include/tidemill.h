@@ -957,10 +957,13 @@ struct tidemill_head_options {
   /* What is not as it should be in these rows; NULL: nobody hears it. */
   void (*on_log)(void *data, enum tidemill_level level, const char *text);
   void *data;
+  /* Options of the dataset by name, as tidemill_pipeline_set_input() takes them: "max_columns", "100", and so on in pairs. */
+  const char *const *settings;
+  size_t settings_len; /* strings, an even number */
 };
 #define TIDEMILL_HEAD_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    sizeof(struct tidemill_head_options), NULL, 0, 10, NULL, NULL, NULL                            \
+    sizeof(struct tidemill_head_options), NULL, 0, 10, NULL, NULL, NULL, NULL, 0                   \
   }
 
 /* What a table looks like, for people: its columns with their types, and its first rows, read as a job would read them (.csv, .tsv or

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/rows/dialect.h"
 #include "plan/aliases.h"
 #include "plan/config.h"
 
@@ -285,6 +286,15 @@ static const struct tm_field from_manifest_fields[] = {
   PARTITION_FORMAT,
 };
 
+/* clang-format off */
+#define LIMIT_FIELDS \
+  { "max_columns", TM_FIELD_INT, 1, TM_MAX_COLUMNS_MOST, "65536", NULL, 0, \
+    "a table with more columns is refused before it costs memory" }, \
+  { "max_record_size", TM_FIELD_SIZE, 1, TM_MAX_RECORD_SIZE_MOST, "64MB", NULL, 0, \
+    "a longer header is refused; a longer row or line fails the try, or is left out with " \
+    "invalid_lines = \"drop\"" }
+/* clang-format on */
+
 #define TABLE_FIELDS                                                                               \
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0,                                                        \
     "error",         "error|skip",    0, "an unreadable folder ends the job, or is left out" },    \
@@ -338,12 +348,17 @@ static const struct tm_field from_delimited_files_fields[] = {
     "a row with too few or too many fields: missing ones are null and surplus ones left out, the "
     "row is left out, or the try fails" },
   TABLE_FIELDS,
+  LIMIT_FIELDS,
 };
 
 static const struct tm_field from_json_lines_files_fields[] = {
+  { "columns", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
+    "keys that are columns also where the first 200 objects do not have them; strings, or what "
+    "set_column_types says" },
   { "invalid_lines", TM_FIELD_CHOICE, 0, 0, "error", "error|drop", 0,
     "a line that is no JSON object fails the try, or is left out and counted" },
   TABLE_FIELDS,
+  LIMIT_FIELDS,
 };
 
 #define KEY_MAX_GIVEN 9007199254740991.0 /* 2^53 - 1 */

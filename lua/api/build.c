@@ -385,8 +385,12 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
   struct tm_json *input = last_input(p, call, err);
   if (!input)
     return err->code;
-  if (strcmp(key, "limit") == 0)
-    return set_limit(input, value, err);
+  return strcmp(key, "limit") == 0 ? set_limit(input, value, err)
+                                   : tm_api_set_input(input, key, value, err);
+}
+
+int tm_api_set_input(struct tm_json *input, const char *key, const char *value, struct tm_err *err)
+{
   const char *kind = constructor_of(input);
   const struct tm_field *f = tm_params_find(kind, key);
   if (!f)

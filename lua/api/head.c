@@ -88,7 +88,17 @@ static int read_options(struct tidemill_head_options *out,
   if (out->rows < 0)
     return tm_err_set(err, TM_EUSAGE, "%s: `rows` is %lld; accepted: an integer from 0 on", call,
                       (long long)out->rows);
+  if (out->settings_len % 2 != 0)
+    return tm_err_set(err, TM_EUSAGE, "%s: `settings` are pairs of a name and a value", call);
   return 0;
+}
+
+static int set_all(struct tm_json *table, const struct tidemill_head_options *o, struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; i < o->settings_len && rc == 0; i += 2)
+    rc = tm_api_set_input(table, o->settings[i], o->settings[i + 1], err);
+  return rc;
 }
 
 int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err)
@@ -101,7 +111,7 @@ int tidemill_head(const struct tidemill_head_options *options, struct tm_err *er
   if (read_options(&o, options, err) < 0 || !(cwd = tm_api_here(err)))
     return err->code;
   struct tm_json *v = tm_plan_table(o.paths, o.paths_len);
-  struct tm_dataset *d = tm_plan_dataset(v, cwd, err);
+  struct tm_dataset *d = set_all(v, &o, err) == 0 ? tm_plan_dataset(v, cwd, err) : NULL;
   struct tm_step step = { .inputs = &d, .inputs_len = 1 };
   int rc = d ? look(&h, &step, err) : err->code;
   if (rc == 0)

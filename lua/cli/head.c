@@ -1,14 +1,16 @@
 /* head.c - `tidemill head`: the columns and first rows of tables, read as a job would read them. Nothing is made. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/one_step.h"
 
 struct head_options {
-  const char *rows;
+  const char *rows, *max_columns, *max_record_size;
 };
 
 /* clang-format off */
 static const struct tm_option options[] = {
   { "n", TM_OPTION_VALUE, offsetof(struct head_options, rows), "N", NULL, "so many rows; 10 when not given" },
+  TM_LIMIT_OPTIONS(offsetof(struct head_options, max_columns), offsetof(struct head_options, max_record_size)),
 };
 /* clang-format on */
 
@@ -35,13 +37,24 @@ static void on_log(void *data, enum tidemill_level level, const char *text)
   tm_cli_say("warning: %s", text);
 }
 
-static int show(const struct tm_words *words, int64_t rows, struct tm_err *err)
+static int show(const struct tm_words *words, int64_t rows, const struct head_options *given,
+                struct tm_err *err)
 {
+  const char *settings[4];
   struct tidemill_head_options o = TIDEMILL_HEAD_OPTIONS_INIT;
   struct tm_buf out = TM_BUF_NONE;
   o.paths = (const char *const *)words->at;
   o.paths_len = words->len;
   o.rows = rows;
+  o.settings = settings;
+  if (given->max_columns) {
+    settings[o.settings_len++] = "max_columns";
+    settings[o.settings_len++] = given->max_columns;
+  }
+  if (given->max_record_size) {
+    settings[o.settings_len++] = "max_record_size";
+    settings[o.settings_len++] = given->max_record_size;
+  }
   o.on_line = on_line;
   o.on_log = on_log;
   o.data = &out;
@@ -68,7 +81,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     return tm_cli_fail_usage(&tm_command_head, &err);
   }
   if (rc >= 0)
-    rc = show(&words, rows, &err);
+    rc = show(&words, rows, &o, &err);
   TM_ARRAY_RELEASE(&words);
   return tm_cli_end(rc, &err);
 }

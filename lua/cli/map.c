@@ -44,6 +44,7 @@ struct map {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
+  TM_LIMIT_OPTIONS(PLACE(step.max_columns), PLACE(step.max_record_size)),
   { "entries", TM_OPTION_VALUE, PLACE(step.entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
   { "partition-format", TM_OPTION_VALUE, PLACE(step.partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },

@@ -76,6 +76,9 @@ static int check_options(const struct tm_one_step *s, const struct tm_one_step_o
   if (given->has_rows && s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'--rows' goes with files, folders and patterns: '-' is a list of files");
+  if ((given->max_columns || given->max_record_size) && !given->has_rows)
+    return tm_err_set(err, TM_EUSAGE, "'--%s' goes with --rows: it is a limit of tables",
+                      given->max_columns ? "max-columns" : "max-record-size");
   if (given->entries && (s->has_stdin || given->has_rows))
     return tm_err_set(err, TM_EUSAGE,
                       "'--entries' goes with archives as inputs: files, folders and patterns");
@@ -143,6 +146,8 @@ static int add_input(struct tidemill_pipeline *p, const struct tm_one_step *s,
     { "partition_format", given->partition_format },
     { "null_separated", given->is_null_separated ? "true" : NULL },
     { "limit", given->limit },
+    { "max_columns", given->max_columns },
+    { "max_record_size", given->max_record_size },
   };
   for (size_t i = 2; i < s->words.len && rc >= 0; i++)
     rc = tidemill_pipeline_add_path(p, s->words.at[i], err);

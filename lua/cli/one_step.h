@@ -17,8 +17,22 @@ struct tm_one_step_options {
   bool has_rows;       /* --rows: the inputs are tables */
   const char *entries; /* --entries: the inputs are archives; a pattern of their entries, or NULL */
   const char *output;  /* --output FILE: its ending says how data frames are written; or NULL */
-  bool is_null_separated; /* -0 */
+  bool is_null_separated;                    /* -0 */
+  const char *max_columns, *max_record_size; /* of tables */
 };
+
+/* Their rows in a table of options, `place` being their offset. For `head` as well. */
+#define TM_LIMIT_OPTIONS(max_columns_place, max_record_size_place)                                 \
+  { "max-columns",                                                                                 \
+    TM_OPTION_VALUE,                                                                               \
+    max_columns_place,                                                                             \
+    "N",                                                                                           \
+    NULL,                                                                                          \
+    "a table with more columns is refused; 65536 when not given" },                                \
+  {                                                                                                \
+    "max-record-size", TM_OPTION_VALUE, max_record_size_place, "SIZE", NULL,                       \
+        "a longer header, row or line of a table is refused; 64MB when not given"                  \
+  }
 
 struct tm_one_step {
   struct tm_words words; /* ENTRY.lua INPUT... */

@@ -31,6 +31,7 @@ try {
 static const struct tm_option own[] = {
   { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
   { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
+  TM_LIMIT_OPTIONS(PLACE(max_columns), PLACE(max_record_size)),
   { "entries", TM_OPTION_VALUE, PLACE(entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
   { "partition-format", TM_OPTION_VALUE, PLACE(partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "limit", TM_OPTION_VALUE, PLACE(limit), "N", NULL, "only the first N items" },

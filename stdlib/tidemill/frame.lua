@@ -304,7 +304,9 @@ end
 local read_options = {
   separator = "string", header = "boolean", encoding = "string", support_multi_line = "boolean",
   infer_column_types = "boolean", set_column_types = "table", empty_as_string = "boolean", invalid = "string",
+  max_columns = "number", max_record_size = "number",
 }
+local line_options = { max_columns = "number", max_record_size = "number" }
 
 -- The frame of a reading, whose memory is given back at once; or nil, message, code.
 local function taken(reading, names, columns, len)
@@ -317,7 +319,8 @@ local function taken(reading, names, columns, len)
 end
 
 --- Reads a delimited file whole. Types are found from the first 200 rows; a later value that does not fit is an error
---- that names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field.
+--- that names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field. More
+--- than `max_columns` columns (65,536) and a row of more than `max_record_size` bytes (64 MB) are an error.
 ---
 ---     fs.write(path, 'id,name\n1,"a, b"\n2,\n')
 ---     local df = frame.read_csv(path)
@@ -326,7 +329,7 @@ end
 ---@param path string
 ---@param options? {separator?: string, header?: boolean, encoding?: string, support_multi_line?: boolean, \
 ---  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?: boolean, invalid?:
---- string}
+--- string, max_columns?: integer, max_record_size?: integer}
 ---@return tidemill.DataFrame? df
 ---@return string? message
 ---@return string? code
@@ -346,14 +349,15 @@ end
 ---     local df = frame.read_json_lines(path)
 ---     assert(#df == 2 and df.c.b[1] == nil and df.c.a[2] == 2)
 ---@param path string
+---@param options? {max_columns?: integer, max_record_size?: integer} limits, as those of read_csv()
 ---@return tidemill.DataFrame? df
 ---@return string? message
 ---@return string? code
-function M.read_json_lines(path)
+function M.read_json_lines(path, options)
   if type(path) ~= "string" or path:find("\0", 1, true) then
     refuse("read_json_lines: a %s was given; accepted: a path", type(path))
   end
-  return taken(c.read_lines(path))
+  return taken(c.read_lines(path, base.options("read_json_lines", options, line_options)))
 end
 
 --- Whether a value is a data frame.

@@ -148,6 +148,9 @@ end
 local Tabular = {}
 
 ---@class tidemill.TableOptions
+---@field max_columns? integer a table with more columns is refused before it costs memory; 65,536
+---@field max_record_size? integer|string a longer header is refused, and a longer row or line fails the try (or is left
+--- out, with invalid_lines = "drop"); "64MB", and "2GB" at most
 ---@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
 ---@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; they are columns
 --- of the data frame, too
@@ -185,9 +188,13 @@ function Tabular.from_delimited_files(path, options, ...)
 end
 
 ---@class tidemill.FromJsonLinesFilesOptions: tidemill.TableOptions
+---@field columns? string|string[] keys that are columns also where the first 200 objects do not have them; strings, or
+--- what set_column_types says
 ---@field invalid_lines? "error"|"drop" a line that is no JSON object fails the try (the default), or is left out
 
---- The rows of files with a JSON object on each line. The columns are the keys of the first 200 objects.
+--- The rows of files with a JSON object on each line. The columns are the keys of the first 200 objects (of 4 MB at
+--- most), and those that `columns` names. A value with another key is left out; the step counts such values, and its
+--- warning names the first key.
 ---@param path string|string[]
 ---@param options? tidemill.FromJsonLinesFilesOptions
 ---@return tidemill.TabularDataset

@@ -17,7 +17,7 @@
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
-#include "data/rows/json_lines.h"
+#include "data/rows/json_infer.h"
 #include "data/rows/open.h"
 #include "random.h"
 
@@ -88,7 +88,7 @@ static void bench_parse(const struct tm_buf *text, enum tm_scan_kind kind, bool 
   tm_dialect_init(&d);
   if (!tm_scan_init(&s, &d, kind))
     return;
-  size_t head = tm_header_read(&d, text->data, text->len, true, true, &schema);
+  size_t head = (size_t)tm_header_read(&d, text->data, text->len, true, true, &schema, &err);
   if (is_typed)
     tm_infer_types(&d, text->data + head, text->len - head, true, &schema);
   struct tm_delimited *reader = tm_delimited_new(&d, &schema, kind);
@@ -141,7 +141,9 @@ static void bench_json(size_t size, int times)
   struct tm_err err;
   double best = 1e9;
   make_lines(&text, size);
-  tm_json_lines_infer(text.data, text.len, true, 200, &schema);
+  struct tm_json_infer *infer = tm_json_infer_new(&o, 200, &schema);
+  tm_json_infer_add(infer, text.data, text.len, true, &err);
+  tm_json_infer_end(infer);
   struct tm_json_lines *j = tm_json_lines_new(&o, &schema);
   for (int i = 0; i < times; i++) {
     double from = seconds_used();

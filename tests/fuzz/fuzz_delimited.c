@@ -154,8 +154,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   in.dialect.misfit = data[0] & 0x40 ? TM_MISFIT_ERROR : TM_MISFIT_NULL;
   in.dialect.ragged = (enum tm_ragged)(data[1] % 3);
   in.dialect.encoding = (enum tm_encoding)(data[1] / 3 % 4);
-  size_t head = tm_header_read(&in.dialect, in.p, in.n, true, data[1] & 0x80, &in.schema);
-  fuzz_require(head <= in.n);
+  in.dialect.limits.record = (data[0] & 0x1c) == 8 ? 1 + data[2] % 64 : 0;
+  in.dialect.limits.columns = (data[0] & 0x1c) == 12 ? 1 + data[2] % 8 : 0;
+  struct tm_err err = TM_ERR_NONE;
+  int64_t got = tm_header_read(&in.dialect, in.p, in.n, true, data[1] & 0x80, &in.schema, &err);
+  size_t head = got < 0 ? 0 : (size_t)got;
+  fuzz_require(head <= in.n && (got >= 0 || in.schema.len == 0));
+  fuzz_require(in.schema.len <= tm_max_columns(&in.dialect.limits));
   if (in.schema.len > 0) {
     if (data[1] & 0x40)
       tm_infer_types(&in.dialect, in.p + head, in.n - head, true, &in.schema);

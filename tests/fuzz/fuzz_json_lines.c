@@ -9,15 +9,15 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "data/rows/json_lines.h"
+#include "data/rows/json_infer.h"
 #include "data/rows/json_scan.h"
 
 static struct tm_arena arena; /* kept from input to input */
 
 static int64_t read_lines(const struct tm_schema *schema, const char *p, size_t n, size_t cut,
-                          struct tm_data_frame *out)
+                          size_t longest, struct tm_data_frame *out)
 {
-  struct tm_json_lines_options o = { .drop_invalid = true };
+  struct tm_json_lines_options o = { .drop_invalid = true, .limits.record = longest };
   struct tm_json_lines *j = tm_json_lines_new(&o, schema);
   struct tm_err err = TM_ERR_NONE;
   tm_arena_clear(&arena);
@@ -82,7 +82,7 @@ static int64_t check_line(const struct tm_schema *schema, const char *p, size_t 
   struct tm_json *object;
   bool is_limit;
   bool want = other_says(p, n, &object, &is_limit);
-  int64_t rows = read_lines(schema, p, n, n, &frame);
+  int64_t rows = read_lines(schema, p, n, n, 0, &frame);
   fuzz_require(is_limit || rows == (want && !is_blank(p, n) && !has_more(p, n))); /* (1) */
   for (size_t i = 0; want && rows > 0 && i < frame.n; i++)
     check_string(&frame, i, 0, object);
@@ -90,21 +90,44 @@ static int64_t check_line(const struct tm_schema *schema, const char *p, size_t 
   return rows;
 }
 
+/* In one piece and in two, also with limits; the first is what is kept. */
+static void infer(const char *p, size_t n, size_t cut, size_t longest, struct tm_schema *schema)
+{
+  for (int i = 0; i < 4; i++) {
+    struct tm_schema again = { 0 };
+    struct tm_json_lines_options o = { .drop_invalid = i < 2,
+                                       .limits = { i < 2 ? 0 : 3, i < 2 ? 0 : longest } };
+    struct tm_json_infer *f = tm_json_infer_new(&o, 200, i == 0 ? schema : &again);
+    struct tm_err err = TM_ERR_NONE;
+    int64_t got = i & 1 ? tm_json_infer_add(f, p, cut, false, &err) : 0;
+    fuzz_require(got <= (int64_t)cut);
+    if (got >= 0)
+      got = tm_json_infer_add(f, p + got, n - (size_t)got, true, &err);
+    tm_json_infer_end(f);
+    fuzz_require(got >= 0 || i >= 2);
+    fuzz_require(i != 1 || tm_schema_is_equal(schema, &again));
+    fuzz_require(i < 2 || again.len <= 3);
+    tm_schema_release(&again);
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   const char *p = (const char *)data + (size > 0);
-  size_t n = size - (size > 0), cut = size > 0 ? data[0] % (n + 1) : 0;
+  size_t n = size - (size > 0), cut = size > 0 ? data[0] % (n + 1) : 0, longest = cut % 32 + 1;
   struct tm_schema schema = { 0 };
   struct tm_data_frame frame;
   int64_t rows = 0;
-  tm_json_lines_infer(p, n, true, 200, &schema);
+  infer(p, n, cut, longest, &schema);
   for (size_t at = 0; at < n;) {
     const char *line = memchr(p + at, '\n', n - at);
     size_t len = line == NULL ? n - at : (size_t)(line - p) - at;
     rows += check_line(&schema, p + at, len);
     at += len + 1;
   }
-  fuzz_require(read_lines(&schema, p, n, cut, &frame) == rows); /* (2) */
+  fuzz_require(read_lines(&schema, p, n, cut, 0, &frame) == rows); /* (2) */
+  rows = read_lines(&schema, p, n, n, longest, &frame);
+  fuzz_require(read_lines(&schema, p, n, cut, longest, &frame) == rows); /* (2) */
   tm_schema_release(&schema);
   return 0;
 }

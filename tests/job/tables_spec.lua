@@ -286,6 +286,53 @@ describe("a table", function()
     assert.equal(39, #t:rows())
   end)
 
+  it("is refused where it has more columns, or a longer row, than it may", function()
+    local t = job.case()
+    t:write("in/a.csv", ("a,"):rep(999) .. "a\n" .. ("1,"):rep(999) .. ("x"):rep(5000) .. "\n")
+    t:script [[function run(df) return { #df.columns } end]]
+    local input = [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { %s })]]
+    pipeline(t, "", input:format "max_columns = 999")
+    local r = t:expect_job(1)
+    assert.truthy(r.err:find("in/a.csv', line 1 (byte 1998): column 1000 is one too many; accepted: up to 999 columns, "
+                             .. "which max_columns raises to 16777216 at most", 1, true), r.err)
+    r = t:run { "head", "in/a.csv", "--max-columns", "999" }
+    t:expect(r, 1)
+    assert.truthy(r.err:find("column 1000 is one too many", 1, true), r.err)
+    r = t:run { "map", "--rows", "score.lua", "in/a.csv", "--max-record-size", "6KB", "--progress", "none" }
+    t:expect(r, 1)
+    assert.truthy(r.err:find("in/a.csv', line 2 (byte 2000): a record of more than 6KB; max_record_size raises the limit",
+                             1, true), r.err)
+    r = t:run { "map", "--rows", "score.lua", "in/a.csv", "--max-record-size", "7KB", "--max-columns", "1000" }
+    t:expect(r, 0)
+    assert.equal("1000\n", r.out)
+    r = t:run { "map", "score.lua", "in/a.csv", "--max-columns", "5" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("'--max-columns' goes with --rows", 1, true), r.err)
+  end)
+
+  it("counts values whose keys come late, and reads those that are named", function()
+    local lines = {}
+    for i = 1, 300 do
+      lines[i] = i <= 200 and ('{"id":%d,"":"e%d"}'):format(i, i) or ('{"id":%d,"amount":%d.5,"note":"n"}'):format(i, i)
+    end
+    for options, want in pairs {
+      [""] = { "e200 nil 2", "200 (the first key is 'amount'; columns = { ... }" },
+      [ [[columns = { "amount", "id" }, set_column_types = { amount = "double" }]] ] =
+        { "e200 300.5 3", "100 (the first key is 'note'" },
+    } do
+      local t = job.case()
+      t:write("in/a.jsonl", table.concat(lines, "\n") .. "\n")
+      t:script [[function run(df)
+        return { ("%s %s %s"):format(df.c[""][200], rawget(df.c, "amount") and df.c.amount[300], #df.columns) }
+      end]]
+      pipeline(t, "", ([[tm.Dataset.Tabular.from_json_lines_files("in/*.jsonl", { %s })]]):format(options))
+      local r = t:expect_job(0)
+      assert.same({ want[1] }, t:rows())
+      assert.truthy(r.err:find("do not have their keys: " .. want[2], 1, true), r.err)
+      assert.truthy(r.err:find("in/a.jsonl', line 201 (byte ", 1, true), r.err)
+    end
+  end)
+
   it("is refused beside files, with other sizes, with options that there are not", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 5)

@@ -22,6 +22,7 @@
 #include "data/rows/infer.h"
 #include "data/rows/open.h"
 #include "data/rows/reader.h"
+#include "data/rows/sample.h"
 
 struct setup {
   struct tm_rows_options rows;

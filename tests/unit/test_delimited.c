@@ -315,6 +315,7 @@ static void long_fields(void **state)
   struct tm_delimited_source source = { .at = 0 };
   rig_init(&g, "a:long b:string");
   g.dialect.multi_line = true;
+  g.dialect.limits.record = (size_t)128 << 20;
   size_t at = (size_t)sprintf(text, "1,x\n2,\"");
   memset(text + at, 'y', n);
   memset(text + at + n / 2, '\n', 10);

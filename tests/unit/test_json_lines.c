@@ -8,12 +8,20 @@
 
 #include <cmocka.h>
 
-#include "data/rows/json_lines.h"
+#include "data/rows/json_infer.h"
 #include "table.h"
 
 static struct tm_err err;
 
-/* What the lines are, as a table; with `drop` bad ones are left out. */
+static void infer(const char *text, bool is_whole, struct tm_schema *s)
+{
+  struct tm_json_lines_options o = { .drop_invalid = false };
+  struct tm_json_infer *f = tm_json_infer_new(&o, 200, s);
+  assert_true(tm_json_infer_add(f, text, strlen(text), is_whole, &err) >= 0);
+  tm_json_infer_end(f);
+}
+
+/* What the lines are, as a table; with `drop` bad ones are left out. Without columns they are found. */
 static char *read_lines(const char *columns, const char *text, bool drop,
                         struct tm_row_counts *counts)
 {
@@ -22,7 +30,10 @@ static char *read_lines(const char *columns, const char *text, bool drop,
   struct tm_arena arena = { 0 };
   struct tm_data_frame frame;
   struct tm_buf out = TM_BUF_NONE;
-  table_schema(&schema, columns);
+  if (columns != NULL)
+    table_schema(&schema, columns);
+  else
+    infer(text, true, &schema);
   struct tm_json_lines *j = tm_json_lines_new(&o, &schema);
   tm_json_lines_begin(j, &arena, 100, NULL);
   int64_t rc = tm_json_lines_add(j, text, strlen(text), true, &err);
@@ -131,6 +142,27 @@ static void deep_lines(void **state)
   tm_buf_release(&text);
 }
 
+/* Those behind the first objects, "" and names that C cannot have among them. */
+static void keys_that_are_not_columns_are_counted(void **state)
+{
+  struct tm_row_counts counts;
+  struct tm_buf words = TM_BUF_NONE;
+  free(read_lines("a:long", "{\"a\":1}\n{\"b\\n\":2,\"a\":2,\"\":3}\n{\"z\":1\n{\"a\\u0000\":4}\n",
+                  true, &counts));
+  assert_int_equal(counts.rows, 3);
+  assert_int_equal(counts.faults[TM_FAULT_KEY], 3);
+  assert_int_equal(counts.first.kind, TM_FAULT_KEY);
+  assert_int_equal(counts.first.at, 108);
+  tm_row_counts_words(&words, &counts);
+  assert_non_null(strstr(words.data, "do not have their keys: 3 (the first key is 'b"));
+  assert_non_null(strstr(words.data, "columns = {"));
+  tm_buf_release(&words);
+  char *got = read_lines(NULL, "{\"a\":1,\"\":7}", true, &counts);
+  assert_string_equal(got, "1|7\n");
+  assert_int_equal(counts.faults[TM_FAULT_KEY], 0);
+  free(got);
+}
+
 static void types_are_those_of_the_values(void **state)
 {
   static const char text[] =
@@ -140,13 +172,14 @@ static void types_are_those_of_the_values(void **state)
       "{\"n\":3,\"m\":\"x\",\"\":1,\"u\":null}";
   struct tm_schema s = { 0 };
   struct tm_buf out = TM_BUF_NONE;
-  tm_json_lines_infer(text, strlen(text), true, 200, &s);
+  infer(text, true, &s);
   table_write_schema(&out, &s);
   assert_string_equal(
-      out.data, "i:long x:double s:string n:long b:bool o:string t:datetime m:string u:string");
+      out.data,
+      "i:long x:double s:string n:long b:bool o:string t:datetime m:string :long u:string");
   tm_buf_release(&out);
   tm_schema_release(&s);
-  tm_json_lines_infer(text, strlen(text), false, 200, &s);
+  infer(text, false, &s);
   assert_int_equal(s.len, 8);
   tm_schema_release(&s);
 }
@@ -157,6 +190,7 @@ int main(void)
     cmocka_unit_test(values_go_to_their_columns),
     cmocka_unit_test(strings_are_decoded_and_other_values_are_their_text),
     cmocka_unit_test(bad_lines),
+    cmocka_unit_test(keys_that_are_not_columns_are_counted),
     cmocka_unit_test(deep_lines),
     cmocka_unit_test(types_are_those_of_the_values),
   };

@@ -14,6 +14,7 @@
 #include "data/rows/infer.h"
 #include "data/rows/open.h"
 #include "data/rows/reader.h"
+#include "data/rows/sample.h"
 #include "folder.h"
 #include "table.h"
 

@@ -15,10 +15,9 @@
 #include "data/rows/scan.h"
 #include "data/rows/text.h"
 
-#define WINDOW     ((size_t)256 << 10)
-#define PROBE      ((size_t)16 << 10) /* the first look for a border */
-#define HEADER_MAX ((size_t)64 << 20)
-#define TAIL       4096 /* a last range so short is looked at: is there a row in it? */
+#define WINDOW ((size_t)256 << 10)
+#define PROBE  ((size_t)16 << 10) /* the first look for a border */
+#define TAIL   4096               /* a last range so short is looked at: is there a row in it? */
 
 struct tm_borders {
   struct tm_borders_options o;
@@ -118,36 +117,6 @@ static void keep_header(struct tm_borders *b, const char *p, size_t n)
     tm_buf_add(&b->header, p, n);
 }
 
-/* Where the first row of values begins; the header is kept. */
-static int begin(struct tm_borders *b, struct tm_err *err)
-{
-  size_t n = WINDOW;
-  for (;; n *= 2) {
-    if (look(b, 0, n, err) < 0)
-      return err->code;
-    size_t mark = tm_header_mark(b->o.dialect->encoding, b->raw.data, b->raw.len, &b->big_endian);
-    if (b->big_endian)
-      tm_utf16_narrow(b->text.data, b->raw.data, b->raw.len & ~(size_t)1, true);
-    const char *text = text_of(b) + mark / b->unit;
-    size_t len = text_len(b) - mark / b->unit, empty = tm_header_empty(text, len);
-    b->begin = (int64_t)mark;
-    if (!b->o.has_header)
-      return 0;
-    struct tm_scan scan;
-    tm_scan_init(&scan, b->o.dialect, TM_SCAN_BEST);
-    size_t row = tm_scan_rows(&scan, text + empty, len - empty, 1);
-    if (scan.rows == 1 || b->raw.len < n) {
-      b->begin += (int64_t)((empty + row) * b->unit);
-      keep_header(b, b->raw.data + mark + empty * b->unit, row * b->unit);
-      return 0;
-    }
-    if (n >= HEADER_MAX)
-      return tm_err_set(err, TM_EDAMAGE,
-                        "a header of more than %zu MB; is there a quote in it that is not closed?",
-                        HEADER_MAX >> 20);
-  }
-}
-
 /* The window holds what is at `at`. Returns the text from there on; n is 0 at the end of the file. */
 static const char *text_at(struct tm_borders *b, int64_t at, size_t want, size_t *n,
                            struct tm_err *err)
@@ -160,6 +129,45 @@ static const char *text_at(struct tm_borders *b, int64_t at, size_t want, size_t
   size_t from = (size_t)(at - b->at) / b->unit;
   *n = text_len(b) - from;
   return text_of(b) + from;
+}
+
+/* Where the header ends. It is measured window by window before it is read as a whole. */
+static int find_header(struct tm_borders *b, int64_t mark, struct tm_first_row *row,
+                       struct tm_err *err)
+{
+  size_t n = 1;
+  tm_first_row_begin(row, b->o.dialect, mark, b->unit);
+  while (!row->is_done && n > 0) {
+    const char *p = text_at(b, mark + (int64_t)(row->text * b->unit), WINDOW, &n, err);
+    int rc = p == NULL ? err->code : tm_first_row_add(row, p, n, err);
+    if (rc < 0)
+      return rc;
+  }
+  return 0;
+}
+
+/* Where the first row of values begins; the header is kept. */
+static int begin(struct tm_borders *b, struct tm_err *err)
+{
+  struct tm_first_row row;
+  if (look(b, 0, WINDOW, err) < 0)
+    return err->code;
+  size_t mark = tm_header_mark(b->o.dialect->encoding, b->raw.data, b->raw.len, &b->big_endian);
+  if (b->big_endian)
+    tm_utf16_narrow(b->text.data, b->raw.data, b->raw.len & ~(size_t)1, true);
+  b->begin = (int64_t)mark;
+  if (!b->o.has_header)
+    return 0;
+  int rc = find_header(b, (int64_t)mark, &row, err);
+  if (rc < 0)
+    return rc;
+  b->begin += (int64_t)(row.text * b->unit);
+  size_t len = row.record * b->unit;
+  int64_t from = b->begin - (int64_t)len;
+  if (from < b->at && look(b, from, len, err) < 0)
+    return err->code;
+  keep_header(b, b->raw.data + (from - b->at), len);
+  return 0;
 }
 
 /* Goes over the file from `*at`, until `until` row ends are behind it or `stop` is reached. 1: there; 0: at the end of

@@ -8,8 +8,8 @@
  * in rows, with_rows, a file that can only be read from its beginning) all of it is scanned, at memory speed. A file that
  * can be read from anywhere only the next time has the same ranges both times: its rows are not counted.
  *
- * Bytes come through `read`: a file, what a compressed file holds, a test. Memory: one buffer of 256 KB, or the header
- * where that is longer.
+ * Bytes come through `read`: a file, what a compressed file holds, a test. Memory: one buffer of 256 KB, and the header. A
+ * header that exceeds the dialect's limits is refused while it is read.
  */
 #ifndef TM_DATA_ROWS_BORDERS_H
 #define TM_DATA_ROWS_BORDERS_H

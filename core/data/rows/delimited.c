@@ -6,6 +6,8 @@
  *  (2) Rows that are left out are not in `rows`: every column adds one value for each row that is.
  *  (3) ends[] is what the scan found, untouched: a field begins behind the end before it.
  *  (4) A quote that is not closed takes the rest of its row: where a row has all of its fields it can only be in the last.
+ *  (5) A record longer than the limit ends the reading. Only a piece that is longer than the limit can hold one, so that no
+ *      other is looked at for it.
  */
 #include "data/rows/delimited.h"
 
@@ -17,8 +19,7 @@
 #include "data/rows/delimited_own.h"
 #include "data/rows/text.h"
 
-#define PIECE     ((size_t)64 << 10) /* bytes; with its ends it stays in the second cache */
-#define PIECE_MAX ((size_t)1 << 31)
+#define PIECE ((size_t)64 << 10) /* bytes; with its ends it stays in the second cache */
 
 struct tm_delimited *tm_delimited_new(const struct tm_dialect *dialect,
                                       const struct tm_schema *schema, enum tm_scan_kind kind)
@@ -26,6 +27,7 @@ struct tm_delimited *tm_delimited_new(const struct tm_dialect *dialect,
   struct tm_delimited *d = TM_NEW(struct tm_delimited);
   d->dialect = dialect;
   d->schema = schema;
+  d->max_record = tm_max_record_size(&dialect->limits);
   tm_scan_init(&d->scan, dialect, kind);
   d->plain_fields = tm_xcalloc(schema->len, sizeof *d->plain_fields);
   for (size_t i = 0; i < schema->len; i++)
@@ -143,6 +145,29 @@ static int judge_row(struct tm_delimited *d, const struct piece *p, struct row r
   return d->dialect->ragged != TM_RAGGED_DROP;
 }
 
+/* Keeps (5). */
+static int refuse_record(struct tm_delimited *d, const struct piece *p, size_t at,
+                         struct tm_err *err)
+{
+  struct tm_fault fault = { .kind = TM_FAULT_TOO_LONG,
+                            .column = -1,
+                            .expected = (int64_t)d->max_record };
+  return tm_delimited_note(d, p, at, true, &fault, err);
+}
+
+static int check_lengths(struct tm_delimited *d, const struct piece *p, struct tm_err *err)
+{
+  uint32_t first = 0;
+  for (size_t i = 0; i < d->marks.rows_len; i++) {
+    struct row row = { first, d->marks.rows[i] - first };
+    size_t end, from = row_bounds(p, row, &end);
+    first = d->marks.rows[i];
+    if (end > from && end - from > d->max_record)
+      return refuse_record(d, p, from, err);
+  }
+  return 0;
+}
+
 static int find_rows(struct tm_delimited *d, struct piece *p, struct tm_err *err)
 {
   uint32_t first = 0, expected = (uint32_t)d->source.fields_len;
@@ -216,7 +241,9 @@ static int64_t add_piece(struct tm_delimited *d, const char *text, size_t n, boo
     .has_quotes = d->scan.saw_quote && !d->dialect->no_quotes,
     .has_high = must_look(d, text, whole),
   };
-  int rc = find_rows(d, &p, err);
+  int rc = n > d->max_record ? check_lengths(d, &p, err) : 0;
+  if (rc == 0)
+    rc = find_rows(d, &p, err);
   if (rc == 0)
     rc = add_columns(d, &p, err);
   if (rc < 0)
@@ -235,13 +262,10 @@ int64_t tm_delimited_add(struct tm_delimited *d, const char *p, size_t n, bool i
     if (got < 0)
       return got;
     at += (size_t)got;
+    if (got == 0 && len > d->max_record + 1) /* the last byte may be a CR */
+      return refuse_record(d, &(struct piece) { .text = p + at, .at = d->source.at }, 0, err);
     if (got == 0 && len == left)
       break;
-    if (got == 0 && size == PIECE_MAX) {
-      struct piece all = { .text = p + at, .at = d->source.at };
-      struct tm_fault fault = { .kind = TM_FAULT_TOO_LONG, .column = -1 };
-      return tm_delimited_note(d, &all, 0, true, &fault, err);
-    }
     size = got == 0 ? size * 2 : PIECE; /* keeps (1) */
   }
   return (int64_t)at;

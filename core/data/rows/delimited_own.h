@@ -26,6 +26,7 @@ struct tm_delimited {
   const struct tm_dialect *dialect;
   const struct tm_schema *schema;
   struct tm_delimited_source source;
+  size_t max_record; /* bytes */
   struct tm_scan scan;
   struct tm_marks marks;
   struct row *rows;

@@ -47,6 +47,50 @@ void tm_dialect_init(struct tm_dialect *d)
   *d = (struct tm_dialect) { .separator = ',' };
 }
 
+size_t tm_max_columns(const struct tm_row_limits *limits)
+{
+  return limits->columns > 0 ? limits->columns : TM_MAX_COLUMNS;
+}
+
+size_t tm_max_record_size(const struct tm_row_limits *limits)
+{
+  return limits->record > 0 ? limits->record : TM_MAX_RECORD_SIZE;
+}
+
+int tm_refuse_columns(const struct tm_row_limits *limits, struct tm_err *err)
+{
+  size_t most = tm_max_columns(limits);
+  return tm_err_set(err, TM_EINPUT,
+                    "column %zu is one too many; accepted: up to %zu columns, which max_columns "
+                    "raises to %d at most",
+                    most + 1, most, TM_MAX_COLUMNS_MOST);
+}
+
+static void add_size(struct tm_buf *out, size_t n)
+{
+  static const char *const units[] = { " bytes", "KB", "MB", "GB" };
+  size_t unit = 0;
+  for (; n % 1024 == 0 && unit + 1 < TM_COUNT_OF(units); unit++)
+    n /= 1024;
+  tm_buf_printf(out, "%zu%s", n, units[unit]);
+}
+
+void tm_record_words(struct tm_buf *out, const struct tm_row_limits *limits, const char *what)
+{
+  tm_buf_printf(out, "%s of more than ", what);
+  add_size(out, tm_max_record_size(limits));
+  tm_buf_add_str(out, "; max_record_size raises the limit, to 2GB at most");
+}
+
+int tm_refuse_record(const struct tm_row_limits *limits, const char *what, struct tm_err *err)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  tm_record_words(&words, limits, what);
+  tm_err_set(err, TM_EINPUT, "%s", tm_buf_str(&words));
+  tm_buf_release(&words);
+  return TM_EINPUT;
+}
+
 static int refuse(const char *what, const char *given, const struct name *names, size_t n,
                   struct tm_err *err)
 {

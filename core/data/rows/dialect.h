@@ -7,7 +7,10 @@
 #define TM_DATA_ROWS_DIALECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 enum tm_encoding {
@@ -38,6 +41,18 @@ enum tm_misfit {
   TM_MISFIT_ERROR,
 };
 
+/* What a table may claim before it is refused. 0 stands for the default. */
+#define TM_MAX_COLUMNS     65536
+#define TM_MAX_RECORD_SIZE ((size_t)64 << 20)
+/* The highest limits that a definition may set. */
+#define TM_MAX_COLUMNS_MOST     (1 << 24)
+#define TM_MAX_RECORD_SIZE_MOST ((size_t)1 << 31)
+
+struct tm_row_limits {
+  size_t columns;
+  size_t record; /* bytes of a record or a header as UTF-8, without its line break */
+};
+
 struct tm_dialect {
   char separator;  /* one byte of ASCII, no '"', CR, LF or NUL */
   bool no_quotes;  /* '"' is a character as any other */
@@ -47,7 +62,17 @@ struct tm_dialect {
   enum tm_header_mode header;
   enum tm_ragged ragged;
   enum tm_misfit misfit;
+  struct tm_row_limits limits;
 };
+
+size_t tm_max_columns(const struct tm_row_limits *limits);
+size_t tm_max_record_size(const struct tm_row_limits *limits);
+/* TM_EINPUT: a header or an object has more columns than the limit. The message names no place. */
+int tm_refuse_columns(const struct tm_row_limits *limits, struct tm_err *err);
+/* TM_EINPUT: `what` ("the header", "a record") is longer than the limit. */
+int tm_refuse_record(const struct tm_row_limits *limits, const char *what, struct tm_err *err);
+/* "a record of more than 64MB; max_record_size raises the limit, to 2GB at most" */
+void tm_record_words(struct tm_buf *out, const struct tm_row_limits *limits, const char *what);
 
 /* ',', quotes, UTF-8, all files with the same header, null for what does not fit. */
 void tm_dialect_init(struct tm_dialect *d);

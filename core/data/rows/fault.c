@@ -6,7 +6,10 @@
 
 #include "base/text.h"
 #include "data/frame.h"
+#include "data/rows/dialect.h"
+#include "data/rows/infer.h"
 
+#define TEXT_MAX   64
 #define NAME_SHOWN 200 /* bytes of a column's name in a message */
 
 void tm_fault_note(struct tm_row_counts *counts, const struct tm_fault *fault)
@@ -16,13 +19,18 @@ void tm_fault_note(struct tm_row_counts *counts, const struct tm_fault *fault)
     counts->first = *fault;
 }
 
-void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n)
+void tm_fault_text(char *out, const char *p, size_t n)
 {
   struct tm_buf b = TM_BUF_NONE;
-  tm_text_one_line(&b, p, n < 256 ? n : 256, sizeof fault->text - 1);
-  memcpy(fault->text, tm_buf_str(&b), b.len);
-  fault->text[b.len] = '\0';
+  tm_text_one_line(&b, p, n < 256 ? n : 256, TEXT_MAX - 1);
+  memcpy(out, tm_buf_str(&b), b.len);
+  out[b.len] = '\0';
   tm_buf_release(&b);
+}
+
+void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n)
+{
+  tm_fault_text(fault->text, p, n);
 }
 
 void tm_row_counts_add(struct tm_row_counts *to, const struct tm_row_counts *more)
@@ -30,6 +38,8 @@ void tm_row_counts_add(struct tm_row_counts *to, const struct tm_row_counts *mor
   to->rows += more->rows;
   to->dropped += more->dropped;
   to->empty_lines += more->empty_lines;
+  if (to->faults[TM_FAULT_KEY] == 0)
+    memcpy(to->first_key, more->first_key, sizeof to->first_key);
   for (int i = 0; i < TM_FAULT_KINDS; i++)
     to->faults[i] += more->faults[i];
   if (to->first.kind == TM_FAULT_NONE)
@@ -65,9 +75,10 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
                               "quotes set support_multi_line = true");
     break;
   case TM_FAULT_TOO_LONG:
-    tm_buf_add_str(out, "a row of 2 GB or more; is there a quote that is not closed?");
+    tm_record_words(out, &(struct tm_row_limits) { .record = (size_t)f->expected }, "a record");
     break;
   case TM_FAULT_LINE: tm_buf_printf(out, "no JSON object: %s", f->text); break;
+  case TM_FAULT_KEY: tm_buf_printf(out, "the key '%s' is not a column", f->text); break;
   default: tm_buf_add_str(out, "nothing is wrong"); break;
   }
 }
@@ -80,6 +91,7 @@ void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts)
     [TM_FAULT_SHORT] = "rows with fewer fields than there are columns",
     [TM_FAULT_LONG] = "rows with more fields than there are columns",
     [TM_FAULT_UNCLOSED] = "quotes that are not closed",
+    [TM_FAULT_TOO_LONG] = "records longer than max_record_size",
     [TM_FAULT_LINE] = "lines that are no JSON objects",
   };
   size_t before = out->len;
@@ -87,6 +99,13 @@ void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts)
     if (words[i] != NULL && counts->faults[i] > 0)
       tm_buf_printf(out, "%s%s: %" PRId64, out->len > before ? "; " : "", words[i],
                     counts->faults[i]);
+  if (counts->faults[TM_FAULT_KEY] > 0)
+    tm_buf_printf(out,
+                  "%svalues left out because the first %d objects do not have their keys: %" PRId64
+                  " (the first key is '%s'; columns = { ... } names keys that are columns all "
+                  "the same)",
+                  out->len > before ? "; " : "", TM_INFER_ROWS, counts->faults[TM_FAULT_KEY],
+                  counts->first_key);
   if (counts->dropped > 0)
     tm_buf_printf(out, "%srows that are left out: %" PRId64, out->len > before ? "; " : "",
                   counts->dropped);

@@ -16,8 +16,9 @@ enum tm_fault_kind {
   TM_FAULT_SHORT,    /* a row with too few fields, */
   TM_FAULT_LONG,     /* or too many */
   TM_FAULT_UNCLOSED, /* a quote that is not closed where its row or its file ends */
-  TM_FAULT_TOO_LONG, /* a row of 2 GB or more */
+  TM_FAULT_TOO_LONG, /* a record that is longer than the limit, which is `expected` */
   TM_FAULT_LINE,     /* a line that is no JSON object */
+  TM_FAULT_KEY,      /* a value of a JSON object whose key is not a column */
   TM_FAULT_KINDS
 };
 
@@ -37,11 +38,14 @@ struct tm_row_counts {
   int64_t dropped;                /* rows left out: ragged ones, lines that are no JSON */
   int64_t empty_lines;            /* which are no rows */
   int64_t faults[TM_FAULT_KINDS]; /* by kind: values, texts, rows */
+  char first_key[64];             /* of a KEY, as of a fault's text */
   struct tm_fault first;          /* kind NONE: there was none */
 };
 
 /* Counts it; keeps it when it is the first. */
 void tm_fault_note(struct tm_row_counts *counts, const struct tm_fault *fault);
+/* Into 64 bytes: one line, cut. */
+void tm_fault_text(char *out, const char *p, size_t n);
 /* For one that is already counted. */
 void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n);
 void tm_row_counts_add(struct tm_row_counts *to, const struct tm_row_counts *more);

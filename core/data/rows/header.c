@@ -1,6 +1,7 @@
 /* header.c - names out of the first row. */
 #include "data/rows/header.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -44,17 +45,68 @@ size_t tm_header_empty(const char *p, size_t n)
   return rows;
 }
 
-/* How many fields the row has, which is all of p[0 .. n). */
-static size_t count_fields(const struct tm_dialect *d, const char *p, size_t n)
+/* The first row, as it comes --------------------------------------------------------------------------------------- */
+
+void tm_first_row_begin(struct tm_first_row *f, const struct tm_dialect *d, int64_t from,
+                        size_t unit)
 {
-  struct tm_scan scan;
-  struct tm_marks marks = { 0 };
-  tm_scan_init(&scan, d, TM_SCAN_BEST);
-  tm_scan_fields(&scan, p, n, &marks);
-  size_t count = marks.at_len + (marks.rows_len == 0);
-  tm_marks_release(&marks);
-  return count;
+  *f = (struct tm_first_row) { .limits = &d->limits, .from = from, .unit = unit };
+  tm_scan_init(&f->scan, d, TM_SCAN_BEST);
 }
+
+/* Goes over text of the row. */
+static void count(struct tm_first_row *f, const char *p, size_t n)
+{
+  size_t len = tm_scan_count_fields(&f->scan, p, n, &f->fields, tm_max_columns(f->limits));
+  f->record += len;
+  f->text += len;
+  f->is_done = f->scan.rows > 0;
+}
+
+/* Goes over the empty lines that the file begins with, and the CRs behind them, which may be of one more. */
+static size_t skip_empty(struct tm_first_row *f, const char *p, size_t n)
+{
+  size_t at = 0;
+  for (; at < n && (p[at] == '\r' || p[at] == '\n'); at++) {
+    f->line += p[at] == '\n';
+    f->crs = p[at] == '\n' ? 0 : f->crs + 1;
+  }
+  f->text += at;
+  f->has_begun = at < n;
+  if (f->has_begun && f->crs > 0) { /* to the scan many are as one */
+    f->text--;
+    f->record = f->crs - 1;
+    count(f, "\r", 1);
+  }
+  return at;
+}
+
+/* Behind the last separator that is accepted the row goes on, with one field more. */
+static int check(const struct tm_first_row *f, struct tm_err *err)
+{
+  bool is_long = f->record > tm_max_record_size(f->limits) + 2; /* the line break */
+  bool is_broad = !f->is_done && f->fields >= tm_max_columns(f->limits);
+  if (!is_long && !is_broad)
+    return 0;
+  int rc = is_broad ? tm_refuse_columns(f->limits, err)
+                    : tm_refuse_record(f->limits, "a header or first row", err);
+  size_t at = is_broad ? f->text : f->text - f->record;
+  tm_err_wrap(err, "%s%s%sline %" PRId64 " (byte %" PRId64 ")", f->path ? "'" : "",
+              f->path ? f->path : "", f->path ? "', " : "", f->line + 1,
+              f->from + (int64_t)(at * f->unit));
+  return rc;
+}
+
+int tm_first_row_add(struct tm_first_row *f, const char *p, size_t n, struct tm_err *err)
+{
+  size_t at = f->has_begun ? 0 : skip_empty(f, p, n);
+  if (!f->has_begun || f->is_done)
+    return 0;
+  count(f, p + at, n - at);
+  return check(f, err);
+}
+
+/* Names -------------------------------------------------------------------------------------------------------------- */
 
 /* The fields of the row as text, through the reader of all other rows. */
 static void read_names(const struct tm_dialect *d, const char *p, size_t n, size_t count,
@@ -84,22 +136,24 @@ static void read_names(const struct tm_dialect *d, const char *p, size_t n, size
   tm_schema_release(&texts);
 }
 
-size_t tm_header_read(const struct tm_dialect *d, const char *p, size_t n, bool is_whole,
-                      bool has_header, struct tm_schema *names)
+int64_t tm_header_read(const struct tm_dialect *d, const char *p, size_t n, bool is_whole,
+                       bool has_header, struct tm_schema *names, struct tm_err *err)
 {
-  struct tm_scan scan;
+  struct tm_first_row row;
   size_t from = tm_header_empty(p, n);
-  tm_scan_init(&scan, d, TM_SCAN_BEST);
-  size_t len = tm_scan_rows(&scan, p + from, n - from, 1);
-  if (len == 0 || (scan.rows == 0 && !is_whole))
+  tm_first_row_begin(&row, d, 0, 1);
+  int rc = tm_first_row_add(&row, p, n, err);
+  if (rc < 0)
+    return rc;
+  if (row.record == 0 || (!row.is_done && !is_whole))
     return 0;
-  size_t count = count_fields(d, p + from, len);
+  size_t fields = row.fields + !row.is_done;
   if (has_header)
-    read_names(d, p + from, len, count, names);
+    read_names(d, p + from, row.record, fields, names);
   else
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < fields; i++)
       tm_schema_add(names, "", 0);
-  return has_header ? from + len : from;
+  return (int64_t)(has_header ? from + row.record : from);
 }
 
 void tm_header_map(const struct tm_schema *names, const struct tm_schema *schema, int32_t *fields)

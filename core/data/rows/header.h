@@ -6,6 +6,7 @@
 #define TM_DATA_ROWS_HEADER_H
 
 #include "data/rows/dialect.h"
+#include "data/rows/scan.h"
 #include "data/rows/schema.h"
 
 /* The bytes of the byte order mark at the beginning of a file of this encoding: 0, 2 or 3. For UTF-16, *big_endian is
@@ -20,9 +21,32 @@ size_t tm_header_empty(const char *p, size_t n);
  * empty and gets a column of strings for each field: named as the fields where the dialect has headers in this file
  * (`has_header`), else Column1, Column2, ... Returns the bytes up to the first row of values: of the header and of what is
  * empty before it; 0, and no names, when the row does not end within the bytes (and `is_whole`, that there are no more, is
- * false), or when there is no row. */
-size_t tm_header_read(const struct tm_dialect *d, const char *p, size_t n, bool is_whole,
-                      bool has_header, struct tm_schema *names);
+ * false), or when there is no row. TM_EINPUT, and no names: the row is longer or has more fields than the limits. The message
+ * begins with "line 1". */
+int64_t tm_header_read(const struct tm_dialect *d, const char *p, size_t n, bool is_whole,
+                       bool has_header, struct tm_schema *names, struct tm_err *err);
+
+/* The first row of a file, measured piece by piece: a row that exceeds the limits is never held.
+ *
+ * Steps: _begin; _add for each piece, until it is done, refused, or the file ends. The text is that of the file behind its byte
+ * order mark; of UTF-16, what tm_utf16_narrow() makes of it. */
+struct tm_first_row {
+  const char *path; /* for messages, or NULL; the caller's, set after _begin */
+  const struct tm_row_limits *limits;
+  struct tm_scan scan;
+  int64_t from;    /* byte of the file where the text began */
+  size_t unit;     /* bytes of the file for each byte of text */
+  uint64_t fields; /* whose ends have been seen */
+  size_t text;     /* bytes so far */
+  size_t record;   /* of these, the row with its line break */
+  size_t crs;      /* behind the last empty line: they are of the row, or of one more empty line */
+  int64_t line;    /* of the row, from 0 */
+  bool has_begun, is_done;
+};
+void tm_first_row_begin(struct tm_first_row *f, const struct tm_dialect *d, int64_t from,
+                        size_t unit);
+/* 0, or TM_EINPUT with a message that begins with path, line and byte. */
+int tm_first_row_add(struct tm_first_row *f, const char *p, size_t n, struct tm_err *err);
 
 /* The file of this number, from 0, in its dataset begins with a header. */
 bool tm_header_is_there(const struct tm_dialect *d, bool is_first_file);

@@ -1,6 +1,7 @@
 /* infer.c - what all texts of a column can be. */
 #include "data/rows/infer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,9 +10,7 @@
 #include "data/rows/value.h"
 
 #define BIT(type) (1u << (type))
-#define ALL                                                                                        \
-  (BIT(TM_COLUMN_BOOL) | BIT(TM_COLUMN_LONG) | BIT(TM_COLUMN_DOUBLE) | BIT(TM_COLUMN_DATETIME) |   \
-   BIT(TM_COLUMN_STRING))
+#define PIECE     ((size_t)256 << 10) /* bytes of rows that are looked at at once */
 
 static bool is_digit(char c)
 {
@@ -62,43 +61,61 @@ enum tm_column_type tm_infer_of_set(unsigned set)
   return TM_COLUMN_STRING;
 }
 
-static enum tm_column_type type_of(const struct tm_column *c)
+/* What the values of one more piece of the column can be. */
+static unsigned char narrow_set(unsigned set, const struct tm_column *c)
 {
-  unsigned set = ALL;
-  bool has_value = false;
   for (int64_t row = 0; row < c->len; row++) {
     size_t n;
     const char *p = tm_column_string(c, row, &n);
     if (tm_column_is_null(c, row))
       continue;
-    has_value = true;
-    set &= tm_infer_text(p, n);
+    set = set == 0 ? tm_infer_text(p, n) : set & tm_infer_text(p, n);
   }
-  return has_value ? tm_infer_of_set(set) : TM_COLUMN_STRING;
+  return (unsigned char)set;
+}
+
+/* Some whole rows at a time: of many columns, a frame of all rows would take too much memory. sets[i]: 0, no value yet. */
+static void infer_rows(struct tm_delimited *reader, const char *p, size_t n, bool is_whole,
+                       unsigned char *sets)
+{
+  struct tm_arena arena = { 0 };
+  struct tm_data_frame frame;
+  struct tm_err err = TM_ERR_NONE;
+  size_t at = 0, most = PIECE;
+  while (at < n) {
+    size_t left = n - at, len = left < most ? left : most;
+    tm_arena_clear(&arena);
+    tm_delimited_begin(reader, &arena, &(struct tm_delimited_source) { .at = 0 });
+    int64_t got = tm_delimited_add(reader, p + at, len, is_whole && len == left, &err);
+    if (got < 0 || (got == 0 && len == left))
+      break;
+    tm_delimited_end(reader, &frame);
+    for (size_t i = 0; i < frame.n; i++)
+      sets[i] = narrow_set(sets[i], &frame.columns[i]);
+    at += (size_t)got;
+    most = got == 0 ? most * 2 : PIECE;
+  }
+  tm_arena_release(&arena);
 }
 
 void tm_infer_types(const struct tm_dialect *d, const char *p, size_t n, bool is_whole,
                     struct tm_schema *schema)
 {
   struct tm_scan scan;
-  struct tm_arena arena = { 0 };
   struct tm_dialect lenient = *d;
-  struct tm_data_frame frame;
-  struct tm_err err = TM_ERR_NONE;
+  unsigned char *sets = tm_xcalloc(schema->len, sizeof *sets);
   lenient.ragged = TM_RAGGED_NULL;
   lenient.misfit = TM_MISFIT_NULL;
   lenient.empty_as_string = false;
   tm_scan_init(&scan, d, TM_SCAN_BEST);
   size_t len = tm_scan_rows(&scan, p, n, TM_INFER_ROWS);
   struct tm_delimited *reader = tm_delimited_new(&lenient, schema, TM_SCAN_BEST);
-  tm_delimited_begin(reader, &arena, &(struct tm_delimited_source) { .at = 0 });
-  tm_delimited_add(reader, p, len, is_whole || scan.rows == TM_INFER_ROWS, &err);
-  tm_delimited_end(reader, &frame);
-  for (size_t i = 0; i < frame.n; i++)
+  infer_rows(reader, p, len, is_whole || scan.rows == TM_INFER_ROWS, sets);
+  for (size_t i = 0; i < schema->len; i++)
     if (!schema->columns[i].of_file)
-      schema->columns[i].type = type_of(&frame.columns[i]);
+      schema->columns[i].type = sets[i] == 0 ? TM_COLUMN_STRING : tm_infer_of_set(sets[i]);
   tm_delimited_free(reader);
-  tm_arena_release(&arena);
+  free(sets);
 }
 
 int tm_infer_set(struct tm_schema *schema, const struct tm_column_setting *settings, size_t len,

@@ -2,6 +2,7 @@
  *
  *  (1) A line adds a value to every column that is read, or to none: nothing is added before the whole line has been read.
  *  (2) Keys mostly come in the order of the line before: key i is first looked for where key i of that line was.
+ *  (3) No more of a line than the limit is held: one that proves longer is dropped up to its line break as it comes.
  */
 #include "data/rows/json_lines.h"
 
@@ -9,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
-#include "data/rows/infer.h"
 #include "data/rows/json_scan.h"
 #include "data/rows/text.h"
 #include "data/rows/value.h"
@@ -21,7 +20,6 @@
 struct tm_json_lines {
   struct tm_json_lines_options options;
   const struct tm_schema *schema;
-  struct tm_map columns; /* by name */
   size_t *name_lens;
   int32_t order[KEYS_KEPT]; /* keeps (2): column of key i, -1: none */
   struct tm_slice *values;  /* of the line at hand, by column */
@@ -31,6 +29,8 @@ struct tm_json_lines {
   struct tm_row_counts counts;
   struct tm_fault fault;
   struct tm_buf text, key;
+  size_t max_line; /* bytes */
+  bool is_in_long; /* the text goes on in a line that is dropped: keeps (3) */
 };
 
 struct tm_json_lines *tm_json_lines_new(const struct tm_json_lines_options *options,
@@ -38,14 +38,12 @@ struct tm_json_lines *tm_json_lines_new(const struct tm_json_lines_options *opti
 {
   struct tm_json_lines *j = TM_NEW(struct tm_json_lines);
   j->options = *options;
+  j->max_line = tm_max_record_size(&options->limits);
   j->schema = schema;
   j->values = tm_xcalloc(schema->len, sizeof *j->values);
   j->name_lens = tm_xcalloc(schema->len, sizeof *j->name_lens);
-  for (size_t i = 0; i < schema->len; i++) {
+  for (size_t i = 0; i < schema->len; i++)
     j->name_lens[i] = strlen(schema->columns[i].name);
-    if (!schema->columns[i].of_file)
-      *tm_map_add(&j->columns, schema->columns[i].name, j->name_lens[i], NULL) = i;
-  }
   memset(j->order, 0xff, sizeof j->order);
   return j;
 }
@@ -54,7 +52,6 @@ void tm_json_lines_free(struct tm_json_lines *j)
 {
   if (j == NULL)
     return;
-  tm_map_release(&j->columns);
   free(j->values);
   free(j->name_lens);
   tm_buf_release(&j->text);
@@ -68,6 +65,7 @@ void tm_json_lines_begin(struct tm_json_lines *j, struct tm_arena *arena, int64_
   tm_schema_begin_frame(j->schema, &j->builder, arena);
   j->at = at;
   j->of_file = values;
+  j->is_in_long = false;
   j->counts = (struct tm_row_counts) { 0 };
   j->fault = (struct tm_fault) { 0 };
 }
@@ -91,7 +89,9 @@ const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j)
 static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, const char *p,
                 size_t n, bool is_error, struct tm_err *err)
 {
-  struct tm_fault fault = { .kind = kind, .at = j->at, .column = column };
+  struct tm_fault fault = {
+    .kind = kind, .at = j->at, .column = column, .expected = (int64_t)j->max_line
+  };
   if (is_error || j->counts.first.kind == TM_FAULT_NONE)
     tm_fault_set_text(&fault, p, n);
   tm_fault_note(&j->counts, &fault);
@@ -103,14 +103,6 @@ static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, c
   int rc = tm_err_set(err, TM_EDAMAGE, "%s", tm_buf_str(&words));
   tm_buf_release(&words);
   return rc;
-}
-
-/* Bytes of the file that this text takes: of two each for a unit of UTF-16, of one each for a character. */
-static int64_t size_in_file(const struct tm_json_lines *j, const char *p, size_t n)
-{
-  if (j->options.encoding == TM_ENCODING_UTF8)
-    return (int64_t)n;
-  return tm_utf16_size(p, n) / (j->options.encoding == TM_ENCODING_UTF16 ? 1 : 2);
 }
 
 /* Lines -------------------------------------------------------------------------------------------------------------- */
@@ -129,15 +121,18 @@ static int32_t find_column(struct tm_json_lines *j, size_t i, const struct tm_sl
   if (guess >= 0 && j->name_lens[guess] == n &&
       memcmp(j->schema->columns[guess].name, name, n) == 0)
     return guess;
-  const uint64_t *at = tm_map_find(&j->columns, name, n);
-  guess = at == NULL ? -1 : (int32_t)*at;
+  guess = (int32_t)tm_schema_find(j->schema, name, n);
+  if (guess >= 0 && j->schema->columns[guess].of_file)
+    guess = -1;
   if (i < KEYS_KEPT)
     j->order[i] = guess;
   return guess;
 }
 
-/* All values of the line. False: it is no object. */
-static bool read_line(struct tm_json_lines *j, const char *p, const char *end)
+/* All values of the line, and how many of them have no column; `unknown` is the first of their keys. False: the line is not
+ * an object. */
+static bool read_line(struct tm_json_lines *j, const char *p, const char *end, int64_t *unknowns,
+                      struct tm_slice *unknown)
 {
   struct tm_slice key, value;
   p = tm_json_scan_blanks(p, end);
@@ -151,6 +146,8 @@ static bool read_line(struct tm_json_lines *j, const char *p, const char *end)
     int32_t column = find_column(j, i, &key);
     if (column >= 0)
       j->values[column] = value;
+    else if ((*unknowns)++ == 0)
+      *unknown = key;
   }
 }
 
@@ -257,17 +254,41 @@ static int add_of_file(struct tm_json_lines *j, size_t column, struct tm_err *er
   return add_value(j, column, &v, err);
 }
 
+/* Values whose keys are not columns are left out, and counted. */
+static void note_keys(struct tm_json_lines *j, int64_t n, const struct tm_slice *first)
+{
+  tm_buf_clear(&j->key);
+  tm_json_unescape(&j->key, first);
+  if (j->counts.faults[TM_FAULT_KEY] == 0)
+    tm_fault_text(j->counts.first_key, tm_buf_str(&j->key), j->key.len);
+  note(j, TM_FAULT_KEY, -1, tm_buf_str(&j->key), j->key.len, false, NULL);
+  j->counts.faults[TM_FAULT_KEY] += n - 1;
+}
+
+/* A line that is longer than the limit is dropped, or ends the reading. */
+static int refuse_long(struct tm_json_lines *j, const char *p, size_t n, struct tm_err *err)
+{
+  j->counts.dropped += j->options.drop_invalid;
+  return note(j, TM_FAULT_TOO_LONG, -1, p, n, !j->options.drop_invalid, err);
+}
+
 static int add_line(struct tm_json_lines *j, const char *p, size_t n, struct tm_err *err)
 {
+  int64_t unknowns = 0;
+  struct tm_slice unknown;
   int rc = 0;
+  if (n > j->max_line && n - (p[n - 1] == '\r') > j->max_line)
+    return refuse_long(j, p, n, err);
   if (tm_json_scan_blanks(p, p + n) == p + n) {
     j->counts.empty_lines++;
     return 0;
   }
-  if (!read_line(j, p, p + n)) {
+  if (!read_line(j, p, p + n, &unknowns, &unknown)) {
     j->counts.dropped += j->options.drop_invalid;
     return note(j, TM_FAULT_LINE, -1, p, n, !j->options.drop_invalid, err);
   }
+  if (unknowns > 0)
+    note_keys(j, unknowns, &unknown);
   for (size_t i = 0; i < j->schema->len && rc == 0; i++) /* keeps (1) */
     if (!j->builder.columns[i].is_left_out)
       rc = j->schema->columns[i].of_file ? add_of_file(j, i, err)
@@ -276,113 +297,33 @@ static int add_line(struct tm_json_lines *j, const char *p, size_t n, struct tm_
   return rc;
 }
 
+/* The rest of a line that is dropped: its bytes, as far as they are there. */
+static size_t skip_long(struct tm_json_lines *j, const char *p, size_t n)
+{
+  const char *end = memchr(p, '\n', n);
+  size_t len = end == NULL ? n : (size_t)(end - p) + 1;
+  j->is_in_long = end == NULL;
+  j->at += tm_rows_size_in_file(j->options.encoding, p, len);
+  return len;
+}
+
 int64_t tm_json_lines_add(struct tm_json_lines *j, const char *p, size_t n, bool is_last,
                           struct tm_err *err)
 {
-  size_t at = 0;
+  size_t at = j->is_in_long && n > 0 ? skip_long(j, p, n) : 0;
   while (at < n) {
     const char *line = memchr(p + at, '\n', n - at);
-    if (line == NULL && !is_last)
-      break;
     size_t len = line == NULL ? n - at : (size_t)(line - p) - at;
-    int rc = add_line(j, p + at, len, err);
+    bool is_cut_off = line == NULL && !is_last;
+    if (is_cut_off && len <= j->max_line + 1) /* the last byte may be a CR */
+      break;
+    int rc = is_cut_off ? refuse_long(j, p + at, len, err) : add_line(j, p + at, len, err);
     if (rc < 0)
       return rc;
+    j->is_in_long = is_cut_off;
     len += line != NULL;
-    j->at += size_in_file(j, p + at, len);
+    j->at += tm_rows_size_in_file(j->options.encoding, p + at, len);
     at += len;
   }
   return (int64_t)at;
-}
-
-/* Types -------------------------------------------------------------------------------------------------------------- */
-
-#define BIT(type) (1u << (type))
-
-static unsigned types_of(const struct tm_slice *v)
-{
-  int64_t i;
-  double x;
-  switch (v->kind) {
-  case TM_SLICE_TRUE:
-  case TM_SLICE_FALSE: return BIT(TM_COLUMN_BOOL) | BIT(TM_COLUMN_STRING);
-  case TM_SLICE_NUMBER:
-    if (tm_value_long(v->p, v->n, &i))
-      return BIT(TM_COLUMN_LONG) | BIT(TM_COLUMN_DOUBLE) | BIT(TM_COLUMN_STRING);
-    return tm_value_double(v->p, v->n, &x) ? BIT(TM_COLUMN_DOUBLE) | BIT(TM_COLUMN_STRING)
-                                           : BIT(TM_COLUMN_STRING);
-  case TM_SLICE_STRING:
-    return tm_value_datetime(v->p, v->n, &i) ? BIT(TM_COLUMN_DATETIME) | BIT(TM_COLUMN_STRING)
-                                             : BIT(TM_COLUMN_STRING);
-  default: return BIT(TM_COLUMN_STRING);
-  }
-}
-
-struct keys {
-  struct tm_schema *schema;
-  struct TM_ARRAY(unsigned) sets; /* 0: nulls alone so far */
-  struct tm_buf name;
-};
-
-/* The column of a key, which is made when it is new; -1: it has no name, or one with a NUL. */
-static long key_column(struct keys *k, size_t i, const struct tm_slice *key)
-{
-  if (i < k->schema->len && !key->has_escapes && /* mostly key i is column i */
-      strncmp(k->schema->columns[i].name, key->p, key->n) == 0 &&
-      k->schema->columns[i].name[key->n] == '\0')
-    return (long)i;
-  tm_buf_clear(&k->name);
-  tm_json_unescape(&k->name, key);
-  size_t n = strnlen(tm_buf_str(&k->name), k->name.len);
-  if (n < k->name.len || n == 0)
-    return -1;
-  long at = tm_schema_find(k->schema, k->name.data, n);
-  if (at >= 0)
-    return at;
-  tm_schema_add(k->schema, k->name.data, n);
-  *TM_ARRAY_ADD(&k->sets) = 0;
-  return (long)k->schema->len - 1;
-}
-
-static void infer_value(struct keys *k, long column, const struct tm_slice *value)
-{
-  unsigned set = column < 0 ? 0 : k->sets.at[column];
-  if (column < 0 || value->kind == TM_SLICE_NULL || set == BIT(TM_COLUMN_STRING))
-    return;
-  unsigned types = types_of(value);
-  k->sets.at[column] = set == 0 ? types : set & types;
-}
-
-static bool infer_line(struct keys *k, const char *p, const char *end)
-{
-  struct tm_slice key, value, all;
-  p = tm_json_scan_blanks(p, end);
-  const char *behind = p < end && *p == '{' ? tm_json_scan(p, end, &all) : NULL;
-  if (behind == NULL || tm_json_scan_blanks(behind, end) != end)
-    return false;
-  for (size_t i = 0;; i++) {
-    p = tm_json_scan_member(p, end, i == 0, &key, &value);
-    if (p == NULL || key.kind == TM_SLICE_NONE)
-      return true;
-    infer_value(k, key_column(k, i, &key), &value);
-  }
-}
-
-void tm_json_lines_infer(const char *p, size_t n, bool is_whole, int64_t rows,
-                         struct tm_schema *schema)
-{
-  struct keys k = { .schema = schema };
-  size_t at = 0;
-  while (at < n && rows > 0) {
-    const char *line = memchr(p + at, '\n', n - at);
-    if (line == NULL && !is_whole)
-      break;
-    const char *end = line == NULL ? p + n : line;
-    rows -= infer_line(&k, p + at, end);
-    at = (size_t)(end - p) + 1;
-  }
-  for (size_t i = 0; i < schema->len; i++)
-    schema->columns[i].type = k.sets.at[i] == 0 ? TM_COLUMN_STRING : tm_infer_of_set(k.sets.at[i]);
-  TM_ARRAY_RELEASE(&k.sets);
-  tm_buf_release(&k.name);
 }

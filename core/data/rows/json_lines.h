@@ -1,7 +1,7 @@
 /* json_lines.h - lines of JSON objects to the columns of a frame. Pure: bytes in, a frame out.
  *
- * A key is the column of that name. A key that a line has not, or whose value is null, is null; a key that is no column is
- * left out. Line breaks are LF or CR LF; empty lines are no rows. Values go to columns so:
+ * A key is the column of that name. A column whose key a line lacks is null there, as is one whose value is null. A value
+ * whose key is not a column is left out and counted. Line breaks are LF or CR LF; empty lines are no rows. Values go to columns so:
  *
  *   column     takes
  *   bool       true, false
@@ -11,9 +11,9 @@
  *   datetime   strings in ISO 8601 or the column's formats; numbers: seconds since the epoch
  *
  * Anything else does not fit: null and counted, or an error, as for delimited text. Of equal keys the last counts.
- * A line that is no JSON object is dropped and counted, or an error.
+ * A line that is not a JSON object, or is longer than the limit, is dropped and counted, or an error.
  *
- * The steps are those of delimited.h.
+ * The steps are those of delimited.h. json_infer.h finds the columns.
  */
 #ifndef TM_DATA_ROWS_JSON_LINES_H
 #define TM_DATA_ROWS_JSON_LINES_H
@@ -29,6 +29,7 @@ struct tm_json_lines_options {
   enum tm_misfit misfit;
   enum tm_encoding
       encoding; /* that the file has; the text is given as UTF-8. For places in messages */
+  struct tm_row_limits limits;
 };
 
 struct tm_json_lines;
@@ -45,10 +46,5 @@ int64_t tm_json_lines_add(struct tm_json_lines *j, const char *p, size_t n, bool
 void tm_json_lines_end(struct tm_json_lines *j, struct tm_data_frame *out);
 const struct tm_row_counts *tm_json_lines_counts(const struct tm_json_lines *j);
 const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j);
-
-/* The columns that the first `rows` objects of p[0 .. n) have, in the order in which their keys are first seen; lines that
- * are no objects are passed over. `schema` is empty. A column of objects, arrays or values of different types is string. */
-void tm_json_lines_infer(const char *p, size_t n, bool is_whole, int64_t rows,
-                         struct tm_schema *schema);
 
 #endif

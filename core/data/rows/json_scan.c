@@ -228,6 +228,40 @@ const char *tm_json_scan_member(const char *p, const char *end, bool is_first, s
   return p == NULL ? NULL : tm_json_scan(p, end, value);
 }
 
+const char *tm_json_scan_item(const char *p, const char *end, bool is_first, struct tm_slice *item)
+{
+  *item = (struct tm_slice) { .kind = TM_SLICE_NONE };
+  if (is_first && (p == end || *p != '['))
+    return NULL;
+  p = tm_json_scan_blanks(p + is_first, end);
+  if (p < end && *p == ']')
+    return p + 1;
+  if (!is_first) {
+    if (p == end || *p != ',')
+      return NULL;
+    p = tm_json_scan_blanks(p + 1, end);
+  }
+  return tm_json_scan(p, end, item);
+}
+
+bool tm_json_scan_find(const char *p, const char *end, const char *name, struct tm_slice *value)
+{
+  struct tm_slice all, key, one;
+  bool is_found = false;
+  p = tm_json_scan_blanks(p, end);
+  const char *behind = tm_json_scan(p, end, &all);
+  if (behind == NULL || all.kind != TM_SLICE_OBJECT || tm_json_scan_blanks(behind, end) != end)
+    return false;
+  for (bool is_first = true; !is_found; is_first = false) {
+    p = tm_json_scan_member(p, end, is_first, &key, &one);
+    if (p == NULL || key.kind == TM_SLICE_NONE)
+      return false;
+    is_found = key.n == strlen(name) && memcmp(key.p, name, key.n) == 0;
+  }
+  *value = one;
+  return true;
+}
+
 static unsigned unit_at(const char *p)
 {
   unsigned x = 0;

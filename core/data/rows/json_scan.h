@@ -38,6 +38,11 @@ const char *tm_json_scan_blanks(const char *p, const char *end);
  * the end of the object key->kind is NONE. */
 const char *tm_json_scan_member(const char *p, const char *end, bool is_first, struct tm_slice *key,
                                 struct tm_slice *value);
+/* The next item of an array, likewise; at its end item->kind is NONE. */
+const char *tm_json_scan_item(const char *p, const char *end, bool is_first, struct tm_slice *item);
+/* The value of the object's first member of this name, which has no escapes. False: there is none, or the text is not an
+ * object and nothing else. */
+bool tm_json_scan_find(const char *p, const char *end, const char *name, struct tm_slice *value);
 /* The string without escapes; half a surrogate pair becomes U+FFFD. */
 void tm_json_unescape(struct tm_buf *out, const struct tm_slice *string);
 

@@ -3,7 +3,7 @@
  *    stream -> piece (1 MB, behind what the last one left) -> [UTF-16 to UTF-8] -> parser -> frame
  *
  *  (1) What the parser has not taken stands in front of the next piece. When a piece is not enough for one row, the next one
- *      is twice as large.
+ *      is twice as large, but no larger than the longest row that is accepted: the parser refuses what is longer.
  */
 #include "data/rows/reader.h"
 
@@ -14,14 +14,12 @@
 #include "base/mem.h"
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
-#include "data/rows/infer.h"
 #include "data/rows/json_lines.h"
 #include "data/rows/lines.h"
+#include "data/rows/sample.h"
 #include "data/rows/text.h"
 
 #define PIECE      ((size_t)1 << 20)
-#define SAMPLE     ((size_t)256 << 10) /* the first look at a file, for its header and types */
-#define SAMPLE_MAX ((size_t)256 << 20)
 #define HEAD_LINES ((size_t)64 << 10) /* in which empty lines before a header are counted */
 
 struct tm_rows_reader {
@@ -42,8 +40,7 @@ struct tm_rows_reader *tm_rows_reader_new(const struct tm_rows_options *options,
                                           const struct tm_schema *schema)
 {
   struct tm_rows_reader *r = TM_NEW(struct tm_rows_reader);
-  struct tm_json_lines_options json = { options->drop_invalid, options->dialect.misfit,
-                                        options->dialect.encoding };
+  struct tm_json_lines_options json = tm_rows_json_options(options);
   r->options = *options;
   r->schema = schema;
   if (options->format == TM_ROWS_JSON_LINES)
@@ -51,6 +48,14 @@ struct tm_rows_reader *tm_rows_reader_new(const struct tm_rows_options *options,
   else
     r->delimited = tm_delimited_new(&r->options.dialect, schema, TM_SCAN_BEST);
   return r;
+}
+
+struct tm_json_lines_options tm_rows_json_options(const struct tm_rows_options *o)
+{
+  return (struct tm_json_lines_options) { .drop_invalid = o->drop_invalid,
+                                          .misfit = o->dialect.misfit,
+                                          .encoding = o->dialect.encoding,
+                                          .limits = o->dialect.limits };
 }
 
 void tm_rows_reader_free(struct tm_rows_reader *r)
@@ -72,82 +77,18 @@ const struct tm_row_counts *tm_rows_reader_counts(const struct tm_rows_reader *r
   return r->json != NULL ? tm_json_lines_counts(r->json) : tm_delimited_counts(r->delimited);
 }
 
-/* The beginning of a file -------------------------------------------------------------------------------------------- */
-
-struct head {
-  struct tm_buf text; /* UTF-8, behind the byte order mark */
-  int64_t mark;       /* bytes of that */
-  bool is_whole, big_endian;
-};
-
-static void convert(struct tm_buf *out, const char *p, size_t n, bool big_endian, bool is_last)
-{
-  struct tm_utf16 u = { .big_endian = big_endian };
-  size_t bad = 0;
-  tm_utf16_add(&u, out, p, n, &bad);
-  if (is_last)
-    tm_utf16_end(&u, out, &bad);
-}
-
-static int read_head(const struct tm_rows_options *o, const struct tm_rows_file *file, size_t n,
-                     struct head *out, struct tm_err *err)
-{
-  struct tm_buf raw = TM_BUF_NONE;
-  struct tm_stream *s = file->stream;
-  int64_t got = s->read(s, tm_buf_extend(&raw, n), n, 0, err);
-  if (got >= 0 && tm_header_check_mark(o->dialect.encoding, raw.data, (size_t)got, err) < 0)
-    got = tm_err_wrap(err, "'%s'", file->path);
-  if (got >= 0) {
-    size_t len = (size_t)got,
-           mark = tm_header_mark(o->dialect.encoding, raw.data, len, &out->big_endian);
-    out->mark = (int64_t)mark;
-    out->is_whole = len < n;
-    tm_buf_clear(&out->text);
-    if (o->dialect.encoding == TM_ENCODING_UTF16)
-      convert(&out->text, raw.data + mark, len - mark, out->big_endian, out->is_whole);
-    else if (o->format == TM_ROWS_JSON_LINES && o->dialect.encoding != TM_ENCODING_UTF8)
-      tm_rows_add_utf8(&out->text, o->dialect.encoding, raw.data + mark, len - mark);
-    else
-      tm_buf_add(&out->text, raw.data + mark, len - mark);
-  }
-  tm_buf_release(&raw);
-  return got < 0 ? (int)got : 0;
-}
-
-/* The header, with as much of the file as it takes. Returns its bytes in head->text. */
-static int64_t read_header(const struct tm_rows_options *o, const struct tm_rows_file *file,
-                           struct head *head, struct tm_schema *names, struct tm_err *err)
-{
-  for (size_t n = SAMPLE;; n *= 4) {
-    int rc = read_head(o, file, n, head, err);
-    if (rc < 0)
-      return rc;
-    size_t len =
-        tm_header_read(&o->dialect, tm_buf_str(&head->text), head->text.len, head->is_whole,
-                       tm_header_is_there(&o->dialect, file->is_first), names);
-    if (names->len > 0 || head->is_whole)
-      return (int64_t)len;
-    if (n >= SAMPLE_MAX)
-      return tm_err_set(
-          err, TM_EDAMAGE,
-          "'%s': the first row has more than %zu MB; is there a quote in it that is not "
-          "closed?",
-          file->path, SAMPLE_MAX >> 20);
-  }
-}
-
 /* What is known of a file is kept until another one is read. */
 static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *file,
                         struct tm_err *err)
 {
-  struct head head = { .mark = 0 };
+  struct tm_sample head = { .is_whole = false };
   struct tm_schema names = { 0 };
   bool has_own = r->json == NULL && r->options.dialect.header == TM_HEADER_DIFFERENT;
   bool is_utf16 = r->options.dialect.encoding == TM_ENCODING_UTF16;
   if ((!has_own && !is_utf16) || (r->head_path != NULL && strcmp(r->head_path, file->path) == 0))
     return 0;
-  int64_t rc = has_own ? read_header(&r->options, file, &head, &names, err)
-                       : read_head(&r->options, file, 4, &head, err);
+  int64_t rc = has_own ? tm_sample_read_header(&head, &r->options, file, &names, err)
+                       : tm_sample_read(&head, &r->options, file, 4, err);
   if (rc >= 0) {
     free(r->head_path);
     free(r->fields);
@@ -159,44 +100,7 @@ static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *fil
       tm_header_map(&names, r->schema, r->fields);
   }
   tm_schema_release(&names);
-  tm_buf_release(&head.text);
-  return rc < 0 ? (int)rc : 0;
-}
-
-/* The next file says more of such columns: their names again, and what they hold. */
-static bool has_header_alone(const struct tm_rows_options *o, const struct head *head,
-                             size_t header)
-{
-  const char *rows = tm_buf_str(&head->text) + header;
-  return head->is_whole && tm_header_is_there(&o->dialect, false) &&
-         tm_header_empty(rows, head->text.len - header) == head->text.len - header;
-}
-
-int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_file *file,
-                        bool infer, const struct tm_column_setting *settings, size_t settings_len,
-                        struct tm_schema *out, struct tm_err *err)
-{
-  struct head head = { .mark = 0 };
-  int64_t rc = 0;
-  if (o->format == TM_ROWS_DELIMITED) {
-    rc = read_header(o, file, &head, out, err);
-    if (rc >= 0 && has_header_alone(o, &head, (size_t)rc))
-      tm_schema_release(out);
-    else if (rc >= 0 && infer)
-      tm_infer_types(&o->dialect, tm_buf_str(&head.text) + rc, head.text.len - (size_t)rc,
-                     head.is_whole, out);
-  } else {
-    rc = read_head(o, file, SAMPLE, &head, err);
-    for (size_t n = SAMPLE * 4; rc >= 0 && !head.is_whole && n <= SAMPLE_MAX &&
-                                memchr(tm_buf_str(&head.text), '\n', head.text.len) == NULL;
-         n *= 4)
-      rc = read_head(o, file, n, &head, err);
-    if (rc >= 0)
-      tm_json_lines_infer(tm_buf_str(&head.text), head.text.len, head.is_whole, TM_INFER_ROWS, out);
-  }
-  tm_buf_release(&head.text);
-  if (rc >= 0 && out->len > 0)
-    rc = tm_infer_set(out, settings, settings_len, err);
+  tm_sample_release(&head);
   return rc < 0 ? (int)rc : 0;
 }
 
@@ -205,17 +109,17 @@ int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_fi
 /* Line breaks before the first row of values, or -1: of the header and of what is empty before it. */
 static int64_t breaks_of_head(struct tm_rows_reader *r, const struct tm_rows_file *file)
 {
-  struct head head = { .mark = 0 };
+  struct tm_sample head = { .is_whole = false };
   int64_t breaks = -1;
   if (!tm_header_is_there(&r->options.dialect, file->is_first))
     return 0;
-  if (read_head(&r->options, file, HEAD_LINES, &head, NULL) == 0) {
+  if (tm_sample_read(&head, &r->options, file, HEAD_LINES, NULL) == 0) {
     size_t empty = tm_header_empty(tm_buf_str(&head.text), head.text.len);
     for (size_t i = 0; i < empty; i++)
       breaks += head.text.data[i] == '\n';
     breaks = empty < head.text.len ? breaks + 2 : -1;
   }
-  tm_buf_release(&head.text);
+  tm_sample_release(&head);
   return breaks;
 }
 
@@ -326,6 +230,15 @@ static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file,
   return 0;
 }
 
+/* Keeps (1). An even number of bytes, for UTF-16. */
+static size_t next_piece(const struct tm_rows_reader *r)
+{
+  size_t longest = tm_max_record_size(&r->options.dialect.limits), piece = r->text.len;
+  if (longest > r->text.len && longest - r->text.len < piece)
+    piece = longest - r->text.len;
+  return piece > PIECE ? piece & ~(size_t)1 : PIECE;
+}
+
 int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *file,
                         const struct tm_range *range, struct tm_arena *arena,
                         struct tm_data_frame *out, struct tm_err *err)
@@ -338,7 +251,7 @@ int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *fil
   begin(r, file, range, arena);
   tm_buf_clear(&r->text);
   for (int64_t at = range->begin; at < range->end;) {
-    size_t piece = r->text.len > PIECE ? r->text.len & ~(size_t)1 : PIECE; /* keeps (1) */
+    size_t piece = next_piece(r);
     bool is_last = range->end - at <= (int64_t)piece;
     size_t n = is_last ? (size_t)(range->end - at) : piece;
     rc = read_piece(r, file, &u, n, at, is_last, err);

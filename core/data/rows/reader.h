@@ -2,7 +2,7 @@
  *
  * Steps: tm_rows_reader_new() once, with what the definition says and the schema of the job; then for each range
  * tm_rows_reader_read(), with a stream of its file. A frame lives in the caller's arena. Memory besides: one piece of
- * 1 MB, or the longest row. Used by one thread.
+ * 1 MB, or the longest row, which the dialect limits. Used by one thread.
  */
 #ifndef TM_DATA_ROWS_READER_H
 #define TM_DATA_ROWS_READER_H
@@ -12,6 +12,7 @@
 #include "data/rows/borders.h"
 #include "data/rows/dialect.h"
 #include "data/rows/fault.h"
+#include "data/rows/json_lines.h"
 #include "data/rows/schema.h"
 #include "data/rows/stream.h"
 
@@ -23,8 +24,12 @@ enum tm_rows_format {
 
 struct tm_rows_options {
   enum tm_rows_format format;
-  struct tm_dialect dialect; /* of JSON lines: encoding and misfit count, and drop_invalid */
-  bool drop_invalid;         /* of JSON lines */
+  struct tm_dialect
+      dialect;       /* of JSON lines: encoding, misfit and limits count, and what follows */
+  bool drop_invalid; /* of JSON lines */
+  const char *const *
+      columns; /* of JSON lines: keys that are columns also where the first objects lack them; the caller's */
+  size_t columns_len;
 };
 
 /* The file that a range is of. */
@@ -34,6 +39,9 @@ struct tm_rows_file {
   bool is_first;             /* of its dataset */
   const char *const *values; /* by column of the schema, for those that are of_file; or NULL */
 };
+
+/* What its readers of JSON lines take of it. */
+struct tm_json_lines_options tm_rows_json_options(const struct tm_rows_options *options);
 
 struct tm_rows_reader;
 
@@ -52,12 +60,5 @@ const struct tm_row_counts *tm_rows_reader_counts(const struct tm_rows_reader *r
  * the line (lines.h). Nothing is added when nothing was wrong. */
 void tm_rows_reader_words(struct tm_rows_reader *r, const struct tm_rows_file *file,
                           struct tm_buf *out);
-
-/* The schema of a dataset from its first file: names, and with `infer` types, from its first rows. `settings` (NULL: none)
- * go over it; see infer.h. A file without any row gives no columns: ask the next one. */
-struct tm_column_setting;
-int tm_rows_find_schema(const struct tm_rows_options *options, const struct tm_rows_file *file,
-                        bool infer, const struct tm_column_setting *settings, size_t settings_len,
-                        struct tm_schema *out, struct tm_err *err);
 
 #endif

@@ -120,6 +120,15 @@ static inline bool step(struct tm_scan *s, char c)
   return true;
 }
 
+size_t tm_scan_count_fields(struct tm_scan *s, const char *p, size_t n, uint64_t *fields,
+                            uint64_t until)
+{
+  size_t at = 0;
+  while (at < n && s->rows == 0 && *fields < until)
+    *fields += step(s, p[at++]);
+  return at;
+}
+
 size_t tm_scan_bytes_rows(struct tm_scan *s, const char *p, size_t n, uint64_t until)
 {
   size_t at = 0;

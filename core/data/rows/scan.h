@@ -60,6 +60,12 @@ const char *tm_scan_name(const struct tm_scan *s); /* "avx2", "sse2", "bytes" */
  * is). Returns how many bytes it went over; n when that row does not end in them. */
 size_t tm_scan_rows(struct tm_scan *s, const char *p, size_t n, uint64_t until);
 
+/* Counts the fields of one row and keeps none of it, byte by byte: for a first row of any length. Goes over up to n bytes,
+ * and stops right behind the row's line break, when s->rows is 1, or behind the field that makes `*fields` equal to
+ * `until`. Returns the bytes. At the end of a file, the last field has no end and is not counted. */
+size_t tm_scan_count_fields(struct tm_scan *s, const char *p, size_t n, uint64_t *fields,
+                            uint64_t until);
+
 /* The fields of p[0 .. n), n < 4 GB, which begins with a row; marks are counted from p and replaced. */
 void tm_scan_fields(struct tm_scan *s, const char *p, size_t n, struct tm_marks *out);
 

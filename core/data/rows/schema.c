@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/json.h"
 #include "base/text.h"
+#include "data/rows/json_scan.h"
 #include "data/rows/value.h"
 
 #define SUFFIX_SHIFT 32
@@ -79,14 +81,23 @@ static char *free_name(struct tm_schema *s, const char *name, size_t name_len)
   return tried;
 }
 
-struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len)
+static struct tm_schema_column *add_column(struct tm_schema *s, char *unique)
 {
-  char *unique = free_name(s, name, name_len);
   tm_array_reserve((void **)&s->columns, s->len + 1, &s->cap, sizeof *s->columns);
   struct tm_schema_column *c = &s->columns[s->len++];
   *c = (struct tm_schema_column) { .name = unique, .type = TM_COLUMN_STRING };
   *tm_map_add(&s->by_name, unique, strlen(unique), NULL) = s->len - 1;
   return c;
+}
+
+struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len)
+{
+  return add_column(s, free_name(s, name, name_len));
+}
+
+struct tm_schema_column *tm_schema_add_exact(struct tm_schema *s, const char *name, size_t name_len)
+{
+  return add_column(s, tm_xstrndup(name, name_len));
 }
 
 void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
@@ -102,7 +113,7 @@ void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
 
 static struct tm_schema_column *add_copy(struct tm_schema *to, const struct tm_schema_column *c)
 {
-  struct tm_schema_column *added = tm_schema_add(to, c->name, strlen(c->name));
+  struct tm_schema_column *added = tm_schema_add_exact(to, c->name, strlen(c->name));
   tm_schema_set_type(added, c->type, (const char *const *)c->formats, c->formats_len);
   added->of_file = c->of_file;
   added->is_unread = c->is_unread;
@@ -176,24 +187,28 @@ void tm_schema_merge(struct tm_schema *s, const struct tm_schema *more)
   }
 }
 
-struct tm_json *tm_schema_to_json(const struct tm_schema *s)
+static void write_column(struct tm_buf *out, const struct tm_schema_column *c)
 {
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  struct tm_json *list = tm_json_set(v, "columns", tm_json_new(TM_JSON_ARRAY));
-  for (size_t i = 0; i < s->len; i++) {
-    const struct tm_schema_column *c = &s->columns[i];
-    struct tm_json *o = tm_json_add(list, tm_json_new(TM_JSON_OBJECT));
-    tm_json_set(o, "name", tm_json_new_string(c->name));
-    tm_json_set(o, "type", tm_json_new_string(tm_column_type_name(c->type)));
-    if (c->of_file)
-      tm_json_set(o, "of_file", tm_json_new_bool(true));
-    if (c->formats_len == 0)
-      continue;
-    struct tm_json *formats = tm_json_set(o, "formats", tm_json_new(TM_JSON_ARRAY));
-    for (size_t k = 0; k < c->formats_len; k++)
-      tm_json_add(formats, tm_json_new_string(c->formats[k]));
+  tm_buf_add_str(out, "{\"name\": ");
+  tm_json_write_string(out, c->name, strlen(c->name));
+  tm_buf_printf(out, ", \"type\": \"%s\"", tm_column_type_name(c->type));
+  if (c->of_file)
+    tm_buf_add_str(out, ", \"of_file\": true");
+  for (size_t i = 0; i < c->formats_len; i++) {
+    tm_buf_add_str(out, i == 0 ? ", \"formats\": [" : ", ");
+    tm_json_write_string(out, c->formats[i], strlen(c->formats[i]));
   }
-  return v;
+  tm_buf_add_str(out, c->formats_len > 0 ? "]}" : "}");
+}
+
+void tm_schema_write(struct tm_buf *out, const struct tm_schema *s)
+{
+  tm_buf_add_str(out, "{\"columns\": [");
+  for (size_t i = 0; i < s->len; i++) {
+    tm_buf_add_str(out, i == 0 ? "\n" : ",\n");
+    write_column(out, &s->columns[i]);
+  }
+  tm_buf_add_str(out, "\n]}");
 }
 
 static bool read_formats(struct tm_schema_column *c, const struct tm_json *formats)
@@ -212,27 +227,43 @@ static bool read_formats(struct tm_schema_column *c, const struct tm_json *forma
   return true;
 }
 
-static bool read_column(struct tm_schema *s, const struct tm_json *o)
+static bool read_column(struct tm_schema *s, const char *p, size_t n)
 {
-  const char *name = tm_json_str(o, "name", "");
+  struct tm_json *o = tm_json_parse(p, n, NULL);
+  const char *name = tm_json_str(o, "name", NULL);
   int type = tm_column_type_of(tm_json_str(o, "type", ""));
-  if (name[0] == '\0' || type == 0 || tm_schema_find(s, name, strlen(name)) >= 0)
-    return false;
-  struct tm_schema_column *c = tm_schema_add(s, name, strlen(name));
-  c->type = (enum tm_column_type)type;
-  c->of_file = tm_json_bool(o, "of_file", false);
-  return read_formats(c, tm_json_get(o, "formats"));
+  bool ok = name != NULL && type != 0 && tm_schema_find(s, name, strlen(name)) < 0;
+  if (ok) {
+    struct tm_schema_column *c = tm_schema_add_exact(s, name, strlen(name));
+    c->type = (enum tm_column_type)type;
+    c->of_file = tm_json_bool(o, "of_file", false);
+    ok = read_formats(c, tm_json_get(o, "formats"));
+  }
+  tm_json_free(o);
+  return ok;
 }
 
-int tm_schema_from_json(struct tm_schema *s, const struct tm_json *v, struct tm_err *err)
+/* Item by item: a tree of all columns would take far more memory than they do. */
+static bool read_columns(struct tm_schema *s, const struct tm_slice *list)
 {
-  const struct tm_json *list = tm_json_get(v, "columns");
-  bool ok = list != NULL && list->type == TM_JSON_ARRAY;
-  size_t i = 0;
-  while (ok && i < list->list.len)
-    ok = read_column(s, list->list.at[i++]);
-  if (ok)
+  const char *p = list->p, *end = list->p + list->n;
+  struct tm_slice item;
+  for (bool is_first = true;; is_first = false) {
+    p = tm_json_scan_item(p, end, is_first, &item);
+    if (p == NULL || item.kind == TM_SLICE_NONE)
+      return p != NULL;
+    if (!read_column(s, item.p, item.n))
+      return false;
+  }
+}
+
+int tm_schema_read(struct tm_schema *s, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_slice list;
+  if (tm_json_scan_find(p, p + n, "columns", &list) && list.kind == TM_SLICE_ARRAY &&
+      read_columns(s, &list))
     return 0;
+  size_t i = s->len;
   tm_schema_release(s);
-  return tm_err_set(err, TM_EDAMAGE, "a list of columns is damaged: column %zu", i);
+  return tm_err_set(err, TM_EDAMAGE, "a list of columns is damaged: column %zu", i + 1);
 }

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/map.h"
 #include "data/frame.h"
 
@@ -40,6 +40,9 @@ bool tm_schema_is_equal(const struct tm_schema *a, const struct tm_schema *b);
 /* Adds a column with the name or, where that is taken, with the name and "_2", "_3", ... behind it; a name that is "" is
  * "Column<n>", n its number from 1. Its type is string. Valid until the next add. */
 struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len);
+/* Adds a column of exactly this name, which may be "" and is not there yet. */
+struct tm_schema_column *tm_schema_add_exact(struct tm_schema *s, const char *name,
+                                             size_t name_len);
 /* The number of the column with exactly this name, or -1. */
 long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len);
 /* TM_EUSAGE: there is no column of this name; the words say which there are. */
@@ -55,8 +58,8 @@ void tm_schema_merge(struct tm_schema *s, const struct tm_schema *more);
 void tm_schema_begin_frame(const struct tm_schema *s, struct tm_frame_builder *b,
                            struct tm_arena *arena);
 
-struct tm_json *tm_schema_to_json(const struct tm_schema *s); /* to free */
+void tm_schema_write(struct tm_buf *out, const struct tm_schema *s);
 /* Into an empty schema. The text may be hostile: TM_EDAMAGE, and nothing is to be released. */
-int tm_schema_from_json(struct tm_schema *s, const struct tm_json *v, struct tm_err *err);
+int tm_schema_read(struct tm_schema *s, const char *p, size_t n, struct tm_err *err);
 
 #endif

@@ -154,6 +154,13 @@ int64_t tm_utf16_size(const char *p, size_t n)
   return units * 2;
 }
 
+int64_t tm_rows_size_in_file(enum tm_encoding encoding, const char *p, size_t n)
+{
+  if (encoding == TM_ENCODING_UTF8)
+    return (int64_t)n;
+  return tm_utf16_size(p, n) / (encoding == TM_ENCODING_UTF16 ? 1 : 2);
+}
+
 void tm_utf16_narrow(char *out, const char *p, size_t n, bool big_endian)
 {
   for (size_t i = 0; i < n / 2; i++) {

@@ -29,6 +29,8 @@ size_t tm_utf16_add(struct tm_utf16 *u, struct tm_buf *out, const char *p, size_
 void tm_utf16_end(struct tm_utf16 *u, struct tm_buf *out, size_t *bad);
 /* The bytes that this UTF-8 text took in UTF-16. */
 int64_t tm_utf16_size(const char *p, size_t n);
+/* The bytes that this UTF-8 text took in a file of the encoding, which tm_rows_add_utf8() or tm_utf16_add() made it of. */
+int64_t tm_rows_size_in_file(enum tm_encoding encoding, const char *p, size_t n);
 /* One byte for each unit of two: itself where it is ASCII, else 0x80. Row borders are found in this. n is even. */
 void tm_utf16_narrow(char *out, const char *p, size_t n, bool big_endian);
 
