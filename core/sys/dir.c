@@ -64,28 +64,41 @@ struct removal {
   unsigned moved; /* to the top */
 };
 
-static int remove_at(struct removal *r, int at, const char *name, int depth, struct tm_err *err);
+static int remove_at(struct removal *r, int at, const char *name, int type, int depth,
+                     struct tm_err *err);
 
-/* Everything in an open folder. Removing while reading may hide names on some file systems: reads
- * until a whole pass has found nothing. */
+/* One pass over an open folder: 1 when it found names, 0 when it found none. */
 static int remove_names(struct removal *r, DIR *dir, int depth, struct tm_err *err)
 {
-  int rc = 0;
-  for (bool found = true; found && rc == 0; rewinddir(dir)) {
-    struct dirent *e;
-    found = false;
+  struct dirent *e;
+  int rc = 0, found = 0;
+  errno = 0;
+  while (rc == 0 && (e = readdir(dir)) != NULL) {
+    if (is_dots(e->d_name))
+      continue;
+    found = 1;
+    rc = remove_at(r, dirfd(dir), e->d_name, e->d_type, depth + 1, err);
     errno = 0;
-    while (rc == 0 && (e = readdir(dir)) != NULL) {
-      if (is_dots(e->d_name))
-        continue;
-      found = true;
-      rc = remove_at(r, dirfd(dir), e->d_name, depth + 1, err);
-      errno = 0;
-    }
-    if (rc == 0 && errno != 0)
-      rc = tm_err_system(err, -errno, "cannot read a folder that is to be removed");
   }
-  return rc;
+  if (rc == 0 && errno != 0)
+    rc = tm_err_system(err, -errno, "cannot read a folder that is to be removed");
+  return rc < 0 ? rc : found;
+}
+
+/* The names in an open folder, then the folder. On some file systems removing hides names from the reader: a folder
+ * that is still not empty is read again, as long as a pass finds names. */
+static int empty_and_remove(struct removal *r, int at, const char *name, DIR *dir, int depth,
+                            struct tm_err *err)
+{
+  int found;
+  while ((found = remove_names(r, dir, depth, err)) >= 0) {
+    if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+      return 0;
+    if (found == 0 || (errno != ENOTEMPTY && errno != EEXIST))
+      return tm_err_system(err, -errno, "cannot remove '%s'", name);
+    rewinddir(dir);
+  }
+  return found;
 }
 
 /* Keeps (2). */
@@ -100,31 +113,40 @@ static int move_up(struct removal *r, int at, const char *name, struct tm_err *e
   return rc == 0 || errno == ENOENT ? 0 : tm_err_system(err, -errno, "cannot remove '%s'", name);
 }
 
-/* An empty one goes without a descriptor: there may be none left. */
 static int remove_folder(struct removal *r, int at, const char *name, int depth, struct tm_err *err)
 {
-  if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
-    return 0;
-  if (depth > DEPTH_MAX)
+  if (depth > DEPTH_MAX) {
+    if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+      return 0;
     return move_up(r, at, name, err);
+  }
   DIR *dir = open_at(at, name, O_NOFOLLOW);
-  if (dir == NULL)
-    return errno == ENOENT ? 0 : tm_err_system(err, -errno, "cannot remove '%s'", name);
+  if (dir == NULL) { /* an empty folder needs no descriptor: there may be none left */
+    int code = -errno;
+    if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+      return 0;
+    return tm_err_system(err, code, "cannot remove '%s'", name);
+  }
   if (depth == 0)
     r->top = dirfd(dir);
-  int rc = remove_names(r, dir, depth, err);
+  int rc = empty_and_remove(r, at, name, dir, depth, err);
   closedir(dir);
-  if (rc == 0 && unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-    rc = tm_err_system(err, -errno, "cannot remove '%s'", name);
   return rc;
 }
 
-static int remove_at(struct removal *r, int at, const char *name, int depth, struct tm_err *err)
+/* `type` only says what to try first: the name may be something else by now. */
+static int remove_at(struct removal *r, int at, const char *name, int type, int depth,
+                     struct tm_err *err)
 {
-  if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+  if (type != DT_DIR && (unlinkat(at, name, 0) == 0 || errno == ENOENT))
     return 0;
-  if (errno == EISDIR)
-    return remove_folder(r, at, name, depth, err); /* keeps (1) */
+  if (type == DT_DIR || errno == EISDIR) {
+    int rc = remove_folder(r, at, name, depth, err); /* keeps (1) */
+    if (rc != -ENOTDIR && rc != -ELOOP)
+      return rc;
+    if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+      return 0;
+  }
   return tm_err_system(err, -errno, "cannot remove '%s'", name);
 }
 
@@ -146,7 +168,7 @@ int tm_tree_remove(const char *path, struct tm_err *err)
   int rc;
   if (!has_own_name(path)) /* what it stands for is more than anybody meant */
     return tm_err_set(err, TM_EUSAGE, "'%s' is not removed with all that is in it", path);
-  rc = remove_at(&r, AT_FDCWD, path, 0, &why);
+  rc = remove_at(&r, AT_FDCWD, path, DT_UNKNOWN, 0, &why);
   if (rc == 0)
     return 0;
   return tm_err_set(err, rc, "%s, below '%s'", why.text, path);
