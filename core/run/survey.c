@@ -267,13 +267,29 @@ static char *waits_of(const struct tm_step_survey *step, const struct tm_json *r
   return tm_buf_take(&names);
 }
 
+/* How much there is, by the manifest. */
+static int read_extent(struct tm_step_survey *step, const char *dir, struct tm_err *err)
+{
+  char *manifest = tm_path_join(dir, "state/manifest");
+  struct tm_manifest_extent extent;
+  int rc = tm_manifest_look(&extent, manifest, err);
+  free(manifest);
+  if (rc < 0)
+    return rc;
+  step->total = extent.mini_batches;
+  step->is_listed = extent.has_end;
+  step->items_total = extent.items;
+  if (extent.items >= 0 && step->items_succeeded + step->items_failed > extent.items)
+    step->items_total = step->items_succeeded + step->items_failed; /* rows of tables */
+  return 0;
+}
+
 static int read_step(struct tm_survey *s, struct tm_step_survey *step, const struct tm_json *record,
                      const struct tm_json *result, struct tm_err *err)
 {
   char *dir = tm_path_join(s->dir, tm_json_str(record, "name", ""));
-  char *state = tm_path_join(dir, "state"), *manifest = tm_path_join(state, "manifest");
+  char *state = tm_path_join(dir, "state");
   struct tm_json *kept = result ? NULL : tm_step_result_load(dir); /* while others go on */
-  struct tm_manifest_extent extent;
   int rc;
   result = result ? result : kept;
   step->name = tm_xstrdup(tm_json_str(record, "name", ""));
@@ -282,28 +298,18 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
     rc = 0;
   else
     rc = read_journal(step, state, result != NULL, &s->end_wall_ns, err);
-  if (rc >=
-      0) /* behind the journal: while the job runs its list must not be shorter than what has ended */
-    rc = tm_manifest_look(&extent, manifest, err);
-  if (rc >= 0) {
-    step->total = extent.mini_batches;
-    step->is_listed = extent.has_end;
-    step->items_total = extent.items;
-    if (extent.items >= 0 && step->items_succeeded + step->items_failed > extent.items)
-      step->items_total = step->items_succeeded + step->items_failed; /* rows of tables */
-  }
   if (result)
     take_result(step, result);
-  else
+  else {
     step->output = output_of(dir, record);
+    if (rc >=
+        0) /* after the journal: the list of a running job must not be shorter than what has ended */
+      rc = read_extent(step, dir, err);
+  }
   step->waits_for = waits_of(step, record);
-  read_errors(step, dir, result != NULL);
-  find_error_file(step, dir);
-  tm_survey_read_tries(step, dir);
   if (step->begin_wall_ns > 0 && (s->begin_wall_ns == 0 || step->begin_wall_ns < s->begin_wall_ns))
     s->begin_wall_ns = step->begin_wall_ns;
   tm_json_free(kept);
-  free(manifest);
   free(state);
   free(dir);
   return rc;
@@ -400,6 +406,22 @@ int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, st
   tm_json_free(record);
   tm_json_free(result);
   return rc < 0 ? rc : 0;
+}
+
+void tm_survey_read_details(struct tm_survey *s)
+{
+  for (size_t i = 0; i < s->steps_len; i++) {
+    struct tm_step_survey *step = &s->steps[i];
+    char *dir = tm_path_join(s->dir, step->name), *manifest = tm_path_join(dir, "state/manifest");
+    struct tm_manifest_extent extent;
+    if (step->status && tm_manifest_look(&extent, manifest, NULL) >= 0)
+      step->is_listed = extent.has_end;
+    read_errors(step, dir, step->status != NULL);
+    find_error_file(step, dir);
+    tm_survey_read_tries(step, dir);
+    free(manifest);
+    free(dir);
+  }
 }
 
 static void release_step(struct tm_step_survey *s)

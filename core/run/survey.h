@@ -74,8 +74,11 @@ struct tm_survey {
   size_t steps_len;
 };
 
-/* `dir`: absolute. `now_wall_ns` is the clock's. TM_EDAMAGE, TM_EVERSION, system errors. Release it in every case. */
+/* `dir`: absolute. `now_wall_ns` is the clock's. TM_EDAMAGE, TM_EVERSION, system errors. Release it in every case. Leaves out the
+ * details, so that a list of thousands of jobs costs a few small files each. */
 int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, struct tm_err *err);
+/* Adds the details, once: the last errors, error_file, the numbers of tries, and is_listed of steps that are over. */
+void tm_survey_read_details(struct tm_survey *s);
 void tm_survey_release(struct tm_survey *s);
 
 /* Mini-batches a second in the session that runs, over all of it; 0: nothing has ended yet. */

@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 
+#define READ_FIRST (8u << 10)  /* bytes; most files that are read whole are small */
 #define READ_PIECE (64u << 10) /* bytes */
 
 int tm_fs_open(const struct tm_fs *fs, const char *path, int flags, int mode, struct tm_err *err)
@@ -163,8 +164,8 @@ static int read_all(const struct tm_fs *fs, int fd, const char *path, size_t max
 {
   size_t done = 0;
   for (;;) {
-    size_t want =
-        max - done < READ_PIECE ? max - done + 1 : READ_PIECE; /* one more tells: too long */
+    size_t piece = done == 0 ? READ_FIRST : READ_PIECE;
+    size_t want = max - done < piece ? max - done + 1 : piece; /* one more tells: too long */
     tm_buf_reserve(out, want);
     size_t had = out->len;
     int64_t got = tm_fs_read_at(fs, fd, path, tm_buf_extend(out, want), want, (int64_t)done, err);

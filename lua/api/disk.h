@@ -41,6 +41,7 @@ struct tidemill_record {
   struct tm_survey survey;            /* what info and steps point into; or */
   const struct tm_history_job *known; /* of a job that is gone; or NULL */
   struct tm_err fault;
+  bool has_details; /* of the survey: read when a step is asked for */
   struct TM_ARRAY(struct tm_record_step) steps;
   char *json, *definition, *result; /* made when they are asked for */
 };
@@ -73,6 +74,7 @@ void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level l
 
 /* Of a directory; one that cannot be read has its fault, whose code is returned. Release it in every case. */
 int tm_record_read(struct tidemill_record *r, const char *dir);
+void tm_record_read_details(struct tidemill_record *r); /* once; later calls do nothing */
 /* Of a job that is gone, which must live as long. */
 void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job);
 void tm_record_release(struct tidemill_record *r);

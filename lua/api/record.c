@@ -1,6 +1,7 @@
 /* record.c - what the files of a job say, for hosts: a survey (run/survey.h) as structs of tidemill.h, whose text is the survey's. */
 #include "api/disk.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +75,6 @@ static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
   enum tidemill_state open = s->sessions > 0 ? r->info.state : TIDEMILL_WAITING;
   *step = (struct tm_record_step) { .logs_dir = tm_xprintf("%s/%s/logs", r->info.dir, s->name) };
   add_outputs(step, s);
-  add_errors(step, s);
   step->step = (struct tidemill_record_step) {
     .size = sizeof(struct tidemill_record_step),
     .name = s->name,
@@ -84,17 +84,13 @@ static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
     .reused_from = or_empty(s->reused_from),
     .output = or_empty(s->output),
     .logs_dir = step->logs_dir,
-    .error_file = or_empty(s->error_file),
+    .error_file = "",
     .sessions = s->sessions,
     .counts = counts_of(s),
     .items_total = s->items_total,
     .mini_batches_per_second = tm_survey_rate(&r->survey, s),
-    .try_errors = s->try_errors,
-    .try_timeouts = s->try_timeouts,
-    .try_lost = s->try_lost,
     .damage_at = s->damage_at,
     .outputs_len = step->outputs.len,
-    .errors_len = step->errors.len,
   };
 }
 
@@ -168,6 +164,24 @@ int tm_record_read(struct tidemill_record *r, const char *dir)
   else
     take_survey(r);
   return rc;
+}
+
+void tm_record_read_details(struct tidemill_record *r)
+{
+  if (r->has_details)
+    return;
+  r->has_details = true;
+  tm_survey_read_details(&r->survey);
+  for (size_t i = 0; i < r->steps.len; i++) {
+    struct tm_record_step *step = &r->steps.at[i];
+    const struct tm_step_survey *s = &r->survey.steps[i];
+    add_errors(step, s);
+    step->step.errors_len = step->errors.len;
+    step->step.error_file = or_empty(s->error_file);
+    step->step.try_errors = s->try_errors;
+    step->step.try_timeouts = s->try_timeouts;
+    step->step.try_lost = s->try_lost;
+  }
 }
 
 void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job)
@@ -246,9 +260,13 @@ const struct tidemill_record_info *tidemill_record_info(const struct tidemill_re
   return r ? &r->info : NULL;
 }
 
+/* Each record is made here and none is constant: what is asked for late is read late. */
 static const struct tm_record_step *step_at(const struct tidemill_record *r, size_t i)
 {
-  return r && i < r->steps.len ? &r->steps.at[i] : NULL;
+  if (!r || i >= r->steps.len)
+    return NULL;
+  tm_record_read_details((struct tidemill_record *)(uintptr_t)r);
+  return &r->steps.at[i];
 }
 
 const struct tidemill_record_step *tidemill_record_step(const struct tidemill_record *r,

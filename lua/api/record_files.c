@@ -127,6 +127,7 @@ const char *tidemill_record_json(struct tidemill_record *r)
     return NULL;
   if (r->json)
     return r->json;
+  tm_record_read_details(r);
   v = r->known ? tm_history_to_json(r->known) : tm_survey_to_json(&r->survey);
   tm_json_write(&text, v, (struct tm_json_style) { 0 });
   tm_json_free(v);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/own.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
@@ -181,7 +182,8 @@ struct listing {
   char *jobs_dir;
   struct tm_jobs dirs;
   struct tm_history history;
-  size_t next; /* in the history */
+  struct tm_map places; /* of a directory in the history: its index there */
+  size_t next;          /* in the history */
 };
 
 static int tell(const struct listing *l, const char *dir, const struct tm_history_job *known)
@@ -199,10 +201,8 @@ static int tell(const struct listing *l, const char *dir, const struct tm_histor
 
 static bool is_listed(const struct listing *l, const char *dir)
 {
-  char *parent = tm_path_dir(dir);
-  bool is_within = strcmp(parent, l->jobs_dir) == 0;
-  free(parent);
-  return is_within;
+  size_t n = strlen(l->jobs_dir);
+  return strncmp(dir, l->jobs_dir, n) == 0 && dir[n] == '/' && !strchr(dir + n + 1, '/');
 }
 
 static bool is_there(const struct listing *l, const char *dir)
@@ -219,8 +219,9 @@ static int tell_others(struct listing *l, int64_t begin_ns)
   int rc = 0;
   while (rc == 0 && l->next < l->history.len && l->history.at[l->next].begin_ns >= begin_ns) {
     const struct tm_history_job *j = &l->history.at[l->next++];
-    bool is_here = is_there(l, j->dir);
-    if (is_here && !is_listed(l, j->dir))
+    bool is_within = is_listed(l, j->dir),
+         is_here = (!is_within || l->removed) && is_there(l, j->dir);
+    if (is_here && !is_within)
       rc = tell(l, j->dir, NULL);
     else if (!is_here && l->removed)
       rc = tell(l, NULL, j);
@@ -231,10 +232,18 @@ static int tell_others(struct listing *l, int64_t begin_ns)
 /* When it began, by the database; 0: that does not know it. */
 static int64_t begin_of(const struct listing *l, const char *dir)
 {
-  for (size_t i = l->next; i < l->history.len; i++)
-    if (strcmp(l->history.at[i].dir, dir) == 0)
-      return l->history.at[i].begin_ns;
-  return 0;
+  const uint64_t *at = tm_map_find(&l->places, dir, strlen(dir));
+  return at && *at >= l->next ? l->history.at[*at].begin_ns : 0;
+}
+
+static void read_history(struct listing *l)
+{
+  struct tm_err unread = TM_ERR_NONE;
+  if (tm_history_list(&l->history, l->ws->path, &unread) < 0)
+    tm_workspace_log(l->ws, TIDEMILL_WARNING, "jobs elsewhere and those removed are not listed: %s",
+                     unread.text);
+  for (size_t i = 0; i < l->history.len; i++)
+    *tm_map_add(&l->places, l->history.at[i].dir, strlen(l->history.at[i].dir), NULL) = i;
 }
 
 static int tell_all(struct listing *l)
@@ -255,18 +264,16 @@ int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool removed,
                             struct tm_err *err)
 {
   struct listing l = { .ws = ws, .removed = removed, .on_job = on_job, .data = data };
-  struct tm_err unread = TM_ERR_NONE;
   int rc = tm_need(err, "tidemill_workspace_jobs()", "ws", ws, "on_job",
                    on_job ? (const void *)ws : NULL, NULL);
   if (rc < 0)
     return rc;
   l.jobs_dir = tm_path_join(ws->path, "jobs");
-  if (tm_history_list(&l.history, ws->path, &unread) < 0)
-    tm_workspace_log(ws, TIDEMILL_WARNING, "jobs elsewhere and those removed are not listed: %s",
-                     unread.text);
+  read_history(&l);
   rc = tm_jobs_list(&l.dirs, ws->fs, ws->path, err);
   if (rc >= 0)
     rc = tell_all(&l);
+  tm_map_release(&l.places);
   tm_history_release(&l.history);
   tm_jobs_release(&l.dirs);
   free(l.jobs_dir);

@@ -256,18 +256,17 @@ static int status(const struct tm_cli *cli, int argc, char **argv)
 struct jobs_list {
   bool json;
   const char *workspace;
+  char *jobs_dir;
   struct tm_name_table table;
   int status;
   struct tm_buf text;
 };
 
-/* That of its folder; of one that lives elsewhere its path. */
+/* That of its folder; of a job elsewhere its path. */
 static const char *name_of(const struct jobs_list *l, const char *dir)
 {
-  char *parent = tm_path_dir(dir), *jobs_dir = tm_path_join(l->workspace, "jobs");
-  bool is_within = strcmp(parent, jobs_dir) == 0;
-  free(parent);
-  free(jobs_dir);
+  size_t n = strlen(l->jobs_dir);
+  bool is_within = strncmp(dir, l->jobs_dir, n) == 0 && dir[n] == '/' && !strchr(dir + n + 1, '/');
   return is_within ? tm_path_base(dir) : dir;
 }
 
@@ -329,6 +328,7 @@ static int list_jobs(const struct tm_cli *cli, const struct status_options *o, s
   if (rc < 0)
     return rc;
   l.workspace = tidemill_workspace_path(ws);
+  l.jobs_dir = tm_path_join(l.workspace, "jobs");
   rc = tidemill_workspace_jobs(ws, o->all, on_job, &l, err);
   char *columns = heading();
   tm_name_table_write(&l.table, columns, &l.text);
@@ -339,6 +339,7 @@ static int list_jobs(const struct tm_cli *cli, const struct status_options *o, s
     rc = tm_cli_write(&l.text);
   }
   tm_buf_release(&l.text);
+  free(l.jobs_dir);
   tidemill_workspace_close(ws);
   return rc ? rc : l.status;
 }

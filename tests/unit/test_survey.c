@@ -143,6 +143,7 @@ static void read_survey(struct tm_survey *s, const char *dir)
   struct tm_err err = TM_ERR_NONE;
   if (tm_survey_read(s, dir, NOW, &err) < 0)
     fail_msg("%s", err.text);
+  tm_survey_read_details(s);
 }
 
 static void a_mini_batch_counts_once(void **state)
