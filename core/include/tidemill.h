@@ -992,11 +992,14 @@ struct tidemill_clean_job {
   size_t size;
   const char *dir;
   enum tidemill_state state;
-  const char *kept; /* why it stays: it is running, or a registered dataset; "": it goes */
+  const char *
+      kept; /* why it stays: it runs, is a registered dataset, or holds files that no job has made; "": it goes */
   int64_t bytes;    /* of its files, when it goes */
+  bool is_leftover; /* of a removal that was interrupted: `dir` is not a job any more */
 };
 
-/* Nothing is removed yet. `ws` may be NULL where `jobs` are named. */
+/* Chooses; removes nothing yet. Leftovers of interrupted removals are chosen whatever the options say. `ws` may be NULL where `jobs`
+ * are named. */
 TM_API int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
                               const struct tidemill_clean_options *options, struct tm_err *err);
 TM_API const struct tidemill_clean_job *tidemill_clean_job(const struct tidemill_clean *c,

@@ -29,20 +29,34 @@ struct look {
   bool has_job, has_ours, has_other;
 };
 
-static int on_name(void *data, const char *name, int type)
+/* What is there before job.json. */
+static bool is_early(const char *name)
 {
   static const char *const ours[] = { "lock",   "owner",       "owner.tmp",   "node.lock",
                                       "script", "resume_from", "job.json.tmp" };
+
+  for (size_t i = 0; i < TM_COUNT_OF(ours); i++)
+    if (strcmp(name, ours[i]) == 0)
+      return true;
+  return false;
+}
+
+bool tm_job_dir_is_own_name(const char *name)
+{
+  return is_early(name) || strcmp(name, "job.json") == 0 || strcmp(name, "job_result.json") == 0 ||
+         strcmp(name, "job_result.json.tmp") == 0 || strncmp(name, ".nfs", 4) == 0;
+}
+
+static int on_name(void *data, const char *name, int type)
+{
   struct look *l = data;
 
   if (strcmp(name, "job.json") == 0)
     l->has_job = true;
-  for (size_t i = 0; i < TM_COUNT_OF(ours); i++)
-    if (strcmp(name, ours[i]) == 0) {
-      l->has_ours = true;
-      return 0;
-    }
-  l->has_other = true;
+  if (is_early(name))
+    l->has_ours = true;
+  else
+    l->has_other = true;
   return 0;
 }
 
@@ -96,25 +110,30 @@ static int lock_until(int fd, bool shared, int64_t until_ns)
   return rc;
 }
 
-static int open_lock(struct tm_job_dir *d, const char *name, bool is_held, struct tm_err *err)
+static int open_lock(struct tm_job_dir *d, const char *name, int flags, struct tm_err *err)
 {
   char *path = tm_path_join(d->path, name);
-  int fd = tm_fs_open(d->fs, path, is_held ? O_RDONLY : O_RDWR | O_CREAT, 0600, err);
+  int fd = tm_fs_open(d->fs, path, flags, 0600, err);
 
   free(path);
   return fd;
 }
 
-/* `is_held`: nothing is made; who holds a directory shares it with others who do. */
-static int take_locks(struct tm_job_dir *d, bool is_held, struct tm_err *err)
+/* How the two files are opened, and whether several processes may have `lock` at once. */
+struct hold {
+  int lock_flags, node_flags;
+  bool is_shared;
+};
+
+static int take_locks(struct tm_job_dir *d, struct hold how, struct tm_err *err)
 {
   int64_t until = tm_clock_mono_ns() + WAIT_NS;
   int node, rc;
 
-  if ((d->lock = open_lock(d, "lock", is_held, err)) < 0)
+  if ((d->lock = open_lock(d, "lock", how.lock_flags, err)) < 0)
     return d->lock;
-  if ((rc = lock_until(d->lock, is_held, until)) == 0) {
-    if ((node = open_lock(d, "node.lock", is_held, err)) < 0)
+  if ((rc = lock_until(d->lock, how.is_shared, until)) == 0) {
+    if ((node = open_lock(d, "node.lock", how.node_flags, err)) < 0)
       return node;
     rc = lock_until(node, false, until);
     tm_lock_release(node);
@@ -158,10 +177,25 @@ static void set_paths(struct tm_job_dir *d, const struct tm_fs *fs, const char *
 int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err)
 {
+  static const struct hold how = { .lock_flags = O_RDONLY,
+                                   .node_flags = O_RDONLY,
+                                   .is_shared = true };
   int rc;
 
   set_paths(d, fs, path);
-  if ((rc = take_locks(d, true, err)) < 0)
+  if ((rc = take_locks(d, how, err)) < 0)
+    tm_job_dir_close(d);
+  return rc;
+}
+
+int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
+                    struct tm_err *err)
+{
+  static const struct hold how = { .lock_flags = O_RDWR, .node_flags = O_RDWR | O_CREAT };
+  int rc;
+
+  set_paths(d, fs, path);
+  if ((rc = take_locks(d, how, err)) < 0)
     tm_job_dir_close(d);
   return rc;
 }
@@ -169,11 +203,12 @@ int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err)
 {
+  static const struct hold how = { .lock_flags = O_RDWR | O_CREAT, .node_flags = O_RDWR | O_CREAT };
   int rc;
 
   set_paths(d, fs, path);
   if ((rc = tm_fs_make_dirs(fs, path, 0700, err)) < 0 ||
-      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, false, err)) < 0 ||
+      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, how, err)) < 0 ||
       (rc = write_owner(d, err)) < 0)
     tm_job_dir_close(d);
   return rc;

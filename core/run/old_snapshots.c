@@ -18,25 +18,18 @@
 struct search {
   const struct tm_fs *fs;
   struct tm_map used; /* hashes */
-  char *const *gone;
-  size_t gone_len;
+  struct tm_map seen; /* directories that count as removed, or have been read */
   char *store;
   struct tm_old_snapshots *out;
 };
-
-static bool is_gone(const struct search *s, const char *dir)
-{
-  for (size_t i = 0; i < s->gone_len; i++)
-    if (strcmp(s->gone[i], dir) == 0)
-      return true;
-  return false;
-}
 
 /* The hashes of a job that is there. */
 static int add_job(struct search *s, const char *dir, struct tm_err *err)
 {
   char *record = tm_path_join(dir, "job.json");
-  bool is_there = !is_gone(s, dir) && tm_fs_exists(s->fs, record);
+  bool is_new, is_there;
+  tm_map_add(&s->seen, dir, strlen(dir), &is_new);
+  is_there = is_new && tm_fs_exists(s->fs, record);
   struct tm_json *v = is_there ? tm_job_record_load(dir, err) : NULL;
   const struct tm_json *steps = v ? tm_json_get(v, "steps") : NULL;
   for (size_t i = 0; steps && steps->type == TM_JSON_ARRAY && i < steps->list.len; i++) {
@@ -83,13 +76,16 @@ int tm_old_snapshots_find(struct tm_old_snapshots *out, const struct tm_fs *fs,
                           const char *workspace, char *const *gone, size_t gone_len,
                           struct tm_err *err)
 {
-  struct search s = { .fs = fs, .gone = gone, .gone_len = gone_len, .out = out };
+  struct search s = { .fs = fs, .out = out };
   *out = (struct tm_old_snapshots) { .bytes = 0 };
+  for (size_t i = 0; i < gone_len; i++)
+    tm_map_add(&s.seen, gone[i], strlen(gone[i]), NULL);
   s.store = tm_path_join(workspace, "snapshots");
   int rc = add_jobs(&s, workspace, err);
   if (rc == 0)
     (void)tm_dir_read(s.store, on_name, &s); /* missing: none has been kept */
   tm_map_release(&s.used);
+  tm_map_release(&s.seen);
   free(s.store);
   return rc;
 }

@@ -22,6 +22,7 @@
 
 #include "base/buf.h"
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
@@ -293,6 +294,23 @@ int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, 
   if (rc <= 0)
     tm_db_close(db);
   return rc > 0 ? 1 : rc;
+}
+
+uint64_t tm_db_stamp(const char *workspace)
+{
+  static const char *const files[] = { TM_DB_NAME, TM_DB_NAME "-wal", TM_DB_NAME "-journal" };
+  int64_t facts[TM_COUNT_OF(files)][3] = { { 0 } };
+  for (size_t i = 0; i < TM_COUNT_OF(files); i++) {
+    char *path = tm_path_join(workspace, files[i]);
+    struct tm_stat st;
+    if (tm_fs_real()->stat(NULL, path, true, &st) == 0) {
+      facts[i][0] = (int64_t)st.ino;
+      facts[i][1] = st.size;
+      facts[i][2] = st.mtime_ns;
+    }
+    free(path);
+  }
+  return tm_hash64(facts, sizeof(facts));
 }
 
 void tm_db_close(struct tm_db *db)

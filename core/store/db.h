@@ -28,6 +28,8 @@ enum tm_db_mode {
 
 /* `workspace`: an absolute folder, which is there. 1: *out is open. 0: there is none (TM_DB_READ), *out is NULL. */
 int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, struct tm_err *err);
+/* A number that is another one after a change has been committed; reads the facts of the database's files alone. */
+uint64_t tm_db_stamp(const char *workspace);
 void tm_db_close(struct tm_db *db); /* NULL: a no-op; without a commit nothing has been written */
 
 /* What follows is one change: all of it or nothing; others that want to write wait. */

@@ -26,7 +26,19 @@ struct listing {
   const struct tm_fs *fs;
   const char *jobs_dir;
   struct TM_ARRAY(struct found) list;
+  struct tm_jobs *others; /* or NULL */
 };
+
+bool tm_jobs_is_removed(const char *name)
+{
+  size_t n = strlen(name), end = strlen(TM_JOBS_REMOVED) + TM_JOBS_REMOVED_LETTERS;
+  if (n <= end || strncmp(name + n - end, TM_JOBS_REMOVED, strlen(TM_JOBS_REMOVED)) != 0)
+    return false;
+  for (size_t i = n - TM_JOBS_REMOVED_LETTERS; i < n; i++)
+    if (name[i] < 'a' || name[i] > 'z')
+      return false;
+  return true;
+}
 
 /* A folder with job.json; its mtime, and that of job.json. */
 static bool is_job(const struct tm_fs *fs, const char *dir, int64_t *mtime_ns, int64_t *record_ns)
@@ -59,10 +71,13 @@ static int on_name(void *data, const char *name, int type)
   struct listing *l = data;
   struct found f = { .dir = tm_path_join(l->jobs_dir, name) };
   int64_t record_ns;
-  if (!is_job(l->fs, f.dir, &f.mtime_ns, &record_ns)) {
+  bool yes = !tm_jobs_is_removed(name) && is_job(l->fs, f.dir, &f.mtime_ns, &record_ns);
+  if (!yes && l->others)
+    *TM_ARRAY_ADD(l->others) = f.dir;
+  else if (!yes)
     free(f.dir);
+  if (!yes)
     return 0;
-  }
   set_key(&f, name, record_ns);
   *TM_ARRAY_ADD(&l->list) = f;
   return 0;
@@ -79,22 +94,39 @@ static int compare_age(const void *a, const void *b)
   return strcmp(x->dir, y->dir);
 }
 
+/* Missing: there are none. */
+static int read_names(struct listing *l, const char *workspace, struct tm_err *err)
+{
+  char *dir = tm_path_join(workspace, "jobs");
+  l->jobs_dir = dir;
+  int rc = l->fs->dir_read(l->fs->self, dir, on_name, l);
+  if (rc < 0 && rc != -ENOENT)
+    tm_err_system(err, rc, "cannot read the folder '%s'", dir);
+  free(dir);
+  return rc == -ENOENT ? 0 : rc;
+}
+
 int tm_jobs_list(struct tm_jobs *jobs, const struct tm_fs *fs, const char *workspace,
                  struct tm_err *err)
 {
-  char *dir = tm_path_join(workspace, "jobs");
-  struct listing l = { .fs = fs, .jobs_dir = dir };
-  int rc = tm_dir_read(dir, on_name, &l);
+  struct listing l = { .fs = fs };
+  int rc = read_names(&l, workspace, err);
   if (l.list.len > 0)
     qsort(l.list.at, l.list.len, sizeof(*l.list.at), compare_age);
   for (size_t i = 0; i < l.list.len; i++)
     *TM_ARRAY_ADD(jobs) = l.list.at[i].dir;
   TM_ARRAY_RELEASE(&l.list);
-  if (rc == -ENOENT)
-    rc = 0;
-  if (rc < 0)
-    tm_err_system(err, rc, "cannot read the folder '%s'", dir);
-  free(dir);
+  return rc;
+}
+
+int tm_jobs_list_others(struct tm_jobs *others, const struct tm_fs *fs, const char *workspace,
+                        struct tm_err *err)
+{
+  struct listing l = { .fs = fs, .others = others };
+  int rc = read_names(&l, workspace, err);
+  for (size_t i = 0; i < l.list.len; i++)
+    free(l.list.at[i].dir);
+  TM_ARRAY_RELEASE(&l.list);
   return rc;
 }
 

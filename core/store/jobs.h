@@ -14,10 +14,19 @@
 
 struct tm_jobs TM_ARRAY(char *); /* directories of jobs, absolute */
 
+/* "<name>.removed-<4 letters>": a job that is being removed has this name, and is not a job any more (run/removal.h). */
+#define TM_JOBS_REMOVED         ".removed-"
+#define TM_JOBS_REMOVED_LETTERS 4
+bool tm_jobs_is_removed(const char *name);
+
 /* The jobs of a workspace, the newest first: by the moment in the name, for other names by when job.json was written; within
  * one second by the folder's mtime. A workspace without jobs has none. Release it in every case. */
 int tm_jobs_list(struct tm_jobs *jobs, const struct tm_fs *fs, const char *workspace,
                  struct tm_err *err);
+/* The folders, and links to folders, that stand among them and hold no job, unsorted: of jobs that are being removed, or have just
+ * begun, or were killed at either. Release it in every case. */
+int tm_jobs_list_others(struct tm_jobs *others, const struct tm_fs *fs, const char *workspace,
+                        struct tm_err *err);
 void tm_jobs_release(struct tm_jobs *jobs);
 
 /* The directory of the job that is called `given`; absolute, to free(). The workspace is the one `named` (the variable's

@@ -445,18 +445,14 @@ int tm_registry_find(struct tm_registered *out, const char *workspace, const cha
   return rc < 0 ? rc : id < 0 ? (int)id : 0;
 }
 
-int tm_registry_list(struct tm_registered_list *out, const char *workspace, const char *name,
-                     struct tm_err *err)
+static int list(struct tm_registered_list *out, const char *workspace, const char *name,
+                const char *sql, struct tm_err *err)
 {
   struct tm_db *db = NULL;
   struct tm_query *q = NULL;
   int rc = tm_db_open(&db, workspace, TM_DB_READ, err);
   if (rc > 0)
-    q = tm_db_ask(db, err,
-                  "SELECT " COLUMNS " FROM version AS v WHERE CASE WHEN ?1 IS NULL THEN version = "
-                  "(SELECT max(version) FROM version WHERE name = v.name) ELSE name = ?1 END "
-                  "ORDER BY name, version DESC",
-                  "s", name);
+    q = tm_db_ask(db, err, sql, name ? "s" : "", name);
   if (rc > 0 && !q)
     rc = err->code;
   while (q && (rc = tm_query_next(q, err)) > 0) {
@@ -470,6 +466,16 @@ int tm_registry_list(struct tm_registered_list *out, const char *workspace, cons
     rc = refuse_name(db, workspace, name, err);
   tm_db_close(db);
   return rc;
+}
+
+int tm_registry_list(struct tm_registered_list *out, const char *workspace, const char *name,
+                     struct tm_err *err)
+{
+  return list(out, workspace, name,
+              name ? "SELECT " COLUMNS " FROM version WHERE name = ?1 ORDER BY version DESC"
+                   : "SELECT " COLUMNS " FROM version AS v WHERE version = (SELECT max(version) "
+                     "FROM version WHERE name = v.name) ORDER BY name",
+              err);
 }
 
 /* What else there is to do with one. */
@@ -552,30 +558,20 @@ static bool is_of_job(const struct tm_registered *r, const char *job)
   return yes;
 }
 
-int tm_registry_find_job(char **name, const char *workspace, const char *job, struct tm_err *err)
+int tm_registry_list_all(struct tm_registered_list *out, const char *workspace, struct tm_err *err)
 {
-  struct tm_db *db = NULL;
-  struct tm_query *q = NULL;
-  char *led = realpath(job, NULL);
-  int rc = tm_db_open(&db, workspace, TM_DB_READ, err);
-  *name = NULL;
-  job = led ? led : job;
-  if (rc > 0 && !(q = tm_db_ask(db, err, "SELECT " COLUMNS " FROM version ORDER BY id", "")))
-    rc = err->code;
-  while (q && !*name && (rc = tm_query_next(q, err)) > 0) {
-    struct tm_registered r;
-    if (read_row(&r, q, err) < 0)
-      rc = err->code;
-    else if (is_of_job(&r, job))
-      *name = tm_xstrdup(r.name);
-    tm_registered_release(&r);
-    if (rc < 0)
-      break;
-  }
-  tm_query_close(q);
-  tm_db_close(db);
+  return list(out, workspace, NULL, "SELECT " COLUMNS " FROM version ORDER BY id", err);
+}
+
+const char *tm_registry_name_of_job(const struct tm_registered_list *list, const char *job)
+{
+  char *led = list->len > 0 ? realpath(job, NULL) : NULL;
+  const char *name = NULL;
+  for (size_t i = 0; i < list->len && !name; i++)
+    if (is_of_job(&list->at[i], led ? led : job))
+      name = list->at[i].name;
   free(led);
-  return rc < 0 ? rc : *name != NULL;
+  return name;
 }
 
 void tm_registered_release(struct tm_registered *r)

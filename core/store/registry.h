@@ -56,8 +56,11 @@ int tm_registry_remove(const char *workspace, const char *name, int64_t version,
 /* Looks at the files again. 1: they are others, and what has changed is added to `out`; 0: they are as they were. */
 int tm_registry_compare(struct tm_buf *out, const struct tm_fs *fs, const struct tm_registered *r,
                         struct tm_err *err);
-/* The name of a dataset whose files are a job's: 1 and *name, to free(); 0: there is none. `job` is its directory, absolute. */
-int tm_registry_find_job(char **name, const char *workspace, const char *job, struct tm_err *err);
+/* All versions of all names, in the order of their registration. Without the lists of files. */
+int tm_registry_list_all(struct tm_registered_list *out, const char *workspace, struct tm_err *err);
+/* The name of the first dataset in `list` whose files belong to the job in the directory `job` (absolute); the list's memory. NULL when
+ * none does. */
+const char *tm_registry_name_of_job(const struct tm_registered_list *list, const char *job);
 
 /* Whether a dataset may have this name: 0, or TM_EUSAGE with what is accepted. */
 int tm_registry_check_name(const char *name, struct tm_err *err);

@@ -1,8 +1,11 @@
 /* clean.c - removing jobs, for hosts: which go, and why others stay; and then one by one.
  *
- * Without names: those that have ended without being Completed, or were interrupted: what a Completed job has in its directory
- * is what it was run for. Never a job that runs; never one whose output is a registered dataset. With them go the copies of
- * scripts that the workspace has kept and that no job is left to run.
+ * Without names: jobs of the workspace that ended without being Completed, or were interrupted. Never a job that runs; never one whose
+ * output is a registered dataset; never a folder that holds what no job has made (run/removal.h). With them go the copies of
+ * scripts that the workspace has kept and that no remaining job runs.
+ *
+ * Whatever was asked for, the leftovers of removals that were interrupted go too: those in the workspace, and those beside the
+ * directories of jobs elsewhere that its history knows.
  */
 #include "api/disk.h"
 
@@ -11,8 +14,10 @@
 
 #include "api/own.h"
 #include "base/path.h"
+#include "run/job_dir.h"
 #include "run/old_snapshots.h"
 #include "run/removal.h"
+#include "store/db.h"
 #include "store/jobs.h"
 #include "sys/clock.h"
 
@@ -22,12 +27,20 @@ struct chosen {
   bool is_gone;
 };
 
+/* All registered datasets, read again only after a change. */
+struct datasets {
+  bool is_read;
+  uint64_t stamp;
+  struct tm_registered_list list;
+};
+
 struct tidemill_clean {
   struct tidemill_workspace *ws, *own; /* the one that was given, or the nearest */
   struct tidemill_clean_options o;
   int64_t now_ns;
   struct TM_ARRAY(struct chosen) list;
   struct tm_old_snapshots scripts;
+  struct datasets datasets;
 };
 
 /* What was asked for. */
@@ -69,19 +82,33 @@ static bool is_wanted(const struct tidemill_clean *c, enum tidemill_state state,
   return c->o.jobs_len > 0 || (by_state && c->now_ns - ended_ns >= c->o.older_than_ns);
 }
 
-/* Why it stays, to free(); NULL: it may go. */
-static char *reason_to_keep(const struct tidemill_clean *c, const char *dir,
-                            enum tidemill_state state, struct tm_err *err)
+static int read_datasets(struct tidemill_clean *c, struct tm_err *err)
 {
-  char *name = NULL, *reason = NULL;
+  struct datasets *d = &c->datasets;
+  uint64_t stamp = tm_db_stamp(c->ws->path);
+  if (d->is_read && d->stamp == stamp)
+    return 0;
+  tm_registered_list_release(&d->list);
+  int rc = tm_registry_list_all(&d->list, c->ws->path, err);
+  d->stamp = stamp;
+  d->is_read = rc >= 0;
+  return rc;
+}
+
+/* Why it stays, to free(); NULL: it may go. */
+static char *reason_to_keep(struct tidemill_clean *c, const char *dir, enum tidemill_state state,
+                            struct tm_err *err)
+{
+  const char *name = NULL;
   if (state == TIDEMILL_RUNNING)
     return tm_xstrdup("it is running");
-  if (c->ws->path && tm_registry_find_job(&name, c->ws->path, dir, err) > 0)
-    reason = tm_xprintf("its output is the registered dataset '%s'; tidemill dataset unregister %s "
-                        "lets it go",
-                        name, name);
-  free(name);
-  return reason;
+  if (c->ws->path && read_datasets(c, err) >= 0)
+    name = tm_registry_name_of_job(&c->datasets.list, dir);
+  if (name)
+    return tm_xprintf("its output is the registered dataset '%s'; tidemill dataset unregister %s "
+                      "lets it go",
+                      name, name);
+  return tm_job_refusal(c->ws->fs, dir);
 }
 
 /* When it was last at work. */
@@ -96,23 +123,31 @@ static int64_t ended_of(const struct tidemill_clean *c, const struct tidemill_re
   return at;
 }
 
-static int add_wanted(struct tidemill_clean *c, const struct tidemill_record_info *info,
+static void add_chosen(struct tidemill_clean *c, const char *dir, enum tidemill_state state,
+                       char *kept, bool is_leftover)
+{
+  struct chosen *j = TM_ARRAY_ADD(&c->list);
+  *j = (struct chosen) { .dir = tm_xstrdup(dir), .kept = kept };
+  j->job = (struct tidemill_clean_job) { .size = sizeof(struct tidemill_clean_job),
+                                         .dir = j->dir,
+                                         .state = state,
+                                         .kept = kept ? kept : "",
+                                         .bytes = kept ? 0 : tm_job_size(c->ws->fs, j->dir),
+                                         .is_leftover = is_leftover };
+}
+
+static int add_wanted(struct tidemill_clean *c, const char *dir, enum tidemill_state state,
                       struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
-  char *kept = reason_to_keep(c, info->dir, info->state, &why);
+  char *kept = reason_to_keep(c, dir, state, &why);
   if (why.code < 0) {
+    free(kept);
     if (err)
       *err = why;
     return why.code;
   }
-  struct chosen *j = TM_ARRAY_ADD(&c->list);
-  *j = (struct chosen) { .dir = tm_xstrdup(info->dir), .kept = kept };
-  j->job = (struct tidemill_clean_job) { .size = sizeof(struct tidemill_clean_job),
-                                         .dir = j->dir,
-                                         .state = info->state,
-                                         .kept = kept ? kept : "",
-                                         .bytes = kept ? 0 : tm_job_size(c->ws->fs, j->dir) };
+  add_chosen(c, dir, state, kept, false);
   return 0;
 }
 
@@ -124,27 +159,112 @@ static int add(struct tidemill_clean *c, const char *dir, struct tm_err *err)
   if (rc < 0 && err)
     *err = r.fault;
   else if (rc >= 0 && is_wanted(c, r.info.state, ended_of(c, &r.info)))
-    rc = add_wanted(c, &r.info, err);
+    rc = add_wanted(c, r.info.dir, r.info.state, err);
   tm_record_release(&r);
   return rc;
+}
+
+/* A folder without a job: a leftover, or a job that was killed, or is running, before its job.json was there. 1: it was one of these. */
+static int add_other(struct tidemill_clean *c, const char *dir, struct tm_err *err)
+{
+  struct tm_stat st;
+  if (tm_job_is_leftover(c->ws->fs, dir)) {
+    add_chosen(c, dir, TIDEMILL_INTERRUPTED, NULL, true);
+    return 1;
+  }
+  if (tm_job_dir_look(dir, NULL) != TM_JOB_DIR_INCOMPLETE ||
+      c->ws->fs->stat(c->ws->fs->self, dir, true, &st) < 0)
+    return 0;
+  enum tidemill_state state =
+      tm_survey_is_running(dir, NULL, NULL) ? TIDEMILL_RUNNING : TIDEMILL_INTERRUPTED;
+  int rc = is_wanted(c, state, st.mtime_ns) ? add_wanted(c, dir, state, err) : 0;
+  return rc < 0 ? rc : 1;
+}
+
+/* Of the job `given`, which is not there; else `err` says so. */
+static int add_missing(struct tidemill_clean *c, const char *given, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  char *cwd = tm_api_here(&unheard), *jobs = tm_path_join(c->ws->path ? c->ws->path : "/", "jobs");
+  const char *const bases[] = { cwd, strchr(given, '/') || !c->ws->path ? NULL : jobs };
+  int rc = 0;
+  for (size_t i = 0; i < TM_COUNT_OF(bases) && rc == 0; i++) {
+    char *dir = bases[i] && *given ? tm_path_absolute(bases[i], given) : NULL;
+    char *leftover = dir ? tm_job_leftover(dir) : NULL;
+    if (dir && (rc = add_other(c, dir, err)) == 0)
+      rc = add_other(c, leftover, err);
+    free(leftover);
+    free(dir);
+  }
+  free(jobs);
+  free(cwd);
+  return rc > 0 ? 0 : rc < 0 ? rc : err->code;
+}
+
+static bool is_chosen(const struct tidemill_clean *c, const char *dir)
+{
+  for (size_t k = 0; k < c->list.len; k++)
+    if (strcmp(c->list.at[k].dir, dir) == 0)
+      return true;
+  return false;
 }
 
 static int add_named(struct tidemill_clean *c, struct tm_err *err)
 {
   int rc = 0;
   for (size_t i = 0; i < c->o.jobs_len && rc == 0; i++) {
-    char *dir = tm_workspace_job_dir(c->ws, c->o.jobs[i] ? c->o.jobs[i] : "", TM_TO_USE, err);
-    bool is_twice = false;
-    for (size_t k = 0; dir && k < c->list.len; k++)
-      is_twice = is_twice || strcmp(c->list.at[k].dir, dir) == 0;
-    if (!is_twice)
-      rc = dir ? add(c, dir, err) : err->code;
+    const char *given = c->o.jobs[i] ? c->o.jobs[i] : "";
+    char *dir = tm_workspace_job_dir(c->ws, given, TM_TO_USE, err);
+    if (!dir)
+      rc = add_missing(c, given, err);
+    else if (!is_chosen(c, dir))
+      rc = tm_job_is_leftover(c->ws->fs, dir) ? add_other(c, dir, err) : add(c, dir, err);
     free(dir);
+    rc = rc > 0 ? 0 : rc;
   }
   return rc;
 }
 
-/* One that cannot be read is said, and stays: named, it is refused. */
+static void say_left(const struct tidemill_clean *c, const struct tm_err *why)
+{
+  tm_workspace_log(c->ws, TIDEMILL_WARNING, "left as it is: %s", why->text);
+}
+
+/* The folders of the workspace that hold no job. */
+static int add_others(struct tidemill_clean *c, struct tm_err *err)
+{
+  struct tm_jobs others = { 0 };
+  int rc = tm_jobs_list_others(&others, c->ws->fs, c->ws->path, err);
+  for (size_t i = 0; i < others.len && rc >= 0; i++) {
+    struct tm_err why = TM_ERR_NONE;
+    if (add_other(c, others.at[i], &why) < 0)
+      say_left(c, &why);
+  }
+  tm_jobs_release(&others);
+  return rc < 0 ? rc : 0;
+}
+
+/* The leftovers of jobs elsewhere, by the history. */
+static void add_elsewhere(struct tidemill_clean *c)
+{
+  struct tm_history history = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  char *jobs = tm_path_join(c->ws->path, "jobs");
+  if (tm_history_list(&history, c->ws->path, &err) < 0)
+    tm_workspace_log(c->ws, TIDEMILL_WARNING, "jobs elsewhere are not looked at: %s", err.text);
+  for (size_t i = 0; i < history.len; i++) {
+    char *parent = tm_path_dir(history.at[i].dir);
+    char *leftover = strcmp(parent, jobs) != 0 ? tm_job_leftover(history.at[i].dir) : NULL;
+    if (leftover && tm_job_is_leftover(c->ws->fs, leftover))
+      add_chosen(c, leftover, TIDEMILL_INTERRUPTED, NULL, true);
+    free(leftover);
+    free(parent);
+  }
+  tm_history_release(&history);
+  free(jobs);
+}
+
+/* A job that cannot be read is said, and stays: named, it is refused. */
 static int add_all(struct tidemill_clean *c, struct tm_err *err)
 {
   struct tm_jobs jobs = { 0 };
@@ -152,9 +272,11 @@ static int add_all(struct tidemill_clean *c, struct tm_err *err)
   for (size_t i = 0; i < jobs.len && rc >= 0; i++) {
     struct tm_err why = TM_ERR_NONE;
     if (add(c, jobs.at[i], &why) < 0)
-      tm_workspace_log(c->ws, TIDEMILL_WARNING, "left as it is: %s", why.text);
+      say_left(c, &why);
   }
   tm_jobs_release(&jobs);
+  if (rc >= 0 && (rc = add_others(c, err)) >= 0)
+    add_elsewhere(c);
   return rc < 0 ? rc : 0;
 }
 
@@ -210,6 +332,7 @@ void tidemill_clean_free(struct tidemill_clean *c)
     free(c->list.at[i].kept);
   }
   TM_ARRAY_RELEASE(&c->list);
+  tm_registered_list_release(&c->datasets.list);
   tm_old_snapshots_release(&c->scripts);
   tidemill_workspace_close(c->own);
   free(c);
@@ -243,7 +366,9 @@ int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err
                       : c->list.at[i].is_gone ? "is removed already"
                                               : "stays");
   struct chosen *j = &c->list.at[i];
-  char *reason = reason_to_keep(c, j->dir, j->job.state, &why); /* it may have been registered */
+  char *reason = NULL;
+  if (!j->job.is_leftover) /* its output may have been registered since */
+    reason = reason_to_keep(c, j->dir, j->job.state, &why);
   if (reason)
     tm_err_set(&why, TM_EINUSE, "'%s' stays: %s", j->dir, reason);
   free(reason);

@@ -1,10 +1,6 @@
-/* clean.c - `tidemill clean`: jobs that are of no use any more, with all that is in their directories.
+/* clean.c - `tidemill clean`: removes jobs with their directories. lua/api/clean.c chooses them.
  *
- * Without words: those of the workspace that have ended without being Completed, or were interrupted: what a Completed job has
- * in its directory is what it was run for. Never a job that runs; never one whose output is a registered dataset.
- * With them go the copies of scripts that the workspace has kept and that no job is left to run.
- *
- * What would be removed is listed, then asked for on a terminal; without one it takes --yes.
+ * The command lists what it would remove and asks on a terminal; elsewhere it needs --yes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +51,8 @@ const struct tm_command tm_command_clean = {
   .run = clean,
   .usage = "[JOB]... [--status STATUS]... [--all] [--older-than AGE] [--dry-run] [--yes] [--json]",
   .summary =
-      "removes jobs of the workspace that are not Completed, or those named, with their output",
+      "removes jobs of the workspace that are not Completed, or those named, with their output; "
+      "finishes removals that were interrupted",
   .options = options,
   .options_len = TM_COUNT_OF(options),
 };
@@ -125,9 +122,12 @@ static void add_line(struct tm_buf *out, const struct clean *c, const struct tid
     tm_json_set(v, "removed", tm_json_new_bool(!c->o.dry_run));
     tm_json_set(v, "bytes", tm_json_new_int(j->bytes));
     tm_json_set(v, "kept", tm_json_new(TM_JSON_NULL));
+    tm_json_set(v, "leftover", tm_json_new_bool(j->is_leftover));
     add_json(out, v);
   } else {
-    tm_buf_printf(out, "%s  %s  ", j->dir, tidemill_state_name(j->state));
+    tm_buf_printf(out, "%s  %s  ", j->dir,
+                  j->is_leftover ? "left by a removal that was interrupted"
+                                 : tidemill_state_name(j->state));
     add_size(out, j->bytes);
   }
   tm_buf_add_char(out, '\n');

@@ -141,6 +141,25 @@ static void the_newest_is_first(void **state)
   tm_jobs_release(&jobs);
 }
 
+static void a_job_that_is_being_removed_is_not_one(void **state)
+{
+  struct tm_jobs jobs = { 0 }, others = { 0 };
+  put_job(*state, "jobs/a-20260201-000000-zzzz");
+  put_job(*state, "jobs/b-20260301-000000-aaaa.removed-abcd");
+  put_folder(*state, "jobs/c-20260301-000000-aaaa");
+  assert_int_equal(tm_jobs_list(&jobs, tm_fs_real(), *state, NULL), 0);
+  assert_int_equal(jobs.len, 1);
+  assert_string_equal(tm_path_base(jobs.at[0]), "a-20260201-000000-zzzz");
+  assert_int_equal(tm_jobs_list_others(&others, tm_fs_real(), *state, NULL), 0);
+  assert_int_equal(others.len, 2);
+  assert_true(tm_jobs_is_removed("a.removed-abcd"));
+  assert_false(tm_jobs_is_removed(".removed-abcd"));
+  assert_false(tm_jobs_is_removed("a.removed-abc"));
+  assert_false(tm_jobs_is_removed("a.removed-abcD"));
+  tm_jobs_release(&others);
+  tm_jobs_release(&jobs);
+}
+
 static void no_jobs_folder_is_no_jobs(void **state)
 {
   struct tm_jobs jobs = { 0 };
@@ -157,7 +176,7 @@ int main(void)
     CASE(a_folder_a_name_and_the_latest),   CASE(a_folder_goes_before_a_name),
     CASE(the_variable_names_the_workspace), CASE(what_was_looked_for_is_named),
     CASE(an_empty_workspace_has_no_latest), CASE(the_newest_is_first),
-    CASE(no_jobs_folder_is_no_jobs),
+    CASE(no_jobs_folder_is_no_jobs),        CASE(a_job_that_is_being_removed_is_not_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,17 +214,27 @@ static void what_is_forgotten_is_gone(void **state)
   assert_int_equal(tm_registry_remove(*state, "two", 0, NULL), TM_EUSAGE);
 }
 
+/* NULL: of none. */
+static void assert_name_of_job(const char *dir, const char *job, const char *expected)
+{
+  struct tm_registered_list all = { 0 };
+  assert_int_equal(tm_registry_list_all(&all, dir, NULL), 0);
+  const char *name = tm_registry_name_of_job(&all, job);
+  assert_true(name == expected || (name && expected && strcmp(name, expected) == 0));
+  tm_registered_list_release(&all);
+}
+
 static void the_dataset_of_a_job_is_found(void **state)
 {
-  char *job = tm_path_join(*state, "jobs/a"), *other = tm_path_join(*state, "jobs/ab"), *name;
+  char *job = tm_path_join(*state, "jobs/a"), *other = tm_path_join(*state, "jobs/ab");
   store_put(*state, "jobs/a/score/output/rows", "", 100);
   store_put(*state, "jobs/ab/score/output/rows", "", 100);
-  assert_int_equal(tm_registry_find_job(&name, *state, job, NULL), 0);
+  assert_name_of_job(*state, job, NULL);
   assert_added(*state, "rows", "jobs/a/score/output", false, NULL, 1, true);
-  assert_int_equal(tm_registry_find_job(&name, *state, job, NULL), 1);
-  assert_string_equal(name, "rows");
-  free(name);
-  assert_int_equal(tm_registry_find_job(&name, *state, other, NULL), 0);
+  assert_name_of_job(*state, job, "rows");
+  assert_name_of_job(*state, other, NULL);
+  assert_added(*state, "rows", "jobs/ab/score/output", true, NULL, 2, true);
+  assert_name_of_job(*state, job, "rows"); /* by a version that is not the newest */
   free(other);
   free(job);
 }
