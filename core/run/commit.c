@@ -11,8 +11,10 @@
  *  (5) Every file and its folder are fsynced when made and when renamed. A failed fsync is never tried again: the commit is
  *      broken from then on. What recovery kept is fsynced before anything new is written, so that what it cut cannot come
  *      back; and the first record of a session is on the disk before the first row is written.
- *  (6) The owner's epoch is read before each sync record and before the last renames; another one: nothing is written. It is
- *      read before rows, too, when that is longer ago than OWNED_NS: who was stopped for a while finds out first.
+ *  (6) The owner's epoch is read before each sync record and before the last renames; if another session owns the job,
+ *      nothing is written. It is also read before rows when the last reading is older than OWNED_NS, and before their records when
+ *      writing the rows took longer than SLOW_NS: a process that was stopped, or hung in a write, finds out before it goes on.
+ *      No session opens a job and becomes its owner in SLOW_NS, and a write seldom takes that long, so the check costs nothing.
  *  (8) What cannot be written breaks the commit: every later call answers with the first error and writes nothing.
  *  (9) A mini-batch is committed at most once: its fate is asked at the add.
  *
@@ -39,6 +41,7 @@
 #include "sys/clock.h"
 
 #define OWNED_NS TM_S
+#define SLOW_NS  TM_MS
 
 /* Keeps (8). Returns the code. */
 static int break_commit(struct tm_commit *c, int code, struct tm_err *err)
@@ -249,6 +252,17 @@ size_t tm_commit_pending(const struct tm_commit *c)
          c->journal.pending.len;
 }
 
+/* Everything that the records cover. */
+static int write_rows(struct tm_commit *c, struct tm_err *err)
+{
+  int rc = c->output.fd >= 0 ? tm_output_flush(&c->output, err) : 0;
+  if (rc == 0)
+    rc = tm_output_flush(&c->failures, err);
+  if (rc == 0)
+    rc = tm_output_flush(&c->files.log, err);
+  return rc < 0 ? rc : tm_files_carry_out(&c->files, err);
+}
+
 int tm_commit_flush(struct tm_commit *c, struct tm_err *err)
 {
   struct tm_err words = TM_ERR_NONE;
@@ -257,15 +271,12 @@ int tm_commit_flush(struct tm_commit *c, struct tm_err *err)
   uint64_t records = c->journal.pending.len / TM_RECORD_SIZE;
   if (records == 0)
     return 0;
-  int rc = tm_clock_mono_ns() - c->owned_ns > OWNED_NS ? tm_commit_check_owner(c, &words) : 0;
-  if (rc == 0 && c->output.fd >= 0)
-    rc = tm_output_flush(&c->output, &words);
+  int64_t begin = tm_clock_mono_ns();
+  int rc = begin - c->owned_ns > OWNED_NS ? tm_commit_check_owner(c, &words) : 0;
   if (rc == 0)
-    rc = tm_output_flush(&c->failures, &words);
-  if (rc == 0)
-    rc = tm_output_flush(&c->files.log, &words);
-  if (rc == 0)
-    rc = tm_files_carry_out(&c->files, &words);
+    rc = write_rows(c, &words);
+  if (rc == 0 && tm_clock_mono_ns() - begin > SLOW_NS)
+    rc = tm_commit_check_owner(c, &words);
   if (rc == 0)
     rc = tm_journal_flush(&c->journal, &words); /* keeps (2): last */
   if (rc < 0) {

@@ -11,7 +11,9 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "step.h"
+#include "sys/clock.h"
 
 static void keeps_rows_together_in_their_order(void **state) /* 1 */
 {
@@ -220,6 +222,42 @@ static void stops_when_another_owns_the_job(void **state) /* 6 */
   }
 }
 
+/* A write of rows that hangs until another session owns the job. */
+static int64_t pwrite_hangs(void *self, int fd, const void *p, size_t n, int64_t at)
+{
+  struct step *s = (struct step *)((char *)self - offsetof(struct step, files));
+  int64_t begin = tm_clock_mono_ns();
+  if (strcmp(s->files.names[fd], "rows.partial") == 0) {
+    put_owner(s, "00000000000000ab");
+    while (tm_clock_mono_ns() - begin < 20 * TM_MS)
+      tm_clock_pause(TM_MS);
+  }
+  return watched_pwrite(self, fd, p, n, at);
+}
+
+static void writes_no_record_for_another_owner(void **state) /* 6 */
+{
+  struct step s;
+  step_init(&s);
+  char *owner = tm_xstrdup(folder_file(&s.folder, "owner"));
+  s.options.owner_file = owner;
+  s.options.epoch = 0xaa;
+  put_owner(&s, "00000000000000aa");
+  step_must_open(&s);
+  step_list(&s, 2);
+  step_done(&s, 0, "a\n");
+  assert_int_equal(step_flush(&s), 0);
+  step_done(&s, 1, "b\n");
+  s.files.fs.pwrite = pwrite_hangs;
+  tm_buf_clear(&s.files.log);
+  assert_int_equal(step_flush(&s), TM_EINUSE);
+  assert_non_null(strstr(s.err.text, "another owner"));
+  assert_null(strstr(tm_buf_str(&s.files.log), "write:journal"));
+  assert_int_equal(tm_commit_finish(s.commit, true, &s.err), TM_EINUSE);
+  step_release(&s);
+  free(owner);
+}
+
 static void count_fault(const char *text, bool fatal, void *data)
 {
   assert_false(fatal);
@@ -400,6 +438,7 @@ int main(void)
     cmocka_unit_test(never_repeats_a_failed_fsync),
     cmocka_unit_test(syncs_what_recovery_kept_before_it_writes),
     cmocka_unit_test(stops_when_another_owns_the_job),
+    cmocka_unit_test(writes_no_record_for_another_owner),
     cmocka_unit_test(commits_each_once),
     cmocka_unit_test(takes_spilled_rows),
     cmocka_unit_test(removes_what_was_left_of_spilled_rows),
