@@ -193,7 +193,7 @@ bool call_path(pid_t tid, uint64_t number, const uint64_t args[6], char *out, si
   const struct call *c = find(number);
   switch (c ? c->about : NOTHING) {
   case NOTHING: return false;
-  case DESCRIPTOR: return descriptor_path(tid, (int)args[0], out, size);
+  case DESCRIPTOR: return args[0] > 2 && descriptor_path(tid, (int)args[0], out, size);
   case PATH: return named_path(tid, AT_FDCWD, args[0], out, size);
   case AT: return named_path(tid, (int)args[0], args[1], out, size);
   case SECOND_PATH: return named_path(tid, AT_FDCWD, args[1], out, size);

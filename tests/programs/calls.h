@@ -24,8 +24,8 @@ const char *call_class_name(size_t index);
 int call_class_of(uint64_t number);
 
 /* The path that the call is about, as the process sees it: of the descriptor, or of the name
- * resolved against its folder.
- * False when the call is about no file (sendmsg), or when the process has ended meanwhile. */
+ * resolved against its folder. False when the call is about no file (sendmsg), about standard input
+ * or output, or when the process has ended meanwhile. */
 bool call_path(pid_t tid, uint64_t number, const uint64_t args[6], char *out, size_t size);
 
 /* A filter that stops at the calls of class `only`, or of all classes for -1. `out` holds

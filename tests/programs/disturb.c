@@ -10,10 +10,10 @@
  *   fail      the n-th call fails
  *   fail-on   each call from the n-th on fails
  *
- * CALL is a class of calls.c, or `any`. A call counts when it is about a file below FOLDER;
- * sendmsg is about no file and always counts. REPORT gets a line `count CLASS N` for each class,
- * and `hit first|other CLASS PATH` for each call that was disturbed: of COMMAND, or of a process
- * that it has started.
+ * CALL is a class of calls.c, or `any`. A call counts when it is about a file below FOLDER, unless
+ * it is by descriptor 0, 1 or 2; sendmsg is about no file and always counts. REPORT gets a line
+ * `count CLASS N` for each class, and `hit first|other CLASS PATH` for each call that was
+ * disturbed: of COMMAND, or of a process that it has started.
  *
  * The kernel stops the processes at the calls that may count (seccomp); this program traces them
  * and looks which file a call is about. It ends when every process has ended, with the exit status
