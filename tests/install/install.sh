@@ -18,7 +18,8 @@ mv "$dir/first" "$dir/moved here"
 prefix="$dir/moved here"
 for file in bin/tidemill include/tidemill.h "$libdir/libtidemill.a" "$libdir/libtidemill.so" \
     "$libdir/pkgconfig/tidemill.pc" share/man/man1/tidemill.1 share/man/man3/tidemill.h.3 \
-    share/man/man7/tidemill-entry-script.7 share/doc/tidemill/lua-api.md share/doc/tidemill/migrating.md share/bash-completion/completions/tidemill \
+    share/man/man7/tidemill-entry-script.7 share/doc/tidemill/lua-api.md share/doc/tidemill/migrating.md \
+    share/doc/tidemill/promises.md share/bash-completion/completions/tidemill \
     share/zsh/site-functions/_tidemill share/tidemill/lua/tidemill.lua \
     share/tidemill/lua/tidemill/entry_script.lua; do
   [ -s "$prefix/$file" ] || fail "'$file' is missing or empty"

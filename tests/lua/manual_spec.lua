@@ -199,3 +199,22 @@ describe("the page for those who come from elsewhere", function()
     assert.is_true(n > 15)
   end)
 end)
+
+describe("the page of promises", function()
+  local text = library.read_file(root .. "/lua/manual/promises.md")
+
+  it("names tests that exist", function()
+    local n = 0
+    for dir, name in text:gmatch "`(%l+)/([%l_]+)`" do
+      local found
+      for _, pattern in ipairs { "%s/tests/%s/%s_spec.lua", "%s/tests/%s/test_%s.c" } do
+        for _, stem in ipairs { name, name:match "^%l+" } do -- crash/power_cuts is a part of test_power.c
+          found = found or io.open(pattern:format(root, dir, stem))
+        end
+      end
+      assert(found, dir .. "/" .. name .. " is not a test"):close()
+      n = n + 1
+    end
+    assert.is_true(n > 20)
+  end)
+end)
