@@ -300,7 +300,7 @@ describe("a table", function()
     assert.truthy(r.err:find("column 1000 is one too many", 1, true), r.err)
     r = t:run { "map", "--rows", "score.lua", "in/a.csv", "--max-record-size", "6KB", "--progress", "none" }
     t:expect(r, 1)
-    assert.truthy(r.err:find("in/a.csv', line 2 (byte 2000): a record of more than 6KB; max_record_size raises the limit",
+    assert.truthy(r.err:find("in/a.csv', line 2 (byte 2000): a record of more than 6KB; max_record_size ",
                              1, true), r.err)
     r = t:run { "map", "--rows", "score.lua", "in/a.csv", "--max-record-size", "7KB", "--max-columns", "1000" }
     t:expect(r, 0)
@@ -313,7 +313,8 @@ describe("a table", function()
   it("counts values whose keys come late, and reads those that are named", function()
     local lines = {}
     for i = 1, 300 do
-      lines[i] = i <= 200 and ('{"id":%d,"":"e%d"}'):format(i, i) or ('{"id":%d,"amount":%d.5,"note":"n"}'):format(i, i)
+      local text = i <= 200 and '{"id":%d,"":"e%d"}' or '{"id":%d,"amount":%d.5,"note":"n"}'
+      lines[i] = text:format(i, i)
     end
     for options, want in pairs {
       [""] = { "e200 nil 2", "200 (the first key is 'amount'; columns = { ... }" },

@@ -7,7 +7,7 @@
  * index=FOLDER spacing=N
  *
  * Each row is a line of fields with a tab between: "-" is null, else the type's letter (b, l, d, s, t) and the value, of a
- * text its bytes in hexadecimal digits. Before the first row "# NAME:TYPE ..."; a range begins with "@ BEGIN END ROWS FAULTS".
+ * text its bytes in hexadecimal digits. Before the first row "# NAME:TYPE ...", names in hexadecimal digits too; a range begins with "@ BEGIN END ROWS FAULTS".
  * What is said of faults follows "! ".
  */
 #include <fcntl.h>
@@ -112,6 +112,12 @@ static void set(struct setup *s, char *option)
     stop(&err);
 }
 
+static void print_bytes(const char *p, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    printf("%02x", (unsigned char)p[i]);
+}
+
 static void print_value(const struct tm_column *c, int64_t row)
 {
   size_t n;
@@ -127,8 +133,7 @@ static void print_value(const struct tm_column *c, int64_t row)
   default: {
     const char *p = tm_column_string(c, row, &n);
     printf("s");
-    for (size_t i = 0; i < n; i++)
-      printf("%02x", (unsigned char)p[i]);
+    print_bytes(p, n);
   }
   }
 }
@@ -175,8 +180,11 @@ static void dump(struct setup *s, const char *path)
       0)
     stop(&err);
   printf("#");
-  for (size_t i = 0; i < schema.len; i++)
-    printf(" %s:%s", schema.columns[i].name, tm_column_type_name(schema.columns[i].type));
+  for (size_t i = 0; i < schema.len; i++) {
+    printf(" ");
+    print_bytes(schema.columns[i].name, strlen(schema.columns[i].name));
+    printf(":%s", tm_column_type_name(schema.columns[i].type));
+  }
   printf("\n");
   fflush(stdout);
   struct tm_dialect lines = s->rows.dialect;

@@ -191,6 +191,17 @@ def run_typed_case(program, folder, number):
     return len(want) if len(got) == len(want) else None
 
 
+def run_dump_all(program, path, options):
+    """The columns, as pairs of a name and a type, and the rows as they are printed."""
+    done = subprocess.run([program, path] + options, stdout=subprocess.PIPE, timeout=300)
+    out = done.stdout.decode("ascii", "replace")
+    assert done.returncode == 0, out
+    lines = out.split("\n")[:-1]
+    columns = [one.split(":") for one in lines[0].split(" ")[1:]]
+    columns = [(bytes.fromhex(name).decode("utf-8"), kind) for name, kind in columns]
+    return columns, [line.split("\t") for line in lines if line[0] not in "#@!"] if columns else []
+
+
 def run_dump(program, path, options):
     done = subprocess.run([program, path] + options, stdout=subprocess.PIPE, timeout=300)
     out = done.stdout.decode("ascii", "replace")
