@@ -304,6 +304,7 @@ static struct tidemill_job_options read_options(lua_State *L, struct lua_job *j)
   o.keep_failed = flag(L, 2, "keep_failed");
   o.accept_changes = flag(L, 2, "accept_changes");
   o.verify_input = flag(L, 2, "verify_input");
+  o.verify_output = flag(L, 2, "verify_output");
   o.keep_script = flag(L, 2, "keep_script");
   o.no_reuse = flag(L, 2, "no_reuse");
   o.on_event = on_event;

@@ -404,11 +404,14 @@ struct tidemill_job_options {
   bool keep_script;
   const struct tidemill_screen
       *screen; /* copied, and called until the job is closed; NULL: nobody reads along */
+  /* With `resume`: reads all committed rows and failure lines, and compares them with the journal before anything runs. The call that
+   * opens the job blocks meanwhile. TM_EDAMAGE names the first difference. */
+  bool verify_output;
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
     sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL,   \
-        false, NULL                                                                                \
+        false, NULL, false                                                                         \
   }
 
 /* Checks the pipeline, makes (or opens) the job's directory, copies the scripts; the job begins with the loop's next turn. It may

@@ -230,6 +230,9 @@ static const struct tm_field submit_fields[] = {
     "with resume: goes on although script or inputs have changed" },
   { "verify_input", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "with resume: lists the input again and compares all of it" },
+  { "verify_output", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
+    "with resume: reads all committed rows and failures, and compares them with the journal, "
+    "before anything runs" },
   { "keep_script", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "with resume: goes on with the job's own copy of the script, whatever that is now" },
   { "no_reuse", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,

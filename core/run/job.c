@@ -20,6 +20,7 @@
 #include "run/job_own.h"
 #include "run/temp_dirs.h"
 #include "run/job_record.h"
+#include "run/output_check.h"
 #include "run/preflight.h"
 #include "run/registering.h"
 #include "run/takeover.h"
@@ -165,6 +166,16 @@ static int open_completed(struct tm_job *job, struct tm_err *err)
   return rc;
 }
 
+static int check_output(struct tm_job *job, struct tm_err *err)
+{
+  struct tm_buf note = TM_BUF_NONE;
+  int rc = job->o.verify_output ? tm_output_check(&note, job->dir.path, err) : 0;
+
+  if (note.len > 0)
+    *TM_ARRAY_ADD(&job->notes) = tm_buf_take(&note);
+  return rc;
+}
+
 /* From here on a directory without a result is a job that was interrupted. */
 static int remove_result(struct tm_job *job, struct tm_err *err)
 {
@@ -253,6 +264,8 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   set_view(job);
   tm_job_steps_init(job);
   job->view.is_resumed = has_job;
+  if (has_job && (rc = check_output(job, err)) < 0)
+    goto fail;
   if (has_job && tm_job_result_is_completed(&job->dir, &job->earlier))
     rc = open_completed(job, err);
   else

@@ -23,6 +23,8 @@ struct tm_job_options {
   const struct tm_events *events;
   bool resume, keep_failed, accept_changes, verify_input;
   bool
+      verify_output; /* with resume: reads all that was committed before anything else (output_check.h) */
+  bool
       keep_script; /* a job that is resumed goes on with its own copy of the script, whatever that is now */
   int64_t
       max_workers; /* of all steps together; 0: as many as there are cores, or as the step with the most has */

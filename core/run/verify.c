@@ -515,19 +515,13 @@ static int refuse_running(const char *dir, struct tm_err *err)
   return err->code;
 }
 
-int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err)
+int64_t tm_verify_own_job(const struct tm_verify_options *o, struct tm_err *err)
 {
   struct tm_err of_result = TM_ERR_NONE;
-  struct tm_json *record, *result;
-  char *before, *after;
+  struct tm_json *record = tm_job_record_load(o->dir, err), *result;
   int64_t rc;
-  if (!(record = tm_job_record_load(o->dir, err)))
+  if (!record)
     return err->code;
-  if (refuse_running(o->dir, err) < 0) {
-    tm_json_free(record);
-    return err->code;
-  }
-  before = session_of(o->dir);
   result = tm_job_result_load(o->dir, &of_result);
   if (of_result.code < 0) {
     *err = of_result;
@@ -535,6 +529,19 @@ int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err)
   } else {
     rc = check_steps(o, record, result, err);
   }
+  tm_json_free(record);
+  tm_json_free(result);
+  return rc;
+}
+
+int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err)
+{
+  char *before, *after;
+  int64_t rc;
+  if (refuse_running(o->dir, err) < 0)
+    return err->code;
+  before = session_of(o->dir);
+  rc = tm_verify_own_job(o, err);
   after = session_of(o->dir);
   if (strcmp(before, after) != 0)
     rc =
@@ -544,7 +551,5 @@ int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err)
                    o->dir);
   free(before);
   free(after);
-  tm_json_free(record);
-  tm_json_free(result);
   return rc;
 }

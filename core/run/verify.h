@@ -42,5 +42,7 @@ struct tm_verify_options {
 /* The number of faults; or a negative code with words: TM_EINUSE, the job runs, or has been gone on with meanwhile; no job,
  * another version, or a file that cannot be read. */
 int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err);
+/* The same of a job whose lock the caller has: it does not ask who runs the job. */
+int64_t tm_verify_own_job(const struct tm_verify_options *o, struct tm_err *err);
 
 #endif

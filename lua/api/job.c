@@ -237,6 +237,7 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .keep_failed = s->o->keep_failed,
                               .accept_changes = s->o->accept_changes,
                               .verify_input = s->o->verify_input,
+                              .verify_output = s->o->verify_output,
                               .workspace = job->workspace,
                               .no_reuse = s->o->no_reuse,
                               .keep_script = s->o->keep_script,
@@ -285,6 +286,8 @@ static int refuse_alone(const struct tm_pipeline *p, const struct tidemill_job_o
                       : o->verify_input   ? "verify-input"
                                           : NULL;
   bool has_other = o->resume;
+  if (o->verify_output && !o->resume)
+    return tm_err_set(err, TM_EUSAGE, "'--verify-output' goes with --resume");
   for (size_t i = 0; i < p->steps_len; i++)
     has_other = has_other || p->steps[i]->config.resume_from;
   return has_other || !alone

@@ -20,6 +20,7 @@ static const struct name names[] = {
   { "--keep-script", "`keep_script`" },
   { "--accept-changes", "`accept_changes`" },
   { "--verify-input", "`verify_input`" },
+  { "--verify-output", "`verify_output`" },
   { "--no-reuse", "`no_reuse`" },
   { "--max-workers", "`max_workers`" },
   { "--overwrite", "`overwrite`" },

@@ -70,6 +70,7 @@ int tm_launch_run(struct tm_launch *l, const struct tm_execute_hooks *hooks, voi
   e.o.keep_failed = o->keep_failed;
   e.o.accept_changes = o->accept_changes;
   e.o.verify_input = o->verify_input;
+  e.o.verify_output = o->verify_output;
   e.o.max_workers = l->max_workers;
   e.o.no_reuse = o->no_reuse;
   e.o.keep_script = o->keep_script;

@@ -14,7 +14,7 @@ struct tm_launch_options {
   const char *job_dir;     /* or NULL */
   const char *progress;    /* auto, bar, plain, none; NULL: auto */
   const char *max_workers; /* of all steps together; NULL: not given */
-  bool resume, keep_failed, accept_changes, verify_input, json;
+  bool resume, keep_failed, accept_changes, verify_input, verify_output, json;
   bool no_reuse;    /* every step is run */
   bool keep_script; /* a job that is resumed runs its own copy */
 };

@@ -56,6 +56,7 @@ static const struct tm_option own[] = {
   { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
   { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
+  { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures, and compares them with the journal, before anything runs" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
@@ -89,6 +90,9 @@ static void add_help(struct tm_buf *out)
       "they are\n"
       "committed; all of it is in the job's folder besides. Workers run where the command was "
       "typed.\n"
+      "A job that is resumed prints all rows again, those of earlier runs first: resume into a new "
+      "file ('>');\n"
+      "'>>', or a pipe into a database, would get these twice.\n"
       "Exit status 141: nobody read the rows any more, and the job was canceled.\n\n"
       "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n\n");
   tm_config_options_init(&options, own, TM_COUNT_OF(own), PLACE(step.config));
@@ -159,11 +163,14 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   bool is_partial = stat(partial, &st) == 0; /* else the job had been Completed */
   rc = tm_outlet_open(&m->outlet, is_partial ? partial : m->output, STDOUT_FILENO, err);
   free(partial);
-  if (rc == 0 && is_partial)
-    tm_outlet_advance(&m->outlet, step.output_bytes);
-  else if (rc == 0 && stat(m->output, &st) == 0)
-    tm_outlet_advance(&m->outlet, st.st_size);
-  return rc;
+  if (rc < 0 || (!is_partial && stat(m->output, &st) < 0))
+    return rc;
+  tm_outlet_advance(&m->outlet, is_partial ? step.output_bytes : st.st_size);
+  if (m->outlet.end > 0)
+    tm_cli_say("printing %lld bytes of rows again, which earlier runs of this job have committed; "
+               "write to a new file (>), not behind those already printed (>>)",
+               (long long)m->outlet.end);
+  return 0;
 }
 
 static void on_event(void *data, const struct tidemill_event *e)

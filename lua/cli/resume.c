@@ -12,6 +12,7 @@ static const struct tm_option options[] = {
   { "keep-script", TM_OPTION_FLAG, PLACE(keep_script), NULL, NULL, "goes on with the job's own copy of the script, whatever that is now" },
   { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the input again and compares all of it" },
+  { "verify-output", TM_OPTION_FLAG, PLACE(verify_output), NULL, NULL, "reads all committed rows and failures, and compares them with the journal, before anything runs" },
   { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
   { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
@@ -25,7 +26,7 @@ const struct tm_command tm_command_resume = {
   .run = resume,
   .usage = "JOB [--param NAME=VALUE]... [--params-file FILE] [--keep-failed] [--keep-script] "
            "[--accept-changes] "
-           "[--verify-input] "
+           "[--verify-input] [--verify-output] "
            "[--max-workers N] [--progress auto|bar|plain|none] [--json]",
   .summary = "goes on with a job that was interrupted, or has failed",
   .options = options,

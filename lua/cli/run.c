@@ -30,6 +30,7 @@ static const struct tm_option options[] = {
   { "keep-script", TM_OPTION_FLAG, LAUNCH(keep_script), NULL, NULL, "with --resume: goes on with the job's own copy of the script, whatever that is now" },
   { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
+  { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures, and compares them with the journal, before anything runs" },
   { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "a new job over the items that failed in JOB alone, each step over those of the step of its name" },
   { "no-reuse", TM_OPTION_FLAG, LAUNCH(no_reuse), NULL, NULL, "every step is run, whatever earlier jobs have done; later ones may reuse this one" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
@@ -46,7 +47,8 @@ const struct tm_command tm_command_run = {
   .name = "run",
   .run = run,
   .usage = "PIPELINE.lua|--like JOB [--param NAME=VALUE]... [--params-file FILE] [--job-dir DIR] "
-           "[--resume [--keep-failed] [--keep-script] [--accept-changes] [--verify-input]] "
+           "[--resume [--keep-failed] [--keep-script] [--accept-changes] [--verify-input] "
+           "[--verify-output]] "
            "[--only-failed JOB] "
            "[--no-reuse] [--dry-run [--explain]] [--progress auto|bar|plain|none] [--json]",
   .summary = "runs a pipeline",

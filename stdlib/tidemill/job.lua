@@ -197,6 +197,8 @@ end
 ---@field keep_failed? boolean with resume: failed mini-batches stay failed
 ---@field accept_changes? boolean with resume: goes on although script or inputs have changed
 ---@field verify_input? boolean with resume: lists the input again and compares all of it
+---@field verify_output? boolean with resume: reads all committed rows and failures, and compares them with the
+--- journal, before anything runs
 ---@field keep_script? boolean with resume: goes on with the job's own copy of the script, whatever that is now
 ---@field no_reuse? boolean every step is run, whatever earlier jobs have done
 ---@field max_workers? integer workers of all steps together

@@ -143,6 +143,10 @@ static void what_goes_with_a_resumed_job_is_refused_alone(void **state)
   h.options.verify_input = true;
   expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE,
          "`verify_input` goes with `resume`, or with --resume_from");
+  h.options.verify_input = false;
+  h.options.verify_output = true;
+  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE,
+         "`verify_output` goes with `resume`");
   host_end(&h);
 }
 

@@ -325,10 +325,12 @@ describe("map's standard input", function()
     t:expect(r, 0)
     assert.equal("0001.txt\n", r.out)
     assert.truthy(r.err:find("1 mini-batch is kept", 1, true), r.err)
+    assert.truthy(r.err:find("printing 9 bytes of rows again", 1, true), r.err)
     -- Now it has: nothing is read any more.
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" })
     t:expect(r, 0)
     assert.equal("0001.txt\n", r.out)
+    assert.truthy(r.err:find("printing 9 bytes of rows again", 1, true), r.err)
   end)
 
   it("that lists nothing is said", function()

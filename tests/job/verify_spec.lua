@@ -162,6 +162,42 @@ describe("verify", function()
     expect_verify(t, 0, { "8 mini-batches committed, 0 failed" })
   end)
 
+  it("comes before a resume that asks for --verify-output", function()
+    local cases = {
+      { spoil, OUTPUT .. ".partial", 10, { OUTPUT .. ".partial' from byte 9:", "mini-batch", "tidemill verify" } },
+      { cut, OUTPUT .. ".partial", 1, { OUTPUT .. ".partial' from byte 18:", "shorter", "start a new job" } },
+      { spoil, "state/failures", 5, { "state/failures' from byte 0:", "mini-batch 2" } },
+    }
+    local t = new_case(CONFIG .. ", error_threshold = 1")
+    t:expect_job(1)
+    for _, way in ipairs { { "resume", t.job_dir, "--verify-output" },
+                           { "run", "pipeline.lua", "--job-dir", t.job_dir, "--resume", "--verify-output" } } do
+      for _, case in ipairs(cases) do
+        local damage, name, how, words = unpack(case)
+        local good, result = t:read(t.step_dir .. "/" .. name), t:read "job/job_result.json"
+        damage(t, name, how)
+        local journal = t:read(t.step_dir .. "/state/journal")
+        local r = t:run(way)
+        t:expect(r, 3)
+        for _, word in ipairs(words) do
+          assert.is_truthy(r.err:find(word, 1, true), word .. " is missing in: " .. r.err)
+        end
+        assert.equal(journal, t:read(t.step_dir .. "/state/journal"))
+        assert.equal(result, t:read "job/job_result.json")
+        t:write(t.step_dir .. "/" .. name, good)
+      end
+    end
+    t:script "function run(m) return names_of(m) end"
+    local r = t:run { "resume", t.job_dir, "--accept-changes", "--verify-output" }
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find("the output is what was committed: ", 1, true), r.err)
+    assert.same(job.names(8), t:rows())
+    spoil(t, OUTPUT, 10) -- of a Completed job, which is not run
+    t:expect(t:run { "resume", t.job_dir, "--verify-output" }, 3)
+    t:expect(t:run { "resume", t.job_dir }, 0)
+    t:expect(t:run { "run", "pipeline.lua", "--verify-output", "--job-dir", "other" }, 2)
+  end)
+
   it("checks a job without rows by its journal and manifest", function()
     local t = new_case(CONFIG .. ', output_action = "summary_only"')
     t:expect_job(0)

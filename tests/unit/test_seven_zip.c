@@ -98,9 +98,9 @@ static void entries_are_what_the_header_says(void **state)
   struct tm_buf good = make_good();
   folder_init(&f);
   put(&f, good.data, good.len, BYTES(BODY));
-  expect_list(&f, lines);
+  expect_entries(&f, lines);
   put(&f, "", 0, "", 0);
-  expect_list(&f, "");
+  expect_entries(&f, "");
   tm_buf_release(&good);
   folder_release(&f);
 }
@@ -123,10 +123,10 @@ static void a_packed_header_is_unpacked(void **state)
   tm_buf_add_u32(&packed, (uint32_t)crc32(0, (const Bytef *)good.data, (uInt)good.len));
   tm_buf_add(&packed, BYTES("\0\0"));
   put(&f, packed.data, packed.len, body.data, body.len);
-  expect_list(&f, lines);
+  expect_entries(&f, lines);
   body.data[body.len - 5] ^= 1; /* in the attributes */
   put(&f, packed.data, packed.len, body.data, body.len);
-  expect_refused(&f, "its header is damaged");
+  expect_fault(&f, "its header is damaged");
   tm_buf_release(&good);
   tm_buf_release(&packed);
   tm_buf_release(&body);
@@ -167,7 +167,7 @@ static void what_a_header_claims_too_much_is_refused(void **state)
   folder_init(&f);
   for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
     put(&f, cases[i].header, cases[i].n, BYTES("onefour"));
-    expect_refused(&f, cases[i].words);
+    expect_fault(&f, cases[i].words);
   }
   folder_release(&f);
 }
