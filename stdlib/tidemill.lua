@@ -345,7 +345,9 @@ local function fields_of(self)
   return fields
 end
 
---- The folder appears at its destination when the step is Completed, all at once, and not at all before.
+--- The folder appears at its destination when the step is Completed, all at once, and not at all before. A job that
+--- is resumed and adds rows to the step uploads it again. `tidemill verify` compares the destination with the step's
+--- own folder.
 ---@return tidemill.OutputFileDatasetConfig
 function Output:as_upload()
   local fields = fields_of(self)

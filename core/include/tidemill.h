@@ -874,15 +874,15 @@ struct tidemill_verified {
   /* Behind what counts, of an interrupted job: a resume takes it away. */
   int64_t torn_records, torn_bytes;
   int64_t faults;
-  /* A line for each destination of an upload: what was compared with the step's own output, or which job has replaced it
-   * since; "": there is none. */
+  /* A line for each destination of an upload: what was compared with the step's own output, or
+   * which job has replaced it since; "": there is none. */
   const char *uploads;
 };
 
-/* Whether the files of a job are what its journals say, to the byte, and destinations of uploads what was uploaded: how many faults
- * there are. `ws` and `job` as of
- * tidemill_record_open(). `on_fault` is told of each (`at`: the first bad byte, -1: of the whole file), `on_step` of each step; both may
- * be NULL. TM_EINUSE: somebody runs it, or has gone on with it meanwhile. */
+/* Whether the files of a job are what its journals say, to the byte, and destinations of uploads
+ * what was uploaded: how many faults there are. `ws` and `job` as of tidemill_record_open().
+ * `on_fault` is told of each (`at`: the first bad byte, -1: of the whole file), `on_step` of
+ * each step; both may be NULL. TM_EINUSE: somebody runs it, or has gone on with it meanwhile. */
 TM_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
                                      void (*on_fault)(void *data, const char *path, int64_t at,
                                                       const char *what),

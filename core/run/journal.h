@@ -113,8 +113,9 @@ void tm_journal_walk_init(struct tm_journal_walk *w, const struct tm_journal *j,
 int tm_journal_walk_next(struct tm_journal_walk *w, struct tm_record *out, struct tm_err *err);
 void tm_journal_walk_release(struct tm_journal_walk *w);
 
-/* What the journal has of outcomes: records that are committed, failed or files. Two sessions have the same sum
- * if and only if no mini-batch ended in between, so that the step's output is the same. */
+/* What the journal has of outcomes: records that are committed, failed or files. Two sessions
+ * have the same sum if and only if no mini-batch ended in between, so that the step's output is
+ * the same. */
 struct tm_journal_sum {
   int64_t outcomes; /* records */
   uint64_t hash;    /* of these, in their order */

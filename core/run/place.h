@@ -4,9 +4,10 @@
  *   mount            it is a link to the destination: what is written is there at once
  *   archive          it is a folder; when the step is Completed all of it is packed into the file that is the destination, as an
  *                    upload is copied
- *   upload           it is a folder; when the step is Completed a copy of it appears at the destination, by one rename or
- *                    exchange of names, all of it on the disk before. The mark in <step>/state/upload.<n> says whether the
- *                    destination is this job's, and whether it is up to date: upload.h
+ *   upload           it is a folder; when the step is Completed a copy of it appears at the
+ *                    destination, by one rename or exchange of names, all of it on the disk before.
+ *                    The mark in <step>/state/upload.<n> says whether the destination is this job's
+ *                    and up to date: upload.h
  *
  * What somebody else has put at a destination is neither added to nor replaced, unless `overwrite` is set. Where a step writes
  * to a destination no step of another job does at the same time: a lock on the folder, as long as the job.
@@ -24,8 +25,9 @@
 int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                    struct tm_err *err);
 struct tm_place_held TM_ARRAY(int); /* locked folders; zero-initialised there are none */
-/* Makes what is missing of the folders, puts back what a killed session set aside at the destination of an upload, and looks again at a destination that is written to: another job may have begun since. Leave it
- * in every case. */
+/* Makes what is missing of the folders, puts back what a killed session set aside at the
+ * destination of an upload, and looks again at a destination that is written to: another job may
+ * have begun since. Leave it in every case. */
 int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                   struct tm_place_held *held, struct tm_err *err);
 void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held);

@@ -5,8 +5,9 @@
  *      with the name of each further output.
  *      A step that is reused has the word of the one that was run: where the newest version of the name is of that one, it is this
  *      one, too; else a new version says that the data are the newest again.
- *      A step that was killed behind its registration and has committed more since does not make another version: the one that
- *      is there gets the files as they are now. Which outcomes of the journal it was made from tells that.
+ *      A step that was killed behind its registration and has committed more since does not make
+ *      another version: the one that is there gets the files as they are now. It remembers from
+ *      which outcomes of the journal it was made.
  *  (2) The job's result is written behind it: a job that has a result has registered its outputs.
  */
 #ifndef TM_RUN_REGISTERING_H

@@ -70,8 +70,9 @@ static int is_there(const struct upload *u, const struct tm_upload_look *look, s
   return rc < 0 ? tm_err_set(err, rc, "%s", why.text) : tm_upload_look_is_equal(&now, look);
 }
 
-/* 1: this job put there what is at the destination, and nobody has changed it since; `own` and `mark` say what it is. An error is
- * not a 0: the mark that is written next would forget the upload that is there. */
+/* 1: this job put there what is at the destination, and nobody has changed it since; `own` and
+ * `mark` say what it is. An error is not a 0: the mark that is written next would forget the upload
+ * that is there. */
 static int find_own(struct upload *u, struct tm_upload_mark *mark, struct tm_err *err)
 {
   int rc = tm_upload_mark_read(mark, u->fs, u->mark, u->destination, err);
@@ -125,8 +126,8 @@ int tm_upload_is_done(const struct tm_fs *fs, const struct tm_step *step, size_t
   return rc;
 }
 
-/* 0; or TM_EUSAGE: the destination was free when the job began, and what is there now is not this job's. Asked right before
- * each replacement: copying may have taken long. */
+/* 0; or TM_EUSAGE: the destination was free when the job began, and what is there now is not this
+ * job's. Asked right before each replacement: copying may have taken long. */
 static int check_replaceable(const struct upload *u, struct tm_err *err)
 {
   int rc = u->step->config.overwrite ? 1 : is_there(u, &u->own, err);
@@ -196,8 +197,9 @@ static int put_back(const struct upload *u, int code, struct tm_err *err)
   return code;
 }
 
-/* Where the file system cannot exchange names. Between the two renames nothing is at the destination: another job may put its
- * own there, which is in the way again, and a kill leaves it so: tm_upload_mend(). */
+/* Where the file system cannot exchange names. Between the two renames nothing is at the
+ * destination: another job may put its own there, which is in the way again, and a kill leaves it
+ * so: tm_upload_mend(). */
 static int replace_by_renames(const struct upload *u, struct tm_err *err)
 {
   int rc = tm_fs_remove_tree(u->fs, u->before, err);
@@ -211,7 +213,8 @@ static int replace_by_renames(const struct upload *u, struct tm_err *err)
   return rc < 0 && !is_in_the_way(rc) ? put_back(u, rc, err) : rc;
 }
 
-/* Puts the copy where something else is, which may be gone by now. Afterwards that is at `copy` or `before`. */
+/* Puts the copy where something else is, which may be gone by now. Afterwards that is at `copy` or
+ * `before`. */
 static int replace(const struct upload *u, struct tm_err *err)
 {
   int rc = u->fs->exchange(u->fs->self, u->copy, u->destination);
@@ -226,7 +229,8 @@ static int replace(const struct upload *u, struct tm_err *err)
              : rc;
 }
 
-/* Replaces what is in the way where it may, as often as another job puts its own there meanwhile. Keeps (4). */
+/* Replaces what is in the way where it may, as often as another job puts its own there meanwhile.
+ * Keeps (4). */
 static int put(const struct upload *u, struct tm_err *err)
 {
   struct tm_stat st;
@@ -250,7 +254,8 @@ static int put(const struct upload *u, struct tm_err *err)
   return rc < 0 ? rc : tm_fs_sync_dir(u->fs, u->parent, err);
 }
 
-/* Removes what was replaced, and makes that last: a power cut would bring it back. What cannot be removed is in nobody's way. */
+/* Removes what was replaced, and makes that last: a power cut would bring it back. What cannot be
+ * removed is in nobody's way. */
 static void remove_replaced(const struct upload *u)
 {
   const char *names[] = { u->copy, u->before };

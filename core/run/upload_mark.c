@@ -1,6 +1,7 @@
 /* upload_mark.c - see upload_mark.h.
  *
- * The hash of names is a sum over the files, so that it does not depend on the order in which a folder lists them.
+ * The hash of names is a sum over the files, so that it does not depend on the order in which a
+ * folder lists them.
  */
 #include "run/upload_mark.h"
 

@@ -6,9 +6,10 @@
  *
  *  (1) Behind the last sync record of a job without a result nothing is a fault: the first record that does not hold ends
  *      what counts. A job with a result has synced all, and has no such end, but for (2).
- *  (2) The very last sync record of a session is written and not fsynced. After a power cut some file systems have zeros in
- *      its place. Zeros from behind the line up to the end of the journal are therefore not a fault. Outcomes that they
- *      might hide are found all the same: the result counts them, and rows would be left that no record covers.
+ *  (2) The very last sync record of a session is written and not fsynced. After a power cut some
+ *      file systems have zeros in its place. Zeros from behind the line up to the end of the
+ *      journal are therefore not a fault. Outcomes that they might hide are found all the same: the
+ *      result counts them, and rows would be left that no record covers.
  */
 #include "run/verify.h"
 
@@ -236,7 +237,8 @@ static int is_zero_from(const struct tm_journal *j, int64_t at, struct tm_err *e
   return 1;
 }
 
-/* A record that cannot be read ends the walk: without it nobody knows where the next rows begin. Keeps (1) and (2). */
+/* A record that cannot be read ends the walk: without it nobody knows where the next rows begin.
+ * Keeps (1) and (2). */
 static int check_bad_record(struct check *c, int64_t at, struct tm_err *err)
 {
   bool is_behind = at >= c->recovery.line.journal_len;

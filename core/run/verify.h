@@ -2,11 +2,15 @@
  *
  * Of each step: every record of the journal (check sum, order, what sync records state), every entry of the manifest (check
  * sum, chain, number, the end record), the bytes of output, failures log and files log that each record hashes, that the files
- * of context:output_file() are there, the lengths of the files, and that the result has the same counts. Of a job that was interrupted, what lies behind the last sync record may
- * be torn: it is no fault, the next session takes it away; what counts of it is checked all the same. Of a job that has a
- * result, a power cut may have left zeros in the place of the last sync record, which no committed row depends on.
+ * of context:output_file() are there, the lengths of the files, and that the result has the same counts.
  *
- * Of a step that is Completed the destinations of its uploads are compared as well: verify_upload.h.
+ * Behind the last sync record of an interrupted job the files may be torn. That is not a fault, and
+ * the next session cuts it; what counts of it is checked all the same. Of a job that has a result,
+ * a power cut may have left zeros in the place of the last sync record, which no committed row
+ * depends on.
+ *
+ * Of a step that is Completed the destinations of its uploads are compared as well:
+ * verify_upload.h.
  */
 #ifndef TM_RUN_VERIFY_H
 #define TM_RUN_VERIFY_H
@@ -25,8 +29,8 @@ struct tm_step_verify {
   int64_t output_bytes, failure_bytes; /* hashed */
   int64_t torn_records,
       torn_bytes; /* behind the last sync record of a job that was interrupted: journal, output */
-  const char *
-      uploads; /* a line for each destination: what was compared, or which job has replaced it; "": none */
+  /* A line for each destination: what was compared, or which job has replaced it; "": none. */
+  const char *uploads;
   int64_t faults;
 };
 

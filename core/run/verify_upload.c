@@ -49,7 +49,8 @@ static void fault(struct check *c, const char *path, int64_t at, const char *fmt
   tm_buf_release(&what);
 }
 
-/* "; to put it there again: cp -a FROM TO", to free(). A step whose own files are damaged has nothing to offer. */
+/* "; to put it there again: cp -a FROM TO", to free(). A step whose own files are damaged has
+ * nothing to offer. */
 static char *remedy(const struct check *c, const char *from, const char *to)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -65,7 +66,8 @@ static char *remedy(const struct check *c, const char *from, const char *to)
 
 /* A folder against the step's own. */
 
-/* The first byte from which on they differ; -1: they are the same as far as both go. Or a code below -1. */
+/* The first byte from which on they differ; -1: they are the same as far as both go. Or a code
+ * below -1. */
 static int64_t find_difference(struct check *c, int a, const char *a_path, int b,
                                const char *b_path)
 {
@@ -221,7 +223,8 @@ static int on_search_name(void *data, const char *name, int type)
   return 0;
 }
 
-/* The directory of the job that put there what is at the destination; to free(), NULL: nobody knows. */
+/* The directory of the job that put there what is at the destination; to free(), NULL: nobody
+ * knows. */
 static char *find_other_job(const struct check *c)
 {
   struct tm_history jobs = { 0 };

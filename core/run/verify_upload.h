@@ -1,10 +1,12 @@
-/* verify_upload.h - whether the destinations of a Completed step have what the step uploaded. For verify.c.
+/* verify_upload.h - whether the destinations of a Completed step have what the step uploaded. For
+ * verify.c.
  *
- * A folder is compared with the step's own output folder, byte for byte. Files that somebody has added to it since are not
- * looked at. An archive is compared by the hash that its mark holds (upload_mark.h).
+ * A folder is compared with the step's own output folder, byte for byte. Files that somebody has
+ * added to it since are not looked at. An archive is compared by the hash that its mark holds
+ * (upload_mark.h).
  *
- * A destination that is not as this job left it may be the upload of another job by now: if a mark of a job in the
- * workspace's history says so, that is reported and is not a fault of this job.
+ * A destination that is not as this job left it may be the upload of another job by now: if a mark
+ * of a job in the workspace's history says so, that is reported and is not a fault of this job.
  */
 #ifndef TM_RUN_VERIFY_UPLOAD_H
 #define TM_RUN_VERIFY_UPLOAD_H
@@ -24,8 +26,8 @@ struct tm_verify_uploads {
   /* As in verify.h. The words end with a command that mends it if there is one. */
   void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
   void *data;
-  struct tm_buf
-      said; /* out: a line for each destination that is as it was uploaded, or was replaced; to release */
+  /* Out: a line for each destination that is as it was uploaded, or was replaced; to release. */
+  struct tm_buf said;
   int64_t faults; /* out */
 };
 

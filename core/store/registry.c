@@ -203,7 +203,8 @@ static int write_list(struct tm_db *db, int64_t id, const struct tm_identity *id
   return rc;
 }
 
-/* The column has each once, and one source may be the data of several versions. To free(); NULL without a source. */
+/* The column has each once, and one source may be the data of several versions. To free(); NULL
+ * without a source. */
 static char *source_text(const struct tm_registration *r)
 {
   return r->source ? tm_xprintf("%s#%s#%s%s%s", r->source, r->name, r->job ? r->job : "",

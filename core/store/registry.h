@@ -4,7 +4,8 @@
  * Registering what the newest version is already gives that version, for a pipeline file that registers is loaded again by
  * each run and each resume: the same definition, and with create_new_version files that are as they were. With a `source`, the
  * word of the data, a job makes one version of a name however often it asks, and none where the newest version is of the same source.
- * A job that asks again with other `contents` has added to its data meanwhile: its version then gets the files as they are now.
+ * A job that asks again with other `contents` has added to its data meanwhile: its version gets
+ * the files as they are now.
  */
 #ifndef TM_STORE_REGISTRY_H
 #define TM_STORE_REGISTRY_H
@@ -34,14 +35,15 @@ struct tm_registration {
   const struct tm_json *tags; /* or NULL: likewise */
   bool create_new_version;    /* where the name is there; else that is refused */
   const char *source;         /* or NULL; not empty */
-  const char *
-      contents; /* which state of the source's data this is, without '#'; or NULL: that does not count */
+  /* Which state of the source's data this is, without '#'; or NULL: that does not count. */
+  const char *contents;
   const char *job, *step; /* or NULL */
   int64_t wall_ns;
 };
 
-/* `workspace`: an absolute folder that is there. 1: a version has been made; 0: it was there, with other contents perhaps. TM_EUSAGE: the name is none, or
- * is taken by something else and `create_new_version` is not set. Release `out` in every case. */
+/* `workspace`: an absolute folder that is there. 1: a version has been made; 0: it was there,
+ * with other contents perhaps. TM_EUSAGE: the name is none, or is taken by something else and
+ * `create_new_version` is not set. Release `out` in every case. */
 int tm_registry_add(struct tm_registered *out, const char *workspace,
                     const struct tm_registration *r, struct tm_err *err);
 /* A version of a name; 0: the newest. TM_EUSAGE: there is none, with the nearest name, or the versions that there are. */

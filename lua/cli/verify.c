@@ -1,5 +1,5 @@
-/* verify.c - `tidemill verify JOB`: the files of a job against its journals, and its uploads against its files. Faults go to standard error as
- * they are found, what was checked to standard output.
+/* verify.c - `tidemill verify JOB`: the files of a job against its journals, its uploads against
+ * its files. Faults go to standard error as they are found, what was checked to standard output.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,13 +16,26 @@ struct verifying {
 };
 
 static int verify(const struct tm_cli *cli, int argc, char **argv);
+static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_verify = {
   .name = "verify",
   .run = verify,
   .usage = "JOB",
   .summary = "checks the output of a job against its journal, and its uploads, to the byte",
+  .add_help = add_help,
 };
+
+static void add_help(struct tm_buf *out)
+{
+  tm_buf_add_str(
+      out,
+      "Reads all files of a job and changes none. Each fault is named with its file and place.\n"
+      "The folder at the destination of an upload is compared with the step's own output, an\n"
+      "archive with the hash of what was uploaded. For a folder, the words end with the command\n"
+      "that mends it. A destination that a later job has replaced is not a fault.\n"
+      "Exit status: 0 everything is good, 2 there is no such job, 3 faults, or the job runs.\n");
+}
 
 static void on_fault(void *data, const char *path, int64_t at, const char *what)
 {

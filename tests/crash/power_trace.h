@@ -40,8 +40,8 @@ struct power_op {
   enum power_kind kind;
   int fd, flags, mode;
   int64_t at; /* of a write; the length of a cut */
-  const char *path,
-      *other; /* other: where a rename or exchange goes, what a link leads to; NULL path: elsewhere */
+  /* `other`: where a rename or exchange goes, what a link leads to; NULL `path`: elsewhere. */
+  const char *path, *other;
   const char *bytes;
   size_t len;
   char *sync_class; /* of SYNCED, or NULL: elsewhere */

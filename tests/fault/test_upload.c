@@ -1,7 +1,8 @@
-/* test_upload.c - the power is cut at every call of an upload (run/upload.h), or it is killed there, and again while it is
- * repeated. The destination has what was there before or all of the output, never a part, and is never missing where the
- * file system can exchange names. The next session knows by the mark whether the destination is its own and up to date, and
- * leaves nothing beside it. Then each fsync is left out, to see that its lack would be noticed. TM_LONG=1: many more.
+/* test_upload.c - the power is cut at every call of an upload (run/upload.h), or it is killed,
+ * and again while it is repeated. The destination has what was there before or all of the output,
+ * never a part, and is never missing where the file system can exchange names. The next session
+ * knows by the mark whether the destination is its own and up to date; nothing stays beside it.
+ * Then each fsync is left out, to see that its lack would be noticed. TM_LONG=1: many more.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -125,7 +126,8 @@ static void commit(const struct drive *d, uint64_t index)
   assert_int_equal(tm_fs_sync_dir(d->fs, JOB "/step/state", NULL), 0);
 }
 
-/* What a session does: whether the place may be written, what an earlier one left there, then the upload. */
+/* What a session does: whether the place may be written, what an earlier one left there, then
+ * the upload. */
 static int upload(struct drive *d, struct tm_err *err)
 {
   struct tm_place_held held = { 0 };
@@ -196,7 +198,8 @@ static bool bad(struct drive *d, const char *what, const char *text)
   return false;
 }
 
-/* After a cut: what had been there, or all; and nothing if nothing had been, or between two renames with `may_miss`. */
+/* After a cut: what had been there, or all; and nothing if nothing had been, or between two
+ * renames with `may_miss`. */
 static bool check_between(struct drive *d, bool may_miss)
 {
   char *now = look(d, false);

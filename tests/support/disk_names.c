@@ -101,7 +101,8 @@ static void change_release(struct tm_disk_change *c)
   free(c->to.base);
 }
 
-/* `other` stands at `from` afterwards; NULL: nothing does. One change: it is on the platters or not. */
+/* `other` stands at `from` afterwards; NULL: nothing does. One change: it is on the platters or
+ * not. */
 static void exchange_add(struct tm_disk *d, struct tm_disk_place from, struct tm_disk_place to,
                          struct tm_disk_node *node, struct tm_disk_node *other)
 {
