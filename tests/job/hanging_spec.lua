@@ -161,7 +161,7 @@ describe("a pipe that nobody writes to", function()
   end)
 end)
 
--- A file system whose server never answers: every call on it waits, and no signal but one that ends the process ends the wait.
+-- A file system whose server never answers: every call on it waits, and only a signal that ends the process ends that.
 local hung = {}
 
 local function hang(t, name)

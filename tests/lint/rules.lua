@@ -71,8 +71,8 @@ function rules.layers(file, report)
   end
 end
 
--- Readers of user data, and the files of core/run that may include one (core/README.md: invariant 17). What each of these
--- reads, it reads on a thread of its own, or before there is a job.
+-- Readers of user data, and the files of core/run that may include one (core/README.md: invariant 17). What each of
+-- these reads, it reads on a thread of its own, or before there is a job.
 local readers = { "^data/cut%.h$", "^data/table_load%.h$", "^data/table_cut%.h$", "^data/table_groups%.h$",
   "^data/table_partition%.h$", "^data/entry_load%.h$", "^data/archives%.h$", "^data/archive_files%.h$",
   "^data/files/", "^data/rows/", "^data/sql/" }
