@@ -1,17 +1,20 @@
 /* execute.c - see execute.h.
  *
- * The program polls: the runtime's descriptor, signals, and what the command waits for beside. Order: terminal, job, signals, hooks,
- * the first turn. From then on signals are blocked and read, so that nothing is done from a handler. The terminal outlives the job.
+ * The program polls: the runtime's descriptor, signals, and what the command waits for beside. Order: terminal, signals, job; hooks
+ * between its submission and the first turn. Signals are blocked meanwhile and read, so that nothing is done from a handler. The
+ * terminal outlives the job.
  *
- * While the job is submitted, signals still have their defaults. Databases are asked and paths are looked at then, on this thread,
- * and a file system may hang: a handler would not run before the call returns, but a signal that ends the process ends the call.
- * Whatever has been made of the job by then can be resumed.
+ * While the job is submitted, databases are asked and paths are looked at on this thread, and a file system may hang. A handler
+ * would not run before such a call returns; so a thread reads the signals meanwhile. The first one cancels the job as soon as
+ * there is one, a second ends the process, which also ends the call.
  */
 #include "cli/execute.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -139,6 +142,54 @@ static void read_signals(struct tm_execution *x, bool are_heard)
       on_signal(x);
 }
 
+/* The submission's thread. */
+
+static void *watch(void *data)
+{
+  static const char words[] = "ended before there was a job, or before it was begun\n";
+  struct tm_execution *x = data;
+  struct signalfd_siginfo s;
+  struct pollfd both[] = { { .fd = x->signals, .events = POLLIN },
+                           { .fd = x->submitted, .events = POLLIN } };
+  int64_t first_ns = 0;
+  for (;;) {
+    if (poll(both, 2, -1) < 0)
+      continue;
+    if (both[1].revents)
+      return NULL;
+    if (read(x->signals, &s, sizeof(s)) != (ssize_t)sizeof(s))
+      continue;
+    if (first_ns != 0 && now_ns() - first_ns >= AGAIN_NS) {
+      (void)!write(STDERR_FILENO, words, sizeof(words) - 1);
+      _exit(128 + SIGINT);
+    }
+    first_ns = first_ns ? first_ns : now_ns();
+    x->is_early = true;
+  }
+}
+
+static int watch_signals(struct tm_execution *x, struct tm_err *err)
+{
+  x->submitted = eventfd(0, EFD_CLOEXEC);
+  if (x->submitted < 0)
+    return tm_err_system(err, -errno, "cannot hear signals");
+  int rc = pthread_create(&x->watch, NULL, watch, x);
+  if (rc == 0)
+    return 0;
+  close(x->submitted);
+  return tm_err_system(err, -rc, "cannot start a thread");
+}
+
+static void unwatch_signals(struct tm_execution *x)
+{
+  uint64_t one = 1;
+  (void)!write(x->submitted, &one, sizeof(one));
+  pthread_join(x->watch, NULL);
+  close(x->submitted);
+  if (x->is_early && x->job)
+    on_signal(x);
+}
+
 static void close_signals(struct tm_execution *x)
 {
   if (x->signals < 0)
@@ -170,8 +221,6 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   o.on_event = on_event;
   o.data = x;
   int rc = tidemill_job_submit(&x->job, e->pipeline, &o, err);
-  if (rc >= 0)
-    rc = open_signals(x, err);
   if (rc >= 0 && e->hooks && e->hooks->on_open)
     rc = e->hooks->on_open(e->data, x, err);
   return rc;
@@ -279,8 +328,12 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err)
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   tm_terminal_init(&x.terminal, STDERR_FILENO);
-  if ((rc = open_job(&x, err)) >= 0)
-    status = run_job(&x);
+  if ((rc = open_signals(&x, err)) >= 0 && (rc = watch_signals(&x, err)) >= 0) {
+    rc = open_job(&x, err);
+    unwatch_signals(&x);
+    if (rc >= 0)
+      status = run_job(&x);
+  }
   close_signals(&x);
   tm_terminal_release(&x.terminal); /* what it holds stands before what is said from here on */
   if (rc >= 0 && o->hooks && o->hooks->on_over)

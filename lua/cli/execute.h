@@ -7,6 +7,7 @@
 #define TM_CLI_EXECUTE_H
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -54,6 +55,9 @@ struct tm_execution {
   struct tm_terminal terminal;
   int signals;     /* signalfd */
   sigset_t before; /* what was blocked */
+  pthread_t watch; /* while the job is submitted: reads the signals */
+  int submitted;   /* eventfd: ends the watch */
+  bool is_early;   /* a signal came meanwhile */
   struct tidemill_job *job;
   int64_t canceled_ns; /* monotonic; the last time; 0: not */
   bool is_killing;     /* for the second time */
