@@ -407,6 +407,37 @@ describe("a reader that meets damage", function()
     assert.truthy(items[t:path "a.zip/2"].error:find("its check sum is wrong", 1, true))
   end)
 
+  -- The size and the time of the archive stay, so that what its first run has kept of it is used.
+  it("finds what was damaged since the first run, in a tar that gzip has packed", function()
+    local t = job.case()
+    local members = {}
+    math.randomseed(7)
+    for i = 1, 20 do
+      local parts = {}
+      for k = 1, 2500 do parts[k] = ("%08x"):format(math.random(0, 2 ^ 31)) end
+      members[i] = { ("%02d"):format(i), table.concat(parts) }
+    end
+    t:write("a.tar", archives.tar(members))
+    os.execute(("cd '%s' && gzip -1 a.tar"):format(t.dir))
+    t:script "function run(m) return names_of(m) end"
+    local function map() return t:run { "map", "score.lua", "a.tar.gz", "--entries", "**", "--progress", "none" } end
+    local first = map()
+    t:expect(first, 0)
+    assert.equal(20, select(2, first.out:gsub("\n", "")))
+    local whole, place = t:read "a.tar.gz", 100000
+    os.execute(("cd '%s' && touch -r a.tar.gz time"):format(t.dir))
+    t:write("a.tar.gz", whole:sub(1, place) .. string.char((whole:byte(place + 1) + 1) % 256) .. whole:sub(place + 2))
+    os.execute(("cd '%s' && touch -r time a.tar.gz"):format(t.dir))
+    local second = map()
+    local good = select(2, second.out:gsub("\n", ""))
+    assert.truthy(good > 0 and good < 20, good)
+    assert.truthy(second.err:find(("%d succeeded, %d failed"):format(good, 20 - good), 1, true), second.err)
+    local file = assert(io.open((assert(second.err:match "failed items: (%S+)", second.err))))
+    local words = file:read "*a"
+    file:close()
+    assert.equal(20 - good, select(2, words:gsub("has been damaged since it was first read", "")))
+  end)
+
   it("takes a fault of the machine for the same", function()
     local t = job.case()
     t:inputs(2)
