@@ -239,6 +239,23 @@ describe("a data frame's files", function()
     assert.is_truthy(select(2, frame.read_json_lines(dir:at "x.jsonl")):find("from_json_lines_files", 1, true))
   end)
 
+  it("of a file that claims too much are refused", function()
+    local function too_much(read, options, words)
+      local df, message = read(dir:at "x", options)
+      assert.is_nil(df)
+      assert.is_truthy(message:find(words, 1, true), message)
+    end
+    dir:write("x", "a,b,c\n1,2,3\n1,2,333333\n")
+    too_much(frame.read_csv, { max_columns = 2 }, "line 1 (byte 4): column 3 is one too many; accepted: up to 2 ")
+    too_much(frame.read_csv, { max_record_size = 7 }, "line 3: a record of more than 7 bytes; max_record_size raises")
+    too_much(frame.read_csv, { max_columns = 0 }, "'max_columns' is 0; accepted: an integer from 1 to 16777216")
+    assert.equal(2, #frame.read_csv(dir:at "x", { max_columns = 3, max_record_size = 10 }))
+    dir:write("x", '{"a":1}\n{"a":1,"b":2}\n')
+    too_much(frame.read_json_lines, { max_columns = 1 }, "line 2 (byte 8): column 2 is one too many")
+    too_much(frame.read_json_lines, { max_record_size = 10 }, "line 2 (byte 8): a line of more than 10 bytes")
+    assert.equal(2, #frame.read_json_lines(dir:at "x", { max_columns = 2 }))
+  end)
+
   it("with bytes that are no text are no JSON lines", function()
     local df = frame.from_table { { "a", { "x", "\255" } } }
     local ok, message = df:write_json_lines(dir:at "x.jsonl")
