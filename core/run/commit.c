@@ -14,7 +14,7 @@
  *  (6) The owner's epoch is read before each sync record and before the last renames; if another session owns the job,
  *      nothing is written. It is also read before rows when the last reading is older than OWNED_NS, and before their records when
  *      writing the rows took longer than SLOW_NS: a process that was stopped, or hung in a write, finds out before it goes on.
- *      No session opens a job and becomes its owner in SLOW_NS, and a write seldom takes that long, so the check costs nothing.
+ *      A write seldom takes that long, so the second reading costs nothing; a hang in which another session takes over does.
  *  (8) What cannot be written breaks the commit: every later call answers with the first error and writes nothing.
  *  (9) A mini-batch is committed at most once: its fate is asked at the add.
  *
