@@ -76,7 +76,7 @@ static int read_text(struct tm_schemas *s, const char *p, size_t n, struct tm_er
   struct tm_slice version, inputs;
   if (!tm_json_scan_find(p, p + n, "version", &version)) {
     tm_json_free(tm_json_parse(p, n, err));
-    return err->code < 0 ? err->code : tm_err_set(err, TM_EVERSION, "it does not say its version");
+    return err->code < 0 ? err->code : tm_err_set(err, TM_EDAMAGE, "it does not say its version");
   }
   if (version.n != 1 || *version.p != '0' + VERSION)
     return tm_err_set(err, TM_EVERSION, "it has version %.*s, and this program reads version %d",
