@@ -207,7 +207,8 @@ describe("the page of promises", function()
     local n = 0
     for dir, name in text:gmatch "`(%l+)/([%l_]+)`" do
       local found
-      for _, pattern in ipairs { "%s/tests/%s/%s_spec.lua", "%s/tests/%s/test_%s.c" } do
+      for _, pattern in ipairs { "%s/tests/%s/%s_spec.lua", "%s/tests/%s/test_%s.c", "%s/tests/%s/test_%s.py",
+                                 "%s/tests/%s/%s.py", "%s/tests/%s/%s.sh" } do
         for _, stem in ipairs { name, name:match "^%l+" } do -- crash/power_cuts is a part of test_power.c
           found = found or io.open(pattern:format(root, dir, stem))
         end
