@@ -90,6 +90,7 @@ cut_power() {
     umount "$disk" 2>/dev/null && break
     after 10
   done
+  [ "$i" -lt 3000 ] || { echo "FAILED: $name: a process of the job does not end"; exit 1; }
   mount_disk || { echo "FAILED: $name cannot be mounted any more"; exit 1; }
 }
 
