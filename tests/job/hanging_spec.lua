@@ -204,7 +204,8 @@ describe("a file system that hangs", function()
       t:script "function run(m) return names_of(m) end"
       t:inputs(2)
       if not hang(t, "hung") then return pending(CAN_MOUNT) end
-      t:start_job()
+      -- at the end a leak checker would stop a thread that cannot be stopped
+      t:start_job(nil, { env = { "ASAN_OPTIONS=detect_leaks=0" } })
       if has_rows then
         t:wait_for("job/score/output/parallel_run_step.txt.partial", "0001.txt")
       else
