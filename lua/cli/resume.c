@@ -20,6 +20,7 @@ static const struct tm_option options[] = {
 /* clang-format on */
 
 static int resume(const struct tm_cli *cli, int argc, char **argv);
+static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_resume = {
   .name = "resume",
@@ -31,7 +32,23 @@ const struct tm_command tm_command_resume = {
   .summary = "goes on with a job that was interrupted, or has failed",
   .options = options,
   .options_len = TM_COUNT_OF(options),
+  .add_help = add_help,
 };
+
+static void add_help(struct tm_buf *out)
+{
+  tm_buf_add_str(
+      out,
+      "Of output that was on the disk when the job ended or was killed, only the lengths are "
+      "compared, so\n"
+      "that a large job goes on at once. --verify-output reads all committed rows and failure "
+      "lines "
+      "first;\n"
+      "a difference from the journal ends the command with status 3 and names the file, the byte "
+      "and the\n"
+      "mini-batch. 'tidemill verify JOB' does the same without resuming. Neither reads files from\n"
+      "context:output_file(): the journal has only their names.\n\n");
+}
 
 static int resume_job(struct tm_launch *l, const char *job, bool *is_usage, struct tm_err *err)
 {
