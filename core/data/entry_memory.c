@@ -38,11 +38,13 @@ bool tm_entry_memory_suits(const struct tm_fs *fs, const char *dir, int64_t need
   struct tm_stat st;
   if (need <= 0 || need > TM_ENTRY_MEMORY_MAX)
     return false;
-  char *parent = tm_path_dir(dir);
+  char *parent = tm_path_dir(dir), *above = tm_path_dir(parent);
   bool suits = fs->volume(fs->self, parent, &v) == 0 && v.is_memory && !v.is_read_only &&
                !v.is_no_exec && v.free_bytes / TM_ENTRY_MEMORY_SHARE >= need &&
                v.free_files / TM_ENTRY_MEMORY_SHARE >= need / BESIDE &&
-               fs->stat(fs->self, parent, true, &st) == 0 && is_safe(&st);
+               fs->stat(fs->self, parent, true, &st) == 0 && is_safe(&st) &&
+               fs->stat(fs->self, above, true, &st) == 0 && is_safe(&st);
+  free(above);
   free(parent);
   return suits;
 }

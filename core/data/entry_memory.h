@@ -20,7 +20,7 @@
  * file beside. 0: none is. The sizes are those of the listing, more than which is never given. */
 int64_t tm_entry_memory_need(const char *bytes, size_t len);
 /* Whether `dir` may be made: its need is small, and the folder that it would be in is on a tmpfs which is writable, not mounted
- * noexec, and has enough room, and in which nobody else can rename it. */
+ * noexec, and has enough room. Nobody else can rename it there, nor that folder in the one above. */
 bool tm_entry_memory_suits(const struct tm_fs *fs, const char *dir, int64_t need);
 
 #endif

@@ -15,6 +15,8 @@
  *  (5) Before the first worker is started, what a killed keeper of the same job has left behind is ended. It is known by the
  *      job's directory in its marker; the supervisor, who has the job's lock, has waited for an earlier keeper's end.
  *
+ *  (6) It removes its temporary folders last, when nothing lives that could write to them.
+ *
  * It owns the workers' page, temp_dir and log files; their sockets are the supervisor's and theirs.
  */
 #include "node/keeper.h"
@@ -347,6 +349,7 @@ static int open_all(struct tm_keeper *k, struct tm_err *err)
 
 static void release(struct tm_keeper *k)
 {
+  tm_keeper_bases_remove(k); /* keeps (6) */
   for (size_t i = 0; i < k->steps.len; i++) {
     struct tm_keeper_step *step = k->steps.at[i];
     tm_fs_close(tm_fs_real(), step->main_fd);

@@ -60,10 +60,10 @@ struct tm_node_step {
   char *job_dir;  /* node.lock lies there */
   char *logs_dir; /* <step>/logs */
   char *cwd;      /* working directory of workers */
-  char *
-      temp_base; /* temp_dir of a worker is <temp_base>-<worker name>, made and removed by the keeper, mode 0700 */
-  char *
-      memory_base; /* likewise what a worker makes for itself and clears; removed by the keeper. "": there is none */
+  /* temp_dir of a worker is <temp_base>-<worker name>, made and removed by the keeper, mode 0700. Its parent is a folder of this
+   * keeper alone, which the keeper makes, and removes when it ends. */
+  char *temp_base;
+  char *memory_base;  /* likewise; but a worker makes its own. "": there is none */
   char **worker_argv; /* the program and its arguments; NULL-ended */
   size_t worker_argv_len;
   char **

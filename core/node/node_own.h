@@ -62,6 +62,12 @@ struct tm_keeper_waiting {
   char *name;
 };
 
+/* A folder in which temporary folders of workers are: temp.c. */
+struct tm_keeper_base {
+  char *path;
+  int fd; /* locked; or -1 */
+};
+
 struct tm_keeper {
   struct tm_loop loop;
   struct tm_channel control;
@@ -75,6 +81,7 @@ struct tm_keeper {
   bool is_short;                                     /* of memory: nobody is started */
   struct TM_ARRAY(struct tm_keeper_step *) steps;
   struct TM_ARRAY(struct tm_keeper_worker *) workers;
+  struct TM_ARRAY(struct tm_keeper_base) bases;
   pid_t parent;
   int lock_fd; /* node.lock, or -1 */
   bool has_hello, has_ends /* of workers, ever */, has_noted_log, is_closing;
@@ -108,6 +115,11 @@ void tm_keeper_worker_free(struct tm_keeper_worker *w); /* NULL is a no-op */
  * without '=' takes the variable out. */
 char **tm_keeper_environment(char *const *own, char *const *more, size_t more_len,
                              char *const *last, size_t last_len);
+
+/* temp.c. The parent of `below` is there, and is ours. */
+int tm_keeper_base_hold(struct tm_keeper *k, const char *below, struct tm_err *err);
+/* Nothing that could write to them lives any more. */
+void tm_keeper_bases_remove(struct tm_keeper *k);
 
 /* cause.c. What can be learned of an end beside its status: fills memory, was_frozen, rss_kb, memory_limit_kb, last_line of
  * `ended`, whose cause and signal are set. */

@@ -7,12 +7,10 @@
  *      watch.c knows it. Markers of workers of one keeper differ, because the worker's number is in them; inside another
  *      worker the outer marker follows, so that the outer keeper knows its own. They begin with the job's directory, so that
  *      what outlived a killed keeper is found by the next one, or by the supervisor (tm_job_mark).
- *  (2) temp_dir is made by us, anew, with mode 0700: in a folder that everybody can write to, a name that somebody else
- *      has taken is an error, never a place to write to. memory_dir is the worker's to make; what an earlier one of this name
- *      has left there is removed here.
+ *  (2) temp_dir is made by us, anew, with mode 0700, in a folder that nobody else can enter (temp.c). memory_dir is the worker's
+ *      to make, in such a folder.
  *  (3) START stands on the page before there is a process, so that a worker which dies at once is seen to have been
  *      starting.
- *  (4) A worker has its log files before its folders: by their names who comes after a kill finds what was left (temp_dirs.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,10 +71,12 @@ static char *make_marker(const struct tm_keeper_worker *w)
 }
 
 /* Keeps (2). What an earlier worker of this name left behind is removed first. */
-static int make_temp_dir(const char *path, struct tm_err *err)
+static int make_temp_dir(struct tm_keeper *k, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
-  int rc = tm_tree_remove(path, err);
+  int rc = tm_keeper_base_hold(k, path, err);
+  if (rc == 0)
+    rc = tm_tree_remove_forced(path, err);
   if (rc < 0)
     return rc;
   rc = fs->mkdir(fs->self, path, 0700);
@@ -99,8 +99,7 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
                             .cwd = *s->cwd ? s->cwd : NULL,
                             .fds = fds,
                             .fds_len = TM_COUNT_OF(fds) };
-  /* keeps (4) */
-  pid_t pid = make_temp_dir(w->temp_dir, err) < 0 ? -1 : tm_process_start(&spawn, err);
+  pid_t pid = make_temp_dir(k, w->temp_dir, err) < 0 ? -1 : tm_process_start(&spawn, err);
   free(env);
   for (size_t i = 0; i < TM_COUNT_OF(last); i++)
     free(last[i]);
@@ -116,7 +115,9 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
   w->temp_dir = tm_xprintf("%s-%s", w->step->s.temp_base, w->name);
   if (*w->step->s.memory_base) {
     w->memory_dir = tm_xprintf("%s-%s", w->step->s.memory_base, w->name);
-    tm_tree_remove(w->memory_dir, NULL);
+    tm_tree_remove_forced(w->memory_dir, NULL);
+    tm_keeper_base_hold(k, w->memory_dir,
+                        NULL); /* where it cannot be made, the worker does without */
   }
   if ((page = tm_page_new(w->name, sizeof *w->page, err)) < 0)
     goto fail;
@@ -132,7 +133,7 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
   *fd = pair[0];
   return 0;
 fail:
-  tm_tree_remove(w->temp_dir, NULL);
+  tm_tree_remove_forced(w->temp_dir, NULL);
   tm_fs_close(tm_fs_real(), page);
   tm_fs_close(tm_fs_real(), pair[0]);
   tm_fs_close(tm_fs_real(), pair[1]);

@@ -210,9 +210,9 @@ static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
   while (k->workers.at[i] != w)
     i++;
   k->workers.at[i] = k->workers.at[--k->workers.len];
-  tm_tree_remove(w->temp_dir, NULL);
+  tm_tree_remove_forced(w->temp_dir, NULL); /* what fails is removed with the keeper's folder */
   if (w->memory_dir)
-    tm_tree_remove(w->memory_dir, NULL);
+    tm_tree_remove_forced(w->memory_dir, NULL);
   tm_keeper_worker_free(w);
   k->has_ends = true;
 }

@@ -98,7 +98,7 @@ static void send_setup(struct tm_worker *w)
   const struct tm_step *step = s->o.step;
   const struct tm_config *config = &step->config;
   struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
-  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.job->dir, s->dir, w->name);
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, w->name);
   struct tm_setup setup = { .worker_name = w->name,
                             .node_id = (char *)tm_node_id(s->node),
                             .script = (char *)s->o.script,
@@ -529,7 +529,7 @@ static void on_start_failed(void *data, uint32_t id, const char *text)
 void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
-  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.job->dir, s->dir, NULL);
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
   char **environment = tm_snapshot_environment(&s->o.step->config, s->o.script_dir);
   size_t environment_len = 0;
   struct tm_node_user user = { .data = s,
@@ -584,8 +584,7 @@ void tm_crew_lose_all(struct tm_supervisor *s)
       if (held)
         put_back(w, held);
     }
-    tm_crew_event(w, TM_WORKER_ON_STOP);                 /* no failure of its own */
-    tm_temp_dirs_remove(s->o.job->dir, s->dir, w->name); /* the keeper would have */
+    tm_crew_event(w, TM_WORKER_ON_STOP); /* no failure of its own */
     end_worker(w, NULL, "lost with its node", TM_WARNING);
   }
   if (++s->lost_nodes >= LOST_NODES_MAX && !s->is_ending) {

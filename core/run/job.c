@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "data/archives.h"
 #include "plan/registered.h"
 #include "run/chronicle.h"
 #include "run/definition.h"
@@ -249,6 +250,7 @@ static int check_descriptors(const struct tm_pipeline *p, int64_t max_workers, s
 int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err)
 {
   struct tm_job *job = TM_NEW(struct tm_job);
+  struct tm_err left = TM_ERR_NONE;
   bool has_job;
   int rc;
 
@@ -261,6 +263,8 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   if ((rc = check_descriptors(o->pipeline, job->max_workers, err)) < 0 ||
       (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
+  if (tm_temp_dirs_remove_left(o->fs, job->dir.path, &left) < 0)
+    tm_job_note(job, "%s", left.text);
   set_view(job);
   tm_job_steps_init(job);
   job->view.is_resumed = has_job;
@@ -288,16 +292,26 @@ static void on_note(void *data, const char *text)
   tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
 }
 
-/* Afterwards nothing of the node runs. A keeper reports the end of a worker before it removes the
- * worker's folders: one that is killed in between has left them to us. */
-static void close_node(struct tm_job *job, struct tm_node *node)
+static bool extracts(const struct tm_pipeline *p)
 {
-  job->node = NULL;
-  if (tm_node_close(node))
+  for (size_t i = 0; i < p->steps_len; i++)
+    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
+      if (p->steps[i]->inputs[k]->archives && p->steps[i]->inputs[k]->archives->is_extracted)
+        return true;
+  return false;
+}
+
+/* Nothing of the node lives any more. A folder that is left is said, and tried again by the next start of the job or its removal. */
+static void remove_temp_dirs(struct tm_job *job)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_temp_dirs_release(&job->temp);
+  if (tm_temp_dirs_remove(job->o.fs, job->dir.path, &err) == 0)
     return;
-  for (size_t i = 0; i < job->steps_len; i++)
-    if (job->steps[i].s)
-      tm_temp_dirs_remove_all(job->dir.path, job->steps[i].own.dir);
+  tm_err_wrap(&err, "a temporary folder is left, which 'tidemill clean %s' removes with the job",
+              job->dir.path);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
 }
 
 static void on_node_lost(void *data, const char *text)
@@ -307,7 +321,8 @@ static void on_node_lost(void *data, const char *text)
 
   job->node = NULL;
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
-  close_node(job, node);
+  tm_node_close(node); /* first: after it nothing of the node runs any more */
+  remove_temp_dirs(job);
   tm_job_steps_lose_node(job);
   if (!job->is_ended && !job->node && tm_job_steps_need_node(job))
     tm_job_start_node(job);
@@ -317,8 +332,10 @@ void tm_job_start_node(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  job->node = tm_node_start(job->o.loop, job->o.program, job->o.has_stderr, "0", on_note,
-                            on_node_lost, job, &err);
+  if (tm_temp_dirs_record(&job->temp, job->o.fs, job->dir.path, extracts(job->o.pipeline), &err) ==
+      0)
+    job->node = tm_node_start(job->o.loop, job->o.program, job->o.has_stderr, "0", on_note,
+                              on_node_lost, job, &err);
   if (job->node)
     tm_job_steps_set_node(job, job->node);
   else
@@ -487,7 +504,9 @@ void tm_job_end(struct tm_job *job)
 
   job->is_ended = true;
   tm_timer_stop(&job->tick);
-  close_node(job, job->node);
+  tm_node_close(job->node);
+  job->node = NULL;
+  remove_temp_dirs(job);
   judge(job);
   if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
     fail_end(job);
@@ -564,6 +583,9 @@ void tm_job_close(struct tm_job *job)
     return;
   tm_recheck_stop(job->recheck);
   tm_node_close(job->node);
+  if (job->dir.path && !job->is_ended)
+    (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* what is left is recorded */
+  tm_temp_dirs_release(&job->temp);
   tm_job_steps_close(job);
   if (job->is_void && job->dir.path)
     tm_job_dir_discard(&job->dir, job->is_empty_before);

@@ -44,7 +44,8 @@ static bool is_early(const char *name)
 bool tm_job_dir_is_own_name(const char *name)
 {
   return is_early(name) || strcmp(name, "job.json") == 0 || strcmp(name, "job_result.json") == 0 ||
-         strcmp(name, "job_result.json.tmp") == 0 || strncmp(name, ".nfs", 4) == 0;
+         strcmp(name, "job_result.json.tmp") == 0 || strcmp(name, "temp_dirs") == 0 ||
+         strncmp(name, ".nfs", 4) == 0;
 }
 
 static int on_name(void *data, const char *name, int type)

@@ -14,6 +14,7 @@
 #include "run/reuse.h"
 #include "run/step_view.h"
 #include "run/supervisor.h"
+#include "run/temp_dirs.h"
 
 enum tm_step_state {
   TM_STEP_WAITING, /* for others, or for a worker */
@@ -53,6 +54,7 @@ struct tm_job {
   struct tm_share *shares;   /* room for one for each step */
   bool is_going, goes_again; /* job_steps.c (2) */
   struct tm_node *node;
+  struct tm_temp_dirs temp; /* of that node */
   struct tm_timer tick;
   struct tm_json *earlier;       /* result of a job that is Completed already */
   struct tm_recheck *recheck;    /* while the inputs of that are compared */

@@ -21,7 +21,6 @@
 #include "run/intake.h"
 #include "run/place.h"
 #include "run/takeover.h"
-#include "run/temp_dirs.h"
 
 void tm_job_steps_init(struct tm_job *job)
 {
@@ -174,6 +173,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .step = step,
                                      .number = (uint32_t)i,
                                      .program = job->o.program,
+                                     .temp = &job->temp,
                                      .script = job->snapshots[i].script,
                                      .script_dir = job->snapshots[i].dir,
                                      .owner_file = job->dir.owner_file,
@@ -216,7 +216,6 @@ static void keep_step(struct tm_job *job, size_t i)
     tm_json_free(v);
     return;
   }
-  tm_temp_dirs_remove_all(job->dir.path, st->own.dir); /* its keeper may have been killed before */
   st->kept = v;
   st->own.reused_from = tm_json_str(v, "reused_from", NULL);
   if (job->o.verify_input && !st->own.reused_from)

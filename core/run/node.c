@@ -375,20 +375,18 @@ static void end_strays(struct tm_node *n)
   free(mark);
 }
 
-bool tm_node_close(struct tm_node *n)
+void tm_node_close(struct tm_node *n)
 {
   struct tm_process_end end;
 
   if (!n)
-    return true;
+    return;
   n->is_lost = true; /* nothing is reported any more */
   n->control.on_closed = on_closed;
   tm_channel_flush(&n->control);
   tm_channel_close(&n->control);
   tm_process_kill(n->pid, SIGCONT); /* stopped, it could not end what is beneath it */
   tm_process_wait(n->pid, KEEPER_END_NS, &end);
-  if (end.signal == 0 && end.exit_status == 0)
-    return true;
-  end_strays(n);
-  return false;
+  if (end.signal != 0 || end.exit_status != 0)
+    end_strays(n);
 }

@@ -48,8 +48,7 @@ const char *tm_node_id(const struct tm_node *n);
 bool tm_node_is_lost(const struct tm_node *n);
 /* Closes the control channel, whereupon the keeper ends everything beneath it, waits for its end and reaps it; what a keeper
  * that was killed has left behind is killed, and on_note says so. on_lost does not come any more. The memory goes when the
- * loop has closed the channel. False: the keeper was killed, and has left the folders of its workers.
- * NULL is a no-op. */
-bool tm_node_close(struct tm_node *n);
+ * loop has closed the channel. NULL is a no-op. */
+void tm_node_close(struct tm_node *n);
 
 #endif

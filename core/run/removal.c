@@ -252,27 +252,16 @@ static char *clear_leftover(const struct tm_fs *fs, const char *dir, struct tm_e
 
 /* Jobs. */
 
-static int remove_temp_dirs(void *data, const char *name, int type)
-{
-  const char *job_dir = data;
-  char *step_dir = tm_path_join(job_dir, name);
-  if (type == DT_DIR || type == DT_UNKNOWN)
-    (void)tm_temp_dirs_remove_all(job_dir, step_dir); /* of a file: nothing */
-  free(step_dir);
-  return 0;
-}
-
 /* Keeps (1). The locks are ours. */
 static int remove_job(const struct tm_fs *fs, char *dir, struct tm_err *err)
 {
   char *name = clear_leftover(fs, dir, err);
   if (!name)
     return err->code;
-  (void)tm_dir_read(dir, remove_temp_dirs, dir);
-  int rc = fs->rename(fs->self, dir, name);
-  if (rc < 0)
+  int rc = tm_temp_dirs_remove_left(fs, dir, err); /* nobody would find them without the job */
+  if (rc == 0 && (rc = fs->rename(fs->self, dir, name)) < 0)
     tm_err_system(err, rc, "cannot rename '%s'", dir);
-  else
+  if (rc == 0)
     rc = remove_leftover(fs, name, err);
   free(name);
   return rc;

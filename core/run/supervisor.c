@@ -139,6 +139,32 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   return 0;
 }
 
+static int on_log_name(void *data, const char *name, int type)
+{
+  static const char begin[] = "process";
+  int64_t *next = data, number = 0;
+  size_t at = sizeof(begin) - 1;
+
+  if (strncmp(name, begin, at) != 0)
+    return 0;
+  for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
+    number = number * 10 + (name[at] - '0');
+  if (number >= *next)
+    *next = number + 1;
+  return 0;
+}
+
+/* Names of workers go on where an earlier session ended, as their log files tell. */
+static int64_t next_number(const struct tm_supervisor *s)
+{
+  char *dir = tm_path_join(s->logs_dir, "user/stdout/0");
+  int64_t next = 0;
+
+  (void)tm_dir_read(dir, on_log_name, &next); /* missing in a new job */
+  free(dir);
+  return next;
+}
+
 int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_options *o,
                        struct tm_err *err)
 {
@@ -165,8 +191,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
     tm_supervisor_close(s);
     return rc;
   }
-  /* Names of workers go on where an earlier session ended. Whoever killed all of it at once has left their folders. */
-  s->next_number = tm_temp_dirs_remove_all(s->o.job->dir, s->dir);
+  s->next_number = next_number(s);
   refresh(s);
   *out = s;
   return 0;

@@ -22,6 +22,7 @@ struct tm_supervisor_options {
   const struct tm_step *step;      /* must live until close */
   uint32_t number;                 /* of the step, from 0 */
   const char *program;             /* that runs workers: `program worker` */
+  const struct tm_temp_dirs *temp; /* of the node that _set_node() gives it */
   const char *script, *script_dir; /* the copy of the entry script, and of its folder */
   const char *owner_file;
   uint64_t epoch;

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sys/low_fds.h"
@@ -62,6 +63,7 @@ int tm_dir_read(const char *path, tm_on_name on_name, void *data)
 struct removal {
   int top;        /* the folder that is removed */
   unsigned moved; /* to the top */
+  bool is_forced;
 };
 
 static int remove_at(struct removal *r, int at, const char *name, int type, int depth,
@@ -113,6 +115,16 @@ static int move_up(struct removal *r, int at, const char *name, struct tm_err *e
   return rc == 0 || errno == ENOENT ? 0 : tm_err_system(err, -errno, "cannot remove '%s'", name);
 }
 
+/* With its mode mended where that is wanted, so that it can be read and its names removed. */
+static DIR *open_to_empty(const struct removal *r, int at, const char *name)
+{
+  struct stat st;
+  if (r->is_forced && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+      (st.st_mode & 0700) != 0700 && st.st_uid == geteuid())
+    (void)fchmodat(at, name, 0700, 0);
+  return open_at(at, name, O_NOFOLLOW);
+}
+
 static int remove_folder(struct removal *r, int at, const char *name, int depth, struct tm_err *err)
 {
   if (depth > DEPTH_MAX) {
@@ -120,7 +132,7 @@ static int remove_folder(struct removal *r, int at, const char *name, int depth,
       return 0;
     return move_up(r, at, name, err);
   }
-  DIR *dir = open_at(at, name, O_NOFOLLOW);
+  DIR *dir = open_to_empty(r, at, name);
   if (dir == NULL) { /* an empty folder needs no descriptor: there may be none left */
     int code = -errno;
     if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
@@ -161,9 +173,9 @@ static bool has_own_name(const char *path)
   return end - start > 2 || (end > start && strncmp(path + start, "..", end - start) != 0);
 }
 
-int tm_tree_remove(const char *path, struct tm_err *err)
+static int remove_tree(const char *path, bool is_forced, struct tm_err *err)
 {
-  struct removal r = { .top = -1 };
+  struct removal r = { .top = -1, .is_forced = is_forced };
   struct tm_err why = TM_ERR_NONE;
   int rc;
   if (!has_own_name(path)) /* what it stands for is more than anybody meant */
@@ -172,6 +184,16 @@ int tm_tree_remove(const char *path, struct tm_err *err)
   if (rc == 0)
     return 0;
   return tm_err_set(err, rc, "%s, below '%s'", why.text, path);
+}
+
+int tm_tree_remove(const char *path, struct tm_err *err)
+{
+  return remove_tree(path, false, err);
+}
+
+int tm_tree_remove_forced(const char *path, struct tm_err *err)
+{
+  return remove_tree(path, true, err);
 }
 
 int tm_fs_sync_all(const char *path, struct tm_err *err)

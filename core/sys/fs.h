@@ -97,6 +97,8 @@ int tm_dir_read(const char *path, tm_on_name on_name, void *data);
 /* Removes a tree; links are removed, not followed. Missing is no error. A path that ends in no
  * name of its own ("", "/", ".", "..", "x/../") is refused: TM_EUSAGE. */
 int tm_tree_remove(const char *path, struct tm_err *err);
+/* The same, also of folders of this user that their mode does not let it read or change: they are opened to it first. */
+int tm_tree_remove_forced(const char *path, struct tm_err *err);
 
 /* A second name for a file, in the same file system; both are it. 0 or a negated errno. */
 int tm_file_link(const char *from, const char *to);

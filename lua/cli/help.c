@@ -30,7 +30,7 @@ static const char *const statuses[] = {
 
 static const struct tm_help_variable variables[] = {
   { "TIDEMILL_WORKSPACE", "the workspace; without it the nearest folder .tidemill, upwards from the pipeline file (for map and JOB: from the current directory). One that belongs to another user, or that others can write to, is used only when it is named here" },
-  { "TMPDIR", "where the temporary folders of workers are made; without it /tmp" },
+  { "TMPDIR", "where the temporary folders of workers are made, each job's in a folder tidemill-<uid>-... of its own; without it /tmp" },
   { "TIDEMILL_MEMORY_DIR", "a tmpfs (absolute path), on which up to 16 MB of a mini-batch's entries of archives are extracted; without it /dev/shm where TMPDIR is not set, set and empty: none" },
   { "CUDA_VISIBLE_DEVICES", "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
   { "AZ_BATCHAI_GPU_COUNT_FOUND", "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },

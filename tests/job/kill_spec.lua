@@ -235,3 +235,82 @@ end]]
     kill_others("worker", "run_max_try = 30, retry_delay = 0", KILLS * 0.2, 3)
   end)
 end)
+
+describe("temporary folders of workers, in which a process of theirs goes on writing,", function()
+  after_each(job.check_end)
+
+  -- It has left the worker's session, and ends by a kill alone.
+  local WRITER = [[setsid sh -c 'while :; do mkdir -p "$TMPDIR/below" && : > "$TMPDIR/below/file"; done' \
+    >/dev/null 2>&1 &]]
+
+  local function writing_case()
+    local t = job.case()
+    t:inputs(8)
+    t:script(([[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      function init()
+        local temp = os.getenv "TMPDIR"
+        os.execute(%q)
+        os.execute("mkdir -p '" .. temp .. "/closed/below' && chmod 500 '" .. temp .. "/closed'")
+      end
+      function run(m)
+        local begun = os.getenv "TMPDIR" .. "/below/file"
+        while not io.open(begun) do ffi.C.poll(nil, 0, 5) end -- its writer writes
+        io.open(os.getenv "GO" .. ".begun", "w"):close()
+        while not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
+        return names_of(m)
+      end]]):format(WRITER))
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 4, run_max_try = 30, retry_delay = 0"
+    t.env = { "GO=" .. t:path "go" }
+    return t
+  end
+
+  local function kill(t, kinds)
+    for _, kind in ipairs(kinds) do
+      for _, pid in ipairs(t:processes_of(kind)) do programs.kill(pid, programs.SIGKILL) end
+    end
+  end
+
+  local function expect_none(t, r, status)
+    t:expect(r, status)
+    assert.same({}, t:temp_dirs())
+    t:wait_for_none()
+  end
+
+  it("are gone at the end of a job whose keeper or workers were killed", function()
+    for _, kind in ipairs { "node", "worker" } do
+      local t = writing_case()
+      local p = t:start_job(nil, { env = t.env })
+      t:wait_for "go.begun"
+      kill(t, { kind })
+      t:write("go", "")
+      expect_none(t, t:finish(p), 0)
+      assert.same(job.names(8), t:rows())
+    end
+  end)
+
+  for _, how in ipairs { "started again", "removed" } do
+    it("are gone when a job that was killed with its keeper is " .. how, function()
+      for _, kinds in ipairs { { "run" }, { "run", "node" }, { "run", "node", "worker" } } do
+        local t = writing_case()
+        local p = t:start_job(nil, { env = t.env })
+        t:wait_for "go.begun"
+        for _, one in ipairs(t:processes()) do -- none of them sees that another one is gone
+          if #kinds > 1 then programs.kill(one.pid, programs.SIGSTOP) end
+        end
+        kill(t, kinds)
+        for _, one in ipairs(t:processes()) do programs.kill(one.pid, programs.SIGCONT) end
+        p:wait()
+        t:write("go", "")
+        if how == "removed" then
+          expect_none(t, t:run { "clean", t.job_dir, "--yes" }, 0)
+          assert.is_false(t:has(t.job_dir))
+        else
+          expect_none(t, t:run_job({ "--resume" }, { env = t.env }), 0)
+          assert.same(job.names(8), t:rows())
+        end
+      end
+    end)
+  end
+end)

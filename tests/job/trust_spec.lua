@@ -1,4 +1,4 @@
--- Workspaces and jobs of another user, found by looking upwards: nothing of theirs is run, until a path names it.
+-- Other users of the machine: nothing of theirs that was found by looking upwards is run, and they cannot stop a job.
 -- The cases need two users, and so to be run as root.
 local ffi = require "ffi"
 local job = require "support.job"
@@ -120,5 +120,54 @@ describe("what belongs to another user", function()
     shell(("mv %s %s && chown -R %s %s"):format(t.found, t:path "theirs", OURS, t:path "mine"))
     shell(("ln -s mine/.tidemill %s && chown -h %s %s"):format(t.found, THEIRS, t.found))
     expect_refused(t, ours(t, { "resume", "latest" }), "belongs to another user (uid " .. THEIRS .. ")")
+  end)
+end)
+
+describe("another user who makes folders where those of workers are expected", function()
+  after_each(job.check_end)
+  if ffi.C.geteuid() ~= 0 then
+    pending "needs two users: run it as root"
+    return
+  end
+
+  it("does not stop a job", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script(([[
+      local ffi = require "ffi"
+      ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+      local here = %q
+      function run(m)
+        io.open(here .. "begun", "w"):close()
+        while not io.open(here .. "go") do ffi.C.poll(nil, 0, 5) end
+        local mark = here .. name_of(m[1])
+        if number_of(m[1]) %% 2 == 0 and not io.open(mark) then
+          io.open(mark, "w"):close()
+          os.exit(1) -- another worker takes its place
+        end
+        return names_of(m)
+      end]]):format(t:path ""))
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_max_try = 3, retry_delay = 0"
+    shell(("chown -R %s %s && chmod 755 %s"):format(OURS, t.dir, t.dir))
+    shell(("chown 0 %s && chmod 1777 %s"):format(t:path "tmp", t:path "tmp"))
+    local words = { "run", "pipeline.lua", "--job-dir", "job", "--progress", "none" }
+    local p = t:start(words, { before = as(OURS) })
+    t:wait_for "begun"
+    local made = 0
+    for _, dir in ipairs(t:temp_dirs()) do -- names that follow from what can be seen
+      for number = 1, 9 do
+        local next_dir = dir:gsub("%d+$", ("%03d"):format(number))
+        for _, path in ipairs { next_dir, ("%s/score-process%03d"):format(dir, number) } do
+          if os.execute(("setpriv --reuid=%s --clear-groups mkdir %s 2>/dev/null"):format(THEIRS, path)) == 0 then
+            made = made + 1
+          end
+        end
+      end
+    end
+    t:write("go", "")
+    t:expect(t:finish(p), 0)
+    assert.same(job.names(4), t:rows())
+    assert.equal(made, #t:temp_dirs())
+    shell("rm -rf " .. t:path "tmp" .. "/tidemill*")
   end)
 end)

@@ -165,7 +165,7 @@ describe("verify", function()
   it("comes before a resume that asks for --verify-output", function()
     local cases = {
       { spoil, OUTPUT .. ".partial", 10, { OUTPUT .. ".partial' from byte 9:", "mini-batch", "tidemill verify" } },
-      { cut, OUTPUT .. ".partial", 1, { OUTPUT .. ".partial' from byte 18:", "shorter", "start a new job" } },
+      { cut, OUTPUT .. ".partial", 1, { "LAST ROW", "shorter", "start a new job" } },
       { spoil, "state/failures", 5, { "state/failures' from byte 0:", "mini-batch 2" } },
     }
     local t = new_case(CONFIG .. ", error_threshold = 1")
@@ -180,6 +180,9 @@ describe("verify", function()
         local r = t:run(way)
         t:expect(r, 3)
         for _, word in ipairs(words) do
+          if word == "LAST ROW" then -- how many mini-batches are committed before the job fails is not promised
+            word = ("%s' from byte %d:"):format(name, #good:match "^(.-)[^\n]*\n$")
+          end
           assert.is_truthy(r.err:find(word, 1, true), word .. " is missing in: " .. r.err)
         end
         assert.equal(journal, t:read(t.step_dir .. "/state/journal"))

@@ -188,7 +188,8 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
   char *self = tm_process_program();
   char *argv[] = { program ? (char *)program : self, (char *)"worker", NULL };
   char *logs_dir = logs ? tm_xstrdup(logs) : tm_xprintf("%s/logs", r->dir);
-  char *temp_base = tm_xprintf("%s/temp", r->dir), *memory_base = tm_xprintf("%s/memory", r->dir);
+  char *temp_base = tm_xprintf("%s/temp/score", r->dir);
+  char *memory_base = tm_xprintf("%s/memory/score", r->dir);
   char *environment[] = { (char *)"RIG_STEP=yes", NULL };
   struct tm_node_step s = { .node_id = (char *)"0",
                             .job_dir = r->dir,

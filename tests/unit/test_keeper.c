@@ -53,7 +53,7 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
       free(rows);
     }
   }
-  assert_true(rig_exists(&r, "temp-process0"));
+  assert_true(rig_exists(&r, "temp/score-process0"));
   rig_say(&r, 0, TM_FRAME_STOP, 0, NULL, 0);
   rig_send(&r, TM_FRAME_STOPPING, 0, 0, NULL, 0);
   rig_wait(&r, TM_FRAME_BYE, 0);
@@ -68,7 +68,7 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
   rig_send(&r, TM_FRAME_PING, 0, 0, NULL,
            0); /* the end is told first, and what the worker had is removed behind it */
   rig_wait(&r, TM_FRAME_PONG, 0);
-  assert_false(rig_exists(&r, "temp-process0"));
+  assert_false(rig_exists(&r, "temp/score-process0"));
   assert_true(rig_exists(&r, "logs/user/stdout/0/process0.stdout.txt"));
   assert_true(rig_exists(&r, "logs/sys/node/0/process0.stderr.txt"));
   assert_false(rig_exists(&r, "logs/user/error/0/process0.txt"));
@@ -84,7 +84,7 @@ static void a_worker_finds_its_environment(void **state)
   rig_start_worker(&r, 2);
   rig_wait_ready(&r, 2);
   char *rows = rig_wait_rows(&r, 2, rig_hand(&r, 2, "/env"));
-  char *expected = tm_xprintf("%s/temp-process2\n%s\n%s:process2:2\n", r.dir, r.dir, r.dir);
+  char *expected = tm_xprintf("%s/temp/score-process2\n%s\n%s:process2:2\n", r.dir, r.dir, r.dir);
   assert_string_equal(rows, expected);
   free(rows);
   free(expected);
@@ -240,8 +240,8 @@ static void expect_nothing_left(struct rig *r, const int held[4])
     rig_wait_gone(held[i]);
   assert_int_equal(count_marked(r), 0);
   assert_false(is_locked(r));
-  assert_false(rig_exists(r, "temp-process0"));
-  assert_false(rig_exists(r, "temp-process1"));
+  assert_false(rig_exists(r, "temp/score-process0"));
+  assert_false(rig_exists(r, "temp/score-process1"));
 }
 
 static void nothing_is_left_when_the_supervisor_is_gone(void **state)
@@ -357,7 +357,7 @@ static void a_start_that_fails_says_why(void **state)
   rig_start(&r, 0);
   rig_add_step(&r, 1, "/no/such/program", NULL, 0);
   expect_start_failed(&r, 1, "process3", "cannot start '/no/such/program'");
-  assert_false(rig_exists(&r, "temp-process3"));
+  assert_false(rig_exists(&r, "temp/score-process3"));
   expect_start_failed(&r, 7, "process3", "names no step");
   expect_start_failed(&r, 0, "../process3", "no good name");
   expect_start_failed(&r, 0, "", "no good name");
@@ -396,12 +396,20 @@ static void rubbish_is_noted_and_passed_over(void **state)
   rig_close(&r);
 }
 
+static void make_below(const struct rig *r, const char *name)
+{
+  char *path = tm_xprintf("%s/%s", r->dir, name);
+  assert_int_equal(mkdir(path, 0700), 0);
+  free(path);
+}
+
 static void what_an_earlier_worker_left_is_removed(void **state)
 {
   struct rig r;
   struct stat st;
   rig_start(&r, 0);
-  char *dir = tm_xprintf("%s/temp-process0", r.dir), *file = tm_xprintf("%s/left", dir);
+  char *dir = tm_xprintf("%s/temp/score-process0", r.dir), *file = tm_xprintf("%s/left", dir);
+  make_below(&r, "temp");
   assert_int_equal(mkdir(dir, 0755), 0);
   close(open(file, O_WRONLY | O_CREAT, 0600));
   rig_start_worker(&r, 0);
@@ -420,21 +428,98 @@ static void what_a_worker_had_in_memory_goes_with_it(void **state)
   struct rig r;
   struct tm_ended e;
   rig_start(&r, 0);
-  char *dir = tm_xprintf("%s/memory-process0", r.dir), *file = tm_xprintf("%s/left", dir);
+  char *dir = tm_xprintf("%s/memory/score-process0", r.dir), *file = tm_xprintf("%s/left", dir);
+  make_below(&r, "memory");
   assert_int_equal(mkdir(dir, 0700), 0);
   close(open(file, O_WRONLY | O_CREAT, 0600));
   rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
-  assert_false(rig_exists(&r, "memory-process0"));
+  assert_false(rig_exists(&r, "memory/score-process0"));
   assert_int_equal(mkdir(dir, 0700), 0);
   close(open(file, O_WRONLY | O_CREAT, 0600));
   rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
   rig_wait(&r, TM_FRAME_PONG, 0); /* what it had is removed behind the frame that tells */
-  assert_false(rig_exists(&r, "memory-process0"));
+  assert_false(rig_exists(&r, "memory/score-process0"));
   free(dir);
   free(file);
+  rig_close(&r);
+}
+
+/* Left by a worker whose own folder could not be removed, closed to its owner. */
+static void its_temporary_folders_go_with_a_keeper(void **state)
+{
+  static const char *const names[] = { "temp/score-process7", "temp/score-process7/closed",
+                                       "temp/score-process7/closed/below",
+                                       "memory/score-process7" };
+  struct rig r;
+  rig_start(&r, 0);
+  rig_start_worker(&r, 0);
+  rig_wait_ready(&r, 0);
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++)
+    make_below(&r, names[i]);
+  char *closed = tm_xprintf("%s/%s", r.dir, names[1]);
+  assert_int_equal(chmod(closed, 0), 0);
+  assert_int_equal(rig_end_keeper(&r), 0);
+  assert_false(rig_exists(&r, "temp"));
+  assert_false(rig_exists(&r, "memory"));
+  free(closed);
+  rig_close(&r);
+}
+
+/* Whatever removes old files may take it from a job that runs for weeks. */
+static void a_temporary_folder_that_was_removed_is_made_again(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  rig_start_worker(&r, 0);
+  rig_wait_ready(&r, 0);
+  char *base = tm_xprintf("%s/temp", r.dir);
+  assert_int_equal(tm_tree_remove(base, NULL), 0);
+  rig_start_worker(&r, 1);
+  rig_wait_ready(&r, 1);
+  assert_true(rig_exists(&r, "temp/score-process1"));
+  assert_int_equal(rig_end_keeper(&r), 0);
+  assert_false(rig_exists(&r, "temp"));
+  free(base);
+  rig_close(&r);
+}
+
+/* By that other programs know that it is in use. */
+static void its_temporary_folders_are_locked_while_a_keeper_lives(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  make_below(&r, "temp");
+  char *base = tm_xprintf("%s/temp", r.dir);
+  int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  assert_int_equal(tm_lock_take(fd, false), 0);
+  expect_start_failed(&r, 0, "process3", "cannot make the folder"); /* it is being removed */
+  tm_lock_release(fd);
+  rig_start_worker(&r, 0);
+  rig_wait_ready(&r, 0);
+  assert_int_equal(tm_lock_take(fd, false), -EWOULDBLOCK);
+  assert_int_equal(rig_end_keeper(&r), 0);
+  assert_int_equal(tm_lock_take(fd, false), 0);
+  close(fd);
+  free(base);
+  rig_close(&r);
+}
+
+/* A link is not followed, whoever made it. */
+static void a_temporary_folder_that_somebody_else_put_there_is_not_used(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  make_below(&r, "other");
+  char *base = tm_xprintf("%s/temp", r.dir);
+  assert_int_equal(symlink("other", base), 0);
+  expect_start_failed(&r, 0, "process3", "cannot make the folder");
+  assert_false(rig_exists(&r, "other/score-process3"));
+  assert_int_equal(rig_end_keeper(&r), 0);
+  assert_true(rig_exists(&r, "other"));
+  free(base);
   rig_close(&r);
 }
 
@@ -442,6 +527,10 @@ static const struct CMUnitTest tests[] = {
   cmocka_unit_test(a_worker_runs_a_window_of_many_and_stops),
   cmocka_unit_test(a_worker_finds_its_environment),
   cmocka_unit_test(what_a_worker_had_in_memory_goes_with_it),
+  cmocka_unit_test(its_temporary_folders_go_with_a_keeper),
+  cmocka_unit_test(a_temporary_folder_that_was_removed_is_made_again),
+  cmocka_unit_test(its_temporary_folders_are_locked_while_a_keeper_lives),
+  cmocka_unit_test(a_temporary_folder_that_somebody_else_put_there_is_not_used),
   cmocka_unit_test(a_worker_that_exits_is_told),
   cmocka_unit_test(a_worker_that_is_killed_is_told),
   cmocka_unit_test(a_run_that_passes_its_timeout_is_killed),
