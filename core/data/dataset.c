@@ -410,3 +410,8 @@ void tm_dataset_tables(struct tm_buf *out, const struct tm_dataset *const *input
     tm_json_write(out, list, (struct tm_json_style) { 0 });
   tm_json_free(list);
 }
+
+bool tm_dataset_is_extracted(const struct tm_dataset *d)
+{
+  return d->archives && d->archives->is_extracted;
+}

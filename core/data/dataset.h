@@ -78,4 +78,7 @@ const char *tm_dataset_tag(const struct tm_dataset *d);
 bool tm_dataset_is_stdin(const struct tm_dataset *d);
 void tm_dataset_free(struct tm_dataset *d);
 
+/* Its items are entries of archives, which a worker extracts before run() gets their paths. */
+bool tm_dataset_is_extracted(const struct tm_dataset *d);
+
 #endif

@@ -14,7 +14,6 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "data/archives.h"
 #include "plan/registered.h"
 #include "run/chronicle.h"
 #include "run/definition.h"
@@ -296,7 +295,7 @@ static bool extracts(const struct tm_pipeline *p)
 {
   for (size_t i = 0; i < p->steps_len; i++)
     for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
-      if (p->steps[i]->inputs[k]->archives && p->steps[i]->inputs[k]->archives->is_extracted)
+      if (tm_dataset_is_extracted(p->steps[i]->inputs[k]))
         return true;
   return false;
 }

@@ -62,7 +62,11 @@ static struct places make_places(const char *dir)
                       .records = tm_path_join(dir, "jobs/job/temp_dirs"),
                       .tmp = tm_path_join(dir, "tmp"),
                       .memory = tm_path_join(dir, "memory") };
-  store_put(dir, "jobs/job/job.json", "{}", 1);
+  store_put(dir, "jobs/job/lock", "", 1);
+  store_put(dir, "jobs/job/job.json",
+            "{\"version\": 1, \"tidemill\": \"0.1.0\", \"name\": \"one\", \"submitted\": "
+            "\"2026-01-01\", \"steps\": [{\"name\": \"score\", \"definition\": {}}]}",
+            1);
   assert_int_equal(tm_fs_make_dirs(tm_fs_real(), p.tmp, 0700, NULL), 0);
   assert_int_equal(tm_fs_make_dirs(tm_fs_real(), p.memory, 0700, NULL), 0);
   set_variable("TMPDIR", p.tmp);
