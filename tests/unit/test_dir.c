@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -188,6 +189,37 @@ static void what_cannot_go_is_named(void **state)
   assert_int_not_equal(err.code, 0);
 }
 
+/* As a user who is not root, whom modes do not stop. Exits with 0: it is as it should be. */
+static void remove_closed(const char *root)
+{
+  static const mode_t modes[] = { 0, 0500, 0300 };
+  char *tree = tm_path_join(root, "tree");
+  struct stat st;
+  if (geteuid() == 0 && (chown(root, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
+    _exit(2);
+  for (size_t i = 0; i < TM_COUNT_OF(modes); i++) {
+    put(root, "tree/closed/below/file");
+    char *closed = tm_path_join(tree, "closed");
+    if (chmod(closed, modes[i]) < 0 || tm_tree_remove(tree, NULL) >= 0)
+      _exit(3);
+    if (tm_tree_remove_forced(tree, NULL) != 0 || lstat(tree, &st) == 0)
+      _exit(4);
+    free(closed);
+  }
+  free(tree);
+  _exit(0);
+}
+
+static void what_is_closed_to_its_owner_goes_by_force(void **state)
+{
+  int status = 0;
+  pid_t pid = fork();
+  if (pid == 0)
+    remove_closed(*state);
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_int_equal(status, 0);
+}
+
 static void lines_are_appended(void **state)
 {
   char *path = tm_path_join(*state, "log");
@@ -218,6 +250,7 @@ int main(void)
     WITH_ROOT(what_ends_in_no_name_of_its_own_is_refused),
     WITH_ROOT(many_names_go),
     WITH_ROOT(what_cannot_go_is_named),
+    WITH_ROOT(what_is_closed_to_its_owner_goes_by_force),
     WITH_ROOT(lines_are_appended),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
