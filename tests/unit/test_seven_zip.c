@@ -45,7 +45,7 @@ static struct tm_buf make_good(void)
                    "d\0i\0r\0\0\0"));
   add_column(&b, 21,
              BYTES("\1\0"
-                   "\0\200\244\201"
+                   "\0\200\200\21" /* a pipe: it was packed from one */
                    "\0\0\0\0"
                    "\0\200\244\201"
                    "\0\200\377\241"

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -262,6 +263,19 @@ static int add_held(struct tm_archive *a, const struct tm_raw_entry *raw, int64_
   int64_t size = given > passed ? given : passed;
   a->held = a->held > INT64_MAX - size ? INT64_MAX : a->held + size;
   return tm_archive_check_held(&a->o, a->held, err);
+}
+
+enum tm_raw_type tm_archive_type_of(uint32_t mode, int64_t size)
+{
+  switch (mode & S_IFMT) {
+  case S_IFDIR: return TM_RAW_FOLDER;
+  case S_IFLNK: return TM_RAW_LINK;
+  case S_IFIFO:
+  case S_IFCHR:
+  case S_IFBLK:
+  case S_IFSOCK: return size > 0 ? TM_RAW_FILE : TM_RAW_OTHER;
+  default: return TM_RAW_FILE;
+  }
 }
 
 int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct tm_err *err)

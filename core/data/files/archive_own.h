@@ -25,6 +25,11 @@ struct tm_source {
   void (*close)(struct tm_source *s);
 };
 
+/* What an entry of a zip or 7z is, by its mode of Unix and the size of its contents. The mode is that of the packed file.
+ * A program that packs its standard input ("zip out.zip -", "7z a -si") stores the mode of a pipe, a socket or a device, and
+ * contents: that is a file. A type that is not known is that of another system. */
+enum tm_raw_type tm_archive_type_of(uint32_t mode, int64_t size);
+
 /* zip_source.c; `fd` becomes its own. NULL with words. */
 struct tm_source *tm_zip_source(const struct tm_archive_options *o, int fd, struct tm_err *err);
 /* seven_zip_source.c; the same. */

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "data/files/archive_own.h"
@@ -21,16 +20,8 @@ struct seven_zip_source {
 
 static enum tm_raw_type type_of(const struct tm_seven_zip_entry *e)
 {
-  uint32_t kind = e->mode & S_IFMT;
-  if (!e->has_stream && !e->is_file)
-    return TM_RAW_FOLDER;
-  switch (kind) {
-  case 0:
-  case S_IFREG: return TM_RAW_FILE;
-  case S_IFLNK: return TM_RAW_LINK;
-  case S_IFDIR: return TM_RAW_FOLDER;
-  default: return TM_RAW_OTHER;
-  }
+  bool is_folder = !e->has_stream && !e->is_file;
+  return is_folder ? TM_RAW_FOLDER : tm_archive_type_of(e->mode, (int64_t)e->size);
 }
 
 static int seven_zip_next(struct tm_source *source, struct tm_raw_entry *out, struct tm_err *err)

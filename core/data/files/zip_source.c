@@ -15,7 +15,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -106,27 +105,13 @@ static bool read_zip64(const char *p, size_t n, struct tm_entry_place *e)
   return e->size != FULL && e->packed != FULL && e->place != FULL;
 }
 
-/* A mode says what a file was when it was packed. What a program read from a pipe ("zip out.zip -") has the mode of the pipe, and
- * contents. A type that is not known is that of another system. */
-static enum tm_raw_type type_of(uint32_t mode, int64_t size)
-{
-  switch (mode & S_IFMT) {
-  case S_IFDIR: return TM_RAW_FOLDER;
-  case S_IFLNK: return TM_RAW_LINK;
-  case S_IFIFO: return size > 0 ? TM_RAW_FILE : TM_RAW_OTHER;
-  case S_IFCHR:
-  case S_IFBLK:
-  case S_IFSOCK: return TM_RAW_OTHER;
-  default: return TM_RAW_FILE;
-  }
-}
-
 static void judge(const char *p, struct tm_raw_entry *out)
 {
   uint32_t mode = u16(p + 4) >> 8 == MADE_BY_UNIX ? tm_get_u32(p + 38) >> 16 : 0;
   const struct tm_entry_place *e = &out->place;
-  out->type = out->name_len > 0 && out->name[out->name_len - 1] == '/' ? TM_RAW_FOLDER
-                                                                       : type_of(mode, e->size);
+  out->type = out->name_len > 0 && out->name[out->name_len - 1] == '/'
+                  ? TM_RAW_FOLDER
+                  : tm_archive_type_of(mode, e->size);
   if (out->type != TM_RAW_FILE)
     return;
   if (u16(p + 8) & ENCRYPTED)
