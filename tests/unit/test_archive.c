@@ -301,12 +301,12 @@ static void bombs_are_not_unpacked(void **state)
   folder_release(&f);
 }
 
-static void add_cpio(struct tm_buf *out, const char *name, unsigned links, unsigned number,
-                     size_t name_len)
+static void add_cpio(struct tm_buf *out, const char *name, unsigned mode, unsigned links,
+                     unsigned number, size_t name_len)
 {
   size_t at = out->len;
-  tm_buf_printf(out, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", number, 0x81a4,
-                0, 0, links, 0, 0, 0, 0, 0, 0, (unsigned)name_len, 0);
+  tm_buf_printf(out, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", number, mode, 0,
+                0, links, 0, 0, 0, 0, 0, 0, (unsigned)name_len, 0);
   tm_buf_add(out, name, strlen(name) + 1);
   while ((out->len - at) % 4 != 0)
     tm_buf_add_char(out, 0);
@@ -320,7 +320,7 @@ static void a_header_without_an_end_is_refused(void **state)
   char block[512] = "sparse", piece[16];
   folder_init(&f);
   char *path = tm_xstrdup(folder_file(&f, "t"));
-  add_cpio(&b, "name", 1, 1, 500 << 20);
+  add_cpio(&b, "name", 0100644, 1, 1, 500 << 20);
   memset(tm_buf_extend(&b, 30 << 20), 'x', 30 << 20);
   folder_put(&f, "t", 0, b.data, b.len);
   struct tm_archive_options o = archive_options(path);
@@ -370,7 +370,7 @@ static void a_cpio_has_few_files_of_several_names(void **state)
   folder_init(&f);
   for (unsigned i = 0; i <= 30000; i++) {
     size_t n = (size_t)snprintf(name, sizeof name, "%u", i);
-    add_cpio(&b, name, 2, i, n + 1);
+    add_cpio(&b, name, 0100644, 2, i, n + 1);
   }
   folder_put(&f, "t", 0, b.data, b.len);
   char *path = tm_xstrdup(folder_file(&f, "t"));
@@ -381,6 +381,29 @@ static void a_cpio_has_few_files_of_several_names(void **state)
   assert_non_null(strstr(out.data, "29999 0\n"));
   tm_buf_release(&b);
   tm_buf_release(&out);
+  free(path);
+  folder_release(&f);
+}
+
+/* A folder has a link for each folder in it; two with the same number, as of archives that were put together, are two. */
+static void a_cpio_has_any_number_of_folders(void **state)
+{
+  struct folder f;
+  struct tm_buf b = TM_BUF_NONE;
+  char name[16];
+  folder_init(&f);
+  for (unsigned i = 0; i <= 30500; i++) {
+    size_t n = (size_t)snprintf(name, sizeof name, "%u", i);
+    add_cpio(&b, name, 0040755, 2, i % 30400, n + 1);
+  }
+  add_cpio(&b, "file", 0100644, 1, 50000, 5);
+  add_cpio(&b, "TRAILER!!!", 0, 1, 0, 11);
+  folder_put(&f, "t", 0, b.data, b.len);
+  char *path = tm_xstrdup(folder_file(&f, "t"));
+  struct tm_archive_options o = archive_options(path);
+  o.limits.entries = 1000000;
+  expect_list(&o, "file 0\n");
+  tm_buf_release(&b);
   free(path);
   folder_release(&f);
 }
@@ -453,6 +476,7 @@ int main(void)
     cmocka_unit_test(bombs_are_not_unpacked),
     cmocka_unit_test(a_header_without_an_end_is_refused),
     cmocka_unit_test(a_cpio_has_few_files_of_several_names),
+    cmocka_unit_test(a_cpio_has_any_number_of_folders),
     cmocka_unit_test(the_next_run_lists_from_the_index),
     cmocka_unit_test(an_index_that_is_damaged_is_made_anew),
   };

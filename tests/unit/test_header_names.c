@@ -132,11 +132,46 @@ static void a_cpio_header_states_the_length_of_its_name(void **state)
   }
 }
 
+/* To the number of links: of a folder, of a file. */
+static const struct {
+  const char *before, *after;
+  size_t len, n; /* of these; of the header */
+} links[] = {
+  { "07070100000007000041ed0000000000000000000003e9",
+    "07070100000007000041ed000000000000000000000001", 46, 110 },
+  { "07070200000007000081a4000000000000000000000002",
+    "07070200000007000081a4000000000000000000000002", 46, 110 },
+  { "070707000001000007040755000000000000000311", "070707000001000007040755000000000000000001", 42,
+    76 },
+  { "070707000001000007100644000000000000000002", "070707000001000007100644000000000000000002", 42,
+    76 },
+  { "\xc7\x71____\xed\x41____\x09\x03", "\xc7\x71____\xed\x41____\x01\0", 14, 26 },
+  { "\x71\xc7____\x41\xed____\x03\x09", "\x71\xc7____\x41\xed____\0\x01", 14, 26 },
+  { "\xc7\x71____\xa4\x81____\x02\x01", "\xc7\x71____\xa4\x81____\x02\x01", 14, 26 },
+};
+
+static void a_folder_of_a_cpio_gets_one_link(void **state)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(links); i++) {
+    size_t len = links[i].len;
+    char head[110], rest[110];
+    memset(head, '0', sizeof head);
+    memcpy(head, links[i].before, len);
+    memcpy(rest, head, sizeof rest);
+    tm_cpio_ease_folder(head, links[i].n - 1); /* it is cut off */
+    assert_memory_equal(head, rest, sizeof head);
+    tm_cpio_ease_folder(head, links[i].n);
+    assert_memory_equal(head, links[i].after, len);
+    assert_memory_equal(head + len, rest + len, sizeof head - len);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_name_that_goes_on_behind_a_nul_is_a_fault),
     cmocka_unit_test(a_cpio_header_states_the_length_of_its_name),
+    cmocka_unit_test(a_folder_of_a_cpio_gets_one_link),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,11 @@
 
 #define BLOCK ((size_t)512)
 
-/* Digits to this base, behind blanks. */
+/* Digits to this base, behind blanks or tabs. */
 static size_t number_of(const char *p, size_t n, unsigned base)
 {
   size_t value = 0, i = 0;
-  while (i < n && p[i] == ' ')
+  while (i < n && (p[i] == ' ' || p[i] == '\t'))
     i++;
   for (; i < n; i++) {
     unsigned digit = p[i] >= '0' && p[i] <= '9'   ? (unsigned)(p[i] - '0')
@@ -94,6 +94,30 @@ bool tm_tar_hides_name(const char *p, size_t n)
 }
 
 /* ---- cpio ---- */
+
+/* S_ISDIR(), of the mode as archives have it. */
+static bool is_folder(size_t mode)
+{
+  return (mode & 0170000) == 0040000;
+}
+
+void tm_cpio_ease_folder(char *p, size_t n)
+{
+  unsigned char *u = (unsigned char *)p;
+  if (n >= 110 && (memcmp(p, "070701", 6) == 0 || memcmp(p, "070702", 6) == 0)) {
+    if (is_folder(number_of(p + 14, 8, 16)))
+      memcpy(p + 38, "00000001", 8);
+  } else if (n >= 76 && memcmp(p, "070707", 6) == 0) {
+    if (is_folder(number_of(p + 18, 6, 8)))
+      memcpy(p + 36, "000001", 6);
+  } else if (n >= 26 && u[0] == 0xc7 && u[1] == 0x71) {
+    if (is_folder(u[6] | (size_t)u[7] << 8))
+      memcpy(p + 12, "\1\0", 2);
+  } else if (n >= 26 && u[0] == 0x71 && u[1] == 0xc7) {
+    if (is_folder(u[7] | (size_t)u[6] << 8))
+      memcpy(p + 12, "\0\1", 2);
+  }
+}
 
 bool tm_cpio_hides_name(const char *p, size_t n)
 {

@@ -14,5 +14,9 @@
 bool tm_tar_hides_name(const char *p, size_t n);
 /* The same for the header of an entry of a cpio archive, and the name that follows it. */
 bool tm_cpio_hides_name(const char *p, size_t n);
+/* Sets the number of links of a folder to 1, in the header that `p` begins with; changes nothing else, and nothing when the
+ * header is not there whole. A folder has two links or more, for its `.` and those of its folders. libarchive
+ * takes it for a file with several names: it keeps the folder, and compares each later one with all that it keeps. */
+void tm_cpio_ease_folder(char *p, size_t n);
 
 #endif

@@ -54,6 +54,20 @@ static void keep_head(struct tm_walk *w)
     tm_buf_add(&w->head, p, n);
 }
 
+static bool is_cpio(const struct tm_walk *w)
+{
+  return (archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_CPIO;
+}
+
+/* Eases the header at hand. The first of an archive, whose format is not known yet, and one that two pieces share stay as they
+ * are, and count as links. */
+static void ease_folder(struct tm_walk *w)
+{
+  int64_t at = w->head_at - w->input_at;
+  if (w->is_in_head && is_cpio(w) && at >= 0 && at < (int64_t)w->input_len)
+    tm_cpio_ease_folder(w->input + at, w->input_len - (size_t)at);
+}
+
 static la_ssize_t on_read(struct archive *a, void *data, const void **p)
 {
   struct tm_walk *w = data;
@@ -69,6 +83,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
   }
   w->at += got;
   w->input_len = (size_t)got;
+  ease_folder(w);
   *p = w->input;
   if (w->header_left < 0 || (w->header_left -= got) >= 0)
     return (la_ssize_t)got;
@@ -209,8 +224,7 @@ static int begin(struct tm_walk *w, struct tm_err *err)
 
 static int check_links(struct tm_walk *w, struct archive_entry *e, struct tm_err *err)
 {
-  bool is_cpio = (archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_CPIO;
-  if (!is_cpio || archive_entry_nlink(e) < 2 || ++w->links <= LINKS_MOST)
+  if (!is_cpio(w) || archive_entry_nlink(e) < 2 || ++w->links <= LINKS_MOST)
     return 1;
   return tm_archive_refuse(w->path, err,
                            "it is a cpio with more than %d files that have several names; "
@@ -240,6 +254,7 @@ int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *e
     return rc;
   if (pass_data(w, err) < 0)
     return err->code;
+  ease_folder(w);
   w->header_left = w->is_seven_zip ? -1 : HEADER_MOST;
   rc = archive_read_next_header(w->archive, out);
   w->header_left = -1;

@@ -5,6 +5,7 @@
  *
  * libarchive keeps a header whole, however long it is, and compares each file of a cpio that has several names with all
  * of those before it. So a header has at most 16 MB, and a cpio at most 30,000 such files; beyond that the archive is refused.
+ * Folders do not count: what their headers say of links is changed before libarchive reads it.
  */
 #ifndef TM_DATA_FILES_WALK_H
 #define TM_DATA_FILES_WALK_H
