@@ -18,7 +18,7 @@ static void sign(char *p, size_t n, const struct tm_archive_options *o)
   size_t records = n - TM_ARCHIVE_HEAD;
   memset(p, 0, 64);
   memcpy(p, "TMARIX1\n", 8);
-  tm_put_u32(p + 8, 1);
+  tm_put_u32(p + 8, 2);
   tm_put_u64(p + 16, (uint64_t)o->size);
   tm_put_u64(p + 24, (uint64_t)o->mtime_ns);
   tm_put_u64(p + 32, tm_hash64(o->path, strlen(o->path)));

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 
 #define MAGIC    "TMARIX1\n"
-#define VERSION  1u
+#define VERSION  2u
 #define PIECE    ((size_t)256 << 10)
 #define NAME_TOP ((uint32_t)8192) /* bytes of a name, and of a fault */
 

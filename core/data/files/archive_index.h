@@ -1,6 +1,7 @@
 /* archive_index.h - the entries of an archive, in a file beside the job's state, for the next run.
  *
- * Public format, version 1, little-endian. A head of 96 bytes, then a record for each entry:
+ * Public format, version 2, little-endian. The version is raised also when the rules change by which an archive is listed: then
+ * what an earlier program has listed is not used. A head of 96 bytes, then a record for each entry:
  *
  *   head     0 "TMARIX1\n"   8 version u32   12 zero u32   16 size of the archive i64   24 its mtime i64 (ns)
  *            32 hash of its path u64   40 limits: entries i64, size i64, ratio i64   64 records i64   72 their bytes i64
