@@ -89,14 +89,17 @@ static int make_parents(char *path)
   return rc;
 }
 
-/* The path of the file on its way; without staging its own. */
-static char *place_of(const struct tm_lua_context *c, const char *name)
+/* The path of the file before it is committed; without staging its own. *folder: of the try, to
+ * free(), or NULL. */
+static char *place_of(const struct tm_lua_context *c, const char *name, char **folder)
 {
   const struct tm_setup *s = c->setup;
+  *folder = NULL;
   if (s->staging_dir == NULL || *s->staging_dir == 0)
     return tm_output_file_place(s->output_dir, name);
   char *staging = tm_staging_path(s->staging_dir, s->worker_name, c->marks.call->seq);
-  char *path = tm_output_file_staged(staging, name);
+  char *path = tm_output_file_staged(tm_fs_real(), s->output_dir, staging, name);
+  *folder = tm_xprintf("%s/", staging);
   free(staging);
   return path;
 }
@@ -106,10 +109,15 @@ static void push_path(lua_State *L, const struct tm_lua_context *c, const char *
                       const char *path_in_it)
 {
   struct tm_extras *extras = c->marks.call->extras;
-  char *name = tm_output_file_name(output, path_in_it), *path = place_of(c, name);
+  char *name = tm_output_file_name(output, path_in_it), *folder, *path = place_of(c, name, &folder);
   char kept[4096 + TM_OUTPUT_NAME_MAX];
   bool fits = strlen(path) < sizeof(kept);
-  int rc = fits ? make_parents(path) : -ENAMETOOLONG;
+  int rc = fits ? 0 : -ENAMETOOLONG;
+  if (rc == 0 && folder != NULL)
+    rc = make_parents(folder);
+  if (rc == 0)
+    rc = make_parents(path);
+  free(folder);
   memcpy(kept, path, fits ? strlen(path) + 1 : 0);
   if (rc == 0 && extras != NULL && !has_file(&extras->files, name, strlen(name)))
     tm_buf_add_bytes32(&extras->files, name, strlen(name));

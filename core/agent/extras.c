@@ -79,8 +79,8 @@ int tm_extras_settle(struct tm_agent *a, uint64_t seq)
   while (rc == 0 && r.at < r.end) {
     size_t len = 0;
     const char *bytes = tm_read_bytes32(&r, &len);
-    char *name = tm_xstrndup(bytes, len), *path = tm_output_file_staged(dir, name),
-         *call = tm_output_file_call(name);
+    char *name = tm_xstrndup(bytes, len), *call = tm_output_file_call(name);
+    char *path = tm_output_file_staged(tm_fs_real(), a->setup.output_dir, dir, name);
     rc = settle_file(call, path, &err);
     free(call);
     free(name);
@@ -99,6 +99,6 @@ void tm_extras_drop_files(struct tm_agent *a, uint64_t seq)
   if (a->extras.files.len == 0)
     return;
   char *dir = tm_staging_path(a->setup.staging_dir, a->setup.worker_name, seq);
-  tm_tree_remove(dir, NULL);
+  tm_staging_remove(tm_fs_real(), a->setup.output_dir, dir);
   free(dir);
 }

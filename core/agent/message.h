@@ -157,12 +157,25 @@ bool tm_output_file_is_good(const char *name, size_t len);
 char *tm_output_file_name(const char *output, const char *path);
 /* Where it belongs: `output_dir` is the first output's, and those of others stand beside it. */
 char *tm_output_file_place(const char *output_dir, const char *name);
-/* Where it is on its way, in the folder of its try. */
-char *tm_output_file_staged(const char *staging, const char *name);
+/* The folder of its output. */
+char *tm_output_file_folder(const char *output_dir, const char *name);
+/* Where it lies before it is committed, in an output without a destination: below the folder of its
+ * try. */
+char *tm_output_file_below(const char *staging, const char *name);
+/* Where it lies before it is committed: for an output folder that is a link to a destination, within
+ * that destination, so that a rename can give the file its name. */
+struct tm_fs;
+#define TM_STAGING_PREFIX ".tidemill-staging-"
+char *tm_output_file_staged(const struct tm_fs *fs, const char *output_dir, const char *staging,
+                            const char *name);
 /* As the script has asked for it, for messages. */
 char *tm_output_file_call(const char *name);
 /* The folder for files of entry `seq` of a worker, to free(). */
 char *tm_staging_path(const char *staging_dir, const char *worker_name, uint64_t seq);
+/* Removes what a try, whose folder is `staging`, has left; what all tries of a step have left.
+ * Destinations are looked at as well. */
+void tm_staging_remove(const struct tm_fs *fs, const char *output_dir, const char *staging);
+void tm_staging_remove_all(const struct tm_fs *fs, const char *output_dir, const char *staging_dir);
 
 /* A try or an init() that failed. */
 struct tm_failure {

@@ -54,7 +54,14 @@ char *tm_output_file_place(const char *output_dir, const char *name)
   return at == 0 ? tm_path_join(output_dir, name) : tm_xprintf("%s.%s", output_dir, name + 1);
 }
 
-char *tm_output_file_staged(const char *staging, const char *name)
+char *tm_output_file_folder(const char *output_dir, const char *name)
+{
+  size_t at = path_at(name, strlen(name));
+  return at == 0 ? tm_xstrdup(output_dir)
+                 : tm_xprintf("%s.%.*s", output_dir, (int)at - 2, name + 1);
+}
+
+char *tm_output_file_below(const char *staging, const char *name)
 {
   size_t at = path_at(name, strlen(name));
   return at == 0 ? tm_path_join(staging, name) : tm_xprintf("%s/" STAGED "%s", staging, name + 1);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/message.h"
 #include "base/check.h"
 #include "base/json.h"
 #include "base/path.h"
@@ -190,7 +191,7 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
   }
   tm_rows_learn_lost(w->s, held, &ended->view);
   char *staging = tm_staging_path(w->s->staging_dir, w->name, held->seq);
-  tm_tree_remove(staging, NULL); /* what it had made goes with it */
+  tm_staging_remove(tm_fs_real(), w->s->output_dir, staging); /* what it had made goes with it */
   free(staging);
   end_failed_try(w, held, &a);
   free(text);
@@ -370,7 +371,7 @@ static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct 
     return;
   }
   if (g->staging)
-    tm_tree_remove(g->staging, NULL);
+    tm_staging_remove(tm_fs_real(), w->s->output_dir, g->staging);
   if (give_back(w, held, a, err))
     return;
   a->marked = 0;

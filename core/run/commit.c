@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/message.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -378,7 +379,7 @@ int tm_commit_finish(struct tm_commit *c, bool completed, struct tm_err *err)
   if (c->code < 0)
     return refuse_broken(c, err);
   int rc = settle(c, &words);
-  tm_fs_remove_tree(c->fs, c->staging_dir, NULL); /* of tries whose workers died */
+  tm_staging_remove_all(c->fs, c->output_dir, c->staging_dir); /* of tries whose workers died */
   if (rc == 0)
     rc = finish_files(c, completed, &words);
   if (rc == 0)

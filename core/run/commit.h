@@ -59,7 +59,8 @@ int64_t tm_commit_output_len(const struct tm_commit *c);
 int64_t tm_commit_flushed_len(const struct tm_commit *c);
 /* The folder for results that workers spill: <step>/state/spill. It is emptied at open. */
 const char *tm_commit_spill_dir(const struct tm_commit *c);
-/* The folder for files on their way to output_dir: <step>/state/staging. It is removed at open and by finish. */
+/* The folder for files on their way to output_dir: <step>/state/staging. It is removed at open and by finish,
+ * with the staging folders in destinations. */
 const char *tm_commit_staging_dir(const struct tm_commit *c);
 
 struct tm_outcome {

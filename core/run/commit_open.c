@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agent/message.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "run/commit_own.h"
@@ -207,7 +208,7 @@ int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *optio
       (rc = begin_session(c, sessions + 1, err)) < 0)
     goto fail;
   c->fs->dir_read(c->fs->self, c->spill_dir, remove_spilled, c);
-  tm_fs_remove_tree(c->fs, c->staging_dir, NULL);
+  tm_staging_remove_all(c->fs, c->output_dir, c->staging_dir);
   *out = c;
   return 0;
 fail:

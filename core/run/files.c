@@ -224,7 +224,7 @@ static int note_one(struct tm_files *f, const char *staging, const char *bytes, 
   if (!bytes || !tm_output_file_is_good(bytes, len))
     return tm_err_set(err, TM_EDAMAGE, "a worker named an output file that cannot be one");
   struct tm_move m = { .name = tm_xstrndup(bytes, len) };
-  m.from = tm_output_file_staged(staging, m.name);
+  m.from = tm_output_file_staged(f->log.fs, f->output_dir, staging, m.name);
   m.to = tm_output_file_place(f->output_dir, m.name);
   int rc = check_output(f, m.to, err);
   if (rc == 0)
@@ -341,7 +341,8 @@ static int carry_out(struct tm_files *f, struct tm_move *m, struct tm_err *err)
     return tm_err_system(err, rc, "cannot rename '%s' to '%s'", m->from, m->to);
   add_dirty_parent(f, m->to);
   if (m->root)
-    tm_tree_remove(m->root, NULL); /* empty folders; what stays goes when the step ends */
+    tm_staging_remove(fs, f->output_dir,
+                      m->root); /* empty folders; what stays goes when the step ends */
   return 0;
 }
 

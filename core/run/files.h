@@ -8,6 +8,9 @@
  * record of its own covers the lines of a mini-batch, directly before the record that commits it. The worker has fsynced the
  * file; its new name is fsynced, with its folder, by the group commit.
  *
+ * One rename gives a file its name. For an output with a destination of its own the try's folder is
+ * therefore within that destination (agent/message.h, tm_output_file_staged).
+ *
  * A name belongs to one mini-batch. What stands under it and is nobody's (a script wrote it there by itself; a power cut took
  * the log's line and left the name) is replaced.
  *

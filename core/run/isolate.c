@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/message.h"
 #include "base/check.h"
 #include "base/map.h"
 #include "base/path.h"
@@ -133,7 +134,8 @@ static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err
       "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32 ", which had succeeded, %s: %s",
       x->index, tm_part_first(p->part) + 1, tm_part_first(p->part) + tm_part_count(p->part),
       is_again ? "are run again" : "count as failed", err->text);
-  tm_tree_remove(p->staging, NULL);
+  if (p->staging)
+    tm_staging_remove(tm_fs_real(), x->s->output_dir, p->staging);
   if (!is_again)
     return false;
   x->again++;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/message.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -252,6 +253,21 @@ static char *clear_leftover(const struct tm_fs *fs, const char *dir, struct tm_e
 
 /* Jobs. */
 
+/* Files that workers have left in destinations. */
+static int remove_staging(void *data, const char *name, int type)
+{
+  char *step_dir = tm_path_join(data, name);
+  if (type == DT_DIR || type == DT_UNKNOWN) { /* of a file: nothing */
+    char *output = tm_path_join(step_dir, "output");
+    char *staging = tm_path_join(step_dir, "state/staging");
+    tm_staging_remove_all(tm_fs_real(), output, staging);
+    free(staging);
+    free(output);
+  }
+  free(step_dir);
+  return 0;
+}
+
 /* Keeps (1). The locks are ours. */
 static int remove_job(const struct tm_fs *fs, char *dir, struct tm_err *err)
 {
@@ -259,6 +275,8 @@ static int remove_job(const struct tm_fs *fs, char *dir, struct tm_err *err)
   if (!name)
     return err->code;
   int rc = tm_temp_dirs_remove_left(fs, dir, err); /* nobody would find them without the job */
+  if (rc == 0)
+    (void)tm_dir_read(dir, remove_staging, dir);
   if (rc == 0 && (rc = fs->rename(fs->self, dir, name)) < 0)
     tm_err_system(err, rc, "cannot rename '%s'", dir);
   if (rc == 0)

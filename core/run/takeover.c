@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/message.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "run/copy.h"
@@ -20,6 +21,8 @@ bool tm_takeover_is_asked(const struct tm_step *step)
 /* Results on their way from workers, and files of tries, are of no use to another session. */
 static bool is_passing(const char *dir, const char *name)
 {
+  if (strncmp(name, TM_STAGING_PREFIX, strlen(TM_STAGING_PREFIX)) == 0)
+    return true;
   return strcmp(tm_path_base(dir), "state") == 0 &&
          (strcmp(name, "spill") == 0 || strcmp(name, "staging") == 0);
 }

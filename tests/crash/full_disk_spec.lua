@@ -1,6 +1,6 @@
--- A disk that is really full: a tmpfs and, where a file can be mounted, an ext4 hold the job or its
--- upload, and have less room than these need. The job says that there is no space left; with more
--- room it is resumed.
+-- A disk that is really full: a tmpfs and, where a file can be mounted, an ext4 hold the job, its
+-- upload or the destination of its output files, and have less room than these need. The job says
+-- that there is no space left; with more room it is resumed.
 --
 -- The disks are mounted in a mount namespace of each run and end with it; a copy of what they held
 -- is compared. TM_LONG: 60 disks, else a few. TM_SEED repeats a choice.
@@ -11,7 +11,7 @@ local programs = require "support.programs"
 local sweep = require "support.sweep"
 
 local LIMIT, PADDING = 90, 20000
-local NEEDED_KB = { job = 900, upload = 260 } -- about
+local NEEDED_KB = { job = 900, upload = 260, files = 260 } -- about
 
 -- $1: how to mount the disk, $2: where, $3: KB that are free, $4: the program, then the words of
 -- the run.
@@ -52,7 +52,8 @@ end
 
 --- A case with its job or its upload on the disk.
 local function new_case(place)
-  local t = chain.new { padding = PADDING, upload = place == "upload" and "disk/there/rows" or nil }
+  local t = chain.new { padding = PADDING, upload = place == "upload" and "disk/there/rows" or nil,
+                        files = place == "files" and "disk/files" or nil }
   if place == "job" then t.job_dir = t:path "disk/job" end
   assert(lfs.mkdir(t:path "disk"))
   t:write("full.sh", (SCRIPT:gsub("JOB", t.job_dir)))
@@ -61,7 +62,9 @@ end
 
 --- What is expected is in the copy of the disk.
 local function look_at_copy(t)
-  for _, field in ipairs { "job_dir", "upload" } do t[field] = t[field]:gsub("^(.*/)disk/", "%1copy/") end
+  for _, field in ipairs { "job_dir", "upload", "files" } do
+    t[field] = t[field] and t[field]:gsub("^(.*/)disk/", "%1copy/")
+  end
 end
 
 --- Runs a job on a disk with `free` KB, makes room, resumes it. True when the disk was too small.

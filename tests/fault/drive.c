@@ -328,7 +328,7 @@ static enum drive_end make_file(struct drive *d, uint64_t i)
   char dir[60], path[100], text[40], name[40];
   snprintf(dir, sizeof(dir), STEP_DIR "/state/try-%d", (int)i);
   snprintf(name, sizeof(name), "%sdeep/%d.bin", is_of_more(i) ? "/more/" : "", (int)i);
-  char *staged = tm_output_file_staged(dir, name);
+  char *staged = tm_output_file_below(dir, name);
   snprintf(path, sizeof(path), "%s", staged);
   free(staged);
   snprintf(text, sizeof(text), "file of %d", (int)i);

@@ -1,5 +1,6 @@
 -- Destinations that two jobs would write at the same time, whose pipelines were both right when they were submitted,
 -- and those that are not to be replaced.
+local folder = require "support.folder"
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
@@ -291,5 +292,91 @@ describe("a link at the destination", function()
     os.remove(t:path "out")
     t:expect(t:run { "resume", "first", "--progress", "none" }, 0)
     assert.is_true(t:has "out/parallel_run_step.txt")
+  end)
+end)
+
+-- A folder to be made on another file system than the case; nil where there is none.
+local function elsewhere(t)
+  for _, place in ipairs { "/dev/shm", "/var/tmp", "/tmp" } do
+    if lfs.attributes(place, "dev") ~= lfs.attributes(t.dir, "dev") then
+      return place .. "/" .. t.dir:match "[^/]+$" .. ".elsewhere"
+    end
+  end
+end
+
+local function names_in(path)
+  local names = {}
+  for name in lfs.dir(path) do
+    if name ~= "." and name ~= ".." then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+-- Item 3 waits for `go` when its file is written.
+local WRITING = WAITING:gsub("function run.*$", "") .. [[
+function run(m, context)
+  for i = 1, 2 do
+    local file = assert(io.open(context:output_file(name_of(m[1]), i == 2 and "files" or nil), "w"))
+    assert(file:write(name_of(m[1])))
+    assert(file:close())
+  end
+  if number_of(m[1]) == 3 then
+    io.open(here .. "/began", "w"):close()
+    while not is_there "go" do ffi.C.poll(nil, 0, 5) end
+  elseif number_of(m[1]) == 2 then error "a bad item" end
+  return names_of(m)
+end
+]]
+
+local function killed_elsewhere(place)
+  local t = job.case()
+  t:inputs(4)
+  t:script(WRITING)
+  t:pipeline("mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1", ("output = { %s, %s }"):format(
+    ("tm.OutputFileDatasetConfig { name = 'rows', destination = '%s/rows' }"):format(place),
+    ("tm.OutputFileDatasetConfig { name = 'files', destination = '%s/files' }"):format(place)))
+  local p = t:start_job(nil, { env = { "HERE=" .. t.dir } })
+  t:wait_for "began"
+  t:wait_for "job/score/output.files/0001.txt"
+  p:kill(programs.SIGKILL)
+  t:finish(p)
+  t:wait_for_none()
+  return t
+end
+
+describe("files for a destination on another file system", function()
+  after_each(job.check_end)
+
+  local function each_way(use)
+    local t = job.case()
+    local place = elsewhere(t)
+    if not place then return pending "needs a second file system" end
+    local ok, why = pcall(use, place)
+    folder.remove_tree(place)
+    if not ok then error(why, 0) end
+  end
+
+  it("get there exactly once when the job is killed and resumed", function()
+    each_way(function(place)
+      local t = killed_elsewhere(place)
+      t:write("go", "")
+      t:expect_job(0, { "--resume" }, { env = { "HERE=" .. t.dir } })
+      assert.same({ "0001.txt", "0003.txt", "0004.txt" }, names_in(place .. "/files"))
+      assert.same({ "0001.txt", "0003.txt", "0004.txt", "parallel_run_step.txt" }, names_in(place .. "/rows"))
+      for _, name in ipairs { "0001.txt", "0003.txt", "0004.txt" } do
+        assert.equal(name, t:read("job/score/output.files/" .. name))
+      end
+      t:expect(t:run { "verify", t.job_dir }, 0)
+    end)
+  end)
+
+  it("leave nothing of a try there when the killed job is removed", function()
+    each_way(function(place)
+      local t = killed_elsewhere(place)
+      assert.equal(2, #names_in(place .. "/files"))
+      t:expect(t:run { "clean", t.job_dir, "--yes" }, 0)
+      assert.same({ "0001.txt" }, names_in(place .. "/files"))
+    end)
   end)
 end)

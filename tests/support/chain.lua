@@ -59,20 +59,25 @@ local ISOLATED = "isolate_failures = true, error_threshold = 7"
 local UPLOAD =
   [[local there = tm.OutputFileDatasetConfig { name = "there", destination = %q }:as_upload()]]
 
+local FILES = [[
+output.files = tm.OutputFileDatasetConfig { name = "files", destination = %q }
+]]
+
 --- A new case. `o.isolate`: with a bad item; `o.padding`: bytes in each row and file besides its
---- name; `o.upload`: where the rows of `read` go.
+--- name; `o.upload`: where the rows of `read` go; `o.files`: the destination of the output files.
 ---@param o? table
 function chain.new(o)
   o = o or {}
   local t = job.case()
   t.upload = t:path(o.upload or "out/there")
+  t.files = o.files and t:path(o.files)
   t.padding, t.bad = o.padding or 0, o.isolate and chain.BAD
   t:inputs(chain.ITEMS)
   t:script(WRITE:format(t.padding, t.bad or 0))
   t:script(READ, "read.lua")
   t:script(COUNT, "count.lua")
   steps.pipeline(t, STEPS:format(o.isolate and ISOLATED or "error_threshold = 0"),
-    UPLOAD:format(t.upload))
+    (t.files and FILES:format(t.files) or "") .. UPLOAD:format(t.upload))
   return t
 end
 
@@ -117,7 +122,7 @@ function chain.expect_rows(t, what, o)
   end
   local counts = t:sorted_lines(t.job_dir .. "/count/output/parallel_run_step.txt")
   assert.same({ tostring(#names), tostring(#names) }, counts, what)
-  local files = t.job_dir .. "/write/output.files"
+  local files = t.files or t.job_dir .. "/write/output.files"
   assert.same(names, names_in(files), what)
   for i, name in ipairs(names) do assert.equal(rows[i], t:read(files .. "/" .. name), what) end
   assert.same({ t.upload:match "[^/]+$" }, names_in(t.upload:match "^(.*)/"), what .. ": beside the upload")

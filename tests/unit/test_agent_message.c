@@ -169,7 +169,7 @@ static void check_file(const char *output, const char *path, const char *place, 
   assert_true(tm_output_file_is_good(name, strlen(name)));
   assert_string_equal(is = tm_output_file_place("/job/step/output", name), place);
   free(is);
-  assert_string_equal(is = tm_output_file_staged("/s", name), staged);
+  assert_string_equal(is = tm_output_file_below("/s", name), staged);
   free(is);
   assert_string_equal(is = tm_output_file_call(name), call);
   free(is);

@@ -1,0 +1,94 @@
+/* staging.c - where files of context:output_file() lie before they are committed: see message.h.
+ *
+ * A rename gives a file its name in the output folder, and a rename cannot leave a file system. It
+ * cannot even leave a mount of the same one, so device numbers do not tell where it works. An
+ * output folder that is a link, to the destination of the output, therefore has the staging folder
+ * within itself. The number and the time of the link name that folder: they are the same in every
+ * session of a job, and differ between two jobs.
+ *
+ *  (1) The folder of a try below the staging folder of the job is made first and removed last, also
+ *      where no file lies in it: without it there is nothing to look for in the destinations.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/message.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sys/fs.h"
+
+/* The staging folder within an output folder, to free(); NULL: the folder is the job's own. */
+static char *staging_within(const struct tm_fs *fs, const char *folder)
+{
+  struct tm_stat st;
+  if (fs->stat(fs->self, folder, false, &st) < 0 || !S_ISLNK(st.mode))
+    return NULL;
+  uint64_t link[] = { st.ino, (uint64_t)st.mtime_ns };
+  return tm_xprintf("%s/" TM_STAGING_PREFIX "%016" PRIx64, folder, tm_hash64(link, sizeof(link)));
+}
+
+char *tm_output_file_staged(const struct tm_fs *fs, const char *output_dir, const char *staging,
+                            const char *name)
+{
+  char *folder = tm_output_file_folder(output_dir, name);
+  char *place = tm_output_file_place(output_dir, name), *within = staging_within(fs, folder);
+  char *path =
+      within ? tm_xprintf("%s/%s/%s", within, tm_path_base(staging), place + strlen(folder) + 1)
+             : tm_output_file_below(staging, name);
+  free(within);
+  free(place);
+  free(folder);
+  return path;
+}
+
+struct removal {
+  const struct tm_fs *fs;
+  char *step_dir;
+  const char *output_name; /* of the first output's folder */
+  const char *try;         /* NULL: all */
+};
+
+static int remove_within(void *data, const char *name, int type)
+{
+  const struct removal *r = data;
+  size_t n = strlen(r->output_name);
+  if ((type != DT_LNK && type != DT_UNKNOWN) || strncmp(name, r->output_name, n) != 0 ||
+      (name[n] != 0 && name[n] != '.'))
+    return 0;
+  char *folder = tm_path_join(r->step_dir, name), *within = staging_within(r->fs, folder);
+  char *path = within && r->try ? tm_path_join(within, r->try) : tm_xstrdup(within);
+  if (path)
+    (void)tm_fs_remove_tree(r->fs, path, NULL);
+  free(path);
+  free(within);
+  free(folder);
+  return 0;
+}
+
+static void remove_of(const struct tm_fs *fs, const char *output_dir, const char *try)
+{
+  struct removal r = { .fs = fs,
+                       .step_dir = tm_path_dir(output_dir),
+                       .output_name = tm_path_base(output_dir),
+                       .try = try };
+  (void)fs->dir_read(fs->self, r.step_dir, remove_within, &r);
+  free(r.step_dir);
+}
+
+void tm_staging_remove(const struct tm_fs *fs, const char *output_dir, const char *staging)
+{
+  if (!tm_fs_exists(fs, staging)) /* uses (1) */
+    return;
+  remove_of(fs, output_dir, tm_path_base(staging));
+  (void)tm_fs_remove_tree(fs, staging, NULL);
+}
+
+void tm_staging_remove_all(const struct tm_fs *fs, const char *output_dir, const char *staging_dir)
+{
+  remove_of(fs, output_dir, NULL);
+  (void)tm_fs_remove_tree(fs, staging_dir, NULL);
+}
