@@ -2,7 +2,7 @@
  *
  *  (1) Removing never follows a link and never leaves the tree: each folder is opened by its name
  *      within its parent's descriptor, with O_NOFOLLOW, so that renaming or linking meanwhile
- *      leads nowhere else.
+ *      leads nowhere else. What is mounted in the tree stays as it is, and the removal fails there.
  *  (2) One descriptor is open per level. A folder DEPTH_MAX levels down is moved to the top of the tree,
  *      where the next pass finds it: the stack and the descriptors suffice for any depth.
  *
@@ -125,6 +125,14 @@ static DIR *open_to_empty(const struct removal *r, int at, const char *name)
   return open_at(at, name, O_NOFOLLOW);
 }
 
+/* Whether something is mounted on an open folder. A kernel before 5.8 does not say. */
+static bool is_mount(int fd)
+{
+  struct statx st;
+  return statx(fd, "", AT_EMPTY_PATH, 0, &st) == 0 &&
+         (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 static int remove_folder(struct removal *r, int at, const char *name, int depth, struct tm_err *err)
 {
   if (depth > DEPTH_MAX) {
@@ -139,9 +147,13 @@ static int remove_folder(struct removal *r, int at, const char *name, int depth,
       return 0;
     return tm_err_system(err, code, "cannot remove '%s'", name);
   }
+  int rc = 0;
   if (depth == 0)
     r->top = dirfd(dir);
-  int rc = empty_and_remove(r, at, name, dir, depth, err);
+  if (is_mount(dirfd(dir))) /* keeps (1) */
+    rc = tm_err_set(err, -EBUSY, "cannot remove '%s', a mount point (unmount it first)", name);
+  if (rc == 0)
+    rc = empty_and_remove(r, at, name, dir, depth, err);
   closedir(dir);
   return rc;
 }

@@ -94,7 +94,8 @@ int tm_fs_remove_tree(const struct tm_fs *fs, const char *path, struct tm_err *e
 /* Real files only, for what needs no seam. */
 /* The names in a folder but "." and "..", unsorted. */
 int tm_dir_read(const char *path, tm_on_name on_name, void *data);
-/* Removes a tree; links are removed, not followed. Missing is no error. A path that ends in no
+/* Removes a tree; links are removed, not followed. What is mounted in it is not removed: -EBUSY.
+ * Missing is no error. A path that ends in no
  * name of its own ("", "/", ".", "..", "x/../") is refused: TM_EUSAGE. */
 int tm_tree_remove(const char *path, struct tm_err *err);
 /* The same, also of folders of this user that their mode does not let it read or change: they are opened to it first. */

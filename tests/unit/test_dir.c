@@ -8,9 +8,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,6 +222,34 @@ static void what_is_closed_to_its_owner_goes_by_force(void **state)
   assert_int_equal(status, 0);
 }
 
+/* In a mount namespace of this process, from here on. */
+static void what_is_mounted_stays(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *tree = tm_path_join(*state, "tree"), *at = tm_path_join(tree, "a/m"),
+       *kept = tm_path_join(*state, "kept"), *file = tm_path_join(kept, "file");
+  if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+      mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+    skip();
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), at, 0700, NULL), 0);
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), kept, 0700, NULL), 0);
+  assert_int_equal(tm_fs_write_file(tm_fs_real(), file, "x", 1, 0600, NULL), 0);
+  if (mount(kept, at, NULL, MS_BIND, NULL) < 0)
+    skip();
+  int below = tm_tree_remove(tree, &err), itself = tm_tree_remove(at, NULL);
+  bool is_kept = tm_fs_exists(tm_fs_real(), file);
+  umount2(at, MNT_DETACH);
+  assert_int_equal(below, -EBUSY);
+  assert_int_equal(itself, -EBUSY);
+  assert_non_null(strstr(err.text, "cannot remove 'm', a mount point (unmount it first), below '"));
+  assert_true(is_kept);
+  assert_int_equal(tm_tree_remove(tree, NULL), 0);
+  free(file);
+  free(kept);
+  free(at);
+  free(tree);
+}
+
 static void lines_are_appended(void **state)
 {
   char *path = tm_path_join(*state, "log");
@@ -251,6 +281,7 @@ int main(void)
     WITH_ROOT(many_names_go),
     WITH_ROOT(what_cannot_go_is_named),
     WITH_ROOT(what_is_closed_to_its_owner_goes_by_force),
+    WITH_ROOT(what_is_mounted_stays),
     WITH_ROOT(lines_are_appended),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
