@@ -93,6 +93,28 @@ static int refuse_link(const struct look *l)
                     l->out->destination, l->out->name);
 }
 
+/* Of the folder at the destination; a rename cannot put another in its place. A mount of the same file
+ * system is not noticed here, and the upload fails. */
+static bool is_mount(const struct look *l)
+{
+  char *parent = tm_path_dir(l->out->destination);
+  struct tm_stat st;
+  bool yes = S_ISDIR(l->st.mode) && l->fs->stat(l->fs->self, parent, true, &st) == 0 &&
+             st.dev != l->st.dev;
+
+  free(parent);
+  return yes;
+}
+
+static int refuse_mount(const struct look *l)
+{
+  return tm_err_set(
+      l->err, TM_EUSAGE,
+      "destination '%s' of output '%s' is a mount point, in whose place no upload can "
+      "be put; name a folder in it",
+      l->out->destination, l->out->name);
+}
+
 static int check_output(struct look *l, const struct tm_pipeline *p, const char *const dirs[2])
 {
   int rc = 0;
@@ -100,6 +122,8 @@ static int check_output(struct look *l, const struct tm_pipeline *p, const char 
   l->is_there = l->fs->stat(l->fs->self, l->out->destination, false, &l->st) == 0;
   if (l->is_there && S_ISLNK(l->st.mode))
     return refuse_link(l);
+  if (l->is_there && is_mount(l))
+    return refuse_mount(l);
   rc = check(l, "the pipeline file", p->file);
   for (size_t i = 0; i < p->steps_len && rc == 0; i++)
     rc = check_step(l, p->steps[i]);

@@ -7,8 +7,9 @@
 #include "plan/pipeline.h"
 #include "sys/fs.h"
 
-/* Looks alone. TM_EUSAGE: a destination of `step` is a link, or it is or holds the pipeline file, a script or an input of a step, or
- * one of `dirs`: the workspace, the job's directory (absolute; NULL: there is none). */
+/* Only looks. TM_EUSAGE: a destination of `step` is a link or a mount point, or it is or holds the
+ * pipeline file, a script or an input of a step, or one of `dirs`: the workspace, the job's directory
+ * (absolute; NULL: there is none). */
 int tm_own_folder_check(const struct tm_fs *fs, const struct tm_pipeline *pipeline,
                         const struct tm_step *step, const char *const dirs[2], struct tm_err *err);
 

@@ -255,6 +255,20 @@ describe("an upload in a folder that is named like a pattern", function()
   end)
 end)
 
+describe("a mount point at the destination", function()
+  after_each(job.check_end)
+
+  it("of an upload is refused before anything is run", function()
+    if lfs.attributes("/dev/shm", "dev") == lfs.attributes("/dev", "dev") then
+      return pending "needs a file system at /dev/shm"
+    end
+    local t = upload(":as_upload()", "/dev/shm", ", overwrite = true")
+    local r = t:run { "run", "pipeline.lua", "--dry-run" }
+    t:expect(r, 2)
+    has(r.err, "step 'score': destination '/dev/shm' of output 'there' is a mount point")
+  end)
+end)
+
 describe("a link at the destination", function()
   after_each(job.check_end)
 
