@@ -21,6 +21,7 @@
 #include "run/input_record.h"
 #include "run/job_record.h"
 #include "run/link_tree.h"
+#include "store/trust.h"
 #include "sys/clock.h"
 
 static void say(struct tm_reuse *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -96,6 +97,22 @@ static int explain_definition(struct tm_reuse *r, struct tm_db *db, struct tm_er
   return rc;
 }
 
+/* Whether others may have written the result. The workspace itself has been judged, or was named; a
+ * job elsewhere may have been removed since, and somebody else may have put another in its place. */
+static bool is_strange(struct tm_reuse *r, const struct tm_result_row *row)
+{
+  struct tm_err why = TM_ERR_NONE;
+  size_t n = strlen(r->workspace);
+
+  if ((strncmp(row->job, r->workspace, n) == 0 && row->job[n] == '/') ||
+      tm_trust_job(r->fs, row->job, &why) == 0)
+    return false;
+  say(r,
+      "its earlier result is not used: the job '%s' is another user's, or others can write to it",
+      row->job);
+  return true;
+}
+
 /* Those that failed in part count where what decides over failures is the same. What an earlier job has left in the directory of
  * this one is none. */
 static void drop_unfit(struct tm_reuse *r)
@@ -108,10 +125,11 @@ static void drop_unfit(struct tm_reuse *r)
     bool is_own = r->job_dir && strcmp(row->job, r->job_dir) == 0;
     bool differs =
         has_failures(row) && tm_reuse_compare(&words, row->definition, r->definition, true);
-    if (is_own || differs) {
+    bool is_unfit = is_own || differs || is_strange(r, row);
+    if (is_unfit) {
       if (is_own)
         say(r, "its earlier result is gone: it was in the directory of this job");
-      else
+      else if (differs)
         say(r, "items had failed, and %s", words.data);
       tm_result_row_release(row);
     } else {

@@ -113,6 +113,22 @@ describe("what belongs to another user", function()
     t:expect(t:run(words, o), 0)
   end)
 
+  it("is not reused when it stands where an earlier job was", function()
+    local t = job.case()
+    t:inputs(2)
+    lfs.mkdir(t:path "workspace")
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline "mini_batch_size = 1"
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "first", "--progress", "none" }, 0)
+    local words = { "run", "pipeline.lua", "--job-dir", "second", "--progress", "none" }
+    shell("chown -R " .. THEIRS .. " " .. t:path "first")
+    local r = t:run(words, { before = { "env", "-u", "SUDO_UID" } })
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find("step 'score' is run: its earlier result is not used: the job '" .. t:path "first"
+      .. "' is another user's", 1, true), r.err)
+    assert.equal(0, lfs.attributes(t:path "second/score/output/parallel_run_step.txt", "uid"))
+  end)
+
   it("is not followed through a link that another user has made", function()
     local t = new_case()
     lfs.mkdir(t:path "mine")
