@@ -1,7 +1,8 @@
 -- A pipeline of three steps is killed at an exact system call of any of its processes, or such a
 -- call fails. `disturb` (tests/programs) counts the calls on the job's files in the supervisor, the
 -- keeper and the workers alike, also those that Lua, SQLite and libarchive make. The job is
--- resumed: rows, files and upload are those of an undisturbed run.
+-- resumed: rows, files and upload are those of an undisturbed run. Every second job that is killed
+-- has a destination for its output files.
 --
 -- TM_LONG: 500 kills and 800 errors, else a few. TM_SEED repeats a choice.
 local chain = require "support.chain"
@@ -73,7 +74,7 @@ describe("a kill at an exact system call", function()
     job.check_end()
     local rounds, tried = sweep.LONG and 500 or 10, { first = 0, other = 0, again = 0 }
     for round = 1, rounds do
-      local t, lost = chain.new { isolate = true }, 0
+      local t, lost = chain.new { isolate = true, files = round % 2 == 0 and "elsewhere/files" or nil }, 0
       local function kill(how, more)
         local class, n = any_call(counts, KILLED_AT)
         local r = t:run_job(more, disturbed(t, how, class, n))
