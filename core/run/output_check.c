@@ -46,7 +46,7 @@ int tm_output_check(struct tm_buf *note, const char *dir, struct tm_err *err)
   } else if (faults < 0) {
     tm_err_wrap(err, "the output cannot be compared with the journal, and nothing is run");
   } else {
-    tm_buf_printf(note, "the output is what was committed: %" PRId64 " bytes of %" PRId64 " %s",
+    tm_buf_printf(note, "the rows are what was committed: %" PRId64 " bytes of %" PRId64 " %s",
                   l.bytes, l.mini_batches,
                   tm_text_counted(l.mini_batches, "mini-batch", "mini-batches"));
   }

@@ -193,7 +193,7 @@ describe("verify", function()
     t:script "function run(m) return names_of(m) end"
     local r = t:run { "resume", t.job_dir, "--accept-changes", "--verify-output" }
     t:expect(r, 0)
-    assert.is_truthy(r.err:find("the output is what was committed: ", 1, true), r.err)
+    assert.is_truthy(r.err:find("the rows are what was committed: ", 1, true), r.err)
     assert.same(job.names(8), t:rows())
     spoil(t, OUTPUT, 10) -- of a Completed job, which is not run
     t:expect(t:run { "resume", t.job_dir, "--verify-output" }, 3)
