@@ -22,6 +22,8 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
 struct tm_json *tm_job_record_read(const struct tm_job_dir *d, struct tm_err *err);
 /* The same by the job's directory, for readers. */
 struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err);
+/* Without the definitions of the steps, which are most of a record: for lists of many jobs. */
+struct tm_json *tm_job_record_load_brief(const char *dir, struct tm_err *err);
 /* job_result.json of a directory, to free; NULL without words when there is none, else with. */
 struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err);
 /* The step of that name in a record, or NULL. */

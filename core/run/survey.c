@@ -386,11 +386,15 @@ int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, st
   memset(s, 0, sizeof(*s));
   s->dir = tm_xstrdup(dir);
   s->now_wall_ns = now_wall_ns;
-  record = tm_job_record_load(dir, err);
-  if (!record)
-    return err->code;
   is_running = tm_survey_is_running(dir, &s->pid, &s->host); /* before the result is looked for */
   result = tm_job_result_load(dir, &of_result);
+  /* Definitions matter only for steps that are not over. */
+  record =
+      result && !is_running ? tm_job_record_load_brief(dir, err) : tm_job_record_load(dir, err);
+  if (!record) {
+    tm_json_free(result);
+    return err->code;
+  }
   s->name = tm_xstrdup(tm_json_str(record, "name", ""));
   s->pipeline_file = tm_xstrdup(tm_json_str(record, "pipeline", ""));
   s->cause = tm_xstrdup(tm_json_str(result, "cause", NULL));
