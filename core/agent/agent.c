@@ -120,9 +120,9 @@ static void count_rows(struct tm_agent *a, struct tm_run_call *call)
   tm_page_set_rows(a->page, call->items);
 }
 
-/* The rows of a table, and what the script is told of them. Their number matters also when they
- * cannot be loaded: so many items fail. A worker that died says nothing, so a later try counts the
- * rows before it loads them. */
+/* Loads the rows of a table. Their number matters even if they cannot be loaded, because that many
+ * items fail. A worker that dies cannot report it, so a later try counts the rows before it loads
+ * them. */
 static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_reader r;

@@ -300,7 +300,8 @@ static bool extracts(const struct tm_pipeline *p)
   return false;
 }
 
-/* Nothing of the node lives any more. A folder that is left is said, and tried again by the next start of the job or its removal. */
+/* Call this when no process of the node is left. A folder that cannot be removed is reported; the
+ * next start of the job, or its removal, tries again. */
 static void remove_temp_dirs(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -1,7 +1,8 @@
 /* gzip_index.h - places in a gzip file from where it can be read: its check points, in a file beside the job's state.
  *
- * It also holds a check sum of each 64 KB of the gzip file, as they were when it was made. Who reads a part of the file cannot use
- * the check sum at its end; these find damage since, before the damaged bytes are decoded.
+ * It also holds a check sum of each 64 KB of the gzip file, computed when the index was made. A reader
+ * of one part of the file cannot use the check sum at the end of the file. These find later damage
+ * before the damaged bytes are decoded.
  *
  * Public format, version 2, little-endian. A head of 64 bytes, then records that follow each other:
  *
