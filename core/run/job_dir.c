@@ -29,7 +29,7 @@ struct look {
   bool has_job, has_ours, has_other;
 };
 
-/* What is there before job.json. */
+/* The names that a job makes before job.json. */
 static bool is_early(const char *name)
 {
   static const char *const ours[] = { "lock",   "owner",       "owner.tmp",   "node.lock",

@@ -103,7 +103,7 @@ static char *place_of(const struct registering *g, const struct tm_step_output *
                                                   : tm_path_join(g->job->dir, out->folder);
 }
 
-/* The step's data as they are now, in a word; to free(), or NULL with words. */
+/* A string that changes with the step's data; to free(), or NULL and an error. */
 static char *contents_of(const struct tm_fs *fs, const struct tm_step_view *view,
                          struct tm_err *err)
 {

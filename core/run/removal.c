@@ -1,8 +1,8 @@
 /* removal.c - see removal.h.
  *
  *  (1) One rename decides: before it the job is whole, after it only a leftover is there.
- *  (2) A leftover can be told from a folder of somebody else until its last file is gone: `lock`, which every job has from
- *      its first moment, is removed last, and then the folder is empty.
+ *  (2) A leftover can be recognized until its last file is gone: every job has `lock` from its start,
+ *      and `lock` is removed last, when the folder is otherwise empty.
  *  (3) Only what a job makes is removed: the record names the steps, and a foreign name at the top refuses the whole.
  *
  * Nothing is fsynced: after a power cut a job may be back, whole or as a leftover, and the next removal takes it.
@@ -236,7 +236,8 @@ static int remove_leftover(const struct tm_fs *fs, const char *dir, struct tm_er
   return rc == 0 || rc == -ENOENT ? 0 : tm_err_system(err, rc, "cannot remove '%s'", dir);
 }
 
-/* A free name beside it, to free(); NULL with words. What an earlier removal of the same job has left goes first. */
+/* Removes the leftover of an earlier removal of this job, then returns a free name beside it; to
+ * free(), or NULL and an error. */
 static char *clear_leftover(const struct tm_fs *fs, const char *dir, struct tm_err *err)
 {
   char *name = tm_job_leftover(dir);

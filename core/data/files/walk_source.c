@@ -1,4 +1,4 @@
-/* walk_source.c - the entries of what is read from its beginning: tar and cpio.
+/* walk_source.c - the entries of archives that are read from the beginning: tar and cpio.
  *
  *  (1) The contents of a tar's entry begin behind its header, which is where libarchive has read to when it gives it.
  *  (2) What is packed is read to its very end, so that the last check sum is looked at; no further than its size allows.

@@ -137,7 +137,8 @@ static int read_end64(const struct finder *f, const char *end, int64_t end_at, s
 
 /* ---- ends ---- */
 
-/* Whether the end at `end_at` counts: 1 and the directory; 0 with words; negative: it must not be used. */
+/* Judges the end record at `end_at`. 1: valid, with its directory; 0: not one, with the reason;
+ * negative: the archive must be refused. */
 static int judge_end(const struct finder *f, const char *end, int64_t end_at,
                      struct tm_zip_directory *out, struct tm_err *err)
 {

@@ -38,7 +38,7 @@ struct tm_row_counts {
   int64_t dropped;                /* rows left out: ragged ones, lines that are no JSON */
   int64_t empty_lines;            /* which are no rows */
   int64_t faults[TM_FAULT_KINDS]; /* by kind: values, texts, rows */
-  char first_key[64];             /* of a KEY, as of a fault's text */
+  char first_key[64];             /* of a KEY; shortened like a fault's text */
   struct tm_fault first;          /* kind NONE: there was none */
 };
 
