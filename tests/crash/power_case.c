@@ -434,27 +434,36 @@ static void put_node(void *data, const char *path, uint32_t mode, const char *by
   free(to);
 }
 
-/* What the disk's mark says of the disk's folder, of the folder that has been put in its place. */
+/* A look of the disk's mark is now one at the folder that has been put in the place of the disk's. */
+static void put_look(struct power_case *c, struct tm_disk *disk, struct tm_json *v,
+                     const struct tm_upload_look *in_mark)
+{
+  struct tm_upload_look look, is;
+  char *folder = in_mark->ino ? power_upload_find(disk, in_mark->ino) : NULL;
+  if (folder && tm_upload_look(&look, tm_disk_fs(disk), folder, NULL) == 0) {
+    char *to = tm_xprintf("%s%s", c->root, folder);
+    tm_require(tm_upload_look(&is, tm_fs_real(), to, NULL) == 0);
+    free(to);
+    if (!tm_upload_look_is_equal(in_mark, &look))
+      is.mtime_ns++; /* the mark is of something else there, too */
+    tm_upload_mark_set_look(v, &is);
+  }
+  free(folder);
+}
+
 static void put_mark(struct power_case *c, struct tm_disk *disk)
 {
-  const struct tm_fs *fs = tm_disk_fs(disk), *real = tm_fs_real();
-  char *path = tm_xprintf("/job/%s/state/upload.0", power_steps[0]), *folder = NULL, *to;
+  char *path = tm_xprintf("/job/%s/state/upload.0", power_steps[0]), *to;
   struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v = tm_disk_read(disk, path, &text) == 0
                           ? tm_json_parse(tm_buf_str(&text), text.len, NULL)
                           : NULL;
   struct tm_upload_mark mark;
-  struct tm_upload_look look, is;
-  if (v && tm_json_int(v, "ino", 0) > 0)
-    folder = power_upload_find(disk, (uint64_t)tm_json_int(v, "ino", 0));
-  if (folder && tm_upload_look(&look, fs, folder, NULL) == 0) {
-    to = tm_xprintf("%s%s", c->root, folder);
-    tm_require(tm_upload_look(&is, real, to, NULL) == 0);
-    free(to);
-    if (tm_upload_mark_read(&mark, fs, path, tm_json_str(v, "destination", ""), NULL) <= 0 ||
-        !tm_upload_look_is_equal(&mark.look, &look))
-      is.mtime_ns++; /* the mark is of something else there, too */
-    tm_upload_mark_set_look(v, &is);
+  if (v && tm_upload_mark_read(&mark, tm_disk_fs(disk), path, tm_json_str(v, "destination", ""),
+                               NULL) > 0) {
+    put_look(c, disk, v, &mark.look);
+    if (mark.replaces.files >= 0)
+      put_look(c, disk, tm_json_set(v, "replaces", tm_json_new(TM_JSON_OBJECT)), &mark.replaces);
     tm_buf_clear(&text);
     tm_json_write(&text, v, (struct tm_json_style) { 0 });
     to = tm_xprintf("%s%s", c->root, path);
@@ -463,7 +472,6 @@ static void put_mark(struct power_case *c, struct tm_disk *disk)
   }
   tm_json_free(v);
   tm_buf_release(&text);
-  free(folder);
   free(path);
 }
 

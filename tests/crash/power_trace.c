@@ -325,6 +325,7 @@ static void run_change(struct power_replay *r, const struct power_op *op)
 
 struct search {
   struct tm_disk *disk;
+  const char *start; /* of the name */
   uint64_t number;
   char *found;
 };
@@ -335,7 +336,7 @@ static int on_upload_name(void *data, const char *name, int type)
   const struct tm_fs *fs = tm_disk_fs(s->disk);
   char *path = tm_xprintf("/%s", name);
   struct tm_stat st;
-  bool is_it = strncmp(name, POWER_UPLOAD, strlen(POWER_UPLOAD)) == 0 &&
+  bool is_it = strncmp(name, s->start, strlen(s->start)) == 0 &&
                fs->stat(fs->self, path, false, &st) == 0 && (s->number == 0 || st.ino == s->number);
   if (is_it && !s->found)
     s->found = path;
@@ -344,32 +345,46 @@ static int on_upload_name(void *data, const char *name, int type)
   return 0;
 }
 
-char *power_upload_find(struct tm_disk *disk, uint64_t number)
+static char *find_upload(struct tm_disk *disk, const char *start, uint64_t number)
 {
-  struct search s = { .disk = disk, .number = number };
+  struct search s = { .disk = disk, .start = start, .number = number };
   tm_disk_fs(disk)->dir_read(disk, "/", on_upload_name, &s);
   return s.found;
 }
 
-/* False: it is none. */
+char *power_upload_find(struct tm_disk *disk, uint64_t number)
+{
+  return find_upload(disk, POWER_UPLOAD, number);
+}
+
+/* The look that a mark holds becomes what the disk says of the folder. */
+static void set_look(struct power_replay *r, struct tm_json *look, const char *folder)
+{
+  struct tm_upload_look is;
+  tm_require(folder && tm_upload_look(&is, tm_disk_fs(r->disk), folder, NULL) == 0);
+  tm_upload_mark_set_look(look, &is);
+}
+
+/* False: it is none. A mark is written when the copy is made, beside the upload that it replaces. */
 static bool write_mark(struct power_replay *r, int fd, const struct power_op *op, const char *path)
 {
   const struct tm_fs *fs = tm_disk_fs(r->disk);
   char *mark = tm_xprintf("/job/%s/state/upload.0.tmp", power_steps[0]);
   bool is_mark = strcmp(path, mark) == 0;
-  char *folder = is_mark ? power_upload_find(r->disk, 0) : NULL;
-  struct tm_json *v = folder ? tm_json_parse(op->bytes, op->len, NULL) : NULL;
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_upload_look look;
   if (is_mark) {
-    tm_require(v && tm_upload_look(&look, fs, folder, NULL) == 0);
-    tm_upload_mark_set_look(v, &look);
+    char *copy = find_upload(r->disk, POWER_UPLOAD ".", 0);
+    struct tm_json *v = tm_json_parse(op->bytes, op->len, NULL);
+    struct tm_buf text = TM_BUF_NONE;
+    tm_require(v != NULL);
+    set_look(r, v, copy);
+    if (tm_json_get(v, "replaces"))
+      set_look(r, tm_json_set(v, "replaces", tm_json_new(TM_JSON_OBJECT)), "/" POWER_UPLOAD);
     tm_json_write(&text, v, (struct tm_json_style) { 0 });
     tm_require(fs->pwrite(fs->self, fd, text.data, text.len, op->at) == (int64_t)text.len);
+    tm_buf_release(&text);
+    tm_json_free(v);
+    free(copy);
   }
-  tm_buf_release(&text);
-  tm_json_free(v);
-  free(folder);
   free(mark);
   return is_mark;
 }
