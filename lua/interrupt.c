@@ -98,6 +98,12 @@ bool tm_lua_interrupt_leave(struct tm_lua_interrupt *i)
   return i->has_raised;
 }
 
+bool tm_lua_interrupt_is_due(lua_State *L)
+{
+  struct tm_lua_interrupt *i = find(L);
+  return i != NULL && i->is_in_user && i->is_poked;
+}
+
 void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
 {
   if (!i->is_in_user)

@@ -38,6 +38,8 @@ void tm_lua_interrupt_enter(struct tm_lua_interrupt *i);
 /* Always, also after an error, and when nothing was entered. A hook of the user's is put back. True: it was interrupted, whatever user code made of
  * it; `stack` and `where` say where. */
 bool tm_lua_interrupt_leave(struct tm_lua_interrupt *i);
+/* Whether user code was poked since _enter(): a C function that is about to wait asks. */
+bool tm_lua_interrupt_is_due(lua_State *L);
 /* Async-signal-safe. May come again. */
 void tm_lua_interrupt_poke(struct tm_lua_interrupt *i);
 

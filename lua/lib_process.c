@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lua/hold.h"
+#include "lua/interrupt.h"
 #include "lua/libs.h"
 #include "lua/state.h"
 #include "sys/program.h"
@@ -166,6 +167,11 @@ static void set_output(lua_State *L, const char *name, const struct tm_buf *b)
   lua_setfield(L, -2, name);
 }
 
+static bool is_interrupted(void *L)
+{
+  return tm_lua_interrupt_is_due(L);
+}
+
 /* run(settings) -> { code, signal, stdout, stderr, timed_out }, or nil, message, code */
 static int process_run(lua_State *L)
 {
@@ -176,7 +182,10 @@ static int process_run(lua_State *L)
   read_settings(L, &p);
   look_at_running(L);
   bool wants_out = flag(L, "capture_stdout"), wants_err = flag(L, "capture_stderr");
-  struct tm_program_capture c = { .is_err_shown = flag(L, "show_stderr"), .max = OUTPUT_MAX };
+  struct tm_program_capture c = { .is_err_shown = flag(L, "show_stderr"),
+                                  .max = OUTPUT_MAX,
+                                  .is_interrupted = is_interrupted,
+                                  .data = L };
   int64_t limit = duration(L, "timeout", 0);
   c.out = tm_lua_hold_buf(L);
   int out_at = lua_gettop(L);

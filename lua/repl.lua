@@ -55,6 +55,27 @@ function M.open(source_of, help_of, say, set_status, width_of)
   rawset(_G, "tidemill", require "tidemill")
 end
 
+-- While a module is loaded, require() keeps a mark in its place. A module that is only there for that sees which.
+local function mark_of_require()
+  local mark
+  package.preload["tidemill.repl.mark"] = function(name)
+    mark = package.loaded[name]
+  end
+  require "tidemill.repl.mark"
+  package.preload["tidemill.repl.mark"], package.loaded["tidemill.repl.mark"] = nil, nil
+  return mark
+end
+
+--- What was being loaded when it was interrupted is loaded anew by the next require(); else it is a loop for ever.
+function M.forget_half_loaded()
+  local mark = mark_of_require()
+  for name, module in pairs(package.loaded) do
+    if rawequal(module, mark) then
+      package.loaded[name] = nil
+    end
+  end
+end
+
 --- How many jobs run.
 function M.running()
   return #M.jobs.running

@@ -331,6 +331,13 @@ static void take_interruption(struct tm_lua_session *s, struct tm_lua_error *e, 
   tm_buf_add_str(&e->message, "interrupted");
 }
 
+/* After an interruption, which may have come while a module was loaded. */
+static void forget_half_loaded(struct tm_lua_session *s)
+{
+  push_function(s, "forget_half_loaded");
+  (void)tm_lua_pcall(s->L, 0, 0, NULL);
+}
+
 /* A call that may be interrupted; `nargs` and the function are on the stack. */
 static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, struct tm_buf *out)
 {
@@ -341,6 +348,7 @@ static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, s
   bool has_raised = tm_lua_interrupt_leave(&s->interrupt);
   if (s->interrupt.is_poked) {
     lua_settop(s->L, base);
+    forget_half_loaded(s);
     take_interruption(s, &e, has_raised);
     fail(out, &e);
     return TM_LUA_INTERRUPTED;
@@ -361,6 +369,7 @@ void tm_lua_session_hear(struct tm_lua_session *s)
       char *words = tm_xprintf("%s: on_event was interrupted", tm_buf_str(&s->interrupt.where));
       s->prompt.say(s->prompt.data, words);
       free(words);
+      forget_half_loaded(s);
     }
   }
 }

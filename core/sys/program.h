@@ -47,6 +47,10 @@ struct tm_program_capture {
   bool
       is_err_shown; /* what `err` gets is written to this process's descriptor 2 as well, as it comes */
   size_t max;       /* bytes of each; beyond it the program is killed and TM_ELIMIT is the answer */
+  /* Asked with `data` once the program runs, or NULL. True: Ctrl-C came before the terminal knew of
+   * the program. It then gets the SIGINT that it has missed. */
+  bool (*is_interrupted)(void *data);
+  void *data;
 };
 
 /* Runs it to its end and reaps it. Ends when the program itself has ended, with all that was in the pipes then: what it

@@ -160,6 +160,8 @@ int tm_program_run(const struct tm_program *p, const struct tm_program_capture *
   for (int i = 0; i < 2; i++)
     close_fd(&r.sources[i].far);
   r.until = ns > 0 ? tm_clock_mono_ns() + ns : 0;
+  if (rc > 0 && c->is_interrupted != NULL && c->is_interrupted(c->data))
+    kill(r.pid, SIGINT);
   if (rc > 0) {
     r.pidfd = tm_fd_lift((int)syscall(SYS_pidfd_open, r.pid, 0));
     rc = r.pidfd >= 0 ? follow(&r, &why)

@@ -196,6 +196,7 @@ static void begin_lua(struct repl *r)
 
 static void end_lua(const struct repl *r)
 {
+  tm_signals_alarm(0, 0); /* what was asked for again is not meant for the next piece */
   tm_signals_break_calls(false);
   if (!r->prompt)
     return;

@@ -193,6 +193,18 @@ describe("a file system that hangs", function()
 
   local CAN_MOUNT = "only root can mount a file system here"
 
+  -- Until a thread of the program waits for the server.
+  local function wait_for_hang(p)
+    programs.wait_until("the wait", function()
+      for thread in lfs.dir("/proc/" .. p.pid .. "/task") do
+        local file = io.open(("/proc/%d/task/%s/wchan"):format(p.pid, thread))
+        local where = file and file:read "*a" or ""
+        if file then file:close() end
+        if where:find "fuse" then return true end
+      end
+    end)
+  end
+
   it("does not keep Ctrl-C from ending the job", function()
     for inputs, has_rows in pairs {
       [ [[{ tm.Dataset.File.from_files { "in/*", "hung/*" } }]] ] = true,
@@ -211,6 +223,7 @@ describe("a file system that hangs", function()
       else
         t:wait_for("run1.err", "job: ")
       end
+      wait_for_hang(t.last)
       interrupt_twice(t)
       local r = expect_canceled(t)
       assert.truthy(r.err:find("a read of its inputs does not return, as on a file system that hangs", 1, true), r.err)
@@ -222,12 +235,7 @@ describe("a file system that hangs", function()
     local t = new_case [[tm.Dataset.Tabular.from_sql_query("hung/x.db", "SELECT 1")]]
     if not hang(t, "hung") then return pending(CAN_MOUNT) end
     local p = t:start_job()
-    programs.wait_until("the wait", function()
-      local file = io.open("/proc/" .. p.pid .. "/wchan")
-      local where = file and file:read "*a" or ""
-      if file then file:close() end
-      return where:find "fuse"
-    end)
+    wait_for_hang(p)
     interrupt_twice(t)
     t:expect(t:finish(p, 20), 130)
     assert.is_false(t:has "job")
@@ -238,6 +246,7 @@ describe("a file system that hangs", function()
     if not hang(t, "hung") then return pending(CAN_MOUNT) end
     t:start_job()
     t:wait_for("run1.err", "job: ")
+    wait_for_hang(t.last)
     interrupt_twice(t)
     t:wait_for("run1.err", "once more ends the program at once")
     programs.pass_ms(600)

@@ -31,6 +31,17 @@ class Interrupt(Place):
         self.interrupted("f = io.popen 'echo; exec sleep 600' f:read() print 'begun' return f:read '*a'")
         self.interrupted("print 'begun' return require 'tidemill.process'.run { 'sleep', '600' }")
 
+    def test_a_module_that_was_being_loaded_can_be_loaded_again(self):
+        self.put("slow.lua", "if not os.remove 'second' then print 'begun' while true do end end return { answer = 42 }")
+        with self.terminal() as t:
+            t.prompt()
+            t.line("package.path = './?.lua;' .. package.path return require 'slow'")
+            t.expect("^begun")
+            t.send("\x03")
+            t.expect(INTERRUPTED)
+            self.put("second", "")
+            self.assertEqual(t.ask("require 'slow'.answer"), "42")
+
     def test_calls_by_ffi_that_wait_end(self):
         self.interrupted("ffi = require 'ffi' ffi.cdef 'int pause(void); int poll(void *, long, int);' print 'begun' ffi.C.pause()")
 

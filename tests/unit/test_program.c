@@ -166,6 +166,24 @@ static void more_output_than_allowed_ends_it(void **state)
   tm_buf_release(&out);
 }
 
+static bool yes(void *data)
+{
+  return true;
+}
+
+static void an_interruption_that_came_too_early_for_it_reaches_it(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_process_end end;
+  bool timed_out;
+  char *const argv[] = { "sleep", "1000", NULL };
+  struct tm_program_capture c = { .is_interrupted = yes };
+  int rc = tm_program_run(&(struct tm_program) { .argv = argv }, &c, 60 * SECOND, &end, &timed_out,
+                          &err);
+  assert_int_equal(rc, 0);
+  assert_int_equal(end.signal, SIGINT);
+}
+
 static void expect_refused(const struct tm_program *p, int code, const char *words)
 {
   struct result r;
@@ -263,6 +281,7 @@ int main(void)
     cmocka_unit_test(what_stays_in_the_background_is_not_waited_for),
     cmocka_unit_test(it_stays_in_our_group_and_gets_no_descriptor_of_ours),
     cmocka_unit_test(more_output_than_allowed_ends_it),
+    cmocka_unit_test(an_interruption_that_came_too_early_for_it_reaches_it),
     cmocka_unit_test(a_start_that_fails_says_why),
     cmocka_unit_test(folder_environment_and_files_are_its_own),
     cmocka_unit_test(a_started_one_is_looked_at_and_killed),
