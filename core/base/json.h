@@ -98,9 +98,5 @@ void tm_json_write_number(struct tm_buf *out, double v);
  * when it is deeper than 100 or holds a number beyond a double (TM_ELIMIT). Of equal keys the last
  * value counts. Half a surrogate pair, written as an escape, is read as U+FFFD. */
 struct tm_json *tm_json_parse(const char *text, size_t len, struct tm_err *err);
-/* The same without the members of this name, in any object: their values are passed over, and only
- * their grammar is checked. NULL: all members. */
-struct tm_json *tm_json_parse_without(const char *text, size_t len, const char *name,
-                                      struct tm_err *err);
 
 #endif

@@ -34,8 +34,6 @@ struct parse {
   struct tm_json *stack[DEPTH_MAX];
   size_t depth;
   char *key;             /* read, its value not yet; ours */
-  const char *without;   /* members of this name are left out; or NULL */
-  size_t passing;        /* such a member: 1, and 1 more for each list open in it; else 0 */
   struct tm_err problem; /* code 0: yajl knows the words */
 };
 
@@ -73,42 +71,19 @@ static int refuse(struct parse *p, int code, const char *words)
   return 0;
 }
 
-/* Whether a value without others belongs to a member that is left out. */
-static bool pass_value(struct parse *p)
-{
-  bool is_passed = p->passing > 0;
-  if (p->passing == 1)
-    p->passing = 0;
-  return is_passed;
-}
-
-static bool pass_end(struct parse *p)
-{
-  bool is_passed = p->passing > 0;
-  if (is_passed && --p->passing == 1)
-    p->passing = 0;
-  return is_passed;
-}
-
 static int on_null(void *data)
 {
-  if (pass_value(data))
-    return 1;
   return place(data, tm_json_new(TM_JSON_NULL));
 }
 
 static int on_bool(void *data, int v)
 {
-  if (pass_value(data))
-    return 1;
   return place(data, tm_json_new_bool(v != 0));
 }
 
 static int on_number(void *data, const char *s, size_t len)
 {
   struct parse *p = data;
-  if (pass_value(p))
-    return 1;
   char few[NUMBER_FEW];
   char *text = len < sizeof few ? memcpy(few, s, len) : tm_xstrndup(s, len);
   text[len] = '\0';
@@ -130,8 +105,6 @@ static int on_number(void *data, const char *s, size_t len)
 
 static int on_string(void *data, const unsigned char *s, size_t len)
 {
-  if (pass_value(data))
-    return 1;
   if (!tm_text_is_utf8((const char *)s, len))
     return refuse(data, TM_EDAMAGE, "a string is not valid UTF-8");
   return place(data, tm_json_new_bytes((const char *)s, len));
@@ -140,12 +113,6 @@ static int on_string(void *data, const unsigned char *s, size_t len)
 static int on_key(void *data, const unsigned char *s, size_t len)
 {
   struct parse *p = data;
-  if (p->passing > 0)
-    return 1;
-  if (p->without && strlen(p->without) == len && memcmp(s, p->without, len) == 0) {
-    p->passing = 1;
-    return 1;
-  }
   if (!tm_text_is_utf8((const char *)s, len))
     return refuse(p, TM_EDAMAGE, "a key is not valid UTF-8");
   if (len && memchr(s, '\0', len)) /* cut there, two keys could become one */
@@ -156,10 +123,6 @@ static int on_key(void *data, const unsigned char *s, size_t len)
 
 static int open_list(struct parse *p, enum tm_json_type type)
 {
-  if (p->passing > 0) {
-    p->passing++;
-    return 1;
-  }
   if (p->depth == DEPTH_MAX) /* keeps (2) */
     return refuse(p, TM_ELIMIT, "arrays and objects are nested deeper than 100");
   struct tm_json *list = tm_json_new(type);
@@ -181,8 +144,7 @@ static int on_object(void *data)
 static int on_array_end(void *data)
 {
   struct parse *p = data;
-  if (!pass_end(p))
-    p->depth--;
+  p->depth--;
   return 1;
 }
 
@@ -208,8 +170,6 @@ static size_t place_of_key(const struct tm_json *object, size_t i, size_t n, str
 static int on_object_end(void *data)
 {
   struct parse *p = data;
-  if (pass_end(p))
-    return 1;
   struct tm_json *object = p->stack[--p->depth];
   struct tm_map map = { 0 };
   struct tm_map *seen = object->list.len > FEW_KEYS ? &map : NULL;
@@ -310,13 +270,7 @@ static void wrap_place(struct tm_err *err, const char *text, size_t at)
 
 struct tm_json *tm_json_parse(const char *text, size_t len, struct tm_err *err)
 {
-  return tm_json_parse_without(text, len, NULL, err);
-}
-
-struct tm_json *tm_json_parse_without(const char *text, size_t len, const char *name,
-                                      struct tm_err *err)
-{
-  struct parse p = { .without = name };
+  struct parse p = { 0 };
   text = text ? text : ""; /* an empty buffer */
   yajl_alloc_funcs memory = { memory_get, memory_resize, memory_free, NULL };
   char *mended = mend_surrogates(text, len);

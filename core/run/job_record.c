@@ -25,14 +25,14 @@ static int write_json(const struct tm_fs *fs, const char *path, const struct tm_
   return rc;
 }
 
-static struct tm_json *read_json(const char *path, const char *without, struct tm_err *err)
+static struct tm_json *read_json(const char *path, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   struct tm_err why = TM_ERR_NONE;
   struct tm_json *v = NULL;
 
   if (tm_fs_read_file(tm_fs_real(), path, RECORD_MAX, &text, err) >= 0) {
-    v = tm_json_parse_without(tm_buf_str(&text), text.len, without, &why);
+    v = tm_json_parse(tm_buf_str(&text), text.len, &why);
     if (!v)
       tm_err_set(err, why.code, "'%s' is damaged: %s", path, why.text);
   }
@@ -86,9 +86,9 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
   return rc;
 }
 
-static struct tm_json *read_record(const char *path, const char *without, struct tm_err *err)
+static struct tm_json *read_record(const char *path, struct tm_err *err)
 {
-  struct tm_json *v = read_json(path, without, err);
+  struct tm_json *v = read_json(path, err);
   int64_t version = tm_json_int(v, "version", -1); /* -1: none, and so no record of ours */
 
   if (v && version != VERSION) {
@@ -102,22 +102,13 @@ static struct tm_json *read_record(const char *path, const char *without, struct
 
 struct tm_json *tm_job_record_read(const struct tm_job_dir *d, struct tm_err *err)
 {
-  return read_record(d->definition_file, NULL, err);
+  return read_record(d->definition_file, err);
 }
 
 struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err)
 {
   char *path = tm_path_join(dir, "job.json");
-  struct tm_json *v = read_record(path, NULL, err);
-
-  free(path);
-  return v;
-}
-
-struct tm_json *tm_job_record_load_brief(const char *dir, struct tm_err *err)
-{
-  char *path = tm_path_join(dir, "job.json");
-  struct tm_json *v = read_record(path, "definition", err);
+  struct tm_json *v = read_record(path, err);
 
   free(path);
   return v;
@@ -126,7 +117,7 @@ struct tm_json *tm_job_record_load_brief(const char *dir, struct tm_err *err)
 struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err)
 {
   char *path = tm_path_join(dir, "job_result.json");
-  struct tm_json *v = tm_fs_exists(tm_fs_real(), path) ? read_json(path, NULL, err) : NULL;
+  struct tm_json *v = tm_fs_exists(tm_fs_real(), path) ? read_json(path, err) : NULL;
 
   free(path);
   return v;
@@ -216,6 +207,8 @@ struct tm_json *tm_job_result_new(const struct tm_job_view *job)
   struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
 
   tm_json_set(v, "status", tm_json_new_string(tm_verdict_name(job->verdict)));
+  tm_json_set(v, "name", tm_json_new_string(job->name));
+  tm_json_set(v, "pipeline", tm_json_new_string(job->pipeline_file));
   tm_json_set(v, "job_dir", tm_json_new_string(job->dir));
   if (*job->cause)
     tm_json_set(v, "cause", tm_json_new_string(job->cause));
@@ -250,7 +243,7 @@ int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *
 struct tm_json *tm_step_result_load(const char *dir)
 {
   char *path = tm_path_join(dir, STEP_RESULT);
-  struct tm_json *v = tm_fs_exists(tm_fs_real(), path) ? read_json(path, NULL, NULL) : NULL;
+  struct tm_json *v = tm_fs_exists(tm_fs_real(), path) ? read_json(path, NULL) : NULL;
 
   free(path);
   return v;
@@ -278,7 +271,7 @@ int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result
 bool tm_job_result_is_completed(const struct tm_job_dir *d, struct tm_json **out)
 {
   struct tm_json *v =
-      tm_fs_exists(tm_fs_real(), d->result_file) ? read_json(d->result_file, NULL, NULL) : NULL;
+      tm_fs_exists(tm_fs_real(), d->result_file) ? read_json(d->result_file, NULL) : NULL;
 
   if (strcmp(tm_json_str(v, "status", ""), "Completed") == 0) {
     *out = v;

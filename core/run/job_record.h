@@ -4,7 +4,7 @@
  *                     "only_failed": directory of the job whose failed items are the inputs; else absent,
  *                     "params": {NAME: text or value, as given at the submission; of a dataset all that it is},
  *                     "steps": [{"name", "script", "needs": [names of the steps it waits for; absent: none], "definition": <tm_step.effective, and "snapshot_hash">}]}
- *   job_result.json  {"status", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
+ *   job_result.json  {"status", "name", "pipeline", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
  *                     "items": {the same}, "reused", "reused_from": directory of the job whose result it is, "output", "cause"}]}
  */
 #ifndef TM_RUN_JOB_RECORD_H
@@ -22,8 +22,6 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
 struct tm_json *tm_job_record_read(const struct tm_job_dir *d, struct tm_err *err);
 /* The same by the job's directory, for readers. */
 struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err);
-/* Without the definitions of the steps, which are most of a record: for lists of many jobs. */
-struct tm_json *tm_job_record_load_brief(const char *dir, struct tm_err *err);
 /* job_result.json of a directory, to free; NULL without words when there is none, else with. */
 struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err);
 /* The step of that name in a record, or NULL. */

@@ -49,12 +49,19 @@ static bool is_locked(const char *path)
   return rc == -EWOULDBLOCK;
 }
 
-bool tm_survey_is_running(const char *dir, int64_t *pid, char **host)
+static bool is_running(const char *dir)
 {
-  char *lock = tm_path_join(dir, "lock"), *owner_file = tm_path_join(dir, "owner");
+  char *lock = tm_path_join(dir, "lock");
+  bool yes = is_locked(lock);
+  free(lock);
+  return yes;
+}
+
+static void read_owner(const char *dir, int64_t *pid, char **host)
+{
+  char *owner_file = tm_path_join(dir, "owner");
   struct tm_buf text = TM_BUF_NONE;
   struct tm_json *owner = NULL;
-  bool yes = is_locked(lock);
   if (tm_fs_read_file(tm_fs_real(), owner_file, OWNER_MAX, &text, NULL) >= 0)
     owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
   if (pid)
@@ -63,8 +70,13 @@ bool tm_survey_is_running(const char *dir, int64_t *pid, char **host)
     *host = tm_xstrdup(tm_json_str(owner, "host", ""));
   tm_json_free(owner);
   tm_buf_release(&text);
-  free(lock);
   free(owner_file);
+}
+
+bool tm_survey_is_running(const char *dir, int64_t *pid, char **host)
+{
+  bool yes = is_running(dir);
+  read_owner(dir, pid, host);
   return yes;
 }
 
@@ -346,12 +358,12 @@ static int read_steps(struct tm_survey *s, const struct tm_json *record,
 
 /* The job. */
 
-static int set_status(struct tm_survey *s, const struct tm_json *result, bool is_running,
+static int set_status(struct tm_survey *s, const struct tm_json *result, bool has_owner,
                       struct tm_err *err)
 {
   const char *said = tm_json_str(result, "status", "");
-  if (is_running || !result) {
-    s->status = is_running ? TM_JOB_RUNNING : TM_JOB_INTERRUPTED;
+  if (has_owner || !result) {
+    s->status = has_owner ? TM_JOB_RUNNING : TM_JOB_INTERRUPTED;
     return 0;
   }
   for (int i = TM_JOB_COMPLETED; i <= TM_JOB_CANCELED; i++)
@@ -377,39 +389,76 @@ static void set_end(struct tm_survey *s, bool has_result)
   free(path);
 }
 
-int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, struct tm_err *err)
+/* What the job is, to free. Of one that is over the result says it, for a list. */
+static struct tm_json *read_record(const struct tm_survey *s, bool is_of_list,
+                                   const struct tm_json *result, struct tm_err *err)
 {
-  struct tm_err of_result = TM_ERR_NONE;
+  bool is_enough =
+      is_of_list && s->status > TM_JOB_INTERRUPTED && tm_json_str(result, "name", NULL);
+  return is_enough ? tm_json_copy(result) : tm_job_record_load(s->dir, err);
+}
+
+static void take_names(struct tm_survey *s, const struct tm_json *record,
+                       const struct tm_json *result)
+{
+  s->name = tm_xstrdup(tm_json_str(record, "name", ""));
+  s->pipeline_file = tm_xstrdup(tm_json_str(record, "pipeline", ""));
+  s->cause = tm_xstrdup(tm_json_str(result, "cause", NULL));
+}
+
+static int read_job(struct tm_survey *s, const struct tm_json *record, const struct tm_json *result,
+                    struct tm_err *err)
+{
+  int rc = read_steps(s, record, s->status == TM_JOB_RUNNING ? NULL : result, err);
+  if (s->begin_wall_ns == 0)
+    set_begin(s);
+  set_end(s, result != NULL);
+  return rc;
+}
+
+static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
+{
+  struct tm_err of_result = TM_ERR_NONE, of_status = TM_ERR_NONE;
   struct tm_json *record, *result;
-  bool is_running;
+  bool has_owner = is_running(s->dir); /* before the result is looked for */
   int rc;
-  memset(s, 0, sizeof(*s));
-  s->dir = tm_xstrdup(dir);
-  s->now_wall_ns = now_wall_ns;
-  is_running = tm_survey_is_running(dir, &s->pid, &s->host); /* before the result is looked for */
-  result = tm_job_result_load(dir, &of_result);
-  /* Definitions matter only for steps that are not over. */
-  record =
-      result && !is_running ? tm_job_record_load_brief(dir, err) : tm_job_record_load(dir, err);
+  result = tm_job_result_load(s->dir, &of_result);
+  if (!is_of_list || has_owner || !result)
+    read_owner(s->dir, &s->pid, &s->host);
+  rc = set_status(s, result, has_owner, &of_status);
+  record = read_record(s, is_of_list, result, err);
   if (!record) {
     tm_json_free(result);
     return err->code;
   }
-  s->name = tm_xstrdup(tm_json_str(record, "name", ""));
-  s->pipeline_file = tm_xstrdup(tm_json_str(record, "pipeline", ""));
-  s->cause = tm_xstrdup(tm_json_str(result, "cause", NULL));
-  if (of_result.code < 0) {
-    *err = of_result;
-    rc = err->code;
-  } else if ((rc = set_status(s, result, is_running, err)) == 0) {
-    rc = read_steps(s, record, s->status == TM_JOB_RUNNING ? NULL : result, err);
-    if (s->begin_wall_ns == 0)
-      set_begin(s);
-    set_end(s, result != NULL);
-  }
+  take_names(s, record, result);
+  if (of_result.code < 0)
+    rc = tm_err_set(err, of_result.code, "%s", of_result.text);
+  else if (rc < 0)
+    rc = tm_err_set(err, rc, "%s", of_status.text);
+  else
+    rc = read_job(s, record, result, err);
   tm_json_free(record);
   tm_json_free(result);
   return rc < 0 ? rc : 0;
+}
+
+static int begin(struct tm_survey *s, const char *dir, int64_t now_wall_ns, bool is_of_list,
+                 struct tm_err *err)
+{
+  *s = (struct tm_survey) { .dir = tm_xstrdup(dir), .now_wall_ns = now_wall_ns };
+  return read_all(s, is_of_list, err);
+}
+
+int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, struct tm_err *err)
+{
+  return begin(s, dir, now_wall_ns, false, err);
+}
+
+int tm_survey_read_for_list(struct tm_survey *s, const char *dir, int64_t now_wall_ns,
+                            struct tm_err *err)
+{
+  return begin(s, dir, now_wall_ns, true, err);
 }
 
 void tm_survey_read_details(struct tm_survey *s)

@@ -75,8 +75,12 @@ struct tm_survey {
 };
 
 /* `dir`: absolute. `now_wall_ns` is the clock's. TM_EDAMAGE, TM_EVERSION, system errors. Release it in every case. Leaves out the
- * details, so that a list of thousands of jobs costs a few small files each. */
+ * details. */
 int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, struct tm_err *err);
+/* The same for a list of thousands of jobs. Of a job that is over, its result is read and not its
+ * definition, and pid and host are not looked for. */
+int tm_survey_read_for_list(struct tm_survey *s, const char *dir, int64_t now_wall_ns,
+                            struct tm_err *err);
 /* Adds the details, once: the last errors, error_file, the numbers of tries, and is_listed of steps that are over. */
 void tm_survey_read_details(struct tm_survey *s);
 void tm_survey_release(struct tm_survey *s);

@@ -18,7 +18,7 @@
 
 struct found {
   char key[MOMENT + 1];
-  int64_t mtime_ns; /* of the folder */
+  int64_t record_ns; /* when job.json was written */
   char *dir;
 };
 
@@ -40,27 +40,22 @@ bool tm_jobs_is_removed(const char *name)
   return true;
 }
 
-/* A folder with job.json; its mtime, and that of job.json. */
-static bool is_job(const struct tm_fs *fs, const char *dir, int64_t *mtime_ns, int64_t *record_ns)
+/* A folder with job.json, and when that was written. */
+static bool is_job(const struct tm_fs *fs, const char *dir, int64_t *record_ns)
 {
   struct tm_stat st;
-  char *record;
-  int rc;
-  if (fs->stat(fs->self, dir, true, &st) < 0 || !S_ISDIR(st.mode))
-    return false;
-  *mtime_ns = st.mtime_ns;
-  record = tm_path_join(dir, "job.json");
-  rc = fs->stat(fs->self, record, true, &st);
+  char *record = tm_path_join(dir, "job.json");
+  int rc = fs->stat(fs->self, record, true, &st);
   *record_ns = st.mtime_ns;
   free(record);
   return rc == 0 && S_ISREG(st.mode);
 }
 
-static void set_key(struct found *f, const char *name, int64_t record_ns)
+static void set_key(struct found *f, const char *name)
 {
   struct tm_buf moment = TM_BUF_NONE;
   const char *in_name = tm_workspace_moment(name);
-  tm_time_compact(&moment, record_ns);
+  tm_time_compact(&moment, f->record_ns);
   memcpy(f->key, in_name ? in_name : moment.data, MOMENT);
   f->key[MOMENT] = '\0';
   tm_buf_release(&moment);
@@ -70,15 +65,14 @@ static int on_name(void *data, const char *name, int type)
 {
   struct listing *l = data;
   struct found f = { .dir = tm_path_join(l->jobs_dir, name) };
-  int64_t record_ns;
-  bool yes = !tm_jobs_is_removed(name) && is_job(l->fs, f.dir, &f.mtime_ns, &record_ns);
+  bool yes = !tm_jobs_is_removed(name) && is_job(l->fs, f.dir, &f.record_ns);
   if (!yes && l->others)
     *TM_ARRAY_ADD(l->others) = f.dir;
   else if (!yes)
     free(f.dir);
   if (!yes)
     return 0;
-  set_key(&f, name, record_ns);
+  set_key(&f, name);
   *TM_ARRAY_ADD(&l->list) = f;
   return 0;
 }
@@ -89,8 +83,8 @@ static int compare_age(const void *a, const void *b)
   int by_key = strcmp(y->key, x->key);
   if (by_key != 0)
     return by_key;
-  if (x->mtime_ns != y->mtime_ns)
-    return x->mtime_ns < y->mtime_ns ? 1 : -1;
+  if (x->record_ns != y->record_ns)
+    return x->record_ns < y->record_ns ? 1 : -1;
   return strcmp(x->dir, y->dir);
 }
 
@@ -210,11 +204,11 @@ static char *find_in(const struct tm_fs *fs, const char *given, const char *work
     as_name = tm_path_join(jobs_dir, given);
     free(jobs_dir);
   }
-  if (*given && is_job(fs, as_folder, &ignored, &ignored))
+  if (*given && is_job(fs, as_folder, &ignored))
     found = tm_xstrdup(as_folder);
   else if (strcmp(given, "latest") == 0)
     found = find_latest(fs, workspace, cwd, err);
-  else if (as_name && is_job(fs, as_name, &ignored, &ignored))
+  else if (as_name && is_job(fs, as_name, &ignored))
     found = tm_xstrdup(as_name);
   else
     refuse(fs, given, as_folder, as_name, workspace, cwd, err);

@@ -74,6 +74,8 @@ void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level l
 
 /* Of a directory; one that cannot be read has its fault, whose code is returned. Release it in every case. */
 int tm_record_read(struct tidemill_record *r, const char *dir);
+/* As tm_survey_read_for_list(). */
+int tm_record_read_for_list(struct tidemill_record *r, const char *dir);
 void tm_record_read_details(struct tidemill_record *r); /* once; later calls do nothing */
 /* Of a job that is gone, which must live as long. */
 void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job);

@@ -155,15 +155,24 @@ static struct tidemill_record_info empty_info(const char *dir)
                                          .host = "" };
 }
 
-int tm_record_read(struct tidemill_record *r, const char *dir)
+static int take_read(struct tidemill_record *r, int rc)
 {
-  int rc = tm_survey_read(&r->survey, dir, tm_clock_wall_ns(), &r->fault);
   r->info = empty_info(r->survey.dir);
   if (rc < 0)
     r->info.fault = r->fault.text;
   else
     take_survey(r);
   return rc;
+}
+
+int tm_record_read(struct tidemill_record *r, const char *dir)
+{
+  return take_read(r, tm_survey_read(&r->survey, dir, tm_clock_wall_ns(), &r->fault));
+}
+
+int tm_record_read_for_list(struct tidemill_record *r, const char *dir)
+{
+  return take_read(r, tm_survey_read_for_list(&r->survey, dir, tm_clock_wall_ns(), &r->fault));
 }
 
 void tm_record_read_details(struct tidemill_record *r)

@@ -193,7 +193,7 @@ static int tell(const struct listing *l, const char *dir, const struct tm_histor
   if (known)
     tm_record_of_history(&r, known);
   else
-    tm_record_read(&r, dir);
+    tm_record_read_for_list(&r, dir);
   rc = l->on_job(l->data, &r);
   tm_record_release(&r);
   return rc;

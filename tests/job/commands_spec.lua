@@ -210,7 +210,13 @@ describe("jobs", function()
     local r = expect_run(t, 0, { "jobs" }, { "name", "Completed", "8 of 8 mini-batches" })
     local first = r.out:match "\n(%S+)"
     assert.equal(first, expect_run(t, 0, { "status", "latest", "--json" }).result.job_dir:match "[^/]+$")
-    t:write("workspace/jobs/" .. first .. "/job.json", "{")
+    local dir = "workspace/jobs/" .. first
+    t:write(dir .. "/job_result.json", "{")
+    r = expect_run(t, 3, { "jobs" }, { "job_result.json' is damaged" })
+    assert.equal(2, select(2, r.out:gsub("\n", "")))
+    assert(os.remove(t:path(dir .. "/job_result.json"))) -- then the definition says what the job is
+    expect_run(t, 0, { "jobs" }, { "Interrupted" })
+    t:write(dir .. "/job.json", "{")
     r = expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
     assert.equal(2, select(2, r.out:gsub("\n", "")))
   end)

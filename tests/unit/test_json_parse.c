@@ -211,20 +211,6 @@ static void every_cut_of_good_text_is_refused(void **state)
   tm_json_free(parsed(text, len));
 }
 
-static void members_can_be_left_out(void **state)
-{
-  const char *text = "{\"d\":{\"a\":[1,{\"d\":2}],\"b\":\"x\"},\"a\":[{\"d\":null,\"c\":1},"
-                     "{\"d\":[[],{}],\"c\":[true]}],\"d\":7,\"e\":\"d\"}";
-  struct tm_buf out = TM_BUF_NONE;
-  struct tm_json *v = tm_json_parse_without(text, strlen(text), "d", NULL);
-  assert_non_null(v);
-  tm_json_write(&out, v, (struct tm_json_style) { 0 });
-  assert_string_equal(tm_buf_str(&out), "{\"a\":[{\"c\":1},{\"c\":[true]}],\"e\":\"d\"}");
-  tm_buf_release(&out);
-  tm_json_free(v);
-  assert_null(tm_json_parse_without("{\"d\":[1,}", 10, "d", NULL));
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -239,7 +225,6 @@ int main(void)
     cmocka_unit_test(half_a_pair_is_replaced),
     cmocka_unit_test(bad_text_is_refused_with_its_place),
     cmocka_unit_test(every_cut_of_good_text_is_refused),
-    cmocka_unit_test(members_can_be_left_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
