@@ -146,8 +146,12 @@ check build disk -R "$on_disk" -j "$tests_at_once"
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DTM_SANITIZE=ON
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs + 1))
 
-# Built for its warnings, which clang gives without optimizing.
-CC=clang build build-clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O0 -DTM_WERROR=ON
+stage "warnings of clang"
+if python3 -B tests/support/warnings.py build clang; then
+  pass
+else
+  fail "warnings of clang"
+fi
 
 stage "result"
 for name in "${skipped[@]}"; do
