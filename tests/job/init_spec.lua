@@ -86,7 +86,7 @@ describe("init()", function()
 
   it("of one may take as long as it likes while another works", function()
     local t = job.case()
-    t:inputs(300)
+    t:inputs(450) -- 9 s, of 6 s that init() of all may take
     t:script(WAIT .. [[
       function init()
         local first = io.open(os.getenv "MARK") == nil
@@ -94,8 +94,8 @@ describe("init()", function()
         while not first do ffi.C.poll(nil, 0, 20) end
       end
       function run(m) ffi.C.poll(nil, 0, 20) return names_of(m) end]])
-    t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 3, run_max_try = 50"
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 10, run_max_try = 50"
     t:expect_job(0, nil, { env = { "TM_CLOCK_SPEED=10", "MARK=" .. t:path "mark" }, program = CLOCKS, limit = 120 })
-    assert.same(job.names(300), t:rows())
+    assert.same(job.names(450), t:rows())
   end)
 end)

@@ -469,7 +469,9 @@ describe("a sampling profile", function()
       end]], "src/score.lua")
     t:pipeline([[source_directory = "src", ]] .. ONE .. "interruptible = false",
       [[arguments = { "--profiling_module", "cProfile" }]])
+    local begin_s = programs.now()
     t:expect_job(0, nil, { limit = 60 })
+    local most = 20 + 100 * (programs.now() - begin_s) -- a sample is taken every 10 ms
     assert.same({ PROCESS_DIED = 1, RUN_DONE = 1 }, t:statuses())
     local total = 0
     for line in t:log("sys/node/0/process000.profile"):gmatch "([^\n]*)\n" do
@@ -477,7 +479,7 @@ describe("a sampling profile", function()
       assert.is_truthy(stack, line)
       if stack:find "^score.lua:4;lib/deep.lua:3" then total = total + tonumber(n) end
     end
-    assert.is_true(total >= 20 and total <= 80, total .. " samples")
+    assert.is_true(total >= 20 and total <= most, total .. " samples")
     assert.is_truthy(t:log("readme.txt"):find("--profiling_module", 1, true))
   end)
 
