@@ -108,12 +108,10 @@ const struct tm_command *tm_command_find(const char *name)
 
 /* A job. */
 
-int tm_cli_one_job(const struct tm_words *rest, struct tm_err *err)
+int tm_cli_one_job(struct tm_words *rest, struct tm_err *err)
 {
   if (rest->len == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "a job is missing: its directory, its name, or 'latest'; 'tidemill jobs' "
-                      "lists those of the workspace");
+    *TM_ARRAY_ADD(rest) = "latest";
   if (rest->len > 1)
     return tm_err_set(err, TM_EUSAGE, "one job at a time, '%s' is one too many", rest->at[1]);
   return 0;

@@ -43,8 +43,9 @@ int tm_cli_end(int rc, const struct tm_err *err);
 int tm_cli_write(const struct tm_buf *text);
 #define TM_CLI_NO_READER 141 /* what a shell shows for a program that SIGPIPE ended */
 
-/* JOB on the command line (store/jobs.h). The words that are left over are exactly one: TM_EUSAGE. */
-int tm_cli_one_job(const struct tm_words *rest, struct tm_err *err);
+/* JOB on the command line (store/jobs.h), the one word that is left over. Without it the job is
+ * "latest", which is added. TM_EUSAGE: there are more words. */
+int tm_cli_one_job(struct tm_words *rest, struct tm_err *err);
 /* What a command does with a workspace. One of another user is found only to be read (store/trust.h). */
 enum tm_cli_use { TM_CLI_READS, TM_CLI_USES, TM_CLI_MAKES };
 /* The workspace of this folder; what it has to say is said. To tidemill_workspace_close(). */

@@ -35,7 +35,7 @@ static void add_help(struct tm_buf *out);
 const struct tm_command tm_command_logs = {
   .name = "logs",
   .run = logs,
-  .usage = "JOB [--follow] [--errors] [--worker NAME] [--mini-batch N] [--step NAME]",
+  .usage = "[JOB] [--follow] [--errors] [--worker NAME] [--mini-batch N] [--step NAME]",
   .summary = "shows what a job, its workers and its script have said",
   .options = options,
   .options_len = TM_COUNT_OF(options),

@@ -128,8 +128,8 @@ void tm_man_write(struct tm_buf *out)
            "process.\n"
            "What the script returns for it becomes rows of one output file, each exactly once, "
            "whatever dies on the way.\n"
-           ".PP\n\\fIJOB\\fR is a job directory, the name of a job in the workspace, or "
-           "\\fBlatest\\fR.\nOptions are accepted with dashes or underscores.\n"
+           ".PP\n\\fIJOB\\fR is the directory of a job, its name in the workspace, or "
+           "\\fBlatest\\fR, which is the default.\nOptions are accepted with dashes or underscores.\n"
            ".SH COMMANDS\n");
   for (size_t i = 0; tm_command_at(i); i++)
     if (tm_command_at(i)->summary)

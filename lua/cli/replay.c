@@ -31,7 +31,7 @@ static int replay(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_replay = {
   .name = "replay",
   .run = replay,
-  .usage = "JOB --mini-batch N [--step NAME] [--no-timeout]",
+  .usage = "[JOB] --mini-batch N [--step NAME] [--no-timeout]",
   .summary = "runs one mini-batch of a job again, in this process",
   .options = options,
   .options_len = TM_COUNT_OF(options),

@@ -25,7 +25,7 @@ static void add_help(struct tm_buf *out);
 const struct tm_command tm_command_resume = {
   .name = "resume",
   .run = resume,
-  .usage = "JOB [--param NAME=VALUE]... [--params-file FILE] [--keep-failed] [--keep-script] "
+  .usage = "[JOB] [--param NAME=VALUE]... [--params-file FILE] [--keep-failed] [--keep-script] "
            "[--accept-changes] "
            "[--verify-input] [--verify-output] "
            "[--max-workers N] [--progress auto|bar|plain|none] [--json]",

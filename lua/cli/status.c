@@ -31,7 +31,7 @@ static int jobs(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_status = {
   .name = "status",
   .run = status,
-  .usage = "JOB [--json]",
+  .usage = "[JOB] [--json]",
   .summary = "says how far a job is, or what came of it",
   .options = status_options,
   .options_len = TM_COUNT_OF(status_options),

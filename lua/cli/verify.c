@@ -21,7 +21,7 @@ static void add_help(struct tm_buf *out);
 const struct tm_command tm_command_verify = {
   .name = "verify",
   .run = verify,
-  .usage = "JOB",
+  .usage = "[JOB]",
   .summary = "checks the output of a job against its journal, and its uploads, to the byte",
   .add_help = add_help,
 };

@@ -130,11 +130,22 @@ describe("a job", function()
     local t = new_case()
     for _, command in ipairs { "status", "verify", "resume" } do
       expect_run(t, 2, { command, "nope" }, { "there is no job 'nope'", t.dir .. "/nope" })
-      expect_run(t, 2, { command }, { "a job is missing", "usage: tidemill " .. command })
+      expect_run(t, 2, { command }, { "there is no job yet" })
       expect_run(t, 2, { command, "a", "b" }, { "one job at a time" })
       expect_run(t, 2, { command, "in" }, { "holds none (no job.json)" })
     end
     expect_run(t, 2, { "jobs" }, { "there is no workspace", "TIDEMILL_WORKSPACE" })
+  end)
+
+  it("that is not named is the latest", function()
+    local t = new_case()
+    for _ = 1, 2 do t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0) end
+    local latest = expect_run(t, 0, { "status", "latest", "--json" }).result.job_dir
+    assert.equal(latest, expect_run(t, 0, { "status", "--json" }).result.job_dir)
+    expect_run(t, 0, { "verify" }, { latest })
+    expect_run(t, 0, { "resume" }, nil)
+    expect_run(t, 0, { "replay", "--mini-batch", "0" }, nil)
+    expect_run(t, 0, { "logs" }, nil)
   end)
 
   it("that is damaged or of another version is told", function()
