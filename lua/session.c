@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "lua/hold.h"
 #include "lua/interrupt.h"
 #include "lua/lib_job.h"
@@ -110,13 +111,23 @@ static int push_piece(lua_State *L, const char *text, size_t len, const char *sh
   return rc < 0 ? rc : lua_gettop(L) - base - 1;
 }
 
-int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
-                       char *const *words, size_t words_len, struct tm_buf *failure)
+/* Runs it; its first value is on top of the stack unless it fails. */
+static int run_text(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
+                    char *const *words, size_t words_len, struct tm_buf *failure)
 {
   struct tm_lua_error e = { 0 };
   int n = push_piece(s->L, text, len, shown_as, words, words_len, &e);
-  int rc = n < 0 ? n : tm_lua_pcall(s->L, n, 0, &e);
+  int rc = n < 0 ? n : tm_lua_pcall(s->L, n, 1, &e);
   return rc < 0 ? fail(failure, &e) : 0;
+}
+
+int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
+                       char *const *words, size_t words_len, struct tm_buf *failure)
+{
+  int rc = run_text(s, text, len, shown_as, words, words_len, failure);
+  if (rc >= 0)
+    lua_pop(s->L, 1);
+  return rc;
 }
 
 static void raise_stop(lua_State *L, lua_Debug *ar) /* the hook */
@@ -150,14 +161,35 @@ static int read_file(const char *path, struct tm_buf *text, struct tm_buf *failu
   return rc;
 }
 
+/* Whether the value on top is what a pipeline file returns. */
+static bool is_pipeline(lua_State *L)
+{
+  bool yes = false;
+  if (luaL_getmetafield(L, -1, "__tm_tag")) {
+    const char *tag = lua_tostring(L, -1);
+    yes = tag && strcmp(tag, "Pipeline") == 0;
+    lua_pop(L, 1);
+  }
+  return yes;
+}
+
 int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
                             size_t words_len, struct tm_buf *failure)
 {
   struct tm_buf text = TM_BUF_NONE;
   int rc = read_file(path, &text, failure);
   if (rc >= 0)
-    rc = tm_lua_session_run(s, tm_buf_str(&text), text.len, path, words, words_len, failure);
+    rc = run_text(s, tm_buf_str(&text), text.len, path, words, words_len, failure);
   tm_buf_release(&text);
+  if (rc < 0)
+    return rc;
+  if (is_pipeline(s->L)) {
+    tm_buf_printf(failure, "'%s' returns a pipeline, and nothing has run it; run it: tidemill run ",
+                  path);
+    tm_text_shell(failure, path);
+    rc = TM_EUSAGE;
+  }
+  lua_pop(s->L, 1);
   return rc;
 }
 

@@ -91,9 +91,8 @@ void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
   tm_buf_printf(out, "\n%s\n",
                 c->summary ? c->summary : "internal: the program starts itself with it");
   if (strncmp(c->usage, "[JOB]", 5) == 0)
-    tm_buf_add_str(out,
-                   "\nJOB is the directory of a job, its name in the workspace, or 'latest'. "
-                   "Without it, the command takes the latest job.\n");
+    tm_buf_add_str(out, "\nJOB is the directory of a job, its name in the workspace, or 'latest'. "
+                        "Without it, the command takes the latest job.\n");
   if (c->add_help) {
     tm_buf_add_char(out, '\n');
     c->add_help(out);

@@ -117,20 +117,21 @@ static void add_rest(struct tm_buf *out)
 void tm_man_write(struct tm_buf *out)
 {
   tm_buf_add_str(
-      out, ".TH TIDEMILL 1 \"\" \"tidemill " TM_VERSION "\" \"User Commands\"\n"
-           ".SH NAME\ntidemill \\- runs a Lua function over many files in supervised "
-           "worker processes\n"
-           ".SH SYNOPSIS\n\\fBtidemill\\fR \\fICOMMAND\\fR ...\n"
-           ".SH DESCRIPTION\n"
-           "A pipeline file, written in Lua, names entry scripts and the files that "
-           "they are run over.\n"
-           "The files are cut into mini\\-batches, and each is handed to a worker "
-           "process.\n"
-           "What the script returns for it becomes rows of one output file, each exactly once, "
-           "whatever dies on the way.\n"
-           ".PP\n\\fIJOB\\fR is the directory of a job, its name in the workspace, or "
-           "\\fBlatest\\fR, which is the default.\nOptions are accepted with dashes or underscores.\n"
-           ".SH COMMANDS\n");
+      out,
+      ".TH TIDEMILL 1 \"\" \"tidemill " TM_VERSION "\" \"User Commands\"\n"
+      ".SH NAME\ntidemill \\- runs a Lua function over many files in supervised "
+      "worker processes\n"
+      ".SH SYNOPSIS\n\\fBtidemill\\fR \\fICOMMAND\\fR ...\n"
+      ".SH DESCRIPTION\n"
+      "A pipeline file, written in Lua, names entry scripts and the files that "
+      "they are run over.\n"
+      "The files are cut into mini\\-batches, and each is handed to a worker "
+      "process.\n"
+      "What the script returns for it becomes rows of one output file, each exactly once, "
+      "whatever dies on the way.\n"
+      ".PP\n\\fIJOB\\fR is the directory of a job, its name in the workspace, or "
+      "\\fBlatest\\fR, which is the default.\nOptions are accepted with dashes or underscores.\n"
+      ".SH COMMANDS\n");
   for (size_t i = 0; tm_command_at(i); i++)
     if (tm_command_at(i)->summary)
       add_command(out, tm_command_at(i));

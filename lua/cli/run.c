@@ -35,6 +35,7 @@ static const struct tm_option options[] = {
   { "no-reuse", TM_OPTION_FLAG, LAUNCH(no_reuse), NULL, NULL, "every step is run, whatever earlier jobs have done; later ones may reuse this one" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
   { "explain", TM_OPTION_FLAG, PLACE(explain), NULL, NULL, "with --dry-run: of each step why an earlier result would be reused, or what has changed" },
+  { "j", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "--max-workers" },
   { "max-workers", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },

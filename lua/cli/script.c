@@ -78,6 +78,7 @@ static void add_help(struct tm_buf *out)
       "  -i         a prompt behind all that\n"
       "  FILE.lua   a file; `...` and `arg` are the words behind it\n"
       "  -          standard input, which is also what is run when nothing else is named\n\n"
+      "A file that returns a pipeline is not run: that is what tidemill run does.\n"
       "The command may be left out: tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
       "Exit status: 0; 1 after an error, a Ctrl-C too; or what os.exit() says. A second Ctrl-C, or "
       "one while the "
@@ -175,9 +176,11 @@ static int run_file(struct script *s, int argc, char **argv)
     return run_input(s->session, input, 1);
   if (strcmp(argv[s->at], "-") == 0)
     return run_input(s->session, argv + s->at, n);
-  if (tm_lua_session_run_file(s->session, argv[s->at], argv + s->at, n, &failure) < 0)
-    return say_failure(&failure);
-  return 0;
+  int rc = tm_lua_session_run_file(s->session, argv[s->at], argv + s->at, n, &failure);
+  if (rc == 0)
+    return 0;
+  say_failure(&failure);
+  return rc == TM_EUSAGE ? 2 : 1;
 }
 
 /* What the pieces have made is there at the prompt. */

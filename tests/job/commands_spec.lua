@@ -212,6 +212,16 @@ describe("status", function()
   end)
 end)
 
+describe("a pipeline file that is run as a script", function()
+  it("is refused, with the command that runs it", function()
+    local t = new_case()
+    expect_run(t, 2, { "pipeline.lua" }, { "run it: tidemill run pipeline.lua" })
+    expect_run(t, 2, { "lua", "pipeline.lua" }, { "run it: tidemill run pipeline.lua" })
+    t:write("other.lua", "return { 1 }")
+    expect_run(t, 0, { "other.lua" }, {})
+  end)
+end)
+
 describe("jobs", function()
   after_each(job.check_end)
 

@@ -259,7 +259,7 @@ describe("steps that do not wait for each other", function()
         .. "run_max_try = 1 } }),\n"):format(i)
     end
     steps.pipeline(t, three)
-    local r = t:expect_job(0, { "--max-workers", "1" }, { env = { "HERE=" .. t.dir } })
+    local r = t:expect_job(0, { "-j", "1" }, { env = { "HERE=" .. t.dir } })
     for _, s in ipairs(r.result.steps) do assert.equal(0, s.mini_batches.failed) end
   end)
 
