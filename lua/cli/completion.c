@@ -1,7 +1,8 @@
 /* completion.c - the completion for bash and zsh, from the same tables as the help.
  *
  * Both shells get one function with the tables of commands as `case` branches. Behind an option that takes one of a few
- * words, these are offered; for JOB, the names of the workspace's jobs and `latest`, besides folders; else files.
+ * words, these are offered; for JOB, the names of the workspace's jobs and `latest`, besides folders; behind `dataset`, what can
+ * be done and the names of the datasets; else files.
  */
 #include <string.h>
 
@@ -58,6 +59,8 @@ static const char *rest_of(const struct tm_command *c)
     return "job";
   if (strcmp(c->name, "help") == 0)
     return "topic";
+  if (strcmp(c->name, "dataset") == 0)
+    return "dataset";
   return strstr(c->usage, ".lua") ? "file" : "none";
 }
 
@@ -107,9 +110,13 @@ static void add_topics_line(struct tm_buf *out)
   tm_buf_add_str(out, "'\n");
 }
 
+#define DATASETS "tidemill dataset list 2>/dev/null | awk 'NR > 1 { print $1 }'"
+
 static const char jobs_line[] =
     "    job) words=\"latest $(tidemill jobs 2>/dev/null | awk 'NR > 1 { print $1 }')\" ;;\n"
-    "    topic) words=$topics ;;\n";
+    "    topic) words=$topics ;;\n"
+    "    dataset) if [ \"$COMP_CWORD\" -eq 2 ]; then words='list show register unregister'\n"
+    "      else words=\"$(" DATASETS ")\"; fi ;;\n";
 
 static void write_bash(struct tm_buf *out)
 {
@@ -134,12 +141,13 @@ static void write_bash(struct tm_buf *out)
                  "  esac\n"
                  "  case $rest in\n");
   tm_buf_add_str(out, jobs_line);
-  tm_buf_add_str(out, "    file) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
-                      "  esac\n"
-                      "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-                      "  [ \"$rest\" = job ] && COMPREPLY+=($(compgen -d -- \"$current\"))\n"
-                      "  return 0\n"
-                      "}\ncomplete -o filenames -F _tidemill tidemill\n");
+  tm_buf_add_str(out,
+                 "    file) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
+                 "  esac\n"
+                 "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+                 "  case $rest in job|dataset) COMPREPLY+=($(compgen -d -- \"$current\")) ;; esac\n"
+                 "  return 0\n"
+                 "}\ncomplete -o filenames -F _tidemill tidemill\n");
 }
 
 /* As a file of $fpath, autoloaded: its text is the function. */
@@ -157,16 +165,18 @@ static void write_zsh(struct tm_buf *out)
   tm_buf_add_str(out, "\n    return\n  fi\n");
   add_commands(out);
   add_values(out);
-  tm_buf_add_str(out,
-                 "  if [[ -n $values ]]; then\n    compadd -- ${=values}\n    return\n  fi\n"
-                 "  if [[ $current == -* ]]; then\n    compadd -- ${=options}\n    return\n  fi\n"
-                 "  case $rest in\n"
-                 "    job) compadd -- latest ${(f)\"$(tidemill jobs 2>/dev/null | awk 'NR > 1 { "
-                 "print $1 }')\"}; _files -/ ;;\n"
-                 "    topic) compadd -- ${=topics} ;;\n"
-                 "    file) _files ;;\n"
-                 "  esac\n"
-                 "}\n_tidemill \"$@\"\n");
+  tm_buf_add_str(
+      out, "  if [[ -n $values ]]; then\n    compadd -- ${=values}\n    return\n  fi\n"
+           "  if [[ $current == -* ]]; then\n    compadd -- ${=options}\n    return\n  fi\n"
+           "  case $rest in\n"
+           "    job) compadd -- latest ${(f)\"$(tidemill jobs 2>/dev/null | awk 'NR > 1 { "
+           "print $1 }')\"}; _files -/ ;;\n"
+           "    topic) compadd -- ${=topics} ;;\n"
+           "    dataset) if (( CURRENT == 3 )); then compadd -- list show register unregister\n"
+           "      else compadd -- ${(f)\"$(" DATASETS ")\"}; _files; fi ;;\n"
+           "    file) _files ;;\n"
+           "  esac\n"
+           "}\n_tidemill \"$@\"\n");
 }
 
 void tm_completion_write(struct tm_buf *out, const char *shell)

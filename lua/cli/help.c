@@ -90,7 +90,7 @@ void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
   tm_help_add_usage(out, c);
   tm_buf_printf(out, "\n%s\n",
                 c->summary ? c->summary : "internal: the program starts itself with it");
-  if (strncmp(c->usage, "[JOB]", 5) == 0)
+  if (strncmp(c->usage, "[JOB]", 5) == 0 && strncmp(c->usage, "[JOB].", 6) != 0)
     tm_buf_add_str(out, "\nJOB is the directory of a job, its name in the workspace, or 'latest'. "
                         "Without it, the command takes the latest job.\n");
   if (c->add_help) {

@@ -103,6 +103,10 @@ complete() # WORD...: the last one is being typed
 [ "$(complete run --progress pl)" = plain ] || fail "completion of an option's value"
 [ "$(complete help mini_b)" = mini_batch_size ] || fail "completion of a parameter"
 [ "$(complete status case-)" = "$(basename "$PWD"/.tidemill/jobs/case-*)" ] || fail "completion of a job"
+[ "$(complete clean case-)" = "$(basename "$PWD"/.tidemill/jobs/case-*)" ] || fail "completion of a job to remove"
+PATH="$prefix/bin:$PATH" tidemill dataset register letters in/a.txt >/dev/null
+[ "$(complete dataset sh)" = show ] || fail "completion behind dataset"
+[ "$(complete dataset show let)" = letters ] || fail "completion of a dataset"
 if command -v zsh >/dev/null; then
   zsh_complete() # LINE: as an interactive zsh completes it
   {
