@@ -2,7 +2,7 @@
 # Every C file of the tree is laid out as .clang-format says. With --fix it makes them so.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
-mapfile -d '' files < <(find core lua tests -name '*.[ch]' -print0 | sort -z)
+mapfile -t files < <(luajit tests/lint/list.lua . c h | grep -E '^(core|lua|tests)/')
 [ ${#files[@]} -gt 0 ]
 clang-format --version >/dev/null
 if [ "${1-}" = --fix ]; then

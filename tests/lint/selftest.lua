@@ -99,5 +99,40 @@ for i, case in ipairs(trees) do
     print(("tree %d: expected '%s', found '%s'"):format(i, expected, is))
   end
 end
-print(("%d cases, %d wrong"):format(#cases + #trees, wrong))
+
+-- Lines of .gitignore, a path, and whether they leave it out.
+local ignored = {
+  { "/build/", "build/x.c", true },
+  { "/build/", "tests/build/x.c", false },
+  { "/build/", "build", false }, -- a file
+  { "/build-*/", "build-asan/tests/x.c", true },
+  { "/build-*/", "build/x.c", false },
+  { "*.swp", "core/run/.x.c.swp", true },
+  { "*.swp", "core/run/x.swpx", false },
+  { "x.json", "a/x.json", true },
+  { "x.json", "a/xyjson", false },
+  { "x.json", "a/b-x.json", false },
+  { ".tidemill/", "examples/a/.tidemill/jobs/b/x.lua", true },
+  { ".tidemill/", ".tidemill/x", true },
+  { ".tidemill/", "examples/x.tidemill/x", false },
+  { "a/*.c", "a/x.c", true },
+  { "a/*.c", "b/a/x.c", false },
+  { "a/*.c", "a/b/x.c", false },
+  { "# x.c\n\n/y.c", "x.c", false },
+  { "x.c\n/y.c", "y.c", true },
+}
+for i, case in ipairs(ignored) do
+  local text, path, expected = unpack(case)
+  if source.ignored(text)(path) ~= expected then
+    wrong = wrong + 1
+    print(("ignored %d: '%s' and %s: expected %s"):format(i, text, path, tostring(expected)))
+  end
+end
+for _, text in ipairs { "!x", "a/**/b", "x?", "[ab]", "\\#" } do
+  if pcall(source.ignored, text) then
+    wrong = wrong + 1
+    print(("'%s' in .gitignore: no error"):format(text))
+  end
+end
+print(("%d cases, %d wrong"):format(#cases + #trees + #ignored, wrong))
 os.exit(wrong == 0 and 0 or 1)

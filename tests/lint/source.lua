@@ -16,12 +16,45 @@ local function lines_of(command)
   return list
 end
 
--- Paths of the tree, relative to root, sorted: what git tracks or would track; without git, all but build folders.
+-- A line of .gitignore as a function of a path and whether it is a folder; nil for a comment or an
+-- empty line. It knows `*`, and slashes anywhere; git's other patterns raise an error.
+local function ignore_rule(line)
+  local text, end_slash = line:match "^%s*(.-)(/?)%s*$"
+  if text == "" or text:find "^#" then return nil end
+  if text:find "[!?%[\\]" or text:find("**", 1, true) then
+    error(".gitignore: the lint does not know the pattern '" .. line .. "'")
+  end
+  local is_anchored = text:find("/", 1, true) ~= nil
+  local pattern = text:gsub("^/", ""):gsub("[^%w/*]", "%%%0"):gsub("%*", "[^/]*") .. "$"
+  pattern = (is_anchored and "^" or "/") .. pattern
+  return function(path, is_folder)
+    return (is_folder or end_slash == "") and (is_anchored and path or "/" .. path):find(pattern) ~= nil
+  end
+end
+
+-- is_ignored(path): whether .gitignore, given as text, names this file or a folder above it.
+function M.ignored(text)
+  local rules, known = {}, {}
+  for line in text:gmatch "[^\n]+" do rules[#rules + 1] = ignore_rule(line) end
+  local function is_ignored(path, is_folder)
+    for _, rule in ipairs(rules) do
+      if rule(path, is_folder) then return true end
+    end
+    local folder = path:match "^(.*)/[^/]*$"
+    if folder and known[folder] == nil then known[folder] = is_ignored(folder, true) end
+    return folder ~= nil and known[folder]
+  end
+  return function(path) return is_ignored(path, false) end
+end
+
+-- Paths of the tree's files, relative to root, sorted: all that .gitignore does not name. Git is not
+-- asked: the checkout may be an unpacked archive, or lie in a repository of something else.
 function M.list(root)
-  local quoted = "'" .. root:gsub("'", "'\\''") .. "'"
-  local list = lines_of("git -C " .. quoted .. " ls-files -co --exclude-standard 2>/dev/null")
-  if #list == 0 then
-    list = lines_of("cd " .. quoted .. " && find . -type f ! -path './.git/*' ! -path './build*' | sed 's:^\\./::'")
+  local quoted, list = "'" .. root:gsub("'", "'\\''") .. "'", {}
+  local is_ignored = M.ignored(assert(read(root .. "/.gitignore"), ".gitignore is missing"))
+  for _, line in ipairs(lines_of("cd " .. quoted .. " && find . -name .git -prune -o -type f -print")) do
+    local path = line:sub(3)
+    if not is_ignored(path) then list[#list + 1] = path end
   end
   table.sort(list)
   return list

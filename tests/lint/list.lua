@@ -1,0 +1,10 @@
+-- Prints the files of the tree, one a line: luajit list.lua ROOT ENDING... Those that .gitignore names are left out.
+local here = arg[0]:match "^(.*)/" or "."
+package.path = here .. "/?.lua;" .. package.path
+local source = require "source"
+
+local wanted = {}
+for i = 2, #arg do wanted[arg[i]] = true end
+for _, path in ipairs(source.list(arg[1])) do
+  if wanted[path:match "%.(%w+)$" or ""] then print(path) end
+end
