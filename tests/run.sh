@@ -26,6 +26,7 @@ for option in "$@"; do
   esac
 done
 cd "$root" || exit 1
+unset "${!TIDEMILL@}" # the user's settings of the program are not the tests'
 # shellcheck source=tests/support/packages.sh
 . tests/support/packages.sh
 

@@ -133,7 +133,7 @@ void power_case_clear(struct power_case *c)
 
 void power_case_release(struct power_case *c)
 {
-  if (!getenv("TIDEMILL_KEEP_CASES"))
+  if (!getenv("TM_KEEP_CASES"))
     tm_tree_remove(c->dir, NULL);
   for (int i = 0; i < POWER_STEPS; i++) {
     free(c->rows[i]);
