@@ -18,7 +18,7 @@ end]]
 local NOBODY = "65534"
 
 local function new_case(script, config)
-  local t = job.case()
+  local t = job.case { for_others = true }
   t:inputs(4)
   t:script(script or ECHO)
   t:pipeline("mini_batch_size = 1, process_count_per_node = 2, run_max_try = 1, " .. (config or ""))

@@ -21,7 +21,7 @@ local function shell(text) assert(os.execute(text) == 0, text) end
 
 -- Another user's workspace where everybody may write. The pipeline file of its job leaves a trace when it is run.
 local function new_case()
-  local t = job.case()
+  local t = job.case { for_others = true }
   t:inputs(2)
   t:script "function run(m) return names_of(m) end"
   t:pipeline("mini_batch_size = 1", nil, ("io.open(%q, 'a'):write 'run\\n'"):format(t:path "traces"))
@@ -147,7 +147,7 @@ describe("another user who makes folders where those of workers are expected", f
   end
 
   it("does not stop a job", function()
-    local t = job.case()
+    local t = job.case { for_others = true }
     t:inputs(4)
     t:script(([[
       local ffi = require "ffi"

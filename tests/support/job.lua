@@ -35,15 +35,33 @@ local function make_dirs(path)
   assert(lfs.mkdir(path))
 end
 
---- A fresh directory. `o.base`: where it is made.
+--- Whether every user may enter this folder and those above it.
+local function is_open(path)
+  local permissions = lfs.attributes(path == "" and "/" or path, "permissions")
+  if not permissions or not permissions:find "[xt]$" then return false end
+  return path == "" or is_open(path:match "^(.*)/[^/]*$")
+end
+
+--- A copy of the program for users who may not enter the folder that it was built in.
+local function copy_program(path)
+  local copy = programs.start({ "install", "-m", "755", program, path },
+                              { stdout = "/dev/null", stderr = "/dev/null" })
+  assert(copy:wait() == 0, "cannot copy the program to " .. path)
+  return path
+end
+
+--- A fresh directory. `o.base`: where it is made. `o.for_others`: other users run the program there; a folder for
+--- temporary files that they may not enter is not used.
 function job.case(o)
   count = count + 1
   local base = o and o.base or os.getenv "TMPDIR" or "/tmp"
+  if o and o.for_others and not is_open(base) then base = "/tmp" end
   local self = setmetatable({}, Case)
   self.dir = os.tmpname()
   os.remove(self.dir)
   self.dir = base .. "/tidemill-job-" .. self.dir:match "[^/]+$" .. "-" .. count
   make_dirs(self.dir .. "/tmp")
+  self.program_file = o and o.for_others and copy_program(self.dir .. "/tidemill") or program
   if os.getenv "TM_MEMORY_DIR" then -- where entries of archives are extracted to, if it suits
     self.memory = os.getenv "TM_MEMORY_DIR" .. self.dir:match "/[^/]+$"
     make_dirs(self.memory)
@@ -65,7 +83,7 @@ function job.check_end()
       programs.kill(p.pid, programs.SIGKILL)
     end
     for _, name in ipairs(case:temp_dirs()) do left[#left + 1] = "temporary folder " .. name end
-    if not os.getenv "TIDEMILL_KEEP_CASES" then folder.remove_tree(case.dir) end
+    if not os.getenv "TM_KEEP_CASES" then folder.remove_tree(case.dir) end
     if case.memory then folder.remove_tree(case.memory) end
   end
   open_cases = {}
@@ -160,7 +178,7 @@ function Case:start(words, o)
   local argv = { "env", self.variable, "TIDEMILL_WORKSPACE=" .. self.dir .. "/workspace",
                  "TMPDIR=" .. self.dir .. "/tmp" }
   if self.memory then argv[#argv + 1] = "TIDEMILL_MEMORY_DIR=" .. self.memory end
-  for _, list in ipairs { o.env or {}, o.before or {}, { o.program or program }, words } do
+  for _, list in ipairs { o.env or {}, o.before or {}, { o.program or self.program_file }, words } do
     for _, word in ipairs(list) do argv[#argv + 1] = word end
   end
   local out, err = self.dir .. "/run" .. self.runs .. ".out", self.dir .. "/run" .. self.runs .. ".err"
