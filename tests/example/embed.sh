@@ -15,7 +15,7 @@ fail()
 }
 
 cmake --install "$build" --prefix "$dir/prefix" >"$dir/install.log"
-cp -r "$examples/hello" "$dir/hello"
+tar -C "$examples" -cf - --exclude=.tidemill hello | tar -C "$dir" -xf -
 cat >"$dir/failing.lua" <<'END'
 local tm = require "tidemill"
 return tm.Pipeline { name = "failing", steps = { tm.ParallelRunStep { name = "score",

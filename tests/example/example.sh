@@ -7,6 +7,12 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export TIDEMILL_WORKSPACE=$dir/workspace
 
+# copy_example NAME: into $dir, without what earlier runs have left there.
+copy_example()
+{
+  tar -C "$root/examples" -cf - --exclude=.tidemill "$1" | tar -C "$dir" -xf -
+}
+
 # run_example NAME STEP FILE: leaves the path of the rows in $rows.
 run_example()
 {
@@ -88,7 +94,7 @@ groups)
   ;;
 daily)
   # Three mornings, in a copy: the second has a day more, the third another tax.
-  cp -r "$root/examples/daily" "$dir/"
+  copy_example daily
   mv "$dir/daily/orders/2026-03-03" "$dir/later"
   morning()
   {
@@ -132,7 +138,7 @@ archive_of_images)
   ;;
 video_frames)
   # In a copy, as the result lies beside the pipeline: a first run, the same again, another threshold, a video that is none.
-  cp -r "$root/examples/video_frames" "$dir/"
+  copy_example video_frames
   cd "$dir/video_frames"
   block() { awk -v n="$1" '/^```/ { inside = !inside; blocks += inside; next } inside && blocks == n' README.md; }
   timeless() { sed -E 's/(job )?.video-frames-[0-9a-z-]+./JOB/; s/[0-9-]{10}T[0-9:.]+Z/TIME/g' | LC_ALL=C sort; }
