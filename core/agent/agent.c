@@ -105,6 +105,8 @@ static int check_items(const struct tm_run_call *call, struct tm_err *err)
   tm_reader_init(&r, call->bytes, call->bytes_len);
   while (rc == 0 && tm_item_next(&r, &item))
     rc = tm_item_check(tm_fs_real(), &item, err);
+  if (rc == TM_ECHANGED && !item.is_entry)
+    tm_err_append(err, "; resume with --accept-changes to use it as it is now");
   return rc;
 }
 

@@ -184,6 +184,12 @@ int tm_err_system(struct tm_err *err, int code, const char *fmt, ...)
   return fill(err, code, words);
 }
 
+void tm_err_append(struct tm_err *err, const char *words)
+{
+  if (err)
+    add_text(err->text, sizeof(err->text), strlen(err->text), "%s", words);
+}
+
 int tm_err_wrap(struct tm_err *err, const char *fmt, ...)
 {
   char words[sizeof err->text];

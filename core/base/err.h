@@ -32,5 +32,7 @@ int tm_err_system(struct tm_err *err, int code, const char *fmt, ...)
 
 /* Puts "<fmt>: " before the words that are there. `err` is not NULL. Returns err->code. */
 int tm_err_wrap(struct tm_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Puts these words behind those that are there. */
+void tm_err_append(struct tm_err *err, const char *words);
 
 #endif

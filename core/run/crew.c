@@ -126,7 +126,7 @@ static void send_setup(struct tm_worker *w)
                             .append_row = config->output_action == TM_APPEND_ROW,
                             .escapes_line_breaks = config->escapes_line_breaks,
                             .separator = config->append_row_separator,
-                            .verify_items = s->o.is_resumed,
+                            .verify_items = s->o.is_resumed && !s->o.accept_changes,
                             .memory_limit = config->worker_memory_limit,
                             .is_interruptible =
                                 s->arms_workers || config->interruptible == TM_INTERRUPTIBLE,

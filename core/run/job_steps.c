@@ -180,6 +180,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .epoch = job->dir.epoch,
                                      .keep_failed = job->o.keep_failed || st->kept,
                                      .verify_input = job->o.verify_input,
+                                     .accept_changes = job->o.accept_changes,
                                      .records_inputs = st->reuse != NULL,
                                      .is_resumed =
                                          job->view.is_resumed || tm_takeover_is_asked(step),

@@ -27,6 +27,8 @@ size_t tm_manifest_pending(const struct tm_manifest *m); /* bytes in the writer'
 /* Before the first add of a session: all entries that are there are compared with what will be added (--verify-input), also
  * when the list has its end record; tm_manifest_end() then compares the number. */
 void tm_manifest_relist(struct tm_manifest *m);
+/* Likewise before the first add: a file that has another size or time than the entry says is no difference. The entry stays. */
+void tm_manifest_accept(struct tm_manifest *m);
 
 /* Reader. */
 uint64_t tm_manifest_count(const struct tm_manifest *m); /* entries that can be read; any thread */

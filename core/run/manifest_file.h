@@ -56,6 +56,7 @@ struct tm_manifest {
   uint64_t link;                    /* chain of the last of them */
   int64_t end;                      /* place behind the last of them */
   bool is_compared;                 /* the next entries are compared, not added */
+  bool accepts;                     /* files of another size or time are no difference */
   bool had_end;                     /* the list was complete when it was opened */
   uint64_t compared, compare_count; /* entries */
   int64_t compare_at;

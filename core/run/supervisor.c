@@ -314,6 +314,8 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
   o.cut.groups_dir = s->state_dir;
   o.cut.fs = s->o.fs;
   o.cut.index_dir = s->index_dir;
+  if (s->o.accept_changes)
+    tm_manifest_accept(s->manifest);
   if (s->o.verify_input)
     tm_manifest_relist(s->manifest);
   else if (s->o.records_inputs)

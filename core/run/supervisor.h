@@ -27,6 +27,8 @@ struct tm_supervisor_options {
   const char *owner_file;
   uint64_t epoch;
   bool keep_failed, verify_input, is_resumed;
+  bool
+      accept_changes; /* with is_resumed: a file that has changed since it was listed is handed out as it is now */
   bool records_inputs; /* <step>/state/inputs is written: input_record.h */
   void (*on_ended)(void *data, struct tm_supervisor *s);
   /* Workers are shared with other steps: whether it may have another one; NULL: it may. on_freed: one of its has ended. */

@@ -195,7 +195,8 @@ end
 ---@field parameters? table<string, string|number|boolean> values of PipelineParameters
 ---@field resume? boolean goes on with the job in job_dir, else with this pipeline's newest that is not Completed
 ---@field keep_failed? boolean with resume: failed mini-batches stay failed
----@field accept_changes? boolean with resume: goes on although script or inputs have changed
+---@field accept_changes? boolean with resume: goes on although script, settings or input files have changed;
+--- the list of inputs stays as it was
 ---@field verify_input? boolean with resume: lists the input again and compares all of it
 ---@field verify_output? boolean with resume: reads all committed rows and failures, and compares them with the
 --- journal, before anything runs

@@ -56,6 +56,23 @@ static void words_may_be_their_own_argument(void **state)
   assert_string_equal(err.text, "first and second");
 }
 
+static void append_goes_behind_and_is_cut(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char text[3000];
+  tm_err_set(&err, TM_EUSAGE, "front");
+  tm_err_append(&err, "; %s");
+  assert_string_equal(err.text, "front; %s");
+  assert_int_equal(err.code, TM_EUSAGE);
+  memset(text, 'x', sizeof text);
+  text[sizeof text - 1] = '\0';
+  tm_err_append(&err, text);
+  assert_int_equal(strlen(err.text), sizeof err.text - 1);
+  tm_err_append(&err, "more");
+  assert_int_equal(strlen(err.text), sizeof err.text - 1);
+  tm_err_append(NULL, "nobody listens");
+}
+
 static void long_words_are_cut(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -111,6 +128,7 @@ int main(void)
     cmocka_unit_test(system_adds_the_text_of_the_code),
     cmocka_unit_test(wrap_goes_before),
     cmocka_unit_test(words_may_be_their_own_argument),
+    cmocka_unit_test(append_goes_behind_and_is_cut),
     cmocka_unit_test(long_words_are_cut),
     cmocka_unit_test(cut_spares_characters),
     cmocka_unit_test(codes_have_names),
