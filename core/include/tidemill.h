@@ -890,6 +890,17 @@ TM_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *
                                                      const struct tidemill_verified *step),
                                      void *data, struct tm_err *err);
 
+enum tidemill_resume_way {
+  TIDEMILL_RESUME_BY_JOB,       /* tidemill_job_resume(); `tidemill resume JOB` */
+  TIDEMILL_RESUME_BY_ACCEPTING, /* the same with `accept_changes`: inputs were found to have changed */
+  TIDEMILL_RESUME_BY_COMMAND, /* submit its pipeline again with `dir` and `resume`: the record lacks it */
+  TIDEMILL_RESUME_BY_LIST, /* the same, with the same list on standard input */
+  TIDEMILL_RESUME_NEVER
+};
+/* How a job that is not running can be resumed, judged from its files as its next session will judge them. `dir`: its
+ * directory. For TIDEMILL_RESUME_NEVER, `err` says why. Reads the journals and the lists of mini-batches, and changes nothing. */
+TM_API enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err);
+
 /* ---- Registered datasets ---- */
 
 struct tidemill_dataset_info {

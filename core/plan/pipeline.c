@@ -463,6 +463,7 @@ void tm_pipeline_free(struct tm_pipeline *p)
   free(p->description);
   free(p->file);
   free(p->only_failed);
+  tm_json_free(p->source);
   tm_json_free(p->params);
   free(p);
 }

@@ -80,6 +80,8 @@ struct tm_pipeline {
   size_t steps_len;
   struct tm_json *
       params; /* those given at this submission: name -> text, or value; of a dataset all that it is */
+  struct tm_json
+      *source; /* what the record keeps of a definition without a file: source.h; or NULL */
   char *
       only_failed; /* the job whose failed items are the inputs, absolute; NULL: inputs are as defined */
 };

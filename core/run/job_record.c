@@ -75,6 +75,8 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
   tm_json_set(v, "submitted", tm_json_new_string(tm_buf_str(&now)));
   if (pipeline->only_failed)
     tm_json_set(v, "only_failed", tm_json_new_string(pipeline->only_failed));
+  if (pipeline->source)
+    tm_json_set(v, "source", tm_json_copy(pipeline->source));
   if (pipeline->params)
     tm_json_set(v, "params", tm_json_copy(pipeline->params));
   for (size_t i = 0; i < pipeline->steps_len; i++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/resume.h"
 #include "run/failed_source.h"
 #include "run/job_record.h"
@@ -34,6 +35,46 @@ static struct tm_param *add_value(struct tidemill_pipeline *p, const char *name,
 
 /* All of it. */
 
+static int refuse_without_source(const struct tidemill_runtime *rt, const char *dir,
+                                 struct tm_err *err)
+{
+  return tm_err_set(err, TM_EUSAGE,
+                    rt->o.is_command
+                        ? "the record of job '%s' does not hold its definition: it has no pipeline "
+                          "file, and values of environment variables are not recorded; run the "
+                          "command that began it again, with --resume --job-dir %s"
+                        : "the record of job '%s' does not hold its definition: it has no pipeline "
+                          "file, and values of environment variables are not recorded; submit its "
+                          "pipeline again with `dir` %s and `resume`",
+                    dir, dir);
+}
+
+static void tell_moved(const char *dir, struct tm_err *err)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  tm_buf_add_str(&words, "; if it has moved: tidemill run PIPELINE.lua --resume --job-dir ");
+  tm_text_shell(&words, dir);
+  tm_err_append(err, tm_buf_str(&words));
+  tm_buf_release(&words);
+}
+
+/* As the pipeline file has it now, else as the record has it. */
+static int load_definition(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                           const char *dir, const struct tm_json *record, struct tm_err *err)
+{
+  const char *file = tm_json_str(record, "pipeline", NULL);
+  const struct tm_json *source = tm_json_get(record, "source");
+  if (!file && !source)
+    return refuse_without_source(rt, dir, err);
+  int rc =
+      file ? tidemill_pipeline_load(out, rt, file, err) : tm_draft_of_source(out, rt, source, err);
+  if (rc < 0)
+    tm_err_wrap(err, "cannot resume job '%s'", dir);
+  if (rc < 0 && file && rt->o.is_command && !tm_fs_exists(rt->fs, file))
+    tell_moved(dir, err);
+  return rc < 0 ? rc : 0;
+}
+
 int tidemill_pipeline_load_job(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                const char *job, struct tm_err *err)
 {
@@ -46,18 +87,7 @@ int tidemill_pipeline_load_job(struct tidemill_pipeline **out, struct tidemill_r
   char *dir = tm_runtime_job(rt, job, err);
   struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
   const struct tm_json *params = tm_json_get(record, "params");
-  const char *file = record ? tm_json_str(record, "pipeline", NULL) : NULL;
-  int rc = record ? 0 : err->code;
-  if (record && !file)
-    rc = tm_err_set(err, TM_EUSAGE,
-                    rt->o.is_command
-                        ? "job '%s' was not begun from a pipeline file; run the command that began "
-                          "it once more, with --resume --job-dir %s"
-                        : "job '%s' was not begun from a pipeline file; submit its pipeline with "
-                          "`dir` %s and `resume`",
-                    dir, dir);
-  else if (file && (rc = tidemill_pipeline_load(out, rt, file, err)) < 0)
-    tm_err_wrap(err, "cannot go on with job '%s'", dir);
+  int rc = record ? load_definition(out, rt, dir, record, err) : err->code;
   for (size_t i = 0; rc == 0 && params && params->type == TM_JSON_OBJECT && i < params->list.len;
        i++) {
     struct tm_param *param = add_value(*out, params->keys[i], params->list.at[i]);

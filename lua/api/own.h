@@ -5,6 +5,7 @@
  *   pipeline.c  definitions: loaded, given parameters, checked, shown
  *   values.c    values of parameters
  *   earlier.c   what definitions have of earlier jobs
+ *   source.c    what the record of a job keeps of a definition without a file
  *   build.c     definitions made by calls
  *   job.c       jobs: from a submission to the end
  *   output.c    where the rows of a job are put
@@ -140,6 +141,11 @@ int tm_draft_take_earlier(const struct tidemill_pipeline *p, struct tm_pipeline 
 /* Tells the host how it differs from the job that it is to be like. */
 void tm_draft_tell_earlier(const struct tidemill_pipeline *p, const struct tm_pipeline *settled);
 void tm_draft_release_earlier(struct tidemill_pipeline *p);
+/* What the job's record keeps of a definition without a file, to free(); NULL where a file has it, or where it cannot be kept. */
+struct tm_json *tm_draft_source(const struct tidemill_pipeline *p);
+/* The definition that such a record holds. */
+int tm_draft_of_source(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                       const struct tm_json *source, struct tm_err *err);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
 

@@ -179,6 +179,8 @@ struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with
                                     struct tm_err *err)
 {
   struct tm_pipeline *settled = tm_draft_define(p, err);
+  if (settled)
+    settled->source = tm_draft_source(p);
   if (settled && ((with_scripts && tm_draft_check_scripts(settled, err) < 0) ||
                   tm_draft_take_earlier(p, settled, err) < 0)) {
     tm_pipeline_free(settled);

@@ -11,6 +11,7 @@
 
 #include "api/own.h"
 #include "base/path.h"
+#include "run/resume_way.h"
 #include "run/verify.h"
 
 #define FILE_MAX    (64u << 20) /* bytes */
@@ -154,6 +155,29 @@ const char *tidemill_record_definition(struct tidemill_record *r)
 const char *tidemill_record_result(struct tidemill_record *r)
 {
   return r ? read_text(r, "job_result.json", &r->result) : NULL;
+}
+
+/* Resuming. */
+
+enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err)
+{
+  static const enum tidemill_resume_way ways[] = {
+    [TM_RESUME_BY_JOB] = TIDEMILL_RESUME_BY_JOB,
+    [TM_RESUME_BY_ACCEPTING] = TIDEMILL_RESUME_BY_ACCEPTING,
+    [TM_RESUME_BY_COMMAND] = TIDEMILL_RESUME_BY_COMMAND,
+    [TM_RESUME_BY_LIST] = TIDEMILL_RESUME_BY_LIST,
+    [TM_RESUME_NEVER] = TIDEMILL_RESUME_NEVER,
+  };
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_resume_way()", "dir", dir, NULL) < 0)
+    return TIDEMILL_RESUME_NEVER;
+  char *cwd = tm_api_here(err);
+  char *path = cwd ? tm_path_absolute(cwd, dir) : NULL;
+  enum tidemill_resume_way way = path ? ways[tm_resume_way_of(path, err)] : TIDEMILL_RESUME_NEVER;
+  free(path);
+  free(cwd);
+  return way;
 }
 
 /* Verifying. */

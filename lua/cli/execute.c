@@ -21,6 +21,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/resume_line.h"
 
 #define AGAIN_NS (500 * TM_MS) /* what comes earlier is the first one, bouncing */
 #define KILL_NS  (AGAIN_NS + 10 * TM_MS)
@@ -290,17 +291,16 @@ static int print_result(const struct tm_execution *x)
 static void say_again(struct tm_execution *x)
 {
   const struct tm_execute_hooks *hooks = x->o->hooks;
-  const char *dir = tidemill_job_dir(x->job);
-  struct tm_buf line = TM_BUF_NONE;
-  tm_buf_add_str(&line, "to go on: ");
-  if (hooks && hooks->add_again) {
-    hooks->add_again(x->o->data, &line, dir);
-  } else {
-    tm_buf_add_str(&line, "tidemill resume ");
-    tm_text_shell(&line, dir);
-  }
+  struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL, .data = x->o->data };
+  struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
+  bool has_failed = tidemill_job_state(x->job) == TIDEMILL_FAILED;
+  tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(x->job),
+                     command.add ? &command : NULL);
   tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
+  if (after.len > 0)
+    tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&after));
   tm_buf_release(&line);
+  tm_buf_release(&after);
 }
 
 static int run_job(struct tm_execution *x)

@@ -35,8 +35,8 @@ struct tm_execute_hooks {
   void (*on_hurry)(void *data, struct tm_execution *x);
   /* All has been said of the job, which is still open: `status`, or another one in its place; negative with words. */
   int (*on_over)(void *data, struct tm_execution *x, int status, struct tm_err *err);
-  void (*add_again)(void *data, struct tm_buf *out,
-                    const char *dir); /* else "tidemill resume DIR" */
+  /* As of struct tm_resume_command; else "tidemill resume DIR". */
+  void (*add_again)(void *data, struct tm_buf *out, const char *dir, bool accepts);
 };
 
 struct tm_execute {

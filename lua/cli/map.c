@@ -54,7 +54,7 @@ static const struct tm_option own[] = {
   { "job-dir", TM_OPTION_VALUE, LAUNCH(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with the newest of this script that is not Completed" },
   { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
-  { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although script or inputs have changed" },
+  { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although the script, settings or input files have changed; the list of inputs stays as it was" },
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
   { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures, and compares them with the journal, before anything runs" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
@@ -127,7 +127,7 @@ static void add_words(struct tm_buf *out, char **words, size_t n)
 }
 
 /* The same command, with what makes it go on. */
-static void add_again(void *data, struct tm_buf *out, const char *dir)
+static void add_again(void *data, struct tm_buf *out, const char *dir, bool accepts)
 {
   const struct map *m = data;
   const struct tm_one_step *w = &m->words;
@@ -136,6 +136,8 @@ static void add_again(void *data, struct tm_buf *out, const char *dir)
   add_words(out, m->argv, ours);
   if (!m->o.launch.resume)
     tm_buf_add_str(out, " --resume");
+  if (accepts && !m->o.launch.accept_changes)
+    tm_buf_add_str(out, " --accept-changes");
   if (!m->o.launch.job_dir) {
     tm_buf_add_str(out, " --job-dir ");
     tm_text_shell(out, dir);

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "cli/name_table.h"
+#include "cli/resume_line.h"
 
 #define MESSAGE_MAX 300 /* bytes of an error that are shown */
 
@@ -209,9 +210,10 @@ static void add_status(struct tm_buf *out, const struct tidemill_record *r)
     add_step(out, r, i);
   if (job->state == TIDEMILL_RUNNING || job->state == TIDEMILL_COMPLETED)
     return;
-  tm_buf_add_str(out, "to go on: tidemill resume ");
-  tm_text_shell(out, job->dir);
-  tm_buf_add_char(out, '\n');
+  struct tm_buf after = TM_BUF_NONE;
+  tm_resume_line_add(out, job->state == TIDEMILL_FAILED ? &after : NULL, job->dir, NULL);
+  tm_buf_printf(out, "\n%s%s", tm_buf_str(&after), after.len > 0 ? "\n" : "");
+  tm_buf_release(&after);
 }
 
 /* status */

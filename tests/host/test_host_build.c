@@ -251,8 +251,7 @@ static void a_job_of_a_script_as_text_is_resumed(void **state)
     tidemill_job_close(h.job);
     tidemill_pipeline_free(h.pipeline);
   }
-  expect(&h, tidemill_job_resume(&h.job, h.rt, dir, NULL, &h.err),
-         "was not begun from a pipeline file");
+  expect(&h, tidemill_job_resume(&h.job, h.rt, dir, NULL, &h.err), "does not hold its definition");
   h.pipeline = NULL;
   host_end(&h);
 }

@@ -101,8 +101,95 @@ describe("resume", function()
   it("says it when the pipeline file is gone", function()
     local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
     t:expect_job(1)
-    os.remove(t:path "pipeline.lua")
-    expect_run(t, 2, { "resume", t.job_dir }, { "cannot go on with job", t.job_dir, "pipeline.lua" })
+    os.rename(t:path "pipeline.lua", t:path "p.lua")
+    expect_run(t, 2, { "resume", t.job_dir }, { "cannot resume job", t.job_dir, "pipeline.lua",
+      "tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir })
+    os.rename(t:path "p.lua", t:path "elsewhere.lua")
+    expect_run(t, 0, { "run", "elsewhere.lua", "--resume", "--job-dir", t.job_dir }, nil, { env = { "GO=1" } })
+  end)
+
+  --- A job of `map` whose fifth item fails.
+  local function map_failing(more)
+    local t = new_case(FAILING)
+    local words = { "map", "score.lua", "in", "-N", "1", "--error-threshold", "0", "--run-max-try", "1",
+      "--job-dir", t.job_dir, "--progress", "none", "--output", t:path "rows.txt" }
+    for _, word in ipairs(more or {}) do
+      words[#words + 1] = word
+    end
+    t:expect(t:run(words), 1)
+    return t
+  end
+
+  it("resumes a job of map, by the command that status names", function()
+    local t = map_failing()
+    expect_run(t, 0, { "status", t.job_dir }, { "to go on: tidemill resume " .. t.job_dir })
+    local r = expect_run(t, 0, { "resume", t.job_dir, "--json" }, nil, { env = { "GO=1" } })
+    assert.equal("Completed", r.result.status)
+    expect_run(t, 0, { "resume", t.job_dir }, { "is Completed: nothing is run" })
+  end)
+
+  it("resumes a job that Lua submitted", function()
+    local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
+    local code = 'require "tidemill".load "pipeline.lua":submit { job_dir = %q }:wait()'
+    t:expect(t:run { "-e", code:format(t.job_dir) }, 0)
+    expect_run(t, 0, { "status", t.job_dir }, { "Failed", "to go on: tidemill resume " .. t.job_dir })
+    expect_run(t, 0, { "resume", t.job_dir }, nil, { env = { "GO=1" } })
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("is not promised for a job whose record has no definition", function()
+    local t = map_failing { "--environment-variables", "KEY=secret" }
+    assert.is_nil(t:read "job/job.json":find("secret", 1, true))
+    expect_run(t, 0, { "status", t.job_dir },
+      { "to go on: run the command that began the job again, with --resume --job-dir " .. t.job_dir })
+    expect_run(t, 2, { "resume", t.job_dir }, { "does not hold its definition", "--resume --job-dir " .. t.job_dir })
+  end)
+
+  it("is not promised for a job whose files are damaged or gone", function()
+    local function expect_never(damage, word)
+      local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
+      t:expect_job(1)
+      damage(t)
+      local r = t:run { "status", t.job_dir }
+      expect_words(r.out, { "the job cannot be resumed: ", word })
+      assert.is_nil(r.out:find("to go on", 1, true))
+      t:expect(t:run { "resume", t.job_dir }, 3)
+    end
+    expect_never(function(t)
+      local journal = t:read "job/score/state/journal"
+      t:write("job/score/state/journal", journal:sub(1, 10) .. "X" .. journal:sub(12))
+    end, "journal")
+    expect_never(function(t) t:write("job/score/state/manifest", "") end, "manifest")
+    expect_never(function(t)
+      assert(os.remove(t:path "job/score/output/parallel_run_step.txt.partial"))
+    end, "is missing")
+  end)
+
+  it("takes an input that was mended when changes are accepted", function()
+    local t = new_case([[
+      function run(m)
+        for line in io.lines(m[1]) do if line == "bad" then error "bad" end end
+        return names_of(m)
+      end]], CONFIG .. ", error_threshold = 0")
+    local name = "in/" .. job.names(8)[5]
+    t:write(name, "bad\n")
+    t:expect_job(1)
+    t:write(name, "mended\n")
+    local r = t:run { "resume", t.job_dir }
+    t:expect(r, 1)
+    local command = "to go on: tidemill resume " .. t.job_dir .. " --accept-changes"
+    expect_words(r.err, { "changed since it was listed", command })
+    expect_run(t, 0, { "status", t.job_dir }, { command })
+    expect_run(t, 0, { "resume", t.job_dir, "--accept-changes", "--verify-input" })
+    assert.same(job.names(8), t:rows())
+  end)
+
+  it("says it when an input of a failed mini-batch is gone", function()
+    local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
+    t:expect_job(1)
+    os.remove(t:path("in/" .. job.names(8)[5]))
+    t:expect(t:run { "resume", t.job_dir }, 1)
+    expect_run(t, 0, { "status", t.job_dir }, { "the job cannot be resumed: input", "put it back" })
   end)
 
   it("is what a run that has not succeeded names", function()

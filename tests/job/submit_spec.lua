@@ -47,7 +47,7 @@ describe("a script that submits", function()
     t:expect(r, 0)
     assert.equal("Running\n", r.out)
     assert.is_false(t:has "job/job_result.json")
-    t:expect(t:run { "resume", "job", "--progress", "none" }, 2) -- not from a pipeline file
+    t:expect(t:run { "resume", "job", "--progress", "none" }, 0) -- its record has the pipeline
   end)
 
   it("is told what is wrong, with its line", function()

@@ -1,0 +1,38 @@
+/* source.c - the definition of a job without a pipeline file: into the job's record, and out of it when the job is resumed.
+ */
+#include "api/own.h"
+
+#include <string.h>
+
+#include "plan/source.h"
+
+struct tm_json *tm_draft_source(const struct tidemill_pipeline *p)
+{
+  struct tm_json *tree = p->has_file ? NULL : tm_source_pack(p->tree);
+  if (!tree)
+    return NULL;
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(v, "base", tm_json_new_string(p->file));
+  if (p->working_dir)
+    tm_json_set(v, "working_dir", tm_json_new_string(p->working_dir));
+  tm_json_set(v, "by_calls", tm_json_new_bool(p->is_built));
+  tm_json_set(v, "tree", tree);
+  return v;
+}
+
+int tm_draft_of_source(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                       const struct tm_json *source, struct tm_err *err)
+{
+  struct tm_json *tree = tm_source_unpack(tm_json_get(source, "tree"));
+  const char *base = tm_json_str(source, "base", NULL);
+  if (!tree || !tree->tag || strcmp(tree->tag, "Pipeline") != 0 || !base || *base != '/') {
+    tm_json_free(tree);
+    return tm_err_set(err, TM_EDAMAGE, "its record holds no whole definition");
+  }
+  int rc = tm_draft_new(out, rt, tree, base, false, err);
+  if (rc < 0)
+    return rc;
+  (*out)->is_built = tm_json_bool(source, "by_calls", false);
+  (*out)->working_dir = tm_xstrdup(tm_json_str(source, "working_dir", NULL));
+  return 0;
+}

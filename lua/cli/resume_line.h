@@ -1,0 +1,21 @@
+/* resume_line.h - the last lines about a job that is not Completed: the command that resumes it, or why none does.
+ */
+#ifndef TM_CLI_RESUME_LINE_H
+#define TM_CLI_RESUME_LINE_H
+
+#include <stdbool.h>
+
+struct tm_buf;
+
+/* Adds the command that began the job, made to resume it: `dir` is the job's, `accepts`: with --accept-changes. */
+struct tm_resume_command {
+  void (*add)(void *data, struct tm_buf *out, const char *dir, bool accepts);
+  void *data;
+};
+
+/* Adds "to go on: tidemill resume DIR" to `out`, or what is true in its place. `command`: NULL where it is not known. `after`: for
+ * a job that has Failed, gets the line for a script or an input that is mended, where there is one; else NULL. */
+void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *dir,
+                        const struct tm_resume_command *command);
+
+#endif
