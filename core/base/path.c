@@ -90,3 +90,44 @@ char *tm_path_stem(const char *path)
   const char *dot = strrchr(base, '.');
   return dot && dot != base ? tm_xstrndup(base, (size_t)(dot - base)) : tm_xstrdup(base);
 }
+
+/* Letters of ASCII alone: what the host's locale says of the others does not matter. */
+static char lower(char c)
+{
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool ends_in(const char *path, size_t n, const char *ending)
+{
+  size_t m = strlen(ending);
+  for (size_t i = 0; n >= m && i < m; i++)
+    if (lower(path[n - m + i]) != ending[i])
+      return false;
+  return n >= m;
+}
+
+bool tm_path_has_ending(const char *path, const char *ending)
+{
+  return ends_in(path, strlen(path), ending);
+}
+
+/* Without the ending that says how it is compressed. */
+static size_t unpacked_len(const char *path)
+{
+  static const char *const packings[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4" };
+  size_t n = strlen(path);
+  for (size_t i = 0; i < TM_COUNT_OF(packings); i++)
+    if (ends_in(path, n, packings[i]))
+      return n - strlen(packings[i]);
+  return n;
+}
+
+bool tm_path_is_packed(const char *path)
+{
+  return unpacked_len(path) < strlen(path);
+}
+
+bool tm_path_has_inner_ending(const char *path, const char *ending)
+{
+  return ends_in(path, unpacked_len(path), ending);
+}

@@ -8,6 +8,7 @@
 #define TM_BASE_PATH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 bool tm_path_is_absolute(const char *path);
 /* To free(). The name alone when it is absolute or `dir` is NULL or ""; `dir` alone when the name
@@ -21,5 +22,11 @@ const char *tm_path_base(const char *path);
 char *tm_path_dir(const char *path);
 /* The base without its last extension; to free(). */
 char *tm_path_stem(const char *path);
+/* Whether it ends in `ending` (".csv"), in upper or lower case. */
+bool tm_path_has_ending(const char *path, const char *ending);
+/* Whether its last ending says how the file is compressed: .gz, .zst, .xz, .bz2, .lz4. */
+bool tm_path_is_packed(const char *path);
+/* Whether it ends in `ending` once such an ending is taken off: ".csv" of "a.CSV.gz". */
+bool tm_path_has_inner_ending(const char *path, const char *ending);
 
 #endif

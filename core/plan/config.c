@@ -223,16 +223,11 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-  size_t n = name ? strlen(name) : 0, m = strlen(end);
-  return n >= m && strcmp(name + n - m, end) == 0;
-}
-
 void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_header)
 {
   const char *name = text_setting(settings, "append_row_file_name");
-  bool is_csv = ends_in(name, ".csv"), is_tsv = ends_in(name, ".tsv");
+  bool is_csv = name && tm_path_has_ending(name, ".csv");
+  bool is_tsv = name && tm_path_has_ending(name, ".tsv");
   const char *separator = text_setting(settings, "append_row_separator");
   const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
   if (!header)

@@ -2,9 +2,9 @@
 #include "plan/datasets.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "plan/params.h"
 
 /* The constructor whose options they are; NULL: it has none. */
@@ -59,35 +59,20 @@ struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir
   return tm_plan_dataset_of(tm_json_copy(v), base_dir, err);
 }
 
-static bool has_ending(const char *path, size_t n, const char *end)
-{
-  size_t m = strlen(end);
-  return n > m && strncasecmp(path + n - m, end, m) == 0;
-}
-
-/* Without what says how it is packed. */
-static size_t unpacked_len(const char *path)
-{
-  static const char *const packings[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4" };
-  size_t n = strlen(path);
-  for (size_t i = 0; i < TM_COUNT_OF(packings); i++)
-    if (has_ending(path, n, packings[i]))
-      return n - strlen(packings[i]);
-  return n;
-}
-
 struct tm_json *tm_plan_table(const char *const *paths, size_t n)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  size_t len = unpacked_len(paths[0]);
-  bool is_json = has_ending(paths[0], len, ".jsonl") || has_ending(paths[0], len, ".ndjson");
+  static const char *const json_endings[] = { ".jsonl", ".ndjson", ".json" };
+  bool is_json = false;
+  for (size_t i = 0; i < TM_COUNT_OF(json_endings); i++)
+    is_json = is_json || tm_path_has_inner_ending(paths[0], json_endings[i]);
   struct tm_json *list = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
   v->tag = tm_xstrdup("TabularDataset");
   tm_json_set(v, "kind", tm_json_new_string(is_json ? "json_lines" : "delimited"));
   for (size_t i = 0; i < n; i++)
     tm_json_add(list, tm_json_new_string(paths[i]));
-  if (has_ending(paths[0], len, ".tsv"))
+  if (tm_path_has_inner_ending(paths[0], ".tsv"))
     tm_json_set(options, "separator", tm_json_new_string("\\t"));
   return v;
 }

@@ -14,8 +14,8 @@ struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir
 /* The same of a tree that is taken over. */
 struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, struct tm_err *err);
 
-/* The tree of a TabularDataset over these paths, by the ending of the first: .tsv, .jsonl and .ndjson, anything else is CSV; .gz
- * and the like behind it count for nothing. To be freed. */
+/* The tree of a TabularDataset over these paths. The ending of the first says what all are, in upper or lower case: .tsv; .jsonl,
+ * .ndjson and .json are JSON lines; anything else is CSV. .gz and the like behind it do not count. To be freed. */
 struct tm_json *tm_plan_table(const char *const *paths, size_t n);
 
 #endif

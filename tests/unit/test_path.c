@@ -85,12 +85,30 @@ static void parts(void **state)
   }
 }
 
+static void endings_are_of_either_case(void **state)
+{
+  assert_true(tm_path_has_ending("a/b.csv", ".csv"));
+  assert_true(tm_path_has_ending("a/B.CsV", ".csv"));
+  assert_false(tm_path_has_ending("a/b.csvx", ".csv"));
+  assert_false(tm_path_has_ending("sv", ".csv"));
+  assert_false(tm_path_has_ending("a.csv.gz", ".csv"));
+  assert_true(tm_path_has_inner_ending("a.csv", ".csv"));
+  assert_true(tm_path_has_inner_ending("a.CSV.GZ", ".csv"));
+  assert_true(tm_path_has_inner_ending("a.tsv.zst", ".tsv"));
+  assert_false(tm_path_has_inner_ending("a.gz.csv", ".gz"));
+  assert_true(tm_path_is_packed("a.Gz"));
+  assert_true(tm_path_is_packed("a.tar.bz2"));
+  assert_false(tm_path_is_packed("a.csv"));
+  assert_false(tm_path_is_packed("gz"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(join),
     cmocka_unit_test(absolute_takes_out_dots),
     cmocka_unit_test(parts),
+    cmocka_unit_test(endings_are_of_either_case),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
