@@ -42,6 +42,7 @@ struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options
   c->rows_end = take < 0 || take > INT64_MAX - ops->skip ? INT64_MAX : ops->skip + take;
   c->o.with_rows |= ops->has_numbers || ops->skip > 0 || take >= 0;
   c->pack.index_dir = options->index_dir;
+  c->pack.checks_name = true;
   struct tm_ranges_options ranges = {
     .fs = options->fs,
     .rows = rows,

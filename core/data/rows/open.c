@@ -3,7 +3,12 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "data/files/unpack.h"
 #include "data/rows/gzip.h"
 
@@ -41,6 +46,24 @@ static struct tm_stream *open_gzip(const struct tm_fs *fs, int fd, const char *p
   return tm_gzip_open(fs, fd, path, st->size, &o);
 }
 
+/* An empty file has no rows, whatever its name is. */
+static bool is_misnamed(const char *path, const struct tm_rows_pack *pack, int64_t got)
+{
+  return pack->checks_name && got > 0 && tm_path_is_packed(path);
+}
+
+static void refuse_name(const char *path, const char *first, size_t n, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_text_one_line(&text, first, n, 0);
+  tm_err_set(
+      err, TM_EDAMAGE,
+      "'%s' is not compressed, although its name says so: it begins with \"%s\"; to read it as "
+      "text, give it a name without '%s'",
+      path, tm_buf_str(&text), strrchr(path, '.'));
+  tm_buf_release(&text);
+}
+
 struct tm_stream *tm_rows_open(const struct tm_fs *fs, const char *path,
                                const struct tm_rows_pack *pack, bool is_lister, struct tm_err *err)
 {
@@ -57,7 +80,13 @@ struct tm_stream *tm_rows_open(const struct tm_fs *fs, const char *path,
     tm_fs_close(fs, fd);
     return NULL;
   }
-  switch (tm_stream_packing(first, (size_t)got)) {
+  enum tm_packing packing = tm_stream_packing(first, (size_t)got);
+  if (packing == TM_PACKED_NOT && is_misnamed(path, pack, got)) {
+    refuse_name(path, first, (size_t)got, err);
+    tm_fs_close(fs, fd);
+    return NULL;
+  }
+  switch (packing) {
   case TM_PACKED_GZIP: return open_gzip(fs, fd, path, &st, pack, is_lister);
   case TM_PACKED_OTHER: return tm_unpack_open(fs, fd, path);
   default: return tm_stream_of_file(fs, fd, path, st.size);

@@ -15,13 +15,15 @@
 
 struct tm_rows_pack {
   const char *index_dir; /* for indexes of gzip files, made when missing; or NULL */
-  int64_t spacing;       /* bytes of contents between check points; 0: TM_GZIP_SPACING */
+  bool checks_name; /* a file whose name says that it is compressed, and which is not, is refused */
+  int64_t spacing;  /* bytes of contents between check points; 0: TM_GZIP_SPACING */
   void (*on_warning)(void *data, const char *text); /* an index that cannot be written; or NULL */
   void *data;
 };
 
 /* For the lister (`is_lister`: it writes the index, where there is none) or for a worker (it uses what is there). A
- * stream is for one of the two, and is kept as long as ranges of its file are read. NULL, with words. */
+ * stream is for one of the two, and is kept as long as ranges of its file are read. NULL, with words; TM_EDAMAGE: the name says
+ * that the file is compressed, and it is not. */
 struct tm_stream *tm_rows_open(const struct tm_fs *fs, const char *path,
                                const struct tm_rows_pack *pack, bool is_lister, struct tm_err *err);
 
