@@ -205,7 +205,7 @@ TM_API int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, c
 /* An input of files: a path, a folder or a pattern. `name` (or NULL) is what the script finds in context.dataset_name. */
 TM_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path,
                                        const char *name, struct tm_err *err);
-/* An input of rows: of delimited files, or, where `path` ends in .jsonl or .ndjson (and .gz), of JSON lines. */
+/* An input of rows: of delimited files, or of JSON lines where `path` ends in .jsonl, .ndjson or .json (and .gz), in either case. */
 TM_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
                                        const char *name, struct tm_err *err);
 /* An input whose items are the entries of archives: a path, a folder or a pattern. */
@@ -218,7 +218,8 @@ TM_API int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const cha
 TM_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path,
                                       struct tm_err *err);
 /* What the input that was added last is besides, as text: an option of its constructor in Lua by its name (`tidemill help
- * parameters`), "separator" ";", "partition_format" "{store}/{date:yyyy/MM/dd}"; or "limit": so many items at most. */
+ * parameters`), "separator" ";", "partition_format" "{store}/{date:yyyy/MM/dd}"; or "limit": so many items at most. The value of
+ * "set_column_types" is "id=long,day=datetime", or JSON: {"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}}. */
 TM_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key,
                                        const char *value, struct tm_err *err);
 /* An input: the files that an earlier step writes. */
@@ -974,10 +975,11 @@ struct tidemill_head_options {
   /* Options of the dataset by name, as tidemill_pipeline_set_input() takes them: "max_columns", "100", and so on in pairs. */
   const char *const *settings;
   size_t settings_len; /* strings, an even number */
+  bool is_command;     /* refusals name a setting as an option of a command: '--max-columns' */
 };
 #define TIDEMILL_HEAD_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    sizeof(struct tidemill_head_options), NULL, 0, 10, NULL, NULL, NULL, NULL, 0                   \
+    sizeof(struct tidemill_head_options), NULL, 0, 10, NULL, NULL, NULL, NULL, 0, false            \
   }
 
 /* What a table looks like, for people: its columns with their types, and its first rows, read as a job would read them (.csv, .tsv or

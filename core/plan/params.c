@@ -335,7 +335,7 @@ static const struct tm_field from_manifest_fields[] = {
   }
 
 static const struct tm_field from_delimited_files_fields[] = {
-  { "separator", TM_FIELD_TEXT, 0, 0, ",", NULL, 0,
+  { "separator", TM_FIELD_SEPARATOR, 0, 0, ",", NULL, 0,
     "between fields: one character, \"\\t\" for a tab" },
   { "header", TM_FIELD_CHOICE, 0, 0, "true",
     "true|all_files_same|from_first_file|false|none|all_files_different", 0,

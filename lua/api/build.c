@@ -16,6 +16,9 @@
 #include "plan/params.h"
 #include "store/workspace.h"
 
+#define DELIMITED  "Dataset.Tabular.from_delimited_files"
+#define JSON_LINES "Dataset.Tabular.from_json_lines_files"
+
 static struct tm_json *tagged(const char *tag)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
@@ -125,10 +128,30 @@ static struct tm_json *variables_of(const struct tm_json *known, const char *tex
   return v;
 }
 
-/* As JSON: {"id": "long"}. */
+/* "id=long,day=datetime"; a name may hold a '='. NULL: it is not of this form. */
+static struct tm_json *pairs_of(const char *text)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  for (size_t n; *text; text += n + (text[n] == ',')) {
+    n = strcspn(text, ",");
+    size_t equal = n;
+    while (equal > 0 && text[equal - 1] != '=')
+      equal--;
+    if (equal < 2) { /* no '=', or no name before it */
+      tm_json_free(v);
+      return NULL;
+    }
+    char *name = tm_xstrndup(text, equal - 1);
+    tm_json_set(v, name, tm_json_new_bytes(text + equal, n - equal));
+    free(name);
+  }
+  return v;
+}
+
+/* The same as JSON, which has more to say: {"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}}. */
 static struct tm_json *types_of(const char *text)
 {
-  struct tm_json *v = tm_json_parse(text, strlen(text), NULL);
+  struct tm_json *v = *text == '{' ? tm_json_parse(text, strlen(text), NULL) : pairs_of(text);
   return v ? v : tm_json_new_string(text);
 }
 
@@ -147,6 +170,14 @@ static struct tm_json *value_of(const struct tm_field *f, const struct tm_json *
   return tm_json_new_string(text);
 }
 
+/* "--max-columns" */
+static void add_option(struct tm_buf *out, const char *key)
+{
+  tm_buf_add_str(out, "--");
+  for (const char *c = key; *c; c++)
+    tm_buf_add_char(out, *c == '_' ? '-' : *c);
+}
+
 /* The words of a key that nothing has, with the nearest that is known. */
 static int refuse_key(const char *kind, const char *key, struct tm_err *err)
 {
@@ -157,21 +188,31 @@ static int refuse_key(const char *kind, const char *key, struct tm_err *err)
   return rc < 0 ? rc : tm_err_set(err, TM_EUSAGE, "'%s' cannot be set", key);
 }
 
-/* Whether it is accepted; words name it as it was given: the option of a command. */
-static int check_value(const struct tidemill_pipeline *p, const char *kind,
-                       const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
+/* The accepted values as a command line has them. */
+static void refuse_types(const char *option, const char *text, struct tm_err *err)
+{
+  tm_err_set(
+      err, TM_EUSAGE,
+      "'%s' is \"%s\"; accepted: NAME=TYPE,... with the types bool, long, double, string and "
+      "datetime, or JSON: '{\"day\": {\"type\": \"datetime\", \"formats\": [\"%%d.%%m.%%Y\"]}}'",
+      option, text);
+}
+
+/* Whether it is accepted; for a command the words name it as it was given, as an option. */
+static int check_value(bool is_command, const char *kind, const struct tm_field *f,
+                       const struct tm_json *given, const char *text, struct tm_err *err)
 {
   struct tm_field named = *f;
   struct tm_buf option = TM_BUF_NONE;
-  tm_buf_add_str(&option, "--");
-  for (const char *c = f->name; *c; c++)
-    tm_buf_add_char(&option, *c == '_' ? '-' : *c);
-  if (p->rt->o.is_command)
+  add_option(&option, f->name);
+  if (is_command)
     named.name = option.data;
   struct tm_json *settled = tm_params_value(&named, given, err);
+  if (!settled && is_command && f->type == TM_FIELD_TYPES)
+    refuse_types(option.data, text, err);
   tm_buf_release(&option);
   if (!settled)
-    return p->rt->o.is_command ? err->code : tm_err_wrap(err, "%s", kind);
+    return is_command ? err->code : tm_err_wrap(err, "%s", kind);
   tm_json_free(settled); /* what was given is kept, as a definition would */
   return 0;
 }
@@ -202,7 +243,7 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
                             "'--environment-variables' is not of the form NAME=VALUE")
                : tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
   given = value_of(f, tm_json_get(to, key), value);
-  if (check_value(p, kind, f, given, err) < 0) {
+  if (check_value(p->rt->o.is_command, kind, f, given, value, err) < 0) {
     tm_json_free(given);
     return err->code;
   }
@@ -344,8 +385,8 @@ static const char *constructor_of(const struct tm_json *input)
   static const char *const constructors[][2] = {
     { "archives", "Dataset.File.from_archives" },
     { "manifest", "Dataset.File.from_manifest" },
-    { "delimited", "Dataset.Tabular.from_delimited_files" },
-    { "json_lines", "Dataset.Tabular.from_json_lines_files" },
+    { "delimited", DELIMITED },
+    { "json_lines", JSON_LINES },
   };
   const char *kind = tm_json_str(input, "kind", "");
   for (size_t i = 0; i < TM_COUNT_OF(constructors); i++)
@@ -386,22 +427,41 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
   if (!input)
     return err->code;
   return strcmp(key, "limit") == 0 ? set_limit(input, value, err)
-                                   : tm_api_set_input(input, key, value, err);
+                                   : tm_api_set_input(input, key, value, p->rt->o.is_command, err);
 }
 
-int tm_api_set_input(struct tm_json *input, const char *key, const char *value, struct tm_err *err)
+/* An option of the other kind of tables: a command takes both, and the name of the first file says which it is. */
+static int refuse_other_kind(const struct tm_json *input, const char *kind, const char *key,
+                             struct tm_err *err)
+{
+  bool is_json = strcmp(kind, JSON_LINES) == 0;
+  const struct tm_json *paths = tm_json_get(input, "paths");
+  const char *first = tm_json_items(paths) > 0 ? paths->list.at[0]->string.at : "";
+  struct tm_buf option = TM_BUF_NONE;
+  add_option(&option, key);
+  tm_err_set(err, TM_EUSAGE, "'%s' goes with %s, and '%s' is read as %s, as its name says",
+             option.data, is_json ? "CSV" : "JSON lines", first, is_json ? "JSON lines" : "CSV");
+  tm_buf_release(&option);
+  return TM_EUSAGE;
+}
+
+int tm_api_set_input(struct tm_json *input, const char *key, const char *value, bool is_command,
+                     struct tm_err *err)
 {
   const char *kind = constructor_of(input);
   const struct tm_field *f = tm_params_find(kind, key);
+  const char *other = strcmp(kind, DELIMITED) == 0    ? JSON_LINES
+                      : strcmp(kind, JSON_LINES) == 0 ? DELIMITED
+                                                      : NULL;
+  if (!f && is_command && other && tm_params_find(other, key))
+    return refuse_other_kind(input, kind, key, err);
   if (!f)
     return refuse_key(kind, key, err);
   struct tm_json *given = value_of(f, NULL, value);
-  struct tm_json *settled = tm_params_value(f, given, err);
-  if (!settled) {
+  if (check_value(is_command, kind, f, given, value, err) < 0) {
     tm_json_free(given);
-    return tm_err_wrap(err, "%s", kind);
+    return err->code;
   }
-  tm_json_free(settled);
   tm_json_set(place_of(input, key), key, given);
   return 0;
 }

@@ -97,7 +97,7 @@ static int set_all(struct tm_json *table, const struct tidemill_head_options *o,
 {
   int rc = 0;
   for (size_t i = 0; i < o->settings_len && rc == 0; i += 2)
-    rc = tm_api_set_input(table, o->settings[i], o->settings[i + 1], err);
+    rc = tm_api_set_input(table, o->settings[i], o->settings[i + 1], o->is_command, err);
   return rc;
 }
 

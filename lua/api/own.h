@@ -110,7 +110,8 @@ int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err);
 /* The same for pipeline:submit() of Lua, whose words those of a host are but for some. */
 int tm_words_for_lua(struct tm_err *err);
 /* An option of the constructor that would have made the input in Lua, as text; checked. TM_EUSAGE. */
-int tm_api_set_input(struct tm_json *input, const char *key, const char *value, struct tm_err *err);
+int tm_api_set_input(struct tm_json *input, const char *key, const char *value, bool is_command,
+                     struct tm_err *err);
 /* The current directory, to free(); NULL with words. */
 char *tm_api_here(struct tm_err *err);
 /* 0, or TM_EUSAGE: a call that turns the loop, or closes it, where that cannot be. `what`: the call. */

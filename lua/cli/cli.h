@@ -22,7 +22,7 @@ struct tm_command {
   const char *summary; /* one line; NULL: internal, not listed */
   const struct tm_option *options;
   size_t options_len;
-  bool takes_config; /* the parameters of ParallelRunConfig are options too (config_options.h) */
+  unsigned parameters; /* groups of parameters that are options, too: TM_TAKES() */
   /* The help below the summary; NULL: a line for each option. */
   void (*add_help)(struct tm_buf *out);
   bool takes_all; /* every word behind the name is the command's, also --help */

@@ -9,20 +9,23 @@
 #include <tidemill.h>
 
 #include "cli/help.h"
+#include "cli/parameter_options.h"
+
+/* All options of a command. To be released. */
+static struct tm_parameter_options options_of(const struct tm_command *c)
+{
+  struct tm_parameter_options o;
+  tm_parameter_options_init(&o, c->options, c->options_len, c->parameters, 0);
+  return o;
+}
 
 static void add_option_words(struct tm_buf *out, const struct tm_command *c)
 {
-  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
-  for (size_t i = 0; i < c->options_len; i++)
-    tm_buf_printf(out, "%s%s%s", i > 0 ? " " : "", tm_option_dashes(&c->options[i]),
-                  c->options[i].name);
-  for (size_t i = 0; c->takes_config && tidemill_parameter("ParallelRunConfig", i, &p); i++) {
-    if (strcmp(p.name, "entry_script") == 0)
-      continue;
-    tm_buf_add_str(out, " --");
-    for (const char *at = p.name; *at; at++)
-      tm_buf_add_char(out, *at == '_' ? '-' : *at);
-  }
+  struct tm_parameter_options o = options_of(c);
+  for (size_t i = 0; i < o.all.len; i++)
+    tm_buf_printf(out, "%s%s%s", i > 0 ? " " : "", tm_option_dashes(&o.all.at[i]),
+                  o.all.at[i].name);
+  tm_parameter_options_release(&o);
 }
 
 static void add_command_words(struct tm_buf *out)
@@ -79,26 +82,42 @@ static void add_commands(struct tm_buf *out)
   tm_buf_add_str(out, "  esac\n");
 }
 
+/* The words that an option accepts, separated by blanks; nothing where it accepts others, too. A parameter has them in what
+ * the help calls its value: "true|false". */
+static void add_accepted(struct tm_buf *out, const struct tm_option *o, bool is_parameter)
+{
+  for (size_t i = 0; o->values && o->values[i]; i++)
+    tm_buf_printf(out, "%s%s", i > 0 ? " " : "", o->values[i]);
+  if (!is_parameter || !strchr(o->value, '|'))
+    return;
+  for (const char *c = o->value; *c; c++)
+    tm_buf_add_char(out, *c == '|' ? ' ' : *c);
+}
+
+static void add_value(struct tm_buf *out, const struct tm_command *c, const struct tm_option *o,
+                      bool is_parameter)
+{
+  struct tm_buf accepted = TM_BUF_NONE;
+  add_accepted(&accepted, o, is_parameter);
+  tm_buf_printf(out, "    %s%s%s) ", c->name, tm_option_dashes(o), o->name);
+  if (accepted.len > 0)
+    tm_buf_printf(out, "values='%s' ;;\n", accepted.data);
+  else
+    tm_buf_add_str(out, "rest=file options= ;;\n");
+  tm_buf_release(&accepted);
+}
+
 /* case branches: the words that an option accepts; files for any other that takes a value. */
 static void add_values(struct tm_buf *out)
 {
   tm_buf_add_str(out, "  case $command$previous in\n");
   for (size_t i = 0; tm_command_at(i); i++) {
     const struct tm_command *c = tm_command_at(i);
-    for (size_t j = 0; c->summary && j < c->options_len; j++) {
-      const struct tm_option *o = &c->options[j];
-      if (o->kind == TM_OPTION_FLAG)
-        continue;
-      tm_buf_printf(out, "    %s%s%s) ", c->name, tm_option_dashes(o), o->name);
-      if (o->values) {
-        tm_buf_add_str(out, "values='");
-        for (size_t k = 0; o->values[k]; k++)
-          tm_buf_printf(out, "%s%s", k > 0 ? " " : "", o->values[k]);
-        tm_buf_add_str(out, "' ;;\n");
-      } else {
-        tm_buf_add_str(out, "rest=file options= ;;\n");
-      }
-    }
+    struct tm_parameter_options o = options_of(c);
+    for (size_t j = 0; c->summary && j < o.all.len; j++)
+      if (o.all.at[j].kind != TM_OPTION_FLAG)
+        add_value(out, c, &o.all.at[j], j >= o.own_len);
+    tm_parameter_options_release(&o);
   }
   tm_buf_add_str(out, "  esac\n");
 }

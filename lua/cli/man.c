@@ -6,6 +6,9 @@
 #include <tidemill.h>
 
 #include "cli/help.h"
+#include "cli/parameter_options.h"
+
+#define CONFIG TM_TAKES(TM_PARAMETERS_CONFIG) /* said once, below PARAMETERS */
 
 /* Text of ours as roff: a backslash and a dash are escaped, and what begins a line cannot be a request. */
 static void add_text(struct tm_buf *out, const char *s)
@@ -52,11 +55,14 @@ static void add_command(struct tm_buf *out, const struct tm_command *c)
   add_line(out, c->usage);
   tm_buf_add_str(out, ".PP\n");
   add_line(out, c->summary);
-  for (size_t i = 0; i < c->options_len; i++) {
-    add_term(out, tm_option_dashes(&c->options[i]), c->options[i].name, c->options[i].value);
-    add_line(out, c->options[i].help);
+  struct tm_parameter_options o;
+  tm_parameter_options_init(&o, c->options, c->options_len, c->parameters & ~CONFIG, 0);
+  for (size_t i = 0; i < o.all.len; i++) {
+    add_term(out, tm_option_dashes(&o.all.at[i]), o.all.at[i].name, o.all.at[i].value);
+    add_line(out, o.all.at[i].help);
   }
-  if (c->takes_config) {
+  tm_parameter_options_release(&o);
+  if (c->parameters & CONFIG) {
     add_term(out, "--", "PARAMETER", "VALUE");
     add_line(out, "every parameter of ParallelRunConfig (below) but entry_script; "
                   "-N is --mini-batch-size, -j is --process-count-per-node");

@@ -27,7 +27,7 @@ struct map_options {
 
 struct map {
   struct map_options o;
-  struct tm_config_options options;
+  struct tm_parameter_options options;
   struct tm_one_step words;
   struct tm_launch launch;
   int argc;
@@ -43,13 +43,12 @@ struct map {
 #define LAUNCH(field) PLACE(launch.field)
 /* clang-format off */
 static const struct tm_option own[] = {
-  { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
-  TM_LIMIT_OPTIONS(PLACE(step.max_columns), PLACE(step.max_record_size)),
+  { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows; the name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like behind it)" },
   { "entries", TM_OPTION_VALUE, PLACE(step.entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
-  { "partition-format", TM_OPTION_VALUE, PLACE(step.partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
   { "limit", TM_OPTION_VALUE, PLACE(step.limit), "N", NULL, "only the first N items" },
   { "output", TM_OPTION_VALUE, PLACE(step.output), "FILE|-", NULL, "puts the output at FILE when the job is Completed; -: rows to standard output, also to a terminal" },
+  { "output-format", TM_OPTION_VALUE, PLACE(step.format), "text|csv|tsv", tm_output_formats, "how data frames are written: csv and tsv with a header line, text without one and separated by blanks; --append-row-separator and --append-row-header change either; when not given, the name of --output or --append-row-file-name decides" },
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "with --output: a FILE that is there is replaced" },
   { "job-dir", TM_OPTION_VALUE, LAUNCH(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with the newest of this script that is not Completed" },
@@ -74,13 +73,13 @@ const struct tm_command tm_command_map = {
   .summary = "runs an entry script over files, folders, patterns, or paths from standard input",
   .options = own,
   .options_len = TM_COUNT_OF(own),
-  .takes_config = true,
+  .parameters = TM_TAKES_ALL_GROUPS,
   .add_help = add_help,
 };
 
 static void add_help(struct tm_buf *out)
 {
-  struct tm_config_options options;
+  struct tm_parameter_options options;
   tm_buf_add_str(
       out,
       "INPUT: files, folders (all files in them), patterns (quoted, so that the shell leaves "
@@ -94,17 +93,21 @@ static void add_help(struct tm_buf *out)
       "file ('>');\n"
       "'>>', or a pipe into a database, would get these twice.\n"
       "Exit status 141: nobody read the rows any more, and the job was canceled.\n\n"
-      "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n\n");
-  tm_config_options_init(&options, own, TM_COUNT_OF(own), PLACE(step.config));
-  tm_config_options_add_help(out, &options);
-  tm_config_options_release(&options);
+      "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n"
+      "  tidemill map clean.lua 'in/*.csv' --rows --separator ';' --output-format csv "
+      ">out.csv\n\n");
+  tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
+                            PLACE(step.parameters));
+  tm_parameter_options_add_help(out, &options);
+  tm_parameter_options_release(&options);
 }
 
 /* Where the rows go. */
 static int choose_output(struct map *m, struct tm_err *err)
 {
   const char *output = m->o.step.output;
-  const char *action = tm_config_words_last(&m->o.step.config, "output_action");
+  const char *action =
+      tm_parameter_words_last(&m->o.step.parameters, TM_PARAMETERS_CONFIG, "output_action");
   bool is_summary = action && strcmp(action, "summary_only") == 0;
   m->has_file = output && strcmp(output, "-") != 0;
   if (m->o.overwrite && !m->has_file)
@@ -265,8 +268,8 @@ static void release(struct map *m)
   tm_outlet_close(&m->outlet);
   tm_launch_release(&m->launch);
   tm_one_step_release(&m->words);
-  tm_config_words_release(&m->o.step.config);
-  tm_config_options_release(&m->options);
+  tm_parameter_words_release(&m->o.step.parameters);
+  tm_parameter_options_release(&m->options);
   free(m->output);
 }
 
@@ -275,7 +278,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   struct map m = { .argc = argc, .argv = argv };
   struct tm_err err = TM_ERR_NONE;
   int rc, status;
-  tm_config_options_init(&m.options, own, TM_COUNT_OF(own), PLACE(step.config));
+  tm_parameter_options_init(&m.options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
+                            PLACE(step.parameters));
   rc = read_all(&m, cli, &err);
   bool is_usage = rc == TM_EUSAGE;
   if (rc >= 0)

@@ -13,6 +13,8 @@
 #define NAME_LONGEST  32 /* of a step (plan/params.h) */
 #define NAME_SHORTEST 3
 
+const char *const tm_output_formats[] = { "text", "csv", "tsv", NULL };
+
 char *tm_one_step_name(const char *script)
 {
   struct tm_buf name = TM_BUF_NONE;
@@ -70,21 +72,38 @@ static int check_inputs(struct tm_one_step *s, struct tm_err *err)
   return 0;
 }
 
+/* An option of inputs that are not these. */
+static int check_group(const struct tm_one_step_options *given, enum tm_parameter_group group,
+                       bool is_right, const char *goes_with, struct tm_err *err)
+{
+  char *name = is_right ? NULL : tm_parameter_words_first(&given->parameters, group);
+  int rc = name ? tm_err_set(err, TM_EUSAGE, "'--%s' goes with %s", name, goes_with) : 0;
+  free(name);
+  return rc;
+}
+
 static int check_options(const struct tm_one_step *s, const struct tm_one_step_options *given,
                          struct tm_err *err)
 {
   if (given->has_rows && s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'--rows' goes with files, folders and patterns: '-' is a list of files");
-  if ((given->max_columns || given->max_record_size) && !given->has_rows)
-    return tm_err_set(err, TM_EUSAGE, "'--%s' goes with --rows: it is a limit of tables",
-                      given->max_columns ? "max-columns" : "max-record-size");
   if (given->entries && (s->has_stdin || given->has_rows))
     return tm_err_set(err, TM_EUSAGE,
                       "'--entries' goes with archives as inputs: files, folders and patterns");
   if (given->is_null_separated && !s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'-0' goes with '-': NUL between the paths of standard input");
+  if (check_group(given, TM_PARAMETERS_TABLES, given->has_rows,
+                  "--rows: it says how tables are read", err) < 0 ||
+      check_group(given, TM_PARAMETERS_ARCHIVES, given->entries,
+                  "--entries: it says how archives are read", err) < 0)
+    return err->code;
+  if (s->has_stdin &&
+      tm_parameter_words_last(&given->parameters, TM_PARAMETERS_FILES, "on_unreadable"))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--on-unreadable' goes with files, folders and patterns: the paths of "
+                      "standard input are not looked at");
   int64_t limit;
   if (given->limit && (!tm_text_int(given->limit, &limit) || limit < 1))
     return tm_err_set(err, TM_EUSAGE, "'--limit' is \"%s\"; accepted: an integer from 1 on",
@@ -104,7 +123,7 @@ static int check_entry(const struct tm_one_step *s, struct tm_err *err)
   return 0;
 }
 
-int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,
+int tm_one_step_read(struct tm_one_step *s, const struct tm_parameter_options *options, int argc,
                      char **argv, void *out, const struct tm_one_step_options *given,
                      struct tm_err *err)
 {
@@ -119,18 +138,51 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *opti
 
 /* Building. */
 
-static bool ends_in(const char *name, const char *end)
+static int set_parameter(void *data, const char *name, const char *value, struct tm_err *err)
 {
-  size_t n = strlen(name), m = strlen(end);
-  return n > m && strcmp(name + n - m, end) == 0;
+  return tidemill_pipeline_set(data, name, value, err);
 }
 
-/* The file in the job is named as the one that was asked for where that says of which kind it is; what is set then goes before. */
-static int name_output(struct tidemill_pipeline *p, const char *output, struct tm_err *err)
+static int set_input(void *data, const char *name, const char *value, struct tm_err *err)
 {
-  if (!output || !(ends_in(output, ".csv") || ends_in(output, ".tsv")))
-    return 0;
-  return tidemill_pipeline_set(p, "append_row_file_name", tm_path_base(output), err);
+  return tidemill_pipeline_set_input(data, name, value, err);
+}
+
+/* How data frames are written: as --output-format says, else as the ending of --output does, which the file in the job then
+ * has, too. Parameters that are given by their own names are set later, and so go first. */
+static int set_form(struct tidemill_pipeline *p, const struct tm_one_step_options *given,
+                    struct tm_err *err)
+{
+  const char *output = given->output, *format = given->format;
+  bool has_form =
+      output && (tm_path_has_ending(output, ".csv") || tm_path_has_ending(output, ".tsv"));
+  int rc =
+      has_form ? tidemill_pipeline_set(p, "append_row_file_name", tm_path_base(output), err) : 0;
+  if (rc < 0 || !format)
+    return rc;
+  bool is_text = strcmp(format, "text") == 0;
+  const char *separator = is_text ? " " : strcmp(format, "tsv") == 0 ? "\\t" : ",";
+  rc = tidemill_pipeline_set(p, "append_row_separator", separator, err);
+  return rc < 0 ? rc
+                : tidemill_pipeline_set(p, "append_row_header", is_text ? "false" : "true", err);
+}
+
+static int set_input_options(struct tidemill_pipeline *p, const struct tm_one_step_options *given,
+                             struct tm_err *err)
+{
+  const char *const own[][2] = {
+    { "entries", given->entries },
+    { "null_separated", given->is_null_separated ? "true" : NULL },
+    { "limit", given->limit },
+  };
+  int rc = 0;
+  for (size_t i = 0; i < TM_COUNT_OF(own) && rc >= 0; i++)
+    if (own[i][1])
+      rc = tidemill_pipeline_set_input(p, own[i][0], own[i][1], err);
+  for (int group = 0; group < TM_PARAMETERS_CONFIG && rc >= 0; group++)
+    rc = tm_parameter_words_each(&given->parameters, (enum tm_parameter_group)group, set_input, p,
+                                 err);
+  return rc;
 }
 
 static int add_input(struct tidemill_pipeline *p, const struct tm_one_step *s,
@@ -141,20 +193,9 @@ static int add_input(struct tidemill_pipeline *p, const struct tm_one_step *s,
            : given->entries ? tidemill_pipeline_add_archives(p, first, NULL, err)
            : s->has_stdin   ? tidemill_pipeline_add_manifest(p, first, NULL, err)
                             : tidemill_pipeline_add_files(p, first, NULL, err);
-  const char *const options[][2] = {
-    { "entries", given->entries },
-    { "partition_format", given->partition_format },
-    { "null_separated", given->is_null_separated ? "true" : NULL },
-    { "limit", given->limit },
-    { "max_columns", given->max_columns },
-    { "max_record_size", given->max_record_size },
-  };
   for (size_t i = 2; i < s->words.len && rc >= 0; i++)
     rc = tidemill_pipeline_add_path(p, s->words.at[i], err);
-  for (size_t i = 0; i < TM_COUNT_OF(options) && rc >= 0; i++)
-    if (options[i][1])
-      rc = tidemill_pipeline_set_input(p, options[i][0], options[i][1], err);
-  return rc;
+  return rc < 0 ? rc : set_input_options(p, given, err);
 }
 
 static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
@@ -168,9 +209,9 @@ static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
   if (rc == 0) /* who types a command wants it run */
     rc = tidemill_pipeline_set(p, "allow_reuse", "false", err);
   if (rc == 0)
-    rc = name_output(p, given->output, err);
+    rc = set_form(p, given, err);
   if (rc == 0)
-    rc = tm_config_words_set(&given->config, p, err);
+    rc = tm_parameter_words_each(&given->parameters, TM_PARAMETERS_CONFIG, set_parameter, p, err);
   if (rc == 0)
     rc = add_input(p, s, given, err);
   for (size_t i = 0; i < s->arguments_len && rc == 0; i++)

@@ -7,32 +7,21 @@
 
 #include <tidemill.h>
 
-#include "cli/config_options.h"
+#include "cli/parameter_options.h"
 
 /* A member of the caller's struct of options. */
 struct tm_one_step_options {
-  struct tm_config_words config;
-  const char *limit; /* --limit N */
-  const char *partition_format;
+  struct tm_parameter_words parameters;
+  const char *limit;   /* --limit N */
   bool has_rows;       /* --rows: the inputs are tables */
   const char *entries; /* --entries: the inputs are archives; a pattern of their entries, or NULL */
   const char *output;  /* --output FILE: its ending says how data frames are written; or NULL */
-  bool is_null_separated;                    /* -0 */
-  const char *max_columns, *max_record_size; /* of tables */
+  const char *format;  /* --output-format; or NULL */
+  bool is_null_separated; /* -0 */
 };
 
-/* Their rows in a table of options, `place` being their offset. For `head` as well. */
-#define TM_LIMIT_OPTIONS(max_columns_place, max_record_size_place)                                 \
-  { "max-columns",                                                                                 \
-    TM_OPTION_VALUE,                                                                               \
-    max_columns_place,                                                                             \
-    "N",                                                                                           \
-    NULL,                                                                                          \
-    "a table with more columns is refused; 65536 when not given" },                                \
-  {                                                                                                \
-    "max-record-size", TM_OPTION_VALUE, max_record_size_place, "SIZE", NULL,                       \
-        "a longer header, row or line of a table is refused; 64MB when not given"                  \
-  }
+/* What --output-format accepts, NULL-ended. */
+extern const char *const tm_output_formats[];
 
 struct tm_one_step {
   struct tm_words words; /* ENTRY.lua INPUT... */
@@ -42,7 +31,7 @@ struct tm_one_step {
 };
 
 /* Reads argv[1..] with `options`, whose struct is `out` and holds `given`. TM_EUSAGE. */
-int tm_one_step_read(struct tm_one_step *s, const struct tm_config_options *options, int argc,
+int tm_one_step_read(struct tm_one_step *s, const struct tm_parameter_options *options, int argc,
                      char **argv, void *out, const struct tm_one_step_options *given,
                      struct tm_err *err);
 /* The pipeline, checked, its script compiled. TM_EUSAGE, TM_ESCRIPT. */

@@ -19,7 +19,7 @@
 struct
 try {
   struct tm_one_step_options o;
-  struct tm_config_options options;
+  struct tm_parameter_options options;
   struct tm_one_step step;
   struct tidemill_runtime *rt;
   struct tidemill_pipeline *pipeline;
@@ -30,11 +30,10 @@ try {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
-  { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, .csv, .tsv or .jsonl (also .gz), and run() gets their rows" },
-  TM_LIMIT_OPTIONS(PLACE(max_columns), PLACE(max_record_size)),
+  { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows; the name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like behind it)" },
   { "entries", TM_OPTION_VALUE, PLACE(entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
-  { "partition-format", TM_OPTION_VALUE, PLACE(partition_format), "FORMAT", NULL, "columns in the end of each path, as {store}/{date:yyyy/MM/dd}/*.csv" },
   { "limit", TM_OPTION_VALUE, PLACE(limit), "N", NULL, "only the first N items" },
+  { "output-format", TM_OPTION_VALUE, PLACE(format), "text|csv|tsv", tm_output_formats, "how data frames are written: csv and tsv with a header line, text without one and separated by blanks; --append-row-separator and --append-row-header change either; when not given, the name of --append-row-file-name decides" },
 };
 /* clang-format on */
 
@@ -48,13 +47,13 @@ const struct tm_command tm_command_try = {
   .summary = "runs an entry script over the first mini-batch, in this process",
   .options = own,
   .options_len = TM_COUNT_OF(own),
-  .takes_config = true,
+  .parameters = TM_TAKES_ALL_GROUPS,
   .add_help = add_help,
 };
 
 static void add_help(struct tm_buf *out)
 {
-  struct tm_config_options options;
+  struct tm_parameter_options options;
   tm_buf_add_str(
       out,
       "Words are those of map. The rows go to standard output, an error and its stack, and what "
@@ -63,9 +62,10 @@ static void add_help(struct tm_buf *out)
       "temp_dir are fresh\nfolders, and no job is made. Ctrl-C shows where the script is, and ends "
       "it.\nExit status 1: "
       "the script failed; 130: it was interrupted.\n\n");
-  tm_config_options_init(&options, own, TM_COUNT_OF(own), PLACE(config));
-  tm_config_options_add_help(out, &options);
-  tm_config_options_release(&options);
+  tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
+                            PLACE(parameters));
+  tm_parameter_options_add_help(out, &options);
+  tm_parameter_options_release(&options);
 }
 
 /* The script is there, and the first mini-batch of its input. */
@@ -100,8 +100,8 @@ static void release(struct try *t)
   tidemill_pipeline_free(t->pipeline);
   tidemill_runtime_close(t->rt, NULL);
   tm_one_step_release(&t->step);
-  tm_config_words_release(&t->o.config);
-  tm_config_options_release(&t->options);
+  tm_parameter_words_release(&t->o.parameters);
+  tm_parameter_options_release(&t->options);
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
@@ -109,7 +109,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   struct try t = { 0 };
   struct tm_err err = TM_ERR_NONE;
   int status;
-  tm_config_options_init(&t.options, own, TM_COUNT_OF(own), PLACE(config));
+  tm_parameter_options_init(&t.options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
+                            PLACE(parameters));
   int rc = tm_one_step_read(&t.step, &t.options, argc, argv, &t.o, &t.o, &err);
   if (rc >= 0)
     rc = tm_cli_open_runtime(cli, &t.rt, &err);

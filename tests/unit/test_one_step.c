@@ -44,8 +44,18 @@ static void any_script_makes_a_name(void **state)
 
 struct given {
   const char *overwritten;
-  struct tm_config_words config;
+  struct tm_parameter_words parameters;
 };
+
+static int set(void *data, const char *name, const char *value, struct tm_err *err)
+{
+  return tidemill_pipeline_set(data, name, value, err);
+}
+
+static int set_input(void *data, const char *name, const char *value, struct tm_err *err)
+{
+  return tidemill_pipeline_set_input(data, name, value, err);
+}
 
 /* The words of the error, or NULL: then *out is what they have set, the pipeline's. */
 static const char *read_words(const char *const *words, struct tidemill_pipeline *p,
@@ -54,20 +64,23 @@ static const char *read_words(const char *const *words, struct tidemill_pipeline
   static const struct tm_option own[] = {
     { "description", TM_OPTION_VALUE, offsetof(struct given, overwritten), "TEXT", NULL, "mine" },
   };
-  struct tm_config_options options;
+  struct tm_parameter_options options;
   struct given *g = calloc(1, sizeof(*g));
   struct tm_words rest = { 0 };
   char *argv[16] = { "map" };
   int argc = 1;
   for (; words[argc - 1]; argc++)
     argv[argc] = (char *)words[argc - 1];
-  tm_config_options_init(&options, own, 1, offsetof(struct given, config));
+  tm_parameter_options_init(&options, own, 1, TM_TAKES_ALL_GROUPS,
+                            offsetof(struct given, parameters));
   int rc = tm_options_read(options.all.at, options.all.len, argc, argv, g, &rest, err);
   if (rc == 0)
-    rc = tm_config_words_set(&g->config, p, err);
+    rc = tm_parameter_words_each(&g->parameters, TM_PARAMETERS_CONFIG, set, p, err);
+  for (int group = 0; rc == 0 && group < TM_PARAMETERS_CONFIG; group++)
+    rc = tm_parameter_words_each(&g->parameters, (enum tm_parameter_group)group, set_input, p, err);
   *out = tm_json_get(tm_json_get(p->tree, "steps")->list.at[0], "parallel_run_config");
-  tm_config_options_release(&options);
-  tm_config_words_release(&g->config);
+  tm_parameter_options_release(&options);
+  tm_parameter_words_release(&g->parameters);
   TM_ARRAY_RELEASE(&rest);
   free(g);
   return rc == 0 ? NULL : err->text;
@@ -129,12 +142,80 @@ static void refusals_name_the_option(void **state)
   end(p, rt);
 }
 
+/* The options of the input that was added last. */
+static struct tm_json *input_options(struct tidemill_pipeline *p)
+{
+  struct tm_json *inputs = tm_json_get(tm_json_get(p->tree, "steps")->list.at[0], "inputs");
+  return tm_json_get(inputs->list.at[inputs->list.len - 1], "options");
+}
+
+static void options_of_tables_are_options(void **state)
+{
+  struct tm_json *v;
+  struct tm_err err = TM_ERR_NONE;
+  struct tidemill_runtime *rt;
+  struct tidemill_pipeline *p = begin(&rt);
+  assert_int_equal(tidemill_pipeline_add_table(p, "x.CSV", NULL, NULL), 0);
+  assert_null(READ("--separator", ";", "--support_multi_line=true", "--max-columns", "5",
+                   "--set-column-types", "a=long,b=c=string", "--set-column-types", "d=bool"));
+  v = input_options(p);
+  assert_string_equal(tm_json_str(v, "separator", ""), ";");
+  assert_true(tm_json_bool(v, "support_multi_line", false));
+  assert_string_equal(tm_json_str(v, "max_columns", ""), "5");
+  const struct tm_json *types = tm_json_get(v, "set_column_types");
+  assert_int_equal(types->list.len, 3);
+  assert_string_equal(tm_json_str(types, "b=c", ""), "string");
+  assert_null(READ("--set-column-types", "{\"d\": {\"type\": \"datetime\"}}"));
+  assert_int_equal(tm_json_get(input_options(p), "set_column_types")->list.len, 1);
+  assert_string_equal(READ("--header", "yes"),
+                      "'--header' is \"yes\"; accepted: true, \"all_files_same\", "
+                      "\"from_first_file\", false, \"none\" or \"all_files_different\"");
+  assert_non_null(strstr(READ("--set-column-types", "a"),
+                         "'--set-column-types' is \"a\"; accepted: "
+                         "NAME=TYPE,... with the types bool"));
+  assert_non_null(strstr(READ("--set-column-types", "a=lng"), "is \"a=lng\"; accepted: NAME=TYPE"));
+  assert_string_equal(READ("--columns", "a"), "'--columns' goes with JSON lines, and 'x.CSV' is "
+                                              "read as CSV, as its name says");
+  end(p, rt);
+}
+
+/* A parameter that no command takes would be one that messages name and users cannot set. */
+static void every_parameter_of_inputs_is_an_option(void **state)
+{
+  static const char *const constructors[] = {
+    "Dataset.File.from_files",
+    "Dataset.File.from_archives",
+    "Dataset.Tabular.from_delimited_files",
+    "Dataset.Tabular.from_json_lines_files",
+    "ParallelRunConfig",
+  };
+  struct tm_parameter_options o;
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
+  tm_parameter_options_init(&o, NULL, 0, TM_TAKES_ALL_GROUPS, 0);
+  for (size_t c = 0; c < TM_COUNT_OF(constructors); c++)
+    for (size_t i = 0; tidemill_parameter(constructors[c], i, &p); i++) {
+      size_t found = 0;
+      for (size_t k = 0; k < o.all.len; k++) {
+        char *name = tm_xstrdup(o.all.at[k].name);
+        for (char *at = name; (at = strchr(at, '-'));)
+          *at = '_';
+        found += strcmp(name, p.name) == 0;
+        free(name);
+      }
+      if (found != (strcmp(p.name, "entry_script") != 0))
+        fail_msg("%s: %zu options are '%s'", constructors[c], found, p.name);
+    }
+  tm_parameter_options_release(&o);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_script_makes_a_name),
     cmocka_unit_test(parameters_are_options),
     cmocka_unit_test(refusals_name_the_option),
+    cmocka_unit_test(options_of_tables_are_options),
+    cmocka_unit_test(every_parameter_of_inputs_is_an_option),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

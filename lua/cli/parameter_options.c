@@ -1,0 +1,266 @@
+/* parameter_options.c - see parameter_options.h.
+ *
+ * A word of the command line is text. It is checked where the definition is built, by the table of parameters; a refusal
+ * there names the option as the user wrote it.
+ */
+#include "cli/parameter_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct constructor {
+  const char *name;
+  const char *label; /* goes before the help of what the others of the group do not have */
+};
+
+static const struct group {
+  const char *heading;
+  struct constructor constructors[2];
+  size_t len;
+} groups[TM_PARAMETER_GROUPS] = {
+  [TM_PARAMETERS_FILES] = { "Inputs, as of Dataset.File.from_files:",
+                            { { "Dataset.File.from_files", "" } },
+                            1 },
+  [TM_PARAMETERS_TABLES] = { "Tables (map and try: with --rows), as of "
+                             "Dataset.Tabular.from_delimited_files and\nfrom_json_lines_files. "
+                             "Where a message says encoding = \"latin1\", give --encoding "
+                             "latin1:",
+                             { { "Dataset.Tabular.from_delimited_files", "CSV: " },
+                               { "Dataset.Tabular.from_json_lines_files", "JSON lines: " } },
+                             2 },
+  [TM_PARAMETERS_ARCHIVES] = { "Archives (with --entries), as of Dataset.File.from_archives:",
+                               { { "Dataset.File.from_archives", "" } },
+                               1 },
+  [TM_PARAMETERS_CONFIG] = { "Parameters, as of ParallelRunConfig:",
+                             { { "ParallelRunConfig", "" } },
+                             1 },
+};
+
+/* Parameters of a group. */
+
+static bool has_parameter(const char *constructor, const char *name)
+{
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
+  for (size_t i = 0; tidemill_parameter(constructor, i, &p); i++)
+    if (strcmp(p.name, name) == 0)
+      return true;
+  return false;
+}
+
+static bool is_before(const struct group *g, size_t constructor, const char *name)
+{
+  for (size_t i = 0; i < constructor; i++)
+    if (has_parameter(g->constructors[i].name, name))
+      return true;
+  return false;
+}
+
+/* The same, and the constructor that it comes from. */
+static bool find_parameter(enum tm_parameter_group group, size_t i, struct tidemill_parameter *out,
+                           size_t *constructor)
+{
+  const struct group *g = &groups[group];
+  size_t n = 0;
+  for (size_t c = 0; c < g->len && i < TM_PARAMETERS_MAX; c++) {
+    *out = (struct tidemill_parameter)TIDEMILL_PARAMETER_INIT;
+    for (size_t k = 0; tidemill_parameter(g->constructors[c].name, k, out); k++)
+      if (!is_before(g, c, out->name) && n++ == i) {
+        *constructor = c;
+        return true;
+      }
+  }
+  return false;
+}
+
+bool tm_parameter_of_group(enum tm_parameter_group group, size_t i, struct tidemill_parameter *out)
+{
+  size_t constructor;
+  return find_parameter(group, i, out, &constructor);
+}
+
+/* Options. */
+
+static const char *value_name(const struct tidemill_parameter *p)
+{
+  switch (p->type) {
+  case TIDEMILL_PARAMETER_INTEGER: return "N";
+  case TIDEMILL_PARAMETER_SECONDS: return "SECONDS";
+  case TIDEMILL_PARAMETER_SIZE:
+  case TIDEMILL_PARAMETER_AMOUNT: return "SIZE";
+  case TIDEMILL_PARAMETER_NAMES: return "NAME,...";
+  case TIDEMILL_PARAMETER_TYPES: return "NAME=TYPE,...";
+  case TIDEMILL_PARAMETER_CHOICE: return p->choices;
+  case TIDEMILL_PARAMETER_PATH: return "PATH";
+  case TIDEMILL_PARAMETER_FILE_NAME: return "NAME";
+  case TIDEMILL_PARAMETER_CHARACTER: return "CHARACTER";
+  case TIDEMILL_PARAMETER_BOOL: return "true|false";
+  case TIDEMILL_PARAMETER_VARIABLES: return "NAME=VALUE";
+  default: return "TEXT";
+  }
+}
+
+/* "run_max_try" as "run-max-try". To be freed. */
+static char *dashed(const char *name)
+{
+  char *text = tm_xstrdup(name);
+  for (char *at = text; (at = strchr(at, '_'));)
+    *at = '-';
+  return text;
+}
+
+static char *keep(struct tm_parameter_options *o, char *text)
+{
+  *TM_ARRAY_ADD(&o->texts) = text;
+  return text;
+}
+
+static const char *help_of(struct tm_parameter_options *o, enum tm_parameter_group group,
+                           size_t constructor, const struct tidemill_parameter *p)
+{
+  const struct group *g = &groups[group];
+  bool have_all = true;
+  for (size_t i = 0; i < g->len; i++)
+    have_all = have_all && has_parameter(g->constructors[i].name, p->name);
+  const char *label = have_all ? "" : g->constructors[constructor].label;
+  return keep(o, p->default_value
+                     ? tm_xprintf("%s%s (default: %s)", label, p->help, p->default_value)
+                     : tm_xprintf("%s%s", label, p->help));
+}
+
+static bool is_known(const struct tm_parameter_options *o, const char *name)
+{
+  for (size_t i = 0; i < o->all.len; i++)
+    if (strcmp(o->all.at[i].name, name) == 0)
+      return true;
+  return false;
+}
+
+static void add_option(struct tm_parameter_options *o, const struct tidemill_parameter *p,
+                       const char *name, size_t place, const char *help)
+{
+  if (strcmp(p->name, "entry_script") == 0 || is_known(o, name))
+    return;
+  *TM_ARRAY_ADD(&o->all) = (struct tm_option) {
+    .name = name, .kind = TM_OPTION_LIST, .place = place, .value = value_name(p), .help = help
+  };
+}
+
+/* Short options stand before the long ones that they are. */
+static void add_letters(struct tm_parameter_options *o, enum tm_parameter_group group, size_t place)
+{
+  static const struct {
+    const char *letter, *name, *help;
+  } letters[] = {
+    { "N", "mini_batch_size", "--mini-batch-size" },
+    { "j", "process_count_per_node", "--process-count-per-node" },
+  };
+  struct tidemill_parameter p;
+  for (size_t i = 0; tm_parameter_of_group(group, i, &p); i++)
+    for (size_t k = 0; k < TM_COUNT_OF(letters); k++)
+      if (strcmp(p.name, letters[k].name) == 0)
+        add_option(o, &p, letters[k].letter, place + i * sizeof(struct tm_words), letters[k].help);
+}
+
+static void add_group(struct tm_parameter_options *o, enum tm_parameter_group group, size_t place)
+{
+  struct tidemill_parameter p;
+  size_t constructor;
+  add_letters(o, group, place);
+  for (size_t i = 0; find_parameter(group, i, &p, &constructor); i++)
+    add_option(o, &p, keep(o, dashed(p.name)), place + i * sizeof(struct tm_words),
+               help_of(o, group, constructor, &p));
+}
+
+void tm_parameter_options_init(struct tm_parameter_options *o, const struct tm_option *own,
+                               size_t own_len, unsigned taken, size_t place)
+{
+  *o = (struct tm_parameter_options) { .own_len = own_len };
+  for (size_t i = 0; i < own_len; i++)
+    *TM_ARRAY_ADD(&o->all) = own[i];
+  for (int group = 0; group < TM_PARAMETER_GROUPS; group++) {
+    if (taken & TM_TAKES(group))
+      add_group(o, (enum tm_parameter_group)group,
+                place + (size_t)group * TM_PARAMETERS_MAX * sizeof(struct tm_words));
+    o->ends[group] = o->all.len;
+  }
+}
+
+void tm_parameter_options_release(struct tm_parameter_options *o)
+{
+  for (size_t i = 0; i < o->texts.len; i++)
+    free(o->texts.at[i]);
+  TM_ARRAY_RELEASE(&o->texts);
+  TM_ARRAY_RELEASE(&o->all);
+}
+
+void tm_parameter_options_add_help(struct tm_buf *out, const struct tm_parameter_options *o)
+{
+  size_t at = o->own_len;
+  tm_options_add_help(out, o->all.at, o->own_len);
+  for (int group = 0; group < TM_PARAMETER_GROUPS; group++) {
+    if (o->ends[group] > at)
+      tm_buf_printf(out, "\n%s\n", groups[group].heading);
+    tm_options_add_help(out, o->all.at + at, o->ends[group] - at);
+    at = o->ends[group];
+  }
+}
+
+/* What was given. */
+
+static bool is_list(const struct tidemill_parameter *p)
+{
+  return p->type == TIDEMILL_PARAMETER_NAMES || p->type == TIDEMILL_PARAMETER_TYPES;
+}
+
+int tm_parameter_words_each(const struct tm_parameter_words *given, enum tm_parameter_group group,
+                            int (*set)(void *data, const char *name, const char *value,
+                                       struct tm_err *err),
+                            void *data, struct tm_err *err)
+{
+  struct tidemill_parameter p;
+  struct tm_buf list = TM_BUF_NONE;
+  int rc = 0;
+  for (size_t i = 0; rc >= 0 && tm_parameter_of_group(group, i, &p); i++) {
+    const struct tm_words *words = &given->at[group][i];
+    bool is_each = p.type == TIDEMILL_PARAMETER_VARIABLES;
+    tm_buf_clear(&list);
+    for (size_t k = 0; is_list(&p) && k < words->len; k++)
+      tm_buf_printf(&list, "%s%s", k > 0 ? "," : "", words->at[k]);
+    if (is_list(&p) && words->len > 0)
+      rc = set(data, p.name, tm_buf_str(&list), err);
+    for (size_t k = 0; !is_list(&p) && rc >= 0 && k < words->len; k++)
+      if (is_each || k + 1 == words->len)
+        rc = set(data, p.name, words->at[k], err);
+  }
+  tm_buf_release(&list);
+  return rc;
+}
+
+const char *tm_parameter_words_last(const struct tm_parameter_words *given,
+                                    enum tm_parameter_group group, const char *name)
+{
+  struct tidemill_parameter p;
+  for (size_t i = 0; tm_parameter_of_group(group, i, &p); i++)
+    if (strcmp(p.name, name) == 0 && given->at[group][i].len > 0)
+      return given->at[group][i].at[given->at[group][i].len - 1];
+  return NULL;
+}
+
+char *tm_parameter_words_first(const struct tm_parameter_words *given,
+                               enum tm_parameter_group group)
+{
+  struct tidemill_parameter p;
+  for (size_t i = 0; tm_parameter_of_group(group, i, &p); i++)
+    if (given->at[group][i].len > 0)
+      return dashed(p.name);
+  return NULL;
+}
+
+void tm_parameter_words_release(struct tm_parameter_words *given)
+{
+  for (size_t group = 0; group < TM_PARAMETER_GROUPS; group++)
+    for (size_t i = 0; i < TM_PARAMETERS_MAX; i++)
+      TM_ARRAY_RELEASE(&given->at[group][i]);
+}

@@ -1,0 +1,189 @@
+-- Tables from a shell: the options of `map --rows`, `try --rows` and `head`, and the form of rows that map writes.
+local job = require "support.job"
+
+local ECHO = [[function run(df)
+  local rows = {}
+  for row in df:rows() do
+    local cells = {}
+    for i, name in ipairs(df.columns) do
+      local value = row[name]
+      cells[i] = name .. "=" .. (value == nil and "null" or ("%q"):format(tostring(value)))
+    end
+    rows[#rows + 1] = table.concat(cells, " ")
+  end
+  return rows
+end]]
+
+local function with(words, more)
+  local all = {}
+  for _, word in ipairs(words) do all[#all + 1] = word end
+  for _, word in ipairs(more) do all[#all + 1] = word end
+  return all
+end
+
+local function lines(text)
+  local found = {}
+  for line in text:gmatch "[^\n]+" do found[#found + 1] = line end
+  return found
+end
+
+-- What the file holds, the options, the first row as ECHO writes it, and as head does.
+local FORMS = {
+  { "a;b\n1;x\n", { "--separator", ";" }, [[a="1" b="x"]], "1, x" },
+  { "1|x\n", { "--separator=|", "--header", "none" }, [[Column1="1" Column2="x"]], "1, x" },
+  { "a\tb\n1\tx\n", { "--separator", "\\t" }, [[a="1" b="x"]], "1, x" },
+  { "a\ncaf\xe9\n", { "--encoding", "latin1" }, [[a="café"]], "café" },
+  { "\255\254a\0\n\0007\0\n\0", { "--encoding", "utf16" }, [[a="7"]], "7" },
+  { "a,b\n\"x\ny\",2\n", { "--support-multi-line", "true" }, "a=\"x\\\ny\" b=\"2\"" },
+  { "a,b\n,2\n", { "--empty-as-string", "true" }, [[a="" b="2"]] },
+  { "a,b\n,2\n", {}, [[a=null b="2"]] },
+  { "a,b\n1\n2,3\n", { "--on-ragged", "drop" }, [[a="2" b="3"]], "2, 3" },
+  { "id\n7\n", { "--infer_column_types", "false" }, [[id="7"]], "7", "id string" },
+  { "id,n\n7,1.50\n", { "--set-column-types", "id=double,n=string" }, [[id="7" n="1.50"]], "7, 1.50",
+    "id double, n string" },
+  { "day\n31.01.2026\n", { "--set-column-types", '{"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}}' },
+    nil, "2026-01-31T00:00:00Z", "day datetime" },
+  { '{"a": 1}\n{"a": 2, "b": 3}\n', { "--columns", "c" }, [[a="1" b=null c=null]], "1, null, null",
+    nil, "x.JSONL" },
+  { 'no\n{"a": 1}\n', { "--invalid-lines", "drop" }, [[a="1"]], "1", nil, "x.ndjson" },
+}
+
+describe("the options of a table", function()
+  after_each(job.check_end)
+
+  it("are the same for map, try and head", function()
+    for _, form in ipairs(FORMS) do
+      local t = job.case()
+      local name = form[6] or "x.csv"
+      t:write(name, form[1])
+      t:script(form[3] and ECHO or "function run(df) return { df.types.day } end")
+      t:write("multi.lua", [[function run(df) return { (df.c.a[1]:gsub("\n", "|")) } end]])
+      local is_multi = form[3] and form[3]:find "\n"
+      local script, want = is_multi and "multi.lua" or "score.lua", is_multi and "x|y" or form[3] or "datetime"
+      local r = t:run(with({ "map", "--rows", script, name, "--progress", "none" }, form[2]))
+      t:expect(r, 0)
+      assert.equal(want, lines(r.out)[1])
+      r = t:run(with({ "try", "--rows", script, name }, form[2]))
+      t:expect(r, 0)
+      assert.equal(want, lines(r.out)[1])
+      r = t:run(with({ "head", name }, form[2]))
+      t:expect(r, 0)
+      if form[4] then assert.equal("rows:    " .. form[4], lines(r.out)[2]) end
+      if form[5] then assert.equal("columns: " .. form[5], lines(r.out)[1]) end
+    end
+  end)
+
+  it("are named in refusals as they are written", function()
+    local t = job.case()
+    t:write("x.csv", "a\n1\n")
+    t:write("x.jsonl", '{"a": 1}\n')
+    t:script(ECHO)
+    local function refused(words, pattern)
+      for _, command in ipairs { { "map", "--rows", "score.lua" }, { "try", "--rows", "score.lua" }, { "head" } } do
+        local r = t:run(with(command, words))
+        t:expect(r, 2)
+        assert.truthy(r.err:find(pattern, 1, true), r.err)
+        assert.equal("", r.out)
+      end
+      assert.is_false(t:has "workspace")
+    end
+    refused({ "x.csv", "--header", "yes" }, [['--header' is "yes"; accepted: ]])
+    refused({ "x.csv", "--separator", ";;" }, [['--separator' is ";;"; accepted: one character]])
+    refused({ "x.csv", "--max-columns", "0" }, [['--max-columns' is "0"; accepted: an integer from 1]])
+    refused({ "x.csv", "--set-column-types", "a=lng" }, [['--set-column-types' is "a=lng"; accepted: NAME=TYPE,...]])
+    refused({ "x.csv", "--columns", "a" }, "'--columns' goes with JSON lines, and 'x.csv' is read as CSV")
+    refused({ "x.jsonl", "--header", "none" }, "'--header' goes with CSV, and 'x.jsonl' is read as JSON lines")
+    refused({ "x.csv", "--suport-multi-line", "true" }, "did you mean '--support-multi-line'?")
+    local missing = t:run { "head", "x.csv", "--set-column-types", "b=long" }
+    t:expect(missing, 2)
+    assert.truthy(missing.err:find("set_column_types: there is no column 'b'; did you mean 'a'?", 1, true), missing.err)
+    for _, words in ipairs { { "--separator", ";" }, { "--columns", "a" }, { "--on-misfit", "error" } } do
+      local r = t:run(with({ "map", "score.lua", "x.csv" }, words))
+      t:expect(r, 2)
+      assert.truthy(r.err:find("'" .. words[1] .. "' goes with --rows: it says how tables are read", 1, true), r.err)
+    end
+    local r = t:run { "map", "score.lua", "x.csv", "--max-ratio", "5" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("'--max-ratio' goes with --entries", 1, true), r.err)
+    r = t:run { "map", "score.lua", "-", "--on-unreadable", "skip" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("'--on-unreadable' goes with files, folders and patterns", 1, true), r.err)
+  end)
+
+  it("are in the help and the completion of each command", function()
+    local t = job.case()
+    local bash = t:run { "help", "--completion", "bash" }
+    t:expect(bash, 0)
+    for _, command in ipairs { "map", "try", "head" } do
+      local help = t:run { "help", command }
+      t:expect(help, 0)
+      local completed = bash.out:match("    " .. command .. "%) options='([^']*)'")
+      for _, name in ipairs { "separator", "header", "encoding", "support-multi-line", "set-column-types", "columns",
+                              "on-ragged", "partition-format" } do
+        assert.truthy(help.out:find("\n  --" .. name .. " ", 1, true), name)
+        assert.truthy((" " .. completed .. " "):find(" --" .. name .. " ", 1, true), name)
+      end
+      assert.truthy(bash.out:find(command .. "--on-ragged) values='null drop error' ;;", 1, true))
+    end
+  end)
+end)
+
+describe("data frames that map writes", function()
+  after_each(job.check_end)
+
+  it("go to a pipe as CSV when that is asked for, with the header once", function()
+    local t = job.case()
+    t:write("x.csv", "id,text\n1,\"a,b\"\n2,c d\n")
+    t:script "function run(df) return df end"
+    local function out(words)
+      local r = t:run(with({ "map", "--rows", "score.lua", "x.csv", "-N", "1rows", "-j", "1", "--progress", "none" },
+                           words))
+      t:expect(r, 0)
+      return r.out
+    end
+    assert.equal("id,text\n1,\"a,b\"\n2,c d\n", out { "--output-format", "csv" })
+    assert.equal("id\ttext\n1\ta,b\n2\tc d\n", out { "--output-format", "tsv" })
+    assert.equal("1 a,b\n2 \"c d\"\n", out { "--output-format", "text" })
+    assert.equal("1 a,b\n2 \"c d\"\n", out {})
+    assert.equal("id;text\n1;a,b\n2;c d\n", out { "--output-format", "csv", "--append-row-separator", ";" })
+    assert.equal("1,\"a,b\"\n2,c d\n", out { "--append-row-header", "false", "--output-format", "csv" })
+    local r = t:run { "try", "--rows", "score.lua", "x.csv", "--output-format", "csv" }
+    t:expect(r, 0)
+    assert.equal("id,text\n1,\"a,b\"\n2,c d\n", r.out)
+    r = t:run { "map", "--rows", "score.lua", "x.csv", "--output-format", "json" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("it is one of 'text', 'csv', 'tsv'", 1, true), r.err)
+  end)
+
+  it("are written as the name of --output says, in either case", function()
+    local t = job.case()
+    t:write("x.TSV", "id\ttext\n1\ta\n")
+    t:script "function run(df) return df end"
+    local want = { ["a.csv"] = "id,text\n1,a\n", ["b.CSV"] = "id,text\n1,a\n", ["c.Tsv"] = "id\ttext\n1\ta\n",
+                   ["d.txt"] = "1 a\n" }
+    for name, text in pairs(want) do
+      t:expect(t:run { "map", "--rows", "score.lua", "x.TSV", "--output", name }, 0)
+      assert.equal(text, t:read(name))
+    end
+    t:expect(t:run { "map", "--rows", "score.lua", "x.TSV", "--output", "e.txt", "--output-format", "csv" }, 0)
+    assert.equal("id,text\n1,a\n", t:read "e.txt")
+  end)
+end)
+
+describe("a file whose name says that it is compressed, and which is not,", function()
+  after_each(job.check_end)
+
+  it("is not read as text", function()
+    local t = job.case()
+    t:write("y.csv.gz", "a,b\n1,2\n")
+    t:script(ECHO)
+    local words = "y.csv.gz' is not compressed, although its name says so: it begins with \"a,b\\n1,2\\n\"; "
+      .. "to read it as text, give it a name without '.gz'"
+    for _, command in ipairs { { "map", "--rows", "score.lua" }, { "try", "--rows", "score.lua" }, { "head" } } do
+      local r = t:run(with(command, { "y.csv.gz" }))
+      assert.is_true(r.status ~= 0)
+      assert.truthy(r.err:find(words, 1, true), r.err)
+      assert.equal("", r.out)
+    end
+  end)
+end)
