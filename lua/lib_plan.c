@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "lib_partition.h"
 #include "plan/datasets.h"
+#include "plan/names.h"
 #include "plan/outputs.h"
 #include "plan/params.h"
 #include "plan/settings.h"
@@ -42,6 +44,8 @@ static int plan_check_dataset(lua_State *L)
   luaL_checktype(L, 1, LUA_TTABLE);
   struct tm_err err = TM_ERR_NONE;
   struct tm_json *given = tm_lua_to_json(L, 1, &err);
+  if (tm_json_get(given, "parameter") && !given->tag) /* a parameter's default, under a name */
+    given->tag = tm_xstrdup("Dataset");
   struct tm_json *v = given ? tm_values_put(NULL, given) : NULL;
   tm_json_free(given);
   if (v && tm_outputs_is_output(v)) { /* what it will be, once there is a job */
@@ -138,6 +142,36 @@ static int plan_parameters(lua_State *L)
   return 1;
 }
 
+/* instead(owner, name) -> what to write instead, or nil. */
+static int plan_instead(lua_State *L)
+{
+  const char *words = tm_names_find(luaL_checkstring(L, 1), luaL_checkstring(L, 2));
+  if (!words)
+    return 0;
+  lua_pushstring(L, words);
+  return 1;
+}
+
+/* nearest(name, names) -> one of them, or nil. The table keeps the strings alive. */
+static int plan_nearest(lua_State *L)
+{
+  const char *name = luaL_checkstring(L, 1), *names[256];
+  luaL_checktype(L, 2, LUA_TTABLE);
+  size_t n = lua_objlen(L, 2);
+  n = n < TM_COUNT_OF(names) ? n : TM_COUNT_OF(names);
+  for (size_t i = 0; i < n; i++) {
+    lua_rawgeti(L, 2, (int)i + 1);
+    names[i] = lua_tostring(L, -1);
+    lua_pop(L, 1);
+    luaL_argcheck(L, names[i], 2, "a list of strings");
+  }
+  const char *nearest = tm_text_nearest(name, names, n);
+  if (!nearest)
+    return 0;
+  lua_pushstring(L, nearest);
+  return 1;
+}
+
 static const luaL_Reg plan_functions[] = {
   { "check", plan_check },
   { "check_dataset", plan_check_dataset },
@@ -145,13 +179,15 @@ static const luaL_Reg plan_functions[] = {
   { "raise", plan_raise },
   { "failed_items", plan_failed_items },
   { "parameters", plan_parameters },
+  { "instead", plan_instead },
+  { "nearest", plan_nearest },
   { "partition", tm_lua_partition },
   { NULL, NULL },
 };
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 7);
+  lua_createtable(L, 0, 10);
   luaL_setfuncs(L, plan_functions, 0);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");

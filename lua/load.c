@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "plan/names.h"
 #include "state.h"
 #include "sys/fs.h"
 
@@ -18,6 +19,17 @@
 static int read_text(const char *path, struct tm_buf *text, struct tm_err *err)
 {
   return tm_fs_read_file(tm_fs_real(), path, FILE_MAX, text, err);
+}
+
+static int read_pipeline(const char *path, struct tm_buf *text, struct tm_err *err)
+{
+  const char *foreign = tm_names_of_file(path);
+  if (foreign)
+    return tm_err_set(err, TM_EUSAGE, "'%s' is not a pipeline file: %s", path, foreign);
+  int rc = read_text(path, text, err);
+  return rc < 0 ? tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", path,
+                             tm_code_text(rc))
+                : 0;
 }
 
 /* "pipeline.lua:12: words" */
@@ -180,10 +192,10 @@ int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err)
   static const char *const fields[] = { TM_LUA_FILE, TM_LUA_NOTES, TM_LUA_TAIL };
   struct tm_lua_piece piece = { .name = path };
   struct tm_buf text = TM_BUF_NONE;
-  int top = lua_gettop(L), rc = read_text(path, &text, err);
+  int top = lua_gettop(L);
   struct tm_json *v = NULL;
-  if (rc < 0)
-    return tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", path, tm_code_text(rc));
+  if (read_pipeline(path, &text, err) < 0)
+    return err->code;
   keep_fields(L, fields, TM_COUNT_OF(fields));
   v = run_pipeline(L, &piece, tm_buf_str(&text), text.len, err);
   if (v)
@@ -202,10 +214,8 @@ struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_er
   struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v = NULL;
   lua_State *L = NULL;
-  int rc = piece->text ? 0 : read_text(piece->name, &text, err);
-  if (rc < 0)
-    tm_err_set(err, TM_EUSAGE, "cannot open pipeline file '%s': %s", piece->name, tm_code_text(rc));
-  else if ((L = tm_lua_new(err)) != NULL)
+  int rc = piece->text ? 0 : read_pipeline(piece->name, &text, err);
+  if (rc == 0 && (L = tm_lua_new(err)) != NULL)
     v = run_pipeline(L, piece, piece->text ? piece->text : tm_buf_str(&text),
                      piece->text ? strlen(piece->text) : text.len, err);
   if (v)

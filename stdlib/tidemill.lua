@@ -5,6 +5,7 @@
 local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
 local archives = require "tidemill.archives"
+local names = require "tidemill.names"
 local tables = require "tidemill.tables"
 local tabular = require "tidemill.tabular"
 local workspace = require "tidemill.workspace"
@@ -52,11 +53,20 @@ local function freeze(tag, value, methods, id)
   })
 end
 
+-- Called as a function; a table, so that it can answer names of the original, as ParallelRunConfig.load_yaml.
+local function callable(tag, make)
+  return setmetatable({}, {
+    __call = function(_, fields) return make(fields) end,
+    __index = names.guard(tag),
+  })
+end
+
 local function constructor(tag, methods)
-  return function(fields)
+  methods = names.guarded(tag, methods or {})
+  return callable(tag, function(fields)
     plan.check(tag, fields)
     return freeze(tag, copy(fields), methods)
-  end
+  end)
 end
 
 ---@class tidemill.FileDataset
@@ -170,6 +180,7 @@ function FileDataset:unregister_all_versions()
 end
 
 tables.refuse_for_files(FileDataset)
+names.guarded("FileDataset", FileDataset)
 
 local File = {}
 
@@ -245,7 +256,9 @@ classes.TabularDataset, table_dataset, Tabular = tabular.make {
   dataset = dataset, with = with, files = FileDataset,
 }
 
-M.Dataset = { File = File, Tabular = Tabular, get_by_name = stored.get_by_name }
+names.guarded("Dataset.File", File, true)
+names.guarded("Dataset.Tabular", Tabular, true)
+M.Dataset = names.guarded("Dataset", { File = File, Tabular = Tabular, get_by_name = stored.get_by_name }, true)
 M.Workspace, M.Datastore = stored.Workspace, stored.Datastore
 
 M.DataType = tabular.DataType
@@ -266,17 +279,21 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field module_paths? string|string[] folders where `require` looks, behind the script's own
 
 --- Names of the successor's configuration are accepted beside these, each with a note that names ours:
---- max_concurrency_per_instance, append_row_to, mini_batch_error_threshold, retry_settings { max_retries, timeout }.
+--- max_concurrency_per_instance, append_row_to, mini_batch_error_threshold, retry_settings { max_retries, timeout },
+--- instance_count, resources { instance_count }.
 ---@class tidemill.ParallelRunConfig
 ---@field entry_script string the Lua file with init() and run(mini_batch)
 ---@field source_directory? string everything that the script needs; copied at submission
 ---@field mini_batch_size? integer|string|tidemill.PipelineParameter files for one run(), 10; of tables bytes of their
 --- files, 1048576, "1MB" (the default), or "500rows"
----@field partition_keys? string|string[] columns of the inputs' partition_format: the files with the same values of
---- them are one mini-batch, and context.partition_key_value holds the values; not with mini_batch_size
----@field error_threshold? integer failed items to tolerate over the whole input; -1, the default, tolerates all
----@field allowed_failed_count? integer failed mini-batches to tolerate; without it all
----@field allowed_failed_percent? number the same in percent, judged once all mini-batches are created
+---@field partition_keys? string|string[]|tidemill.PipelineParameter columns of the inputs' partition_format: the
+--- files with the same values of them are one mini-batch, and context.partition_key_value holds the values; not with
+--- mini_batch_size. The value of a parameter is one name, or a list as JSON: '["store", "brand"]'.
+---@field error_threshold? integer|tidemill.PipelineParameter failed items to tolerate over the whole input; -1, the
+--- default, tolerates all
+---@field allowed_failed_count? integer|tidemill.PipelineParameter failed mini-batches to tolerate; without it all
+---@field allowed_failed_percent? number|tidemill.PipelineParameter the same in percent, judged once all mini-batches
+--- are created
 ---@field output_action? "append_row"|"summary_only"
 ---@field append_row_file_name? string "parallel_run_step.txt"
 ---@field append_row_line_break? "error"|"escape" a line break in a string: an error (the default), or `\n`, `\r`, `\\`
@@ -302,7 +319,9 @@ M.PipelineParameter = constructor "PipelineParameter"
 ---@field max_result_size? integer|string what one run() may return; "2GB"
 ---@field sync_interval? number seconds of work that a power cut may cost; 1
 ---@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset, or -1
----@field environment? tidemill.Environment for the workers
+---@field node_count? integer|string|tidemill.PipelineParameter 1: this machine
+---@field compute_target? "local" this machine
+---@field environment? string|tidemill.Environment for the workers; a name is accepted, and not used
 ---@field environment_variables? table<string, string|number|boolean> for the workers; before those of `environment`
 ---@field overwrite? boolean an output file that is there and is not this job's is replaced; false
 ---@field description? string
@@ -420,6 +439,8 @@ function Output:read_json_lines_files(options)
   return found
 end
 
+names.guarded("OutputFileDatasetConfig", Output)
+
 --- The output of a step.
 ---@type fun(fields: tidemill.OutputFileDatasetConfig): tidemill.OutputFileDatasetConfig
 function M.OutputFileDatasetConfig(fields)
@@ -455,17 +476,18 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 
-local function job_methods(_, name) return require("tidemill.job").methods[name] end
+local answer = names.guard "Pipeline"
+local function job_methods(self, name) return require("tidemill.job").methods[name] or answer(self, name) end
 --- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
-function M.Pipeline(fields)
+M.Pipeline = callable("Pipeline", function(fields)
   plan.check("Pipeline", fields)
   local new = freeze("Pipeline", copy(fields), setmetatable({}, { __index = job_methods }))
   return new
-end
+end)
 
 --- The Pipeline that a pipeline file returns, run in this state.
 ---@param path string
 ---@return tidemill.Pipeline
 M.load = function(path) return require("tidemill.job").load(path) end
-return M
+return names.guarded("tidemill", M, true)

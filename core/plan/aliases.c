@@ -17,6 +17,8 @@ static const struct tm_alias aliases[] = {
   { "mini_batch_error_threshold", NULL, "allowed_failed_count", 0, -1 },
   { "retry_settings", "max_retries", "run_max_try", 1, 0 },
   { "retry_settings", "timeout", "run_invocation_timeout", 0, 0 },
+  { "instance_count", NULL, "node_count", 0, 0 },
+  { "resources", "instance_count", "node_count", 0, 0 },
 };
 
 bool tm_alias_has(const char *key)
@@ -80,15 +82,20 @@ static int check_value(const struct tm_alias *a, const struct tm_json *given, st
   return rc;
 }
 
-static int check_table(const struct tm_json *config, struct tm_err *err)
+static int check_tables(const struct tm_json *config, struct tm_err *err)
 {
-  const struct tm_json *retry = tm_json_get(config, "retry_settings");
-  return retry ? tm_params_check("retry_settings", retry, err) : 0;
+  static const char *const tables[] = { "retry_settings", "resources" };
+  for (size_t i = 0; i < TM_COUNT_OF(tables); i++) {
+    const struct tm_json *given = tm_json_get(config, tables[i]);
+    if (given && tm_params_check(tables[i], given, err) < 0)
+      return TM_EUSAGE;
+  }
+  return 0;
 }
 
 int tm_aliases_check(const struct tm_json *config, struct tm_err *err)
 {
-  if (check_table(config, err) < 0)
+  if (check_tables(config, err) < 0)
     return TM_EUSAGE;
   for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
     const struct tm_alias *a = &aliases[i];

@@ -5,6 +5,8 @@
  *   mini_batch_error_threshold     allowed_failed_count; -1 is none
  *   retry_settings.max_retries     run_max_try, less one
  *   retry_settings.timeout         run_invocation_timeout
+ *   instance_count                 node_count
+ *   resources.instance_count       node_count
  *
  * A setting is given under one of its names. Whoever uses another one's name is told ours, once for each.
  */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "plan/names.h"
 #include "plan/params.h"
 #include "plan/settings.h"
 
@@ -51,16 +52,34 @@ static void note_near(struct tm_step *s, const char *word, size_t n)
   }
 }
 
+/* Takes out an argument of the original's runner that changes nothing here: the script does not know it. */
+static int take_unused(struct tm_step *s, size_t *at, size_t n, bool has_value, struct tm_err *err)
+{
+  char *word = s->arguments[*at];
+  bool is_ignored, has_next = !has_value && *at + 1 < s->arguments_len;
+  const char *instead = tm_names_find_argument(word + 2, n, &is_ignored);
+  if (!instead) {
+    note_near(s, word, n);
+    return 0;
+  }
+  if (!is_ignored)
+    return tm_err_set(err, TM_EUSAGE, "'%.*s' in 'arguments' does not exist; %s", (int)n + 2, word,
+                      instead);
+  tm_step_note(s, "argument '%.*s' is not used; %s", (int)n + 2, word, instead);
+  s->runner_arguments[s->runner_arguments_len++] = word;
+  if (has_next && strncmp(s->arguments[*at + 1], "--", 2) != 0)
+    s->runner_arguments[s->runner_arguments_len++] = s->arguments[++*at];
+  return 1;
+}
+
 static int take(struct tm_step *s, size_t *at, struct tm_json *taken, struct tm_err *err)
 {
   char *word = s->arguments[*at];
   size_t n = strcspn(word + 2, "=");
   const struct tm_field *f = find(word + 2, n);
   bool has_value = word[2 + n] == '=';
-  if (!f) {
-    note_near(s, word, n);
-    return 0;
-  }
+  if (!f)
+    return take_unused(s, at, n, has_value, err);
   char *value = has_value                    ? word + 3 + n
                 : *at + 1 < s->arguments_len ? s->arguments[*at + 1]
                                              : NULL;

@@ -2,7 +2,8 @@
  *
  * `--error_threshold 5` or `--error_threshold=5` in `arguments` is a setting, and does not reach the script. Which names are
  * taken says the table (TM_FIELD_ARGUMENT), exactly: `--error_thres`, or `--error-threshold`, is the script's, and a note says
- * so. What follows `--` is the script's, with it.
+ * so. What follows `--` is the script's, with it. Arguments of the original's runner that this one lacks are taken out
+ * with a note, or refused (names.h).
  */
 #ifndef TM_PLAN_ARGUMENTS_H
 #define TM_PLAN_ARGUMENTS_H

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "plan/aliases.h"
 #include "plan/cutting.h"
+#include "plan/names.h"
 #include "plan/params.h"
 #include "sys/fs.h"
 #include "sys/gpus.h"
@@ -160,10 +161,12 @@ static int fill_paths(struct tm_config *c, const struct tm_json *settings, const
                       struct tm_err *err)
 {
   const char *source = text_setting(settings, "source_directory"),
-             *entry = text_setting(settings, "entry_script");
+             *entry = text_setting(settings, "entry_script"), *foreign = tm_names_of_file(entry);
   c->source_directory = source ? tm_path_absolute(base_dir, source) : NULL;
   const char *dir = source ? c->source_directory : base_dir;
   c->entry_script = tm_path_absolute(dir, entry);
+  if (foreign)
+    return tm_err_set(err, TM_EUSAGE, "'entry_script' is \"%s\"; %s", entry, foreign);
   if (source && !has_kind(c->source_directory, S_IFDIR))
     return tm_err_set(err, TM_EUSAGE, "'source_directory' is \"%s\"; there is no folder '%s'",
                       source, c->source_directory);

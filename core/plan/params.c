@@ -15,6 +15,7 @@
 #include "data/rows/dialect.h"
 #include "plan/aliases.h"
 #include "plan/config.h"
+#include "plan/names.h"
 
 #define REQUIRED   TM_FIELD_REQUIRED
 #define PARAMETER  TM_FIELD_PARAMETER
@@ -24,6 +25,7 @@
 #define ANY_CASE   TM_FIELD_ANY_CASE
 #define RESULT     TM_FIELD_RESULT
 #define FAILS      TM_FIELD_FAILS
+#define NODES      TM_FIELD_NODES
 
 #define INT_MAX_GIVEN  2147483647.0
 #define SIZE_MAX_GIVEN 1125899906842624.0 /* 2^50 */
@@ -38,14 +40,16 @@ static const struct tm_field config_fields[] = {
     "alone is" },
   { "mini_batch_size", TM_FIELD_AMOUNT, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
     "files handed to one run(); of tables bytes of their files, \"1MB\" when not given, or rows" },
-  { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
+  { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, PARAMETER,
     "columns: each distinct combination of their values is one mini-batch; not with "
-    "mini_batch_size" },
-  { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL, CHANGEABLE | FAILS | ARGUMENT,
+    "mini_batch_size; of a PipelineParameter one name, or a list as JSON: '[\"store\"]'" },
+  { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL,
+    PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
     "failed items to tolerate over the whole input; -1 tolerates all" },
   { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL,
-    CHANGEABLE | FAILS | ARGUMENT, "failed mini-batches to tolerate; without it all" },
-  { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL, CHANGEABLE | FAILS | ARGUMENT,
+    PARAMETER | CHANGEABLE | FAILS | ARGUMENT, "failed mini-batches to tolerate; without it all" },
+  { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL,
+    PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
     "the same in percent of all mini-batches, judged once all are created" },
   { "output_action", TM_FIELD_CHOICE, 0, 0, "append_row", "append_row|summary_only", 0,
     "append_row: one file with all returned rows; summary_only: the script stores its own output" },
@@ -62,9 +66,13 @@ static const struct tm_field config_fields[] = {
     "alone" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "workers on a node; without it as many as there are cores, 1 where there is a GPU" },
+  { "node_count", TM_FIELD_INT, 1, 1, "1", NULL, PARAMETER | CHANGEABLE | NODES,
+    "machines: this one" },
+  { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local", CHANGEABLE | NODES,
+    "where workers run: on this machine" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "{ variables, module_paths } for the workers; folders where require looks behind the script's "
-    "own" },
+    "own; a name in its place is accepted, and not used" },
   { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG",
     PARAMETER | CHANGEABLE | ARGUMENT | ANY_CASE, "how much the logs say" },
   { "run_invocation_timeout", TM_FIELD_SECONDS, 0.001, 259200, "60", NULL,
@@ -132,6 +140,10 @@ static const struct tm_field retry_fields[] = {
   { "max_retries", TM_FIELD_INT, 0, INT_MAX_GIVEN - 1, NULL, NULL, PARAMETER,
     "tries but the first: run_max_try - 1" },
   { "timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, PARAMETER, "run_invocation_timeout" },
+};
+
+static const struct tm_field resources_fields[] = {
+  { "instance_count", TM_FIELD_INT, 1, 1, NULL, NULL, PARAMETER | NODES, "node_count" },
 };
 
 static const struct tm_field step_fields[] = {
@@ -242,6 +254,7 @@ static const struct tm_field submit_fields[] = {
 
 static const struct tm_field workspace_fields[] = {
   { "name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
+  { "workspace_name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
   { "path", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
     "the workspace's folder; without it the nearest .tidemill, as for jobs, which must not be "
     "another user's" },
@@ -398,6 +411,7 @@ static const struct tm_field from_failed_items_fields[] = {
     "of which step of the job; without it of its only one" },
 };
 
+#define ALIAS_KINDS 2
 #define KIND(name, fields)                                                                         \
   {                                                                                                \
     name, fields, TM_COUNT_OF(fields)                                                              \
@@ -429,7 +443,8 @@ static const struct kind {
   KIND("datastore:upload", copy_fields),
   KIND("datastore:download", copy_fields),
   KIND("arguments", argument_fields),
-  KIND("retry_settings", retry_fields), /* the last: none of its own (aliases.h) */
+  KIND("retry_settings", retry_fields), /* the last ALIAS_KINDS: not of their own (aliases.h) */
+  KIND("resources", resources_fields),
 };
 /* clang-format on */
 
@@ -447,7 +462,7 @@ const struct tm_field *tm_params_fields(const char *kind, size_t *n)
 
 const char *tm_params_kind(size_t i)
 {
-  return i < TM_COUNT_OF(kinds) - 1 ? kinds[i].name : NULL; /* not i + 1: it may wrap */
+  return i < TM_COUNT_OF(kinds) - ALIAS_KINDS ? kinds[i].name : NULL;
 }
 
 const struct tm_field *tm_params_find(const char *kind, const char *name)
@@ -466,26 +481,6 @@ int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *er
   if (v && v->where)
     return tm_err_wrap(err, "%s: %s", v->where, kind);
   return tm_err_wrap(err, "%s", kind);
-}
-
-/* The nearest known key; where none is near, all of them. */
-static int refuse_key(const char *key, const struct tm_field *fields, size_t n, struct tm_err *err)
-{
-  const char *names[64];
-  struct tm_buf all = TM_BUF_NONE, given = TM_BUF_NONE;
-  for (size_t i = 0; i < n && i < TM_COUNT_OF(names); i++) {
-    names[i] = fields[i].name;
-    tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
-  }
-  tm_text_one_line(&given, key, strlen(key), 80);
-  const char *nearest = tm_text_nearest(key, names, n);
-  if (nearest)
-    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; did you mean '%s'?", tm_buf_str(&given), nearest);
-  else
-    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; known: %s", tm_buf_str(&given), tm_buf_str(&all));
-  tm_buf_release(&all);
-  tm_buf_release(&given);
-  return TM_EUSAGE;
 }
 
 static int refuse_missing(const struct tm_field *f, struct tm_err *err)
@@ -537,15 +532,15 @@ int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
 }
 
 /* `has_aliases`: the successor's names are known, too. */
-static int check_fields(const struct tm_field *fields, size_t n, const struct tm_json *v,
-                        bool has_aliases, struct tm_err *err)
+static int check_fields(const char *kind, const struct tm_field *fields, size_t n,
+                        const struct tm_json *v, bool has_aliases, struct tm_err *err)
 {
   for (size_t i = 0; i < v->list.len; i++) {
     const struct tm_field *f = NULL;
     for (size_t j = 0; j < n && !f; j++)
       f = strcmp(fields[j].name, v->keys[i]) == 0 ? &fields[j] : NULL;
     if (!f && !(has_aliases && tm_alias_has(v->keys[i])))
-      return refuse_key(v->keys[i], fields, n, err);
+      return tm_names_refuse_key(kind, v->keys[i], err);
   }
   for (size_t j = 0; j < n; j++) {
     const struct tm_json *given = tm_json_get(v, fields[j].name);
@@ -575,7 +570,7 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
     tm_buf_release(&given);
     return tm_params_place(kind, v, err);
   }
-  if (check_fields(fields, n, members, fields == config_fields, err) < 0)
+  if (check_fields(kind, fields, n, members, fields == config_fields, err) < 0)
     return tm_params_place(kind, v, err);
   return 0;
 }

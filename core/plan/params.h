@@ -48,6 +48,7 @@ enum {
   TM_FIELD_ANY_CASE = 32,  /* of CHOICE: words in upper case, accepted in any */
   TM_FIELD_RESULT = 1024,  /* changeable, and yet what comes out may be another: reuse_key.h */
   TM_FIELD_FAILS = 2048,   /* changeable; decides what fails, or whether that is too much */
+  TM_FIELD_NODES = 4096,   /* a refusal adds that several nodes are not available yet */
 };
 
 struct tm_field {
@@ -67,8 +68,8 @@ struct tm_field {
  * "Dataset.File.from_manifest", "Dataset.File.from_failed_items",
  * "Dataset.Tabular.from_delimited_files",
  * "Dataset.Tabular.from_json_lines_files", "Dataset.Tabular.from_sql_query"), in the order of the manual; of
- * "arguments", which are settings that only the script's arguments can give; of "retry_settings", a table that the
- * successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
+ * "arguments", which are settings that only the script's arguments can give; of "retry_settings" and "resources", tables that
+ * the successor's configuration has (aliases.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);
 /* The name of a constructor, in the order of the manual; NULL behind the last. */
 const char *tm_params_kind(size_t i);
@@ -85,6 +86,8 @@ int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
  * strings, ENVIRONMENT {variables, module_paths}, both always there, a CHOICE in any case the word of the table, else a copy. NULL: it is not accepted; the words are "'run_max_try' is 0; accepted: an integer from 1 on". */
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
                                 struct tm_err *err);
+/* 1 or 0: a boolean, "true", "True", "false" or "False"; -1: something else. */
+int tm_params_truth(const struct tm_json *given);
 /* A list of objects, or one in its place, that is accepted; nothing is copied. */
 bool tm_params_is_objects(const struct tm_field *f, const struct tm_json *given);
 /* The default in its one form, to be freed, or NULL when there is none. */

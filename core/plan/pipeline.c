@@ -100,6 +100,15 @@ static bool is_tagged(const struct tm_json *v, const char *tag)
   return v && v->tag && strcmp(v->tag, tag) == 0;
 }
 
+static void note_environment(const struct tm_json *config, struct tm_step *s)
+{
+  const struct tm_json *given = tm_json_get(config, "environment");
+  const char *name =
+      given && given->type == TM_JSON_STRING ? given->string.at : tm_json_str(given, "name", NULL);
+  if (name)
+    tm_step_note(s, "environment '%s' is not used: no packages are installed", name);
+}
+
 static int read_config(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
                        const struct tm_json *taken, struct tm_err *err)
 {
@@ -110,6 +119,7 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   if (!settings)
     return TM_EUSAGE;
   tm_aliases_note(config, s);
+  note_environment(config, s);
   if (tm_arguments_settle(settings, taken, err) < 0) {
     tm_json_free(settings);
     return tm_params_place("ParallelRunStep", v, err);
@@ -378,7 +388,8 @@ struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *
     .values = &values, .base_dir = tm_xstrdup(dir), .working_dir = working_dir, .origin = "option"
   };
   if (check_tag(v, err) < 0 || tm_params_check("Pipeline", v, err) < 0 ||
-      tm_values_init(&values, v, params, params_len, err) < 0 || !read_pipeline(p, v, &r, err)) {
+      tm_values_init(&values, v, params, params_len, err) < 0 ||
+      !read_pipeline(p, v, &r, err)) {
     tm_pipeline_free(p);
     p = NULL;
   } else {

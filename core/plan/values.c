@@ -1,7 +1,7 @@
 /* values.c - one value of a definition: whether it is accepted, its one form, and how it is said.
  *
  * A number may come as digits in a string, and a size as "10MB", because people write so and because options of the
- * command line are strings. After tm_params_value() there is one form of each.
+ * command line are strings. "True" is true: arguments of the original have it so. After tm_params_value() there is one form of each.
  */
 #include "plan/params.h"
 
@@ -180,12 +180,24 @@ static struct tm_json *text_value(const struct tm_field *f, const struct tm_json
   return tm_json_copy(given);
 }
 
+int tm_params_truth(const struct tm_json *given)
+{
+  static const char *const words[] = { "false", "False", "true", "True" };
+  if (given->type == TM_JSON_BOOL)
+    return given->boolean;
+  for (size_t i = 0; is_plain_string(given) && i < TM_COUNT_OF(words); i++)
+    if (strcmp(given->string.at, words[i]) == 0)
+      return i >= 2;
+  return -1;
+}
+
 static struct tm_json *choice_value(const struct tm_field *f, const struct tm_json *given)
 {
   struct tm_buf word = TM_BUF_NONE;
   struct tm_json *v = NULL;
-  if (given->type == TM_JSON_BOOL && is_choice(f->accepts, given->boolean ? "true" : "false"))
-    v = tm_json_new_string(given->boolean ? "true" : "false");
+  int truth = tm_params_truth(given);
+  if (truth >= 0 && is_choice(f->accepts, truth ? "true" : "false"))
+    v = tm_json_new_string(truth ? "true" : "false");
   else if (is_plain_string(given) &&
            find_choice(f->accepts, given->string.at, f->flags & TM_FIELD_ANY_CASE, &word))
     v = tm_json_new_string(tm_buf_str(&word));
@@ -195,11 +207,8 @@ static struct tm_json *choice_value(const struct tm_field *f, const struct tm_js
 
 static struct tm_json *bool_value(const struct tm_json *given)
 {
-  if (given->type == TM_JSON_BOOL)
-    return tm_json_copy(given);
-  if (is_plain_string(given) && is_choice("true|false", given->string.at))
-    return tm_json_new_bool(given->string.at[0] == 't');
-  return NULL;
+  int truth = tm_params_truth(given);
+  return truth < 0 ? NULL : tm_json_new_bool(truth);
 }
 
 static struct tm_json *scalar_value(const struct tm_field *f, const struct tm_json *given)
@@ -268,15 +277,19 @@ static struct tm_json *paths_value(const struct tm_json *given)
   return NULL;
 }
 
-/* Both members, whatever was given. */
+/* Both members, whatever was given. A name says nothing of either. */
 static struct tm_json *environment_value(const struct tm_json *given)
 {
   struct tm_json nothing = { .type = TM_JSON_ARRAY }, *out = tm_json_new(TM_JSON_OBJECT);
   const struct tm_json *variables = tm_json_get(given, "variables"),
-                       *paths = tm_json_get(given, "module_paths");
-  bool is_empty = given->type == TM_JSON_ARRAY && given->list.len == 0;
-  bool is_good = !given->tag && (is_empty || (given->type == TM_JSON_OBJECT &&
-                                              given->list.len == (size_t) !!variables + !!paths));
+                       *paths = tm_json_get(given, "module_paths"),
+                       *name = tm_json_get(given, "name");
+  bool is_empty = (given->type == TM_JSON_ARRAY && given->list.len == 0) ||
+                  (is_plain_string(given) && *given->string.at);
+  bool is_good =
+      !given->tag && (is_empty || (given->type == TM_JSON_OBJECT &&
+                                   given->list.len == (size_t) !!variables + !!paths + !!name));
+  is_good = is_good && (!name || is_plain_string(name));
   struct tm_json *v = is_good ? variables_value(variables ? variables : &nothing) : NULL;
   struct tm_json *p = v ? paths_value(paths ? paths : &nothing) : NULL;
   if (v)
@@ -295,6 +308,18 @@ static bool has_string(const struct tm_json *list, const char *s)
     if (strcmp(list->list.at[i]->string.at, s) == 0)
       return true;
   return false;
+}
+
+static struct tm_json *names_value(const struct tm_json *given);
+
+/* A PipelineParameter has no list as its default: there it is JSON in a string. NULL: it is not that. */
+static struct tm_json *names_in_text(const struct tm_json *given)
+{
+  bool is_list = is_plain_string(given) && *given->string.at == '[';
+  struct tm_json *list = is_list ? tm_json_parse(given->string.at, given->string.len, NULL) : NULL;
+  struct tm_json *names = list ? names_value(list) : NULL;
+  tm_json_free(list);
+  return names;
 }
 
 static struct tm_json *names_value(const struct tm_json *given)
@@ -393,6 +418,7 @@ bool tm_params_is_objects(const struct tm_field *f, const struct tm_json *given)
 
 static struct tm_json *settle(const struct tm_field *f, const struct tm_json *given)
 {
+  struct tm_json *names;
   switch (f->type) {
   case TM_FIELD_INT: return integer_value(f, given);
   case TM_FIELD_SECONDS:
@@ -410,7 +436,9 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_VARIABLES: return variables_value(given);
   case TM_FIELD_ENVIRONMENT: return environment_value(given);
   case TM_FIELD_SCALAR: return scalar_value(f, given);
-  case TM_FIELD_NAMES: return names_value(given);
+  case TM_FIELD_NAMES:
+    names = f->flags & TM_FIELD_PARAMETER ? names_in_text(given) : NULL;
+    return names ? names : names_value(given);
   case TM_FIELD_TYPES: return types_value(given);
   case TM_FIELD_LIST: return list_value(given);
   case TM_FIELD_OBJECT: return is_tagged(given, f->accepts) ? tm_json_copy(given) : NULL;
@@ -477,122 +505,4 @@ struct tm_json *tm_params_default(const struct tm_field *f)
   struct tm_json *v = tm_params_value(f, text, NULL);
   tm_json_free(text);
   return v;
-}
-
-static void add_range(struct tm_buf *out, const struct tm_field *f, const char *what,
-                      const char *unit)
-{
-  tm_buf_printf(out, "%s from ", what);
-  tm_json_write_number(out, f->min);
-  if (f->max == 0 || (f->max >= 2147483647.0 && f->min >= 0)) {
-    tm_buf_printf(out, "%s on", unit);
-    return;
-  }
-  tm_buf_add_str(out, " to ");
-  tm_json_write_number(out, f->max);
-  tm_buf_add_str(out, unit);
-}
-
-static bool is_truth(const char *word, size_t n)
-{
-  return (n == 4 && strncmp(word, "true", n) == 0) || (n == 5 && strncmp(word, "false", n) == 0);
-}
-
-static void add_choices(struct tm_buf *out, const char *words)
-{
-  for (const char *at = words; at;) {
-    size_t n = strcspn(at, "|");
-    const char *next = at[n] ? at + n + 1 : NULL;
-    tm_buf_add_str(out, at == words ? "" : next ? ", " : " or ");
-    const char *mark = is_truth(at, n) ? "" : "\"";
-    tm_buf_printf(out, "%s%.*s%s", mark, (int)n, at, mark);
-    at = next;
-  }
-}
-
-void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
-{
-  switch (f->type) {
-  case TM_FIELD_INT: add_range(out, f, "an integer", ""); break;
-  case TM_FIELD_SECONDS: add_range(out, f, "a number", " seconds"); break;
-  case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
-  case TM_FIELD_SIZE:
-    if (f->min > 1)
-      tm_buf_printf(out, "a size from %gMB on, as a number of bytes or as \"100MB\"",
-                    f->min / (1 << 20));
-    else
-      tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
-    break;
-  case TM_FIELD_AMOUNT:
-    add_range(out, f, "an integer", "");
-    tm_buf_add_str(out, "; for tables a size as \"10MB\" or \"500rows\"");
-    break;
-  case TM_FIELD_CHOICE:
-    add_choices(out, f->accepts);
-    tm_buf_add_str(out, f->flags & TM_FIELD_ANY_CASE ? ", in any case" : "");
-    break;
-  case TM_FIELD_PATH: tm_buf_add_str(out, "a path"); break;
-  case TM_FIELD_FILE_NAME: tm_buf_add_str(out, "a file name, without a folder"); break;
-  case TM_FIELD_SEPARATOR:
-    tm_buf_add_str(out, "one character, none of '\"' and line breaks");
-    break;
-  case TM_FIELD_TEXT: tm_buf_add_str(out, "a string"); break;
-  case TM_FIELD_BOOL: tm_buf_add_str(out, "true or false"); break;
-  case TM_FIELD_NAME:
-    tm_buf_add_str(out, "3 to 32 characters of a-z, 0-9 and '-', a letter first, no '-' last");
-    break;
-  case TM_FIELD_WORD: tm_buf_add_str(out, "a name of letters, digits, '_', '-' and '.'"); break;
-  case TM_FIELD_VARIABLES:
-    tm_buf_add_str(out, "a table of names (without '=') and strings, numbers or booleans");
-    break;
-  case TM_FIELD_ENVIRONMENT:
-    tm_buf_add_str(out, "a table { variables, module_paths }: names (without '=') with strings, "
-                        "numbers or booleans, and folders (without ';' and '?')");
-    break;
-  case TM_FIELD_SCALAR:
-    tm_buf_add_str(out, f->accepts ? "a string, a number, a boolean or a dataset"
-                                   : "a string, a number or a boolean");
-    break;
-  case TM_FIELD_NAMES:
-    tm_buf_add_str(out, "a list of one or more different names, not empty");
-    break;
-  case TM_FIELD_TYPES:
-    tm_buf_add_str(out, "a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
-                        "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }");
-    break;
-  case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
-  case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
-  case TM_FIELD_OBJECTS:
-    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? "a " : "a list of one or more ");
-    for (const char *at = f->accepts; *at; at++)
-      tm_buf_add_str(out, *at == '|' ? " or " : (char[]) { *at, 0 });
-    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? ", or a list of one or more" : "");
-    break;
-  }
-}
-
-void tm_params_describe(struct tm_buf *out, const struct tm_json *given)
-{
-  if (given->tag) {
-    tm_buf_printf(out, "a %s", given->tag);
-    return;
-  }
-  switch (given->type) {
-  case TM_JSON_NULL: tm_buf_add_str(out, "nothing"); break;
-  case TM_JSON_BOOL: tm_buf_add_str(out, given->boolean ? "true" : "false"); break;
-  case TM_JSON_INT: tm_buf_add_int(out, given->integer); break;
-  case TM_JSON_NUMBER:
-    if (isfinite(given->number))
-      tm_json_write_number(out, given->number);
-    else
-      tm_buf_add_str(out, isnan(given->number) ? "nan" : given->number > 0 ? "inf" : "-inf");
-    break;
-  case TM_JSON_STRING:
-    tm_buf_add_char(out, '"');
-    tm_text_one_line(out, given->string.at, given->string.len, 80);
-    tm_buf_add_char(out, '"');
-    break;
-  case TM_JSON_ARRAY: tm_buf_add_str(out, given->list.len ? "a list" : "an empty table"); break;
-  case TM_JSON_OBJECT: tm_buf_add_str(out, "a table"); break;
-  }
 }

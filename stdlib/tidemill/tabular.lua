@@ -1,5 +1,6 @@
 --- Datasets whose items are rows: of files, and of databases. What a pipeline file says of them; see tidemill.lua.
 local archives = require "tidemill.archives"
+local names = require "tidemill.names"
 local plan = require "tidemill.plan"
 local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
@@ -104,6 +105,7 @@ function TabularDataset:random_split(fraction, seed)
 end
 
 tables.refuse_for_rows(TabularDataset)
+names.guarded("TabularDataset", TabularDataset)
 
 ---@class tidemill.PartitionByOptions
 ---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused

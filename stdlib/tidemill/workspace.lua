@@ -3,6 +3,7 @@
 ---
 --- Names are those of the original. What it has for the cloud alone is accepted and not used, with a note.
 local fs = require "tidemill.fs"
+local names = require "tidemill.names"
 local path = require "tidemill.path"
 local plan = require "tidemill.plan"
 local store = require "tidemill.store"
@@ -176,6 +177,8 @@ function Datastore:unregister()
   store.remove_datastore(self.workspace.path, self.name)
 end
 
+names.guarded("datastore", Datastore)
+
 -- ---- workspaces ----
 
 ---@class tidemill.Workspace
@@ -183,7 +186,7 @@ end
 ---@field name string
 local Workspace = {}
 
-local UNUSED = { "name", "auth", "subscription_id", "resource_group" }
+local UNUSED = { "name", "workspace_name", "auth", "subscription_id", "resource_group" }
 
 -- Of tidemill.lua, which is given what is made: no module requires the other twice.
 local freeze, dataset
@@ -217,6 +220,8 @@ function Workspace:list_datastores()
   return store.datastores(self.path)
 end
 
+names.guarded("workspace", Workspace)
+
 local function workspace(given)
   local found = store.workspace(given).path
   return freeze("Workspace", { path = found, name = path.basename(path.dirname(found)) }, Workspace)
@@ -226,6 +231,7 @@ end
 ---@field path? string the folder; without it as for jobs: TIDEMILL_WORKSPACE, else the nearest `.tidemill` upwards
 --- from the pipeline file, else a new one beside it
 ---@field name? string accepted, and not used, as all that follows
+---@field workspace_name? string
 ---@field auth? table never looked at
 ---@field subscription_id? string
 ---@field resource_group? string
@@ -263,6 +269,7 @@ made.Workspace = setmetatable({
     return workspace(known.path)
   end,
 })
+names.guarded("Workspace", made.Workspace, true)
 
 ---@class tidemill.RegisterDirectoryOptions
 ---@field overwrite? boolean a datastore of that name gets another directory
@@ -302,11 +309,8 @@ made.Datastore = setmetatable({
     check_text("Datastore", "the name", name)
     return datastore(in_workspace, name)
   end,
-  __index = function(_, key)
-    plan.raise(("Datastore has no '%s'; a datastore is a directory here: Datastore.register_directory(workspace, "
-      .. "name, directory), Datastore.get, Datastore.get_default"):format(tostring(key)))
-  end,
 })
+names.guarded("Datastore", made.Datastore, true)
 
 --- A registered dataset, by its name.
 ---@param in_workspace tidemill.Workspace

@@ -14,6 +14,7 @@
 static const char *const kinds[] = { "ParallelRunConfig",
                                      "arguments",
                                      "retry_settings",
+                                     "resources",
                                      "ParallelRunStep",
                                      "Pipeline",
                                      "PipelineParameter",
@@ -52,7 +53,7 @@ static void every_field_is_complete(void **state)
   }
   size_t none;
   assert_null(tm_params_fields("TabularDataset", &none));
-  assert_null(tm_params_find("ParallelRunConfig", "node_count"));
+  assert_null(tm_params_find("ParallelRunConfig", "instance_type"));
 }
 
 static void values_have_one_form(void **state)
@@ -71,6 +72,18 @@ static void values_have_one_form(void **state)
     { "interruptible", "true", "\"true\"" },
     { "interruptible", "'false'", "\"false\"" },
     { "interruptible", "'auto'", "\"auto\"" },
+    { "interruptible", "'True'", "\"true\"" },
+    { "isolate_failures", "'True'", "true" },
+    { "isolate_failures", "'False'", "false" },
+    { "node_count", "1", "1" },
+    { "node_count", "'1'", "1" },
+    { "compute_target", "'local'", "\"local\"" },
+    { "partition_keys", "'store'", "[\"store\"]" },
+    { "partition_keys", "'[\\\"store\\\", \\\"brand\\\"]'", "[\"store\",\"brand\"]" },
+    { "partition_keys", "'[x]'", "[\"[x]\"]" },
+    { "environment", "'mnist-env'", "{\"variables\":{},\"module_paths\":[]}" },
+    { "environment", "{'name':'mnist-env','module_paths':'lib'}",
+      "{\"variables\":{},\"module_paths\":[\"lib\"]}" },
     { "environment_variables", "{'A':1,'B':true,'C':'x','D':0.5}",
       "{\"A\":\"1\",\"B\":\"true\",\"C\":\"x\",\"D\":\"0.5\"}" },
     { "environment_variables", "[]", "{}" },
@@ -87,6 +100,45 @@ static void values_have_one_form(void **state)
     tm_buf_release(&out);
     tm_json_free(v);
     tm_json_free(given);
+  }
+}
+
+static void names_of_the_original_are_answered(void **state)
+{
+  static const struct {
+    const char *kind, *definition, *words;
+  } cases[] = {
+    { "ParallelRunConfig", "{'entry_script':'a','node_count':2}",
+      "p.lua:12: ParallelRunConfig: 'node_count' is 2; accepted: 1; several nodes are not "
+      "available "
+      "yet" },
+    { "ParallelRunConfig", "{'entry_script':'a','compute_target':'cpu-cluster'}",
+      "p.lua:12: ParallelRunConfig: 'compute_target' is \"cpu-cluster\"; accepted: \"local\"; "
+      "several "
+      "nodes are not available yet" },
+    { "ParallelRunConfig", "{'entry_script':'a','resources':{'instance_count':3}}",
+      "p.lua:12: ParallelRunConfig: resources: 'instance_count' is 3; accepted: 1; several nodes "
+      "are "
+      "not available yet" },
+    { "ParallelRunConfig", "{'entry_script':'a','resources':{'instance_type':'x'}}",
+      "p.lua:12: ParallelRunConfig: resources: unknown key 'instance_type'; workers run on this "
+      "machine: leave it out" },
+    { "ParallelRunConfig", "{'entry_script':'a','allow_reuse':true}",
+      "p.lua:12: ParallelRunConfig: unknown key 'allow_reuse'; write it into ParallelRunStep { ... "
+      "}" },
+    { "ParallelRunConfig", "{'entry_script':'a','task_overhead_timeout':5}",
+      "p.lua:12: ParallelRunConfig: unknown key 'task_overhead_timeout'; write it into arguments "
+      "of "
+      "the step: arguments = { \"--NAME\", \"VALUE\" }" },
+    { "ParallelRunStep", "{'name':'score','is_deterministic':true}",
+      "p.lua:12: ParallelRunStep: unknown key 'is_deterministic'; write allow_reuse" },
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    struct tm_err err = TM_ERR_NONE;
+    struct tm_json *v = tree(NULL, "p.lua:12", cases[i].definition);
+    assert_int_equal(tm_params_check(cases[i].kind, v, &err), TM_EUSAGE);
+    assert_string_equal(err.text, cases[i].words);
+    tm_json_free(v);
   }
 }
 
@@ -177,9 +229,9 @@ static struct tm_json *wrong_type(const struct tm_field *f)
   case TM_FIELD_FILE_NAME:
   case TM_FIELD_TEXT:
   case TM_FIELD_CHOICE:
+  case TM_FIELD_ENVIRONMENT:
   case TM_FIELD_BOOL: return tm_json_new_int(17);
-  case TM_FIELD_VARIABLES:
-  case TM_FIELD_ENVIRONMENT: return tm_json_new_string("A=1");
+  case TM_FIELD_VARIABLES: return tm_json_new_string("A=1");
   default: return tm_json_new_bool(true);
   }
 }
@@ -266,6 +318,7 @@ int main(void)
     cmocka_unit_test(every_field_is_complete),
     cmocka_unit_test(values_have_one_form),
     cmocka_unit_test(refuses),
+    cmocka_unit_test(names_of_the_original_are_answered),
     cmocka_unit_test(every_key_is_refused_when_it_is_wrong),
     cmocka_unit_test(words_in_any_case_have_one_form),
     cmocka_unit_test(values_of_variables_are_never_said),

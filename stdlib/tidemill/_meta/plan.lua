@@ -29,6 +29,18 @@ function plan.failed_items(job, step) end
 ---@return string[]?
 function plan.parameters(kind) end
 
+--- What to write instead of a name of the original that does not exist here; nil: it is not a known one.
+---@param owner string as core/plan/names.h lists them
+---@param name string
+---@return string?
+function plan.instead(owner, name) end
+
+--- The name of a list that is nearest to a misspelt one; nil: none is near.
+---@param name string
+---@param names string[]
+---@return string?
+function plan.nearest(name, names) end
+
 --- Writes the rows of a table into folders by the values of its columns; raises.
 ---@param dataset table
 ---@param keys string[]

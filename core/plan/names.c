@@ -1,0 +1,268 @@
+/* names.c - see names.h. One line for each answer: where the names stand, the names, and the sentence.
+ *
+ * lua/manual/migrating.md has the same sentences, behind "none:"; tests/job/migrating_spec.lua tries its rows.
+ */
+#include "plan/names.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "plan/params.h"
+
+struct answer {
+  const char *owners, *names; /* with '|' between them */
+  const char *words;
+};
+
+#define DATASETS "FileDataset|TabularDataset"
+#define TABLES   "FileDataset|TabularDataset|OutputFileDatasetConfig"
+#define FILES    "Dataset.File.from_files|Dataset.File.from_archives|Dataset.File.from_manifest"
+
+static const struct answer answers[] = {
+  /* Of the module. */
+  { "tidemill", "Model",
+    "a model is a file here: put it into source_directory or side_inputs, or register a dataset of "
+    "it" },
+  { "tidemill",
+    "PipelineData|OutputTabularDatasetConfig|LinkFileOutputDatasetConfig|PipelineOutputFileDataset|"
+    "PipelineOutputTabularDataset",
+    "write OutputFileDatasetConfig { name, destination }" },
+  { "tidemill",
+    "Environment|CondaDependencies|DockerSection|PythonSection|RunConfiguration|DEFAULT_CPU_IMAGE|"
+    "DEFAULT_GPU_IMAGE",
+    "no packages are installed: leave environment out, or write environment = { variables, "
+    "module_paths }" },
+  { "tidemill", "ComputeTarget|AmlCompute|ComputeInstance|ComputeTargetException",
+    "workers run on this machine: write compute_target = \"local\", or leave it out" },
+  { "tidemill", "Experiment",
+    "run the pipeline with 'tidemill run FILE.lua' or pipeline:submit { ... }" },
+  { "tidemill", "Run|PipelineRun|StepRun|RunDetails|ParallelRunStepDetails",
+    "pipeline:submit { ... } returns the job; an entry script writes require "
+    "\"tidemill.entry_script\"" },
+  { "tidemill", "PublishedPipeline|PipelineEndpoint|Schedule|ScheduleRecurrence",
+    "run the pipeline with 'tidemill run FILE.lua', from cron or a timer" },
+  { "tidemill",
+    "ServicePrincipalAuthentication|InteractiveLoginAuthentication|MsiAuthentication|"
+    "AzureCliAuthentication|DefaultAzureCredential",
+    "a workspace is a folder and needs no credentials: leave auth out" },
+  { "tidemill", "MLClient", "write Workspace.from_config()" },
+  { "tidemill", "DataReference|DataPath|DataPathComputeBinding",
+    "write Dataset.File.from_files(datastore, path)" },
+  { "tidemill",
+    "parallel_run_function|RunFunction|load_component|dsl|command|PythonScriptStep|CommandStep|"
+    "StepSequence",
+    "write ParallelRunStep { name, parallel_run_config, inputs } and Pipeline { name, steps }; a "
+    "step waits for the outputs that it reads" },
+  { "tidemill", "FileDataset|Input", "write Dataset.File.from_files(path)" },
+  { "tidemill", "TabularDataset", "write Dataset.Tabular.from_delimited_files(path)" },
+  { "tidemill", "Output", "write OutputFileDatasetConfig { name, destination }" },
+  { "tidemill", "EntryScript", "write local EntryScript = require \"tidemill.entry_script\"" },
+  { "tidemill", "PromoteHeadersBehavior",
+    "write header = \"all_files_same\", \"from_first_file\", \"none\" or \"all_files_different\"" },
+
+  /* Of datasets. */
+  { "Dataset.Tabular", "from_parquet_files|from_delta_lake",
+    "Parquet cannot be read: write CSV or JSON lines, and from_delimited_files or "
+    "from_json_lines_files" },
+  { "Dataset.Tabular", "register_pandas_dataframe|register_dask_dataframe|register_spark_dataframe",
+    "write df:write_csv(path), then register the dataset of that path" },
+  { "Dataset.File", "upload_directory", "write datastore:upload(folder, path)" },
+  { "Dataset", "get_by_id", "write Dataset.get_by_name(workspace, name, version)" },
+  { "Dataset", "get_all|list", "'tidemill dataset list' lists the registered datasets" },
+  { "Dataset",
+    "from_files|from_delimited_files|from_json_lines_files|from_parquet_files|from_sql_query|"
+    "auto_read_files",
+    "datasets are Dataset.File.from_files(path) or Dataset.Tabular.from_delimited_files(path)" },
+  { DATASETS, "to_path|download|mount",
+    "run() is given the paths of the files themselves; dataset:as_mount(path) and "
+    "dataset:as_download(path) put them into one folder" },
+  { DATASETS, "to_pandas_dataframe|to_spark_dataframe|to_dask_dataframe",
+    "run() is given data frames; elsewhere write frame.read_csv(path) of tidemill.frame" },
+  { DATASETS, "to_csv_files|to_parquet_files",
+    "return the data frame from run(), with append_row_file_name = \"rows.csv\"" },
+  { DATASETS,
+    "with_timestamp_columns|time_before|time_after|time_between|time_recent|timestamp_attributes",
+    "write table:filter(column, \">=\", \"2026-01-31\")" },
+  { DATASETS, "as_hdfs|as_cache", "write dataset:as_named_input(name)" },
+  { DATASETS, "add_tags|remove_tags|update",
+    "write dataset:register(workspace, name, { create_new_version, description, tags })" },
+  { DATASETS, "get_partition_key_values|file_metadata",
+    "run() finds the values in context.partition_key_value" },
+  { DATASETS, "get_profile|generate_profile|submit_profile|get_profile_runs",
+    "'tidemill head PATH' shows columns, types and first rows; df:describe() shows the rest" },
+  { DATASETS, "unregister", "write dataset:unregister_all_versions()" },
+  { FILES, "validate|is_file", "leave it out: paths are looked at when the job begins" },
+  { "Dataset.Tabular.from_json_lines_files", "infer_column_types",
+    "leave it out, or write set_column_types = { column = \"string\" }" },
+
+  /* Of outputs. */
+  { TABLES, "read_parquet_files|parse_parquet_files",
+    "Parquet cannot be read: write read_delimited_files() or read_json_lines_files()" },
+  { TABLES, "parse_delimited_files", "write output:read_delimited_files()" },
+  { "FileDataset", "read_delimited_files|read_json_lines_files",
+    "write output:read_delimited_files():as_input(name), or "
+    "Dataset.Tabular.from_delimited_files(path)" },
+  { "OutputFileDatasetConfig", "as_dataset|as_pipelineoutputdataset|as_download|as_hdfs",
+    "put the output itself into inputs, or output:as_input(name)" },
+  { "OutputFileDatasetConfig", "source|datastore|output_mode|output_overwrite|is_directory",
+    "leave it out: output:as_upload() and the destination say where the folder appears" },
+
+  /* Of workspaces and datastores. */
+  { "Workspace", "create|get|setup|list",
+    "a workspace is a folder: write Workspace.from_config() or Workspace { path }" },
+  { "workspace", "datasets", "write Dataset.get_by_name(workspace, name)" },
+  { "workspace", "datastores", "write Datastore(workspace, name), or workspace:list_datastores()" },
+  { "workspace", "experiments|models|environments|compute_targets|webservices|images",
+    "a workspace has jobs, datastores and registered datasets alone: 'tidemill jobs', 'tidemill "
+    "dataset list'" },
+  { "workspace",
+    "subscription_id|resource_group|location|get_details|write_config|get_default_keyvault|"
+    "get_default_compute_target|get_mlflow_tracking_uri|delete",
+    "a workspace is a folder on this machine, workspace.path" },
+  { "Datastore",
+    "register_azure_blob_container|register_azure_file_share|register_azure_data_lake|"
+    "register_azure_data_lake_gen2|register_azure_sql_database|register_azure_postgre_sql|"
+    "register_azure_my_sql|register_dbfs|register_hdfs",
+    "a datastore is a directory: write Datastore.register_directory(workspace, name, directory)" },
+  { "datastore",
+    "account_name|account_key|container_name|sas_token|endpoint|protocol|datastore_type|as_mount|"
+    "as_download|as_upload",
+    "a datastore is a directory, datastore.path" },
+
+  /* Options of the configuration and the step, and what is called on them. */
+  { "ParallelRunConfig", "load_yaml|save_to_yaml",
+    "a pipeline file is Lua: share a configuration between files with require or dofile" },
+  { "Pipeline", "load_yaml", "a pipeline file is Lua: tidemill.load(path) reads one" },
+  { "Pipeline", "publish|publish_pipeline",
+    "run the pipeline with 'tidemill run FILE.lua', from cron or a timer" },
+  { "Pipeline", "validate|service_endpoint", "'tidemill run FILE.lua --dry-run' shows it" },
+  { "Pipeline", "workspace|default_datastore|default_source_directory",
+    "leave it out: a job is in the workspace of its pipeline file" },
+  { "ParallelRunConfig", "compute_target_name",
+    "write compute_target = \"local\", or leave it out" },
+  { "ParallelRunConfig", "environment_dir_path",
+    "no packages are installed: leave environment out, or write environment = { variables, "
+    "module_paths }" },
+  { "ParallelRunConfig|ParallelRunStep", "models",
+    "a model is a file here: put it into source_directory or side_inputs, or register a dataset of "
+    "it" },
+  { "ParallelRunConfig|ParallelRunStep", "tags|properties",
+    "leave it out: description is the text that is kept" },
+  { "ParallelRunStep", "is_deterministic", "write allow_reuse" },
+  { "ParallelRunStep", "input_data", "write inputs; side_inputs are not cut into mini-batches" },
+  { "ParallelRunStep", "outputs", "write output: one, or a list" },
+  { "ParallelRunStep", "program_arguments", "write arguments" },
+  { "ParallelRunStep", "task",
+    "write parallel_run_config = ParallelRunConfig { entry_script, source_directory }, and "
+    "arguments" },
+  { "ParallelRunStep", "compute|runconfig", "workers run on this machine: leave it out" },
+  { "ParallelRunConfig", "code", "write source_directory" },
+  { "ParallelRunConfig", "compute|identity|docker_args|shm_size|instance_type|runconfig",
+    "workers run on this machine: leave it out" },
+  { "resources", "instance_type|docker_args|shm_size|properties",
+    "workers run on this machine: leave it out" },
+};
+
+static const struct argument {
+  const char *names, *words;
+  bool is_ignored;
+} arguments[] = {
+  { "copy_logs_to_parent|push_metrics_to_parent|metrics_name_prefix",
+    "leave it out: logs and counts are in the job's directory", true },
+  { "append_row_safe_output", "leave it out: rows are always written whole", true },
+  { "amlbi_async_mode", "leave it out, write run(mini_batch), and start more workers", false },
+  { "amlbi_file_format|amlbi_mini_batch_rows|amlbi_pf_enabled|amlbi_pf_run_mode",
+    "write Dataset.Tabular.from_json_lines_files(path) and mini_batch_size = \"1rows\"", false },
+};
+
+static const struct file {
+  const char *ending, *words;
+} files[] = {
+  { ".py", "it is Python, and scripts are Lua here: the manual's migrating.md says what to write" },
+  { ".pyc", "it is compiled Python, and scripts are Lua here" },
+  { ".ipynb", "it is a notebook of Python; a pipeline is a Lua file that returns "
+              "tidemill.Pipeline { name, steps }" },
+  { ".yml", "it is YAML; a pipeline is a Lua file that returns tidemill.Pipeline { name, steps }" },
+  { ".yaml",
+    "it is YAML; a pipeline is a Lua file that returns tidemill.Pipeline { name, steps }" },
+};
+
+/* One of the words of `words`, which are separated by '|'. */
+static bool has_word(const char *words, const char *word, size_t len)
+{
+  for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+    if (strcspn(at, "|") == len && strncmp(at, word, len) == 0)
+      return true;
+  return false;
+}
+
+const char *tm_names_find(const char *owner, const char *name)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(answers); i++)
+    if (has_word(answers[i].owners, owner, strlen(owner)) &&
+        has_word(answers[i].names, name, strlen(name)))
+      return answers[i].words;
+  return NULL;
+}
+
+const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignored)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(arguments); i++)
+    if (has_word(arguments[i].names, name, len)) {
+      *is_ignored = arguments[i].is_ignored;
+      return arguments[i].words;
+    }
+  return NULL;
+}
+
+const char *tm_names_of_file(const char *path)
+{
+  size_t n = strlen(path);
+  for (size_t i = 0; i < TM_COUNT_OF(files); i++) {
+    size_t m = strlen(files[i].ending);
+    if (n > m && strcasecmp(path + n - m, files[i].ending) == 0)
+      return files[i].words;
+  }
+  return NULL;
+}
+
+/* A key that another constructor has. */
+static const char *find_elsewhere(const char *kind, const char *key)
+{
+  bool is_config = strcmp(kind, "ParallelRunConfig") == 0,
+       is_step = strcmp(kind, "ParallelRunStep") == 0;
+  if (is_config && tm_params_find("ParallelRunStep", key))
+    return "write it into ParallelRunStep { ... }";
+  if (is_step && tm_params_find("ParallelRunConfig", key))
+    return "write it into ParallelRunConfig { ... }";
+  if ((is_config || is_step) && tm_params_find("arguments", key))
+    return "write it into arguments of the step: arguments = { \"--NAME\", \"VALUE\" }";
+  return NULL;
+}
+
+int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err)
+{
+  const char *names[64];
+  size_t n;
+  const struct tm_field *fields = tm_params_fields(kind, &n);
+  struct tm_buf all = TM_BUF_NONE, given = TM_BUF_NONE;
+  for (size_t i = 0; i < n && i < TM_COUNT_OF(names); i++) {
+    names[i] = fields[i].name;
+    tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
+  }
+  tm_text_one_line(&given, key, strlen(key), 80);
+  const char *nearest = tm_text_nearest(key, names, n), *instead = tm_names_find(kind, key);
+  if (!instead)
+    instead = find_elsewhere(kind, key);
+  if (instead)
+    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; %s", tm_buf_str(&given), instead);
+  else if (nearest)
+    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; did you mean '%s'?", tm_buf_str(&given), nearest);
+  else
+    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; known: %s", tm_buf_str(&given), tm_buf_str(&all));
+  tm_buf_release(&all);
+  tm_buf_release(&given);
+  return TM_EUSAGE;
+}
