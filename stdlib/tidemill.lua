@@ -99,7 +99,8 @@ local function dataset(tag, methods, value, known)
 end
 
 local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input",
-               "options", "ops", "base_dir", "limit", "mode", "place", "registered", "version", "workspace" }
+               "options", "ops", "base_dir", "limit", "mode", "place", "registered", "version", "workspace",
+               "parameter" }
 
 -- The methods of datasets by what they are called in the registry.
 local classes = { FileDataset = FileDataset }
@@ -108,6 +109,10 @@ local stored = workspace.make(freeze, function(tag, definition, known)
 end)
 
 local function with(self, tag, methods, key, value)
+  if self.parameter and key ~= "name" then
+    plan.raise(("the dataset is PipelineParameter '%s', which is given a name and a place alone; "
+      .. "write it into its default_value"):format(self.parameter.name))
+  end
   local new = {}
   for _, k in ipairs(KEYS) do
     new[k] = self[k]
@@ -267,12 +272,65 @@ M.DataType = tabular.DataType
 ---@field name string
 ---@field default_value string|number|boolean|tidemill.FileDataset|tidemill.TabularDataset its type is the parameter's
 --- type
+local Parameter = {}
+
+-- The dataset of a parameter: what is said of it holds for any that the parameter is given.
+local function dataset_of(self, method)
+  local default = type(self) == "table" and self.default_value
+  local tag = type(default) == "table" and getmetatable(default)
+  if not classes[tag] then
+    plan.raise(("PipelineParameter '%s': %s(): its default_value is not a dataset"):format(tostring(self.name), method))
+  end
+  return dataset(tag, classes[tag], { parameter = self })
+end
+
+--- The dataset that the parameter stands for, under a name.
+---@param name string
+---@return tidemill.FileDataset
+function Parameter:as_named_input(name)
+  return dataset_of(self, "as_named_input"):as_named_input(name)
+end
+
+--- The files that the parameter stands for, as links in one folder: dataset:as_mount().
+---@param path? string
+---@return tidemill.FileDataset
+function Parameter:as_mount(path)
+  return dataset_of(self, "as_mount"):as_mount(path)
+end
+
+--- The same with copies.
+---@param path? string
+---@return tidemill.FileDataset
+function Parameter:as_download(path)
+  return dataset_of(self, "as_download"):as_download(path)
+end
 
 --- A value that `tidemill run --param NAME=VALUE`, a file of --params-file or `run --like JOB` may give. It may stand
 --- for some settings, in `arguments`, for a path of a dataset and a value in its `filter`. One whose default is a
---- dataset stands in `inputs`: a path that is given takes the place of its own, what else it says of its files stays.
+--- dataset stands in `inputs`. It is given a path, which takes the place of the default's, or `dataset:NAME` or
+--- `dataset:NAME:VERSION`, a registered dataset.
 ---@type fun(fields: tidemill.PipelineParameter): tidemill.PipelineParameter
-M.PipelineParameter = constructor "PipelineParameter"
+M.PipelineParameter = constructor("PipelineParameter", Parameter)
+
+local MODES = { direct = "as_direct", mount = "as_mount", download = "as_download" }
+
+--- A dataset, or a PipelineParameter that stands for one, under a name: `dataset:as_named_input(name)`, and
+--- `as_mount()` or `as_download()` of it.
+---@param name string
+---@param of tidemill.FileDataset|tidemill.TabularDataset|tidemill.PipelineParameter
+---@param mode? "direct"|"mount"|"download" "direct"
+---@param path_on_compute? string
+---@return tidemill.FileDataset
+function M.DatasetConsumptionConfig(name, of, mode, path_on_compute)
+  local tag = getmetatable(of)
+  local method = MODES[mode == nil and "direct" or mode]
+  if type(name) ~= "string" or not (classes[tag] or tag == "PipelineParameter") or not method then
+    plan.raise("DatasetConsumptionConfig(name, dataset, mode, path_on_compute): accepted: a string, a dataset or a "
+      .. "PipelineParameter, and \"direct\", \"mount\" or \"download\"")
+  end
+  local named = of:as_named_input(name)
+  return method == "as_direct" and named or named[method](named, path_on_compute)
+end
 
 ---@class tidemill.Environment
 ---@field variables? table<string, string|number|boolean>

@@ -45,6 +45,15 @@ struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, s
 {
   struct tm_dataset *d = NULL;
   const char *kind = constructor_of(v);
+  const struct tm_json *parameter = tm_json_get(v, "parameter");
+  if (parameter) {
+    tm_err_set(err, TM_EUSAGE,
+               "the dataset is PipelineParameter '%s', whose value only a job knows; take its "
+               "default_value",
+               tm_json_str(parameter, "name", ""));
+    tm_json_free(v);
+    return NULL;
+  }
   if (v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir") && !tm_json_get(v, "step"))
     tm_json_set(v, "base_dir", tm_json_new_string(base_dir));
   if (!kind || settle(v, kind, err) == 0)

@@ -1,12 +1,19 @@
 /* given.c - see given.h. */
 #include "plan/given.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
+#include "store/registry.h"
+#include "store/workspace.h"
+
+#define REGISTERED                                                                                 \
+  "dataset:" /* begins the name of a registered dataset, where a path may be given */
 
 static bool is_text(const struct tm_json *v)
 {
@@ -23,7 +30,8 @@ static const char *accepted(const struct tm_json *otherwise)
   switch (otherwise->type) {
   case TM_JSON_STRING: return "a string";
   case TM_JSON_BOOL: return "true or false";
-  case TM_JSON_OBJECT: return "a path, a list of paths, or a dataset of the same type";
+  case TM_JSON_OBJECT:
+    return "a path, a list of paths, dataset:NAME, or a dataset of the same type";
   default: return "a number";
   }
 }
@@ -56,12 +64,23 @@ static struct tm_json *read_number(const struct tm_json *given)
 
 static struct tm_json *read_bool(const struct tm_json *given)
 {
-  if (given->type == TM_JSON_BOOL)
+  int truth = tm_params_truth(given);
+  return truth < 0 ? NULL : tm_json_new_bool(truth);
+}
+
+/* A number of a file of parameters is its digits. */
+static struct tm_json *read_text(const struct tm_json *given)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  if (is_text(given))
     return tm_json_copy(given);
-  if (is_text(given) &&
-      (strcmp(given->string.at, "true") == 0 || strcmp(given->string.at, "false") == 0))
-    return tm_json_new_bool(*given->string.at == 't');
-  return NULL;
+  if (given->type == TM_JSON_INT)
+    tm_buf_add_int(&out, given->integer);
+  else if (given->type == TM_JSON_NUMBER)
+    tm_json_write_number(&out, given->number);
+  struct tm_json *v = out.len > 0 ? tm_json_new_string(out.data) : NULL;
+  tm_buf_release(&out);
+  return v;
 }
 
 static bool are_paths(const struct tm_json *given)
@@ -116,19 +135,83 @@ static struct tm_json *read_dataset(const struct tm_json *otherwise, const struc
   return out;
 }
 
+/* The words behind "dataset:"; NULL: it is a path, or paths. */
+static const char *registered_name(const struct tm_json *given)
+{
+  bool is_name = is_text(given) && strncmp(given->string.at, REGISTERED, strlen(REGISTERED)) == 0;
+  return is_name ? given->string.at + strlen(REGISTERED) : NULL;
+}
+
+/* To free; NULL with words. */
+static char *find_workspace(const struct tm_json *otherwise, const char *base_dir,
+                            struct tm_err *err)
+{
+  const char *own = tm_json_str(otherwise, "workspace", NULL),
+             *named = getenv(TM_WORKSPACE_VARIABLE);
+  char *cwd = named ? getcwd(NULL, 0) : NULL, *found = NULL;
+  if (own)
+    return tm_xstrdup(own);
+  if (tm_workspace_look(&found, tm_fs_real(), named, cwd ? cwd : base_dir, TM_TO_USE, err) == 0 &&
+      !found)
+    tm_err_set(err, TM_EUSAGE,
+               "the pipeline file has no workspace yet; 'tidemill dataset register' "
+               "registers a dataset");
+  free(cwd);
+  return found;
+}
+
+/* As the dataset that Dataset.get_by_name() returns; NULL with words. */
+static struct tm_json *find_registered(const char *workspace, const char *words, struct tm_err *err)
+{
+  struct tm_registered r = { 0 };
+  struct tm_json *v = NULL;
+  int64_t version = 0;
+  const char *colon = strchr(words, ':');
+  char *name = colon ? tm_xstrndup(words, (size_t)(colon - words)) : tm_xstrdup(words);
+  int rc = colon ? tm_registry_read_version(&version, colon + 1, err) : 0;
+  if (rc == 0)
+    rc = tm_registry_find(&r, workspace, name, version, err);
+  if (rc == 0) {
+    v = tm_json_copy(r.definition);
+    tm_json_set(v, "registered", tm_json_new_string(r.name));
+    tm_json_set(v, "version", tm_json_new_int(r.version));
+    tm_json_set(v, "workspace", tm_json_new_string(workspace));
+  }
+  tm_registered_release(&r);
+  free(name);
+  return v;
+}
+
+static struct tm_json *read_registered(const struct tm_json *otherwise, const struct tm_param *p,
+                                       const char *words, const char *base_dir, struct tm_err *err)
+{
+  char *workspace = find_workspace(otherwise, base_dir, err);
+  struct tm_json *v = workspace ? find_registered(workspace, words, err) : NULL, *out = NULL;
+  if (v)
+    out = read_dataset(otherwise, p, v, err);
+  else
+    tm_err_wrap(err, "parameter '%s'", p->name);
+  tm_json_free(v);
+  free(workspace);
+  return out;
+}
+
 struct tm_json *tm_given_read(const struct tm_json *otherwise, const struct tm_param *p,
-                              struct tm_err *err)
+                              const char *base_dir, struct tm_err *err)
 {
   struct tm_json *text = p->tree ? NULL : tm_json_new_string(p->value), *v = NULL;
   const struct tm_json *given = p->tree ? p->tree : text;
-  bool is_said = false;
-  if (is_dataset(otherwise) && given->type == TM_JSON_OBJECT) {
+  const char *registered = is_dataset(otherwise) ? registered_name(given) : NULL;
+  bool is_said = registered != NULL;
+  if (registered) {
+    v = read_registered(otherwise, p, registered, base_dir, err);
+  } else if (is_dataset(otherwise) && given->type == TM_JSON_OBJECT) {
     v = read_dataset(otherwise, p, given, err);
     is_said = true;
   } else if (is_dataset(otherwise)) {
     v = are_paths(given) ? with_paths(otherwise, given, p->base_dir) : NULL;
   } else if (otherwise->type == TM_JSON_STRING) {
-    v = is_text(given) ? tm_json_copy(given) : NULL;
+    v = read_text(given);
   } else {
     v = otherwise->type == TM_JSON_BOOL ? read_bool(given) : read_number(given);
   }

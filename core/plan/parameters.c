@@ -5,6 +5,7 @@
  */
 #include "plan/settings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_tree.h"
@@ -103,14 +104,14 @@ static int refuse_value(const char *place, struct tm_err *err)
 }
 
 static int give(struct tm_values *p, const struct tm_json *defaults, const struct tm_json *places,
-                const struct tm_param *given, struct tm_err *err)
+                const struct tm_param *given, const char *base_dir, struct tm_err *err)
 {
   const struct tm_json *otherwise = tm_json_get(defaults, given->name);
   if (!otherwise && given->is_optional)
     return 0;
   if (!otherwise)
     return refuse_unknown(defaults, given, err);
-  struct tm_json *value = tm_given_read(otherwise, given, err);
+  struct tm_json *value = tm_given_read(otherwise, given, base_dir, err);
   if (!value)
     return refuse_value(tm_json_str(places, given->name, NULL), err);
   tm_json_set(p->by_name, given->name, value);
@@ -119,7 +120,7 @@ static int give(struct tm_values *p, const struct tm_json *defaults, const struc
 }
 
 int tm_values_init(struct tm_values *p, const struct tm_json *v, const struct tm_param *params,
-                   size_t params_len, struct tm_err *err)
+                   size_t params_len, const char *base_dir, struct tm_err *err)
 {
   struct collector c = { tm_json_new(TM_JSON_OBJECT), tm_json_new(TM_JSON_OBJECT), err };
   p->by_name = c.defaults;
@@ -128,7 +129,7 @@ int tm_values_init(struct tm_values *p, const struct tm_json *v, const struct tm
   /* a name may be given twice: the last holds, by the default's type */
   struct tm_json *defaults = tm_json_copy(c.defaults);
   for (size_t i = 0; i < params_len && rc == 0; i++)
-    if ((rc = give(p, defaults, c.places, &params[i], err)) < 0 && params[i].file)
+    if ((rc = give(p, defaults, c.places, &params[i], base_dir, err)) < 0 && params[i].file)
       tm_err_wrap(err, "%s", params[i].file);
   tm_json_free(defaults);
   tm_json_free(c.places);
@@ -147,8 +148,28 @@ const struct tm_json *tm_values_find(const struct tm_values *p, const struct tm_
   return tm_json_get(p->by_name, tm_json_str(parameter, "name", ""));
 }
 
+static bool is_of_parameter(const struct tm_json *v)
+{
+  const struct tm_json *parameter = tm_json_get(v, "parameter");
+  return v->tag && strstr(v->tag, "Dataset") && parameter && is_parameter(parameter);
+}
+
+/* The dataset that the parameter stands for, with the name and the place that `v` says. */
+static struct tm_json *put_dataset(const struct tm_values *p, const struct tm_json *v)
+{
+  struct tm_json *out = tm_values_put(p, tm_json_get(v, "parameter"));
+  for (size_t i = 0; out->type == TM_JSON_OBJECT && i < v->list.len; i++)
+    if (strcmp(v->keys[i], "parameter") != 0)
+      tm_json_set(out, v->keys[i], tm_values_put(p, v->list.at[i]));
+  free(out->where);
+  out->where = tm_xstrdup(v->where);
+  return out;
+}
+
 struct tm_json *tm_values_put(const struct tm_values *p, const struct tm_json *v)
 {
+  if (is_of_parameter(v))
+    return put_dataset(p, v);
   if (is_parameter(v)) {
     const struct tm_json *value = p ? tm_values_find(p, v) : tm_json_get(v, "default_value");
     return value ? tm_values_put(p, value) : tm_json_new(TM_JSON_NULL);

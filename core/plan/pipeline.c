@@ -363,7 +363,7 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
   if (check_tag(v, err) == 0 && tm_params_check("Pipeline", v, err) == 0) {
     p->file = absolute_file(file, err);
     r.base_dir = p->file ? tm_path_dir(p->file) : NULL;
-    is_read = p->file && tm_values_init(&values, v, params, params_len, err) == 0 &&
+    is_read = p->file && tm_values_init(&values, v, params, params_len, r.base_dir, err) == 0 &&
               read_pipeline(p, v, &r, err);
     if (is_read)
       p->params = keep_params(&values, params, params_len);
@@ -388,7 +388,7 @@ struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *
     .values = &values, .base_dir = tm_xstrdup(dir), .working_dir = working_dir, .origin = "option"
   };
   if (check_tag(v, err) < 0 || tm_params_check("Pipeline", v, err) < 0 ||
-      tm_values_init(&values, v, params, params_len, err) < 0 ||
+      tm_values_init(&values, v, params, params_len, dir, err) < 0 ||
       !read_pipeline(p, v, &r, err)) {
     tm_pipeline_free(p);
     p = NULL;

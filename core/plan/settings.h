@@ -22,9 +22,9 @@ struct tm_values {
 int64_t tm_settings_processes_default(void);
 
 /* Collects the parameters of the tree `v`, and takes the values given. TM_EUSAGE: one name with two defaults, a name that
- * is not in the pipeline, a value of another type (given.h). Release it in every case. */
+ * is not in the pipeline, a value of another type (given.h). `base_dir` is the folder of the pipeline file. Release it in every case. */
 int tm_values_init(struct tm_values *p, const struct tm_json *v, const struct tm_param *params,
-                   size_t params_len, struct tm_err *err);
+                   size_t params_len, const char *base_dir, struct tm_err *err);
 void tm_values_release(struct tm_values *p);
 /* The value for the PipelineParameter `parameter`; memory of `p`. */
 const struct tm_json *tm_values_find(const struct tm_values *p, const struct tm_json *parameter);

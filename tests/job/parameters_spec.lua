@@ -101,6 +101,83 @@ describe("parameters", function()
     assert.same({ "--threshold", "0.5", "--fast", "true", "--data", t:path "set/more" }, first.arguments)
   end)
 
+  it("of datasets may be registered ones, by name and version", function()
+    local t = new_case()
+    t:inputs(1, "one")
+    t:inputs(2, "two")
+    for _, folder in ipairs { "one", "two" } do
+      t:expect(t:run { "dataset", "register", "texts", folder, "--create-new-version" }, 0)
+    end
+    for value, wanted in pairs { ["dataset:texts"] = 2, ["dataset:texts:1"] = 1, ["dataset:texts:latest"] = 2 } do
+      t.job_dir, t.step_dir = t:path("job" .. wanted .. #value), t:path("job" .. wanted .. #value .. "/score")
+      t:expect_job(0, { "--param", "data=" .. value })
+      assert.same(job.names(wanted), (said(t)))
+      local input = json.decode(t:read(t.job_dir:match "[^/]+$" .. "/job.json")).steps[1].definition.inputs[1]
+      assert.equal("texts", input.registered)
+      assert.equal(wanted, input.version)
+    end
+    expect_words(t, { "run", "pipeline.lua", "--param", "data=dataset:test" }, 2,
+      { "parameter 'data': no dataset 'test'" })
+    expect_words(t, { "run", "pipeline.lua", "--param", "data=dataset:texts:7" }, 2, { "parameter 'data': ", "7" })
+  end)
+
+  it("of datasets have a name and a place, whatever they are given", function()
+    local t = job.case()
+    t:inputs(2)
+    t:inputs(3, "more")
+    t:script [[
+local entry = require "tidemill.entry_script" ()
+function run(m, context) return { context.dataset_name .. " " .. #m .. " " .. entry.arguments[1] } end]]
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local data = tm.PipelineParameter { name = "data", default_value = tm.Dataset.File.from_files("in") }
+local first = data:as_named_input("first"):as_mount("there")
+local second = tm.DatasetConsumptionConfig("second", data)
+local config = tm.ParallelRunConfig { entry_script = "score.lua" }
+return tm.Pipeline { name = "case", steps = {
+  tm.ParallelRunStep { name = "score", inputs = first, arguments = { first }, parallel_run_config = config },
+  tm.ParallelRunStep { name = "other", inputs = second, arguments = { 1 }, parallel_run_config = config },
+} }]])
+    t:expect_job(0)
+    assert.same({ "first 2 " .. t:path "there" }, t:rows())
+    t.job_dir, t.step_dir = t:path "second", t:path "second/score"
+    t:expect_job(0, { "--param", "data=more" })
+    assert.same({ "first 3 " .. t:path "there" }, t:rows())
+    assert.equal("second 3 1\n", t:read "second/other/output/parallel_run_step.txt")
+  end)
+
+  it("stand for thresholds, for keys of partitions, and for the one node", function()
+    local t = job.case()
+    for _, name in ipairs { "a/x/1.txt", "a/y/1.txt", "b/x/1.txt" } do t:write("in/" .. name, "") end
+    t:script [[
+function run(m, context)
+  if context.partition_key_value.store == "b" then error "not b" end
+  return names_of(m)
+end]]
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local function parameter(name, default)
+  return tm.PipelineParameter { name = name, default_value = default }
+end
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score",
+  inputs = tm.Dataset.File.from_files("in", { partition_format = "{store}/{kind}/*.txt" }),
+  parallel_run_config = tm.ParallelRunConfig {
+    entry_script = "score.lua", node_count = parameter("nodes", "1"), run_max_try = 1,
+    partition_keys = parameter("keys", '["store"]'), error_threshold = parameter("threshold", 5),
+    allowed_failed_count = parameter("count", 5), allowed_failed_percent = parameter("percent", 100),
+  } } } }]])
+    assert.equal(2, t:expect_job(0).result.steps[1].mini_batches.total)
+    t.job_dir, t.step_dir = t:path "second", t:path "second/score"
+    assert.equal(3, t:expect_job(0, { "--param", 'keys=["store", "kind"]' }).result.steps[1].mini_batches.total)
+    for name, value in pairs { threshold = 0, count = 0, percent = 10 } do
+      t.job_dir, t.step_dir = t:path(name), t:path(name .. "/score")
+      local r = t:expect_job(1, { "--param", name .. "=" .. value, "--no-reuse" })
+      assert.is_truthy(r.err:find(({ threshold = "error_threshold", count = "allowed_failed_count",
+        percent = "allowed_failed_percent" })[name], 1, true), r.err)
+    end
+    expect_words(t, { "run", "pipeline.lua", "--param", "nodes=2" }, 2, { "several nodes are not available yet" })
+  end)
+
   it("stand in what is asked of a table", function()
     local t = job.case()
     t:write("in/a.csv", "id,n\n1,5\n2,7\n3,9\n")
@@ -192,7 +269,7 @@ return tm.Pipeline { name = "two", steps = steps }
     { { "--params-file", "unknown.json" }, "unknown.json: the pipeline has no parameter 'sizes'; did you mean" },
     { { "--params-file", "type.json" }, "type.json: parameter 'size' is a list; accepted: a number, as its default 2" },
     { { "--params-file", "table.lua" }, "table.lua: parameter 'data' is a TabularDataset; accepted: a path, a list of "
-      .. "paths, or a dataset of the same type, as its default a FileDataset" },
+      .. "paths, dataset:NAME, or a dataset of the same type, as its default a FileDataset" },
     { { "--params-file", "odd.json" }, "odd.json: parameter 'data': FileDataset: unknown key 'path'" },
   } do
     it("are refused: " .. case[2], function()

@@ -22,7 +22,7 @@ static void expect(const char *tag, const char *otherwise, const char *text, con
   struct tm_param p = { .name = "x", .value = text, .tree = given, .base_dir = "/base" };
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf out = TM_BUF_NONE;
-  struct tm_json *v = tm_given_read(by, &p, &err);
+  struct tm_json *v = tm_given_read(by, &p, "/base", &err);
   if (v) {
     tm_json_write(&out, v, (struct tm_json_style) { .sorted = true });
     assert_true(!tag || strcmp(v->tag, tag) == 0);
@@ -47,10 +47,15 @@ static void plain_values_are_of_the_type_of_the_default(void **state)
   expect(NULL, "1", NULL, "true", "parameter 'x' is true; accepted: a number, as its default 1");
   expect(NULL, "true", "false", NULL, "false");
   expect(NULL, "true", NULL, "'true'", "true");
+  expect(NULL, "true", "False", NULL, "false");
+  expect(NULL, "false", NULL, "'True'", "true");
   expect(NULL, "true", "1", NULL,
          "parameter 'x' is \"1\"; accepted: true or false, as its default true");
   expect(NULL, "'a'", "5", NULL, "\"5\"");
-  expect(NULL, "'a'", NULL, "5", "parameter 'x' is 5; accepted: a string, as its default \"a\"");
+  expect(NULL, "'a'", NULL, "5", "\"5\"");
+  expect(NULL, "'a'", NULL, "0.5", "\"0.5\"");
+  expect(NULL, "'a'", NULL, "true",
+         "parameter 'x' is true; accepted: a string, as its default \"a\"");
 }
 
 static void a_dataset_gets_other_paths(void **state)
@@ -62,12 +67,13 @@ static void a_dataset_gets_other_paths(void **state)
   expect("FileDataset", files, NULL, "{'kind':'manifest','paths':['l']}",
          "{\"base_dir\":\"/base\",\"kind\":\"manifest\",\"paths\":[\"l\"]}");
   expect("FileDataset", files, NULL, "[]",
-         "parameter 'x' is an empty table; accepted: a path, a list of paths, or a dataset of the "
-         "same "
+         "parameter 'x' is an empty table; accepted: a path, a list of paths, dataset:NAME, or "
+         "a dataset of the same "
          "type, as its default a FileDataset");
   expect(
       "FileDataset", files, NULL, "{'kind':'delimited','paths':['l']}",
-      "parameter 'x' is a table; accepted: a path, a list of paths, or a dataset of the same type, "
+      "parameter 'x' is a table; accepted: a path, a list of paths, dataset:NAME, or a dataset of "
+      "the same type, "
       "as its default a FileDataset");
   expect(
       "FileDataset", files, NULL, "{'kind':'files'}",
