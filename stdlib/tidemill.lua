@@ -392,7 +392,8 @@ M.ParallelRunConfig = constructor "ParallelRunConfig"
 --- is Completed; among `arguments` of either it is the path of the folder.
 ---@class tidemill.OutputFileDatasetConfig
 ---@field name string
----@field destination? string where it is written, relative to the pipeline file; without it in the job's directory
+---@field destination? string|table where it is written, relative to the pipeline file, or { datastore, path };
+--- `{run-id}` in it is the name of the job, `{output-name}` that of the output. Without it in the job's directory.
 ---@field mode? "mount"|"upload"|"archive" written there as the step goes on; as_upload(), as_archive()
 ---@field archive_format? "zip"|"tar"|"tar.gz"|"tar.zst" what as_archive() sets
 ---@field partition_format? string columns out of the paths below it, for whoever reads it; see FromFilesOptions
@@ -407,7 +408,22 @@ local ids, outputs = setmetatable({}, { __mode = "k" }), 0
 local OUTPUT_KEYS = { "name", "destination", "mode", "archive_format", "partition_format", "register_as", "description",
                       "tags" }
 
+-- A destination may be { datastore, path }.
+local function with_destination(fields)
+  local given = type(fields) == "table" and fields.destination
+  if type(given) ~= "table" or getmetatable(given) and getmetatable(given) ~= "Datastore" then
+    return fields
+  end
+  local new = {}
+  for key, value in pairs(fields) do
+    new[key] = value
+  end
+  new.destination = workspace.take_place("OutputFileDatasetConfig: destination", given)
+  return new
+end
+
 local function output(fields, id)
+  fields = with_destination(fields)
   plan.check("OutputFileDatasetConfig", fields)
   local new = freeze("OutputFileDatasetConfig", copy(fields), Output, id)
   ids[new] = id

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/path.h"
 #include "data/files/partition.h"
+#include "plan/destination.h"
 #include "plan/params.h"
 #include "store/registry.h"
 
@@ -149,7 +149,11 @@ static int collect_one(struct tm_outputs *o, const struct tm_json *step, size_t 
     return TM_EUSAGE;
   k.folder = i == 0 ? tm_xprintf("%s/output", name_of(step))
                     : tm_xprintf("%s/output.%s", name_of(step), name_of(config));
-  k.destination = destination ? tm_path_absolute(base_dir, destination) : NULL;
+  if (destination &&
+      !(k.destination = tm_destination_new(destination, name_of(config), base_dir, err))) {
+    free(k.folder);
+    return tm_params_place(OUTPUT, config, err);
+  }
   if ((rc = check_writer(o, config, step, err)) < 0 || (rc = check_names(step, i, err)) < 0 ||
       (rc = check_destination(&k, err)) < 0 || (rc = check_place(o, &k, err)) < 0) {
     free(k.folder);

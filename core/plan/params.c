@@ -192,7 +192,8 @@ static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
   { "destination", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
     "a folder, which the output is written to, or the file that it is packed into; relative to the "
-    "pipeline file; without it in the job's directory" },
+    "pipeline file; {run-id} in it is the job's name, {output-name} the output's; without it in "
+    "the job's directory" },
   { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload|archive", 0,
     "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
     "there when the step is Completed; archive, which as_archive(format) says: it is packed into "

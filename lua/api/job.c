@@ -14,6 +14,7 @@
 
 #include "base/path.h"
 #include "report/progress.h"
+#include "plan/destination.h"
 #include "run/failed_source.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
@@ -246,6 +247,7 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .on_ended = on_ended,
                               .data = job };
   int rc;
+  tm_destinations_bind(s->pipeline, s->dir);
   open_report(job);
   if ((rc = tm_job_open(&job->job, &o, err)) < 0) {
     tm_report_free(job->report);

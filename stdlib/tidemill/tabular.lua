@@ -227,6 +227,13 @@ end
 ---@overload fun(datastore: tidemill.Datastore, path: string, query: string, options?: table): tidemill.TabularDataset
 function Tabular.from_sql_query(database, query, options, ...)
   local name = "Dataset.Tabular.from_sql_query"
+  if type(database) == "table" and getmetatable(database[1]) == "Datastore" then
+    if query == nil then
+      plan.raise(name .. ": a datastore is a directory, and a query is asked of a file of SQLite in it: write "
+        .. "from_sql_query(datastore, \"shop.db\", query)")
+    end
+    database = workspace.take_place(name, database)
+  end
   local paths, text, base_dir = workspace.take_datastore(name, database, query, options)
   local given = options
   if base_dir then

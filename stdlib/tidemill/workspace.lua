@@ -35,18 +35,65 @@ local function check_options(kind, options)
   return options
 end
 
---- Whether a datastore is meant by the first argument, as in `from_files(datastore, path, options)`: then its path is
---- what `paths` are against. Returns paths (a list where it was one), options, base_dir.
+local function check_within(caller, datastore, p)
+  if type(p) == "string" and (p:find "^/" or ("/" .. p .. "/"):find("/../", 1, true)) then
+    plan.raise(("%s: '%s' leads out of the datastore '%s'; accepted: paths and patterns within it")
+      :format(caller, p, datastore.name))
+  end
+end
+
+local function is_pair(value)
+  return type(value) == "table" and not getmetatable(value) and getmetatable(value[1]) == "Datastore"
+end
+
+--- The path that a datastore, or { datastore, path }, stands for.
+---@param caller string
+---@param given table
+---@return string
+function M.take_place(caller, given)
+  local datastore, p = given, nil
+  if not getmetatable(given) then
+    datastore, p = given[1], given[2]
+  end
+  if getmetatable(datastore) ~= "Datastore" or (p ~= nil and type(p) ~= "string") then
+    plan.raise(caller .. ": accepted: a path, or { datastore, path }")
+  end
+  check_within(caller, datastore, p)
+  return (p == nil or p == "") and datastore.path or path.join(datastore.path, p)
+end
+
+-- from_files { path = ..., partition_format = ... }: the names of Python's arguments. Returns path and options.
+local function take_named(first, second)
+  if type(first) ~= "table" or getmetatable(first) or first.path == nil or second ~= nil then
+    return first, second
+  end
+  local options = {}
+  for key, value in pairs(first) do
+    options[key] = key ~= "path" and value or nil
+  end
+  return first.path, options
+end
+
+--- What the paths of a dataset are, and what they are against, from the arguments of its constructor:
+--- `(path, options)`, `(datastore, path, options)`, `({ datastore, path }, options)`, a list of such pairs, or one
+--- table with `path` and the options. Returns paths (a list where it was one), options, base_dir.
 function M.take_datastore(caller, first, second, third)
+  first, second = take_named(first, second)
+  if is_pair(first) then
+    first, second, third = first[1], first[2], second
+  elseif type(first) == "table" and is_pair(first[1]) then
+    local paths = {}
+    for i, pair in ipairs(first) do
+      paths[i] = is_pair(pair) and M.take_place(caller, pair) or pair
+    end
+    return paths, second, nil
+  end
   if getmetatable(first) ~= "Datastore" then
     return type(first) == "string" and { first } or first, second, nil
   end
   local paths = type(second) == "string" and { second } or second
   for _, p in ipairs(type(paths) == "table" and paths or {}) do
-    if type(p) == "string" and (p:find "^/" or ("/" .. p .. "/"):find("/../", 1, true)) then
-      plan.raise(("%s: '%s' leads out of the datastore '%s'; accepted: paths and patterns within it")
-        :format(caller, p, first.name))
-    end
+    check_within(caller, first, p)
   end
   return paths, third, first.path
 end
@@ -312,12 +359,27 @@ made.Datastore = setmetatable({
 })
 names.guarded("Datastore", made.Datastore, true)
 
+-- { workspace = ..., name = ..., options }: the names of Python's arguments.
+local function take_arguments(given)
+  local options = {}
+  for key, value in pairs(given) do
+    options[key] = value
+  end
+  options.workspace, options.name = nil, nil
+  return given.workspace, given.name, options
+end
+
 --- A registered dataset, by its name.
 ---@param in_workspace tidemill.Workspace
 ---@param name string
 ---@param version? integer|"latest"
 ---@return tidemill.FileDataset
 function made.get_by_name(in_workspace, name, version)
+  if name == nil and type(in_workspace) == "table" and not getmetatable(in_workspace) then
+    local options
+    in_workspace, name, options = take_arguments(in_workspace)
+    version = options.version
+  end
   check_workspace("Dataset.get_by_name", in_workspace)
   check_text("Dataset.get_by_name", "the name", name)
   return registered(store.get(in_workspace.path, name, version ~= nil and tostring(version) or nil))
@@ -330,6 +392,9 @@ end
 
 -- dataset:register(workspace, name, options)
 function made.register(self, in_workspace, name, options)
+  if name == nil and type(in_workspace) == "table" and not getmetatable(in_workspace) then
+    in_workspace, name, options = take_arguments(in_workspace)
+  end
   check_workspace("dataset:register", in_workspace)
   check_text("dataset:register", "the name", name)
   options = check_options("dataset:register", options)

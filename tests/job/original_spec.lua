@@ -55,6 +55,79 @@ function run(m) return { table.concat(arguments, " ") } end]]
   end)
 end)
 
+describe("a destination", function()
+  after_each(job.check_end)
+
+  local function written_to(destination, ...)
+    local t = new_case(nil,
+      "output = tm.OutputFileDatasetConfig { name = 'rows', destination = " .. destination .. " }",
+      [[local workspace = tm.Workspace.from_config()
+        local store = tm.Datastore.register_directory(workspace, "there", "store", { overwrite = true })]])
+    t:write("store/file", "")
+    t:expect_job(0, ...)
+    return t
+  end
+
+  it("has the names of the job and of the output", function()
+    local t = written_to "'out/{run-id}/{output-name}'"
+    assert.same(job.names(2), t:sorted_lines "out/job/rows/parallel_run_step.txt")
+    t.job_dir, t.step_dir = t:path "second", t:path "second/score"
+    local r = t:expect_job(0)
+    assert.same(job.names(2), t:sorted_lines "out/second/rows/parallel_run_step.txt")
+    assert.is_truthy(r.err:find(t:path "out/second/rows", 1, true), r.err)
+    t:expect_job(0, { "--resume" })
+    t:expect(t:run { "verify", "second" }, 0)
+  end)
+
+  it("is refused with other names in braces", function()
+    local t = new_case(nil, "output = tm.OutputFileDatasetConfig { name = 'rows', destination = 'out/{run_id}' }")
+    refused(t, "OutputFileDatasetConfig: 'destination' is \"out/{run_id}\"; accepted in braces: {run-id}", "run",
+      "pipeline.lua")
+  end)
+
+  it("may be a place in a datastore", function()
+    local t = written_to "{ store, 'out/{run-id}' }"
+    assert.same(job.names(2), t:sorted_lines "store/out/job/parallel_run_step.txt")
+    t = new_case(nil, "output = tm.OutputFileDatasetConfig { name = 'rows', destination = { store, '../x' } }",
+      "local store = tm.Workspace.from_config():get_default_datastore()")
+    refused(t, "'../x' leads out of the datastore", "run", "pipeline.lua")
+  end)
+end)
+
+describe("a dataset", function()
+  after_each(job.check_end)
+
+  it("takes pairs of a datastore and a path, and named arguments", function()
+    local t = job.case()
+    t:inputs(3, "store/texts")
+    t:script(OK)
+    t:write("store/rows/a.csv", "n\n1\n")
+    t:write("pipeline.lua", [[
+local tm = require "tidemill"
+local workspace = tm.Workspace.from_config()
+local store = tm.Datastore.register_directory(workspace, "there", "store", { overwrite = true })
+local File, Tabular = tm.Dataset.File, tm.Dataset.Tabular
+local function equal(a, b) assert(a == b, tostring(a) .. " is not " .. tostring(b)) end
+equal(File.from_files({ store, "texts" }).base_dir, store.path)
+equal(File.from_files({ { store, "texts" }, { store, "rows" } }).paths[2], store.path .. "/rows")
+equal(File.from_files { path = "store/texts", partition_format = "{name}.txt" }.partition_keys[1], "name")
+equal(Tabular.from_delimited_files { path = { store, "rows" }, separator = ";" }.options.separator, ";")
+Tabular.from_delimited_files({ store, "rows" }):register { workspace = workspace, name = "rows", tags = { a = 1 } }
+equal(tm.Dataset.get_by_name { workspace = workspace, name = "rows", version = 1 }.version, 1)
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+  name = "score", inputs = File.from_files({ store, "texts" }),
+  parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua" } } } }]])
+    t:expect_job(0)
+    assert.same(job.names(3), t:rows())
+  end)
+
+  it("of a query is told what to write instead of a datastore and the query", function()
+    local t = new_case(nil, nil,
+      "tm.Dataset.Tabular.from_sql_query({ tm.Workspace.from_config():get_default_datastore(), 'SELECT 1' })")
+    refused(t, "write from_sql_query(datastore, \"shop.db\", query)", "run", "pipeline.lua")
+  end)
+end)
+
 describe("Python", function()
   after_each(job.check_end)
 
