@@ -527,7 +527,7 @@ end
 ---@alias tidemill.Argument string|number|boolean|tidemill.PipelineParameter|tidemill.Input
 
 ---@class tidemill.ParallelRunStep
----@field name string 3 to 32 characters of a-z, 0-9 and '-'
+---@field name string 1 to 32 characters of a-z, 0-9, '-' and '_'
 ---@field parallel_run_config tidemill.ParallelRunConfig
 ---@field inputs tidemill.Input|tidemill.Input[] of one type
 ---@field side_inputs? tidemill.FileDataset|tidemill.OutputFileDatasetConfig|table[] which every worker may read whole
@@ -546,7 +546,7 @@ end
 M.ParallelRunStep = constructor "ParallelRunStep"
 
 ---@class tidemill.Pipeline
----@field name string 3 to 32 characters of a-z, 0-9 and '-'
+---@field name string 1 to 32 characters of a-z, 0-9, '-' and '_'
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 

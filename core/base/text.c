@@ -95,6 +95,25 @@ bool tm_text_number(const char *s, double *out)
   return true;
 }
 
+bool tm_text_seconds(const char *s, double *out)
+{
+  static const struct {
+    const char *name;
+    double seconds;
+  } units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 } };
+  size_t n = strcspn(s, "smhd ");
+  const char *unit = s + n + (s[n] == ' ' && s[n + 1]);
+  char *number = tm_xstrndup(s, n);
+  bool is_known = false, is_number = tm_text_number(number, out);
+  free(number);
+  for (size_t i = 0; is_number && !is_known && i < TM_COUNT_OF(units); i++)
+    if (strcmp(unit, units[i].name) == 0) {
+      *out *= units[i].seconds;
+      is_known = true;
+    }
+  return is_known;
+}
+
 bool tm_text_size(const char *s, int64_t *out)
 {
   static const char units[] = "kmgt";

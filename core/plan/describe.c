@@ -47,7 +47,11 @@ static void add_accepted(struct tm_buf *out, const struct tm_field *f)
 {
   switch (f->type) {
   case TM_FIELD_INT: add_range(out, f, "an integer", ""); break;
-  case TM_FIELD_SECONDS: add_range(out, f, "a number", " seconds"); break;
+  case TM_FIELD_SECONDS:
+    add_range(out, f, "a number", " seconds");
+    tm_buf_printf(out, ", a duration as \"5m\", or \"none\" for %s",
+                  f->min == 0 ? "0" : "the most");
+    break;
   case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
   case TM_FIELD_SIZE:
     if (f->min > 1)
@@ -72,7 +76,7 @@ static void add_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_TEXT: tm_buf_add_str(out, "a string"); break;
   case TM_FIELD_BOOL: tm_buf_add_str(out, "true or false"); break;
   case TM_FIELD_NAME:
-    tm_buf_add_str(out, "3 to 32 characters of a-z, 0-9 and '-', a letter first, no '-' last");
+    tm_buf_add_str(out, "1 to 32 characters of a-z, 0-9, '-' and '_', a letter first, no '-' last");
     break;
   case TM_FIELD_WORD: tm_buf_add_str(out, "a name of letters, digits, '_', '-' and '.'"); break;
   case TM_FIELD_VARIABLES:

@@ -16,7 +16,7 @@
 
 enum tm_field_type {
   TM_FIELD_INT,     /* integer within min and max; digits in a string too */
-  TM_FIELD_SECONDS, /* number within min and max; digits in a string too */
+  TM_FIELD_SECONDS, /* number within min and max; in a string also "5m", "2h", "none" */
   TM_FIELD_PERCENT, /* the same, of another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
   TM_FIELD_AMOUNT,  /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
@@ -26,7 +26,7 @@ enum tm_field_type {
   TM_FIELD_TEXT,
   TM_FIELD_SEPARATOR, /* of delimited rows: one character of ASCII; "\\t" in two is a tab */
   TM_FIELD_BOOL,
-  TM_FIELD_NAME,        /* of a step or pipeline: 3 to 32 of a-z 0-9 - */
+  TM_FIELD_NAME,        /* of a step or pipeline: 1 to 32 of a-z 0-9 - _ */
   TM_FIELD_WORD,        /* of a parameter, dataset or output: letters, digits, '-', '_', '.' */
   TM_FIELD_VARIABLES,   /* names with values */
   TM_FIELD_ENVIRONMENT, /* { variables = VARIABLES, module_paths = list of paths } */

@@ -43,14 +43,25 @@ static struct tm_json *integer_value(const struct tm_field *f, const struct tm_j
   return is_within(f, (double)v) ? tm_json_new_int(v) : NULL;
 }
 
-static struct tm_json *seconds_value(const struct tm_field *f, const struct tm_json *given)
+/* "none" is the field's own 0 where that is accepted, else the most. */
+static bool read_seconds(const struct tm_field *f, const char *s, double *out)
+{
+  if (strcmp(s, "none") != 0)
+    return tm_text_seconds(s, out);
+  *out = f->min == 0 ? 0 : f->max;
+  return true;
+}
+
+static struct tm_json *number_value(const struct tm_field *f, const struct tm_json *given)
 {
   double v;
   if (given->type == TM_JSON_INT)
     v = (double)given->integer;
   else if (given->type == TM_JSON_NUMBER)
     v = given->number;
-  else if (!is_plain_string(given) || !tm_text_number(given->string.at, &v))
+  else if (!is_plain_string(given) ||
+           !(f->type == TM_FIELD_SECONDS ? read_seconds(f, given->string.at, &v)
+                                         : tm_text_number(given->string.at, &v)))
     return NULL;
   return is_within(f, v) ? tm_json_new_number(v) : NULL;
 }
@@ -135,14 +146,14 @@ static bool is_between(char c, char first, char last)
   return c >= first && c <= last;
 }
 
-/* ^[a-z]([-a-z0-9]*[a-z0-9])?$, 3 to 32 */
+/* ^[a-z]([-_a-z0-9]*[_a-z0-9])?$, 1 to 32 */
 static bool is_name(const char *s)
 {
   size_t n = strlen(s);
-  if (n < 3 || n > 32 || !is_between(s[0], 'a', 'z') || s[n - 1] == '-')
+  if (n > 32 || !is_between(s[0], 'a', 'z') || s[n - 1] == '-')
     return false;
   for (size_t i = 0; i < n; i++) {
-    if (!is_between(s[i], 'a', 'z') && !is_between(s[i], '0', '9') && s[i] != '-')
+    if (!is_between(s[i], 'a', 'z') && !is_between(s[i], '0', '9') && s[i] != '-' && s[i] != '_')
       return false;
   }
   return true;
@@ -422,7 +433,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   switch (f->type) {
   case TM_FIELD_INT: return integer_value(f, given);
   case TM_FIELD_SECONDS:
-  case TM_FIELD_PERCENT: return seconds_value(f, given);
+  case TM_FIELD_PERCENT: return number_value(f, given);
   case TM_FIELD_SIZE: return size_value(f, given);
   case TM_FIELD_AMOUNT: return amount_value(f, given);
   case TM_FIELD_CHOICE: return choice_value(f, given);

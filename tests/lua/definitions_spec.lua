@@ -52,9 +52,13 @@ describe("ParallelRunConfig", function()
     { "run_max_try", 0, "'run_max_try' is 0; accepted: an integer from 1 on" },
     { "run_max_try", 1.5, "'run_max_try' is 1.5; accepted: an integer from 1 on" },
     { "error_threshold", -2, "'error_threshold' is -2; accepted: an integer from -1 to 2147483647" },
-    { "run_invocation_timeout", 0, "'run_invocation_timeout' is 0; accepted: a number from 0.001 to 259200 seconds" },
+    { "run_invocation_timeout", 0, "'run_invocation_timeout' is 0; accepted: a number from 0.001 to 259200 seconds, "
+      .. "a duration as \"5m\", or \"none\" for the most" },
     { "run_invocation_timeout", 0 / 0,
-      "'run_invocation_timeout' is nan; accepted: a number from 0.001 to 259200 seconds" },
+      "'run_invocation_timeout' is nan; accepted: a number from 0.001 to 259200 seconds, "
+      .. "a duration as \"5m\", or \"none\" for the most" },
+    { "run_invocation_timeout", "5 weeks", "'run_invocation_timeout' is \"5 weeks\"; accepted: a number from 0.001 to "
+      .. "259200 seconds, a duration as \"5m\", or \"none\" for the most" },
     { "output_action", "append", "'output_action' is \"append\"; accepted: \"append_row\" or \"summary_only\"" },
     { "logging_level", "loud", "'logging_level' is \"loud\"; accepted: \"WARNING\", \"INFO\" or \"DEBUG\", "
       .. "in any case" },
@@ -191,13 +195,13 @@ describe("ParallelRunStep and Pipeline", function()
   end)
 
   it("refuse names by the rule", function()
-    for _, name in ipairs { "ab", "Abc", "abc-", "1bc", "a_b", ("a"):rep(33) } do
+    for _, name in ipairs { "", "Abc", "abc-", "1bc", "_ab", "a.b", ("a"):rep(33) } do
       assert.is_truthy(refused(function()
         local _ = step { name = name }
-      end):find("'name' is \"" .. name .. "\"; accepted: 3 to 32 characters", 1, true))
+      end):find("'name' is \"" .. name .. "\"; accepted: 1 to 32 characters", 1, true))
     end
     assert.equal(("a"):rep(32), step({ name = ("a"):rep(32) }).name)
-    assert.equal("a-1", step({ name = "a-1" }).name)
+    for _, name in ipairs { "a", "wc", "a-1", "etl_1", "a_" } do assert.equal(name, step({ name = name }).name) end
   end)
 
   it("refuse a step as an input, and name its output", function()

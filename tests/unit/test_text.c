@@ -60,6 +60,24 @@ static void numbers(void **state)
       fail_msg("'%s' was taken", refused[i]);
 }
 
+static void seconds(void **state)
+{
+  static const char *const refused[] = { "",    "m",  "5x",    "5 ",   "5  m",
+                                         "5ms", "m5", "1h30m", "none", "inf" };
+  static const struct {
+    const char *text;
+    double seconds;
+  } accepted[] = { { "90", 90 },   { "0.5", 0.5 },   { "1e3", 1000 }, { "90s", 90 },  { "5m", 300 },
+                   { "5 m", 300 }, { "1.5min", 90 }, { "2h", 7200 },  { "1d", 86400 } };
+  double n;
+  for (size_t i = 0; i < TM_COUNT_OF(accepted); i++)
+    if (!tm_text_seconds(accepted[i].text, &n) || n != accepted[i].seconds)
+      fail_msg("'%s' was not taken, or as %g", accepted[i].text, n);
+  for (size_t i = 0; i < TM_COUNT_OF(refused); i++)
+    if (tm_text_seconds(refused[i], &n))
+      fail_msg("'%s' was taken", refused[i]);
+}
+
 static void sizes(void **state)
 {
   static const char *const refused[] = {
@@ -309,6 +327,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(integers),
     cmocka_unit_test(numbers),
+    cmocka_unit_test(seconds),
     cmocka_unit_test(sizes),
     cmocka_unit_test(nearest),
     cmocka_unit_test(nearest_prefers_the_closer_one),
