@@ -51,8 +51,8 @@ function methods.column(df, name)
 end
 
 --- One row after the other: `for row in df:rows() do ... row.price ... end`. The row is one cursor that moves: it is
---- valid until the next step, row:copy() is a table to keep. A step allocates nothing. (A column named "copy" is
---- reached as a field of the row, and row:copy() is not there then.)
+--- valid until the next step, and row:copy() is a table to keep. Columns go by name: row.price, not row[2]. A step
+--- allocates nothing. (If a column is named "copy", row.copy is its value, and there is no row:copy().)
 ---
 ---     local df = frame.from_table { a = { 1, 2, 3 } }
 ---     local sum = 0
@@ -60,10 +60,12 @@ end
 ---       sum = sum + row.a
 ---     end
 ---     assert(sum == 6)
----@return fun(row: tidemill.Row): tidemill.Row?
+---@return fun(state: tidemill.Row, row: tidemill.Row): tidemill.Row?
+---@return tidemill.Row
 ---@return tidemill.Row
 function methods.rows(df)
-  return rows.step, rows.cursor(base.state(df, "rows"))
+  local row = rows.cursor(base.state(df, "rows"))
+  return rows.step, row, row
 end
 
 --- The same with the number of the row.
@@ -84,13 +86,13 @@ end
 ---     assert(df:to_table()[2].a == 2)
 ---@return table<string, any>[]
 function methods.to_table(df)
-  local list = {}
-  for i, row in methods.irows(df) do
-    local copy = {}
-    for name, h in pairs(rawget(row, 1)) do
-      copy[name] = base.read(h, i - 1)
+  local state, list = base.state(df, "to_table"), {}
+  for i = 1, state.len do
+    local row = {}
+    for place, name in ipairs(state.names) do
+      row[name] = base.read(base.handle(state.columns[place]), i - 1)
     end
-    list[i] = copy
+    list[i] = row
   end
   return list
 end

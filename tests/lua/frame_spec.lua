@@ -126,6 +126,9 @@ describe("a data frame", function()
     assert.same({ id = 2, name = "a", on = false, at = 1.5 }, seen[2])
     assert.same(seen, df:to_table())
     assert.is_truthy(tostring(first))
+    for i, row in df:irows() do
+      assert.equal(df.c.id[i], row[df.columns[1]])
+    end
   end)
 
   it("reads ten million numbers row by row in less than 1 MB", function()
@@ -300,6 +303,10 @@ end)
 
 describe("what a data frame refuses", function()
   local df = small()
+  local function first_row()
+    local step, row = df:rows()
+    return step(nil, row)
+  end
   local cases = {
     { function() return (df.c.pric) end, "no column 'pric'; columns: at, id, name, on, price; did you mean 'price'?" },
     { function() return (df:column "nam") end, "column: no column 'nam'; columns: id, price, name, on, at" },
@@ -311,6 +318,18 @@ describe("what a data frame refuses", function()
     { function() df.c.x = 1 end, "a data frame does not change" },
     { function() df.c.id[1] = 2 end, "a column does not change" },
     { function() for row in df:rows() do row.id = 1 end end, "a row does not change" },
+    { function() for row in df:rows() do row[3] = 1000 end end, "a row does not change (column '3')" },
+    { function() return (first_row()[2]) end, "no field 2: columns go by name, row.NAME or" },
+    { function() return (first_row()[0]) end, "a row has no field 0: columns go by name" },
+    { function() return (first_row()[-1]) end, "a row has no field -1: columns go by name" },
+    { function() return (first_row()[1e300]) end, "a row has no field 1e+300: columns go by name" },
+    { function() return (first_row()[0.5]) end, "a row has no field 0.5: columns go by name" },
+    { function() return (first_row().pric) end, "did you mean 'price'?" },
+    { function() return #first_row() end, "a row has no length; #df.columns is" },
+    { function() return (pairs(first_row())) end, "table expected, got userdata" },
+    { function() local _, row = df:rows() return (row.id) end, "a row is read after the first step of the loop" },
+    { function() return (df:filter(function(row) return row[1] end)) end, "a row has no field 1: columns go by name" },
+    { function() return (df:map(function(row) return row end)) end, "a userdata for row 1; accepted: a table" },
     { function() return (df:map(function(row) return { x = row.pric } end)) end, "no column 'pric'" },
     { function() return (df.filter("id", "==", 1)) end, "filter: a string was given; accepted: a data frame" },
     { function() return (df:filter("id", "=", 1)) end, "filter: '=' compares nothing; accepted: ==" },

@@ -1,79 +1,110 @@
 -- rows.lua - frames row by row: one cursor that moves.
 --
--- A cursor is {handles by name, row from 0, rows, state}. Its fields are numbers, so that no name of a column meets
--- them; names go through __index, which compiled code takes apart: a step allocates nothing.
+-- A row is a userdata without bytes, so that every key, a number too, goes through __index and __newindex, and nothing
+-- takes the row for an empty table. Where the cursor stands is in the array part of the row's own metatable: {handles
+-- by name, row from 0, rows, names}. All functions are shared, so a loop over one frame is compiled once and fits the
+-- next, and a step allocates nothing.
 local base = require "tidemill.frame.base"
 local ffi = require "ffi"
 
 local read, refuse = base.read, base.refuse
+local newproxy, getmetatable, setmetatable = newproxy, getmetatable, debug.setmetatable
 local handle_p = ffi.typeof "struct tm_column_handle *"
 
 local M = {}
 
---- A row of a data frame. Valid until the next step.
+--- A row of a data frame, valid until the next step. Its fields are read by the names of columns: `row.price`, or
+--- `row[df.columns[2]]` for the second column; a number is refused, and so is a name that no column has. `row:copy()`
+--- is a plain table of the values, which stays; a row itself cannot be returned by run(), nor walked with pairs().
 ---@class tidemill.Row
 ---@field [string] boolean|number|string|nil
-local row_meta = {}
 
--- row:copy(): a plain table of the values, which stays. Nulls are left out.
+-- A table of the values, which stays. Nulls are left out.
 local function copy(row)
-  local values = {}
-  for name, h in pairs(rawget(row, 1)) do
-    values[name] = read(h, rawget(row, 2))
+  local fields, values = getmetatable(row), {}
+  for name, h in pairs(fields[1]) do
+    values[name] = read(h, fields[2])
   end
   return values
 end
 
-local function refuse_name(row, name)
-  local names = rawget(row, 4).names
-  refuse("no column '%s'; columns: %s%s", tostring(name), table.concat(names, ", "), base.hint(name, names))
+local function refuse_key(fields, key)
+  local names, all = fields[4], table.concat(fields[4], ", ")
+  if rawget(fields[1], key) then
+    refuse("a row is read after the first step of the loop over the rows")
+  elseif type(key) == "number" then
+    refuse("a row has no field %s: columns go by name, row.NAME or row[df.columns[i]]; columns: %s", tostring(key), all)
+  end
+  refuse("no column '%s'; columns: %s%s", tostring(key), all, base.hint(key, names))
 end
 
-function row_meta.__index(row, name)
-  local h = row[1][name]
-  if h then
-    return read(h, row[2])
-  end
-  if name == "copy" then
+local function index(row, name)
+  local fields = getmetatable(row)
+  local h, at = fields[1][name], fields[2]
+  if h and at >= 0 then
+    return read(h, at)
+  elseif name == "copy" and not h then
     return copy
   end
-  refuse_name(row, name)
+  refuse_key(fields, name)
 end
 
-function row_meta.__newindex(_, name)
-  refuse("a row does not change (column '%s'); row:copy() is a table of its own", tostring(name))
+local function refuse_write(_, key)
+  refuse("a row does not change (column '%s'); row:copy() is a table of its own", tostring(key))
 end
 
-function row_meta.__tostring(row)
-  local parts = {}
-  for i, name in ipairs(rawget(row, 4).names) do
-    local v = read(rawget(row, 1)[name], rawget(row, 2))
+local function refuse_len()
+  refuse("a row has no length; #df.columns is the number of columns")
+end
+
+local function text_of(row)
+  local fields, parts = getmetatable(row), {}
+  if fields[2] < 0 then
+    return fields.__name
+  end
+  for i, name in ipairs(fields[4]) do
+    local v = read(fields[1][name], fields[2])
     parts[i] = name .. " = " .. (type(v) == "string" and ("%q"):format(v) or v == nil and "null" or tostring(v))
   end
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
---- A cursor before the first row.
+--- A row before the first one, which keeps `state` alive, and with it the columns.
 function M.cursor(state)
   local handles = {}
   for i, name in ipairs(state.names) do
     handles[name] = ffi.cast(handle_p, state.columns[i])
   end
-  return setmetatable({ handles, -1, state.len, state }, row_meta)
+  local fields = {
+    handles, -1, state.len, state.names, state,
+    __index = index, __newindex = refuse_write, __len = refuse_len, __tostring = text_of,
+    __metatable = false, __name = "row of a data frame",
+  }
+  fields.__metatable = fields -- what getmetatable() gives, in compiled code without a search
+  local row = newproxy()
+  setmetatable(row, fields)
+  return row
 end
 
-function M.step(row)
-  local at = row[2] + 1
-  if at < row[3] then
-    row[2] = at
+-- What the body of a loop loads to read a field, a step loads too: in compiled code that is then done once, before the
+-- loop.
+
+--- Moves a row: the row, or nil behind the last. For `for row in M.step, row, row do`.
+function M.step(_, row)
+  local fields = getmetatable(row)
+  local at, _, _ = fields[2] + 1, fields[1], fields.__index
+  if at < fields[3] then
+    fields[2] = at
     return row
   end
 end
 
+--- The same with the number of the row, from 1. For `for i, row in M.numbered_step, row do`.
 function M.numbered_step(row)
-  local at = row[2] + 1
-  if at < row[3] then
-    row[2] = at
+  local fields = getmetatable(row)
+  local at, _, _ = fields[2] + 1, fields[1], fields.__index
+  if at < fields[3] then
+    fields[2] = at
     return at + 1, row
   end
 end

@@ -160,10 +160,12 @@ end
 local comparisons = { ["=="] = 1, ["~="] = 2, ["!="] = 2, ["<"] = 3, ["<="] = 4, [">"] = 5, [">="] = 6 }
 
 local function filter_by_function(state, fn)
-  local list, n, row = base.rows_of(state.len), 0, rows.cursor(state)
-  while rows.step(row) do
+  local list, n = base.rows_of(state.len), 0
+  local row, i = rows.cursor(state), 0
+  while rows.step(nil, row) do
+    i = i + 1
     if fn(row) then
-      list[n] = row[2]
+      list[n] = i - 1
       n = n + 1
     end
   end
@@ -245,15 +247,17 @@ function M.map(df, fn)
   if type(fn) ~= "function" then
     refuse("map: a %s was given; accepted: a function of a row", type(fn))
   end
-  local made, n, row = {}, 0, rows.cursor(state)
-  while rows.step(row) do
+  local made, n = {}, 0
+  local row, i = rows.cursor(state), 0
+  while rows.step(nil, row) do
+    i = i + 1
     local new = fn(row)
     if type(new) == "table" then
       n = n + 1
       made[n] = new
     elseif new ~= nil then
-      refuse("map: the function returned %s for row %d; accepted: a table of named values, or nil",
-        values.shown(new), row[2] + 1)
+      refuse("map: the function returned %s for row %d; accepted: a table of named values, such as row:copy(), or nil",
+        values.shown(new), i)
     end
   end
   return M.from_rows(made, n, state.names, "map")
@@ -293,9 +297,11 @@ function M.from_rows(list, n, first, what)
 end
 
 local function computed(state, fn)
-  local list, row = {}, rows.cursor(state)
-  while rows.step(row) do
-    list[row[2] + 1] = fn(row)
+  local list = {}
+  local row, i = rows.cursor(state), 0
+  while rows.step(nil, row) do
+    i = i + 1
+    list[i] = fn(row)
   end
   return list
 end
