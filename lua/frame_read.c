@@ -156,8 +156,9 @@ static int read_rows(lua_State *L, struct reading *r, int options, int types, st
   int64_t header = tm_header_read(&r->dialect, text, n, true, has_header, &r->schema, err);
   if (header < 0)
     return (int)header;
-  if (flag(L, options, "infer_column_types", true))
-    tm_infer_types(&r->dialect, text + header, n - (size_t)header, true, &r->schema);
+  bool infer = flag(L, options, "infer_column_types", true);
+  (infer ? tm_infer_types : tm_infer_dates)(&r->dialect, text + header, n - (size_t)header, true,
+                                            &r->schema);
   int rc = set_types(L, types, &r->schema, err);
   if (rc < 0)
     return rc;
@@ -269,17 +270,21 @@ static int frame_parse(lua_State *L)
   const struct tm_column *from = &tm_lua_check_column(L, 1)->column;
   struct tm_column *to = &tm_lua_check_column(L, 2)->column;
   bool invalid = lua_toboolean(L, 3);
-  int64_t bad = -1;
+  int64_t bad = -1, values = 0, dates = 0;
   for (int64_t i = 0; i < from->len && bad < 0; i++) {
     size_t n;
     const char *s = tm_column_string(from, i, &n);
-    if (tm_column_is_null(from, i) || parse_value(s, n, to, i))
+    if (tm_column_is_null(from, i))
       continue;
-    if (invalid)
+    if (parse_value(s, n, to, i)) {
+      values++;
+      dates += to->type == TM_COLUMN_DATETIME && tm_value_is_date(s, n);
+    } else if (invalid)
       to->validity[i >> 3] &= (uint8_t) ~(1u << (i & 7));
     else
       bad = i;
   }
+  to->is_date = values > 0 && dates == values;
   lua_pushnumber(L, (lua_Number)bad);
   return 1;
 }

@@ -48,6 +48,7 @@ struct tm_column {
   int64_t len;       /* rows */
   int32_t type;      /* enum tm_column_type */
   int32_t is_wide;   /* a string column whose offsets are off64 */
+  int32_t is_date;   /* a datetime column of dates alone: midnight is written as 2026-01-31 */
 };
 
 #endif

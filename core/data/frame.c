@@ -152,7 +152,8 @@ void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_data_frame *out)
                                         .validity = c->validity,
                                         .len = c->len,
                                         .type = (int32_t)c->type,
-                                        .is_wide = c->is_wide };
+                                        .is_wide = c->is_wide,
+                                        .is_date = c->is_date };
   }
   *out = (struct tm_data_frame) {
     .columns = columns, .names = b->names, .n = n, .len = n > 0 ? columns[0].len : 0

@@ -53,6 +53,7 @@ struct tm_column_builder {
   bool is_wide;        /* off64; turns true when bytes_len would pass 2^31 - 1 */
   bool is_one_of_many; /* columns of the frame: it begins with little room */
   bool is_left_out;    /* no column of the frame: it gets no values. The caller's, after _init */
+  bool is_date;        /* of the column (column.h). The caller's, after _init */
   struct tm_arena *arena;
 };
 

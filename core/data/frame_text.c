@@ -11,6 +11,17 @@
 #include "base/text.h"
 #include "data/frame.h"
 
+/* A whole number has a ".0", so that its column is read as one of doubles again. */
+static void add_finite(struct tm_buf *out, double v)
+{
+  size_t begin = out->len;
+  tm_json_write_number(out, v);
+  for (size_t i = begin; i < out->len; i++)
+    if (out->data[i] == '.' || out->data[i] == 'e')
+      return;
+  tm_buf_add_str(out, ".0");
+}
+
 static void add_double(struct tm_buf *out, double v)
 {
   if (isnan(v))
@@ -18,7 +29,7 @@ static void add_double(struct tm_buf *out, double v)
   else if (isinf(v))
     tm_buf_add_str(out, v > 0 ? "inf" : "-inf");
   else
-    tm_json_write_number(out, v);
+    add_finite(out, v);
 }
 
 /* `digits` of them, with zeros in front. */
@@ -54,7 +65,7 @@ static void add_date(struct tm_buf *out, int64_t days)
   tm_buf_add(out, text + 4, 6);
 }
 
-static void add_datetime(struct tm_buf *out, int64_t us)
+static void add_datetime(struct tm_buf *out, int64_t us, bool is_date)
 {
   int64_t per_day = INT64_C(86400000000), days = us / per_day, rest = us % per_day;
   if (rest < 0) {
@@ -64,6 +75,8 @@ static void add_datetime(struct tm_buf *out, int64_t us)
   int seconds = (int)(rest / 1000000), fraction = (int)(rest % 1000000), digits = 6;
   char text[] = "T00:00:00.000000Z", *end = text + 9;
   add_date(out, days);
+  if (is_date && rest == 0)
+    return;
   put_digits(text + 1, seconds / 3600, 2);
   put_digits(text + 4, seconds / 60 % 60, 2);
   put_digits(text + 7, seconds % 60, 2);
@@ -89,7 +102,7 @@ void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t r
     s = tm_column_string(c, row, &n);
     tm_buf_add(out, s, n);
     break;
-  case TM_COLUMN_DATETIME: add_datetime(out, c->i64[row]); break;
+  case TM_COLUMN_DATETIME: add_datetime(out, c->i64[row], c->is_date); break;
   }
 }
 
@@ -217,7 +230,12 @@ static int add_json_value(struct tm_buf *out, const struct tm_column *c, int64_t
     return 0;
   }
   switch (c->type) {
-  case TM_COLUMN_DOUBLE: tm_json_write_number(out, c->f64[row]); break;
+  case TM_COLUMN_DOUBLE:
+    if (isfinite(c->f64[row]))
+      add_finite(out, c->f64[row]);
+    else
+      tm_buf_add_str(out, "null");
+    break;
   case TM_COLUMN_STRING:
     s = tm_column_string(c, row, &n);
     if (!tm_text_is_utf8(s, n))

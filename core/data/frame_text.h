@@ -1,8 +1,9 @@
 /* frame_text.h - values of a data frame as text: fields, and delimited rows.
  *
  *   null      nothing                             bool      true, false
- *   long      digits                              double    as rows of numbers are: 0.1, 1e+300, nan, inf, -inf
- *   string    its bytes                           datetime  2026-01-31T23:59:58Z, with .5 or .123456 where it has a fraction
+ *   long      digits                              double    0.1, 175.0, 1e+300, nan, inf, -inf: never digits alone
+ *   string    its bytes                           datetime  2026-01-31T23:59:58Z, with .5 or .123456 where it has a fraction;
+ *                                                           in a column of dates (is_date) midnight is 2026-01-31
  *
  * In a delimited row a field is in double quotes, doubled inside, when it holds the separator, a quote or a line break,
  * begins or ends with a blank, or is a string of no bytes: that is how it differs from null. Only where a row is one field a

@@ -78,9 +78,11 @@ static long find_column(const struct tm_data_frame *f, const char *name)
 static void begin_rows(struct tm_row_sorter *s, const struct tm_data_frame *f)
 {
   s->sorter = tm_sorter_new(s->fs, s->dir, MEMORY);
-  for (size_t i = 0; i < f->n; i++)
-    tm_schema_set_type(tm_schema_add(&s->columns, f->names[i], strlen(f->names[i])),
-                       (enum tm_column_type)f->columns[i].type, NULL, 0);
+  for (size_t i = 0; i < f->n; i++) {
+    struct tm_schema_column *c = tm_schema_add(&s->columns, f->names[i], strlen(f->names[i]));
+    c->type = (enum tm_column_type)f->columns[i].type;
+    c->is_date = f->columns[i].is_date;
+  }
 }
 
 static int add_row(struct tm_row_sorter *s, const struct tm_data_frame *f, int64_t row,

@@ -26,8 +26,7 @@ struct writer {
   const char *dir;
   const struct tm_schema *schema; /* of the rows; columns of keys among them */
   const char **names;             /* of all columns */
-  enum tm_column_type *types;
-  size_t *rest; /* numbers of the columns that are no keys */
+  size_t *rest;                   /* numbers of the columns that are no keys */
   size_t rest_len;
   const struct tm_column **columns; /* of a frame: the rest */
   struct tm_arena arena;
@@ -54,12 +53,10 @@ static int begin(struct writer *w, char *const *keys, size_t n, struct tm_err *e
   const struct tm_schema *s = w->schema;
   struct tm_buf names = TM_BUF_NONE;
   w->names = tm_xcalloc(s->len, sizeof(*w->names));
-  w->types = tm_xcalloc(s->len, sizeof(*w->types));
   w->rest = tm_xcalloc(s->len, sizeof(*w->rest));
   w->columns = tm_xcalloc(s->len, sizeof(*w->columns));
   for (size_t i = 0; i < s->len; i++) {
     w->names[i] = s->columns[i].name;
-    w->types[i] = s->columns[i].type;
     if (is_key(keys, n, w->names[i]))
       continue;
     w->rest[w->rest_len++] = i;
@@ -68,7 +65,7 @@ static int begin(struct writer *w, char *const *keys, size_t n, struct tm_err *e
   }
   tm_frame_add_header(&w->header, tm_buf_str(&names), names.len, ',');
   tm_buf_release(&names);
-  tm_frame_builder_init(&w->builder, &w->arena, w->names, w->types, s->len);
+  tm_schema_begin_frame(s, &w->builder, &w->arena);
   return w->rest_len > 0 ? 0
                          : tm_err_set(err, TM_EINPUT,
                                       "every column is a key: none is left for the files; leave "
@@ -83,7 +80,6 @@ static void release(struct writer *w)
   tm_buf_release(&w->path);
   tm_buf_release(&w->text);
   free(w->names);
-  free(w->types);
   free(w->rest);
   free(w->columns);
 }
@@ -132,7 +128,7 @@ static int write_rows(struct writer *w, struct tm_err *err)
   w->pending = 0;
   tm_buf_clear(&w->text);
   tm_arena_clear(&w->arena);
-  tm_frame_builder_init(&w->builder, &w->arena, w->names, w->types, w->schema->len);
+  tm_schema_begin_frame(w->schema, &w->builder, &w->arena);
   return rc;
 }
 

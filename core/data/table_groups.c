@@ -308,13 +308,7 @@ static int decode_rows(const struct tm_buf *bytes, const struct tm_schema *colum
 {
   struct tm_frame_builder b;
   struct tm_reader r;
-  const char **names = tm_xcalloc(columns->len, sizeof(*names));
-  enum tm_column_type *types = tm_xcalloc(columns->len, sizeof(*types));
-  for (size_t i = 0; i < columns->len; i++) {
-    names[i] = columns->columns[i].name;
-    types[i] = columns->columns[i].type;
-  }
-  tm_frame_builder_init(&b, arena, names, types, columns->len);
+  tm_schema_begin_frame(columns, &b, arena);
   tm_reader_init(&r, bytes->data + HASH_SIZE, bytes->len - HASH_SIZE);
   int rc = 0;
   for (int64_t i = 0; i < rows && rc == 0; i++)
@@ -323,8 +317,6 @@ static int decode_rows(const struct tm_buf *bytes, const struct tm_schema *colum
     rc = TM_EDAMAGE;
   if (rc == 0)
     tm_frame_builder_end(&b, out);
-  free(names);
-  free(types);
   return rc;
 }
 

@@ -278,7 +278,9 @@ void tm_frame_take(struct tm_arena *arena, struct tm_data_frame *f, const int32_
   struct tm_column *columns = tm_arena_take(arena, f->n * sizeof(*columns) + 1);
   for (size_t i = 0; i < f->n; i++) {
     const struct tm_column *from = &f->columns[i];
-    columns[i] = (struct tm_column) { .type = from->type, .is_wide = from->is_wide, .len = n };
+    columns[i] = (struct tm_column) {
+      .type = from->type, .is_wide = from->is_wide, .is_date = from->is_date, .len = n
+    };
     columns[i].data =
         tm_arena_take(arena, tm_column_width(from->type, from->is_wide) * ((size_t)n + 1));
     if (from->type == TM_COLUMN_STRING)

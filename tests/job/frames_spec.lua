@@ -111,7 +111,7 @@ text,on,n,x,"at, time"
 "two
 lines",true,4,-inf,1970-01-02T00:00:00Z
 "",true,5,,
-,true,6,2,2000-02-29T00:00:00Z
+,true,6,2.0,2000-02-29T00:00:00Z
 plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
 ]], t:read "job/score/output/rows.csv")
     t:pipeline 'append_row_file_name = "rows.csv", append_row_line_break = "escape"'

@@ -255,7 +255,7 @@ describe("a table", function()
     r = t:run { "head", "in/a.csv", "-n", "1" }
     t:expect(r, 0)
     assert.equal("columns: id long, price double, day datetime, name string\n" ..
-      "rows:    1, 0.5, 2024-01-02T00:00:00Z, name1\n", r.out)
+      "rows:    1, 0.5, 2024-01-02, name1\n", r.out)
     r = t:run { "map", "score.lua", "in/a.csv", "--rows", "--limit", "3" }
     t:expect(r, 0)
     assert.equal("1\n2\n3\n", r.out)
@@ -308,6 +308,16 @@ describe("a table", function()
     r = t:run { "map", "score.lua", "in/a.csv", "--max-columns", "5" }
     t:expect(r, 2)
     assert.truthy(r.err:find("'--max-columns' goes with --rows", 1, true), r.err)
+  end)
+
+  it("gives dates and doubles back as they came", function()
+    local t = job.case()
+    local text = "day,at,price\n2026-01-28,2026-01-28T00:00:00Z,175.0\n2024-02-29,2026-01-28T10:00:00Z,2.5\n"
+    t:write("in/a.csv", text)
+    t:script "function run(df) return df end"
+    pipeline(t, [[append_row_file_name = "rows.csv"]], [[tm.Dataset.Tabular.from_delimited_files("in/*.csv")]])
+    t:expect_job(0)
+    assert.equal(text, t:read "job/score/output/rows.csv")
   end)
 
   it("counts values whose keys come late, and reads those that are named", function()

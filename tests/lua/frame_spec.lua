@@ -76,7 +76,7 @@ describe("a data frame", function()
     assert.is_false(c.price:is_null(1))
     assert.is_nil(c.name[4])
     assert.equal("", c.name[3])
-    assert.is_truthy(tostring(c.price):find "4 x double: 1.5, null, %-2, 0")
+    assert.is_truthy(tostring(c.price):find "4 x double: 1.5, null, %-2.0, 0.0")
   end)
 
   it("tells null from NaN and from nothing", function()
@@ -86,7 +86,7 @@ describe("a data frame", function()
     assert.is_true(df.c.x:is_null(2))
     assert.equal(2, df.c.x:count())
     assert.is_false(df.c.s:is_null(1))
-    assert.equal('s,x\n"",nan\n,\nx,1\n', df:to_csv())
+    assert.equal('s,x\n"",nan\n,\nx,1.0\n', df:to_csv())
   end)
 
   it("keeps 64-bit integers", function()
@@ -174,7 +174,7 @@ name     price    id
 string  double  long
 b          1.5     1
 é         null    20
-null        -2     3]], tostring(frame.from_table {
+null      -2.0     3]], tostring(frame.from_table {
       { "name", { "b", "é", frame.null } }, { "price", { 1.5, frame.null, -2 } }, { "id", { 1, 20, 3 } },
     }))
     local lines = {}
@@ -225,6 +225,41 @@ describe("a data frame's files", function()
     assert.is_truthy(message:find("line 3: no JSON object: [1]", 1, true), message)
   end)
 
+  it("of dates and of doubles are written as they were read", function()
+    local text = "born,at,price\n2026-01-28,2026-01-28T00:00:00Z,175.0\n,2026-01-28T12:30:00Z,1.5\n"
+    dir:write("x.csv", text)
+    local df = assert(frame.read_csv(dir:at "x.csv"))
+    assert.same({ born = "datetime", at = "datetime", price = "double" }, df.types)
+    assert.equal(text, df:to_csv())
+    assert.equal("2026-01-28", df.c.born:as_string(1))
+    assert.is_truthy(tostring(df):find "2026%-01%-28  2026%-01%-28T00:00:00Z")
+    assert(df:write_json_lines(dir:at "y.jsonl"))
+    assert.equal('{"born":"2026-01-28","at":"2026-01-28T00:00:00Z","price":175.0}', dir:read("y.jsonl"):match "^[^\n]*")
+    assert.equal(text, assert(frame.read_json_lines(dir:at "y.jsonl")):to_csv())
+  end)
+
+  it("of dates stay dates in what is made of them", function()
+    dir:write("x.csv", "k,born,at\n1,2026-01-28,2026-01-28T01:00:00Z\n2,,2026-01-28\n1,2024-02-29,\n")
+    local df = assert(frame.read_csv(dir:at "x.csv"))
+    local function born_of(made) return made:select("born"):to_csv { header = false } end
+    assert.equal('2026-01-28\n""\n2024-02-29\n', born_of(df:copy()))
+    assert.equal('""\n2024-02-29\n', born_of(df:tail(2)))
+    assert.equal('2024-02-29\n2026-01-28\n""\n', born_of(df:sort "born"))
+    assert.equal('2024-02-29\n""\n', born_of(df:group_by "k":agg { born = { "min", "born" } }))
+    assert.equal("2026-01-28\n1970-01-02\n2024-02-29\n", born_of(df:fill_null { born = 86400 }))
+    assert.equal("2026-01-28\n1970-01-01T12:00:00Z\n2024-02-29\n", born_of(df:fill_null { born = 43200 }))
+    assert.equal(6, select(2, born_of(frame.concat(df, df)):gsub("\n", "")))
+    assert.is_nil(born_of(frame.concat(df, df)):find "T")
+    assert.is_nil(born_of(df:join(df, { on = "born" })):find "T")
+    local cast = df:cast({ born = "string" }):cast { born = "datetime" }
+    assert.equal('2026-01-28\n""\n2024-02-29\n', born_of(cast))
+    assert.is_truthy(df:select("at"):to_csv():find "2026%-01%-28T00:00:00Z")
+    dir:write("x.csv", "a,b\n2026-01-28,2026-01-28\n")
+    df = assert(frame.read_csv(dir:at "x.csv", { infer_column_types = false, set_column_types = { a = "datetime" } }))
+    assert.same({ a = "datetime", b = "string" }, df.types)
+    assert.equal("a,b\n2026-01-28,2026-01-28\n", df:to_csv())
+  end)
+
   it("of JSON lines have types that all of their values fit", function()
     dir:write("x.jsonl", '\239\187\191{"n":1,"at":"2024-01-31","mixed":1,"list":[1, 2]}\r\n'
       .. '{"n":2.5,"at":"2024-01-31T12:00:00Z","mixed":"x","later":true,"list":null}')
@@ -233,7 +268,7 @@ describe("a data frame's files", function()
     assert.same({ n = "double", at = "datetime", mixed = "string", list = "string", later = "bool" }, df.types)
     assert.same({ "1", "[1, 2]" }, { df.c.mixed[1], df.c.list[1] })
     assert(df:write_json_lines(dir:at "y.jsonl"))
-    assert.equal('{"n":1,"at":"2024-01-31T00:00:00Z","mixed":"1","list":"[1, 2]","later":null}',
+    assert.equal('{"n":1.0,"at":"2024-01-31T00:00:00Z","mixed":"1","list":"[1, 2]","later":null}',
       dir:read("y.jsonl"):match "^[^\n]*")
     assert.equal(text_of(df), text_of(frame.read_json_lines(dir:at "y.jsonl")))
     dir:write("x.jsonl", "")

@@ -1,4 +1,5 @@
 /* test_frame_text.c - values as text, fields in quotes, rows with their fields in another order. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +40,32 @@ static void moments_are_written_in_iso_8601(void **state)
     tm_frame_add_value(&b, &c, 0);
     expect(&b, cases[i].text);
   }
+  tm_buf_release(&b);
+}
+
+static void dates_are_written_without_a_time_of_day(void **state)
+{
+  int64_t us[] = { INT64_C(951782400) * 1000000, 0, -INT64_C(86400000000), 1500000 };
+  struct tm_column c = { .i64 = us, .len = 4, .type = TM_COLUMN_DATETIME, .is_date = 1 };
+  const struct tm_column *columns[] = { &c };
+  struct tm_buf b = TM_BUF_NONE;
+  tm_frame_add_rows(&b, columns, 1, c.len, ',', false);
+  expect(&b, "2000-02-29\n1970-01-01\n1969-12-31\n1970-01-01T00:00:01.5Z\n");
+  tm_buf_release(&b);
+}
+
+static void doubles_are_never_digits_alone(void **state)
+{
+  double x[] = { 175, -0.0, -3, 0.5, 1e15, 9007199254740993.0, 1e300, NAN, INFINITY };
+  const char *const name = "x";
+  struct tm_column c = { .f64 = x, .len = 9, .type = TM_COLUMN_DOUBLE };
+  const struct tm_column *columns[] = { &c };
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf b = TM_BUF_NONE;
+  tm_frame_add_rows(&b, columns, 1, c.len, ',', false);
+  expect(&b, "175.0\n-0.0\n-3.0\n0.5\n1000000000000000.0\n9007199254740992.0\n1e+300\nnan\ninf\n");
+  assert_int_equal(tm_frame_add_json_rows(&b, columns, &name, 1, 1, &err), 0);
+  expect(&b, "{\"x\":175.0}\n");
   tm_buf_release(&b);
 }
 
@@ -111,6 +138,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(moments_are_written_in_iso_8601),
+    cmocka_unit_test(dates_are_written_without_a_time_of_day),
+    cmocka_unit_test(doubles_are_never_digits_alone),
     cmocka_unit_test(fields_are_quoted_where_a_reader_would_err),
     cmocka_unit_test(rows_are_written_with_nulls_and_escapes),
     cmocka_unit_test(rows_get_their_fields_in_another_order),

@@ -142,6 +142,33 @@ static void types_are_inferred(void **state)
   }
 }
 
+static void columns_of_dates_alone_are_known(void **state)
+{
+  static const char *const formats[] = { "%d.%m.%Y", "%Y-%m-%d" }, *const clock[] = {
+    "%Y-%m-%d %H"
+  };
+  struct tm_schema s = { 0 }, again = { 0 }, other = { 0 };
+  struct tm_buf text = TM_BUF_NONE;
+  infer("a,b,c\n2026-01-31,2026-01-31,x\n, 2024-02-29 ,\n2026-01-31,2026-01-31Z,\n", &s);
+  check_schema(&s, "a:datetime b:datetime c:string");
+  assert_true(s.columns[0].is_date && !s.columns[1].is_date && !s.columns[2].is_date);
+  tm_schema_write(&text, &s);
+  assert_int_equal(tm_schema_read(&again, text.data, text.len, NULL), 0);
+  assert_true(tm_schema_is_equal(&s, &again));
+  tm_schema_set_type(&s.columns[2], TM_COLUMN_DATETIME, formats, 2);
+  assert_true(s.columns[2].is_date);
+  tm_schema_set_type(&s.columns[2], TM_COLUMN_DATETIME, clock, 1);
+  assert_false(s.columns[2].is_date);
+  infer("a\n2026-01-31T10:00:00Z\n", &other);
+  tm_schema_merge(&s, &other);
+  assert_false(s.columns[0].is_date);
+  assert_false(tm_schema_is_equal(&s, &again));
+  tm_buf_release(&text);
+  tm_schema_release(&s);
+  tm_schema_release(&again);
+  tm_schema_release(&other);
+}
+
 static void only_the_first_rows_count(void **state)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -280,6 +307,7 @@ int main(void)
     cmocka_unit_test(json_and_back),
     cmocka_unit_test(damaged_json_is_refused),
     cmocka_unit_test(schemas_are_merged_by_name),
+    cmocka_unit_test(columns_of_dates_alone_are_known),
     cmocka_unit_test(types_are_inferred),
     cmocka_unit_test(only_the_first_rows_count),
     cmocka_unit_test(types_can_be_set),

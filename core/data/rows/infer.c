@@ -44,14 +44,14 @@ unsigned tm_infer_text(const char *p, size_t n)
   if (is_word(p, n))
     return set | BIT(TM_COLUMN_BOOL);
   if (tm_value_datetime(p, n, &i))
-    return set | BIT(TM_COLUMN_DATETIME);
+    return set | BIT(TM_COLUMN_DATETIME) | (tm_value_is_date(p, n) ? TM_INFER_DATE : 0);
   if (is_code(p, n) || !tm_value_double(p, n, &x))
     return set;
   set |= BIT(TM_COLUMN_DOUBLE);
   return tm_value_long(p, n, &i) ? set | BIT(TM_COLUMN_LONG) : set;
 }
 
-enum tm_column_type tm_infer_of_set(unsigned set)
+static enum tm_column_type type_of_set(unsigned set)
 {
   static const enum tm_column_type order[] = { TM_COLUMN_BOOL, TM_COLUMN_LONG, TM_COLUMN_DOUBLE,
                                                TM_COLUMN_DATETIME };
@@ -59,6 +59,12 @@ enum tm_column_type tm_infer_of_set(unsigned set)
     if ((set & BIT(order[i])) != 0)
       return order[i];
   return TM_COLUMN_STRING;
+}
+
+void tm_infer_of_set(struct tm_schema_column *c, unsigned set)
+{
+  c->type = type_of_set(set);
+  c->is_date = (set & TM_INFER_DATE) != 0;
 }
 
 /* What the values of one more piece of the column can be. */
@@ -113,9 +119,26 @@ void tm_infer_types(const struct tm_dialect *d, const char *p, size_t n, bool is
   infer_rows(reader, p, len, is_whole || scan.rows == TM_INFER_ROWS, sets);
   for (size_t i = 0; i < schema->len; i++)
     if (!schema->columns[i].of_file)
-      schema->columns[i].type = sets[i] == 0 ? TM_COLUMN_STRING : tm_infer_of_set(sets[i]);
+      tm_infer_of_set(&schema->columns[i], sets[i]);
   tm_delimited_free(reader);
   free(sets);
+}
+
+void tm_infer_dates(const struct tm_dialect *d, const char *p, size_t n, bool is_whole,
+                    struct tm_schema *schema)
+{
+  tm_infer_types(d, p, n, is_whole, schema);
+  for (size_t i = 0; i < schema->len; i++)
+    if (!schema->columns[i].of_file)
+      schema->columns[i].type = TM_COLUMN_STRING;
+}
+
+bool tm_infer_needs_dates(const struct tm_column_setting *settings, size_t len)
+{
+  for (size_t i = 0; i < len; i++)
+    if (settings[i].type == TM_COLUMN_DATETIME && settings[i].formats_len == 0)
+      return true;
+  return false;
 }
 
 int tm_infer_set(struct tm_schema *schema, const struct tm_column_setting *settings, size_t len,

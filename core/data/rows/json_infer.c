@@ -13,7 +13,8 @@
 struct tm_json_infer {
   struct tm_json_lines_options options;
   struct tm_schema *schema;
-  struct TM_ARRAY(unsigned char) sets; /* by column, bits of types; 0: nulls alone so far */
+  struct TM_ARRAY(
+      unsigned char) sets; /* by column, bits of types (infer.h); 0: nulls alone so far */
   struct tm_buf name;
   int64_t rows, most; /* objects */
   int64_t line, at;   /* of the line at hand: from 0; byte */
@@ -49,8 +50,7 @@ int64_t tm_json_infer_line(const struct tm_json_infer *f, int64_t *at)
 void tm_json_infer_end(struct tm_json_infer *f)
 {
   for (size_t i = 0; i < f->schema->len; i++)
-    f->schema->columns[i].type =
-        f->sets.at[i] == 0 ? TM_COLUMN_STRING : tm_infer_of_set(f->sets.at[i]);
+    tm_infer_of_set(&f->schema->columns[i], f->sets.at[i]);
   TM_ARRAY_RELEASE(&f->sets);
   tm_buf_release(&f->name);
   free(f);
@@ -73,8 +73,10 @@ static unsigned types_of(const struct tm_slice *v)
     return tm_value_double(v->p, v->n, &x) ? BIT(TM_COLUMN_DOUBLE) | BIT(TM_COLUMN_STRING)
                                            : BIT(TM_COLUMN_STRING);
   case TM_SLICE_STRING:
-    return tm_value_datetime(v->p, v->n, &i) ? BIT(TM_COLUMN_DATETIME) | BIT(TM_COLUMN_STRING)
-                                             : BIT(TM_COLUMN_STRING);
+    if (!tm_value_datetime(v->p, v->n, &i))
+      return BIT(TM_COLUMN_STRING);
+    return BIT(TM_COLUMN_DATETIME) | BIT(TM_COLUMN_STRING) |
+           (tm_value_is_date(v->p, v->n) ? TM_INFER_DATE : 0);
   default: return BIT(TM_COLUMN_STRING);
   }
 }

@@ -156,8 +156,8 @@ static int read_rows(struct tm_sample *s, const struct tm_rows_options *o,
 }
 
 static int find_delimited(struct tm_sample *s, const struct tm_rows_options *o,
-                          const struct tm_rows_file *file, bool infer, struct tm_schema *out,
-                          struct tm_err *err)
+                          const struct tm_rows_file *file, bool infer, bool infer_dates,
+                          struct tm_schema *out, struct tm_err *err)
 {
   int64_t header = tm_sample_read_header(s, o, file, out, err);
   if (header < 0)
@@ -166,12 +166,12 @@ static int find_delimited(struct tm_sample *s, const struct tm_rows_options *o,
     tm_schema_release(out);
     return 0;
   }
-  if (!infer || out->len == 0)
+  if ((!infer && !infer_dates) || out->len == 0)
     return 0;
   int rc = read_rows(s, o, file, (size_t)header, err);
   if (rc == 0)
-    tm_infer_types(&o->dialect, tm_buf_str(&s->text) + header, s->text.len - (size_t)header,
-                   s->is_whole, out);
+    (infer ? tm_infer_types : tm_infer_dates)(&o->dialect, tm_buf_str(&s->text) + header,
+                                              s->text.len - (size_t)header, s->is_whole, out);
   return rc;
 }
 
@@ -231,8 +231,10 @@ int tm_rows_find_schema(const struct tm_rows_options *o, const struct tm_rows_fi
                         struct tm_schema *out, struct tm_err *err)
 {
   struct tm_sample s = { .is_whole = false };
-  int rc = o->format == TM_ROWS_DELIMITED ? find_delimited(&s, o, file, infer, out, err)
-                                          : find_json(&s, o, file, out, err);
+  bool infer_dates = tm_infer_needs_dates(settings, settings_len);
+  int rc = o->format == TM_ROWS_DELIMITED
+               ? find_delimited(&s, o, file, infer, infer_dates, out, err)
+               : find_json(&s, o, file, out, err);
   tm_sample_release(&s);
   if (rc == 0 && out->len > 0)
     rc = tm_infer_set(out, settings, settings_len, err);

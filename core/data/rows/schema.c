@@ -100,6 +100,16 @@ struct tm_schema_column *tm_schema_add_exact(struct tm_schema *s, const char *na
   return add_column(s, tm_xstrndup(name, name_len));
 }
 
+/* None of them reads a time of day. */
+static bool are_of_dates(const char *const *formats, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    for (const char *p = strchr(formats[i], '%'); p != NULL && p[1] != '\0'; p = strchr(p + 2, '%'))
+      if (strchr("HIMSfpz", p[1]) != NULL)
+        return false;
+  return true;
+}
+
 void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
                         const char *const *formats, size_t formats_len)
 {
@@ -109,6 +119,8 @@ void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
   c->formats_len = formats_len;
   for (size_t i = 0; i < formats_len; i++)
     c->formats[i] = tm_xstrdup(formats[i]);
+  if (formats_len > 0)
+    c->is_date = are_of_dates(formats, formats_len);
 }
 
 static struct tm_schema_column *add_copy(struct tm_schema *to, const struct tm_schema_column *c)
@@ -116,6 +128,7 @@ static struct tm_schema_column *add_copy(struct tm_schema *to, const struct tm_s
   struct tm_schema_column *added = tm_schema_add_exact(to, c->name, strlen(c->name));
   tm_schema_set_type(added, c->type, (const char *const *)c->formats, c->formats_len);
   added->of_file = c->of_file;
+  added->is_date = c->is_date;
   added->is_unread = c->is_unread;
   return added;
 }
@@ -136,8 +149,10 @@ void tm_schema_begin_frame(const struct tm_schema *s, struct tm_frame_builder *b
     types[i] = s->columns[i].type;
   }
   tm_frame_builder_init(b, arena, names, types, s->len);
-  for (size_t i = 0; i < s->len; i++)
+  for (size_t i = 0; i < s->len; i++) {
     b->columns[i].is_left_out = s->columns[i].is_unread;
+    b->columns[i].is_date = s->columns[i].type == TM_COLUMN_DATETIME && s->columns[i].is_date;
+  }
   free(names);
   free(types);
 }
@@ -159,7 +174,7 @@ bool tm_schema_is_equal(const struct tm_schema *a, const struct tm_schema *b)
   for (size_t i = 0; i < a->len; i++) {
     const struct tm_schema_column *x = &a->columns[i], *y = &b->columns[i];
     if (strcmp(x->name, y->name) != 0 || x->type != y->type || x->of_file != y->of_file ||
-        !has_same_formats(x, y))
+        (x->type == TM_COLUMN_DATETIME && x->is_date != y->is_date) || !has_same_formats(x, y))
       return false;
   }
   return true;
@@ -180,6 +195,7 @@ void tm_schema_merge(struct tm_schema *s, const struct tm_schema *more)
       continue;
     }
     struct tm_schema_column *old = &s->columns[at];
+    old->is_date = old->is_date && c->is_date;
     if (old->type != c->type || !has_same_formats(old, c))
       tm_schema_set_type(
           old, is_number(old->type) && is_number(c->type) ? TM_COLUMN_DOUBLE : TM_COLUMN_STRING,
@@ -194,6 +210,8 @@ static void write_column(struct tm_buf *out, const struct tm_schema_column *c)
   tm_buf_printf(out, ", \"type\": \"%s\"", tm_column_type_name(c->type));
   if (c->of_file)
     tm_buf_add_str(out, ", \"of_file\": true");
+  if (c->type == TM_COLUMN_DATETIME && c->is_date)
+    tm_buf_add_str(out, ", \"is_date\": true");
   for (size_t i = 0; i < c->formats_len; i++) {
     tm_buf_add_str(out, i == 0 ? ", \"formats\": [" : ", ");
     tm_json_write_string(out, c->formats[i], strlen(c->formats[i]));
@@ -237,6 +255,7 @@ static bool read_column(struct tm_schema *s, const char *p, size_t n)
     struct tm_schema_column *c = tm_schema_add_exact(s, name, strlen(name));
     c->type = (enum tm_column_type)type;
     c->of_file = tm_json_bool(o, "of_file", false);
+    c->is_date = tm_json_bool(o, "is_date", false);
     ok = read_formats(c, tm_json_get(o, "formats"));
   }
   tm_json_free(o);

@@ -3,6 +3,7 @@
  * It is found once per job, from the first rows of the first file, and kept as JSON (state/schema.json) for all workers:
  *
  *   {"columns": [{"name": "price", "type": "double"}, {"name": "day", "type": "datetime", "formats": ["%d.%m.%Y"]},
+ *                {"name": "born", "type": "datetime", "is_date": true},
  *                {"name": "Path", "type": "string", "of_file": true}]}
  */
 #ifndef TM_DATA_ROWS_SCHEMA_H
@@ -23,6 +24,8 @@ struct tm_schema_column {
   size_t formats_len;
   bool
       of_file; /* the value is not in the rows but the same for all of a file: its path, or a part of it */
+  bool
+      is_date; /* a datetime whose texts have no time of day; says nothing of a column of another type */
   bool
       is_unread; /* nobody asks for it: no column of a frame, and its values are not looked at; not in the JSON */
 };
@@ -47,7 +50,7 @@ struct tm_schema_column *tm_schema_add_exact(struct tm_schema *s, const char *na
 long tm_schema_find(const struct tm_schema *s, const char *name, size_t name_len);
 /* TM_EUSAGE: there is no column of this name; the words say which there are. */
 int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err *err);
-/* Replaces type and formats; `formats` are copied. */
+/* Replaces type and formats; `formats` are copied. With formats, it is a date when none of them has a time of day. */
 void tm_schema_set_type(struct tm_schema_column *c, enum tm_column_type type,
                         const char *const *formats, size_t formats_len);
 /* Adds what `more` has and `s` has not, by name. Where both have a column, types that differ become string, or double

@@ -23,6 +23,8 @@ bool tm_value_bool(const char *p, size_t n, uint8_t *out);
  * ISO 8601: 2026-01-31, 2026-01-31T23:59, 2026-01-31 23:59:58.123456789, each time with Z, +02:00, +0200 or +02 behind
  * it or without. */
 bool tm_value_datetime(const char *p, size_t n, int64_t *out);
+/* Whether it is the former, 2026-01-31, without a time of day or a zone. */
+bool tm_value_is_date(const char *p, size_t n);
 /* By a format of %Y %y %m %b %B %d %H %I %M %S %f %p %z %% and characters that stand for themselves; English names, in any
  * case. %y is 1969 to 2068. Numbers may have fewer digits than the format's most. What the format does not say is 1
  * January 1970, 00:00. */

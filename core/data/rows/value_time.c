@@ -157,6 +157,14 @@ bool tm_value_datetime(const char *p, size_t n, int64_t *out)
   return p == end && to_microseconds(&m, out);
 }
 
+bool tm_value_is_date(const char *p, size_t n)
+{
+  const char *end = p + n;
+  int64_t us;
+  trim(&p, &end);
+  return end - p == 10 && tm_value_datetime(p, 10, &us);
+}
+
 /* By a format ----------------------------------------------------------------------------------------------------- */
 
 static bool take_month(const char **p, const char *end, bool is_short, int *out)

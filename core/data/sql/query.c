@@ -189,7 +189,8 @@ static enum tm_column_type type_of_declared(const char *declared)
 /* What the first rows of a column have been. */
 struct seen {
   bool ints, doubles, texts, others;
-  bool are_bools, are_times; /* all ints, all texts could be one */
+  bool are_bools, are_times; /* all ints, all texts could be one; */
+  bool are_dates;            /* and all texts have no time of day */
 };
 
 static void look(struct seen *seen, const struct tm_sql_value *v)
@@ -204,6 +205,7 @@ static void look(struct seen *seen, const struct tm_sql_value *v)
   case TM_SQL_TEXT:
     seen->are_times = (seen->are_times || !seen->texts) &&
                       (tm_infer_text(v->at, v->len) & (1u << TM_COLUMN_DATETIME)) != 0;
+    seen->are_dates = (seen->are_dates || !seen->texts) && tm_value_is_date(v->at, v->len);
     seen->texts = true;
     break;
   case TM_SQL_BYTES: seen->others = true; break;
@@ -242,8 +244,10 @@ int tm_sql_source_find_schema(struct tm_sql_source *s, const struct tm_column_se
       s->driver->value(s->db, i, &v);
       look(&seen[i], &v);
     }
-  for (size_t i = 0; i < out->len; i++)
-    tm_schema_set_type(&out->columns[i], type_of(&seen[i], s->driver->declared(s->db, i)), NULL, 0);
+  for (size_t i = 0; i < out->len; i++) {
+    out->columns[i].type = type_of(&seen[i], s->driver->declared(s->db, i));
+    out->columns[i].is_date = seen[i].are_dates;
+  }
   free(seen);
   return got < 0 ? got : tm_infer_set(out, settings, settings_len, err);
 }

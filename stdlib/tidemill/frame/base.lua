@@ -87,7 +87,7 @@ end
 
 local handle_p = ffi.typeof "struct tm_column_handle *"
 local int64 = ffi.typeof "int64_t"
-local column_meta = { __metatable = "column of a data frame" }
+local column_meta = { __metatable = "column of a data frame", __name = "column of a data frame" }
 M.column_meta = column_meta
 
 function M.is_column(v)
@@ -225,7 +225,7 @@ function M.view_column(v, first, n, owner, ended)
   local column = c.new_column(keep)
   local h = cast(handle_p, column)
   local to = h.column
-  to.type, to.len, to.is_wide, to.bytes = v.type, n, v.is_wide, v.bytes
+  to.type, to.len, to.is_wide, to.is_date, to.bytes = v.type, n, v.is_wide, v.is_date, v.bytes
   if v.type == STRING then
     if v.is_wide ~= 0 then
       to.off64 = v.off64 + first
@@ -254,6 +254,7 @@ function M.take(column, rows, n, may_lack)
   local from = handle(column).column
   local bytes = from.type == STRING and tonumber(ops.take_bytes(from, rows, n)) or nil
   local taken, h = M.new_column(from.type, n, bytes, may_lack or from.validity ~= nil)
+  h.column.is_date = from.is_date
   local nulls = ops.take(handle(column).column, rows, n, h.column)
   if nulls == 0 then
     h.column.validity = nil
@@ -261,12 +262,14 @@ function M.take(column, rows, n, may_lack)
   return taken
 end
 
---- A column with the rows of `parts` one after the other. All are of one type, or long and double.
+--- A column with the rows of `parts` one after the other. All are of one type, or long and double. It is one of dates
+--- when all parts are.
 function M.join_columns(parts)
-  local n, bytes, has_nulls, kind = 0, 0, false, nil
+  local n, bytes, has_nulls, is_date, kind = 0, 0, false, 1, nil
   for _, part in ipairs(parts) do
     local v = handle(part).column
     n = n + tonumber(v.len)
+    is_date = bit.band(is_date, v.is_date)
     has_nulls = has_nulls or v.validity ~= nil
     kind = kind == DOUBLE and DOUBLE or v.type
     if v.type == STRING and v.len > 0 then
@@ -275,6 +278,7 @@ function M.join_columns(parts)
     end
   end
   local joined, h = M.new_column(kind, n, bytes, has_nulls)
+  h.column.is_date = is_date
   local at, byte_at, nulls = 0, 0, 0
   for _, part in ipairs(parts) do
     local v = handle(part).column
@@ -312,7 +316,7 @@ end
 -- ---- frames ----
 
 local states = setmetatable({}, { __mode = "kv" })
-local frame_meta = { __metatable = "data frame" }
+local frame_meta = { __metatable = "data frame", __name = "data frame" }
 M.frame_meta = frame_meta
 
 local names_meta = {}

@@ -386,6 +386,7 @@ function M.fill_null(df, map)
     local column = state.columns[base.place(state, name, "fill_null")]
     local h = base.handle(column)
     local one = values.column({ v }, 1, h.column.type, "fill_null", name)
+    base.handle(one).column.is_date = h.column.is_date
     if h.column.validity ~= nil then
       -- the value is row `len` of a longer column; nulls are taken from there
       local longer = base.join_columns { column, one }

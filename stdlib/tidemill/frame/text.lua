@@ -111,7 +111,9 @@ local function delimited_options(what, options)
 end
 
 --- Writes a delimited file, whole or not at all. Fields are quoted where needed; null is an empty field, "" one in
---- quotes. (In a frame of one column a null is "" as well: an empty line would be no row.)
+--- quotes. (In a frame of one column a null is "" as well: an empty line would be no row.) A double has a point or an
+--- exponent, as 175.0, so that it is read as a double again. A datetime is 2026-01-31T10:00:00Z; in a column that was
+--- read from dates alone, midnight is 2026-01-31.
 ---
 ---     local df = frame.from_table { { "a", { 1, 2 } }, { "b", { "x", "y, z" } } }
 ---     assert(df:write_csv(path))
@@ -145,7 +147,7 @@ end
 -- ---- JSON lines ----
 
 --- Writes a JSON object a line for each row, whole or not at all; null is null. A double that is no number is null too,
---- a datetime is a string.
+--- a datetime is a string, as in a delimited file.
 ---
 ---     local df = frame.from_table { a = { 1, nil }, b = { "x", "y" } }
 ---     assert(df:write_json_lines(path))
