@@ -434,7 +434,10 @@ static int begin_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm
                                           .size = cut->o.partition_keys_len > 0
                                                       ? GROUPED_SIZE
                                                       : cut->o.mini_batch_size,
-                                          .counts_rows = cut->o.counts_rows };
+                                          .counts_rows = cut->o.counts_rows,
+                                          .fails_alone = cut->o.partition_keys_len == 0,
+                                          .on_warning = cut->o.on_warning,
+                                          .data = cut->o.data };
   cut->table = tm_table_cut_new(&options);
   if (d->table->rows.dialect.header != TM_HEADER_DIFFERENT || schema->len > 0)
     return 0;
@@ -472,7 +475,9 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
   if (rc < 0)
     return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
   tm_item_add(&out->bytes, &item);
-  if (item.rows > 0 && item.rows < UINT32_MAX && d->table->ops.len == 0)
+  if (item.is_entry) /* a file that cannot be read */
+    out->items = 1;
+  else if (item.rows > 0 && item.rows < UINT32_MAX && d->table->ops.len == 0)
     out->items = (uint32_t)item.rows;
   cut->ranges++;
   return 1;

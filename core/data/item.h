@@ -15,7 +15,7 @@
  *
  * A file is one item; a range of a table's file is as many items as it has rows; an entry of an archive is one item,
  * whose path is the archive's, '/', and its name. An archive that cannot be listed, or no further, is one item, too: an entry
- * with a fault, whose path is the archive's alone. The bytes are hostile when they are read: they come from a file.
+ * with a fault, whose path is the archive's alone. So is a compressed file of a table that is damaged. The bytes are hostile when they are read: they come from a file.
  */
 #ifndef TM_DATA_ITEM_H
 #define TM_DATA_ITEM_H

@@ -26,6 +26,7 @@ struct tm_table_cut {
   struct tm_item file;
   struct tm_ranges *ranges;
   bool is_open, has_ranges; /* of the file at hand: there may be more; there was one */
+  struct tm_err fault;      /* of the file at hand, which fails alone */
   struct tm_sql_source sql; /* of the database at hand */
   int64_t key;              /* of that, from the first one on: the next */
 };
@@ -64,6 +65,41 @@ void tm_table_cut_free(struct tm_table_cut *c)
   tm_sql_source_close(&c->sql);
   tm_buf_release(&c->path);
   free(c);
+}
+
+/* Damage ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the file at hand is to blame, and nothing else depends on its rows: the header of all files (from_first_file), or the
+ * numbers of the rows behind it. */
+static bool fails_alone(const struct tm_table_cut *c, int rc)
+{
+  const struct tm_table *t = c->o.dataset->table;
+  bool has_header = t->rows.format == TM_ROWS_DELIMITED &&
+                    t->rows.dialect.header == TM_HEADER_FIRST_FILE && c->file.file == 0;
+  return rc == TM_EDAMAGE && c->o.fails_alone && !c->has_ranges && !c->o.with_rows && !t->sql &&
+         !has_header;
+}
+
+static void warn(const struct tm_table_cut *c)
+{
+  if (!c->o.on_warning)
+    return;
+  char *text = tm_xprintf("%s; it is a failed item, and the other files are read", c->fault.text);
+  c->o.on_warning(c->o.data, text);
+  free(text);
+}
+
+/* The file itself, as an archive that cannot be listed is. */
+static struct tm_item damaged_item(struct tm_table_cut *c)
+{
+  struct tm_item item = c->file;
+  warn(c);
+  item.is_entry = true;
+  item.archive_len = (uint32_t)c->file.path_len;
+  item.fault = c->fault.text;
+  item.fault_len = strlen(c->fault.text);
+  c->fault.code = 0;
+  return item;
 }
 
 /* The schema --------------------------------------------------------------------------------------------------- */
@@ -129,7 +165,9 @@ int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct
   struct tm_schema found = { 0 };
   set_file(c, file);
   int rc = find_schema(c, true, &found, err);
-  if (rc == 0)
+  if (fails_alone(c, rc)) /* it says so when its turn comes */
+    rc = 0;
+  else if (rc == 0)
     tm_schema_merge(c->o.schema, &found);
   tm_schema_release(&found);
   if (rc == 0 && c->o.schema->len > tm_max_columns(limits)) {
@@ -149,29 +187,40 @@ int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
 
 /* Files -------------------------------------------------------------------------------------------------------- */
 
-int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
+/* Opened; and looked at, where there is no schema yet. */
+static int begin_file(struct tm_table_cut *c, struct tm_err *err)
 {
   const struct tm_sql_query *sql = c->o.dataset->table->sql;
-  int rc = 0;
-  set_file(c, file);
-  tm_sql_source_close(&c->sql);
-  c->key = 0;
-  if (sql && (rc = tm_sql_source_open(&c->sql, sql, c->path.data, err)) < 0)
-    return rc;
-  if (c->o.schema->len == 0) {
+  int rc = sql ? tm_sql_source_open(&c->sql, sql, c->path.data, err) : 0;
+  if (rc == 0 && c->o.schema->len == 0) {
     rc = find_schema(c, c->files == 0, c->o.schema, err);
     if (rc == 0 && c->o.schema->len > 0)
       rc = add_of_file(c, err);
     if (rc == 0 && c->o.schema->len > 0)
       rc = tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
   }
-  if (rc == 0 && !sql)
-    rc = tm_ranges_begin(c->ranges, c->path.data, c->files, err);
+  return rc == 0 && !sql ? tm_ranges_begin(c->ranges, c->path.data, c->files, err) : rc;
+}
+
+int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err)
+{
+  set_file(c, file);
+  tm_sql_source_close(&c->sql);
+  c->key = 0;
   c->file.file = c->files;
   c->has_ranges = false;
+  c->fault = (struct tm_err)TM_ERR_NONE;
+  bool had_schema = c->o.schema->len > 0;
+  int rc = begin_file(c, &c->fault);
+  if (rc < 0 && !had_schema) /* half of one */
+    tm_schema_release(c->o.schema);
   c->is_open = rc == 0;
-  c->files += rc == 0;
-  return rc;
+  if (rc < 0 && !fails_alone(c, rc)) {
+    *err = c->fault;
+    return rc;
+  }
+  c->files++;
+  return 0;
 }
 
 bool tm_table_cut_is_done(const struct tm_table_cut *c)
@@ -231,12 +280,16 @@ static int next_range(struct tm_table_cut *c, struct tm_range_item *out, struct 
 int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err)
 {
   struct tm_range_item range;
-  int rc = 0;
-  while (c->is_open && !tm_table_cut_is_done(c) && (rc = next_range(c, &range, err)) > 0) {
+  int rc = c->fault.code; /* of begin() */
+  while (c->is_open && !tm_table_cut_is_done(c) && (rc = next_range(c, &range, &c->fault)) > 0) {
     fill_item(c, &range.range, out);
     if (trim(c, out))
       return 1;
   }
   c->is_open = false;
-  return rc;
+  if (rc < 0 && !fails_alone(c, rc))
+    *err = c->fault;
+  else if (rc < 0)
+    *out = damaged_item(c);
+  return fails_alone(c, rc) ? 1 : rc;
 }

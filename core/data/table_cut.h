@@ -20,6 +20,11 @@ struct tm_table_cut_options {
   int64_t size;                     /* of a range: bytes, or */
   bool counts_rows;                 /* rows */
   bool with_rows;                   /* the rows of each range are to be known */
+  /* A compressed file that is damaged becomes an item with a fault, as an archive does: it fails alone, and the files behind it
+   * are read. Only before any of its rows has been handed out, and only where no row has to be counted. Else it is an error. */
+  bool fails_alone;
+  void (*on_warning)(void *data, const char *text); /* of such a file; or NULL */
+  void *data;
 };
 
 struct tm_table_cut;
@@ -28,7 +33,7 @@ struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options
 void tm_table_cut_free(struct tm_table_cut *c); /* NULL: a no-op */
 /* A file as it was listed: opened, and looked at for the schema where there is none yet. The path is copied. */
 int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struct tm_err *err);
-/* 1: the next range of the file, its path the cut's own. 0: the end of the file. */
+/* 1: the next range of the file, or the file itself with its fault; the path is the cut's own. 0: the end of the file. */
 int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err);
 /* No further row is wanted (take). */
 bool tm_table_cut_is_done(const struct tm_table_cut *c);

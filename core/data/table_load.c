@@ -393,8 +393,11 @@ int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes
   struct tm_reader r;
   struct tm_item item;
   struct input *in = NULL;
-  int rc = find_reader(l, dataset, &in, err);
   tm_reader_init(&r, bytes, len);
+  if (tm_item_next(&r, &item) && item.is_entry && item.fault_len > 0)
+    return tm_err_set(err, TM_EDAMAGE, "%.*s", (int)item.fault_len, item.fault);
+  tm_reader_init(&r, bytes, len);
+  int rc = find_reader(l, dataset, &in, err);
   if (rc == 0 && (!tm_item_next(&r, &item) || !item.is_rows || r.at != r.end))
     rc = tm_err_set(err, TM_EDAMAGE,
                     "the mini-batch is no range of rows; the manifest may be damaged");

@@ -187,3 +187,97 @@ describe("a file whose name says that it is compressed, and which is not,", func
     end
   end)
 end)
+
+-- Gzip files of 300 rows each: a is whole, the others are not.
+local function damaged(t)
+  for _, name in ipairs { "a", "b", "c", "d" } do
+    local rows = { "id,text" }
+    for i = 1, 300 do rows[#rows + 1] = ("%s%d,%s"):format(name, i, ("%x"):format(i * 7919 % 65521)) end
+    t:write("in/" .. name .. ".csv", table.concat(rows, "\n") .. "\n")
+    os.execute(("gzip -n '%s'"):format(t:path("in/" .. name .. ".csv")))
+  end
+  local text = t:read "in/b.csv.gz"
+  t:write("in/b.csv.gz", text:sub(1, -20))
+  text = t:read "in/c.csv.gz"
+  t:write("in/c.csv.gz", text:sub(1, -9) .. "\0\0\0\0" .. text:sub(-4))
+  t:write("in/d.csv.gz", "id,text\nd1,x\n")
+  t:script "function run(df) local rows = {} for i = 1, #df do rows[i] = df.c.id[i] end return rows end"
+end
+
+describe("a compressed file that is damaged", function()
+  after_each(job.check_end)
+
+  it("fails alone, and the others are read", function()
+    local t = job.case()
+    damaged(t)
+    os.rename(t:path "in/a.csv.gz", t:path "in/e.csv.gz") -- the first ones are damaged
+    for number, more in ipairs { {}, { "--header", "all_files_different" }, { "-N", "100rows" } } do
+      local dir = "job" .. number
+      local r = t:run(with({ "map", "--rows", "score.lua", "in", "--job-dir", dir, "--progress", "none" }, more))
+      t:expect(r, 0)
+      assert.equal(300, #lines(r.out))
+      assert.is_nil(r.out:find("[bcd]%d"))
+      assert.truthy(r.err:find("in/b.csv.gz': the file ends too early at byte ", 1, true), r.err)
+      assert.truthy(r.err:find("; it is a failed item, and the other files are read", 1, true), r.err)
+      assert.truthy(r.err:find("303, 300 succeeded, 3 failed", 1, true), r.err)
+      local failed = t:read(dir .. "/score/failed_items.jsonl")
+      assert.equal(3, #lines(failed))
+      assert.truthy(failed:find("in/c.csv.gz': the check sum or the length of the contents is wrong", 1, true), failed)
+      assert.truthy(failed:find("in/d.csv.gz' is not compressed, although its name says so", 1, true), failed)
+    end
+  end)
+
+  it("fails the job where nothing else is there, and is shown by head and try", function()
+    local t = job.case()
+    damaged(t)
+    local r = t:run { "map", "--rows", "score.lua", "in/b.csv.gz", "--progress", "none" }
+    t:expect(r, 1)
+    assert.truthy(r.err:find("in/b.csv.gz': the file ends too early at byte ", 1, true), r.err)
+    for _, words in ipairs { { "head" }, { "try", "--rows", "score.lua" } } do
+      r = t:run(with(words, { "in/b.csv.gz" }))
+      assert.is_true(r.status ~= 0)
+      assert.truthy(r.err:find("in/b.csv.gz': the file ends too early at byte ", 1, true), r.err)
+      assert.equal("", r.out)
+    end
+  end)
+
+  it("is the same item when the job is resumed", function()
+    local t = job.case()
+    damaged(t)
+    local function map(status, ...)
+      local r = t:run { "map", "--rows", "score.lua", "in", "--job-dir", "job", "--progress", "none", ... }
+      t:expect(r, status)
+      return r
+    end
+    map(1, "--error-threshold", "0")
+    assert.equal(300, #lines(map(0, "--error-threshold", "3", "--resume").out))
+    t:expect(t:run { "verify", "job" }, 0)
+  end)
+
+  it("stops the job when rows before the damage have been handed out", function()
+    local t = job.case()
+    t:script "function run(df) return {} end"
+    local rows = { "id,text" }
+    for i = 1, 60000 do rows[#rows + 1] = ("%d,%x"):format(i, i * 7919 % 65521) end
+    t:write("in/a.csv", table.concat(rows, "\n") .. "\n")
+    os.execute(("gzip -n '%s'"):format(t:path "in/a.csv"))
+    t:write("in/a.csv.gz", t:read("in/a.csv.gz"):sub(1, -20))
+    local r = t:run { "map", "--rows", "score.lua", "in", "-N", "10KB", "--progress", "none" }
+    t:expect(r, 3)
+    assert.truthy(r.err:find("in/a.csv.gz': the file ends too early at byte ", 1, true), r.err)
+  end)
+
+  it("stops a job that needs the numbers of its rows, its header, or all rows together", function()
+    local t = job.case()
+    damaged(t)
+    for _, more in ipairs { { "--limit", "700" }, { "--partition-keys", "text" } } do
+      local r = t:run(with({ "map", "--rows", "score.lua", "in", "--progress", "none" }, more))
+      t:expect(r, 3)
+      assert.truthy(r.err:find("in/b.csv.gz': the file ends too early at byte ", 1, true), r.err)
+    end
+    os.remove(t:path "in/a.csv.gz")
+    local r = t:run { "map", "--rows", "score.lua", "in", "--header", "from_first_file", "--progress", "none" }
+    t:expect(r, 3)
+    assert.truthy(r.err:find("in/b.csv.gz': the file ends too early at byte ", 1, true), r.err)
+  end)
+end)
