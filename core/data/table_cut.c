@@ -11,11 +11,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "data/rows/header.h"
 #include "data/rows/open.h"
 #include "data/rows/ranges.h"
 #include "data/rows/sample.h"
 #include "data/sql/query.h"
 #include "data/table.h"
+
+#define NAME_SHOWN 60 /* bytes of a column's name in a warning */
 
 struct tm_table_cut {
   struct tm_table_cut_options o;
@@ -135,6 +139,25 @@ static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
   return tm_infer_set(s, t->settings, t->settings_len, err);
 }
 
+/* Fields of another separator than the one that was given are one column, and nothing else would say so. */
+static void warn_of_separator(const struct tm_table_cut *c)
+{
+  const struct tm_rows_options *rows = &c->o.dataset->table->rows;
+  const char *name = c->o.schema->len == 1 ? c->o.schema->columns[0].name : "";
+  const char *other = strpbrk(name, rows->dialect.separator == ',' ? ";\t|" : ",;\t|");
+  struct tm_buf text = TM_BUF_NONE;
+  if (!other || *other == rows->dialect.separator || !c->o.on_warning ||
+      rows->format != TM_ROWS_DELIMITED || !tm_header_is_there(&rows->dialect, true))
+    return;
+  const char *separator = *other == '\t' ? "\\t" : (char[]) { *other, 0 };
+  tm_buf_printf(&text, "'%s' has a single column, '", c->path.data);
+  tm_text_one_line(&text, name, strlen(name), NAME_SHOWN);
+  tm_buf_printf(&text, "'; if '%s' separates its fields, set separator = \"%s\"", separator,
+                separator);
+  c->o.on_warning(c->o.data, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
 static void set_file(struct tm_table_cut *c, const struct tm_item *file)
 {
   tm_buf_clear(&c->path);
@@ -181,6 +204,7 @@ int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
 {
   if (c->o.schema->len == 0)
     return 0;
+  warn_of_separator(c);
   int rc = add_of_file(c, err);
   return rc < 0 ? rc : tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
 }
@@ -194,6 +218,8 @@ static int begin_file(struct tm_table_cut *c, struct tm_err *err)
   int rc = sql ? tm_sql_source_open(&c->sql, sql, c->path.data, err) : 0;
   if (rc == 0 && c->o.schema->len == 0) {
     rc = find_schema(c, c->files == 0, c->o.schema, err);
+    if (rc == 0)
+      warn_of_separator(c);
     if (rc == 0 && c->o.schema->len > 0)
       rc = add_of_file(c, err);
     if (rc == 0 && c->o.schema->len > 0)

@@ -64,7 +64,7 @@ static const char *rest_of(const struct tm_command *c)
     return "topic";
   if (strcmp(c->name, "dataset") == 0)
     return "dataset";
-  return strstr(c->usage, ".lua") ? "file" : "none";
+  return strstr(c->usage, ".lua") || strncmp(c->usage, "FILE", 4) == 0 ? "file" : "none";
 }
 
 /* case branches: the options of each command, and what follows them. */

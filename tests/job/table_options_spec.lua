@@ -188,6 +188,40 @@ describe("a file whose name says that it is compressed, and which is not,", func
   end)
 end)
 
+describe("a table of one column whose name holds a separator", function()
+  after_each(job.check_end)
+
+  it("is said, with the option that reads it", function()
+    local t = job.case()
+    t:script(ECHO)
+    t:write("semicolons.csv", "a;b\n1;2\n")
+    t:write("folder/tabs.tsv", "a\tb\n1\t2\n")
+    t:write("quoted.csv", "\"a;b\",c\n1,2\n")
+    t:write("comma.csv", "\"a,b\"\n1\n")
+    t:write("one.csv", "a\n1\n")
+    local cases = { ["semicolons.csv"] = ";", folder = "\\t", ["quoted.csv"] = false, ["one.csv"] = false,
+                    ["comma.csv"] = false }
+    for name, separator in pairs(cases) do
+      for _, command in ipairs { { "map", "--rows", "score.lua" }, { "try", "--rows", "score.lua" }, { "head" } } do
+        local r = t:run(with(command, { name }))
+        t:expect(r, 0)
+        if separator then
+          local words = ("' has a single column, 'a%sb'; if '%s' separates its fields, set separator = \"%s\"")
+            :format(separator, separator, separator)
+          assert.truthy(r.err:find(words, 1, true), r.err)
+          r = t:run(with(command, { name, "--separator", separator }))
+          t:expect(r, 0)
+        end
+        assert.is_nil(r.err:find("single column", 1, true), r.err)
+      end
+    end
+    local r = t:run { "head", "semicolons.csv", "--header", "all_files_different" }
+    assert.truthy(r.err:find("' has a single column, 'a;b'", 1, true), r.err)
+    r = t:run { "head", "semicolons.csv", "--header", "none" }
+    assert.is_nil(r.err:find("single column", 1, true), r.err)
+  end)
+end)
+
 -- Gzip files of 300 rows each: a is whole, the others are not.
 local function damaged(t)
   for _, name in ipairs { "a", "b", "c", "d" } do
