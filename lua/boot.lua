@@ -27,3 +27,13 @@ if dir and dir ~= "" then
     end
   end
 end
+
+-- Without this, `allow_reuse = False` would be nil, and mean nothing.
+local written = { True = "true", False = "false" }
+setmetatable(_G, {
+  __index = function(_, name)
+    if written[name] then
+      error(("Lua has no '%s'; write %s"):format(name, written[name]), 2)
+    end
+  end,
+})

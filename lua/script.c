@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "plan/names.h"
 #include "base/time.h"
 #include "lua/context.h"
 #include "lua/frame.h"
@@ -339,7 +340,10 @@ static int read_file(struct script *s, struct tm_script_error *error)
   struct tm_buf text = TM_BUF_NONE;
   struct tm_lua_error e = { 0 };
   struct tm_err err = TM_ERR_NONE;
-  int code = tm_fs_read_file(tm_fs_real(), setup->script, TM_SCRIPT_MAX, &text, &err);
+  const char *foreign = tm_names_of_file(setup->script_name);
+  int code = foreign
+                 ? tm_err_set(&err, TM_ESCRIPT, "cannot run '%s': %s", setup->script_name, foreign)
+                 : tm_fs_read_file(tm_fs_real(), setup->script, TM_SCRIPT_MAX, &text, &err);
   if (code < 0)
     code = give_words(error, TM_INIT_EXCEPTION, &err);
   else if (tm_lua_load(s->L, tm_buf_str(&text), text.len, setup->script_name, &e) < 0)

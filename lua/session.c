@@ -19,6 +19,7 @@
 #include "lua/lib_job.h"
 #include "lua/sources.h"
 #include "lua/state.h"
+#include "plan/names.h"
 #include "sys/fs.h"
 
 #define FILE_MAX (64u << 20) /* bytes of Lua */
@@ -155,7 +156,9 @@ bool tm_lua_session_stop(struct tm_lua_session *s)
 static int read_file(const char *path, struct tm_buf *text, struct tm_buf *failure)
 {
   struct tm_err err = TM_ERR_NONE;
-  int rc = tm_fs_read_file(tm_fs_real(), path, FILE_MAX, text, &err);
+  const char *foreign = tm_names_of_file(path);
+  int rc = foreign ? tm_err_set(&err, TM_EUSAGE, "cannot run '%s': %s", path, foreign)
+                   : tm_fs_read_file(tm_fs_real(), path, FILE_MAX, text, &err);
   if (rc < 0)
     tm_buf_add_str(failure, err.text);
   return rc;

@@ -109,6 +109,7 @@ local stored = workspace.make(freeze, function(tag, definition, known)
 end)
 
 local function with(self, tag, methods, key, value)
+  names.check_self(self, tag)
   if self.parameter and key ~= "name" then
     plan.raise(("the dataset is PipelineParameter '%s', which is given a name and a place alone; "
       .. "write it into its default_value"):format(self.parameter.name))
@@ -122,6 +123,7 @@ local function with(self, tag, methods, key, value)
 end
 
 local function with_mode(self, mode, place)
+  names.check_self(self, "FileDataset")
   local new = {}
   for _, k in ipairs(KEYS) do
     new[k] = self[k]
@@ -137,9 +139,12 @@ function FileDataset:as_named_input(name)
   return with(self, "FileDataset", FileDataset, "name", name)
 end
 
+FileDataset.as_input = FileDataset.as_named_input
+
 --- The files at their own paths, which is the default.
 ---@return tidemill.FileDataset
 function FileDataset:as_direct()
+  names.check_self(self, "FileDataset")
   return self.mode and with_mode(self, nil, nil) or self
 end
 
@@ -163,6 +168,7 @@ end
 ---@param count integer
 ---@return tidemill.FileDataset
 function FileDataset:take(count)
+  names.check_self(self, "FileDataset")
   if type(count) ~= "number" or count < 1 or count % 1 ~= 0 then
     plan.raise "FileDataset: take(count): accepted: an integer from 1 on"
   end
@@ -276,7 +282,8 @@ local Parameter = {}
 
 -- The dataset of a parameter: what is said of it holds for any that the parameter is given.
 local function dataset_of(self, method)
-  local default = type(self) == "table" and self.default_value
+  names.check_self(self, "PipelineParameter")
+  local default = self.default_value
   local tag = type(default) == "table" and getmetatable(default)
   if not classes[tag] then
     plan.raise(("PipelineParameter '%s': %s(): its default_value is not a dataset"):format(tostring(self.name), method))
@@ -431,6 +438,7 @@ local function output(fields, id)
 end
 
 local function fields_of(self)
+  names.check_self(self, "OutputFileDatasetConfig")
   local fields = {}
   for _, key in ipairs(OUTPUT_KEYS) do
     fields[key] = self[key]
@@ -491,6 +499,7 @@ end
 ---@param name? string
 ---@return tidemill.FileDataset
 function Output:as_input(name)
+  names.check_self(self, "OutputFileDatasetConfig")
   local found = dataset("FileDataset", FileDataset, { kind = "files", output = self, name = name })
   return found
 end
@@ -501,6 +510,7 @@ Output.as_named_input = Output.as_input
 ---@param options? tidemill.FromDelimitedFilesOptions
 ---@return tidemill.TabularDataset
 function Output:read_delimited_files(options)
+  names.check_self(self, "OutputFileDatasetConfig")
   local found = table_dataset("delimited", "Dataset.Tabular.from_delimited_files", { output = self }, options)
   return found
 end
@@ -509,6 +519,7 @@ end
 ---@param options? tidemill.FromJsonLinesFilesOptions
 ---@return tidemill.TabularDataset
 function Output:read_json_lines_files(options)
+  names.check_self(self, "OutputFileDatasetConfig")
   local found = table_dataset("json_lines", "Dataset.Tabular.from_json_lines_files", { output = self }, options)
   return found
 end

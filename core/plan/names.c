@@ -68,6 +68,7 @@ static const struct answer answers[] = {
     "from_json_lines_files" },
   { "Dataset.Tabular", "register_pandas_dataframe|register_dask_dataframe|register_spark_dataframe",
     "write df:write_csv(path), then register the dataset of that path" },
+  { "DataType", "to_stream", "write DataType.to_string(): a path is a string" },
   { "Dataset.File", "upload_directory", "write datastore:upload(folder, path)" },
   { "Dataset", "get_by_id", "write Dataset.get_by_name(workspace, name, version)" },
   { "Dataset", "get_all|list", "'tidemill dataset list' lists the registered datasets" },

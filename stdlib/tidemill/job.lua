@@ -215,6 +215,7 @@ M.methods = Pipeline
 ---@param options? tidemill.SubmitOptions
 ---@return tidemill.Job
 function Pipeline:submit(options)
+  require("tidemill.names").check_self(self, "Pipeline")
   if options ~= nil and type(options) ~= "table" then
     plan.raise "pipeline:submit: accepted: a table { job_dir, parameters, ... }"
   end

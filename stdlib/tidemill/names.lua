@@ -53,4 +53,13 @@ function M.guarded(owner, values, is_module)
   return setmetatable(values, meta)
 end
 
+--- Raises when a method was called with a dot, as Python has it.
+---@param self any
+---@param tag string what `self` is to be
+function M.check_self(self, tag)
+  if getmetatable(self) ~= tag then
+    plan.raise(("a method of '%s' was called with a dot; accepted: a colon, as in object:method(...)"):format(tag))
+  end
+end
+
 return M

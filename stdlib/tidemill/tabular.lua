@@ -25,6 +25,8 @@ function TabularDataset:as_named_input(name)
   return with(self, "TabularDataset", TabularDataset, "name", name)
 end
 
+TabularDataset.as_input = TabularDataset.as_named_input
+
 --- The rows out of the files at their own paths, which is the default and the only way.
 ---@return tidemill.TabularDataset
 function TabularDataset:as_direct()
@@ -32,6 +34,7 @@ function TabularDataset:as_direct()
 end
 
 local function with_op(self, op)
+  names.check_self(self, "TabularDataset")
   local ops = {}
   for i, known in ipairs(self.ops or {}) do
     ops[i] = known
@@ -125,6 +128,7 @@ names.guarded("TabularDataset", TabularDataset)
 ---@return tidemill.TabularDataset
 ---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
 function TabularDataset:partition_by(keys, target, options, ...)
+  names.check_self(self, "TabularDataset")
   local definition, is_of_files = tables.partition(self, keys, target, options, ...)
   return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and files or TabularDataset,
     definition)
@@ -268,6 +272,8 @@ function DataType.to_string() return "string" end
 function DataType.to_datetime(formats)
   return { type = "datetime", formats = type(formats) == "string" and { formats } or formats }
 end
+
+names.guarded("DataType", DataType, true)
 
 ---@class tidemill.TabularMake
 ---@field dataset fun(tag: string, methods: table, value: table): table makes a dataset

@@ -173,6 +173,7 @@ end
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
 function Datastore:upload(src_dir, target_path, options)
+  names.check_self(self, "Datastore")
   options = check_options("datastore:upload", options)
   check_text("datastore:upload", "the folder", src_dir)
   local to = place(self, "datastore:upload", target_path)
@@ -187,6 +188,7 @@ end
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
 function Datastore:upload_files(files, target_path, options)
+  names.check_self(self, "Datastore")
   options = check_options("datastore:upload", options)
   local to = place(self, "datastore:upload_files", target_path)
   local counts = { path = to, copied = 0, skipped = 0, left_out = 0 }
@@ -203,6 +205,7 @@ end
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
 function Datastore:download(target_path, prefix, options)
+  names.check_self(self, "Datastore")
   options = check_options("datastore:download", options)
   check_text("datastore:download", "the folder", target_path)
   prefix = prefix == nil and "" or prefix
@@ -216,11 +219,13 @@ end
 
 --- The workspace's default from now on.
 function Datastore:set_as_default()
+  names.check_self(self, "Datastore")
   store.set_default_datastore(self.workspace.path, self.name)
 end
 
 --- Forgets the name; the directory stays.
 function Datastore:unregister()
+  names.check_self(self, "Datastore")
   store.remove_datastore(self.workspace.path, self.name)
 end
 
@@ -251,12 +256,14 @@ end
 --- The workspace's default datastore: a folder of its own, until another is set.
 ---@return tidemill.Datastore
 function Workspace:get_default_datastore()
+  names.check_self(self, "Workspace")
   return datastore(self)
 end
 
 --- Names the default datastore.
 ---@param name string
 function Workspace:set_default_datastore(name)
+  names.check_self(self, "Workspace")
   check_text("workspace:set_default_datastore", "the name", name)
   store.set_default_datastore(self.path, name)
 end
@@ -264,6 +271,7 @@ end
 --- The names of its datastores.
 ---@return string[]
 function Workspace:list_datastores()
+  names.check_self(self, "Workspace")
   return store.datastores(self.path)
 end
 
@@ -392,6 +400,7 @@ end
 
 -- dataset:register(workspace, name, options)
 function made.register(self, in_workspace, name, options)
+  names.check_self(self, getmetatable(self) == "TabularDataset" and "TabularDataset" or "FileDataset")
   if name == nil and type(in_workspace) == "table" and not getmetatable(in_workspace) then
     in_workspace, name, options = take_arguments(in_workspace)
   end
@@ -403,6 +412,7 @@ end
 
 -- dataset:unregister_all_versions()
 function made.unregister_all_versions(self)
+  names.check_self(self, getmetatable(self) == "TabularDataset" and "TabularDataset" or "FileDataset")
   if not self.registered then
     plan.raise "dataset:unregister_all_versions: it is not registered"
   end

@@ -46,6 +46,27 @@ function run(m) return { table.concat(arguments, " ") } end]]
       .. "Dataset.Tabular.from_json_lines_files(path)", "run", "pipeline.lua")
   end)
 
+  it("is told that a method is called with a colon", function()
+    local t = job.case()
+    t:inputs(1)
+    t:write("dots.lua", [[
+local tm = require "tidemill"
+local ds, output = tm.Dataset.File.from_files "in", tm.OutputFileDatasetConfig { name = "rows" }
+local workspace = tm.Workspace.from_config()
+for name, call in pairs {
+  as_named_input = function() return ds.as_named_input "x" end, as_mount = function() return ds.as_mount "x" end,
+  take = function() return ds.take(3) end, register = function() return ds.register(workspace, "x") end,
+  as_input = function() return output.as_input "x" end, as_upload = function() return output.as_upload() end,
+  store = function() return workspace.get_default_datastore() end,
+  keep = function() return tm.Dataset.Tabular.from_delimited_files("x").keep_columns "a" end,
+} do
+  local ok, message = pcall(call)
+  assert(not ok and message:find("was called with a dot; accepted: a colon", 1, true), name .. ": " .. message)
+end
+assert(output:read_delimited_files():as_input("rows").name == "rows")]])
+    t:expect(t:run { "lua", "dots.lua" }, 0)
+  end)
+
   it("is told what to write instead of a name, at its line", function()
     local t = new_case(nil, nil, "local Model = tm.Model")
     refused(t, "pipeline.lua:2: tidemill has no 'Model'; a model is a file here", "run", "pipeline.lua")
@@ -140,6 +161,24 @@ describe("Python", function()
     refused(t, words, "run", "python.lua", "--dry-run")
     refused(t, words, "map", "score.py", "in")
     refused(t, words, "try", "score.py", "in")
+  end)
+
+  it("is recognised as a script, here and at a prompt", function()
+    local t = new_case()
+    t:write("script.py", "import os\n")
+    local r = t:run { "lua", "script.py" }
+    t:expect(r, 1)
+    assert.is_truthy(r.err:find("cannot run 'script.py': it is Python", 1, true), r.err)
+    t:write("load.lua", "require('tidemill').load_script('script.py')")
+    assert.is_truthy(t:run({ "lua", "load.lua" }).err:find("it is Python", 1, true))
+  end)
+
+  it("has other words for true and false, and no nil comes of them", function()
+    local t = new_case(nil, "allow_reuse = False")
+    refused(t, "pipeline.lua:6: Lua has no 'False'; write false", "run", "pipeline.lua")
+    t = new_case()
+    t:script "local is_fast = True\nfunction run(m) return names_of(m) end"
+    assert.is_truthy(t:run({ "run", "pipeline.lua" }).err:find("Lua has no 'True'; write true", 1, true))
   end)
 
   it("is recognised as a pipeline, and so are notebooks and YAML", function()

@@ -1,0 +1,242 @@
+-- Every name of the original in the manual's migrating.md is tried: what the page calls accepted is accepted, and what
+-- it answers with "none: WORDS" is answered by the program in these words.
+local job = require "support.job"
+
+local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
+
+-- The page writes the names of fields, methods and functions as they are in Python; `tries` says how each is used in
+-- Lua. Where the name is a key of a configuration or a step, its value is enough.
+local function config(value) return { config = value } end
+local function step(value) return { step = value } end
+
+local tries = {
+  ["entry_script"] = config '"score.lua"', ["source_directory"] = config '"."', ["mini_batch_size"] = config '"5"',
+  ["partition_keys"] = config 'tm.PipelineParameter { name = "keys", default_value = \'["store"]\' }',
+  ["error_threshold"] = config "-1", ["allowed_failed_count"] = config "1", ["allowed_failed_percent"] = config "5",
+  ["output_action"] = config '"summary_only"', ["append_row_file_name"] = config '"a.txt"',
+  ["process_count_per_node"] = config "2", ["node_count"] = config "1", ["compute_target"] = config '"local"',
+  ["environment"] = config '"AzureML-Minimal"', ["environment_variables"] = config '{ A = "1" }',
+  ["logging_level"] = config '"DEBUG"', ["run_invocation_timeout"] = config "600", ["run_max_try"] = config "2",
+  ["description"] = config '"text"', ["compute_target_name"] = config '"x"', ["models"] = config "{}",
+  ["tags"] = config "{}", ["properties"] = config "{}", ["max_concurrency_per_instance"] = config "2",
+  ["append_row_to"] = config '"a.txt"', ["mini_batch_error_threshold"] = config "5",
+  ["instance_count"] = config "1", ["code"] = config '"."', ["compute"] = config '"x"', ["identity"] = config '"x"',
+  ["retry_settings.max_retries"] = "return tm.ParallelRunConfig { entry_script = 's.lua', "
+    .. "retry_settings = { max_retries = 2 } }",
+  ["retry_settings.timeout"] = "return tm.ParallelRunConfig { entry_script = 's.lua', "
+    .. "retry_settings = { timeout = 5 } }",
+
+  ["name"] = step '"score"', ["parallel_run_config"] = step "config", ["inputs"] = step "files",
+  ["side_inputs"] = step "files", ["output"] = step "output", ["arguments"] = step '{ "--a", 1 }',
+  ["allow_reuse"] = step '"True"', ["is_deterministic"] = step "true", ["input_data"] = step "files",
+  ["outputs"] = step "{}", ["program_arguments"] = step '"x"', ["task"] = step "{}",
+
+  ["Pipeline(steps=...)"] = "return tm.Pipeline { name = 'case', steps = { score } }",
+  ["Pipeline(workspace=...)"] = "return tm.Pipeline { workspace = workspace, name = 'case', steps = { score } }",
+  ["pipeline.submit()"] = "local job = tm.Pipeline { name = 'case', steps = { score } }:submit() job:wait() "
+    .. "job:close()",
+  ["PipelineParameter(name, default_value)"] = "return tm.PipelineParameter { name = 'p', default_value = 'x' }",
+  ["DatasetConsumptionConfig(name, parameter)"] = "return tm.DatasetConsumptionConfig('x', parameter, 'mount')",
+  ["OutputFileDatasetConfig(name, destination)"] = "return tm.OutputFileDatasetConfig { name = 'x', "
+    .. "destination = { store, '{run-id}/{output-name}' } }",
+  ["output.as_upload()"] = "return tm.OutputFileDatasetConfig { name = 'x', destination = 'd' }:as_upload()",
+  ["output.as_input(name)"] = "return output:as_input 'x'",
+  ["output.register_on_complete(name)"] = "return output:register_on_complete 'x'",
+
+  ["Dataset.File.from_files(path, partition_format)"] = "return tm.Dataset.File.from_files { path = 'in', "
+    .. "partition_format = '{a}.txt' }",
+  ["from_files((datastore, path))"] = "return tm.Dataset.File.from_files({ store, 'x' })",
+  ["from_files(validate, is_file)"] = "return tm.Dataset.File.from_files { path = 'in', validate = true }",
+  ["Dataset.Tabular.from_delimited_files(path, ...)"] = "return tm.Dataset.Tabular.from_delimited_files 'x.csv'",
+  ["include_path"] = { table = "true" }, ["infer_column_types"] = { table = "true" },
+  ["set_column_types"] = { table = "{ a = tm.DataType.to_long() }" }, ["separator"] = { table = '";"' },
+  ["header"] = { table = "true" }, ["partition_format"] = { table = '"{a}.csv"' },
+  ["support_multi_line"] = { table = "true" }, ["empty_as_string"] = { table = "true" },
+  ["encoding"] = { table = '"utf8"' }, ["validate"] = { table = "true" },
+  ["Dataset.Tabular.from_json_lines_files(path, invalid_lines)"] =
+    "return tm.Dataset.Tabular.from_json_lines_files('x.jsonl', { invalid_lines = 'drop' })",
+  ["Dataset.Tabular.from_sql_query((datastore, sql))"] =
+    "return tm.Dataset.Tabular.from_sql_query('x.db', 'SELECT 1')",
+  ["DataType.to_datetime(formats)"] = "return tm.DataType.to_datetime '%Y'",
+  ["table.keep_columns()"] = "return table:keep_columns 'a'",
+  ["table.drop_columns()"] = "return table:drop_columns 'a'",
+  ["table.take()"] = "return table:take(1)", ["table.skip()"] = "return table:skip(1)",
+  ["table.take_sample()"] = "return table:take_sample(0.5)",
+  ["table.random_split()"] = "return table:random_split(0.5)",
+  ['table.filter(table["age"] > 15)'] = "return table:filter('age', '>', 15)",
+  ["table.partition_by(keys, target)"] = "return table:partition_by('n', { store, 'by-n' })",
+  ["files.as_named_input(name)"] = "return files:as_named_input 'x'",
+  ["files.as_mount(path)"] = "return files:as_mount 'x'",
+  ["files.as_download(path)"] = "return files:as_download 'x'",
+  ["files.register(workspace, name, description, tags, create_new_version)"] =
+    "return files:register { workspace = workspace, name = 'x', description = 'd', create_new_version = true }",
+  ["files.unregister_all_versions()"] = "return files:register(workspace, 'gone'):unregister_all_versions()",
+  ["Dataset.get_by_name(workspace, name, version)"] =
+    "files:register(workspace, 'here') return tm.Dataset.get_by_name(workspace, 'here', 1)",
+
+  ["Workspace(subscription_id, resource_group, workspace_name, auth)"] =
+    "return tm.Workspace { subscription_id = 's', resource_group = 'g', workspace_name = 'w', auth = {} }",
+  ["workspace.get_default_datastore()"] = "return workspace:get_default_datastore()",
+  ["workspace.set_default_datastore(name)"] = "return workspace:set_default_datastore 'there'",
+  ["Datastore(workspace, name)"] = "return tm.Datastore(workspace, 'there')",
+  ["Datastore.get(workspace, name)"] = "return tm.Datastore.get(workspace, 'there')",
+  ["datastore.upload()"] = "return store:upload 'in'",
+  ["datastore.upload_files()"] = "return store:upload_files { 'x.csv' }",
+  ["datastore.download()"] = "return store:download 'copy'",
+}
+
+-- What a name is used on: the first word of it where it is an object of the tries.
+local objects = { files = "files", table = "table", output = "output", workspace = "workspace", datastore = "store",
+                  pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
+
+-- The Lua code that uses a name.
+local function code_of(name)
+  local try = tries[name]
+  if type(try) == "string" then return try end
+  if try and try.config then
+    return ("return tm.ParallelRunConfig { entry_script = 's.lua', %s = %s }"):format(name, try.config)
+  elseif try and try.step then
+    return ("local f = { name = 'score', parallel_run_config = config, inputs = files } f[%q] = %s "
+      .. "return tm.ParallelRunStep(f)"):format(name, try.step)
+  elseif try and try.table then
+    return ("return tm.Dataset.Tabular.from_delimited_files('x.csv', { %s = %s })"):format(name, try.table)
+  end
+  local path, call = name:match "^([%w_%.]+)(%(?)"
+  local first, rest = path:match "^([^%.]+)%.?(.*)$"
+  if first == "resources" then
+    return ("return tm.ParallelRunConfig { entry_script = 's.lua', resources = { %s = 1 } }"):format(rest)
+  elseif name == "save_to_yaml()" then
+    return "return config:save_to_yaml()"
+  end
+  local value = objects[first] and ("(%s)"):format(objects[first]) or "tm." .. first
+  local sign = objects[first] and call == "(" and ":" or "."
+  value = value .. (rest ~= "" and sign .. rest or "")
+  return "return " .. value .. (call == "(" and "()" or "")
+end
+
+local HEAD = [[
+local tm = require "tidemill"
+local workspace = tm.Workspace.from_config()
+local store = tm.Datastore.register_directory(workspace, "there", "store", { overwrite = true })
+local files, rows = tm.Dataset.File.from_files "in", tm.Dataset.Tabular.from_delimited_files "x.csv"
+local output = tm.OutputFileDatasetConfig { name = "rows" }
+local config = tm.ParallelRunConfig { entry_script = "score.lua" }
+local score = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = files }
+local parameter = tm.PipelineParameter { name = "data", default_value = files }
+local env = { tm = tm, workspace = workspace, store = store, files = files, table = rows, output = output,
+              config = config, score = score, parameter = parameter }
+local function try(name, code)
+  local ok, message = pcall(setfenv(assert(loadstring(code, "=" .. name)), env))
+  print(name .. "\t" .. (ok and "accepted" or tostring(message)))
+end
+]]
+
+-- The rows of a section: { names, here }.
+local function rows_of(section)
+  local file = assert(io.open(here .. "/../../lua/manual/migrating.md"))
+  local text = file:read "*a"
+  file:close()
+  local part = assert(text:match("\n### " .. section .. "\n(.-)\n##"), section .. " is not in the page")
+  local rows = {}
+  for line in part:gmatch "[^\n]+" do
+    local left, right = line:match "^| (.-) | (.*) |$"
+    if left and left ~= "Python" and left ~= "---" then
+      local names = {}
+      for name in left:gmatch "`([^`]+)`" do names[#names + 1] = name end
+      rows[#rows + 1] = { names = names, here = right }
+    end
+  end
+  assert(#rows > 5, section .. " has no rows")
+  return rows
+end
+
+local function new_case()
+  local t = job.case()
+  t:inputs(2)
+  t:script "function run(m) return names_of(m) end"
+  t:write("store/file", "")
+  t:write("x.csv", "n,a\n1,2\n")
+  t:pipeline()
+  return t
+end
+
+-- The page's answer, or nil where it calls the name accepted.
+local function answer_of(row) return row.here:match "^none: (.*)$" end
+
+local function check(row, name, said)
+  local answer = answer_of(row)
+  if answer then
+    assert(said:find(answer, 1, true), ("%s: the page says: %s\nthe program says: %s"):format(name, answer, said))
+  else
+    assert(said == "accepted", ("%s is not accepted: %s"):format(name, said))
+  end
+end
+
+describe("the page for those who come from the original", function()
+  after_each(job.check_end)
+
+  for _, section in ipairs { "ParallelRunConfig", "ParallelRunStep and Pipeline", "Datasets",
+                             "Workspaces and datastores" } do
+    it("is true of each name of " .. section, function()
+      local t, code, rows = new_case(), { HEAD }, rows_of(section)
+      for _, row in ipairs(rows) do
+        for _, name in ipairs(row.names) do
+          code[#code + 1] = ("try(%q, %q)"):format(name, code_of(name))
+        end
+      end
+      t:write("tries.lua", table.concat(code, "\n"))
+      local r = t:run { "lua", "tries.lua" }
+      t:expect(r, 0)
+      local said = {}
+      for name, words in r.out:gmatch "([^\t\n]+)\t([^\n]+)" do said[name] = words end
+      for _, row in ipairs(rows) do
+        for _, name in ipairs(row.names) do check(row, name, assert(said[name], name .. " was not tried")) end
+      end
+    end)
+  end
+
+  it("is true of each argument of the runner", function()
+    local values = { logging_level = "DEBUG", profiling_module = "cProfile", append_row_dataframe_header = "True",
+                     allowed_failed_percent = "50" }
+    for _, row in ipairs(rows_of "Arguments of the runner") do
+      for _, name in ipairs(row.names) do
+        local word = name:match "^%-%-([%w_]+)"
+        local t = new_case()
+        if word ~= "resume_from" then
+          t:pipeline(nil, ("arguments = { '--%s', '%s' }"):format(word, values[word] or "5"))
+          local r = t:run { "run", "pipeline.lua", "--job-dir", "job" }
+          local log = r.status == 0 and t:log "sys/master_role.txt" or ""
+          local note = log:match("argument '%-%-" .. word .. "' is not used; ([^\n]*)")
+          assert(r.status == (answer_of(row) and not note and 2 or 0), name .. ": " .. r.err)
+          check(row, name, note or (r.status == 0 and "accepted") or r.err)
+        end
+      end
+    end
+  end)
+
+  it("is true of what an entry script has in the place of Python's", function()
+    local code = {}
+    for _, row in ipairs(rows_of "Entry script") do
+      for expression in row.here:gmatch "`([^`]+)`" do
+        local module = expression:match "^tidemill%.[%l_]+$"
+        if module then
+          code[#code + 1] = ("out[#out + 1] = require %q and %q"):format(module, module)
+        elseif expression:find "^context%.[%l_]+$" or expression:find "^EntryScript%(%)%.[%l_]+$" then
+          code[#code + 1] = ("out[#out + 1] = tostring(pcall(function() return %s end)) .. ' %s'"):format(expression,
+            expression)
+        end
+      end
+      for _, name in ipairs(row.here == "the same" and row.names or {}) do
+        if name:find "^%.[%l_]+$" then
+          code[#code + 1] = ("out[#out + 1] = tostring(EntryScript()%s ~= nil) .. ' %s'"):format(name, name)
+        end
+      end
+    end
+    assert.is_true(#code > 12)
+    local t = new_case()
+    t:script("local EntryScript = require 'tidemill.entry_script'\nfunction run(m, context)\nlocal out = {}\n"
+      .. table.concat(code, "\n") .. "\nreturn out end")
+    t:expect_job(0)
+    for _, row in ipairs(t:rows()) do assert.is_truthy(row:find "^true " or row:find "^tidemill", row) end
+  end)
+end)
