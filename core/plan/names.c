@@ -132,6 +132,21 @@ static const struct answer answers[] = {
     "as_download|as_upload",
     "a datastore is a directory, datastore.path" },
 
+  /* Of jobs and entry scripts. */
+  { "Job", "wait_for_completion", "write job:wait()" },
+  { "Job", "get_status", "write job:status()" },
+  { "Job", "get_details|get_metrics|get_details_with_logs|log", "write job:result()" },
+  { "Job", "get_file_names|download_file|download_files|get_output_data|get_all_logs",
+    "job:output() and job:logs() are paths" },
+  { "Job", "find_step_run|get_steps|get_children", "write job:steps()" },
+  { "Job", "id|get_portal_url", "write job.name; job.dir is its directory" },
+  { "EntryScript",
+    "get_logger|get_log_dir|get_working_dir|get_temp_dir|get_log_file_path|get_run|config",
+    "write EntryScript().logger, .log_dir, .working_dir or .temp_dir" },
+  { "logger", "warn", "write logger:warning(...)" },
+  { "logger", "exception|critical|fatal", "write logger:error(...)" },
+  { "logger", "setLevel|addHandler|log", "logging_level decides what is written" },
+
   /* Options of the configuration and the step, and what is called on them. */
   { "ParallelRunConfig", "load_yaml|save_to_yaml",
     "a pipeline file is Lua: share a configuration between files with require or dofile" },

@@ -26,6 +26,8 @@
 ---@field arguments string[] the script's own arguments
 ---@field runner_arguments string[] those that the runner took
 
+local names = require "tidemill.names"
+
 local function format(...)
   local text = string.format(...) -- no tail call: its errors are to name it
   return text
@@ -49,7 +51,7 @@ local function text_of(message, ...)
 end
 
 local function new_logger(lowest, write)
-  local logger = {}
+  local logger = setmetatable({}, { __index = names.guard "logger" })
   for level, name in ipairs { "debug", "info", "warning", "error" } do
     local number = level - 1 -- as in C
     logger[name] = number < lowest and function() end
@@ -71,8 +73,10 @@ local function new_entry()
   end
   local entry = c.properties
   entry.logger = new_logger(c.level, c.write)
+  local answer = names.guard "EntryScript"
   return setmetatable(entry, {
     __index = function(_, name)
+      answer(entry, name)
       error(("EntryScript has no property '%s'"):format(tostring(name)), 2)
     end,
   })

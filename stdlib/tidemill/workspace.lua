@@ -69,8 +69,9 @@ local function take_named(first, second)
   end
   local options = {}
   for key, value in pairs(first) do
-    options[key] = key ~= "path" and value or nil
+    options[key] = value
   end
+  options.path = nil
   return first.path, options
 end
 

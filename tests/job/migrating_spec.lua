@@ -39,6 +39,9 @@ local tries = {
   ["DatasetConsumptionConfig(name, parameter)"] = "return tm.DatasetConsumptionConfig('x', parameter, 'mount')",
   ["OutputFileDatasetConfig(name, destination)"] = "return tm.OutputFileDatasetConfig { name = 'x', "
     .. "destination = { store, '{run-id}/{output-name}' } }",
+  ["OutputFileDatasetConfig(source=...)"] = "return tm.OutputFileDatasetConfig { name = 'x', source = 'y' }",
+  ["from_json_lines_files(infer_column_types)"] =
+    "return tm.Dataset.Tabular.from_json_lines_files { path = 'x.jsonl', infer_column_types = false }",
   ["output.as_upload()"] = "return tm.OutputFileDatasetConfig { name = 'x', destination = 'd' }:as_upload()",
   ["output.as_input(name)"] = "return output:as_input 'x'",
   ["output.register_on_complete(name)"] = "return output:register_on_complete 'x'",
@@ -86,8 +89,8 @@ local tries = {
 }
 
 -- What a name is used on: the first word of it where it is an object of the tries.
-local objects = { files = "files", table = "table", output = "output", workspace = "workspace", datastore = "store",
-                  pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
+local objects = { run = "job", files = "files", table = "table", output = "output", workspace = "workspace",
+                  datastore = "store", pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
 
 -- The Lua code that uses a name.
 local function code_of(name)
@@ -122,9 +125,11 @@ local files, rows = tm.Dataset.File.from_files "in", tm.Dataset.Tabular.from_del
 local output = tm.OutputFileDatasetConfig { name = "rows" }
 local config = tm.ParallelRunConfig { entry_script = "score.lua" }
 local score = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = files }
+local job = tm.Pipeline { name = "case", steps = { score } }:submit()
+job:wait()
 local parameter = tm.PipelineParameter { name = "data", default_value = files }
 local env = { tm = tm, workspace = workspace, store = store, files = files, table = rows, output = output,
-              config = config, score = score, parameter = parameter }
+              config = config, score = score, parameter = parameter, job = job }
 local function try(name, code)
   local ok, message = pcall(setfenv(assert(loadstring(code, "=" .. name)), env))
   print(name .. "\t" .. (ok and "accepted" or tostring(message)))
@@ -175,7 +180,7 @@ end
 describe("the page for those who come from the original", function()
   after_each(job.check_end)
 
-  for _, section in ipairs { "ParallelRunConfig", "ParallelRunStep and Pipeline", "Datasets",
+  for _, section in ipairs { "ParallelRunConfig", "ParallelRunStep and Pipeline", "Jobs", "Datasets",
                              "Workspaces and datastores" } do
     it("is true of each name of " .. section, function()
       local t, code, rows = new_case(), { HEAD }, rows_of(section)
@@ -225,6 +230,11 @@ describe("the page for those who come from the original", function()
           code[#code + 1] = ("out[#out + 1] = tostring(pcall(function() return %s end)) .. ' %s'"):format(expression,
             expression)
         end
+      end
+      for _, name in ipairs(answer_of(row) and row.names or {}) do
+        local words = answer_of(row)
+        code[#code + 1] = ("local ok, m = pcall(function() return %s end) out[#out + 1] = "
+          .. "tostring(not ok and m:find(%q, 1, true) ~= nil) .. ' ' .. tostring(m)"):format(name, words)
       end
       for _, name in ipairs(row.here == "the same" and row.names or {}) do
         if name:find "^%.[%l_]+$" then
