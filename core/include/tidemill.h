@@ -784,6 +784,8 @@ struct tidemill_record_step {
   /* Tries that failed by an error, by a timeout, with their worker; -1: not known. */
   int64_t try_errors, try_timeouts, try_lost;
   size_t outputs_len, errors_len;
+  bool
+      errors_cut; /* the list of failed items is long: more items and reasons than these may be in it */
 };
 
 struct tidemill_record_output {
@@ -801,6 +803,9 @@ struct tidemill_failure {
   const char *status;
   const char *log;    /* the file with the whole; "": there is none */
   int64_t try_number; /* the last one; 0: not known */
+  /* How many items it stands for. Of tidemill_record_error(): all that failed for this reason, as far as the end of a long
+   * list says; `mini_batch` and `item` are those of the first. */
+  int64_t items;
 };
 
 /* `job`: its directory, its name, or "latest". `ws` NULL: that of TIDEMILL_WORKSPACE, else the nearest; a directory needs none.
@@ -821,7 +826,7 @@ TM_API const struct tidemill_record_step *tidemill_record_step(const struct tide
                                                                size_t step);
 TM_API const struct tidemill_record_output *tidemill_record_output(const struct tidemill_record *r,
                                                                    size_t step, size_t i);
-/* The last distinct errors of a step, a few, the last first. */
+/* Why items of a step failed: a few distinct reasons, the newest first. */
 TM_API const struct tidemill_failure *tidemill_record_error(const struct tidemill_record *r,
                                                             size_t step, size_t i);
 /* All items that have failed, of a step, or with NULL of all that are over. */

@@ -52,6 +52,7 @@ void tm_errors_release(struct tm_errors *s)
     free(e->worker);
     free(e->log);
     free(e->item);
+    free(e->detail);
     free(e->again);
   }
   TM_ARRAY_RELEASE(&s->list);
@@ -76,15 +77,15 @@ static char *keep_message(const char *message)
   return tm_xprintf("%.*s...", (int)n, message);
 }
 
-static char *keep_item(const struct tm_attempt *a)
+static char *keep_item(const char *item, size_t len)
 {
   struct tm_buf text = TM_BUF_NONE;
-  tm_text_one_line(&text, a->first_item, a->first_item_len, ITEM_MAX);
+  tm_text_one_line(&text, item, len, ITEM_MAX);
   return text.len > 0 ? tm_buf_take(&text) : (tm_buf_release(&text), tm_xstrdup(""));
 }
 
-static void add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
-                    const char *where)
+static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
+                                const char *where)
 {
   struct tm_error *n = TM_ARRAY_ADD(&s->list);
   const char *worker = e->worker ? e->worker : "";
@@ -98,7 +99,11 @@ static void add_new(struct tm_errors *s, const struct tm_event *e, const char *m
   n->index = n->is_init ? 0 : e->attempt->index;
   if (!n->is_init && s->replay)
     n->again = tm_xprintf("%s --mini-batch %" PRIu64, s->replay, n->index);
-  n->item = n->is_init ? tm_xstrdup("") : keep_item(e->attempt);
+  n->item =
+      n->is_init ? tm_xstrdup("") : keep_item(e->attempt->first_item, e->attempt->first_item_len);
+  n->items = n->is_init || e->attempt->is_uncounted ? 1 : e->attempt->items;
+  n->are_rows = !n->is_init && e->attempt->are_rows;
+  return n;
 }
 
 /* As much of a message as tells it from others. How a worker ended has no place in the script, and says after how long:
@@ -110,12 +115,20 @@ static size_t distinct_len(const char *message, const char *where)
   return is_time ? (size_t)(after - message) : strlen(message);
 }
 
+/* The error that has this key, or a new one; NULL: too many are kept apart already. */
+static uint64_t *find_place(struct tm_errors *s, bool *is_new)
+{
+  *is_new = false;
+  return s->list.len < TM_ERRORS_MAX ? tm_map_add(&s->known, s->key.data, s->key.len, is_new)
+                                     : tm_map_find(&s->known, s->key.data, s->key.len);
+}
+
 bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
   const char *message = a ? a->message : e->message;
   const char *where = a ? a->script_where : e->script_where;
-  bool is_new = false;
+  bool is_new;
   uint64_t *place;
   s->count++;
   s->is_changed = true;
@@ -125,16 +138,58 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   tm_buf_add_str(&s->key, where);
   tm_buf_add_char(&s->key, '|');
   tm_buf_add(&s->key, message, distinct_len(message, where));
-  place = s->list.len < TM_ERRORS_MAX ? tm_map_add(&s->known, s->key.data, s->key.len, &is_new)
-                                      : tm_map_find(&s->known, s->key.data, s->key.len);
+  place = find_place(s, &is_new);
   if (!place) {
     s->others++;
-  } else if (is_new) {
+    return false;
+  }
+  if (is_new) {
     *place = s->list.len + 1;
     add_new(s, e, message, where);
   } else {
     s->list.at[*place - 1].count++;
   }
+  s->list.at[*place - 1].failed += a ? a->failed : 0;
+  return is_new;
+}
+
+/* In place of the worker's own error file, which has nothing of it. */
+static void fill_cause(struct tm_errors *s, struct tm_error *n, const struct tm_event *e,
+                       const struct tm_item_cause *cause)
+{
+  free(n->log);
+  n->log = tm_path_join(e->step->dir, "failed_items.jsonl");
+  n->detail = *cause->detail ? tm_xstrdup(cause->detail) : NULL;
+  n->is_items = true;
+  n->count = 0;
+  if (!cause->first_item)
+    return; /* it is one of the mini-batch's */
+  free(n->item);
+  n->item = keep_item(cause->first_item, cause->first_item_len);
+  n->items = 1;
+}
+
+bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,
+                         const struct tm_item_cause *cause)
+{
+  bool is_new;
+  uint64_t *place;
+  s->items += cause->items;
+  s->is_changed = true;
+  tm_buf_clear(&s->key);
+  tm_buf_add_str(&s->key, "items|");
+  tm_buf_add_str(&s->key, cause->message);
+  place = find_place(s, &is_new);
+  if (!place) {
+    s->others++;
+    return false;
+  }
+  if (is_new) {
+    *place = s->list.len + 1;
+    fill_cause(s, add_new(s, e, cause->message, ""), e, cause);
+  }
+  s->list.at[*place - 1].count += cause->items;
+  s->list.at[*place - 1].failed += cause->items;
   return is_new;
 }
 
@@ -163,27 +218,40 @@ static void add_message(struct tm_buf *out, const char *message, int indent, int
   }
 }
 
+void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
+{
+  if (e->is_init) {
+    tm_buf_printf(out, "first: init() of %s", e->worker);
+    return;
+  }
+  tm_buf_printf(out, "first: mini-batch %" PRIu64, e->index);
+  if (!e->is_items || e->detail)
+    tm_buf_printf(out, " (%s)", e->detail ? e->detail : tm_status_name(e->status));
+  tm_buf_printf(out, " at %s%s%s", e->worker, *e->item ? ", " : "", e->item);
+  if (*e->item && e->items > 1) {
+    tm_buf_add_str(out, e->are_rows ? ", " : " and ");
+    tm_text_grouped(out, e->are_rows ? e->items : e->items - 1);
+    tm_buf_add_str(out, e->are_rows ? " rows" : " more");
+  }
+}
+
 void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max)
 {
   const char *message = *e->message ? e->message : "(no message)";
   add_blanks(out, indent);
   tm_text_grouped(out, e->count);
-  tm_buf_add_str(out, e->count == 1 ? " time: " : " times: ");
+  tm_buf_add_str(out, e->is_items ? tm_text_counted(e->count, " item: ", " items: ")
+                                  : tm_text_counted(e->count, " time: ", " times: "));
   if (*e->where && strncmp(message, e->where, strlen(e->where)) != 0) {
     tm_text_one_line(out, e->where, strlen(e->where), 0);
     tm_buf_add_str(out, ": ");
   }
   add_message(out, message, indent, lines_max);
   add_blanks(out, indent + 2);
-  if (e->is_init) {
-    tm_buf_printf(out, "first: init() of %s\n", e->worker);
-  } else {
-    tm_buf_printf(out, "first: mini-batch %" PRIu64 " (%s) at %s", e->index,
-                  tm_status_name(e->status), e->worker);
-    tm_buf_printf(out, "%s%s\n", *e->item ? ", " : "", e->item);
-  }
+  tm_error_add_first(out, e);
+  tm_buf_add_char(out, '\n');
   add_blanks(out, indent + 2);
-  tm_buf_printf(out, "log: %s\n", e->log);
+  tm_buf_printf(out, "%s: %s\n", e->is_items ? "list" : "log", e->log);
   if (e->again) {
     add_blanks(out, indent + 2);
     tm_buf_printf(out, "again: %s\n", e->again);
@@ -193,7 +261,14 @@ void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent,
 static void add_summary(struct tm_buf *out, const struct tm_errors *s, int64_t wall_ns)
 {
   tm_text_grouped(out, s->count);
-  tm_buf_add_str(out, s->count == 1 ? " error, " : " errors, ");
+  tm_buf_add_str(out, tm_text_counted(s->count, " error", " errors"));
+  if (s->items > 0) {
+    tm_buf_add_str(out, " of tries, ");
+    tm_text_grouped(out, s->items);
+    tm_buf_add_str(out, tm_text_counted(s->items, " item that failed although run() returned",
+                                        " items that failed although run() returned"));
+  }
+  tm_buf_add_str(out, ", ");
   tm_text_grouped(out, (int64_t)s->list.len);
   tm_buf_printf(out, "%s distinct; until ", s->others > 0 ? " or more" : "");
   tm_time_log(out, wall_ns);

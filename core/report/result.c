@@ -97,21 +97,36 @@ static void add_outputs(struct tm_buf *out, const struct tm_step_view *s, int in
   }
 }
 
+/* Errors that made items fail for good stand before those that a further try has mended. */
+static size_t add_some(struct tm_buf *out, const struct tm_errors *errors, bool failed, size_t room,
+                       int indent)
+{
+  size_t shown = 0;
+  for (size_t i = 0; i < errors->list.len && shown < room; i++) {
+    const struct tm_error *e = &errors->list.at[i];
+    if ((e->failed > 0) != failed)
+      continue;
+    tm_error_add_text(out, e, indent + 2, 5);
+    shown++;
+  }
+  return shown;
+}
+
 static void add_errors(struct tm_buf *out, const struct tm_step_view *s,
                        const struct tm_errors *errors, int indent)
 {
-  size_t shown = errors->list.len < TM_RESULT_ERRORS ? errors->list.len : TM_RESULT_ERRORS;
-  size_t more = errors->list.len - shown;
-  if (shown == 0)
+  size_t shown, more;
+  if (errors->list.len == 0)
     return;
   add_label(out, indent, "errors:");
   tm_buf_printf(out, " %s/user/error.txt\n", s->logs_dir);
-  for (size_t i = 0; i < shown; i++)
-    tm_error_add_text(out, &errors->list.at[i], indent + 2, 5);
+  shown = add_some(out, errors, true, TM_RESULT_ERRORS, indent);
+  shown += add_some(out, errors, false, TM_RESULT_ERRORS - shown, indent);
+  more = errors->list.len - shown;
   if (more > 0) {
     tm_buf_printf(out, "%*sand ", indent + 2, "");
     add_number(out, (int64_t)more, errors->others > 0 ? " or more" : "");
-    tm_buf_add_str(out, " other distinct errors\n");
+    tm_buf_add_str(out, more == 1 ? " other distinct error\n" : " other distinct errors\n");
   }
 }
 
@@ -154,7 +169,11 @@ void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
   const char *logs = step->logs_dir;
   if (errors && errors->list.len > 0)
     tm_buf_printf(
-        out, "start with %s/user/error.txt: the script's errors, and where each is in full", logs);
+        out, "start with %s/user/error.txt: what went wrong, how often, and where it is in full",
+        logs);
+  else if (step->counts.items_failed > 0)
+    tm_buf_printf(out, "start with %s/failed_items.jsonl: the items that failed, and why",
+                  step->dir);
   else if (step->verdict == TM_FAILED)
     tm_buf_printf(out, "start with %s/sys/master_role.txt, and %s/sys/error/ if it is there", logs,
                   logs);

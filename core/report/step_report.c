@@ -1,6 +1,7 @@
 /* step_report.c - see step_report.h.
  *
  *   TRY_ENDED -> tries, worker logs, summary, errors      (gather; files are written at ticks and at the end)
+ *                log: a new reason why items failed although run() returned
  *   others    -> log, driver log                          (likewise)
  *   TICK      -> overview, progress in the log, and all that has gathered
  *
@@ -10,10 +11,12 @@
 #include "report/step_report.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "report/driver_log.h"
 #include "report/log.h"
@@ -24,7 +27,8 @@
 #include "report/tries.h"
 #include "report/worker_logs.h"
 
-#define PROGRESS_NS (10 * TM_S)
+#define PROGRESS_NS   (10 * TM_S)
+#define CAUSES_LOGGED 20 /* of a step, at its end */
 
 struct tm_step_report {
   const struct tm_fs *fs;
@@ -113,6 +117,47 @@ static void flush(struct tm_step_report *s, const struct tm_event *e)
 
 /* Events. */
 
+/* A reason that had not come before; all of them follow at the end. */
+static void log_try(struct tm_step_report *s, const struct tm_event *e)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_printf(&text, "mini-batch %" PRIu64 ", try %" PRIu32 ": %s", e->attempt->index,
+                e->attempt->try, e->attempt->message);
+  tm_log_add(&s->log, e->wall_ns, TM_WARNING, text.data);
+  tm_buf_release(&text);
+}
+
+static void log_causes(struct tm_step_report *s, const struct tm_event *e)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int left = CAUSES_LOGGED;
+  for (size_t i = 0; i < s->errors.list.len && left > 0; i++) {
+    const struct tm_error *error = &s->errors.list.at[i];
+    if (!error->is_items)
+      continue;
+    tm_buf_clear(&text);
+    tm_text_grouped(&text, error->count);
+    tm_buf_printf(&text, " %s failed although run() returned: %s; ",
+                  tm_text_counted(error->count, "item", "items"), error->message);
+    tm_error_add_first(&text, error);
+    tm_log_add(&s->log, e->wall_ns, TM_WARNING, text.data);
+    left--;
+  }
+  tm_buf_release(&text);
+}
+
+/* Why items failed although run() returned. */
+static bool add_causes(struct tm_step_report *s, const struct tm_event *e)
+{
+  const struct tm_attempt *a = e->attempt;
+  bool is_new = false;
+  for (size_t i = 0; i < a->causes_len; i++)
+    is_new = tm_errors_add_cause(&s->errors, e, &a->causes[i]) || is_new;
+  if (is_new)
+    log_try(s, e);
+  return is_new;
+}
+
 static bool add_try(struct tm_step_report *s, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
@@ -120,6 +165,8 @@ static bool add_try(struct tm_step_report *s, const struct tm_event *e)
   note(s, tm_tries_add(&s->tries, a, e->worker, &err), &err); /* keeps (1) */
   note(s, tm_worker_logs_add(&s->workers, e, &err), &err);
   tm_summary_add(&s->summary, e);
+  if (a->causes_len > 0)
+    return add_causes(s, e);
   return a->status != TM_RUN_DONE && a->status != TM_CANCELED && tm_errors_add(&s->errors, e);
 }
 
@@ -151,6 +198,8 @@ bool tm_step_report_add(struct tm_step_report *s, const struct tm_event *e)
   struct tm_err err = TM_ERR_NONE;
   if (e->kind == TM_EVENT_TRY_ENDED)
     return add_try(s, e);
+  if (e->kind == TM_EVENT_STEP_ENDED)
+    log_causes(s, e);
   note(s, tm_log_add_event(&s->log, e, &err), &err);
   switch (e->kind) {
   case TM_EVENT_INIT_FAILED:

@@ -17,6 +17,7 @@
 #include "data/item.h"
 #include "run/isolate.h"
 #include "run/part.h"
+#include "run/returns.h"
 #include "run/row_items.h"
 #include "sys/clock.h"
 
@@ -26,8 +27,9 @@ struct answer { /* how a try ended */
   struct tm_result_head head;
   enum tm_status status;
   const char *message, *stack, *where;
-  uint32_t marked; /* items that the script has marked as failed */
-  bool no_halves;  /* of a part: what failed is none of its items */
+  uint32_t marked;         /* items that the script has marked as failed */
+  struct tm_causes causes; /* RUN_DONE: why items failed all the same */
+  bool no_halves;          /* of a part: what failed is none of its items */
 };
 
 /* `failed`: items that have failed for good with it. */
@@ -36,10 +38,13 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
 {
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
-  const char *name = held->dataset < step->inputs_len ? step->inputs[held->dataset]->name : NULL;
+  const struct tm_dataset *input =
+      held->dataset < step->inputs_len ? step->inputs[held->dataset] : NULL;
   int64_t succeeded =
       a->status == TM_RUN_DONE ? tm_tally_succeeded(held->items, a->marked, a->head.returned) : 0;
   bool is_unknown = held->is_uncounted || (held->items == 0 && a->status != TM_RUN_DONE);
+  bool has_causes = a->status == TM_RUN_DONE && a->causes.list.len > 0;
+  struct tm_buf words = TM_BUF_NONE;
   struct tm_attempt attempt = { .index = held->entry.index,
                                 .try = held->entry.try,
                                 .picked = held->entry.picked,
@@ -56,22 +61,29 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
                                 .total_ns = a->head.total_ns,
                                 .run_ns = a->head.run_ns,
                                 .cpu_ns = a->head.cpu_ns,
-                                .message = a->message,
                                 .stack = a->stack,
                                 .script_where = a->where,
-                                .dataset = name ? name : "",
+                                .dataset = input && input->name ? input->name : "",
                                 .first_item = tm_buf_str(&held->first_item),
                                 .first_item_len = held->first_item.len,
+                                .are_rows = input && tm_dataset_is_table(input),
                                 .manifest_at = held->manifest_at };
   struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };
 
+  if (has_causes) {
+    attempt.causes = a->causes.list.at;
+    attempt.causes_len = a->causes.list.len;
+    tm_causes_add_text(&words, &a->causes);
+  }
+  attempt.message = has_causes ? words.data : a->message;
   tm_supervisor_emit(s, &e, w);
+  tm_buf_release(&words);
 }
 
 /* The lines of the failures log. To be followed by free() of `log`. */
 
 static struct tm_failed_try failed_try(const struct tm_worker *w, const struct tm_held *held,
-                                       const struct answer *a, char **log)
+                                       struct answer *a, char **log)
 {
   *log = a->status == TM_RUN_DONE
              ? tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name)
@@ -83,7 +95,8 @@ static struct tm_failed_try failed_try(const struct tm_worker *w, const struct t
                                   .message = a->message,
                                   .message_len = strlen(a->message),
                                   .log = *log,
-                                  .is_uncounted = held->is_uncounted };
+                                  .is_uncounted = held->is_uncounted,
+                                  .causes = a->status == TM_RUN_DONE ? &a->causes : NULL };
 }
 
 static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t, uint64_t part,
@@ -99,7 +112,7 @@ static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t, 
 
 /* Items that no element stands for, and no mark: which ones is not known, unless it is all. */
 static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
-                            const struct tm_held *held, const struct answer *a, struct tm_err *err)
+                            const struct tm_held *held, struct answer *a, struct tm_err *err)
 {
   char *log;
   struct tm_failed_try t = failed_try(w, held, a, &log);
@@ -108,7 +121,7 @@ static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
   if (a->marked > 0 || a->head.returned > 0) {
     tm_failed_lines_short(out, &t, held->items, a->marked, a->head.returned);
   } else {
-    t.message_len = strlen(t.message = "run() returned no element for it");
+    t.message_len = strlen(t.message = TM_SHORT_RETURN);
     rc = list_failed_items(out, &t, held->entry.part, w->s, err);
   }
   free(log);
@@ -136,7 +149,7 @@ static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
 }
 
 /* The entry leaves the hand; what follows from a failed try. */
-static void end_failed_try(struct tm_worker *w, struct tm_held *held, const struct answer *a)
+static void end_failed_try(struct tm_worker *w, struct tm_held *held, struct answer *a)
 {
   struct tm_supervisor *s = w->s;
   char *log;
@@ -197,27 +210,9 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
   free(text);
 }
 
-static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held,
-                         const struct answer *a)
-{
-  uint32_t returned = a->head.returned, good = held->items - a->marked;
-
-  if (returned <= good || s->has_surplus_warning)
-    return;
-  s->has_surplus_warning = true;
-  tm_supervisor_say(s, TM_WARNING,
-                    "run() returned %" PRIu32 " %s for the %" PRIu32 " %s of mini-batch %" PRIu64
-                    "%s; each element should stand for one item (said once)",
-                    returned, tm_text_counted(returned, "element", "elements"), good,
-                    tm_text_counted(good, "item", "items"), held->entry.index,
-                    a->marked == 0 ? ""
-                                   : tm_text_counted(good, " that is not marked as failed",
-                                                     " that are not marked as failed"));
-}
-
 /* A line for each marked item. */
 static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_held *held,
-                     const struct answer *a, const struct tm_reader *messages, struct tm_err *err)
+                     struct answer *a, const struct tm_reader *messages, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
   char *log;
@@ -406,7 +401,7 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
   tm_hand_measure(&w->hand, a->head.total_ns);
   s->running--;
   s->lost_nodes = 0;
-  warn_surplus(s, held, a);
+  tm_returns_warn(s, held, a->marked, a->head.returned);
   if (said)
     tm_rows_warn(s, held, &said->faults);
   emit_attempt(w, held, a, held->items - g.outcome.succeeded);
@@ -468,6 +463,7 @@ static void on_result(struct tm_worker *w, const struct tm_frame *f)
     return;
   tm_rows_learn(w->s, held, &a.head);
   end_good_try(w, held, &r, has_said ? &said : NULL, &a);
+  tm_causes_release(&a.causes);
   after_answer(w);
 }
 

@@ -93,6 +93,16 @@ enum tm_event_kind {
   TM_EVENT_JOB_ENDED, /* before job_result.json is written */
 };
 
+/* Why items failed although run() returned: one reason, with all its items of the try. */
+struct tm_item_cause {
+  const char *message;
+  const char *
+      detail; /* what the reason has in numbers, of this try: "1 element for 2 items"; "" without */
+  const char *first_item; /* not NUL-ended; NULL: which items failed is not known */
+  size_t first_item_len;
+  int64_t items;
+};
+
 /* A try that has ended. */
 struct tm_attempt {
   uint64_t index;
@@ -106,10 +116,14 @@ struct tm_attempt {
   int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
   bool is_uncounted;                /* rows that nobody has counted: `items` is 1 */
   int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
-  const char *message, *stack, *script_where; /* "" without */
-  const char *dataset;                        /* name of the input */
+  /* "" without. Of a RUN_DONE: why items failed all the same, in short. */
+  const char *message, *stack, *script_where;
+  const struct tm_item_cause *causes; /* of a RUN_DONE: the same in full */
+  size_t causes_len;
+  const char *dataset; /* name of the input */
   const char *first_item;
   size_t first_item_len; /* path; not NUL-ended */
+  bool are_rows;         /* the items are rows, and first_item is the file of the first */
   int64_t manifest_at;   /* place of its entry, bytes */
 };
 

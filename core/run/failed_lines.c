@@ -2,6 +2,7 @@
 #include "run/failed_lines.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -63,6 +64,9 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
   add_string(out, "error", t->message, t->message_len);
   add_string(out, "log", t->log, strlen(t->log));
   tm_buf_add_str(out, "}\n");
+  if (t->causes)
+    tm_causes_add(t->causes, t->message, t->message_len, item->path, item->path_len,
+                  item->is_rows && item->rows > 0 ? item->rows : 1, NULL);
 }
 
 /* Rows of a range: one line for all of them. */
@@ -167,17 +171,24 @@ void tm_failed_lines_short(struct tm_buf *out, const struct tm_failed_try *t, ui
                            uint32_t marked, uint32_t returned)
 {
   uint32_t good = items - marked;
+  char detail[96];
 
   if (returned >= good)
     return;
   tm_buf_printf(out,
-                "{\"mini_batch\":%" PRIu64 ",\"item\":null,\"count\":%" PRIu32 ",\"input\":%" PRIu32
-                ",\"error\":\"run() returned %" PRIu32 " %s for %" PRIu32 " %s",
-                t->index, good - returned, t->dataset, returned,
-                tm_text_counted(returned, "element", "elements"), items,
-                tm_text_counted(items, "item", "items"));
+                "{\"mini_batch\":%" PRIu64 ",\"item\":null,\"count\":%" PRIu32
+                ",\"returned\":%" PRIu32 ",\"items\":%" PRIu32,
+                t->index, good - returned, returned, items);
   if (marked > 0)
-    tm_buf_printf(out, ", of which %" PRIu32 " %s marked as failed", marked,
-                  tm_text_counted(marked, "is", "are"));
-  tm_buf_add_str(out, "; which of them failed is not known: context:fail(i, message) says it\"}\n");
+    tm_buf_printf(out, ",\"marked\":%" PRIu32, marked);
+  tm_buf_printf(out, ",\"input\":%" PRIu32, t->dataset);
+  add_string(out, "error", TM_SHORT_RETURN, strlen(TM_SHORT_RETURN));
+  tm_buf_add_str(out, "}\n");
+  if (!t->causes)
+    return;
+  snprintf(detail, sizeof(detail), "%" PRIu32 " %s for %" PRIu32 " %s%s", returned,
+           tm_text_counted(returned, "element", "elements"), good,
+           tm_text_counted(good, "item", "items"), marked > 0 ? " that are not marked" : "");
+  tm_causes_add(t->causes, TM_SHORT_RETURN, strlen(TM_SHORT_RETURN), NULL, 0, good - returned,
+                detail);
 }

@@ -1,13 +1,13 @@
 /* failed_lines.h - the lines of the failures log, which failed_items.jsonl is made of: one JSON object a line.
  *
  *   {"mini_batch":7,"item":"/data/a.pgm","input":0,"try":3,"status":"RUN_EXCEPTION","error":"...","log":"/job/..."}
- *   {"mini_batch":7,"item":null,"count":2,"input":0,"error":"run() returned 8 elements for 10 items; ..."}
+ *   {"mini_batch":7,"item":null,"count":2,"returned":8,"items":10,"input":0,"error":"run() returned fewer elements ..."}
  *
  *   {"mini_batch":7,"item":"/data/a.csv","begin":0,"end":8192,"rows":null,"input":0,"try":3,...}
  *
- * The second stands for items that no element was returned for, where others of its mini-batch have one: which ones is not known. The third stands for
- * rows of a table that nobody could count; they count as one item. `input` is the number of the dataset in
- * the step's inputs, from 0. A path that is not UTF-8 is shown in `item` with U+FFFD, and stands in `item_hex` byte by byte.
+ * The second line stands for `count` items without an element, where other items of the mini-batch have one: nobody knows
+ * which they are. `marked` is in it when some of `items` were marked as failed. The third line stands for rows of a table that
+ * nobody could count; they count as one item. `input` is the number of the dataset in the step's inputs, from 0. A path that is not UTF-8 is shown in `item` with U+FFFD, and stands in `item_hex` byte by byte.
  * An entry of an archive is all in `entry_hex`, the bytes of data/item.h: with it, it can be an input again.
  */
 #ifndef TM_RUN_FAILED_LINES_H
@@ -15,7 +15,13 @@
 
 #include "agent/message.h"
 #include "data/item.h"
+#include "run/causes.h"
 #include "run/manifest.h"
+
+/* The reason of items without an element. It has no numbers: equal reasons are counted together. */
+#define TM_SHORT_RETURN                                                                            \
+  "run() returned fewer elements than items: an item without an element counts as failed; "        \
+  "context:fail(i, why) says which one and why"
 
 /* Of which try, and why. */
 struct tm_failed_try {
@@ -27,7 +33,8 @@ struct tm_failed_try {
   const char *log; /* the file with the whole */
   uint32_t
       number; /* of a table: of the first row that is meant, in its mini-batch, from 1; 0: all of it */
-  bool is_uncounted; /* of a table: nobody could count the rows */
+  bool is_uncounted;        /* of a table: nobody could count the rows */
+  struct tm_causes *causes; /* gets the reason of each line that is added; or NULL */
 };
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item);

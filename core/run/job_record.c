@@ -198,6 +198,11 @@ struct tm_json *tm_step_result_new(const struct tm_step_view *s)
   tm_json_set(v, "output", is_nothing ? tm_json_new(TM_JSON_NULL) : output_of(s));
   if (!is_nothing && (outputs = outputs_of(s)))
     tm_json_set(v, "outputs", outputs);
+  if (c->items_failed > 0) {
+    char *list = tm_path_join(s->dir, "failed_items.jsonl");
+    tm_json_set(v, "failed_items", tm_json_new_string(list));
+    free(list);
+  }
   if (*s->cause)
     tm_json_set(v, "cause", tm_json_new_string(s->cause));
   return v;

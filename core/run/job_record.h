@@ -7,7 +7,8 @@
  *                     "params": {NAME: text or value, as given at the submission; of a dataset all that it is},
  *                     "steps": [{"name", "script", "needs": [names of the steps it waits for; absent: none], "definition": <tm_step.effective, and "snapshot_hash">}]}
  *   job_result.json  {"status", "name", "pipeline", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
- *                     "items": {the same}, "reused", "reused_from": directory of the job whose result it is, "output", "cause"}]}
+ *                     "items": {the same}, "reused", "reused_from": directory of the job whose result it is, "output", "cause",
+ *                     "failed_items": the list of the items that failed; absent where none did}]}
  */
 #ifndef TM_RUN_JOB_RECORD_H
 #define TM_RUN_JOB_RECORD_H

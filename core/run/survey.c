@@ -24,8 +24,7 @@
 #include "run/journal.h"
 #include "sys/fs.h"
 
-#define OWNER_MAX  4096         /* bytes */
-#define ERRORS_END (128u << 10) /* bytes of the failures log that are looked at */
+#define OWNER_MAX 4096 /* bytes */
 
 const char *tm_job_status_name(enum tm_job_status s)
 {
@@ -164,61 +163,6 @@ static int read_journal(struct tm_step_survey *s, const char *state, bool brief,
   }
   free(path);
   return rc;
-}
-
-/* The last errors. */
-
-static bool has_error(const struct tm_step_survey *s, const char *message)
-{
-  for (size_t i = 0; i < s->errors_len; i++)
-    if (strcmp(s->errors[i].message, message) == 0)
-      return true;
-  return false;
-}
-
-static void add_error(struct tm_step_survey *s, const char *line, size_t len)
-{
-  struct tm_json *v = tm_json_parse(line, len, NULL);
-  const char *message = tm_json_str(v, "error", NULL);
-  if (message && !has_error(s, message))
-    s->errors[s->errors_len++] =
-        (struct tm_survey_error) { .message = tm_xstrdup(message),
-                                   .item = tm_xstrdup(tm_json_str(v, "item", NULL)),
-                                   .log = tm_xstrdup(tm_json_str(v, "log", NULL)),
-                                   .mini_batch = tm_json_int(v, "mini_batch", -1) };
-  tm_json_free(v);
-}
-
-/* Whole lines, from the last to the first; the first may be cut, and is then no JSON. */
-static void add_errors(struct tm_step_survey *s, const char *text, size_t len)
-{
-  while (len > 0 && s->errors_len < TM_SURVEY_ERRORS) {
-    size_t end = text[len - 1] == '\n' ? len - 1 : len, begin = end;
-    while (begin > 0 && text[begin - 1] != '\n')
-      begin--;
-    add_error(s, text + begin, end - begin);
-    len = begin;
-  }
-}
-
-/* Of a step that is over the lines that still count, else those that have been written so far. What cannot be read is left
- * out: it is an extra. */
-static void read_errors(struct tm_step_survey *s, const char *dir, bool is_over)
-{
-  const struct tm_fs *fs = tm_fs_real();
-  char *path = tm_path_join(dir, is_over ? "failed_items.jsonl" : "state/failures"), *piece;
-  struct tm_stat st;
-  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
-  if (fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && st.size > 0) {
-    int64_t from = st.size > ERRORS_END ? st.size - ERRORS_END : 0;
-    piece = tm_xmalloc((size_t)(st.size - from));
-    int64_t got = tm_fs_read_at(fs, fd, path, piece, (size_t)(st.size - from), from, NULL);
-    if (got > 0)
-      add_errors(s, piece, (size_t)got);
-    free(piece);
-  }
-  tm_fs_close(fs, fd);
-  free(path);
 }
 
 /* Steps. */
@@ -469,7 +413,7 @@ void tm_survey_read_details(struct tm_survey *s)
     struct tm_manifest_extent extent;
     if (step->status && tm_manifest_look(&extent, manifest, NULL) >= 0)
       step->is_listed = extent.has_end;
-    read_errors(step, dir, step->status != NULL);
+    tm_survey_read_errors(step, dir, step->status != NULL);
     find_error_file(step, dir);
     tm_survey_read_tries(step, dir);
     free(manifest);

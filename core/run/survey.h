@@ -26,12 +26,13 @@ const char *tm_job_status_name(enum tm_job_status s); /* "Running" */
 
 #define TM_SURVEY_ERRORS 3 /* at most so many of a step */
 
-/* A line of the failures log. */
+/* Why items failed: one reason. */
 struct tm_survey_error {
-  char *message; /* may be of several lines */
-  char *item;    /* or NULL */
-  char *log;     /* the file with the whole, or NULL */
-  int64_t mini_batch;
+  char *message;      /* may be of several lines */
+  char *item;         /* the first; NULL: it is not known which */
+  char *log;          /* the file with the whole, or NULL */
+  int64_t mini_batch; /* of the first */
+  int64_t items;      /* how many failed for it, as far as they were read */
 };
 
 struct tm_step_survey {
@@ -58,6 +59,8 @@ struct tm_step_survey {
   int64_t damage_at;                               /* place of the first bad record; -1: none */
   struct tm_survey_error errors[TM_SURVEY_ERRORS]; /* distinct; the last first */
   size_t errors_len;
+  bool
+      errors_cut; /* the list is long, and its end alone was read: there may be more items and reasons */
 };
 
 struct tm_survey {
@@ -96,6 +99,12 @@ bool tm_survey_is_running(const char *dir, int64_t *pid, char **host);
 /* try_errors, try_timeouts and try_lost, out of logs/sys/job_report/process_summary.csv of the step in `dir`. While a job runs that file is
  * up to ten seconds old. */
 void tm_survey_read_tries(struct tm_step_survey *s, const char *dir);
+
+/* errors and errors_cut. Of a step that is over the lines that still count, else those that were written so far. What cannot be
+ * read is left out. */
+void tm_survey_read_errors(struct tm_step_survey *s, const char *dir, bool is_over);
+/* How many items a line of the failures log stands for. */
+int64_t tm_survey_items_of(const struct tm_json *line);
 
 /* The end of a manifest's file. */
 struct tm_manifest_extent {

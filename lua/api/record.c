@@ -54,7 +54,8 @@ static void add_errors(struct tm_record_step *step, const struct tm_step_survey 
                                     .item = or_empty(s->errors[i].item),
                                     .error = s->errors[i].message,
                                     .status = "",
-                                    .log = or_empty(s->errors[i].log) };
+                                    .log = or_empty(s->errors[i].log),
+                                    .items = s->errors[i].items };
 }
 
 static struct tidemill_counts counts_of(const struct tm_step_survey *s)
@@ -186,6 +187,7 @@ void tm_record_read_details(struct tidemill_record *r)
     const struct tm_step_survey *s = &r->survey.steps[i];
     add_errors(step, s);
     step->step.errors_len = step->errors.len;
+    step->step.errors_cut = s->errors_cut;
     step->step.error_file = or_empty(s->error_file);
     step->step.try_errors = s->try_errors;
     step->step.try_timeouts = s->try_timeouts;

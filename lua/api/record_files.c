@@ -39,7 +39,8 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
                                                     .error = tm_json_str(v, "error", ""),
                                                     .status = tm_json_str(v, "status", ""),
                                                     .log = tm_json_str(v, "log", ""),
-                                                    .try_number = tm_json_int(v, "try", 0) });
+                                                    .try_number = tm_json_int(v, "try", 0),
+                                                    .items = tm_survey_items_of(v) });
   tm_json_free(v);
   return rc;
 }

@@ -140,8 +140,10 @@ static void add_errors(struct tm_buf *out, const struct tidemill_record *r, size
   const struct tidemill_record_step *step = tidemill_record_step(r, i);
   const struct tidemill_failure *e;
   for (size_t k = 0; (e = tidemill_record_error(r, i, k)) != NULL; k++) {
-    tm_buf_printf(out, "%s mini-batch %" PRId64, k == 0 ? "  last errors: " : "               ",
-                  e->mini_batch);
+    tm_buf_add_str(out, k == 0 ? "  last errors:  " : "                ");
+    add_number(out, e->items, step->errors_cut ? " or more" : "");
+    tm_buf_add_str(out, tm_text_counted(e->items, " item", " items"));
+    tm_buf_printf(out, ", first mini-batch %" PRId64, e->mini_batch);
     if (*e->item) {
       tm_buf_add_str(out, ", ");
       tm_text_one_line(out, e->item, strlen(e->item), 0);

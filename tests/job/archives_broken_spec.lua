@@ -107,6 +107,7 @@ describe("an archive that cannot be listed", function()
       local items, rows = failed_items(t), {}
       local item = items[name]
       assert.truthy(item and item.error:find(why, 1, true), item and item.error or "not failed")
+      assert.truthy(r.err:find("\n      1 item: " .. item.error:sub(1, 60), 1, true), r.err)
       assert.equal(1, item.try)
       assert.equal(cut and 2 or 1, #items)
       assert.truthy(not cut or items[name .. "/" .. cut])

@@ -212,7 +212,7 @@ describe("progress in a pipe", function()
     assert.is_nil(r.err:find "\27")
     expect_words(r.err, { "\n  score: Completed\n", "errors: +%S+/user/error%.txt\n",
                           "2 times: %S+/score%.lua:3: not yet\n",
-                          "first: mini%-batch 2 %(RUN_EXCEPTION%) at process000, %S+/0005%.txt\n",
+                          "first: mini%-batch 2 %(RUN_EXCEPTION%) at process000, %S+/0005%.txt and 1 more\n",
                           "log: %S+/user/error/0/process000%.txt" })
   end)
 end)

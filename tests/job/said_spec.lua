@@ -113,6 +113,69 @@ describe("context:fail", function()
   end)
 end)
 
+describe("why items failed although run() returned", function()
+  after_each(job.check_end)
+
+  local function has(text, ...)
+    for _, words in ipairs { ... } do assert.is_truthy(text:find(words, 1, true), words .. " is not in:\n" .. text) end
+  end
+
+  it("is in the report, the logs and the status, with a count and a first item", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script [[function run(m, context)
+      context:fail(2, "too dark")
+      return names_of(m)
+    end]]
+    t:pipeline "mini_batch_size = 2, process_count_per_node = 1"
+    local r = t:expect_job(0)
+    local list, first = t.step_dir .. "/failed_items.jsonl", "/in/0002.txt\n"
+    has(r.err, "errors:       " .. t.step_dir .. "/logs/user/error.txt\n      3 items: too dark\n", first,
+      "        list: " .. list .. "\n        again: tidemill replay " .. t.job_dir .. " --mini-batch 0\n")
+    has(t:log "user/error.txt", "3 items: too dark\n  first: mini-batch 0 at process000, ", first)
+    has(t:log "job_result.txt", "3 items: too dark\n", "start with " .. t.step_dir .. "/logs/user/error.txt")
+    has(t:log "sys/job_report/processed_mini-batches.csv", "'" .. t.dir .. "/in/0002.txt': too dark")
+    local logs = t:run { "logs", t.job_dir, "--errors" }
+    has(logs.out, "1 item failed, '" .. t.dir .. "/in/0002.txt': too dark\n",
+      "3 items failed although run() returned: too dark; first: mini-batch 0 at process000, ")
+    has(t:run({ "logs", t.job_dir, "--mini-batch", "2" }).out, "/in/0006.txt': too dark")
+    has(t:run({ "status", t.job_dir }).out, "3 items, first mini-batch 0, " .. t.dir .. "/in/0002.txt:\n", "too dark")
+    local status = json.decode(t:run({ "status", t.job_dir, "--json" }).out).steps[1]
+    local e = status.errors[1]
+    assert.same({ "too dark", 3, 0, false }, { e.error, e.items, e.mini_batch, status.errors_cut })
+    assert.is_truthy(e.item:find "/0002%.txt$")
+    assert.equal(list, status.failed_items)
+    assert.equal(list, r.result.steps[1].failed_items)
+  end)
+
+  it("is said of elements that are left out", function()
+    local t = job.case()
+    t:inputs(7)
+    t:script [[function run(m) return number_of(m[1]) == 7 and {} or { "one for all" } end]]
+    t:pipeline "mini_batch_size = 3, process_count_per_node = 1, error_threshold = 4"
+    local r = t:expect_job(1)
+    has(r.err, "5 items have failed, and error_threshold tolerates 4", "\n      5 items: run() returned fewer elements",
+      "context:fail(i, why) says which one and why\n", "(1 element for 3 items) at process000, ",
+      "/in/0001.txt and 2 more\n")
+    has(t:log "job_result.txt", "start with " .. t.step_dir .. "/logs/user/error.txt")
+    assert.equal(2, failed_items(t)[1].count)
+  end)
+
+  it("stands before errors that a further try has mended", function()
+    local t = job.case()
+    t:inputs(8)
+    t:script [[function run(m, context)
+      if number_of(m[1]) < 8 and context.try == 1 then error("once, at " .. name_of(m[1])) end
+      if number_of(m[1]) == 8 then context:fail(1, "for good") end
+      return {}
+    end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, output_action = 'summary_only'"
+    local r = t:expect_job(0)
+    has(r.err, "/logs/user/error.txt\n      ", " items: run() returned fewer", "1 item: for good\n")
+    assert.is_true(r.err:find("for good\n        first", 1, true) < r.err:find("1 time: ", 1, true))
+  end)
+end)
+
 describe("context:output_file", function()
   after_each(job.check_end)
 

@@ -101,12 +101,58 @@ static void the_file_tells_the_first_of_each(void **state)
   assert_int_equal(tm_errors_write(&s, FIXTURE_WALL, f->now_ns, true, &err), 0);
   char *text = fixture_read(f, FILE_NAME);
   assert_has(text, "3 errors, 3 distinct; until 2026-01-31 23:59:58,123\n");
-  assert_has(text, "1 time: s.lua:3: bad\n  second line\n"
-                   "  first: mini-batch 7 (RUN_EXCEPTION) at process003, /data/a.pgm\n  log: ");
+  assert_has(
+      text, "1 time: s.lua:3: bad\n  second line\n"
+            "  first: mini-batch 7 (RUN_EXCEPTION) at process003, /data/a.pgm and 4 more\n  log: ");
   assert_has(text, "logs/user/error/0/process003.txt\n");
   assert_has(text, "1 time: s.lua:9: too long\n");
   assert_has(text, "1 time: no model\n  first: init() of process003\n");
   free(text);
+  tm_errors_release(&s);
+}
+
+static void why_items_failed_is_counted_in_items(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  const struct tm_item_cause dark = { "too dark", "", "/data/b.pgm", 11, 2 };
+  const struct tm_item_cause few = { "too few", "1 element for 5 items", NULL, 0, 4 };
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  tm_errors_set_job(&s, "/job", NULL);
+  assert_true(tm_errors_add_cause(&s, &e, &dark));
+  assert_false(tm_errors_add_cause(&s, &e, &dark));
+  assert_true(tm_errors_add_cause(&s, &e, &few));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "too dark", "")); /* another error: the try failed */
+  f->attempt.failed = 5;
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "too dark", ""));
+  assert_int_equal(s.list.at[2].failed, 5);
+  assert_int_equal(tm_errors_write(&s, FIXTURE_WALL, f->now_ns, true, &err), 0);
+  char *text = fixture_read(f, FILE_NAME);
+  assert_has(text, "2 errors of tries, 8 items that failed although run() returned, 3 distinct; ");
+  assert_has(text, "4 items: too dark\n  first: mini-batch 7 at process003, /data/b.pgm\n  list: ");
+  assert_has(text, "/failed_items.jsonl\n  again: tidemill replay /job --mini-batch 7\n");
+  assert_has(text, "4 items: too few\n  first: mini-batch 7 (1 element for 5 items) at "
+                   "process003, /data/a.pgm and 4 more\n");
+  assert_has(text, "2 times: too dark\n  first: mini-batch 7 (RUN_EXCEPTION) at process003, "
+                   "/data/a.pgm and 4 more\n");
+  free(text);
+  tm_errors_release(&s);
+}
+
+static void rows_are_named_by_their_file_and_number(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_buf text = TM_BUF_NONE;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  f->attempt.are_rows = true;
+  add(&s, f, TM_RUN_EXCEPTION, "bad", "s.lua:3");
+  tm_error_add_first(&text, &s.list.at[0]);
+  assert_string_equal(text.data,
+                      "first: mini-batch 7 (RUN_EXCEPTION) at process003, /data/a.pgm, 5 rows");
+  tm_buf_release(&text);
   tm_errors_release(&s);
 }
 
@@ -212,6 +258,10 @@ int main(void)
     cmocka_unit_test_setup_teardown(an_error_names_the_command_that_runs_it_again, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_file_tells_the_first_of_each, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(why_items_failed_is_counted_in_items, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(rows_are_named_by_their_file_and_number, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(only_so_many_are_kept_apart, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_long_message_is_cut_between_characters, fixture_open,
                                     fixture_close),

@@ -53,16 +53,58 @@ static void missing_elements_are_one_line(void **state)
   expect_short(10, 0, 10, "");
   expect_short(10, 2, 8, "");
   expect_short(10, 0, 11, "");
-  expect_short(
-      10, 0, 8,
-      "{\"mini_batch\":7,\"item\":null,\"count\":2,\"input\":1,\"error\":\"run() returned 8 "
-      "elements for 10 items; which of them failed is not known: context:fail(i, message) says "
-      "it\"}\n");
+  expect_short(10, 0, 8,
+               "{\"mini_batch\":7,\"item\":null,\"count\":2,\"returned\":8,\"items\":10,\"input\":"
+               "1,\"error\":"
+               "\"" TM_SHORT_RETURN "\"}\n");
   expect_short(
       10, 3, 5,
-      "{\"mini_batch\":7,\"item\":null,\"count\":2,\"input\":1,\"error\":\"run() returned 5 "
-      "elements for 10 items, of which 3 are marked as failed; which of them failed is not known: "
-      "context:fail(i, message) says it\"}\n");
+      "{\"mini_batch\":7,\"item\":null,\"count\":2,\"returned\":5,\"items\":10,\"marked\":3,"
+      "\"input\":1,\"error\":\"" TM_SHORT_RETURN "\"}\n");
+}
+
+static void each_line_adds_its_cause(void **state)
+{
+  struct tm_buf out = TM_BUF_NONE, text = TM_BUF_NONE;
+  struct tm_causes causes = { .list = { 0 } };
+  struct tm_failed_try t = why;
+  struct tm_item rows = { .path = "/a.csv", .path_len = 6, .is_rows = true, .rows = 5 };
+
+  t.causes = &causes;
+  for (int i = 0; i < 2; i++) {
+    struct tm_item file = item(i == 0 ? "/a" : "/b");
+    tm_failed_lines_item(&out, &t, &file);
+  }
+  assert_int_equal(causes.list.len, 1);
+  assert_string_equal(causes.list.at[0].message, "no \"luck\"");
+  assert_int_equal(causes.list.at[0].items, 2);
+  assert_memory_equal(causes.list.at[0].first_item, "/a", causes.list.at[0].first_item_len);
+  tm_causes_add_text(&text, &causes);
+  assert_string_equal(text.data, "2 items failed; the first, '/a': no \"luck\"");
+  tm_failed_lines_item(&out, &t, &rows);
+  assert_int_equal(causes.list.at[0].items, 7);
+  tm_failed_lines_short(&out, &t, 10, 0, 8);
+  tm_failed_lines_short(&out, &t, 9, 3, 1);
+  assert_int_equal(causes.list.len, 2);
+  assert_int_equal(causes.list.at[1].items, 7);
+  assert_null(causes.list.at[1].first_item);
+  assert_string_equal(causes.list.at[1].detail, "8 elements for 10 items");
+  tm_buf_clear(&text);
+  tm_causes_add_text(&text, &causes);
+  assert_string_equal(text.data,
+                      "14 items failed; the first, '/a': no \"luck\"; and 1 other cause");
+  tm_causes_release(&causes);
+  tm_failed_lines_short(&out, &t, 9, 3, 1);
+  tm_buf_clear(&text);
+  tm_causes_add_text(&text, &causes);
+  assert_string_equal(text.data, "5 items failed: " TM_SHORT_RETURN
+                                 " (1 element for 6 items that are not marked)");
+  tm_causes_release(&causes);
+  tm_causes_add(&causes, "a\0b", 3, NULL, 0, 1, NULL); /* a script's bytes */
+  assert_string_equal(causes.list.at[0].message, "a?b");
+  tm_causes_release(&causes);
+  tm_buf_release(&text);
+  tm_buf_release(&out);
 }
 
 static struct tm_manifest *list_of(struct folder *f, int items)
@@ -180,6 +222,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_line_names_item_try_and_reason),
     cmocka_unit_test(missing_elements_are_one_line),
+    cmocka_unit_test(each_line_adds_its_cause),
     cmocka_unit_test(a_part_is_its_items_and_no_others),
     cmocka_unit_test(an_item_with_a_fault_keeps_it),
     cmocka_unit_test(the_reader_of_lists_understands_the_lines),

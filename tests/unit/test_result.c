@@ -42,6 +42,7 @@ static void a_failed_step_says_why_and_where(void **state)
   for (int i = 0; i < 8; i++) {
     snprintf(message, sizeof(message), "bad %d", i);
     f->attempt.message = message;
+    f->attempt.failed = i == 7 ? 5 : 0;
     tm_errors_add(&errors, &e);
   }
   f->step.counts = counts;
@@ -60,10 +61,11 @@ static void a_failed_step_says_why_and_where(void **state)
   assert_has(b.data, "  failed tries: 8 by an error, 0 by a timeout, 1 with their worker\n");
   assert_has(b.data, "  output:       /out/rows.txt.partial\n");
   assert_has(b.data, "  failed items: /job/score/failed_items.jsonl\n");
-  assert_has(b.data, "logs/user/error.txt\n    1 time: bad 0\n      first: mini-batch 7 "
-                     "(RUN_EXCEPTION) at process003, /data/a.pgm\n");
-  assert_has(b.data, "1 time: bad 4\n");
-  assert_has_not(b.data, "bad 5");
+  assert_has(b.data, "    1 time: bad 0\n      first: mini-batch 7 "
+                     "(RUN_EXCEPTION) at process003, /data/a.pgm and 4 more\n");
+  assert_has(b.data, "user/error.txt\n    1 time: bad 7\n"); /* no further try has mended it */
+  assert_has(b.data, "1 time: bad 3\n");
+  assert_has_not(b.data, "bad 4");
   assert_has(b.data, "    and 3 other distinct errors\n");
   tm_buf_release(&b);
   tm_errors_release(&errors);
@@ -143,6 +145,11 @@ static void the_files_say_where_to_start(void **state)
   f->step.verdict = TM_FAILED;
   tm_result_add_start(&b, &f->step, &errors);
   assert_has(b.data, "start with /l/sys/master_role.txt, and /l/sys/error/ if it is there\n");
+  tm_buf_clear(&b);
+  f->step.counts.items_failed = 3; /* in an earlier session */
+  f->step.dir = "/job/score";
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "start with /job/score/failed_items.jsonl: ");
   tm_buf_clear(&b);
   f->attempt.status = TM_PROCESS_DIED;
   f->step.counts.lost = 1;

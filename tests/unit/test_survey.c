@@ -221,7 +221,10 @@ static void a_result_says_it_all(void **state)
   assert_string_equal(s.steps[0].output, "/o");
   assert_int_equal(s.steps[0].errors_len, 2);
   assert_string_equal(s.steps[0].errors[0].message, "second");
-  assert_string_equal(s.steps[0].errors[0].item, "/c");
+  assert_string_equal(s.steps[0].errors[0].item, "/b"); /* the first of them */
+  assert_int_equal(s.steps[0].errors[0].items, 2);
+  assert_int_equal(s.steps[0].errors[0].mini_batch, 2);
+  assert_false(s.steps[0].errors_cut);
   assert_null(s.steps[0].errors[0].log);
   assert_string_equal(s.steps[0].errors[1].log, "/l");
   tm_survey_release(&s);
