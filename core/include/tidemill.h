@@ -806,6 +806,7 @@ struct tidemill_failure {
   /* How many items it stands for. Of tidemill_record_error(): all that failed for this reason, as far as the end of a long
    * list says; `mini_batch` and `item` are those of the first. */
   int64_t items;
+  bool are_rows; /* `item` is the file of a table, and rows of it failed */
 };
 
 /* `job`: its directory, its name, or "latest". `ws` NULL: that of TIDEMILL_WORKSPACE, else the nearest; a directory needs none.

@@ -40,7 +40,8 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
                                                     .status = tm_json_str(v, "status", ""),
                                                     .log = tm_json_str(v, "log", ""),
                                                     .try_number = tm_json_int(v, "try", 0),
-                                                    .items = tm_survey_items_of(v) });
+                                                    .items = tm_survey_items_of(v),
+                                                    .are_rows = tm_json_get(v, "begin") != NULL });
   tm_json_free(v);
   return rc;
 }

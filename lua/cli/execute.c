@@ -21,6 +21,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/rerun.h"
 #include "cli/resume_line.h"
 
 #define AGAIN_NS (500 * TM_MS) /* what comes earlier is the first one, bouncing */
@@ -303,6 +304,22 @@ static void say_again(struct tm_execution *x)
   tm_buf_release(&after);
 }
 
+/* A Completed job whose items failed in part. */
+static void say_rerun(struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  struct tidemill_counts counts;
+  struct tidemill_record *record = NULL;
+  struct tm_buf line = TM_BUF_NONE;
+  tidemill_job_counts(x->job, &counts);
+  if (counts.items_failed > 0)
+    (void)tidemill_record_open(&record, NULL, tidemill_job_dir(x->job), NULL);
+  if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, x->o->data))
+    tidemill_job_say(x->job, TIDEMILL_INFO, line.data);
+  tidemill_record_close(record);
+  tm_buf_release(&line);
+}
+
 static int run_job(struct tm_execution *x)
 {
   struct tm_buf line = TM_BUF_NONE;
@@ -315,6 +332,8 @@ static int run_job(struct tm_execution *x)
   status = x->status ? x->status : ended;
   if (ended != 0 && ended != 2)
     say_again(x);
+  else if (ended == 0)
+    say_rerun(x);
   if (x->o->json)
     written = print_result(x);
   return status ? status : written;

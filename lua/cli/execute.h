@@ -37,6 +37,8 @@ struct tm_execute_hooks {
   int (*on_over)(void *data, struct tm_execution *x, int status, struct tm_err *err);
   /* As of struct tm_resume_command; else "tidemill resume DIR". */
   void (*add_again)(void *data, struct tm_buf *out, const char *dir, bool accepts);
+  /* The command that began the job, for a job without a pipeline file; `only_failed`: over the failed items of this job, or NULL. */
+  void (*add_rerun)(void *data, struct tm_buf *out, const char *only_failed);
 };
 
 struct tm_execute {

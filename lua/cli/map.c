@@ -22,6 +22,7 @@
 struct map_options {
   struct tm_one_step_options step;
   struct tm_launch_options launch;
+  const char *only_failed;
   bool overwrite, dry_run;
 };
 
@@ -53,6 +54,7 @@ static const struct tm_option own[] = {
   { "job-dir", TM_OPTION_VALUE, LAUNCH(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
   { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with the newest of this script that is not Completed" },
   { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
+  { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "a new job over the items that failed in JOB alone, a job of the same script; INPUT is not read" },
   { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although the script, settings or input files have changed; the list of inputs stays as it was" },
   { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
   { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures, and compares them with the journal, before anything runs" },
@@ -148,6 +150,47 @@ static void add_again(void *data, struct tm_buf *out, const char *dir, bool acce
   add_words(out, m->argv + ours, argc - ours);
   if (w->has_stdin)
     tm_buf_add_str(out, ", with the same list on standard input");
+}
+
+/* How many words an option takes that a new job over failed items does not have: what is resumed, and places that are taken. */
+static size_t left_out(const char *word)
+{
+  static const char *const flags[] = { "--resume",       "--keep-failed",   "--accept-changes",
+                                       "--verify-input", "--verify-output", "--overwrite" };
+  static const char *const values[] = { "--job-dir", "--output", "--only-failed" };
+  char *name = tm_xstrdup(word);
+  size_t words = 0;
+  for (char *at = name; *at; at++)
+    *at = *at == '_' ? '-' : *at;
+  for (size_t i = 0; i < TM_COUNT_OF(flags); i++)
+    if (strcmp(name, flags[i]) == 0)
+      words = 1;
+  for (size_t i = 0; i < TM_COUNT_OF(values); i++) {
+    size_t n = strlen(values[i]);
+    if (strncmp(name, values[i], n) == 0 && (!name[n] || name[n] == '='))
+      words = name[n] ? 1 : 2;
+  }
+  free(name);
+  return words;
+}
+
+static void add_rerun(void *data, struct tm_buf *out, const char *only_failed)
+{
+  const struct map *m = data;
+  const struct tm_one_step *w = &m->words;
+  size_t argc = (size_t)m->argc, ours = w->arguments ? (size_t)(w->arguments - m->argv) - 1 : argc;
+  tm_buf_add_str(out, "tidemill");
+  for (size_t i = 0; i < ours;) {
+    size_t n = left_out(m->argv[i]);
+    if (n == 0)
+      add_words(out, &m->argv[i], 1);
+    i += n > 0 ? n : 1;
+  }
+  if (only_failed) {
+    tm_buf_add_str(out, " --only-failed ");
+    tm_text_shell(out, only_failed);
+  }
+  add_words(out, m->argv + ours, argc - ours);
 }
 
 /* Rows to standard output. */
@@ -246,7 +289,8 @@ static const struct tm_execute_hooks hooks = { .on_open = on_open,
                                                .is_done = is_done,
                                                .on_hurry = on_hurry,
                                                .on_over = on_over,
-                                               .add_again = add_again };
+                                               .add_again = add_again,
+                                               .add_rerun = add_rerun };
 
 /* All of it. */
 
@@ -260,7 +304,15 @@ static int read_all(struct map *m, const struct tm_cli *cli, struct tm_err *err)
     rc = tm_launch_init(&m->launch, cli, err);
   if (rc >= 0)
     rc = tm_one_step_build(&m->launch.pipeline, &m->words, given, m->launch.rt, err);
-  return rc < 0 ? rc : choose_output(m, err);
+  if (rc >= 0)
+    rc = choose_output(m, err);
+  if (rc == 0 && m->o.only_failed && m->o.launch.resume)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--only-failed' starts a new job; --resume goes on with one, over the input "
+                      "that it was started with");
+  if (rc == 0 && m->o.only_failed)
+    rc = tidemill_pipeline_set_only_failed(m->launch.pipeline, m->o.only_failed, err);
+  return rc;
 }
 
 static void release(struct map *m)
@@ -282,9 +334,13 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
                             PLACE(step.parameters));
   rc = read_all(&m, cli, &err);
   bool is_usage = rc == TM_EUSAGE;
-  if (rc >= 0)
+  if (rc > 0) { /* no item failed in that job */
+    tm_cli_say("%s", err.text);
+    rc = 0;
+  } else if (rc == 0) {
     rc = m.o.dry_run ? tm_launch_plan(&m.launch, false, &err)
                      : tm_launch_run(&m.launch, &hooks, &m, &err);
+  }
   status = is_usage ? tm_cli_fail_usage(&tm_command_map, &err) : tm_launch_status(rc, &err);
   release(&m);
   return status;

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "cli/name_table.h"
+#include "cli/rerun.h"
 #include "cli/resume_line.h"
 
 #define MESSAGE_MAX 300 /* bytes of an error that are shown */
@@ -204,12 +205,14 @@ static void add_step(struct tm_buf *out, const struct tidemill_record *r, size_t
                   step->damage_at);
 }
 
-static void add_status(struct tm_buf *out, const struct tidemill_record *r)
+static void add_status(struct tm_buf *out, struct tidemill_record *r)
 {
   const struct tidemill_record_info *job = tidemill_record_info(r);
   add_job(out, job);
   for (size_t i = 0; i < job->steps_len; i++)
     add_step(out, r, i);
+  if (job->state == TIDEMILL_COMPLETED && tm_rerun_add(out, r, NULL, NULL))
+    tm_buf_add_char(out, '\n');
   if (job->state == TIDEMILL_RUNNING || job->state == TIDEMILL_COMPLETED)
     return;
   struct tm_buf after = TM_BUF_NONE;

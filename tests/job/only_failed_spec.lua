@@ -283,3 +283,93 @@ describe("Dataset.File.from_failed_items", function()
     end
   end)
 end)
+
+describe("the last line of a Completed job with failed items", function()
+  after_each(job.check_end)
+
+  local AGAIN = "to run the failed items again: "
+  local ALL = "the failed items cannot be run alone (rows of a table, or nobody knows which ones); to run all again: "
+
+  local function last_line(text) return text:match "([^\n]*)\n$" end
+
+  --- Runs what stands behind `before` in a line, with the program under test, and returns what it did.
+  local function follow(t, line, before, ...)
+    assert.equal(before, line:sub(1, #before), line)
+    local rest = assert(line:match("^tidemill (.*)$", #before + 1), line)
+    local argv = {}
+    for word in rest:gmatch "%S+" do argv[#argv + 1] = (word:gsub("^'(.*)'$", "%1")) end
+    for _, word in ipairs { ... } do argv[#argv + 1] = word end
+    return t:run(argv)
+  end
+
+  local function case()
+    local t = job.case()
+    t:inputs(6)
+    t:script(SCRIPT:format(3, t.dir))
+    return t
+  end
+
+  it("runs them again, and so does that of status", function()
+    local t = case()
+    t:pipeline "mini_batch_size = 2"
+    local r = t:expect_job(0)
+    local line = last_line(r.err)
+    assert.equal(AGAIN .. "tidemill run " .. t.dir .. "/pipeline.lua --only-failed " .. t.job_dir, line)
+    assert.equal(line, last_line(t:run({ "status", t.job_dir }).out))
+    t:write("mended", "")
+    r = follow(t, line, AGAIN, "--job-dir", t.dir .. "/again")
+    t:expect(r, 0)
+    assert.equal(2, #rows_of(t, "score"))
+    assert.is_nil(r.err:find(AGAIN, 1, true))
+  end)
+
+  it("keeps the parameters of the job", function()
+    local t = case()
+    t:pipeline("mini_batch_size = size", nil,
+      'local size = tm.PipelineParameter { name = "size", default_value = 1 }')
+    local r = t:run { "run", "pipeline.lua", "--param", "size=4", "--job-dir", t.job_dir, "--progress", "none" }
+    t:expect(r, 0)
+    t:write("mended", "")
+    r = follow(t, last_line(r.err), AGAIN, "--job-dir", t.dir .. "/again")
+    t:expect(r, 0)
+    assert.equal(4, json.decode(t:read "again/job.json").steps[1].definition.settings.mini_batch_size.value)
+    assert.equal(2, #rows_of(t, "score"))
+  end)
+
+  it("is of map the command without what is taken, and takes the items alone", function()
+    local t = case()
+    local out = t:path "out.txt"
+    local r = t:run { "map", "score.lua", "in", "-N", "2", "--output", out, "--job-dir", t.job_dir, "--", "--x", "y" }
+    t:expect(r, 0)
+    local line = r.err:match("(" .. AGAIN:gsub("%p", "%%%0") .. "[^\n]*)\n")
+    assert.equal(AGAIN .. "tidemill map score.lua in -N 2 --only-failed " .. t.job_dir .. " -- --x y", line)
+    assert.is_truthy(last_line(t:run({ "status", t.job_dir }).out):find("with --only-failed " .. t.job_dir, 1, true))
+    t:write("mended", "")
+    r = follow(t, line, AGAIN)
+    t:expect(r, 0)
+    assert.equal(2, select(2, r.out:gsub("\n", "")))
+    r = t:run { "map", "score.lua", "in", "--only-failed", t.job_dir, "--resume" }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("'--only-failed' starts a new job", 1, true), r.err)
+    t:expect(t:run { "map", "score.lua", "in", "--job-dir", t.dir .. "/good" }, 0)
+    r = t:run { "map", "score.lua", "in", "--only-failed", t.dir .. "/good" }
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find("nothing to do: no item failed in job", 1, true), r.err)
+  end)
+
+  it("runs all again where the failed items cannot be run alone", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script "function run(m) return { name_of(m[1]) } end"
+    t:pipeline "mini_batch_size = 3"
+    local line = last_line(t:expect_job(0).err)
+    t:expect(follow(t, line, ALL, "--job-dir", t.dir .. "/again"), 0)
+    assert.equal(2, #rows_of(t, "score"))
+    assert.is_truthy(line:find "%-%-no%-reuse$")
+    t:write("in/x.csv", "a\n1\n2\n")
+    t:script "function run(df, context) context:fail(1, 'why') return df end"
+    local r = t:run { "map", "score.lua", "in/x.csv", "--rows", "--job-dir", t.dir .. "/rows", "--output", "-" }
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find(ALL .. "tidemill map score.lua in/x.csv --rows\n", 1, true), r.err)
+  end)
+end)

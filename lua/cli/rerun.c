@@ -1,0 +1,88 @@
+/* rerun.c - see rerun.h.
+ *
+ * --only-failed takes the items that are named in failed_items.jsonl. It refuses rows of tables, and has nothing to take where
+ * run() returned fewer elements than items, so that nobody knows which items failed. Then the line names the command that
+ * runs the whole job again.
+ */
+#include "cli/rerun.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+#define LINES_MAX 10000 /* of a step that are looked at for a named item */
+
+typedef void (*tm_own_command)(void *data, struct tm_buf *out, const char *only_failed);
+
+struct look {
+  int64_t lines;
+  bool has_files, has_rows;
+};
+
+static int on_failure(void *data, const struct tidemill_failure *f)
+{
+  struct look *l = data;
+  l->has_rows = l->has_rows || f->are_rows;
+  l->has_files = l->has_files || (*f->item && !f->are_rows);
+  return (*f->item || f->are_rows) || ++l->lines == LINES_MAX;
+}
+
+static bool can_run_alone(struct tidemill_record *job)
+{
+  const struct tidemill_record_step *step;
+  struct look l = { .lines = 0 };
+  for (size_t i = 0; (step = tidemill_record_step(job, i)) != NULL; i++) {
+    l.lines = 0;
+    (void)tidemill_record_failures(job, step->name, on_failure, &l, NULL);
+  }
+  return l.has_files && !l.has_rows;
+}
+
+static bool has_params(struct tidemill_record *job)
+{
+  const char *text = tidemill_record_definition(job);
+  struct tm_json *v = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  const struct tm_json *params = tm_json_get(v, "params");
+  bool yes = params && params->type == TM_JSON_OBJECT && params->list.len > 0;
+  tm_json_free(v);
+  return yes;
+}
+
+/* The pipeline file, with the parameters of the job. */
+static void add_run(struct tm_buf *out, struct tidemill_record *job, const char *only_failed)
+{
+  const struct tidemill_record_info *info = tidemill_record_info(job);
+  bool has = has_params(job);
+  tm_buf_add_str(out, has ? "tidemill run --like " : "tidemill run ");
+  tm_text_shell(out, has ? info->dir : info->file);
+  if (!only_failed) {
+    tm_buf_add_str(out, " --no-reuse");
+    return;
+  }
+  tm_buf_add_str(out, " --only-failed ");
+  tm_text_shell(out, only_failed);
+}
+
+bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_command own, void *data)
+{
+  const struct tidemill_record_info *info = tidemill_record_info(job);
+  const char *only_failed = can_run_alone(job) ? info->dir : NULL;
+  if (info->counts.items_failed == 0)
+    return false;
+  tm_buf_add_str(out, only_failed ? "to run the failed items again: "
+                                  : "the failed items cannot be run alone (rows of a table, or "
+                                    "nobody knows which ones); to run all again: ");
+  if (*info->file) {
+    add_run(out, job, only_failed);
+  } else if (own) {
+    own(data, out, only_failed);
+  } else {
+    tm_buf_add_str(out, "the command that began the job");
+    if (only_failed) {
+      tm_buf_add_str(out, ", with --only-failed ");
+      tm_text_shell(out, only_failed);
+    }
+  }
+  return true;
+}

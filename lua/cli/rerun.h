@@ -1,0 +1,14 @@
+/* rerun.h - the line that says how to run the failed items of a Completed job again. */
+#ifndef TM_CLI_RERUN_H
+#define TM_CLI_RERUN_H
+
+#include <tidemill.h>
+
+#include "base/buf.h"
+
+/* Adds the line, without a line break; false, and nothing: no item failed. `own`, or NULL, adds the command that began a job
+ * without a pipeline file; `only_failed` is the job whose failed items alone it is to run, or NULL: all of them. */
+bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job,
+                  void (*own)(void *data, struct tm_buf *out, const char *only_failed), void *data);
+
+#endif
