@@ -154,8 +154,12 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
     add_label(out, indent, "failed items:");
     tm_buf_printf(out, " %s/failed_items.jsonl\n", step->dir);
   }
-  if (errors)
+  if (step->reused_from && step->counts.items_failed > 0) {
+    add_label(out, indent, "errors:");
+    tm_buf_printf(out, " %s/%s/logs/user/error.txt\n", step->reused_from, step->name);
+  } else if (errors) {
     add_errors(out, step, errors, indent);
+  }
   add_label(out, indent, "logs:");
   if (step->reused_from)
     tm_buf_printf(out, " %s/%s/logs\n", step->reused_from, step->name);

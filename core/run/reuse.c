@@ -378,11 +378,18 @@ static void say_reused(struct tm_reuse *r)
   const struct tm_result_row *row = &r->rows.at[r->chosen];
   struct tm_buf when = TM_BUF_NONE, files = TM_BUF_NONE;
   int64_t n = r->inputs.files > 0 ? r->inputs.files : r->side.files;
+  int64_t failed = tm_json_int(tm_json_get(row->summary, "items"), "failed", 0);
+  char *words = NULL;
 
   tm_time_iso(&when, row->completed_ns);
   tm_text_grouped(&files, n);
-  say(r, "script, settings, arguments and %s input %s are as in job '%s', step Completed %s",
-      files.data, tm_text_counted(n, "file", "files"), tm_path_base(row->job), when.data);
+  if (failed > 0)
+    words = tm_xprintf("; %" PRId64 " %s failed there", failed,
+                       tm_text_counted(failed, "item", "items"));
+  say(r, "script, settings, arguments and %s input %s are as in job '%s', step Completed %s%s",
+      files.data, tm_text_counted(n, "file", "files"), tm_path_base(row->job), when.data,
+      words ? words : "");
+  free(words);
   tm_buf_release(&when);
   tm_buf_release(&files);
 }

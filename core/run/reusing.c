@@ -7,11 +7,13 @@
  *  (3) Nothing of this fails a job: a step whose earlier result cannot be had is run, a result that cannot be kept is not.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "run/job_own.h"
 #include "run/job_record.h"
 #include "store/db.h"
@@ -144,6 +146,22 @@ static void end_errand(struct tm_reuse_errand *t)
   tm_wake_close(&t->wake);
 }
 
+/* Who runs a pipeline again because items failed expects another try. */
+static void warn_failed(struct tm_job *job, size_t i)
+{
+  int64_t failed = job->step_views[i]->counts.items_failed;
+  char *text;
+
+  if (failed == 0)
+    return;
+  text = tm_xprintf("step '%s' is reused with %" PRId64
+                    " failed %s, not run again; '--no-reuse' runs the whole step, '--only-failed "
+                    "JOB' runs failed files alone",
+                    job->steps[i].own.name, failed, tm_text_counted(failed, "item", "items"));
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
+  free(text);
+}
+
 static void on_looked(struct tm_job *job, const struct tm_reuse_errand *t)
 {
   struct tm_job_step *st = &job->steps[t->step];
@@ -154,6 +172,7 @@ static void on_looked(struct tm_job *job, const struct tm_reuse_errand *t)
   if (t->rc > 0) {
     tm_job_steps_take(job, t->step, &t->view);
     say(job, t->step, TM_INFO, "is reused", r->words);
+    warn_failed(job, t->step);
     tm_reusing_keep(job, t->step);
   } else if (t->rc < 0 && t->rc != -ECANCELED) {
     say(job, t->step, TM_WARNING, "is run, its earlier result cannot be had", t->err.text);

@@ -403,6 +403,15 @@ describe("a step that was not Completed", function()
     local r = expect_reused(t)
     assert.equal(1, r.result.steps[1].items.failed)
     assert.is_true(t:has(r.result.job_dir .. "/score/failed_items.jsonl"))
+    has(r.err, "; 1 item failed there\n")
+    has(r.err, "warning: step 'score' is reused with 1 failed item, not run again; '--no-reuse' runs the whole step, "
+      .. "'--only-failed JOB' runs failed files alone\n")
+    has(r.err, "to run the failed items again: tidemill run " .. t.dir .. "/pipeline.lua --only-failed "
+      .. r.result.job_dir .. "\n")
+    has(r.err, "/score/logs/user/error.txt\n")
+    has(t:run({ "run", "pipeline.lua", "--dry-run", "--explain" }).out, "; 1 item failed there")
+    t:expect(t:run { "run", "pipeline.lua", "--only-failed", r.result.job_dir, "--job-dir", t:path "alone" }, 1)
+    expect_run(t, nil, { "--no-reuse" })
     t:pipeline "mini_batch_size = 1, run_max_try = 1, error_threshold = 0"
     r = run(t)
     t:expect(r, 1)
