@@ -126,6 +126,13 @@ static enum tm_interruptible interruptible_of(const char *word)
   return strcmp(word, "true") == 0 ? TM_INTERRUPTIBLE : TM_NOT_INTERRUPTIBLE;
 }
 
+static enum tm_returns returns_of(const char *word)
+{
+  if (strcmp(word, "auto") == 0)
+    return TM_RETURNS_AUTO;
+  return strcmp(word, "any") == 0 ? TM_RETURNS_ANY : TM_RETURNS_ITEMS;
+}
+
 static enum tm_level level_of(const char *word)
 {
   if (strcmp(word, "DEBUG") == 0)
@@ -209,6 +216,7 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
 {
   bool has_count = setting(settings, "allowed_failed_count");
   c->error_threshold = int_setting(settings, "error_threshold");
+  c->returns = returns_of(text_setting(settings, "returns"));
   c->allowed_failed_count = has_count ? int_setting(settings, "allowed_failed_count") : -1;
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);

@@ -12,6 +12,8 @@ enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 
 /* worker_memory_limit at the least, bytes: what a worker and LuaJIT in it need to start is less than half of it. */
 #define TM_WORKER_MEMORY_MIN 33554432
+/* Whether each item that succeeded must have a returned element; auto: as returns.h says. */
+enum tm_returns { TM_RETURNS_AUTO, TM_RETURNS_ITEMS, TM_RETURNS_ANY };
 enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };
 
 struct tm_config {
@@ -22,6 +24,7 @@ struct tm_config {
   char **partition_keys; /* or NULL */
   size_t partition_keys_len;
   int64_t error_threshold; /* failed items to tolerate; -1 all */
+  enum tm_returns returns;
   enum tm_output_action output_action;
   char *append_row_file_name;
   bool escapes_line_breaks;       /* of a returned string; else they are errors */

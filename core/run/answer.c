@@ -41,7 +41,7 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
   const struct tm_dataset *input =
       held->dataset < step->inputs_len ? step->inputs[held->dataset] : NULL;
   int64_t succeeded =
-      a->status == TM_RUN_DONE ? tm_tally_succeeded(held->items, a->marked, a->head.returned) : 0;
+      a->status == TM_RUN_DONE ? tm_returns_succeeded(s, held, a->marked, a->head.returned) : 0;
   bool is_unknown = held->is_uncounted || (held->items == 0 && a->status != TM_RUN_DONE);
   bool has_causes = a->status == TM_RUN_DONE && a->causes.list.len > 0;
   struct tm_buf words = TM_BUF_NONE;
@@ -305,13 +305,13 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
     rc = fit_columns(g, w, said, err);
   if (rc == TM_EPROTOCOL)
     return tm_err_set(err, rc, "a result of %s cannot be read", w->name);
-  if (rc == 0 && a->head.returned < held->items - a->marked)
+  uint32_t succeeded = tm_returns_succeeded(w->s, held, a->marked, a->head.returned);
+  if (rc == 0 && succeeded < held->items - a->marked)
     rc = add_short_return(&g->lines, w, held, a, err);
   g->outcome = (struct tm_outcome) { .index = held->entry.index,
                                      .try = held->entry.try,
                                      .items = held->items,
-                                     .succeeded = (uint32_t)tm_tally_succeeded(
-                                         held->items, a->marked, a->head.returned),
+                                     .succeeded = succeeded,
                                      .returned = a->head.returned };
   return rc;
 }
@@ -389,7 +389,7 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
   if (rc == 0 && held->entry.part != 0)
     rc = tm_isolate_done(s, held, &g, &a->no_halves, &err);
   else if (rc == 0 && (rc = commit_good(s, &g, &err)) >= 0)
-    tm_tally_add_done(&s->tally, held->items, a->marked, a->head.returned);
+    tm_tally_add_done(&s->tally, held->items, g.outcome.succeeded, a->head.returned);
   if (rc < 0)
     refuse_good(w, held, &g, a, rc, &err);
   tm_buf_release(&g.lines);

@@ -21,7 +21,7 @@
 /* The reason of items without an element. It has no numbers: equal reasons are counted together. */
 #define TM_SHORT_RETURN                                                                            \
   "run() returned fewer elements than items: an item without an element counts as failed; "        \
-  "context:fail(i, why) says which one and why"
+  "context:fail(i, why) says which one and why, returns = 'any' lets run() return any number"
 
 /* Of which try, and why. */
 struct tm_failed_try {

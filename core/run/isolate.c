@@ -271,7 +271,7 @@ static int commit_all(struct tm_isolate *x, struct tm_err *err)
   } else if (rc == 0) {
     tm_commit_note_failures(s->commit, lines.data, lines.len);
     if ((rc = add_rows(x, &o, ranges, good, err)) == 0)
-      tm_tally_add_done(&s->tally, o.items, o.items - o.succeeded, o.returned);
+      tm_tally_add_done(&s->tally, o.items, o.succeeded, o.returned);
   }
   if (rc == 0)
     say_end(x, &o);

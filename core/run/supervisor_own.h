@@ -84,7 +84,7 @@ struct tm_supervisor {
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
   bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
-  bool has_surplus_warning, has_fault_warning, has_count_warning;
+  bool has_surplus_warning, has_short_warning, has_fault_warning, has_count_warning;
   bool arms_workers; /* their calls can be interrupted from here on */
   int64_t running;   /* mini-batches in hands */
   int lost_nodes;    /* in a row, without a result between */

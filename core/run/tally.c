@@ -50,10 +50,8 @@ int64_t tm_tally_succeeded(int64_t items, int64_t marked, int64_t returned)
   return returned < good ? returned : good;
 }
 
-void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t marked, int64_t returned)
+void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t succeeded, int64_t returned)
 {
-  int64_t succeeded = tm_tally_succeeded(items, marked, returned);
-
   t->counts.succeeded++;
   t->counts.items += items;
   t->counts.items_succeeded += succeeded;

@@ -2,8 +2,8 @@
  *
  * The supervisor tells it of every mini-batch that ends. It reads no clock and no file, and calls nobody.
  *
- *  (1) items_failed = items of mini-batches that used up their tries + items without a returned element + items that the
- *      script marked as failed. An element that is returned for a marked item does not make it succeed. A failed mini-batch
+ *  (1) items_failed = items of mini-batches that used up their tries + items without a returned element, where each item
+ *      must have one (returns.h) + items that the script marked as failed. An element that is returned for a marked item does not make it succeed. A failed mini-batch
  *      whose rows nobody could count is one item.
  *  (2) The verdict leaves TM_RUNNING once, and never returns to it.
  */
@@ -41,8 +41,8 @@ void tm_tally_add_earlier(struct tm_tally *t, int64_t succeeded, int64_t failed,
 void tm_tally_set_created(struct tm_tally *t, int64_t mini_batches, int64_t items, bool all);
 /* How many items of a mini-batch succeeded: as many as there are elements, but those that are marked. */
 int64_t tm_tally_succeeded(int64_t items, int64_t marked, int64_t returned);
-/* A mini-batch has ended well: `returned` elements for `items` items, `marked` of which have failed. Keeps (1). */
-void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t marked, int64_t returned);
+/* A mini-batch has ended well: `returned` elements for `items` items, of which `succeeded` did. Keeps (1). */
+void tm_tally_add_done(struct tm_tally *t, int64_t items, int64_t succeeded, int64_t returned);
 /* A mini-batch has used up its tries. Keeps (1). */
 void tm_tally_add_failed(struct tm_tally *t, int64_t items);
 /* Of the failed mini-batches, so many count as one item because nobody could count their rows. */

@@ -57,6 +57,30 @@ describe("what run() returns", function()
     local _, n = r.err:gsub("4 elements for", "")
     assert.equal(1, n, r.err)
     assert.is_truthy(t:log("sys/master_role.txt"):find "4 elements for")
+    assert.is_truthy(r.err:find('step \'score\': .*; all rows are written, .*returns = "any"'), r.err)
+    t:pipeline "mini_batch_size = 2, returns = 'any'"
+    os.execute(("rm -rf '%s'"):format(t.job_dir))
+    r = t:expect_job(0)
+    assert.is_nil(r.err:find("warning", 1, true), r.err)
+  end)
+
+  it("may be any number with returns = any, and marked items alone have failed", function()
+    local t = job.case()
+    t:inputs(10)
+    t:script [[function run(m, context)
+      if number_of(m[1]) == 5 then context:fail(2, "why") end
+      return number_of(m[1]) == 1 and {} or { name_of(m[1]) }
+    end]]
+    t:pipeline "mini_batch_size = 4, returns = 'any', error_threshold = 1"
+    local r = t:expect_job(0)
+    assert.same({ total = 10, succeeded = 9, failed = 1 }, r.result.steps[1].items)
+    assert.same({ "0005.txt", "0009.txt" }, t:rows())
+    t:expect(t:run { "verify", t.job_dir }, 0)
+    t:pipeline "returns = 'some'"
+    r = t:run { "run", "pipeline.lua" }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("'returns' is \"some\"; accepted: auto, items, any", 1, true)
+      or r.err:find("'returns' is \"some\"", 1, true), r.err)
   end)
 
   it("is written exactly, also when it is larger than 1 MB", function()
