@@ -348,11 +348,12 @@ struct tidemill_event {
   enum tidemill_worker_state worker_state;
   uint32_t try_number; /* from 1 */
   struct tidemill_job *job;
-  int64_t wall_ns;     /* since the epoch */
-  const char *step;    /* its name, or NULL: of the job */
-  const char *worker;  /* "process000", or NULL */
-  int64_t pid;         /* of the worker */
-  const char *text;    /* MINI_BATCH and WORKER_FAILED: the error's words */
+  int64_t wall_ns;    /* since the epoch */
+  const char *step;   /* its name, or NULL: of the job */
+  const char *worker; /* "process000", or NULL */
+  int64_t pid;        /* of the worker */
+  /* MINI_BATCH and WORKER_FAILED: the error's words. Of a MINI_BATCH that is done: why items of it failed all the same, or "". */
+  const char *text;
   const char *stack;   /* of the script, with the error */
   const char *where;   /* "score.lua:12": the innermost line of the script */
   uint64_t mini_batch; /* its number, from 0 */

@@ -6,7 +6,7 @@
  *
  *   Process Start Time   when the worker took the mini-batch up, "2026-01-31T23:59:58.123456Z"; empty when it never said
  *   Error Category       empty, "error", "timeout", "lost" (its worker died) or "canceled"
- *   Error Message        one line; the whole is in logs/user/error/
+ *   Error Message        one line; the whole is in logs/user/error/. Of a RUN_DONE: why items failed all the same
  *   Mini-batch Detail    "dataset=NAME count=N manifest=OFFSET first=PATH": PATH goes to the field's end; " part=5-8" behind
  *                        the count where only these of its items were run, while bad ones are isolated
  */
