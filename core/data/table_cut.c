@@ -139,22 +139,37 @@ static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
   return tm_infer_set(s, t->settings, t->settings_len, err);
 }
 
-/* Fields of another separator than the one that was given are one column, and nothing else would say so. */
-static void warn_of_separator(const struct tm_table_cut *c)
+/* A file that is read as another format than its own gives columns without meaning, and nothing else would say so: `name` is
+ * of the first column. */
+static void add_suspicion(struct tm_buf *out, const struct tm_table_cut *c, const char *name)
+{
+  char separator = c->o.dataset->table->rows.dialect.separator;
+  const char *other = strpbrk(name, separator == ',' ? ";\t|" : ",;\t|");
+  char shown[] = { other ? *other : 0, 0, 0 };
+  if (shown[0] == '\t')
+    memcpy(shown, "\\t", 2);
+  if (name[0] == '{') {
+    tm_buf_printf(out,
+                  "'%s' looks like JSON lines and is read as CSV; from_json_lines_files reads "
+                  "it, or --input-format jsonl of map, try and head",
+                  c->path.data);
+  } else if (c->o.schema->len == 1 && other && *other != separator) {
+    tm_buf_printf(out, "'%s' has a single column, '", c->path.data);
+    tm_text_one_line(out, name, strlen(name), NAME_SHOWN);
+    tm_buf_printf(out, "'; if '%s' separates its fields, set separator = \"%s\"", shown, shown);
+  }
+}
+
+static void warn_of_format(const struct tm_table_cut *c)
 {
   const struct tm_rows_options *rows = &c->o.dataset->table->rows;
-  const char *name = c->o.schema->len == 1 ? c->o.schema->columns[0].name : "";
-  const char *other = strpbrk(name, rows->dialect.separator == ',' ? ";\t|" : ",;\t|");
   struct tm_buf text = TM_BUF_NONE;
-  if (!other || *other == rows->dialect.separator || !c->o.on_warning ||
-      rows->format != TM_ROWS_DELIMITED || !tm_header_is_there(&rows->dialect, true))
+  if (rows->format != TM_ROWS_DELIMITED || c->o.schema->len == 0 || !c->o.on_warning ||
+      !tm_header_is_there(&rows->dialect, true))
     return;
-  const char *separator = *other == '\t' ? "\\t" : (char[]) { *other, 0 };
-  tm_buf_printf(&text, "'%s' has a single column, '", c->path.data);
-  tm_text_one_line(&text, name, strlen(name), NAME_SHOWN);
-  tm_buf_printf(&text, "'; if '%s' separates its fields, set separator = \"%s\"", separator,
-                separator);
-  c->o.on_warning(c->o.data, tm_buf_str(&text));
+  add_suspicion(&text, c, c->o.schema->columns[0].name);
+  if (text.len > 0)
+    c->o.on_warning(c->o.data, text.data);
   tm_buf_release(&text);
 }
 
@@ -204,7 +219,7 @@ int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
 {
   if (c->o.schema->len == 0)
     return 0;
-  warn_of_separator(c);
+  warn_of_format(c);
   int rc = add_of_file(c, err);
   return rc < 0 ? rc : tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
 }
@@ -219,7 +234,7 @@ static int begin_file(struct tm_table_cut *c, struct tm_err *err)
   if (rc == 0 && c->o.schema->len == 0) {
     rc = find_schema(c, c->files == 0, c->o.schema, err);
     if (rc == 0)
-      warn_of_separator(c);
+      warn_of_format(c);
     if (rc == 0 && c->o.schema->len > 0)
       rc = add_of_file(c, err);
     if (rc == 0 && c->o.schema->len > 0)

@@ -218,7 +218,8 @@ TM_API int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const cha
 TM_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path,
                                       struct tm_err *err);
 /* What the input that was added last is besides, as text: an option of its constructor in Lua by its name (`tidemill help
- * parameters`), "separator" ";", "partition_format" "{store}/{date:yyyy/MM/dd}"; or "limit": so many items at most. The value of
+ * parameters`), "separator" ";", "partition_format" "{store}/{date:yyyy/MM/dd}"; or "limit": so many items at most; or, of a table and
+ * before its other options, "format": "csv", "tsv" or "jsonl", where the name of its first file does not say it. The value of
  * "set_column_types" is "id=long,day=datetime", or JSON: {"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}}. */
 TM_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key,
                                        const char *value, struct tm_err *err);

@@ -430,7 +430,23 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
                                    : tm_api_set_input(input, key, value, p->rt->o.is_command, err);
 }
 
-/* An option of the other kind of tables: a command takes both, and the name of the first file says which it is. */
+/* What the name of the first file else says. Options that are set already do not count: it comes first. */
+static int set_format(struct tm_json *input, const char *value, struct tm_err *err)
+{
+  const char *kind = constructor_of(input);
+  bool is_json = strcmp(value, "jsonl") == 0, is_tsv = strcmp(value, "tsv") == 0;
+  if (strcmp(kind, DELIMITED) != 0 && strcmp(kind, JSON_LINES) != 0)
+    return tm_err_set(err, TM_EUSAGE, "'format' goes with tables");
+  if (!is_json && !is_tsv && strcmp(value, "csv") != 0)
+    return tm_err_set(err, TM_EUSAGE, "'format' is \"%s\"; accepted: csv, tsv, jsonl", value);
+  tm_json_set(input, "kind", tm_json_new_string(is_json ? "json_lines" : "delimited"));
+  struct tm_json *options = tm_json_set(input, "options", tm_json_new(TM_JSON_OBJECT));
+  if (is_tsv)
+    tm_json_set(options, "separator", tm_json_new_string("\\t"));
+  return 0;
+}
+
+/* An option of the other kind of tables: a command takes the options of both. */
 static int refuse_other_kind(const struct tm_json *input, const char *kind, const char *key,
                              struct tm_err *err)
 {
@@ -439,7 +455,8 @@ static int refuse_other_kind(const struct tm_json *input, const char *kind, cons
   const char *first = tm_json_items(paths) > 0 ? paths->list.at[0]->string.at : "";
   struct tm_buf option = TM_BUF_NONE;
   add_option(&option, key);
-  tm_err_set(err, TM_EUSAGE, "'%s' goes with %s, and '%s' is read as %s, as its name says",
+  tm_err_set(err, TM_EUSAGE,
+             "'%s' goes with %s, and '%s' is read as %s; --input-format says otherwise",
              option.data, is_json ? "CSV" : "JSON lines", first, is_json ? "JSON lines" : "CSV");
   tm_buf_release(&option);
   return TM_EUSAGE;
@@ -450,6 +467,8 @@ int tm_api_set_input(struct tm_json *input, const char *key, const char *value, 
 {
   const char *kind = constructor_of(input);
   const struct tm_field *f = tm_params_find(kind, key);
+  if (strcmp(key, "format") == 0)
+    return set_format(input, value, err);
   const char *other = strcmp(kind, DELIMITED) == 0    ? JSON_LINES
                       : strcmp(kind, JSON_LINES) == 0 ? DELIMITED
                                                       : NULL;

@@ -3,12 +3,12 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/parameter_options.h"
+#include "cli/one_step.h"
 
 #define TAKES TM_TAKES(TM_PARAMETERS_TABLES)
 
 struct head_options {
-  const char *rows;
+  const char *rows, *format;
   struct tm_parameter_words parameters;
 };
 
@@ -22,6 +22,7 @@ struct head {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "n", TM_OPTION_VALUE, offsetof(struct head_options, rows), "N", NULL, "so many rows; 10 when not given" },
+  { "input-format", TM_OPTION_VALUE, offsetof(struct head_options, format), "csv|tsv|jsonl", tm_input_formats, TM_INPUT_FORMAT_HELP },
 };
 /* clang-format on */
 
@@ -42,7 +43,8 @@ const struct tm_command tm_command_head = {
 static void add_help(struct tm_buf *out)
 {
   struct tm_parameter_options options;
-  tm_buf_add_str(out, "The name of the first file says how all are read: .tsv, .jsonl, .ndjson, "
+  tm_buf_add_str(out, "The name of the first file says how all are read, unless --input-format "
+                      "does: .tsv, .jsonl, .ndjson, "
                       ".json, anything else is CSV.\nThe same options go with map --rows and try "
                       "--rows.\n\n  tidemill head orders.txt --separator ';' --encoding latin1 "
                       "--set-column-types id=string\n\n");
@@ -75,6 +77,8 @@ static int show(struct head *h, int64_t rows, struct tm_err *err)
 {
   struct tidemill_head_options o = TIDEMILL_HEAD_OPTIONS_INIT;
   struct tm_buf out = TM_BUF_NONE;
+  if (h->o.format)
+    add_setting(h, "format", h->o.format, err);
   tm_parameter_words_each(&h->o.parameters, TM_PARAMETERS_TABLES, add_setting, h, err);
   o.paths = (const char *const *)h->files.at;
   o.paths_len = h->files.len;

@@ -45,6 +45,7 @@ struct map {
 /* clang-format off */
 static const struct tm_option own[] = {
   { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows; the name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like behind it)" },
+  { "input-format", TM_OPTION_VALUE, PLACE(step.input_format), "csv|tsv|jsonl", tm_input_formats, "with --rows: " TM_INPUT_FORMAT_HELP },
   { "entries", TM_OPTION_VALUE, PLACE(step.entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
   { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
   { "limit", TM_OPTION_VALUE, PLACE(step.limit), "N", NULL, "only the first N items" },

@@ -14,6 +14,7 @@
 #define NAME_SHORTEST 3
 
 const char *const tm_output_formats[] = { "text", "csv", "tsv", NULL };
+const char *const tm_input_formats[] = { "csv", "tsv", "jsonl", NULL };
 
 char *tm_one_step_name(const char *script)
 {
@@ -94,6 +95,10 @@ static int check_options(const struct tm_one_step *s, const struct tm_one_step_o
   if (given->is_null_separated && !s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'-0' goes with '-': NUL between the paths of standard input");
+  if (given->input_format && !given->has_rows)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--input-format' goes with --rows: it says how tables are "
+                      "read");
   if (check_group(given, TM_PARAMETERS_TABLES, given->has_rows,
                   "--rows: it says how tables are read", err) < 0 ||
       check_group(given, TM_PARAMETERS_ARCHIVES, given->entries,
@@ -171,6 +176,7 @@ static int set_input_options(struct tidemill_pipeline *p, const struct tm_one_st
                              struct tm_err *err)
 {
   const char *const own[][2] = {
+    { "format", given->input_format }, /* first: the others depend on it */
     { "entries", given->entries },
     { "null_separated", given->is_null_separated ? "true" : NULL },
     { "limit", given->limit },

@@ -17,11 +17,15 @@ struct tm_one_step_options {
   const char *entries; /* --entries: the inputs are archives; a pattern of their entries, or NULL */
   const char *output;  /* --output FILE: its ending says how data frames are written; or NULL */
   const char *format;  /* --output-format; or NULL */
-  bool is_null_separated; /* -0 */
+  const char *input_format; /* --input-format; or NULL */
+  bool is_null_separated;   /* -0 */
 };
 
-/* What --output-format accepts, NULL-ended. */
+/* What --output-format and --input-format accept, NULL-ended. The second is an option of `head`, too. */
 extern const char *const tm_output_formats[];
+extern const char *const tm_input_formats[];
+#define TM_INPUT_FORMAT_HELP                                                                       \
+  "how tables are read; when not given, the name of the first file decides"
 
 struct tm_one_step {
   struct tm_words words; /* ENTRY.lua INPUT... */

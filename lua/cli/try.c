@@ -31,6 +31,7 @@ try {
 static const struct tm_option own[] = {
   { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
   { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows; the name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like behind it)" },
+  { "input-format", TM_OPTION_VALUE, PLACE(input_format), "csv|tsv|jsonl", tm_input_formats, "with --rows: " TM_INPUT_FORMAT_HELP },
   { "entries", TM_OPTION_VALUE, PLACE(entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
   { "limit", TM_OPTION_VALUE, PLACE(limit), "N", NULL, "only the first N items" },
   { "output-format", TM_OPTION_VALUE, PLACE(format), "text|csv|tsv", tm_output_formats, "how data frames are written: csv and tsv with a header line, text without one and separated by blanks; --append-row-separator and --append-row-header change either; when not given, the name of --append-row-file-name decides" },

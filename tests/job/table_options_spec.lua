@@ -188,7 +188,37 @@ describe("a file whose name says that it is compressed, and which is not,", func
   end)
 end)
 
-describe("a table of one column whose name holds a separator", function()
+describe("the format of a table", function()
+  after_each(job.check_end)
+
+  it("is what its name says, or --input-format", function()
+    local t = job.case()
+    t:script(ECHO)
+    t:write("events.log", '{"a": 1}\n')
+    t:write("list.tsv", "a,b\n1,x\n")
+    t:write("list", "a\tb\n1\tx\n")
+    for _, case in ipairs {
+      { "events.log", "jsonl", [[a="1"]], "--invalid-lines", "drop" },
+      { "list.tsv", "csv", [[a="1" b="x"]], "--header", "true" },
+      { "list", "tsv", [[a="1" b="x"]], "--on-ragged", "error" },
+    } do
+      for _, command in ipairs { { "map", "--rows", "score.lua" }, { "try", "--rows", "score.lua" }, { "head" } } do
+        local r = t:run(with(command, { case[1], case[4], case[5], "--input-format", case[2] }))
+        t:expect(r, 0)
+        assert.truthy(command[1] == "head" or lines(r.out)[1] == case[3], r.out)
+        assert.is_nil(r.err:find("warning", 1, true), r.err)
+      end
+    end
+    local r = t:run { "head", "list.tsv", "--input-format", "jsonl", "--separator", ";" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("'--separator' goes with CSV, and 'list.tsv' is read as JSON lines", 1, true), r.err)
+    r = t:run { "map", "score.lua", "list", "--input-format", "csv" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("'--input-format' goes with --rows", 1, true), r.err)
+  end)
+end)
+
+describe("a table that seems to have another format", function()
   after_each(job.check_end)
 
   it("is said, with the option that reads it", function()
@@ -215,7 +245,10 @@ describe("a table of one column whose name holds a separator", function()
         assert.is_nil(r.err:find("single column", 1, true), r.err)
       end
     end
-    local r = t:run { "head", "semicolons.csv", "--header", "all_files_different" }
+    t:write("events.log", '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n')
+    local r = t:run { "head", "events.log" }
+    assert.truthy(r.err:find("events.log' looks like JSON lines and is read as CSV; ", 1, true), r.err)
+    r = t:run { "head", "semicolons.csv", "--header", "all_files_different" }
     assert.truthy(r.err:find("' has a single column, 'a;b'", 1, true), r.err)
     r = t:run { "head", "semicolons.csv", "--header", "none" }
     assert.is_nil(r.err:find("single column", 1, true), r.err)

@@ -175,7 +175,7 @@ static void options_of_tables_are_options(void **state)
                          "NAME=TYPE,... with the types bool"));
   assert_non_null(strstr(READ("--set-column-types", "a=lng"), "is \"a=lng\"; accepted: NAME=TYPE"));
   assert_string_equal(READ("--columns", "a"), "'--columns' goes with JSON lines, and 'x.CSV' is "
-                                              "read as CSV, as its name says");
+                                              "read as CSV; --input-format says otherwise");
   end(p, rt);
 }
 
