@@ -110,7 +110,7 @@ static int check(const struct tm_fs *fs, const char *path, const struct tm_item 
   if (st.size == item->size && st.mtime_ns == item->mtime_ns)
     return 0;
   return tm_err_set(err, TM_ECHANGED,
-                    "the archive '%s' is not what it was when it was listed: it has another size "
+                    "'%s' is not what it was when it was listed: it has another size "
                     "or time",
                     path);
 }
