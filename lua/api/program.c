@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,13 +32,17 @@ static char *absolute(const char *path)
   return out;
 }
 
-/* The file that this code is in: a library in LIBDIR, a module of a Lua, or the program itself. To free(), or NULL. */
+/* The file that this code is in: a library in LIBDIR, a module of a Lua, or the program itself. The linker knows the program by
+ * argv[0], which need not name a file: a shell that found it in PATH passes the bare name. To free(), or NULL. */
 static char *own_file(void)
 {
   Dl_info info;
-  if (!dladdr((const void *)(uintptr_t)tm_version, &info) || !info.dli_fname)
+  struct link_map *object = NULL;
+  if (!dladdr1((const void *)(uintptr_t)tm_version, &info, (void **)&object, RTLD_DL_LINKMAP) ||
+      !info.dli_fname)
     return NULL;
-  return realpath(info.dli_fname, NULL);
+  bool is_program = object && (!object->l_name || !*object->l_name);
+  return is_program ? tm_process_program() : realpath(info.dli_fname, NULL);
 }
 
 static bool is_self(const char *file)

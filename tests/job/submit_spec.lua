@@ -50,6 +50,18 @@ describe("a script that submits", function()
     t:expect(t:run { "resume", "job", "--progress", "none" }, 0) -- its record has the pipeline
   end)
 
+  it("finds the program that it runs in, wherever a shell has found that", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline "mini_batch_size = 1"
+    t:write("s.lua", 'require "tidemill".load "pipeline.lua":submit { job_dir = "job" }:wait()')
+    local r = t:run({}, { before = { "bash", "-c", [[
+      mkdir bin; ln -s "$0" bin/tidemill; unset TIDEMILL_PROGRAM; PATH=$PWD/bin:$PATH; tidemill s.lua]] } })
+    t:expect(r, 0)
+    assert.equal("Completed", t:result().status)
+  end)
+
   it("is told what is wrong, with its line", function()
     local r, t = run "p:submit { job_dirs = 'job' }"
     t:expect(r, 1)
