@@ -68,10 +68,7 @@ static int check_state(const struct tm_job *job, enum tm_job_dir_state state, st
     return tm_err_set(err, TM_EUSAGE,
                       "'%s' is not empty and holds no job; name an empty or a new directory", dir);
   if (state == TM_JOB_DIR_JOB && !job->o.resume)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'%s' holds a job already; go on with it: --resume; or start anew in another "
-                      "directory: --job-dir DIR",
-                      dir);
+    return tm_job_dir_refuse_job(dir, err);
   return 0;
 }
 

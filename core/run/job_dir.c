@@ -18,10 +18,12 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "run/survey.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 
-#define WAIT_NS   (5 * TM_S)
+#define WAIT_NS   (5 * TM_S) /* for a keeper that ends what its supervisor has left */
+#define OWNER_NS  TM_S       /* for a supervisor that is ending; one that runs is not waited for */
 #define AGAIN_NS  (5 * TM_MS)
 #define OWNER_MAX (64u << 10) /* bytes */
 
@@ -85,6 +87,21 @@ enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err)
   return l.has_ours ? TM_JOB_DIR_INCOMPLETE : TM_JOB_DIR_NEW;
 }
 
+int tm_job_dir_refuse_job(const char *path, struct tm_err *err)
+{
+  int64_t pid = 0;
+
+  if (tm_survey_is_running(path, &pid, NULL))
+    return tm_err_set(err, TM_EINUSE,
+                      "'%s' holds a job that pid %" PRId64
+                      " is running; name another directory: --job-dir DIR",
+                      path, pid);
+  return tm_err_set(err, TM_EUSAGE,
+                    "'%s' holds a job already; go on with it: --resume; or start anew in another "
+                    "directory: --job-dir DIR",
+                    path);
+}
+
 static int say_in_use(const struct tm_job_dir *d, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -128,12 +145,12 @@ struct hold {
 
 static int take_locks(struct tm_job_dir *d, struct hold how, struct tm_err *err)
 {
-  int64_t until = tm_clock_mono_ns() + WAIT_NS;
+  int64_t now = tm_clock_mono_ns(), until = now + WAIT_NS;
   int node, rc;
 
   if ((d->lock = open_lock(d, "lock", how.lock_flags, err)) < 0)
     return d->lock;
-  if ((rc = lock_until(d->lock, how.is_shared, until)) == 0) {
+  if ((rc = lock_until(d->lock, how.is_shared, now + OWNER_NS)) == 0) {
     if ((node = open_lock(d, "node.lock", how.node_flags, err)) < 0)
       return node;
     rc = lock_until(node, false, until);

@@ -34,11 +34,14 @@ struct tm_job_dir {
 /* Looks, changes nothing. Words for TM_JOB_DIR_UNKNOWN. */
 enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err);
 
+/* For a new job where another one is: TM_EUSAGE, or TM_EINUSE where that runs. */
+int tm_job_dir_refuse_job(const char *path, struct tm_err *err);
+
 /* Whether a job makes a file or folder of this name at the top of its directory; its steps' folders aside. */
 bool tm_job_dir_is_own_name(const char *name);
 
-/* Makes the directory (mode 0700) where it is missing, takes the lock, and writes `owner`. Waits up to 5 s for an earlier
- * supervisor and its keeper to end; then TM_EINUSE says who has it. */
+/* Makes the directory (mode 0700) where it is missing, takes the lock, and writes `owner`. Waits up to 1 s for an earlier
+ * supervisor to end, and up to 5 s for its keeper; then TM_EINUSE says who has it. */
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
 /* The locks of a directory that is read and stays as it is: nobody else runs the job meanwhile. Waits as open does. */
