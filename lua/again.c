@@ -315,7 +315,7 @@ static void load_pipeline(struct tm_again *a, const char *file)
   struct tm_lua_piece piece = { .name = file, .prepare = a->prepare, .data = a->host };
   struct tm_json *tree = tm_lua_load_piece(&piece, NULL);
   if (tree)
-    a->pipeline = tm_pipeline_from_json(tree, file, given.at, given.len, NULL);
+    a->pipeline = tm_pipeline_from_json(tree, file, given.at, given.len, false, NULL);
   tm_json_free(tree);
   TM_ARRAY_RELEASE(&given);
 }

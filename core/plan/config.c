@@ -163,9 +163,9 @@ static bool is_within(const char *dir, const char *path)
   return strcmp(dir, "/") == 0 || (strncmp(dir, path, n) == 0 && path[n] == '/');
 }
 
-/* The script and its folder, absolute, and there. */
+/* The script and its folder, absolute; and there, unless the job keeps its copy. */
 static int fill_paths(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
-                      struct tm_err *err)
+                      bool keeps_script, struct tm_err *err)
 {
   const char *source = text_setting(settings, "source_directory"),
              *entry = text_setting(settings, "entry_script"), *foreign = tm_names_of_file(entry);
@@ -174,7 +174,7 @@ static int fill_paths(struct tm_config *c, const struct tm_json *settings, const
   c->entry_script = tm_path_absolute(dir, entry);
   if (foreign)
     return tm_err_set(err, TM_EUSAGE, "'entry_script' is \"%s\"; %s", entry, foreign);
-  if (source && !has_kind(c->source_directory, S_IFDIR))
+  if (source && !keeps_script && !has_kind(c->source_directory, S_IFDIR))
     return tm_err_set(err, TM_EUSAGE, "'source_directory' is \"%s\"; there is no folder '%s'",
                       source, c->source_directory);
   if (source && !is_within(c->source_directory, c->entry_script))
@@ -183,7 +183,7 @@ static int fill_paths(struct tm_config *c, const struct tm_json *settings, const
         "'entry_script' is \"%s\", which is outside of source_directory '%s'; accepted: a "
         "file within it",
         entry, c->source_directory);
-  if (!has_kind(c->entry_script, S_IFREG))
+  if (!keeps_script && !has_kind(c->entry_script, S_IFREG))
     return tm_err_set(err, TM_EUSAGE, "'entry_script' is \"%s\"; there is no file '%s'", entry,
                       c->entry_script);
   return 0;
@@ -271,7 +271,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
   int rc = tm_cutting_fill(c, settings, step, err);
   if (rc == 0)
     rc = fill_environment(c, settings, base_dir, err);
-  return rc < 0 ? rc : fill_paths(c, settings, base_dir, err);
+  return rc < 0 ? rc : fill_paths(c, settings, base_dir, step->keeps_script, err);
 }
 
 /* Names in their order, and one hash over names and values. */

@@ -229,6 +229,7 @@ static struct tm_step *read_step(const struct tm_json *v, const struct tm_plan_r
   struct tm_step *s = TM_NEW(struct tm_step);
   s->name = tm_xstrdup(tm_json_str(v, "name", ""));
   s->where = tm_xstrdup(v->where ? v->where : "");
+  s->keeps_script = r->keeps_scripts;
   read_reuse(s, tm_json_get(v, "allow_reuse"));
   s->effective = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(s->effective, "name", tm_json_new_string(s->name));
@@ -354,11 +355,11 @@ static bool read_pipeline(struct tm_pipeline *p, const struct tm_json *v, struct
 
 struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *file,
                                           const struct tm_param *params, size_t params_len,
-                                          struct tm_err *err)
+                                          bool keeps_scripts, struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
   struct tm_values values = { .processes_default = tm_settings_processes_default() };
-  struct tm_plan_reader r = { .values = &values, .origin = "file" };
+  struct tm_plan_reader r = { .values = &values, .origin = "file", .keeps_scripts = keeps_scripts };
   bool is_read = false;
   if (check_tag(v, err) == 0 && tm_params_check("Pipeline", v, err) == 0) {
     p->file = absolute_file(file, err);
@@ -380,13 +381,16 @@ struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *f
 
 struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *dir,
                                            const char *working_dir, const struct tm_param *params,
-                                           size_t params_len, struct tm_err *err)
+                                           size_t params_len, bool keeps_scripts,
+                                           struct tm_err *err)
 {
   struct tm_pipeline *p = TM_NEW(struct tm_pipeline);
   struct tm_values values = { .processes_default = tm_settings_processes_default() };
-  struct tm_plan_reader r = {
-    .values = &values, .base_dir = tm_xstrdup(dir), .working_dir = working_dir, .origin = "option"
-  };
+  struct tm_plan_reader r = { .values = &values,
+                              .base_dir = tm_xstrdup(dir),
+                              .working_dir = working_dir,
+                              .origin = "option",
+                              .keeps_scripts = keeps_scripts };
   if (check_tag(v, err) < 0 || tm_params_check("Pipeline", v, err) < 0 ||
       tm_values_init(&values, v, params, params_len, dir, err) < 0 ||
       !read_pipeline(p, v, &r, err)) {

@@ -68,6 +68,7 @@ struct tm_step {
   char **read_paths; /* of datasets among the arguments, absolute: the script may read them */
   size_t read_paths_len, read_paths_cap;
   bool allow_reuse, reuses_by_content;
+  bool keeps_script; /* the job goes on with its own copy, and the script need not be there */
   struct tm_json *
       effective; /* definition and effective settings, with the origin of each: what job.json says */
 };
@@ -96,15 +97,17 @@ struct tm_param {
   bool is_optional;           /* a pipeline without such a parameter is well */
 };
 
-/* `v`: tag "Pipeline". NULL with words: file:line, key, what was given, what is accepted, the nearest known name. */
+/* `v`: tag "Pipeline". NULL with words: file:line, key, what was given, what is accepted, the nearest known name. `keeps_scripts`:
+ * the job has copies of its scripts, and those that the definition names need not be there. */
 struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *file,
                                           const struct tm_param *params, size_t params_len,
-                                          struct tm_err *err);
+                                          bool keeps_scripts, struct tm_err *err);
 /* The same of what a host has built, without a file: `dir` (absolute) is what relative paths are against, `working_dir` (or NULL) where
  * workers are; settings have the origin "option". */
 struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *dir,
                                            const char *working_dir, const struct tm_param *params,
-                                           size_t params_len, struct tm_err *err);
+                                           size_t params_len, bool keeps_scripts,
+                                           struct tm_err *err);
 void tm_pipeline_free(struct tm_pipeline *p);
 /* The names of outputs[], "" for one without; the array alone is to be freed. */
 char **tm_step_output_names(const struct tm_step *s);

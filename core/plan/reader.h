@@ -10,6 +10,7 @@ struct tm_plan_reader {
   char *base_dir;          /* the pipeline file's folder, absolute */
   const char *working_dir; /* of workers, or NULL */
   const char *origin;      /* of what the definition says: "file" or "option" */
+  bool keeps_scripts;      /* they need not be there */
   struct tm_outputs outputs;
 };
 

@@ -376,9 +376,9 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
   if (tm_need(err, "tidemill_job_submit()", "out", out, "p", p, NULL) < 0 ||
       read_options(&o, options, false, err) < 0)
     return TM_EUSAGE;
-  settled = tm_draft_settle(p, !o.keep_script, err);
+  settled = tm_draft_settle(p, o.keep_script ? TM_SCRIPTS_KEPT : TM_SCRIPTS_COMPILED, err);
   if (!settled && p->job)
-    tm_err_wrap(err, "cannot go on with job '%s'", p->job);
+    tm_err_wrap(err, "cannot resume job '%s'", p->job);
   int rc = settled ? submit(out, p, settled, &o, err) : err->code;
   return rc < 0 ? tm_words_for_host(p->rt, err) : rc;
 }

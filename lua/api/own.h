@@ -128,8 +128,10 @@ int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, st
                  const char *name, bool has_file, struct tm_err *err);
 /* The definition, checked; the caller's. NULL with words. */
 struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm_err *err);
-/* The same as a job has it: with the items of earlier jobs, its scripts compiled where that is wanted. */
-struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
+/* What must be true of the scripts: nothing, as the job has its copies; they are there; they compile. */
+enum tm_scripts { TM_SCRIPTS_KEPT, TM_SCRIPTS_THERE, TM_SCRIPTS_COMPILED };
+/* The same as a job has it: with the items of earlier jobs. */
+struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, enum tm_scripts scripts,
                                     struct tm_err *err);
 /* Whoever changes the tree or the parameters says so. */
 void tm_draft_changed(struct tidemill_pipeline *p);

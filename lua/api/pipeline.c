@@ -153,21 +153,23 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-static struct tm_pipeline *define_built(const struct tidemill_pipeline *p, struct tm_err *err)
+static struct tm_pipeline *define_built(const struct tidemill_pipeline *p, bool keeps_scripts,
+                                        struct tm_err *err)
 {
   char *dir = tm_path_dir(p->file);
-  struct tm_pipeline *defined =
-      tm_pipeline_from_calls(p->tree, dir, p->working_dir, p->params.at, p->params.len, err);
+  struct tm_pipeline *defined = tm_pipeline_from_calls(p->tree, dir, p->working_dir, p->params.at,
+                                                       p->params.len, keeps_scripts, err);
   free(dir);
   return defined;
 }
 
-struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm_err *err)
+static struct tm_pipeline *define(const struct tidemill_pipeline *p, bool keeps_scripts,
+                                  struct tm_err *err)
 {
   if (p->is_built)
-    return define_built(p, err);
+    return define_built(p, keeps_scripts, err);
   struct tm_pipeline *defined =
-      tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, err);
+      tm_pipeline_from_json(p->tree, p->file, p->params.at, p->params.len, keeps_scripts, err);
   if (defined && !p->has_file) {
     free(defined->file);
     defined->file = NULL;
@@ -175,13 +177,18 @@ struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm
   return defined;
 }
 
-struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, bool with_scripts,
+struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm_err *err)
+{
+  return define(p, false, err);
+}
+
+struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, enum tm_scripts scripts,
                                     struct tm_err *err)
 {
-  struct tm_pipeline *settled = tm_draft_define(p, err);
+  struct tm_pipeline *settled = define(p, scripts == TM_SCRIPTS_KEPT, err);
   if (settled)
     settled->source = tm_draft_source(p);
-  if (settled && ((with_scripts && tm_draft_check_scripts(settled, err) < 0) ||
+  if (settled && ((scripts == TM_SCRIPTS_COMPILED && tm_draft_check_scripts(settled, err) < 0) ||
                   tm_draft_take_earlier(p, settled, err) < 0)) {
     tm_pipeline_free(settled);
     return NULL;
@@ -196,7 +203,7 @@ int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
   if (tm_need(err, "tidemill_pipeline_check()", "p", p, NULL) < 0)
     return TM_EUSAGE;
   tm_draft_changed(p);
-  p->checked = tm_draft_settle(p, true, err);
+  p->checked = tm_draft_settle(p, TM_SCRIPTS_COMPILED, err);
   return p->checked ? 0 : tm_words_for_host(p->rt, err);
 }
 
@@ -217,7 +224,7 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
     return TM_EUSAGE;
   if ((unsigned)format >= TM_COUNT_OF(formats))
     return tm_err_set(err, TM_EUSAGE, "%s: %d is no format", call, (int)format);
-  if (!p->checked && !(settled = tm_draft_settle(p, false, err)))
+  if (!p->checked && !(settled = tm_draft_settle(p, TM_SCRIPTS_THERE, err)))
     return tm_words_for_host(p->rt, err);
   tm_graph_add(&text, settled ? settled : p->checked, formats[format]);
   tm_pipeline_free(settled);
@@ -283,7 +290,7 @@ int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
   if (tm_need(err, "tidemill_pipeline_plan()", "out", out, "p", p, NULL) < 0 ||
       read_plan_options(&o, options, err) < 0)
     return TM_EUSAGE;
-  if (!(settled = tm_draft_settle(p, true, err)))
+  if (!(settled = tm_draft_settle(p, TM_SCRIPTS_COMPILED, err)))
     return tm_words_for_host(p->rt, err);
   rc = add_plan(&text, p, settled, &o, err);
   tm_pipeline_free(settled);

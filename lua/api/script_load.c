@@ -237,7 +237,7 @@ int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline 
     *out = NULL;
   if (tm_need(err, call, "out", out, "p", p, NULL) < 0 || read_options(&o, call, options, err) < 0)
     return TM_EUSAGE;
-  struct tm_pipeline *settled = tm_draft_settle(p, true, err);
+  struct tm_pipeline *settled = tm_draft_settle(p, TM_SCRIPTS_COMPILED, err);
   return settled ? tm_script_load_step(out, p->rt, settled, &o, err)
                  : tm_words_for_host(p->rt, err);
 }

@@ -206,7 +206,7 @@ static inline void job_plan(struct job *j)
   for (size_t i = 0; i < j->steps; i++)
     tm_json_add(steps, job_step(j, i));
   tm_json_set(v, "steps", steps);
-  j->pipeline = tm_pipeline_from_json(v, file, NULL, 0, &err);
+  j->pipeline = tm_pipeline_from_json(v, file, NULL, 0, false, &err);
   if (!j->pipeline)
     fail_msg("%s", err.text);
   tm_json_free(v);

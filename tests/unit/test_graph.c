@@ -66,7 +66,7 @@ static struct tm_json *list_of(struct tm_json *a, struct tm_json *b)
 static struct tm_pipeline *read_pipeline(struct world *w, struct tm_err *err)
 {
   char *file = tm_path_join(w->dir, "p.lua");
-  struct tm_pipeline *p = tm_pipeline_from_json(w->pipeline, file, NULL, 0, err);
+  struct tm_pipeline *p = tm_pipeline_from_json(w->pipeline, file, NULL, 0, false, err);
   free(file);
   return p;
 }

@@ -66,7 +66,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
   tm_buf_printf(&where, "%s:12", w->file); /* of a call that took its caller's place on the stack */
   assert_string_equal(v->where, where.data);
   tm_buf_release(&where);
-  struct tm_pipeline *p = tm_pipeline_from_json(v, w->file, &workers, 1, &err);
+  struct tm_pipeline *p = tm_pipeline_from_json(v, w->file, &workers, 1, false, &err);
   if (!p)
     fail_msg("%s", err.text);
   const struct tm_step *s = p->steps[0];

@@ -42,7 +42,8 @@ static struct tm_pipeline *read_with(struct world *w, const char *name, const ch
 {
   char *file = tm_path_join(w->dir, "p.lua");
   struct tm_param param = { .name = name, .value = value, .origin = "--param" };
-  struct tm_pipeline *p = tm_pipeline_from_json(w->pipeline, file, &param, name ? 1 : 0, err);
+  struct tm_pipeline *p =
+      tm_pipeline_from_json(w->pipeline, file, &param, name ? 1 : 0, false, err);
   free(file);
   return p;
 }
@@ -273,7 +274,7 @@ static void something_else_is_no_pipeline(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_json *v = tree("ParallelRunStep", NULL, "{}");
-  assert_null(tm_pipeline_from_json(v, "p.lua", NULL, 0, &err));
+  assert_null(tm_pipeline_from_json(v, "p.lua", NULL, 0, false, &err));
   assert_string_equal(err.text,
                       "the definition is a ParallelRunStep; accepted: Pipeline { name, steps }");
   tm_json_free(v);
@@ -285,7 +286,7 @@ static void options_are_against_the_current_folder(void **state)
   struct tm_err err = TM_ERR_NONE;
   setup(&w);
   tm_json_set(w.config, "run_max_try", tm_json_new_int(2));
-  struct tm_pipeline *p = tm_pipeline_from_calls(w.pipeline, w.dir, w.dir, NULL, 0, &err);
+  struct tm_pipeline *p = tm_pipeline_from_calls(w.pipeline, w.dir, w.dir, NULL, 0, false, &err);
   assert_non_null(p);
   assert_null(p->file);
   const struct tm_step *s = p->steps[0];
