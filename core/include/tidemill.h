@@ -651,6 +651,9 @@ TM_API const struct tidemill_script_error *tidemill_script_error(const struct ti
 /* From any thread, also from a signal handler: init() or run(), where one goes on, fails as soon as can be, and says where it was; compiled
  * loops too. Within a C function it takes hold when that returns. May come again; not beside a tidemill_script_close(). */
 TM_API void tidemill_script_interrupt(struct tidemill_script *s);
+/* The process is about to end within a call, by os.exit() for instance: removes the folders as closing does, and touches no Lua.
+ * The script can only be closed afterwards. */
+TM_API void tidemill_script_leave(struct tidemill_script *s);
 /* Without a shutdown(). Its temp_dir is removed, and its other folders when nothing is in them; else on_log is told where. */
 TM_API void tidemill_script_close(struct tidemill_script *s);
 

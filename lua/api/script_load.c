@@ -374,6 +374,17 @@ static void leave_folders(struct tidemill_script *s)
   tm_script_folders_release(&s->folders);
 }
 
+void tidemill_script_leave(struct tidemill_script *s)
+{
+  if (!s)
+    return;
+  if (s->again)
+    tm_again_release(s->again);
+  free(s->again);
+  s->again = NULL;
+  leave_folders(s);
+}
+
 void tidemill_script_close(struct tidemill_script *s)
 {
   if (!s)

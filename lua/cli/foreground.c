@@ -20,8 +20,30 @@ static void on_log(void *data, enum tidemill_level level, const char *text)
   tm_cli_say("%s", text);
 }
 
+struct tm_foreground_exit {
+  struct tm_foreground *f; /* NULL: it is closed */
+};
+
+/* os.exit() in a call comes here. A worker would have died by it. */
+static void on_exit_within(int status, void *data)
+{
+  struct tm_foreground_exit *e = data;
+  if (!e->f || !e->f->call)
+    return;
+  fflush(stdout);
+  tm_cli_say(
+      "%s ended the program: os.exit(%d); a worker would have died, and its mini-batch failed. "
+      "Return from run(), or raise an error",
+      e->f->call, status);
+  tidemill_script_leave(e->f->script);
+  _exit(1);
+}
+
 void tm_foreground_open(struct tm_foreground *f)
 {
+  f->exit = TM_NEW(struct tm_foreground_exit);
+  f->exit->f = f;
+  on_exit(on_exit_within, f->exit);
   fflush(stdout);
   f->out_fd = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -90,6 +112,7 @@ static void on_late(void *data)
 static void begin_call(struct tm_foreground *f, const char *what, const char *name,
                        int64_t limit_ns)
 {
+  f->call = what;
   if (limit_ns <= 0 || !tidemill_script_info(f->script)->interruptible)
     return;
   snprintf(f->words, sizeof(f->words),
@@ -105,6 +128,7 @@ static void begin_call(struct tm_foreground *f, const char *what, const char *na
 
 static void end_call(struct tm_foreground *f)
 {
+  f->call = NULL;
   f->limit_ns = 0;
   tm_signals_alarm(0, 0);
 }
@@ -169,8 +193,10 @@ int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *
   int rc = init(f, err);
   if (rc == 0)
     rc = run(f, what);
+  f->call = "shutdown()";
   if (rc == 0 && tidemill_script_shutdown(f->script, &words) < 0)
     say_failure(f, &words); /* fails nothing */
+  f->call = NULL;
   tm_signals_release();
   fflush(stdout);
   if (rc < 0)
@@ -180,6 +206,7 @@ int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *
 
 void tm_foreground_close(struct tm_foreground *f)
 {
+  f->exit->f = NULL;
   tidemill_script_close(f->script);
   fflush(stdout);
   dup2(f->out_fd, STDOUT_FILENO);

@@ -3,7 +3,8 @@
  * There is one try. Where the script has timeouts, init() and run() that pass theirs are interrupted, and the error says where. What
  * is in a C function then, or waits for a program, is not killed as a worker would be: that is said, with our pid, and who
  * looks at it can look. Rows go to standard output, what the script prints goes to standard error, and so does an error with
- * its stack. Ctrl-C interrupts the script and shows where it was, unless its step forbids that; a second one ends the program.
+ * its stack. A script that ends the program, by os.exit(), has failed whatever the status: that is said, and the exit status is
+ * 1. Ctrl-C interrupts the script and shows where it was, unless its step forbids that; a second one ends the program.
  *
  * Caller: tm_foreground_open(); load the script with the options of tm_foreground_options(), and give it to `script`;
  * tm_foreground_place(), its mini-batch, tm_foreground_run(); tm_foreground_close() in every case.
@@ -15,6 +16,9 @@
 
 #include <tidemill.h>
 
+/* What is left when the script ends the program. It lives as long as the program does. */
+struct tm_foreground_exit;
+
 struct tm_foreground {
   struct tidemill_script *script; /* closed by tm_foreground_close(); NULL: none was loaded */
   int out_fd;                     /* standard output, as it was */
@@ -23,7 +27,9 @@ struct tm_foreground {
   int64_t begun_ns; /* monotonic; of the call that has a timeout */
   int64_t limit_ns; /* of it; 0: none */
   bool has_said_so; /* that it cannot be interrupted */
-  char words[300];  /* of that: nothing is put together in a signal handler */
+  const char *call; /* "run()" while it goes on; else NULL */
+  struct tm_foreground_exit *exit;
+  char words[300]; /* of that: nothing is put together in a signal handler */
 };
 
 /* From here on what is printed goes to standard error. */

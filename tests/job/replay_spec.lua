@@ -352,3 +352,31 @@ describe("replay refuses", function()
     replay(t, 1, 1, { "input '" .. t.dir .. "/in/none.txt' is not there", "No such file or directory" })
   end)
 end)
+
+describe("a script that ends the program", function()
+  after_each(job.check_end)
+
+  local function expect_said(t, words, call)
+    local r = t:run(words, { env = { "TMPDIR=" .. t:path "tmp" } })
+    t:expect(r, 1)
+    assert.is_truthy(r.err:find(call .. " ended the program", 1, true), r.err)
+    for name in lfs.dir(t:path "tmp") do
+      assert.is_nil(name:match "^tidemill%-try", name)
+    end
+  end
+
+  it("has failed, with try and with replay", function()
+    local t = job.case()
+    t:inputs(2)
+    lfs.mkdir(t:path "tmp")
+    for call, code in pairs { ["run()"] = "function run() os.exit(0) end",
+      ["init()"] = "function init() os.exit(0, true) end function run() end" } do
+      t:script(code)
+      expect_said(t, { "try", "score.lua", "in" }, call)
+    end
+    t:script "function run() os.exit(0) end"
+    t:pipeline "mini_batch_size = 2, run_max_try = 1, process_count_per_node = 1"
+    t:expect_job(1)
+    expect_said(t, { "replay", t.job_dir, "--mini-batch", "0" }, "run()")
+  end)
+end)
