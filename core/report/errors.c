@@ -84,6 +84,15 @@ static char *keep_item(const char *item, size_t len)
   return text.len > 0 ? tm_buf_take(&text) : (tm_buf_release(&text), tm_xstrdup(""));
 }
 
+/* The message names the first item: it is the one that failed. Else nobody knows which one it was. */
+static bool names_first(const struct tm_attempt *a)
+{
+  char *item = tm_xstrndup(a->first_item, a->first_item_len);
+  bool yes = *item && !a->are_rows && a->message && strstr(a->message, item);
+  free(item);
+  return yes;
+}
+
 static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
                                 const char *where)
 {
@@ -101,7 +110,8 @@ static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, c
     n->again = tm_xprintf("%s --mini-batch %" PRIu64, s->replay, n->index);
   n->item =
       n->is_init ? tm_xstrdup("") : keep_item(e->attempt->first_item, e->attempt->first_item_len);
-  n->items = n->is_init || e->attempt->is_uncounted ? 1 : e->attempt->items;
+  n->items =
+      n->is_init || e->attempt->is_uncounted || names_first(e->attempt) ? 1 : e->attempt->items;
   n->are_rows = !n->is_init && e->attempt->are_rows;
   return n;
 }
@@ -113,6 +123,24 @@ static size_t distinct_len(const char *message, const char *where)
   const char *after = *where ? NULL : strstr(message, " after ");
   bool is_time = after && after[7] >= '0' && after[7] <= '9';
   return is_time ? (size_t)(after - message) : strlen(message);
+}
+
+/* A path in a worker's own folder holds the worker's name, and then a number that it counts up. The same error at another worker,
+ * or a try later, is no other error. */
+static void add_without_worker(struct tm_buf *key, const char *message, size_t len,
+                               const char *worker)
+{
+  size_t n = worker ? strlen(worker) : 0;
+  const char *at = message, *end = message + len, *found;
+  while (n > 0 && (found = strstr(at, worker)) != NULL && found + n <= end) {
+    tm_buf_add(key, at, (size_t)(found - at));
+    at = found + n;
+    size_t digits = *at == '/' ? strspn(at + 1, "0123456789") : 0;
+    if (digits > 0 && at[1 + digits] == '/')
+      at += 1 + digits;
+  }
+  if (at < end)
+    tm_buf_add(key, at, (size_t)(end - at));
 }
 
 /* The error that has this key, or a new one; NULL: too many are kept apart already. */
@@ -137,7 +165,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   tm_buf_add_char(&s->key, '|');
   tm_buf_add_str(&s->key, where);
   tm_buf_add_char(&s->key, '|');
-  tm_buf_add(&s->key, message, distinct_len(message, where));
+  add_without_worker(&s->key, message, distinct_len(message, where), e->worker);
   place = find_place(s, &is_new);
   if (!place) {
     s->others++;

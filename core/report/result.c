@@ -126,7 +126,7 @@ static void add_errors(struct tm_buf *out, const struct tm_step_view *s,
   if (more > 0) {
     tm_buf_printf(out, "%*sand ", indent + 2, "");
     add_number(out, (int64_t)more, errors->others > 0 ? " or more" : "");
-    tm_buf_add_str(out, more == 1 ? " other distinct error\n" : " other distinct errors\n");
+    tm_buf_add_str(out, more == 1 ? " other error\n" : " other distinct errors\n");
   }
 }
 

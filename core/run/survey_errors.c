@@ -28,7 +28,25 @@ int64_t tm_survey_items_of(const struct tm_json *line)
   return items > 0 ? items : 1;
 }
 
-/* Lines come from the last to the first: each is the first one so far. */
+/* All items of a mini-batch have its error. The one that the message names is the one that failed. */
+static bool is_named(const struct tm_survey_error *e)
+{
+  return e->item && *e->item && strstr(e->message, tm_path_base(e->item));
+}
+
+/* Lines come from the last to the first: each is the first one so far, but for a named one of its mini-batch. */
+static void take_first(struct tm_survey_error *e, const struct tm_json *line)
+{
+  int64_t mini_batch = tm_json_int(line, "mini_batch", -1);
+  if (is_named(e) && mini_batch == e->mini_batch)
+    return;
+  free(e->item);
+  free(e->log);
+  e->item = tm_xstrdup(tm_json_str(line, "item", NULL));
+  e->log = tm_xstrdup(tm_json_str(line, "log", NULL));
+  e->mini_batch = mini_batch;
+}
+
 static void add_line(struct tm_step_survey *s, const char *line, size_t len)
 {
   struct tm_json *v = tm_json_parse(line, len, NULL);
@@ -39,11 +57,7 @@ static void add_line(struct tm_step_survey *s, const char *line, size_t len)
     *e = (struct tm_survey_error) { .message = tm_xstrdup(message) };
   }
   if (e) {
-    free(e->item);
-    free(e->log);
-    e->item = tm_xstrdup(tm_json_str(v, "item", NULL));
-    e->log = tm_xstrdup(tm_json_str(v, "log", NULL));
-    e->mini_batch = tm_json_int(v, "mini_batch", -1);
+    take_first(e, v);
     e->items += tm_survey_items_of(v);
   }
   tm_json_free(v);

@@ -46,6 +46,38 @@ static void deaths_that_differ_in_time_are_one(void **state)
   tm_errors_release(&s);
 }
 
+/* The fixture's worker is process003. */
+static void paths_of_a_workers_own_are_no_difference(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/t-process003/1/a.png': no image", "s.lua:3"));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/t-process003/27/a.png': no image", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/t-process003/27/b.png': no image", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/1/a.png': no image", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/2/a.png': no image", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "at process003", "s.lua:3"));
+  tm_errors_release(&s);
+}
+
+static void an_item_that_is_not_known_is_one_of_several(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  f->attempt.items = 4;
+  add(&s, f, TM_RUN_EXCEPTION, "cannot parse /data/c.pgm", "s.lua:3");
+  assert_string_equal(s.list.at[0].item, "/data/a.pgm");
+  assert_int_equal(s.list.at[0].items, 4);
+  add(&s, f, TM_RUN_EXCEPTION, "cannot parse /data/a.pgm", "s.lua:3");
+  assert_int_equal(s.list.at[1].items, 1);
+  f->attempt.items = 1;
+  add(&s, f, TM_RUN_EXCEPTION, "cannot parse", "s.lua:3");
+  assert_int_equal(s.list.at[2].items, 1);
+  tm_errors_release(&s);
+}
+
 static void a_long_line_is_cut_where_lines_are(void **state)
 {
   struct report_fixture *f = *state;
@@ -264,6 +296,10 @@ int main(void)
                                     fixture_close),
     cmocka_unit_test_setup_teardown(only_so_many_are_kept_apart, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_long_message_is_cut_between_characters, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(paths_of_a_workers_own_are_no_difference, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(an_item_that_is_not_known_is_one_of_several, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(written_at_most_once_a_second, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_full_disk_is_said_once, fixture_open, fixture_close),
