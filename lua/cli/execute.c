@@ -24,8 +24,10 @@
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
 
-#define AGAIN_NS (500 * TM_MS) /* what comes earlier is the first one, bouncing */
-#define KILL_NS  (AGAIN_NS + 10 * TM_MS)
+#define AGAIN_NS                                                                                   \
+  (20 *                                                                                            \
+   TM_MS) /* a program that signals a process and its group sends the same one twice; fingers are slower */
+#define KILL_NS (510 * TM_MS)
 
 const char *const tm_progress_modes[] = { "auto", "bar", "plain", "none", NULL };
 

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -48,14 +49,30 @@ static void add_help(struct tm_buf *out)
       out,
       "Without options: the supervisor's log, errors of the script with their stacks, its "
       "logger, and what it\nprinted, which has the name of its worker before each line; in the "
-      "order of time. Nothing of the job is\nchanged, and it may be running.\n\n");
+      "order of time. On a terminal, control\ncharacters are written as \\x1b. Nothing of the job "
+      "is changed, and it may be running.\n\n");
   tm_options_add_help(out, options, TM_COUNT_OF(options));
 }
 
 struct showing {
-  bool is_told; /* there was a line */
+  bool is_told;     /* there was a line */
+  bool is_terminal; /* which must not obey what a script has printed */
   struct tm_buf out;
 };
+
+/* Control characters as \xNN, but for tabs. */
+static void add_escaped(struct tm_buf *out, const char *text, size_t len)
+{
+  while (len > 0) {
+    const char *tab = memchr(text, '\t', len);
+    size_t n = tab ? (size_t)(tab - text) : len;
+    tm_text_one_line(out, text, n, 0);
+    if (tab)
+      tm_buf_add_char(out, '\t');
+    text += n + (tab != NULL);
+    len -= n + (tab != NULL);
+  }
+}
 
 /* NULL: it is time to show what there is. */
 static int on_line(void *data, const struct tidemill_log_line *line)
@@ -68,7 +85,10 @@ static int on_line(void *data, const struct tidemill_log_line *line)
       tm_buf_printf(&s->out, "[%s] ", line->step);
     if (*line->source)
       tm_buf_printf(&s->out, "%s| ", line->source);
-    tm_buf_add(&s->out, line->text, line->len);
+    if (s->is_terminal)
+      add_escaped(&s->out, line->text, line->len);
+    else
+      tm_buf_add(&s->out, line->text, line->len);
     tm_buf_add_char(&s->out, '\n');
   }
   if (line ? s->out.len < WRITE_BYTES : s->out.len == 0)
@@ -113,7 +133,8 @@ static int show(struct tidemill_workspace *ws, const char *job, const struct log
                 int64_t mini_batch, struct tm_err *err)
 {
   struct tidemill_logs_options wanted = TIDEMILL_LOGS_OPTIONS_INIT;
-  struct showing s = { .is_told = o->follow || mini_batch >= 0 }; /* may well be silent */
+  struct showing s = { .is_told = o->follow || mini_batch >= 0, /* may well be silent */
+                       .is_terminal = isatty(STDOUT_FILENO) };
   int rc;
   wanted.step = o->step;
   wanted.worker = o->worker;

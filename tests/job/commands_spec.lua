@@ -218,6 +218,57 @@ describe("resume", function()
   end)
 end)
 
+describe("a second Ctrl-C", function()
+  after_each(job.check_end)
+
+  it("counts, however soon after the first", function()
+    local t = new_case [[function run() os.execute 'touch "$BEGUN"; exec sleep 60' return {} end]]
+    local p = t:start_job(nil, { env = { "BEGUN=" .. t:path "begun" } })
+    programs.wait_until("run() has begun", function() return t:has "begun" end)
+    p:kill(programs.SIGINT)
+    programs.pass_ms(100) -- what is under test: a moment that is no bounce, and shorter than half a second
+    p:kill(programs.SIGINT)
+    local r = t:finish(p)
+    t:expect(r, 130)
+    expect_words(r.err, { "what still runs is killed" })
+  end)
+end)
+
+describe("logs", function()
+  after_each(job.check_end)
+
+  it("escapes what a script has printed, on a terminal", function()
+    local t = new_case 'function run(m) print "a\\27[31mred\\tx" return names_of(m) end'
+    t:expect_job(0)
+    expect_run(t, 0, { "logs", t.job_dir }, { "a\27[31mred\tx" })
+    local r = t:run({ t.job_dir }, { before = { "bash", "-c", 'script -qefc "$0 logs $1" /dev/null' } })
+    assert.is_truthy(r.out:find("a\\x1B[31mred\tx", 1, true), r.out .. r.err)
+    assert.is_nil(r.out:find("\27[31m", 1, true))
+  end)
+end)
+
+describe("status of a mini-batch that failed", function()
+  after_each(job.check_end)
+
+  it("names the item that the message names, else the first", function()
+    local t = job.case()
+    t:inputs(8)
+    t:script [[
+      function run(m)
+        for _, path in ipairs(m) do
+          if number_of(path) == 2 then error("cannot parse " .. path) end
+          if number_of(path) == 6 then error "cannot parse" end
+        end
+        return names_of(m)
+      end]]
+    t:pipeline "mini_batch_size = 4, run_max_try = 1, process_count_per_node = 1"
+    t:run_job()
+    local said = t:run { "status", t.job_dir }.out
+    expect_words(said, { "mini-batch 0, " .. t:path("in/" .. job.names(8)[2]) .. ":",
+      "mini-batch 1, " .. t:path("in/" .. job.names(8)[5]) .. ":" })
+  end)
+end)
+
 describe("a job", function()
   after_each(job.check_end)
 
