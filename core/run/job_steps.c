@@ -154,9 +154,9 @@ static void note_found(struct tm_job *job, const char *name, const struct tm_com
                 job->o.keep_failed ? "stay failed" : "get fresh tries");
   if (found->cut_records > 0 || found->cut_output_bytes > 0)
     tm_job_note(job,
-                "step '%s': a torn end was taken away: %" PRId64 " records, %" PRId64
-                " bytes of output",
-                name, found->cut_records, found->cut_output_bytes);
+                "step '%s': a torn end was taken away: %" PRId64 " %s, %" PRId64 " %s of output",
+                name, found->cut_records, tm_text_counted(found->cut_records, "record", "records"),
+                found->cut_output_bytes, tm_text_counted(found->cut_output_bytes, "byte", "bytes"));
   say_notes(job, before);
 }
 

@@ -1,10 +1,12 @@
 /* resume_line.c - see resume_line.h. */
 #include "cli/resume_line.h"
 
+#include <stdlib.h>
 #include <tidemill.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 static void add_command(struct tm_buf *out, const char *dir,
@@ -29,10 +31,15 @@ static void add_words(struct tm_buf *out, const char *dir, bool needs_list)
 
 static void add_never(struct tm_buf *out, const char *dir, const struct tm_err *why)
 {
-  if (access(dir, F_OK) == 0)
+  char *record = tm_xprintf("%s/job.json", dir);
+  bool is_there = access(record, F_OK) == 0;
+  free(record);
+  if (is_there)
     tm_buf_printf(out, "the job cannot be resumed: %s", why->text);
   else
-    tm_buf_printf(out, "the job cannot be resumed: its folder '%s' is gone; start a new job", dir);
+    tm_buf_printf(out,
+                  "the job cannot be resumed: its files in '%s' have been removed; start a new job",
+                  dir);
 }
 
 void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *dir,

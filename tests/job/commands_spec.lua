@@ -165,6 +165,18 @@ describe("resume", function()
     end, "is missing")
   end)
 
+  it("is not promised by a run whose folder is removed meanwhile", function()
+    local t = new_case(WAITING)
+    local p = t:start_job(nil, { env = { "GATE=" .. t:path "gate" } })
+    t:wait_for("job/score/state/manifest", ".")
+    assert(os.execute("rm -rf '" .. t.job_dir .. "'") == 0)
+    t:write("gate", "")
+    local r = t:finish(p)
+    t:expect(r, 3)
+    expect_words(r.err, { "the job cannot be resumed", "start a new job" })
+    assert.is_nil(r.err:find("to go on", 1, true))
+  end)
+
   it("takes an input that was mended when changes are accepted", function()
     local t = new_case([[
       function run(m)
