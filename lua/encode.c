@@ -9,6 +9,7 @@
 #include "lua/encode.h"
 
 #include <lauxlib.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct encoder {
   lua_State *L;
   struct tm_buf *out;
   int indent, depth;
+  struct tm_row_counts *counts; /* of numbers that are not finite; NULL: nobody asks */
   struct tm_err *err;
 };
 
@@ -206,6 +208,25 @@ static int encode_table(struct encoder *e, int at, const struct frame *above)
 
 /* ---- values ---- */
 
+static void note_number(struct encoder *e, const struct frame *f)
+{
+  struct tm_fault fault = { .kind = TM_FAULT_NUMBER, .column = -1 };
+  if (tm_fault_is_first(e->counts, TM_FAULT_NUMBER)) {
+    struct tm_buf place = TM_BUF_NONE;
+    add_place(&place, f);
+    tm_fault_set_text(&fault, tm_buf_str(&place), place.len);
+    tm_buf_release(&place);
+  }
+  tm_fault_note(e->counts, &fault);
+}
+
+static void encode_number(struct encoder *e, double v, const struct frame *f)
+{
+  if (e->counts != NULL && !isfinite(v))
+    note_number(e, f);
+  tm_json_write_number(e->out, v);
+}
+
 static int encode(struct encoder *e, int at, const struct frame *f)
 {
   lua_State *L = e->L;
@@ -214,7 +235,7 @@ static int encode(struct encoder *e, int at, const struct frame *f)
   switch (lua_type(L, at)) {
   case LUA_TNIL: tm_buf_add_str(e->out, "null"); return 0;
   case LUA_TBOOLEAN: tm_buf_add_str(e->out, lua_toboolean(L, at) ? "true" : "false"); return 0;
-  case LUA_TNUMBER: tm_json_write_number(e->out, lua_tonumber(L, at)); return 0;
+  case LUA_TNUMBER: encode_number(e, lua_tonumber(L, at), f); return 0;
   case LUA_TSTRING: s = lua_tolstring(L, at, &len); return encode_string(e, s, len, f);
   case LUA_TTABLE: return encode_table(e, at, f);
   case LUA_TLIGHTUSERDATA:
@@ -231,13 +252,26 @@ static int encode(struct encoder *e, int at, const struct frame *f)
   }
 }
 
-int tm_lua_encode(lua_State *L, int at, int indent, struct tm_buf *out, struct tm_err *err)
+static int encode_value(struct encoder *e, int at)
 {
-  struct encoder e = { .L = L, .out = out, .indent = indent, .err = err };
+  lua_State *L = e->L;
   if (at < 0)
     at = lua_gettop(L) + at + 1;
   luaL_checkstack(L, 12, "no room to write JSON");
-  int top = lua_gettop(L), rc = encode(&e, at, NULL);
+  int top = lua_gettop(L), rc = encode(e, at, NULL);
   lua_settop(L, top);
   return rc;
+}
+
+int tm_lua_encode(lua_State *L, int at, int indent, struct tm_buf *out, struct tm_err *err)
+{
+  struct encoder e = { .L = L, .out = out, .indent = indent, .err = err };
+  return encode_value(&e, at);
+}
+
+int tm_lua_encode_row(lua_State *L, int at, struct tm_buf *out, struct tm_row_counts *counts,
+                      struct tm_err *err)
+{
+  struct encoder e = { .L = L, .out = out, .counts = counts, .err = err };
+  return encode_value(&e, at);
 }

@@ -17,11 +17,15 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "data/rows/fault.h"
 
 /* Adds the value at `at` to `out`; `indent` > 0: one member a line, so many blanks deep. TM_ESCRIPT and words that begin
  * with the place, "'a.b[3]' is a function": `out` then has what was written before. May raise for want of memory, so `out`
  * is the caller's to protect. */
 int tm_lua_encode(lua_State *L, int at, int indent, struct tm_buf *out, struct tm_err *err);
+/* The same on one line. Numbers that are not finite are noted in `counts` as TM_FAULT_NUMBER, the first with its place. */
+int tm_lua_encode_row(lua_State *L, int at, struct tm_buf *out, struct tm_row_counts *counts,
+                      struct tm_err *err);
 
 /* Adds the digits of a 64-bit integer at `at`, an FFI value. False: it is another. */
 bool tm_lua_encode_int64(lua_State *L, int at, struct tm_buf *out);

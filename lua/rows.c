@@ -11,24 +11,34 @@
  */
 #include "lua/rows.h"
 
+#include <inttypes.h>
 #include <lauxlib.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "data/fault_list.h"
+#include "data/rows/fault.h"
 #include "lua/encode.h"
 
 #define TM_LUA_TCDATA 10 /* LuaJIT's type of FFI values, which its headers do not name */
+#define TM_ROW_HINT   "; row:copy() makes a table of a row of a data frame"
 #define TM_EXPECTED   "expected an array with one element for each item that succeeded"
 
-static int add_unordered(lua_State *L, int at, struct tm_buf *rows, bool escapes,
-                         uint32_t *returned, struct tm_err *err);
-static int add_element(lua_State *L, uint32_t number, struct tm_buf *rows, bool escapes,
-                       struct tm_err *err);
+struct target {
+  struct tm_buf *rows;
+  bool escapes;
+  struct tm_row_counts *counts; /* of TM_FAULT_NUMBER: the first is `at` its element */
+};
 
-int tm_lua_rows_add(lua_State *L, int at, struct tm_buf *rows, bool escapes, uint32_t *returned,
+static int add_unordered(lua_State *L, int at, const struct target *to, uint32_t *returned,
+                         struct tm_err *err);
+static int add_element(lua_State *L, uint32_t number, const struct target *to, struct tm_err *err);
+
+static int add_rows(lua_State *L, int at, const struct target *to, uint32_t *returned,
                     struct tm_err *err)
 {
+  struct tm_buf *rows = to->rows;
   size_t begin = rows == NULL ? 0 : rows->len;
   uint32_t n = 0;
   lua_pushnil(L);
@@ -37,11 +47,11 @@ int tm_lua_rows_add(lua_State *L, int at, struct tm_buf *rows, bool escapes, uin
     if (lua_type(L, -2) != LUA_TNUMBER || lua_tonumber(L, -2) != (lua_Number)n + 1) {
       if (rows != NULL)
         rows->len = begin;
-      return add_unordered(L, at, rows, escapes, returned, err);
+      return add_unordered(L, at, to, returned, err);
     }
     n++;
     if (rows != NULL)
-      code = add_element(L, n, rows, escapes, err);
+      code = add_element(L, n, to, err);
     if (code < 0) {
       rows->len = begin;
       return code;
@@ -50,6 +60,28 @@ int tm_lua_rows_add(lua_State *L, int at, struct tm_buf *rows, bool escapes, uin
   }
   *returned = n;
   return 0;
+}
+
+static void add_faults(struct tm_buf *list, const struct tm_row_counts *counts)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  const struct tm_fault *first = &counts->first_of[TM_FAULT_NUMBER];
+  tm_row_counts_words(&words, counts, TM_FAULT_NUMBER);
+  tm_buf_printf(&words, "; the first: element %" PRId64 " of what run() returned, ", first->at);
+  tm_fault_words(&words, first, NULL);
+  tm_fault_list_add(list, TM_FAULT_NUMBER, &words);
+  tm_buf_release(&words);
+}
+
+int tm_lua_rows_add(lua_State *L, int at, const struct tm_lua_rows *to, uint32_t *returned,
+                    struct tm_err *err)
+{
+  struct tm_row_counts counts = { 0 };
+  struct target target = { .rows = to->rows, .escapes = to->escapes, .counts = &counts };
+  int rc = add_rows(L, at, &target, returned, err);
+  if (rc == 0 && to->faults != NULL && counts.faults[TM_FAULT_NUMBER] > 0)
+    add_faults(to->faults, &counts);
+  return rc;
 }
 
 int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err)
@@ -114,16 +146,17 @@ static int64_t count_keys(lua_State *L, int at, struct tm_err *err)
   return last == (double)n ? n : refuse_hole(L, at, last, err);
 }
 
-static int add_unordered(lua_State *L, int at, struct tm_buf *rows, bool escapes,
-                         uint32_t *returned, struct tm_err *err)
+static int add_unordered(lua_State *L, int at, const struct target *to, uint32_t *returned,
+                         struct tm_err *err)
 {
+  struct tm_buf *rows = to->rows;
   size_t begin = rows == NULL ? 0 : rows->len;
   int64_t n = count_keys(L, at, err);
   if (n < 0)
     return (int)n;
   for (int i = 1; rows != NULL && i <= (int)n; i++) {
     lua_rawgeti(L, at, i);
-    int code = add_element(L, (uint32_t)i, rows, escapes, err);
+    int code = add_element(L, (uint32_t)i, to, err);
     if (code < 0) {
       rows->len = begin;
       return code;
@@ -185,33 +218,48 @@ static int add_cdata(lua_State *L, uint32_t number, struct tm_buf *rows, struct 
       number, err, "is an FFI value that is no 64-bit integer; make a number or a string of it");
 }
 
-static int add_table(lua_State *L, uint32_t number, struct tm_buf *rows, struct tm_err *err)
+static int add_table(lua_State *L, uint32_t number, const struct target *to, struct tm_err *err)
 {
-  if (tm_lua_encode(L, -1, 0, rows, err) == 0)
-    return 0;
-  return tm_err_wrap(err, "element %u of what run() returned cannot be written as JSON", number);
+  bool is_good = tm_fault_is_first(to->counts, TM_FAULT_NUMBER);
+  int rc = tm_lua_encode_row(L, -1, to->rows, to->counts, err);
+  if (is_good)
+    to->counts->first_of[TM_FAULT_NUMBER].at = number;
+  return rc == 0 ? 0
+                 : tm_err_wrap(err, "element %u of what run() returned cannot be written as JSON",
+                               number);
+}
+
+/* "a row of a data frame", or what Lua calls it. */
+static const char *name_of(lua_State *L)
+{
+  const char *name = NULL;
+  if (lua_type(L, -1) == LUA_TUSERDATA && luaL_getmetafield(L, -1, "__name")) {
+    name = lua_tostring(L, -1); /* the metatable keeps it */
+    lua_pop(L, 1);
+  }
+  return name != NULL ? name : luaL_typename(L, -1);
 }
 
 /* The row of the value on top of the stack. */
-static int add_element(lua_State *L, uint32_t number, struct tm_buf *rows, bool escapes,
-                       struct tm_err *err)
+static int add_element(lua_State *L, uint32_t number, const struct target *to, struct tm_err *err)
 {
+  struct tm_buf *rows = to->rows;
   int code = 0, type = lua_type(L, -1);
   size_t len;
   const char *s;
   switch (type) {
   case LUA_TSTRING:
     s = lua_tolstring(L, -1, &len);
-    return escapes ? add_escaped(rows, s, len) : add_string(number, rows, s, len, err);
+    return to->escapes ? add_escaped(rows, s, len) : add_string(number, rows, s, len, err);
   case LUA_TNUMBER: add_number(rows, lua_tonumber(L, -1)); break;
   case LUA_TBOOLEAN: tm_buf_add_str(rows, lua_toboolean(L, -1) ? "true" : "false"); break;
-  case LUA_TTABLE: code = add_table(L, number, rows, err); break;
+  case LUA_TTABLE: code = add_table(L, number, to, err); break;
   case TM_LUA_TCDATA: code = add_cdata(L, number, rows, err); break;
   default:
     return tm_err_set(err, TM_ESCRIPT,
                       "element %u of what run() returned is a %s; expected a string, a number, a "
-                      "boolean or a table",
-                      number, lua_typename(L, type));
+                      "boolean or a table%s",
+                      number, name_of(L), type == LUA_TUSERDATA ? TM_ROW_HINT : "");
   }
   if (code == 0)
     tm_buf_add_char(rows, '\n');

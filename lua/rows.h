@@ -7,7 +7,7 @@
  *   a number       integers below 2^53 in digits, else the first of %.15g %.16g %.17g that reads back; nan, inf, -inf
  *   int64, uint64  in digits
  *   a boolean      true, false
- *   a table        one line of compact JSON, keys sorted by bytes
+ *   a table        one line of compact JSON, keys sorted by bytes; a number in it that is not finite is null, and noted
  */
 #ifndef TM_LUA_ROWS_H
 #define TM_LUA_ROWS_H
@@ -19,11 +19,18 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Appends a row for each element of the table at `at` (from the bottom) to `rows`, and counts them in `returned`. `rows` NULL: only
- * the count is wanted, the elements may be anything. TM_ESCRIPT with words that name the element, or say why
- * the table is no array: then `rows` is as before. May raise (memory), then `rows` is to be cut by the caller.
- * Leaves what it pushed on the stack. */
-int tm_lua_rows_add(lua_State *L, int at, struct tm_buf *rows, bool escapes, uint32_t *returned,
+/* Where rows go. */
+struct tm_lua_rows {
+  struct tm_buf *rows; /* NULL: only the count is wanted, the elements may be anything */
+  bool escapes;
+  struct tm_buf
+      *faults; /* gets a warning (data/fault_list.h) of what was lost; NULL: nobody asks */
+};
+
+/* Appends a row for each element of the table at `at` (from the bottom), and counts them in `returned`. TM_ESCRIPT with words
+ * that name the element, or say why the table is no array: then `rows` is as before. May raise (memory), then `rows` is to be
+ * cut by the caller. Leaves what it pushed on the stack. */
+int tm_lua_rows_add(lua_State *L, int at, const struct tm_lua_rows *to, uint32_t *returned,
                     struct tm_err *err);
 
 /* TM_ESCRIPT and "run() returned <what>; expected ..." for the `n` values from `first` up: none of them an array. */

@@ -149,7 +149,7 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   call->items = (uint32_t)a->frame.len;
   if (call->part == 0)
     tm_page_set_rows(a->page, call->items);
-  tm_table_load_words(a->tables, &a->extras.faults);
+  tm_table_load_faults(a->tables, &a->extras.faults);
   return 0;
 }
 

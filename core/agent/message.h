@@ -138,7 +138,7 @@ struct tm_extras {
   struct tm_buf
       columns; /* of a returned data frame, in the order of its rows' fields: bytes32 name; empty: no frame */
   struct tm_buf
-      faults; /* words: values of a table that did not fit, ragged rows; empty: there was none */
+      faults; /* warnings (data/fault_list.h): values of a table that did not fit, ragged rows */
 };
 #define TM_OUTPUT_NAME_MAX 1000 /* bytes */
 void tm_extras_clear(struct tm_extras *e);

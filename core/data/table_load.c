@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/time.h"
+#include "data/fault_list.h"
 #include "data/files/partition.h"
 #include "data/item.h"
 #include "data/rows/open.h"
@@ -414,21 +415,24 @@ int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes
 }
 
 /* The first value that did not fit, by its row in the mini-batch. */
-static void sql_words(const struct tm_table_loader *l, struct tm_buf *out)
+static void add_sql_faults(const struct tm_table_loader *l, struct tm_buf *out)
 {
   const struct tm_fault *first = &l->sql_counts.first;
+  struct tm_buf words = TM_BUF_NONE;
   if (first->kind == TM_FAULT_NONE)
     return;
-  tm_row_counts_words(out, &l->sql_counts);
-  tm_buf_printf(out, "; the first: '%s', row %" PRId64 " of the mini-batch, ", l->path.data,
+  tm_row_counts_words(&words, &l->sql_counts, first->kind);
+  tm_buf_printf(&words, "; the first: '%s', row %" PRId64 " of the mini-batch, ", l->path.data,
                 first->at + 1);
-  tm_fault_words(out, first, &l->schemas.at[l->last - l->inputs]);
+  tm_fault_words(&words, first, &l->schemas.at[l->last - l->inputs]);
+  tm_fault_list_add(out, first->kind, &words);
+  tm_buf_release(&words);
 }
 
-void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out)
+void tm_table_load_faults(struct tm_table_loader *l, struct tm_buf *out)
 {
   if (l->last && l->last->dataset->table->sql) {
-    sql_words(l, out);
+    add_sql_faults(l, out);
     return;
   }
   if (!l->last || !l->last->reader || !l->stream)
@@ -436,7 +440,15 @@ void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out)
   struct tm_rows_file file = {
     .path = l->path.data, .stream = l->stream, .is_first = l->item.file == 0, .values = NULL
   };
-  tm_rows_reader_words(l->last->reader, &file, out);
+  tm_rows_reader_faults(l->last->reader, &file, out);
+}
+
+void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out)
+{
+  struct tm_buf list = TM_BUF_NONE;
+  tm_table_load_faults(l, &list);
+  tm_fault_list_words(out, &list);
+  tm_buf_release(&list);
 }
 
 /* Row ends in the range, and a last row without one; lines that are empty count. Of UTF-16 no more is known than that there is a

@@ -39,7 +39,10 @@ struct tm_rows_part {
  * listed; TM_EDAMAGE, TM_EUSAGE, ... with words that name file, line and column. */
 int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
                   struct tm_rows_part part, struct tm_data_frame *out, struct tm_err *err);
-/* What was not as it should be in the last load, with the first place; nothing when all was. */
+/* Warnings, a list (fault_list.h) with one of each kind: what was not as it should be in the last load, with the first place;
+ * nothing when all was. */
+void tm_table_load_faults(struct tm_table_loader *l, struct tm_buf *out);
+/* The same as text. */
 void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out);
 /* How many rows the mini-batch has, without loading it: known from the listing, or the row ends of at most 1 GB of a file,
  * read in pieces. Filters are not applied, and empty lines count. Negative: the rows of a query, of a larger mini-batch, or of

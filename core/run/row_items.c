@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "data/fault_list.h"
 
 #define WORDS_MAX 1000 /* bytes */
 
@@ -46,18 +47,28 @@ void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held)
   s->has_count_warning = true;
 }
 
+static void warn(struct tm_supervisor *s, const struct tm_held *held, int kind, const char *p,
+                 size_t n)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  bool is_said = (s->said_faults >> kind & 1) != 0;
+  if (is_said && s->o.step->config.logging_level != TM_DEBUG)
+    return;
+  tm_text_one_line(&words, p, n, WORDS_MAX);
+  tm_supervisor_say(s, is_said ? TM_INFO : TM_WARNING, "mini-batch %" PRIu64 ": %s%s",
+                    held->entry.index, tm_buf_str(&words),
+                    is_said ? "" : " (said once; with logging_level DEBUG for each)");
+  s->said_faults |= 1u << kind;
+  tm_buf_release(&words);
+}
+
 void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,
                   const struct tm_reader *faults)
 {
-  struct tm_buf words = TM_BUF_NONE;
-  enum tm_level level = s->has_fault_warning ? TM_INFO : TM_WARNING;
-
-  if (faults->at == faults->end ||
-      (s->has_fault_warning && s->o.step->config.logging_level != TM_DEBUG))
-    return;
-  tm_text_one_line(&words, faults->at, (size_t)(faults->end - faults->at), WORDS_MAX);
-  tm_supervisor_say(s, level, "mini-batch %" PRIu64 ": %s%s", held->entry.index, tm_buf_str(&words),
-                    s->has_fault_warning ? "" : " (said once; with logging_level DEBUG for each)");
-  s->has_fault_warning = true;
-  tm_buf_release(&words);
+  struct tm_reader r = *faults;
+  int kind;
+  const char *words;
+  size_t len;
+  while (tm_fault_list_next(&r, &kind, &words, &len))
+    warn(s, held, kind, words, len);
 }

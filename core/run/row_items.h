@@ -18,8 +18,8 @@ void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_held *held,
                         const struct tm_page_view *view);
 /* The mini-batch has failed for good. If nobody has counted its rows, it becomes one item, marked as uncounted. */
 void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held);
-/* What was not as it should be in rows that were loaded, in words that may be any bytes: said once a step, the others at level
- * DEBUG. */
+/* What was not as it should be in rows that were loaded or returned, a list of data/fault_list.h: each kind is said once a
+ * step, the others at level DEBUG. */
 void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,
                   const struct tm_reader *faults);
 

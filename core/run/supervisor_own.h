@@ -84,10 +84,11 @@ struct tm_supervisor {
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
   bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
-  bool has_surplus_warning, has_short_warning, has_fault_warning, has_count_warning;
-  bool arms_workers; /* their calls can be interrupted from here on */
-  int64_t running;   /* mini-batches in hands */
-  int lost_nodes;    /* in a row, without a result between */
+  bool has_surplus_warning, has_short_warning, has_count_warning;
+  uint32_t said_faults; /* bits of kinds (data/fault_list.h) that were warned of */
+  bool arms_workers;    /* their calls can be interrupted from here on */
+  int64_t running;      /* mini-batches in hands */
+  int lost_nodes;       /* in a row, without a result between */
   int code;
   struct tm_err cause; /* why it is Failed */
   struct {            /* workers that do not get through init() are asked where they are: vigil.c */

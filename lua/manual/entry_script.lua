@@ -29,9 +29,12 @@ so enough has to be in it to find its item again.
 
 With the output action append_row each element becomes a line of the output file. A string is written as it is; a
 line break in it is an error, unless `append_row_line_break` is "escape". A number is written so that it reads
-back as the same number, a boolean as true or false, a table as one line of JSON. A data frame becomes delimited
-rows: with one header line and the file's separator where the output file ends in .csv or .tsv, else between
-blanks and without a header. With summary_only what is in the elements does not count; their number does.
+back as the same number, a boolean as true or false, a table as one line of JSON. JSON has no nan and no inf: such
+a number in a table becomes null, and one warning a step says so. A data frame becomes delimited rows: with one
+header line and the file's separator where the output file ends in .csv or .tsv, else between blanks and without a
+header. Its dates and doubles are written as they were read: 2026-01-31, 175.0.
+
+With summary_only what is in the elements does not count; their number does.
 
 Fewer elements than items: the missing ones count as failed, which alone is no reason to try again. More: a
 warning, once. Anything else that is returned (nil, a number, an array with holes) fails the try, and the message

@@ -136,6 +136,34 @@ describe("what run() returns", function()
       'as it is\tand "so"', "", "" }, "\n"), (t:read("job/score/output/parallel_run_step.txt"):gsub("%-nan", "nan")))
   end)
 
+  it("warns once of numbers that JSON does not have", function()
+    local t = job.case()
+    t:inputs(2)
+    t:script "function run(m) return { { v = { 1, 0 / 0 }, w = -1 / 0 }, 1 / 0 } end"
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1"
+    local r = t:expect_job(0)
+    assert.same({ "inf", "inf", '{"v":[1,null],"w":null}', '{"v":[1,null],"w":null}' }, t:rows())
+    assert.is_truthy(r.err:find("that were nan or inf, and are null: 2; JSON has neither: return them as strings, or "
+      .. "return a data frame; the first: element 1 of what run() returned, 'v[2]' is nan or inf (said once", 1, true),
+      r.err)
+    assert.equal(1, select(2, r.err:gsub("nan or inf, and", "")))
+  end)
+
+  it("is not a row of a data frame", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script [[local frame = require "tidemill.frame"
+      function run(m)
+        local list = {}
+        for row in frame.from_table({ a = { 1 } }):rows() do list[#list + 1] = row end
+        return list
+      end]]
+    t:pipeline "run_max_try = 1"
+    local r = t:expect_job(1)
+    assert.is_truthy(r.err:find("element 1 of what run() returned is a row of a data frame; expected", 1, true), r.err)
+    assert.is_truthy(r.err:find("row:copy() makes a table", 1, true), r.err)
+  end)
+
   it("names the element that cannot be written", function()
     local t = job.case()
     t:inputs(3)

@@ -132,7 +132,7 @@ describe("a query", function()
     assert.equal(2, rows[#rows - 1].note)
     assert.is_nil(rows[#rows].note)
     assert.is_truthy(t:log "sys/master_role.txt":find(
-      "and are null: 2; the first: '" .. t:path "orders.db" .. "', row 307 of the mini-batch, column 'note': "
+      "refuses such values; the first: '" .. t:path "orders.db" .. "', row 307 of the mini-batch, column 'note': "
         .. "'none of these' is no long", 1, true), t:log "sys/master_role.txt")
     t = new_case { data = data, query = [["orders.db", "SELECT id, note FROM orders", { on_misfit = "error" }]] }
     local r = t:expect_job(1)

@@ -293,7 +293,7 @@ describe("a table", function()
     t:write("odd.csv", "a,b\n1,2\n3\n")
     r = t:run { "head", "odd.csv" }
     t:expect(r, 0)
-    assert.truthy(r.err:find("rows with fewer fields than there are columns: 1; the first: ", 1, true), r.err)
+    assert.truthy(r.err:find("missing ones are null: 1; on_ragged = \"drop\" leaves such rows out", 1, true), r.err)
     assert.truthy(r.err:find("odd.csv', line 3 (byte 8)", 1, true), r.err)
   end)
 
@@ -336,6 +336,62 @@ describe("a table", function()
     r = t:run { "map", "score.lua", "in/a.csv", "--max-columns", "5" }
     t:expect(r, 2)
     assert.truthy(r.err:find("'--max-columns' goes with --rows", 1, true), r.err)
+  end)
+
+  it("warns of each kind of fault once, and names the option", function()
+    local t = job.case()
+    local bad = 'a,b\n1,x\nfoo,y\n2\n3,z,w\n4,caf\233\n5,"open\nclose"\n'
+    t:write("in/a.csv", bad)
+    t:write("in/b.csv", bad)
+    t:script "function run(df) return df end"
+    pipeline(t, "", [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { set_column_types = { a = "long" } })]])
+    local r = t:expect_job(0)
+    local function count(text) return select(2, r.err:gsub(text:gsub("%p", "%%%0"), "")) end
+    for words, place in pairs {
+      ['their column, and are null: 2; set_column_types gives the column another type, on_misfit = "error"'] =
+        "line 3 (byte 8), column 'a': 'foo' is no long",
+      ['of the encoding, replaced by U+FFFD: 1; set encoding to what the files have, for example "latin1"'] =
+        "line 6 (byte 24), column 'b': 'caf\\xE9' is not text of the encoding that was given",
+      ['than there are columns, where the missing ones are null: 2; on_ragged = "drop" leaves such rows out'] =
+        "line 4 (byte 14), a row of 1 fields where there are 2 columns",
+      ['than there are columns, whose surplus is left out: 1; on_ragged = "drop"'] =
+        "line 5 (byte 16), a row of 3 fields where there are 2 columns",
+      ["quotes that are not closed where their row ends: 1; a row with a line break within quotes is torn there"] =
+        "line 7 (byte 31), column 'b': a quote is not closed where its row ends; for line breaks within quotes set "
+          .. "support_multi_line = true",
+    } do
+      assert.equal(1, count(words), r.err)
+      assert.truthy(r.err:find(place .. " (said once", 1, true), place .. "\n" .. r.err)
+    end
+    assert.equal(5, count "(said once")
+  end)
+
+  it("warns of JSON lines in another encoding, or refuses them", function()
+    for misfit, status in pairs { null = 0, error = 1 } do
+      local t = job.case()
+      t:write("in/a.jsonl", '{"id":1}\n{"id":2,"s":"caf\233"}\n')
+      t:script "function run(df) return df end"
+      pipeline(t, "", ([[tm.Dataset.Tabular.from_json_lines_files("in/*.jsonl",
+        { encoding = "ascii", on_misfit = "%s" })]]):format(misfit))
+      local r = t:expect_job(status)
+      local words = "in/a.jsonl', line 2 (byte 25), '\\xE9\"}\\n' is not text of the encoding"
+      assert.truthy(r.err:find(words, 1, true), r.err)
+      assert.equal(status == 0, r.err:find('replaced by U+FFFD: 1; set encoding to what', 1, true) ~= nil)
+    end
+  end)
+
+  it("keeps late keys of JSON lines apart from values that do not fit", function()
+    local t = job.case()
+    local lines = { '{"id":"x"}' }
+    for i = 2, 203 do lines[i] = ('{"id":%d}'):format(i) end
+    lines[204], lines[205] = '{"id":4,"late":1}', '{"id":"y"}'
+    t:write("in/a.jsonl", table.concat(lines, "\n") .. "\n")
+    t:script "function run(df) return df end"
+    pipeline(t, "", [[tm.Dataset.Tabular.from_json_lines_files("in/*.jsonl", { set_column_types = { id = "long" } })]])
+    local r = t:expect_job(0)
+    assert.truthy(r.err:find("and are null: 2; set_column_types", 1, true), r.err)
+    assert.truthy(r.err:find("the first key is 'late'; columns = { ... }", 1, true), r.err)
+    assert.equal(2, select(2, r.err:gsub("%(said once", "")))
   end)
 
   it("gives dates and doubles back as they came", function()

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/fault_list.h"
 #include "data/rows/borders.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
@@ -147,6 +148,15 @@ static void print_frame(const struct tm_data_frame *frame)
     }
 }
 
+/* The warnings, one behind the other. */
+static void add_words(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_buf *out)
+{
+  struct tm_buf list = TM_BUF_NONE;
+  tm_rows_reader_faults(r, file, &list);
+  tm_fault_list_words(out, &list);
+  tm_buf_release(&list);
+}
+
 static void print_range(struct tm_rows_reader *reader, const struct tm_rows_file *file,
                         const struct tm_range *range, struct tm_arena *arena)
 {
@@ -159,7 +169,7 @@ static void print_range(struct tm_rows_reader *reader, const struct tm_rows_file
   printf("@ %" PRId64 " %" PRId64 " %" PRId64 " %d\n", range->begin, range->end, range->rows,
          tm_rows_reader_counts(reader)->first.kind);
   print_frame(&frame);
-  tm_rows_reader_words(reader, file, &words);
+  add_words(reader, file, &words);
   if (words.len > 0)
     printf("! %s\n", words.data);
   tm_buf_release(&words);

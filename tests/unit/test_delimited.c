@@ -186,6 +186,33 @@ static void deviations_can_be_errors(void **state)
   rig_release(&g);
 }
 
+/* The second field has a line break in its quotes: the row is torn, and short. */
+static void torn_rows_are_known_by_their_quote(void **state)
+{
+  static const char text[] = "1,\"x\ny\",2\n1,2,3,\"x\ny\"\n";
+  struct rig g;
+  rig_init(&g, "a:string b:string c:string");
+  read_text(&g, text);
+  assert_int_equal(counts(&g)->faults[TM_FAULT_UNCLOSED], 2);
+  assert_int_equal(counts(&g)->first_of[TM_FAULT_UNCLOSED].at, 1016);
+  assert_int_equal(counts(&g)->faults[TM_FAULT_SHORT], 3);
+  assert_int_equal(counts(&g)->faults[TM_FAULT_LONG], 1);
+  g.dialect.ragged = TM_RAGGED_DROP;
+  read_text(&g, text);
+  assert_int_equal(counts(&g)->rows, 0);
+  assert_int_equal(counts(&g)->faults[TM_FAULT_UNCLOSED], 2);
+  g.dialect.ragged = TM_RAGGED_NULL;
+  g.schema.columns[1].is_unread = true; /* nobody looks at the field with the quote */
+  read_text(&g, text);
+  assert_int_equal(counts(&g)->faults[TM_FAULT_UNCLOSED], 2);
+  g.dialect.ragged = TM_RAGGED_ERROR;
+  expect_error(&g, text,
+               "column 'b': a quote is not closed where its row ends; for line breaks within "
+               "quotes set support_multi_line = true",
+               1002);
+  rig_release(&g);
+}
+
 static void line_breaks_in_quotes(void **state)
 {
   struct rig g;
@@ -341,6 +368,7 @@ int main(void)
     cmocka_unit_test(formats_are_tried_in_turn),
     cmocka_unit_test(deviations),
     cmocka_unit_test(deviations_are_counted),
+    cmocka_unit_test(torn_rows_are_known_by_their_quote),
     cmocka_unit_test(ragged_rows_can_be_dropped),
     cmocka_unit_test(deviations_can_be_errors),
     cmocka_unit_test(line_breaks_in_quotes),

@@ -153,7 +153,7 @@ static void keys_that_are_not_columns_are_counted(void **state)
   assert_int_equal(counts.faults[TM_FAULT_KEY], 3);
   assert_int_equal(counts.first.kind, TM_FAULT_KEY);
   assert_int_equal(counts.first.at, 108);
-  tm_row_counts_words(&words, &counts);
+  tm_row_counts_words(&words, &counts, TM_FAULT_KEY);
   assert_non_null(strstr(words.data, "do not have their keys: 3 (the first key is 'b"));
   assert_non_null(strstr(words.data, "columns = {"));
   tm_buf_release(&words);

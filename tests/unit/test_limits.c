@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "data/fault_list.h"
 #include "data/rows/borders.h"
 #include "data/rows/reader.h"
 #include "data/rows/sample.h"
@@ -146,6 +147,15 @@ static void objects_with_too_many_keys_are_refused(void **state)
 }
 
 /* Reads all of the file as one range. Returns the words of a failure, or of what was left out. */
+/* The warnings, one behind the other. */
+static void add_words(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_buf *out)
+{
+  struct tm_buf list = TM_BUF_NONE;
+  tm_rows_reader_faults(r, file, &list);
+  tm_fault_list_words(out, &list);
+  tm_buf_release(&list);
+}
+
 static char *read_all(struct endless *e, const struct tm_rows_options *o,
                       const struct tm_schema *schema, struct tm_buf *out)
 {
@@ -160,7 +170,7 @@ static char *read_all(struct endless *e, const struct tm_rows_options *o,
   e->got = 0;
   if (tm_rows_reader_read(r, &file, &range, &arena, &frame, &err) == 0) {
     table_write(out, &frame);
-    tm_rows_reader_words(r, &file, &words);
+    add_words(r, &file, &words);
   } else {
     tm_buf_add_str(&words, err.text);
   }
@@ -212,9 +222,9 @@ static void long_lines_are_refused_or_dropped(void **state)
   assert_int_equal(schema.len, 1);
   char *words = read_all(&e, &o, &schema, &out);
   assert_string_equal(out.data, "7\n");
-  assert_non_null(strstr(words,
-                         "records longer than max_record_size: 1; rows that are left out: 1; "
-                         "the first: '/t', line 1 (byte 0), a record of more than"));
+  assert_non_null(
+      strstr(words, "records longer than max_record_size, left out: 1; a larger max_record_size "
+                    "reads them; the first: '/t', line 1 (byte 0), a record of more than"));
   free(words);
   o.drop_invalid = false;
   words = read_all(&e, &o, &schema, &out);

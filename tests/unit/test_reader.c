@@ -11,6 +11,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "data/fault_list.h"
 #include "data/rows/infer.h"
 #include "data/rows/open.h"
 #include "data/rows/reader.h"
@@ -61,6 +62,15 @@ static int read_range(struct rig *g, int64_t begin, int64_t end)
   return rc;
 }
 
+/* The warnings, one behind the other. */
+static void add_words(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_buf *out)
+{
+  struct tm_buf list = TM_BUF_NONE;
+  tm_rows_reader_faults(r, file, &list);
+  tm_fault_list_words(out, &list);
+  tm_buf_release(&list);
+}
+
 static struct tm_rows_options delimited(void)
 {
   struct tm_rows_options o = { .format = TM_ROWS_DELIMITED };
@@ -96,9 +106,11 @@ static void words_name_file_line_byte_and_column(void **state)
   g.file.stream = tm_stream_of_bytes(text, strlen(text));
   assert_int_equal(read_range(&g, 8, 21), 0);
   assert_string_equal(g.text.data, "2|y\n-|z\n-|-\n");
-  tm_rows_reader_words(g.reader, &g.file, &words);
+  add_words(g.reader, &g.file, &words);
   assert_string_equal(
-      words.data, "values that do not fit the type of their column, and are null: 2; the first: "
+      words.data, "values that do not fit the type of their column, and are null: 2; "
+                  "set_column_types gives the column another type, on_misfit = \"error\" refuses "
+                  "such values; the first: "
                   "'/d/t.csv', line 4 (byte 12), column 'a': '3z' is no long");
   tm_buf_release(&words);
   tm_rows_reader_free(g.reader);
@@ -116,7 +128,7 @@ static void nothing_wrong_says_nothing(void **state)
   struct tm_buf words = TM_BUF_NONE;
   rig_init(&g, &o, "a\n1\n", 4);
   assert_int_equal(read_range(&g, 2, 4), 0);
-  tm_rows_reader_words(g.reader, &g.file, &words);
+  add_words(g.reader, &g.file, &words);
   assert_int_equal(words.len, 0);
   rig_release(&g);
 }

@@ -85,7 +85,7 @@ static int64_t size_in_file(const struct tm_delimited *d, const char *p, size_t 
 int tm_delimited_note(struct tm_delimited *d, const struct piece *p, size_t at, bool is_error,
                       struct tm_fault *fault, struct tm_err *err)
 {
-  if (is_error || d->counts.first.kind == TM_FAULT_NONE)
+  if (is_error || tm_fault_is_first(&d->counts, fault->kind))
     fault->at = p->at + size_in_file(d, p->text, at);
   tm_fault_note(&d->counts, fault);
   if (!is_error)
@@ -132,17 +132,23 @@ static int judge_row(struct tm_delimited *d, const struct piece *p, struct row r
   }
   if (row.count == d->source.fields_len)
     return 1;
+  bool is_error = d->dialect->ragged == TM_RAGGED_ERROR;
+  int rc = is_error ? tm_delimited_look_at_last(d, p, row, false, err) : 0;
+  if (rc < 0)
+    return rc; /* which says more than the number of fields */
   struct tm_fault fault = {
     .kind = row.count < d->source.fields_len ? TM_FAULT_SHORT : TM_FAULT_LONG,
     .column = -1,
     .fields = row.count,
     .expected = (int64_t)d->source.fields_len,
   };
-  int rc = tm_delimited_note(d, p, from, d->dialect->ragged == TM_RAGGED_ERROR, &fault, err);
+  rc = tm_delimited_note(d, p, from, is_error, &fault, err);
   if (rc < 0)
     return rc;
-  d->counts.dropped += d->dialect->ragged == TM_RAGGED_DROP;
-  return d->dialect->ragged != TM_RAGGED_DROP;
+  bool is_kept = d->dialect->ragged != TM_RAGGED_DROP;
+  d->counts.dropped += !is_kept;
+  rc = tm_delimited_look_at_last(d, p, row, is_kept, err);
+  return rc < 0 ? rc : is_kept;
 }
 
 /* Keeps (5). */

@@ -91,7 +91,7 @@ static int add_misfit(struct tm_delimited *d, const struct piece *p, size_t row,
     return 0;
   struct tm_fault fault = { .kind = TM_FAULT_VALUE, .column = (long)column };
   bool is_error = d->dialect->misfit == TM_MISFIT_ERROR;
-  if (is_error || d->counts.first.kind == TM_FAULT_NONE)
+  if (is_error || tm_fault_is_first(&d->counts, fault.kind))
     tm_fault_set_text(&fault, f->p, f->n);
   size_t at = (size_t)(field_of(p, row, field).p - p->text);
   return tm_delimited_note(d, p, at, is_error, &fault, err);
@@ -149,7 +149,7 @@ static int add_converted(struct tm_delimited *d, const struct piece *p, size_t r
     return 0;
   struct tm_fault fault = { .kind = TM_FAULT_TEXT, .column = (long)column };
   bool is_error = d->dialect->misfit == TM_MISFIT_ERROR;
-  if (is_error || d->counts.first.kind == TM_FAULT_NONE)
+  if (is_error || tm_fault_is_first(&d->counts, fault.kind))
     tm_fault_set_text(&fault, f->p, f->n);
   size_t at = (size_t)(field_of(p, row, field).p - p->text);
   return tm_delimited_note(d, p, at, is_error, &fault, err);
@@ -216,6 +216,18 @@ int tm_delimited_look_at_quotes(struct tm_delimited *d, const struct piece *p, i
       rc = take_quoted(d, p, column, &f, err);
   }
   return rc;
+}
+
+int tm_delimited_look_at_last(struct tm_delimited *d, const struct piece *p, struct row row,
+                              bool is_kept, struct tm_err *err)
+{
+  uint32_t last = row.count - 1;
+  int32_t column = last < d->source.fields_len ? d->source.fields[last] : -1;
+  bool is_read = is_kept && column >= 0 && !d->builder.columns[column].is_left_out;
+  struct piece one = *p;
+  one.rows = &row;
+  struct field f = field_of(&one, 0, last);
+  return is_read || !is_quote(p, &f) ? 0 : take_quoted(d, p, column, &f, err);
 }
 
 int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t column,

@@ -45,6 +45,10 @@ int tm_delimited_add_column(struct tm_delimited *d, const struct piece *p, size_
 /* Of a field that nobody reads: whether its quotes are closed. column: or -1. */
 int tm_delimited_look_at_quotes(struct tm_delimited *d, const struct piece *p, int32_t column,
                                 uint32_t field, struct tm_err *err);
+/* Of a row with too few or too many fields, kept or not: whether the quotes of its last field are closed, where that field is
+ * not read. A quote that is not closed makes a row short. */
+int tm_delimited_look_at_last(struct tm_delimited *d, const struct piece *p, struct row row,
+                              bool is_kept, struct tm_err *err);
 /* Null in every row, or the value that the column has for the whole file. */
 int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t column,
                           struct tm_err *err);

@@ -12,44 +12,35 @@
 #define TEXT_MAX   64
 #define NAME_SHOWN 200 /* bytes of a column's name in a message */
 
+bool tm_fault_is_first(const struct tm_row_counts *counts, enum tm_fault_kind kind)
+{
+  return counts->faults[kind] == 0;
+}
+
 void tm_fault_note(struct tm_row_counts *counts, const struct tm_fault *fault)
 {
+  if (tm_fault_is_first(counts, fault->kind))
+    counts->first_of[fault->kind] = *fault;
   counts->faults[fault->kind]++;
   if (counts->first.kind == TM_FAULT_NONE)
     counts->first = *fault;
 }
 
-void tm_fault_text(char *out, const char *p, size_t n)
+void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n)
 {
   struct tm_buf b = TM_BUF_NONE;
   tm_text_one_line(&b, p, n < 256 ? n : 256, TEXT_MAX - 1);
-  memcpy(out, tm_buf_str(&b), b.len);
-  out[b.len] = '\0';
+  memcpy(fault->text, tm_buf_str(&b), b.len);
+  fault->text[b.len] = '\0';
   tm_buf_release(&b);
-}
-
-void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n)
-{
-  tm_fault_text(fault->text, p, n);
-}
-
-void tm_row_counts_add(struct tm_row_counts *to, const struct tm_row_counts *more)
-{
-  to->rows += more->rows;
-  to->dropped += more->dropped;
-  to->empty_lines += more->empty_lines;
-  if (to->faults[TM_FAULT_KEY] == 0)
-    memcpy(to->first_key, more->first_key, sizeof to->first_key);
-  for (int i = 0; i < TM_FAULT_KINDS; i++)
-    to->faults[i] += more->faults[i];
-  if (to->first.kind == TM_FAULT_NONE)
-    to->first = more->first;
 }
 
 void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct tm_schema *schema)
 {
   const struct tm_schema_column *c =
-      f->column >= 0 && (size_t)f->column < schema->len ? &schema->columns[f->column] : NULL;
+      schema != NULL && f->column >= 0 && (size_t)f->column < schema->len
+          ? &schema->columns[f->column]
+          : NULL;
   if (c != NULL) {
     tm_buf_add_str(out, "column '");
     tm_text_one_line(out, c->name, strlen(c->name), NAME_SHOWN);
@@ -79,34 +70,74 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
     break;
   case TM_FAULT_LINE: tm_buf_printf(out, "no JSON object: %s", f->text); break;
   case TM_FAULT_KEY: tm_buf_printf(out, "the key '%s' is not a column", f->text); break;
+  case TM_FAULT_NUMBER: tm_buf_printf(out, "'%s' is nan or inf", f->text); break;
   default: tm_buf_add_str(out, "nothing is wrong"); break;
   }
 }
 
-void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts)
+/* What there was, and what the user can do about it. */
+struct advice {
+  const char *what, *todo;
+};
+
+static struct advice advice_on_ragged(const struct tm_row_counts *counts, enum tm_fault_kind kind)
 {
-  static const char *const words[TM_FAULT_KINDS] = {
-    [TM_FAULT_VALUE] = "values that do not fit the type of their column, and are null",
-    [TM_FAULT_TEXT] = "texts with bytes that are not of the encoding",
-    [TM_FAULT_SHORT] = "rows with fewer fields than there are columns",
-    [TM_FAULT_LONG] = "rows with more fields than there are columns",
-    [TM_FAULT_UNCLOSED] = "quotes that are not closed",
-    [TM_FAULT_TOO_LONG] = "records longer than max_record_size",
-    [TM_FAULT_LINE] = "lines that are no JSON objects",
+  bool is_short = kind == TM_FAULT_SHORT;
+  if (counts->dropped > 0)
+    return (struct advice) { is_short ? "rows with fewer fields than there are columns, left out"
+                                      : "rows with more fields than there are columns, left out",
+                             "on_ragged = \"null\" keeps them" };
+  return (struct advice) {
+    is_short ? "rows with fewer fields than there are columns, where the missing ones are null"
+             : "rows with more fields than there are columns, whose surplus is left out",
+    "on_ragged = \"drop\" leaves such rows out, \"error\" refuses them"
   };
-  size_t before = out->len;
-  for (int i = 0; i < TM_FAULT_KINDS; i++)
-    if (words[i] != NULL && counts->faults[i] > 0)
-      tm_buf_printf(out, "%s%s: %" PRId64, out->len > before ? "; " : "", words[i],
-                    counts->faults[i]);
-  if (counts->faults[TM_FAULT_KEY] > 0)
+}
+
+static struct advice advice_on_quotes(bool is_to_end)
+{
+  if (is_to_end)
+    return (struct advice) { "quotes that are not closed before the file ends",
+                             "without support_multi_line a row ends at its line break" };
+  return (struct advice) { "quotes that are not closed where their row ends",
+                           "a row with a line break within quotes is torn there" };
+}
+
+static struct advice advice_on(const struct tm_row_counts *counts, enum tm_fault_kind kind)
+{
+  static const struct advice all[TM_FAULT_KINDS] = {
+    [TM_FAULT_VALUE] = { "values that do not fit the type of their column, and are null",
+                         "set_column_types gives the column another type, on_misfit = \"error\" "
+                         "refuses such values" },
+    [TM_FAULT_TEXT] = { "texts with bytes that are not of the encoding, replaced by U+FFFD",
+                        "set encoding to what the files have, for example \"latin1\"; on_misfit = "
+                        "\"error\" refuses such texts" },
+    [TM_FAULT_TOO_LONG] = { "records longer than max_record_size, left out",
+                            "a larger max_record_size reads them" },
+    [TM_FAULT_LINE] = { "lines that are no JSON objects, left out",
+                        "invalid_lines = \"error\" refuses them" },
+    [TM_FAULT_NUMBER] = { "numbers of rows written as JSON that were nan or inf, and are null",
+                          "JSON has neither: return them as strings, or return a data frame" },
+  };
+  if (kind == TM_FAULT_SHORT || kind == TM_FAULT_LONG)
+    return advice_on_ragged(counts, kind);
+  if (kind == TM_FAULT_UNCLOSED)
+    return advice_on_quotes(counts->first_of[kind].is_to_end);
+  return all[kind];
+}
+
+void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts,
+                         enum tm_fault_kind kind)
+{
+  struct advice a = advice_on(counts, kind);
+  if (counts->faults[kind] == 0)
+    return;
+  if (kind == TM_FAULT_KEY)
     tm_buf_printf(out,
-                  "%svalues left out because the first %d objects do not have their keys: %" PRId64
+                  "values left out because the first %d objects do not have their keys: %" PRId64
                   " (the first key is '%s'; columns = { ... } names keys that are columns all "
                   "the same)",
-                  out->len > before ? "; " : "", TM_INFER_ROWS, counts->faults[TM_FAULT_KEY],
-                  counts->first_key);
-  if (counts->dropped > 0)
-    tm_buf_printf(out, "%srows that are left out: %" PRId64, out->len > before ? "; " : "",
-                  counts->dropped);
+                  TM_INFER_ROWS, counts->faults[kind], counts->first_of[kind].text);
+  else
+    tm_buf_printf(out, "%s: %" PRId64 "; %s", a.what, counts->faults[kind], a.todo);
 }

@@ -1,5 +1,6 @@
-/* fault.h - what was not as it should be in rows: counted, and the first of it kept with its place, so that a warning or
- * an error can say where. */
+/* fault.h - what was not as it should be in rows: counted by kind, and the first of each kind kept with its place, so that
+ * a warning or an error can say where.
+ */
 #ifndef TM_DATA_ROWS_FAULT_H
 #define TM_DATA_ROWS_FAULT_H
 
@@ -19,6 +20,7 @@ enum tm_fault_kind {
   TM_FAULT_TOO_LONG, /* a record that is longer than the limit, which is `expected` */
   TM_FAULT_LINE,     /* a line that is no JSON object */
   TM_FAULT_KEY,      /* a value of a JSON object whose key is not a column */
+  TM_FAULT_NUMBER, /* a number that run() returned in a table, nan or inf: JSON has none, it is null */
   TM_FAULT_KINDS
 };
 
@@ -34,27 +36,27 @@ struct tm_fault {
 };
 
 struct tm_row_counts {
-  int64_t rows;                   /* in the frame */
-  int64_t dropped;                /* rows left out: ragged ones, lines that are no JSON */
-  int64_t empty_lines;            /* which are no rows */
-  int64_t faults[TM_FAULT_KINDS]; /* by kind: values, texts, rows */
-  char first_key[64];             /* of a KEY; shortened like a fault's text */
-  struct tm_fault first;          /* kind NONE: there was none */
+  int64_t rows;                             /* in the frame */
+  int64_t dropped;                          /* rows left out: ragged ones, lines that are no JSON */
+  int64_t empty_lines;                      /* which are no rows */
+  int64_t faults[TM_FAULT_KINDS];           /* by kind: values, texts, rows */
+  struct tm_fault first;                    /* of all; kind NONE: there was none */
+  struct tm_fault first_of[TM_FAULT_KINDS]; /* of each kind that has been counted */
 };
 
-/* Counts it; keeps it when it is the first. */
+/* Counts it; keeps it when it is the first of its kind. */
 void tm_fault_note(struct tm_row_counts *counts, const struct tm_fault *fault);
-/* Into 64 bytes: one line, cut. */
-void tm_fault_text(char *out, const char *p, size_t n);
-/* For one that is already counted. */
+/* Whether the next fault of this kind will be kept, and so needs its text and place. */
+bool tm_fault_is_first(const struct tm_row_counts *counts, enum tm_fault_kind kind);
+/* Puts one line, cut to 63 bytes, into the fault's text. */
 void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n);
-void tm_row_counts_add(struct tm_row_counts *to, const struct tm_row_counts *more);
 
-/* "column 'price': 'abc' is no double" and the like: to put behind the place. */
+/* "column 'price': 'abc' is no double" and the like: to put behind the place. `schema` NULL: it is of no column. */
 void tm_fault_words(struct tm_buf *out, const struct tm_fault *fault,
                     const struct tm_schema *schema);
-/* "values that do not fit the type of their column, and are null: 12; rows that are left out: 3"; nothing when there is
- * none. */
-void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts);
+/* How often there was this kind, what became of it, and which option says otherwise: "values that do not fit the type of
+ * their column, and are null: 12; set_column_types gives ...". Nothing when there was none. */
+void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts,
+                         enum tm_fault_kind kind);
 
 #endif

@@ -92,7 +92,7 @@ static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, c
   struct tm_fault fault = {
     .kind = kind, .at = j->at, .column = column, .expected = (int64_t)j->max_line
   };
-  if (is_error || j->counts.first.kind == TM_FAULT_NONE)
+  if (is_error || tm_fault_is_first(&j->counts, kind))
     tm_fault_set_text(&fault, p, n);
   tm_fault_note(&j->counts, &fault);
   if (!is_error)
@@ -259,8 +259,6 @@ static void note_keys(struct tm_json_lines *j, int64_t n, const struct tm_slice 
 {
   tm_buf_clear(&j->key);
   tm_json_unescape(&j->key, first);
-  if (j->counts.faults[TM_FAULT_KEY] == 0)
-    tm_fault_text(j->counts.first_key, tm_buf_str(&j->key), j->key.len);
   note(j, TM_FAULT_KEY, -1, tm_buf_str(&j->key), j->key.len, false, NULL);
   j->counts.faults[TM_FAULT_KEY] += n - 1;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/fault_list.h"
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/json_lines.h"
@@ -33,6 +34,8 @@ struct tm_rows_reader {
   size_t fields_len;
   struct tm_buf raw, text; /* UTF-16 as it is; UTF-8 */
   struct tm_range range;   /* the last one */
+  struct tm_row_counts
+      bad_texts; /* of it: TM_FAULT_TEXT of what is converted before it is parsed */
   struct tm_lines lines;
 };
 
@@ -152,16 +155,27 @@ static void add_place(struct tm_rows_reader *r, const struct tm_rows_file *file,
     tm_buf_printf(out, "byte %" PRId64 ", ", fault->at);
 }
 
-void tm_rows_reader_words(struct tm_rows_reader *r, const struct tm_rows_file *file,
-                          struct tm_buf *out)
+static void add_fault(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                      const struct tm_row_counts *counts, enum tm_fault_kind kind,
+                      struct tm_buf *out)
 {
-  const struct tm_row_counts *counts = tm_rows_reader_counts(r);
-  if (counts->first.kind == TM_FAULT_NONE)
-    return;
-  tm_row_counts_words(out, counts);
-  tm_buf_add_str(out, "; the first: ");
-  add_place(r, file, &counts->first, out);
-  tm_fault_words(out, &counts->first, r->schema);
+  struct tm_buf words = TM_BUF_NONE;
+  if (counts->faults[kind] > 0) {
+    tm_row_counts_words(&words, counts, kind);
+    tm_buf_add_str(&words, "; the first: ");
+    add_place(r, file, &counts->first_of[kind], &words);
+    tm_fault_words(&words, &counts->first_of[kind], r->schema);
+    tm_fault_list_add(out, kind, &words);
+  }
+  tm_buf_release(&words);
+}
+
+void tm_rows_reader_faults(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                           struct tm_buf *out)
+{
+  for (enum tm_fault_kind kind = TM_FAULT_NONE + 1; kind < TM_FAULT_KINDS; kind++)
+    add_fault(r, file, tm_rows_reader_counts(r), kind, out);
+  add_fault(r, file, &r->bad_texts, TM_FAULT_TEXT, out);
 }
 
 static int wrap(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_err *err)
@@ -202,6 +216,50 @@ static int parse(struct tm_rows_reader *r, const struct tm_rows_file *file, bool
   return 0;
 }
 
+/* The first byte of r->raw that is not of the encoding, or is near it; `u` as it was before. */
+static size_t find_bad(const struct tm_rows_reader *r, struct tm_utf16 u)
+{
+  enum tm_encoding encoding = r->options.dialect.encoding;
+  size_t step = encoding == TM_ENCODING_UTF16 ? 2 : 1, at = 0, bad = 0;
+  struct tm_buf ignored = TM_BUF_NONE;
+  for (; at + step <= r->raw.len; at += step) {
+    tm_buf_clear(&ignored);
+    if (encoding == TM_ENCODING_UTF16)
+      tm_utf16_add(&u, &ignored, r->raw.data + at, step, &bad);
+    else
+      bad = tm_rows_add_utf8(&ignored, encoding, r->raw.data + at, step);
+    if (bad > 0)
+      break;
+  }
+  tm_buf_release(&ignored);
+  return at;
+}
+
+/* `bad` characters of r->raw, which is at `at` of the file, are not of the encoding: counted, or an error. */
+static int note_bad(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_utf16 u,
+                    size_t bad, int64_t at, struct tm_err *err)
+{
+  struct tm_fault fault = { .kind = TM_FAULT_TEXT, .column = -1 };
+  bool is_error = r->options.dialect.misfit == TM_MISFIT_ERROR;
+  if (bad == 0)
+    return 0;
+  if (tm_fault_is_first(&r->bad_texts, TM_FAULT_TEXT)) {
+    size_t from = find_bad(r, u), n = r->raw.len - from;
+    fault.at = at + (int64_t)from;
+    tm_fault_set_text(&fault, r->raw.data + from, n < 8 ? n : 8);
+  }
+  tm_fault_note(&r->bad_texts, &fault);
+  r->bad_texts.faults[TM_FAULT_TEXT] += (int64_t)bad - 1;
+  if (!is_error)
+    return 0;
+  struct tm_buf words = TM_BUF_NONE;
+  add_place(r, file, &fault, &words);
+  tm_fault_words(&words, &fault, r->schema);
+  tm_err_set(err, TM_EDAMAGE, "%s", tm_buf_str(&words));
+  tm_buf_release(&words);
+  return TM_EDAMAGE;
+}
+
 /* The next bytes of the range, behind what is left (as UTF-8). */
 static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_utf16 *u,
                       size_t n, int64_t at, bool is_last, struct tm_err *err)
@@ -220,14 +278,17 @@ static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file,
     return tm_err_set(err, TM_EDAMAGE,
                       "'%s' ends at byte %" PRId64 "; it was longer when it was listed", file->path,
                       at + got);
-  if (!is_as_it_is && encoding != TM_ENCODING_UTF16)
-    tm_rows_add_utf8(&r->text, encoding, r->raw.data, n);
-  if (encoding != TM_ENCODING_UTF16)
+  if (is_as_it_is)
     return 0;
-  tm_utf16_add(u, &r->text, r->raw.data, n, &bad);
-  if (is_last)
+  r->raw.len = n;
+  struct tm_utf16 before = *u;
+  if (encoding != TM_ENCODING_UTF16)
+    bad = tm_rows_add_utf8(&r->text, encoding, r->raw.data, n);
+  else
+    tm_utf16_add(u, &r->text, r->raw.data, n, &bad);
+  if (encoding == TM_ENCODING_UTF16 && is_last)
     tm_utf16_end(u, &r->text, &bad);
-  return 0;
+  return note_bad(r, file, before, bad, at, err);
 }
 
 /* Keeps (1). An even number of bytes, for UTF-16. */
@@ -248,6 +309,7 @@ int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *fil
     return rc;
   struct tm_utf16 u = { .big_endian = r->is_big_endian };
   r->range = *range;
+  r->bad_texts = (struct tm_row_counts) { 0 };
   begin(r, file, range, arena);
   tm_buf_clear(&r->text);
   for (int64_t at = range->begin; at < range->end;) {

@@ -56,9 +56,9 @@ int tm_rows_reader_read(struct tm_rows_reader *r, const struct tm_rows_file *fil
                         struct tm_data_frame *out, struct tm_err *err);
 /* Of the last read. */
 const struct tm_row_counts *tm_rows_reader_counts(const struct tm_rows_reader *r);
-/* For a warning: what was wrong in the last read, how often, and where first. Reads the file up to there where it must, to say
- * the line (lines.h). Nothing is added when nothing was wrong. */
-void tm_rows_reader_words(struct tm_rows_reader *r, const struct tm_rows_file *file,
-                          struct tm_buf *out);
+/* Warnings, a list (../fault_list.h) with one of each kind: what was wrong in the last read, how often, and where first. Reads the file
+ * up to there where it must, to say the line (lines.h). Nothing is added when nothing was wrong. */
+void tm_rows_reader_faults(struct tm_rows_reader *r, const struct tm_rows_file *file,
+                           struct tm_buf *out);
 
 #endif

@@ -1,0 +1,22 @@
+/* fault_list.h - warnings about rows, as bytes: what a worker sends beside its result. Pure.
+ *
+ * Each warning has a kind, so that the supervisor can say each kind once a step: a warning of one kind must not hide one of
+ * another. The kinds are those of rows/fault.h; here they are numbers, since the supervisor reads no rows.
+ */
+#ifndef TM_DATA_FAULT_LIST_H
+#define TM_DATA_FAULT_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+#define TM_FAULT_LIST_KINDS 32 /* a kind is less, and more than 0 */
+
+void tm_fault_list_add(struct tm_buf *list, int kind, const struct tm_buf *words);
+/* The next of a list, whose bytes may be hostile; false at its end, and where it is damaged. The words may be any bytes. */
+bool tm_fault_list_next(struct tm_reader *r, int *kind, const char **words, size_t *len);
+/* The words of all, one behind the other. */
+void tm_fault_list_words(struct tm_buf *out, const struct tm_buf *list);
+
+#endif
