@@ -60,8 +60,10 @@ if [ -z "${TM_FRESH_DIR:-}" ]; then
   export TM_FRESH_DIR
   clean_up()
   {
-    local first
-    read -r first <"/proc/$inner/task/$inner/children" && kill -KILL "$first" && wait "$inner" # with it all others go
+    local first=
+    read -r first _ <"/proc/$inner/task/$inner/children" # process 1 of the namespace: with it all others go
+    kill -KILL "${first:-$inner}"
+    wait "$inner"
     if [ $keep = yes ]; then
       echo "kept: $TM_FRESH_DIR/machine"
     else
