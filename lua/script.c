@@ -467,18 +467,14 @@ static int add_returned(lua_State *L, struct run *run, int n)
 {
   const struct tm_setup *setup = run->script->setup;
   struct tm_buf *rows = setup->append_row ? run->rows : NULL;
+  struct tm_extras *extras = run->call->extras;
+  struct tm_lua_rows lines = { rows, setup->escapes_line_breaks, extras ? &extras->faults : NULL };
   struct tm_lua_frame_rows to = { .separator = setup->separator,
                                   .escapes = setup->escapes_line_breaks,
                                   .rows = rows,
-                                  .columns = rows && run->call->extras ? &run->call->extras->columns
-                                                                       : NULL };
+                                  .columns = rows && extras ? &extras->columns : NULL };
   if (n > 0 && lua_istable(L, 2))
-    return tm_lua_rows_add(
-        L, 2,
-        &(struct tm_lua_rows) { .rows = rows,
-                                .escapes = setup->escapes_line_breaks,
-                                .faults = run->call->extras ? &run->call->extras->faults : NULL },
-        &run->returned, &run->err);
+    return tm_lua_rows_add(L, 2, &lines, &run->returned, &run->err);
   if (n > 0 && tm_lua_is_frame(L, 2))
     return tm_lua_frame_rows(L, 2, &to, &run->returned, &run->err);
   return tm_lua_rows_refuse(L, 2, n, &run->err);
