@@ -356,9 +356,9 @@ end
 --- mini_batch_size. The value of a parameter is one name, or a list as JSON: '["store", "brand"]'.
 ---@field error_threshold? integer|tidemill.PipelineParameter failed items to tolerate over the whole input; -1, the
 --- default, tolerates all
----@field returns? "auto"|"items"|"any" "items": run() returns an element for each item that succeeded, and items
+---@field returns? "auto"|"rows"|"any" "rows": run() returns an element for each item that succeeded, and items
 --- without one count as failed; "any": it returns any number, and only the items of context:fail() count as failed;
---- "auto", the default: "any" for rows of tables as long as error_threshold is -1, else "items"
+--- "auto", the default: "any" for rows of tables as long as error_threshold is -1, else "rows"
 ---@field allowed_failed_count? integer|tidemill.PipelineParameter failed mini-batches to tolerate; without it all
 ---@field allowed_failed_percent? number|tidemill.PipelineParameter the same in percent, judged once all mini-batches
 --- are created

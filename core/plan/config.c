@@ -130,7 +130,7 @@ static enum tm_returns returns_of(const char *word)
 {
   if (strcmp(word, "auto") == 0)
     return TM_RETURNS_AUTO;
-  return strcmp(word, "any") == 0 ? TM_RETURNS_ANY : TM_RETURNS_ITEMS;
+  return strcmp(word, "any") == 0 ? TM_RETURNS_ANY : TM_RETURNS_ROWS;
 }
 
 static enum tm_level level_of(const char *word)

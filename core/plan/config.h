@@ -13,7 +13,7 @@ enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 /* worker_memory_limit at the least, bytes: what a worker and LuaJIT in it need to start is less than half of it. */
 #define TM_WORKER_MEMORY_MIN 33554432
 /* Whether each item that succeeded must have a returned element; auto: as returns.h says. */
-enum tm_returns { TM_RETURNS_AUTO, TM_RETURNS_ITEMS, TM_RETURNS_ANY };
+enum tm_returns { TM_RETURNS_AUTO, TM_RETURNS_ROWS, TM_RETURNS_ANY };
 enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };
 
 struct tm_config {

@@ -46,10 +46,10 @@ static const struct tm_field config_fields[] = {
   { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
     "failed items to tolerate over the whole input; -1 tolerates all" },
-  { "returns", TM_FIELD_CHOICE, 0, 0, "auto", "auto|items|any", CHANGEABLE | RESULT,
-    "items: run() returns an element for each item that succeeded, and items without one count as "
+  { "returns", TM_FIELD_CHOICE, 0, 0, "auto", "auto|rows|any", CHANGEABLE | RESULT,
+    "rows: run() returns an element for each item that succeeded, and items without one count as "
     "failed; any: it returns any number, and only items of context:fail() count; auto: any for "
-    "rows of tables while error_threshold is -1, else items" },
+    "rows of tables while error_threshold is -1, else rows" },
   { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT, "failed mini-batches to tolerate; without it all" },
   { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL,

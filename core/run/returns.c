@@ -59,7 +59,7 @@ static void warn_short(struct tm_supervisor *s, const struct tm_held *held, uint
                     " rows of mini-batch %" PRIu64
                     ", and error_threshold counts rows without an element as failed; if run() "
                     "filters or aggregates, set returns = \"any\", or filter in the dataset: "
-                    ":filter(); returns = \"items\" leaves this warning out (said once)",
+                    ":filter(); returns = \"rows\" leaves this warning out (said once)",
                     s->o.step->name, returned, tm_text_counted(returned, "element", "elements"),
                     good, held->entry.index);
 }
