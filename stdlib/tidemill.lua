@@ -559,6 +559,7 @@ end
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep
 M.ParallelRunStep = constructor "ParallelRunStep"
 
+--- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
 ---@class tidemill.Pipeline
 ---@field name string 1 to 32 characters of a-z, 0-9, '-' and '_'
 ---@field steps tidemill.ParallelRunStep[]
@@ -566,7 +567,6 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 
 local answer = names.guard "Pipeline"
 local function job_methods(self, name) return require("tidemill.job").methods[name] or answer(self, name) end
---- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
 M.Pipeline = callable("Pipeline", function(fields)
   plan.check("Pipeline", fields)

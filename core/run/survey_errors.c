@@ -28,10 +28,21 @@ int64_t tm_survey_items_of(const struct tm_json *line)
   return items > 0 ? items : 1;
 }
 
+static bool is_of_name(char c)
+{
+  return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
 /* All items of a mini-batch have its error. The one that the message names is the one that failed. */
 static bool is_named(const struct tm_survey_error *e)
 {
-  return e->item && *e->item && strstr(e->message, tm_path_base(e->item));
+  const char *name = e->item ? tm_path_base(e->item) : "";
+  size_t n = strlen(name);
+  for (const char *at = e->message; n > 0 && (at = strstr(at, name)) != NULL; at++)
+    if ((at == e->message || !is_of_name(at[-1])) && !is_of_name(at[n]))
+      return true;
+  return false;
 }
 
 /* Lines come from the last to the first: each is the first one so far, but for a named one of its mini-batch. */

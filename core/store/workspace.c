@@ -48,22 +48,12 @@ static char *look_upwards(const struct tm_fs *fs, const char *file, char **besid
   }
 }
 
-/* git leaves out a new workspace. Without the file it is one as well. */
-static void hide_from_git(const struct tm_fs *fs, const char *path)
-{
-  static const char all[] = "*\n";
-  char *file = tm_path_join(path, ".gitignore");
-  (void)tm_fs_write_file(fs, file, all, strlen(all), 0600, NULL);
-  free(file);
-}
-
 static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
   struct tm_stat st;
-  bool is_there = fs->stat(fs->self, path, true, &st) == 0;
   int rc;
-  if (is_there && !S_ISDIR(st.mode))
+  if (fs->stat(fs->self, path, true, &st) == 0 && !S_ISDIR(st.mode))
     return tm_err_set(err, TM_EUSAGE,
                       "the workspace '%s' is no folder; name a folder in " TM_WORKSPACE_VARIABLE
                       ", or move the file away",
@@ -71,14 +61,22 @@ static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
   rc = tm_fs_make_dirs(fs, path, 0700, &why);
   if (rc == 0)
     rc = tm_fs_sync_name(fs, path, &why);
-  if (rc == 0 && !is_there)
-    hide_from_git(fs, path);
   if (rc < 0)
     tm_err_set(err, rc,
                "cannot make the workspace: %s; name another folder in " TM_WORKSPACE_VARIABLE
                ", or give the job a directory: --job-dir DIR",
                why.text);
   return rc;
+}
+
+/* git leaves out what is in a .tidemill. A folder of another name may hold more than a workspace. */
+static void hide_from_git(const struct tm_fs *fs, const char *path)
+{
+  static const char all[] = "*\n";
+  char *file = tm_path_join(path, ".gitignore");
+  if (strcmp(tm_path_base(path), TM_WORKSPACE_NAME) == 0 && !tm_fs_exists(fs, file))
+    (void)tm_fs_write_file(fs, file, all, strlen(all), 0600, NULL);
+  free(file);
 }
 
 char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *named,
@@ -97,6 +95,7 @@ char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *na
     free(found);
     return NULL;
   }
+  hide_from_git(fs, found);
   return found;
 }
 

@@ -85,7 +85,7 @@ describe("a definition is refused", function()
 
   it("with a wrong step", function()
     for text, words in pairs {
-      ["name = 'ab'"] = { "ab", "3" },
+      ["name = 'a.b'"] = { "a.b", "32" },
       ["name = 'Score'"] = { "Score" },
       ["name = 'score-'"] = { "score%-" },
       ["inputs = {}"] = { "inputs" },

@@ -298,7 +298,8 @@ describe("a job directory", function()
       local a, b = t:start_job(), t:start_job()
       local statuses = { t:finish(a, 20).status, t:finish(b, 20).status }
       table.sort(statuses)
-      assert.same({ 0, 2 }, statuses)
+      assert.equal(0, statuses[1])
+      assert.is_true(statuses[2] == 2 or statuses[2] == 3, "there is a job, or one that runs")
     end
   end)
 end)

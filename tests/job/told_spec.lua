@@ -172,7 +172,7 @@ describe("logs", function()
       t:expect(r, 2)
       assert.is_truthy(r.err:find(message, 1, true), r.err)
     end
-    refused({}, "a job is missing")
+    refused({}, "there is no job yet")
     refused({ t.job_dir, "--mini-batch", "x" }, "'--mini-batch' is \"x\"; accepted: a number from 0 on")
     refused({ t.job_dir, "--mini-batch", "1", "--follow" }, "'--mini-batch' goes with '--step' alone")
     refused({ t.job_dir, "--folow" }, "--follow")

@@ -68,6 +68,28 @@ static void made_beside_the_file(void **state)
   assert_found(*state, "a/b/p.lua", "", "a/b/.tidemill");
 }
 
+static bool is_hidden_from_git(const char *dir, const char *workspace)
+{
+  char *folder = tm_path_join(dir, workspace), *file = tm_path_join(folder, ".gitignore");
+  struct tm_buf text = TM_BUF_NONE;
+  bool yes = tm_fs_read_file(tm_fs_real(), file, 100, &text, NULL) >= 0 &&
+             strcmp(tm_buf_str(&text), "*\n") == 0;
+  tm_buf_release(&text);
+  free(file);
+  free(folder);
+  return yes;
+}
+
+static void git_leaves_it_out(void **state)
+{
+  make(*state, "a");
+  make(*state, "b");
+  assert_found(*state, "a/p.lua", NULL, "a/.tidemill");
+  assert_true(is_hidden_from_git(*state, "a/.tidemill"));
+  assert_found(*state, "b/p.lua", "b/mine", "b/mine"); /* it may hold more than a workspace */
+  assert_false(is_hidden_from_git(*state, "b/mine"));
+}
+
 static void found_upwards(void **state)
 {
   make(*state, "a/b/c");
@@ -153,6 +175,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(made_beside_the_file, open_dir, close_dir),
+    cmocka_unit_test_setup_teardown(git_leaves_it_out, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(found_upwards, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(the_variable_goes_first, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(what_cannot_be_made_is_said_with_the_way_out, open_dir,
