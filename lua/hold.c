@@ -20,14 +20,25 @@ static int held_gc(lua_State *L)
   return 0;
 }
 
+/* It is known by its name only once it is whole: each of these calls may lack memory. */
+static void push_metatable(lua_State *L)
+{
+  luaL_getmetatable(L, TM_HELD);
+  if (!lua_isnil(L, -1))
+    return;
+  lua_pop(L, 1);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, held_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, TM_HELD);
+}
+
 static struct held *push_held(lua_State *L)
 {
   struct held *h = lua_newuserdata(L, sizeof *h);
   *h = (struct held) { 0 };
-  if (luaL_newmetatable(L, TM_HELD)) {
-    lua_pushcfunction(L, held_gc);
-    lua_setfield(L, -2, "__gc");
-  }
+  push_metatable(L);
   lua_setmetatable(L, -2);
   return h;
 }

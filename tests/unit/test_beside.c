@@ -80,6 +80,12 @@ static int set_left(lua_State *L)
 
 static const char *const asks =
     "local p, dir, set_left = ...\n"
+    "local json = require 'tidemill.json'\n"
+    "for n = 0, 60 do\n" /* what is held for Lua is freed, also when the first one lacks memory */
+    "  set_left(n)\n"
+    "  pcall(json.decode, '{\"a\": [1, \"x\", {\"b\": true}]}')\n"
+    "  set_left(-1)\n"
+    "end\n"
     "local job, refused = p:submit { job_dir = dir .. '/job' }, 0\n"
     "for n = 0, 60 do\n"
     "  for _, ask in ipairs { job.steps, job.cause, job.progress, job.result, job.status } do\n"
