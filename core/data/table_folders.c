@@ -26,7 +26,7 @@ struct writer {
   const char *dir;
   const struct tm_schema *schema; /* of the rows; columns of keys among them */
   const char **names;             /* of all columns */
-  size_t *rest;                   /* numbers of the columns that are no keys */
+  size_t *rest;                   /* numbers of the columns that are not keys */
   size_t rest_len;
   const struct tm_column **columns; /* of a frame: the rest */
   struct tm_arena arena;

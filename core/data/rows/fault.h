@@ -36,11 +36,11 @@ struct tm_fault {
 };
 
 struct tm_row_counts {
-  int64_t rows;                             /* in the frame */
-  int64_t dropped;                          /* rows left out: ragged ones, lines that are no JSON */
-  int64_t empty_lines;                      /* which are no rows */
-  int64_t faults[TM_FAULT_KINDS];           /* by kind: values, texts, rows */
-  struct tm_fault first;                    /* of all; kind NONE: there was none */
+  int64_t rows;                   /* in the frame */
+  int64_t dropped;                /* rows left out: ragged ones, lines that are not JSON */
+  int64_t empty_lines;            /* not rows */
+  int64_t faults[TM_FAULT_KINDS]; /* by kind: values, texts, rows */
+  struct tm_fault first;          /* of all; kind NONE: there was none */
   struct tm_fault first_of[TM_FAULT_KINDS]; /* of each kind that has been counted */
 };
 
