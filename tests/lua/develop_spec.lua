@@ -24,7 +24,7 @@ describe("an entry script in this process", function()
         local rows = {}
         for i, path in ipairs(mini_batch) do
           if path:find "mark" then return context:fail(i, "marked") or {} end
-          if path:find "bad" then error("cannot take " .. path:match "[^/]+$") end
+          if path:match "[^/]+$":find "bad" then error("cannot take " .. path:match "[^/]+$") end
           rows[i] = path:match "[^/]+$" .. helper.suffix
         end
         return rows

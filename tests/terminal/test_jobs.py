@@ -23,7 +23,7 @@ function run(mini_batch)
   local rows = {}
   for i, path in ipairs(mini_batch) do
     while not fs.exists "DIR/go" do fs.list "DIR" end
-    if path:find "bad" then error("cannot take " .. path:match "[^/]+$") end
+    if path:match "[^/]+$":find "bad" then error("cannot take " .. path:match "[^/]+$") end
     rows[i] = path:match "[^/]+$"
   end
   return rows

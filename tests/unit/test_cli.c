@@ -29,7 +29,7 @@ struct place {
 static const char score[] = "function run(mini_batch)\n"
                             "  local rows = {}\n"
                             "  for i, path in ipairs(mini_batch) do\n"
-                            "    if path:find 'bad' then error('bad file') end\n"
+                            "    if path:match '[^/]+$':find 'bad' then error('bad file') end\n"
                             "    rows[i] = path:match '[^/]+$'\n"
                             "  end\n"
                             "  return rows\n"
