@@ -43,15 +43,17 @@ static void add_choices(struct tm_buf *out, const char *words)
   }
 }
 
+static void add_seconds(struct tm_buf *out, const struct tm_field *f)
+{
+  add_range(out, f, "a number", " seconds");
+  tm_buf_printf(out, ", a duration as \"5m\", or \"none\" for %s", f->min == 0 ? "0" : "the most");
+}
+
 static void add_accepted(struct tm_buf *out, const struct tm_field *f)
 {
   switch (f->type) {
   case TM_FIELD_INT: add_range(out, f, "an integer", ""); break;
-  case TM_FIELD_SECONDS:
-    add_range(out, f, "a number", " seconds");
-    tm_buf_printf(out, ", a duration as \"5m\", or \"none\" for %s",
-                  f->min == 0 ? "0" : "the most");
-    break;
+  case TM_FIELD_SECONDS: add_seconds(out, f); break;
   case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
   case TM_FIELD_SIZE:
     if (f->min > 1)
