@@ -152,7 +152,7 @@ CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWIT
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs + 1))
 
 stage "warnings of clang"
-if python3 -B tests/support/warnings.py build clang; then
+if python3 -B tests/support/compiler_warnings.py build clang; then
   pass
 else
   fail "warnings of clang"

@@ -109,7 +109,8 @@ end
 -- The rows of the upload, of a folder or an archive.
 local function uploaded_rows(t, name, how)
   if how == ":as_upload()" then return t:sorted_lines(name .. "/parallel_run_step.txt") end
-  local p = assert(io.popen("unzip -p '" .. t:path(name) .. "' parallel_run_step.txt | sort"))
+  local read = "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode(), end='')"
+  local p = assert(io.popen(('python3 -c "%s" %q parallel_run_step.txt | sort'):format(read, t:path(name))))
   local rows = {}
   for line in p:lines() do rows[#rows + 1] = line end
   p:close()

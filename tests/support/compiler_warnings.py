@@ -1,6 +1,6 @@
 """Every file that was compiled in a build folder is looked at by another compiler, which writes nothing:
 
-    warnings.py BUILD_FOLDER COMPILER
+    compiler_warnings.py BUILD_FOLDER COMPILER
 
 Warnings are errors. A whole build would take three times as long, and its programs would be run by nobody.
 """
