@@ -1,10 +1,10 @@
 /* alarm.c - see alarm.h.
  *
- * What a handler knows must be static: a signal carries no pointer. It is written before the handler is installed, and read
- * by it alone.
+ * What a handler needs is in static memory, because a signal carries no pointer. It is written
+ * before the handler is installed; only the handler reads it.
  *
  *  (1) A handler keeps errno.
- *  (2) On another thread it passes the signal on and does nothing else: what it would touch belongs to the one thread.
+ *  (2) On another thread a handler only passes the signal on: its data belongs to one thread.
  */
 #include "sys/alarm.h"
 
@@ -28,7 +28,7 @@ static struct {
   atomic_bool is_claimed, is_asked;
   void (*on_ask)(void *data);
   void *data;
-  struct sigaction before; /* it was claimed */
+  struct sigaction before; /* what handled SIGPROF before the claim */
 } tick;
 
 static pid_t this_thread(void)
@@ -92,7 +92,7 @@ static void on_tick(int signal)
   if (is_elsewhere(tick.thread, signal))
     ;
   else if (atomic_exchange(&tick.is_asked, false))
-    tick.on_ask(tick.data); /* may raise a tick of its own, which comes when this returns */
+    tick.on_ask(tick.data); /* if on_ask raises a tick, it arrives when this returns */
   else
     tick.handler(signal);
   errno = error;
@@ -129,7 +129,8 @@ bool tm_tick_claim(void (*on_ask)(void *data), void *data)
   return true;
 }
 
-/* Without a handler a tick that is on its way would end the process: it goes on to do nothing. */
+/* A tick that is still on its way would end the process if no handler were installed, so the
+ * handler that does nothing stays. */
 void tm_tick_release(void)
 {
   if (tick.before.sa_handler != SIG_DFL)

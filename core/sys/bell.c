@@ -26,7 +26,7 @@ void tm_bell_close(struct tm_bell *b)
 void tm_bell_ring(struct tm_bell *b)
 {
   uint64_t one = 1;
-  int error = errno; /* a signal handler keeps it */
+  int error = errno; /* a signal handler must keep it */
   tm_check(write(b->fd, &one, sizeof one) == (ssize_t)sizeof one || errno == EAGAIN);
   errno = error;
 }

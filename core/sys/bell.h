@@ -1,4 +1,5 @@
-/* bell.h - what one thread, or a signal handler, wakes another with that polls. Several rings may be heard as one. */
+/* bell.h - wakes a thread that polls, from another thread or from a signal handler. Several rings
+ * may be heard as one. */
 #ifndef TM_SYS_BELL_H
 #define TM_SYS_BELL_H
 
@@ -11,10 +12,11 @@ struct tm_bell {
 };
 
 int tm_bell_open(struct tm_bell *b,
-                 struct tm_err *err); /* negative and words when no descriptor can be had */
+                 struct tm_err *err); /* negative, with a message, if there is no descriptor left */
 void tm_bell_close(struct tm_bell *b);
 void tm_bell_ring(struct tm_bell *b); /* any thread; async-signal-safe */
-/* Waits for a ring up to `timeout_ms` (negative: without limit), and hears it. False: none came in time, or a signal did. */
+/* Waits up to `timeout_ms` (negative: without limit) for a ring, and consumes it. False: none came
+ * in time, or a signal interrupted the wait. */
 bool tm_bell_wait(struct tm_bell *b, int timeout_ms);
 
 #endif

@@ -3,19 +3,19 @@
  *   recvmsg -> in [used | frames | rest] -> on_frame(payload points into it)
  *   send    -> out [written | pending]   -> sendmsg at the turn's end, or when the peer reads
  *
- *  (1) Frames are delivered in the order in which they came, all that came before an end before
- *      it; on_end comes once, and nothing after it.
- *  (2) Closed from within on_frame, nothing of the channel is used up to on_closed but its memory:
- *      the inbox is released there, since the callback may still read its frame.
- *  (3) One turn reads at most READ_TURN bytes, so that a peer which never stops does not starve
- *      the others. What is left makes the descriptor readable again at once.
- *  (4) A descriptor goes with the first byte of its frame: a write stops before such a byte and
- *      begins with it. The receiver queues descriptors in the order of arrival and gives each to
- *      the next frame that announces one. What no frame has announced when all bytes are used is
- *      closed.
- *  (5) A failed write ends nothing by itself: what the peer wrote before it died is still to be
- *      read, and its end is seen there. Only the outbox is dropped, and the socket shut, so that
- *      an end is certain to come.
+ *  (1) Frames are delivered in the order in which they arrived. An end is reported after all frames
+ *      that arrived before it; on_end is called once, and nothing follows it.
+ *  (2) If on_frame closes the channel, the channel's memory stays valid until on_closed: the inbox
+ *      is released there, since the callback may still read its frame.
+ *  (3) One turn reads at most READ_TURN bytes, so that a peer which never stops does not starve the
+ *      others. Unread bytes make the descriptor readable again at once.
+ *  (4) A descriptor travels with the first byte of its frame: a write stops before such a byte, and
+ *      the next one begins with it. The receiver queues descriptors in the order of arrival and
+ *      gives each to the next frame that announces one. Descriptors that no frame has announced
+ *      when all bytes are used are closed.
+ *  (5) A failed write does not end the channel: what the peer wrote before it died can still be
+ *      read, and its end is seen there. Only the outbox is dropped and the socket shut down, so
+ *      that an end is certain to arrive.
  */
 #include "sys/channel.h"
 
@@ -30,8 +30,9 @@
 #include "sys/low_fds.h"
 #include "sys/wire.h"
 
-#define READ_TURN     (1u << 20) /* bytes */
-#define OUT_KEPT      (1u << 20) /* bytes; an outbox that grew beyond is given back when it is empty */
+#define READ_TURN (1u << 20) /* bytes */
+/* bytes; an outbox that grew beyond this is freed when it is empty */
+#define OUT_KEPT      (1u << 20)
 #define OUT_MOVED     (256u << 10) /* bytes, written before the rest is moved to the front */
 #define SOCKET_BUFFER (1 << 20)
 
@@ -61,7 +62,7 @@ static void end(struct tm_channel *c, int code)
   c->on_end(c, code);
 }
 
-/* False when the frame announces one that has not come. */
+/* False when the frame announces a descriptor that has not arrived. */
 static bool give_fd(struct tm_channel *c, struct tm_frame *f)
 {
   if (!(f->type & TM_FRAME_FD))
@@ -108,7 +109,7 @@ static void read_some(struct tm_channel *c, size_t most)
     c->has_lost_fd |= fds.is_cut;
     if (got == -EAGAIN)
       break;
-    /* The writing end of a pipe is ready to read when its reader is gone. */
+    /* The writing end of a pipe polls as readable when its reader is gone. */
     if (got == -EBADF && !c->is_socket)
       got = 0;
     if (got <= 0) {
@@ -118,7 +119,8 @@ static void read_some(struct tm_channel *c, size_t most)
     c->in.len += (size_t)got;
     total += (size_t)got;
     deliver(c);
-    if ((size_t)got < room && most == READ_TURN) /* that was all; if not, the poll says so */
+    /* nothing is left; otherwise the poll reports more */
+    if ((size_t)got < room && most == READ_TURN)
       break;
   }
   c->is_reading = false;
@@ -192,7 +194,7 @@ int tm_channel_send_fd(struct tm_channel *c, const struct tm_frame *f, int fd, s
   return 0;
 }
 
-/* How much the next write may hold, and the descriptor that goes with it, or -1. Keeps (4). */
+/* How much the next write may hold. *pass is the descriptor that goes with it, or -1. Keeps (4). */
 static size_t next_write(const struct tm_channel *c, int *pass)
 {
   const struct tm_fd_at *fds = c->fd_out.at;

@@ -1,8 +1,8 @@
 /* clock.c - the two clocks.
  *
- * CLOCK_MONOTONIC counts from the machine's start and is one for all its processes, so that
- * moments written into shared memory by a worker can be compared with the keeper's own. It stands
- * still while the machine sleeps: a worker's deadline does not pass during a suspend.
+ * CLOCK_MONOTONIC counts from the machine's start and is the same for all its processes, so that
+ * the keeper can compare moments that a worker wrote into shared memory with its own. It stops
+ * while the machine sleeps: a worker's deadline does not pass during a suspend.
  */
 #include "sys/clock.h"
 

@@ -7,7 +7,7 @@
 int64_t tm_clock_mono_ns(void); /* never jumps; the same for all processes of the machine */
 int64_t tm_clock_wall_ns(void); /* since the epoch, UTC */
 
-/* This thread waits; not for the loop's thread while a job runs. */
+/* Blocks this thread. Do not call it on the loop's thread while a job runs. */
 void tm_clock_pause(int64_t ns);
 
 #endif

@@ -1,8 +1,9 @@
 /* cores.c - how many cores this process may use.
  *
- * The least of two: the cores that its affinity names, and the time that its control group grants,
- * rounded up (one and a half cores are two). Version 2 has cpu.max ("200000 100000", or "max 100000"); version 1 has two
- * files. No limit found is no limit. Groups: group.h.
+ * The smaller of two numbers: the cores in its affinity mask, and the CPU time that its control
+ * group grants, rounded up (one and a half cores are two). Version 2 has cpu.max ("200000 100000",
+ * or "max 100000"); version 1 has two files. Without a limit there, only the affinity counts.
+ * Groups: see group.h.
  */
 #include "sys/process.h"
 
@@ -38,7 +39,7 @@ static int affinity_cores(void)
   return 0;
 }
 
-/* Microseconds of time per period, of one group; false: none. */
+/* The quota and period of one group, in microseconds. False: it has no limit. */
 static bool read_quota(const char *dir, bool version2, long long *quota, long long *period)
 {
   char text[64], more[64];
@@ -50,7 +51,7 @@ static bool read_quota(const char *dir, bool version2, long long *quota, long lo
          sscanf(text, "%lld", quota) == 1 && sscanf(more, "%lld", period) == 1;
 }
 
-/* The least of a group and those above it. */
+/* Keeps the smallest limit of a group and those above it. */
 static bool on_group(void *data, const char *dir, bool version2)
 {
   int *least = data;

@@ -1,12 +1,12 @@
 /* dir.c - folders: reading the names in one, removing a whole tree; and appending to a log.
  *
  *  (1) Removing never follows a link and never leaves the tree: each folder is opened by its name
- *      within its parent's descriptor, with O_NOFOLLOW, so that renaming or linking meanwhile
- *      leads nowhere else. What is mounted in the tree stays as it is, and the removal fails there.
- *  (2) One descriptor is open per level. A folder DEPTH_MAX levels down is moved to the top of the tree,
- *      where the next pass finds it: the stack and the descriptors suffice for any depth.
+ *      within its parent's descriptor, with O_NOFOLLOW, so that renaming or linking meanwhile leads
+ *      nowhere else. A file system mounted in the tree is left alone, and the removal fails there.
+ *  (2) One descriptor is open per level. A folder DEPTH_MAX levels down is moved to the top of the
+ *      tree, where the next pass finds it: stack and descriptors suffice for any depth.
  *
- * Names are given as the file system has them; whoever cares about order sorts.
+ * Names come in the order of the file system; callers that need an order sort.
  */
 #include "sys/fs.h"
 
@@ -20,14 +20,14 @@
 
 #include "sys/low_fds.h"
 
-#define DEPTH_MAX 200 /* descriptors: a process may have 1,024, others among them */
+#define DEPTH_MAX 200 /* descriptors: a process may have 1,024, and needs some for other things */
 
 static bool is_dots(const char *name)
 {
   return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-/* Not opendir(): while a folder is read, its descriptor must be none of the host's. NULL: errno says why. */
+/* Not opendir(): the descriptor must not be 0, 1 or 2, which are the host's. NULL: see errno. */
 static DIR *open_at(int at, const char *name, int flags)
 {
   int fd = tm_fd_lift(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
@@ -47,7 +47,7 @@ int tm_dir_read(const char *path, tm_on_name on_name, void *data)
     return -errno;
   int rc = 0;
   while (rc >= 0) {
-    errno = 0; /* the only way to tell the end from an error */
+    errno = 0; /* only errno tells the end from an error */
     struct dirent *e = readdir(dir);
     if (e == NULL) {
       rc = -errno;
@@ -61,8 +61,8 @@ int tm_dir_read(const char *path, tm_on_name on_name, void *data)
 }
 
 struct removal {
-  int top;        /* the folder that is removed */
-  unsigned moved; /* to the top */
+  int top;        /* the folder to remove */
+  unsigned moved; /* number of folders moved to the top */
   bool is_forced;
 };
 
@@ -87,8 +87,9 @@ static int remove_names(struct removal *r, DIR *dir, int depth, struct tm_err *e
   return rc < 0 ? rc : found;
 }
 
-/* The names in an open folder, then the folder. On some file systems removing hides names from the reader: a folder
- * that is still not empty is read again, as long as a pass finds names. */
+/* Removes the names in an open folder, then the folder. On some file systems removing hides names
+ * from the reader: a folder that is still not empty is read again, as long as a pass finds names.
+ */
 static int empty_and_remove(struct removal *r, int at, const char *name, DIR *dir, int depth,
                             struct tm_err *err)
 {
@@ -115,7 +116,7 @@ static int move_up(struct removal *r, int at, const char *name, struct tm_err *e
   return rc == 0 || errno == ENOENT ? 0 : tm_err_system(err, -errno, "cannot remove '%s'", name);
 }
 
-/* With its mode mended where that is wanted, so that it can be read and its names removed. */
+/* If is_forced, first changes the mode so that the folder can be read and its names removed. */
 static DIR *open_to_empty(const struct removal *r, int at, const char *name)
 {
   struct stat st;
@@ -125,7 +126,7 @@ static DIR *open_to_empty(const struct removal *r, int at, const char *name)
   return open_at(at, name, O_NOFOLLOW);
 }
 
-/* Whether something is mounted on an open folder. A kernel before 5.8 does not say. */
+/* Whether something is mounted on an open folder. A kernel before 5.8 cannot tell. */
 static bool is_mount(int fd)
 {
   struct statx st;
@@ -141,7 +142,7 @@ static int remove_folder(struct removal *r, int at, const char *name, int depth,
     return move_up(r, at, name, err);
   }
   DIR *dir = open_to_empty(r, at, name);
-  if (dir == NULL) { /* an empty folder needs no descriptor: there may be none left */
+  if (dir == NULL) { /* an empty folder needs no descriptor, and there may be none left */
     int code = -errno;
     if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
       return 0;
@@ -158,7 +159,7 @@ static int remove_folder(struct removal *r, int at, const char *name, int depth,
   return rc;
 }
 
-/* `type` only says what to try first: the name may be something else by now. */
+/* `type` is only a hint what to try first: the name may be something else by now. */
 static int remove_at(struct removal *r, int at, const char *name, int type, int depth,
                      struct tm_err *err)
 {
@@ -174,7 +175,8 @@ static int remove_at(struct removal *r, int at, const char *name, int type, int 
   return tm_err_system(err, -errno, "cannot remove '%s'", name);
 }
 
-/* Whether the last part is a name of its own: not "", "/", "." or "..", with or without slashes behind it. */
+/* Whether the last part is a real name: not "", "/", "." or "..", with or without trailing
+ * slashes. */
 static bool has_own_name(const char *path)
 {
   size_t end = strlen(path), start;
@@ -190,7 +192,7 @@ static int remove_tree(const char *path, bool is_forced, struct tm_err *err)
   struct removal r = { .top = -1, .is_forced = is_forced };
   struct tm_err why = TM_ERR_NONE;
   int rc;
-  if (!has_own_name(path)) /* what it stands for is more than anybody meant */
+  if (!has_own_name(path)) /* it stands for more than the caller can have meant */
     return tm_err_set(err, TM_EUSAGE, "'%s' is not removed with all that is in it", path);
   rc = remove_at(&r, AT_FDCWD, path, DT_UNKNOWN, 0, &why);
   if (rc == 0)

@@ -1,15 +1,13 @@
-/* fs.c - what callers want of files, over the table of fs.h: whole reads and writes, words, files
- * all or nothing.
+/* fs.c - helpers over the table of fs.h: whole reads and writes, error messages, atomic files.
  *
  *  (1) A name is durable when the file or folder, and the folder that holds the name, have been
  *      fsynced: in that order for a new file, after the rename for a replaced one.
  *  (2) A failed fsync is reported, never tried again: the kernel may have dropped the dirty pages
  *      and would answer 0.
  *  (3) tm_fs_write_file() leaves either the old contents or the new under the name, whatever fails
- *      in between. What it wrote beside it is removed on failure.
+ *      in between. On failure it removes the temporary file.
  *
- * Only EINTR and short transfers are gone on with; whatever else a call answers goes to the caller
- * with words.
+ * Only EINTR and short transfers are retried; every other error goes to the caller with a message.
  */
 #include "sys/fs.h"
 
@@ -50,7 +48,7 @@ int tm_fs_write_at(const struct tm_fs *fs, int fd, const char *path, const void 
     int64_t put = fs->pwrite(fs->self, fd, from, n, at);
     if (put == -EINTR)
       continue;
-    if (put == 0) /* no error and no progress: going on would never end */
+    if (put == 0) /* no error and no progress: the loop would never end */
       put = -EIO;
     if (put < 0)
       return tm_err_system(err, (int)put, "cannot write '%s'", path);
@@ -94,7 +92,7 @@ int tm_fs_sync_dir(const struct tm_fs *fs, const char *path, struct tm_err *err)
     return fd;
   int rc = fs->fsync(fs->self, fd);
   tm_fs_close(fs, fd);
-  if (rc == -EINVAL) /* network file systems that keep names without our help */
+  if (rc == -EINVAL) /* network file systems that make names durable themselves */
     return 0;
   return rc < 0 ? tm_err_system(err, rc, "cannot sync folder '%s' to the disk", path) : 0;
 }
@@ -114,7 +112,7 @@ int tm_fs_sync_name(const struct tm_fs *fs, const char *path, struct tm_err *err
   return rc < 0 && rc != -EACCES ? tm_err_set(err, rc, "%s", why.text) : 0;
 }
 
-/* One folder whose parent is there. Another may make it at the same time. */
+/* Makes one folder in an existing one. Another process may make it at the same time. */
 static int make_dir(const struct tm_fs *fs, const char *path, int mode, struct tm_err *err)
 {
   struct tm_stat st;
@@ -134,7 +132,7 @@ int tm_fs_make_dirs(const struct tm_fs *fs, const char *path, int mode, struct t
   int rc = 0;
   while (len > 1 && p[len - 1] == '/')
     p[--len] = '\0';
-  /* Back to the longest part that is there: folders above it may not be ours to write in. */
+  /* Back to the longest part that exists: the folders above it may not be writable for us. */
   for (at = len; at > 0; at--) {
     if (at < len && p[at] != '/')
       continue;
@@ -165,7 +163,8 @@ static int read_all(const struct tm_fs *fs, int fd, const char *path, size_t max
   size_t done = 0;
   for (;;) {
     size_t piece = done == 0 ? READ_FIRST : READ_PIECE;
-    size_t want = max - done < piece ? max - done + 1 : piece; /* one more tells: too long */
+    /* one byte more tells that the file is too long */
+    size_t want = max - done < piece ? max - done + 1 : piece;
     tm_buf_reserve(out, want);
     size_t had = out->len;
     int64_t got = tm_fs_read_at(fs, fd, path, tm_buf_extend(out, want), want, (int64_t)done, err);
@@ -192,7 +191,7 @@ int tm_fs_read_file(const struct tm_fs *fs, const char *path, size_t max, struct
   return rc;
 }
 
-/* The contents, on the disk, under a name that nobody reads. */
+/* Writes and fsyncs the contents under a name that nobody reads. */
 static int write_new(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
                      struct tm_err *err)
 {

@@ -1,12 +1,12 @@
-/* fs_real.c - the table of file calls as the machine answers them.
+/* fs_real.c - the table of file calls of the real machine.
  *
- * One system call each (but for folders and trees: dir.c), errno negated, nothing retried and no words: what a caller wants beyond
- * that is in fs.c and works the same over a table that injects faults. Nothing here is kept
- * between calls, so that any number of threads may use the table.
+ * Each is one system call (folders and trees: dir.c), with errno negated, without retries and
+ * without messages. fs.c adds what callers need beyond that, and works the same over a table that
+ * injects faults. Nothing is kept between calls, so any number of threads may use the table.
  *
- *  (1) Every descriptor is close-on-exec from its first moment.
- *  (2) None is 0, 1 or 2: these are a host's.
- *  (3) Opening waits for nobody: a FIFO in the place of a file is opened at once, and refuses to be read by place.
+ *  (1) Every descriptor is close-on-exec from the start.
+ *  (2) No descriptor is 0, 1 or 2: these are the host's.
+ *  (3) Opening never blocks: a FIFO in place of a file is opened at once, and pread on it fails.
  */
 #include "sys/fs.h"
 

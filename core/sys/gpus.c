@@ -1,4 +1,4 @@
-/* gpus.c - see gpus.h. Nothing is asked of a driver: what CUDA would number is numbered here, and no more. */
+/* gpus.c - see gpus.h. It asks no driver; it only numbers the devices as CUDA would. */
 #include "sys/gpus.h"
 
 #include <stdint.h>

@@ -29,7 +29,7 @@ struct walk {
   void *data;
 };
 
-/* A group and those above it, up to the mount. */
+/* Visits a group and those above it, up to the mount. */
 static bool walk_up(const struct walk *w, const char *mount, const char *group, bool version2)
 {
   char *dir = tm_xprintf("%s%s", mount, group);
@@ -59,7 +59,7 @@ static bool has_word(const char *words, size_t len, const char *word)
   return false;
 }
 
-/* A line of /proc/self/cgroup is "number:controllers:/path"; no controllers: version 2. */
+/* A line of /proc/self/cgroup is "number:controllers:/path"; version 2 has no controllers. */
 static void walk_line(const struct walk *w, const char *line, size_t len)
 {
   const char *first = memchr(line, ':', len);

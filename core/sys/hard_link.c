@@ -1,4 +1,5 @@
-/* hard_link.c - what is done to a file by its name, without opening it: a second name, a time, a mode; see fs.h. */
+/* hard_link.c - changes a file by its name, without opening it: a second name, its time, its mode.
+ * See fs.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

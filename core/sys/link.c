@@ -1,12 +1,10 @@
 /* link.c - frames without a loop: a worker between two run()s.
  *
- * The worker asks for the next frame and waits; before it looks busy for long it writes what it
- * has. One recv brings as many frames as lie there, and those that are whole are handed out
- * without another call.
+ * The worker asks for the next frame and waits. Before it starts long work, it writes its outbox.
+ * One recv brings as many frames as are available; whole ones are returned without another call.
  *
- *  (1) A payload stays where it is until the next tm_link_read(): only that moves the inbox.
- *  (2) Flushing writes everything or fails; there is no rest. A peer that does not read makes it
- *      wait.
+ *  (1) A payload stays in place until the next tm_link_read(): only that moves the inbox.
+ *  (2) Flushing writes everything or fails. If the peer does not read, it waits.
  */
 #include "sys/channel.h"
 
@@ -16,14 +14,15 @@
 
 #include "sys/wire.h"
 
-#define OUT_KEPT (1u << 20) /* bytes; an outbox that grew beyond is given back when it is empty */
+#define OUT_KEPT (1u << 20) /* bytes; an outbox that grew beyond this is freed when it is empty */
 
 void tm_link_init(struct tm_link *l, int fd)
 {
   memset(l, 0, sizeof *l);
   l->fd = fd;
   l->is_socket = tm_wire_is_socket(fd);
-  fcntl(fd, F_SETFD, FD_CLOEXEC); /* it came by exec; what this process starts must not have it */
+  /* it was inherited by exec; processes that this one starts must not have it */
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 void tm_link_release(struct tm_link *l)

@@ -1,9 +1,9 @@
 /* lock.c - a lock on a whole file, by flock.
  *
- * It belongs to the open file, not to the process: a duplicate of the descriptor in a child holds
- * it too, and it ends when the last one is closed, however its owner dies. That is what tells
- * whether anything still lives in a job directory. It also means that a fork of the host keeps it:
- * who closes a job releases the lock by name.
+ * The lock belongs to the open file, not to the process: a duplicate of the descriptor in a child
+ * holds it too, and it ends when the last one is closed, however its owner dies. That tells whether
+ * a process still lives in a job directory. It also means that a fork of the host keeps the lock:
+ * whoever closes a job must release it explicitly.
  */
 #include "sys/fs.h"
 

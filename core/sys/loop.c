@@ -1,7 +1,7 @@
-/* loop.c - the loop itself: its run, its end, and what is called when a turn ends. The things on
- * it: watch.c.
+/* loop.c - the loop itself: running, ending, and the calls at the end of a turn. The things on it:
+ * watch.c.
  *
- * One turn of the loop, as libuv takes it:
+ * One turn of the loop, as libuv runs it:
  *
  *   timers -> tm_turns -> tm_lates -> wait for descriptors, wakes, signals -> their callbacks
  *          -> on_closed of what was closed -> timers -> ...
@@ -9,14 +9,15 @@
  *  (1) uv_run() is never entered while it runs: a callback that ran the loop would see half-done
  *      callers above it.
  *  (2) The loop's own handle (turn_end) does not count: it is not in `open`, and does not keep the
- *      loop alive. It was started first, and libuv runs the last started first, so that the lates
- *      come behind the tm_turns.
- *  (3) After tm_loop_release() nothing of the loop is left, whatever callers forgot; what they
- *      forgot is a fault.
- *  (4) A host's loop has handles and `data` of the host's: nothing of it is touched but what was
- *      opened here, and it is run by the host alone.
- *  (5) libuv watches what a callback asked for from the next round on only, and its descriptor says nothing of it before: a turn
- *      ends with a round in which nothing happened, or says that there is more to do.
+ *      loop alive. It is started first, and libuv runs the last started first, so that the lates
+ *      run after the tm_turns.
+ *  (3) tm_loop_release() closes every handle, including those that callers forgot; a forgotten one
+ *      is reported as a fault.
+ *  (4) A host's loop has handles and `data` of the host's: we touch only what we opened, and the
+ *      host alone runs it.
+ *  (5) A descriptor that a callback asks libuv to watch is watched from the next round on, and the
+ *      loop's own descriptor does not show it before. So a turn ends with a round in which nothing
+ *      happened, or reports that there is more to do.
  */
 #include "sys/loop.h"
 
@@ -26,7 +27,7 @@
 #include "base/check.h"
 #include "sys/low_fds.h"
 
-#define ROUNDS_MAX 8 /* of one turn; then others have theirs */
+#define ROUNDS_MAX 8 /* of one turn; then other users of the thread get theirs */
 
 static void run_late(struct tm_loop *loop)
 {
@@ -60,7 +61,7 @@ int tm_loop_init(struct tm_loop *loop, struct tm_err *err)
   struct tm_low_fds low;
   memset(loop, 0, sizeof *loop);
   tm_low_fds_hold(&low);
-  int rc = uv_loop_init(&loop->own); /* opens all that libuv ever opens for a loop */
+  int rc = uv_loop_init(&loop->own); /* opens every descriptor that libuv ever opens for a loop */
   tm_low_fds_release(&low);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot make an event loop");
@@ -86,7 +87,7 @@ static void run(struct tm_loop *loop, uv_run_mode mode)
   tm_require(!loop->is_running && !tm_loop_is_joined(loop)); /* keeps (1), (4) */
   loop->is_running = true;
   uv_run(loop->uv, mode);
-  run_late(loop); /* what was asked for in the last turn, which libuv ends in its middle */
+  run_late(loop); /* those added in the last turn, in which libuv stops halfway */
   loop->is_running = false;
 }
 
@@ -117,7 +118,7 @@ int tm_loop_fd(const struct tm_loop *loop)
 
 int tm_loop_timeout_ms(struct tm_loop *loop)
 {
-  uv_update_time(loop->uv); /* else it is that of the last turn */
+  uv_update_time(loop->uv); /* otherwise libuv uses the time of the last turn */
   return loop->late || loop->has_happened ? 0 : uv_backend_timeout(loop->uv);
 }
 
@@ -127,7 +128,7 @@ static void count_closing(uv_handle_t *handle, void *data)
     ++*(int *)data;
 }
 
-/* What is closing may close more in its on_closed, so: until nothing closes any more. */
+/* on_closed may close more handles: repeat until no handle is closing. */
 static void run_closing(struct tm_loop *loop)
 {
   for (;;) {
@@ -144,7 +145,7 @@ static void close_forgotten(uv_handle_t *handle, void *data)
   char text[80];
   if (uv_is_closing(handle))
     return;
-  if (handle->data != data) { /* all but our own */
+  if (handle->data != data) { /* all except our own */
     snprintf(text, sizeof text, "every handle is closed: a %s handle is not",
              uv_handle_type_name(uv_handle_get_type(handle)));
     tm_check_failed(text, __FILE__, __LINE__);

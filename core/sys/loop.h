@@ -1,9 +1,9 @@
 /* loop.h - our event loop: libuv's, with one struct per thing that can happen.
  *
- * Wrapper structs embed their uv handle and belong to the caller; their memory may go in
- * `on_closed`, not before. Opening fills every field and sets `on_closed` to NULL: who wants it
- * sets it after opening, before closing. A callback of ours may do anything but run the loop again
- * (which aborts). All calls from the loop's thread, but for tm_wake_send().
+ * The structs embed their uv handle and belong to the caller, who may free them in `on_closed`, not
+ * before. Opening fills every field and sets `on_closed` to NULL: callers that want it set it after
+ * opening and before closing. A callback may do anything except run the loop again (which aborts).
+ * Call everything from the loop's thread, except tm_wake_send().
  */
 #ifndef TM_SYS_LOOP_H
 #define TM_SYS_LOOP_H
@@ -17,42 +17,45 @@
 struct tm_late;
 
 struct tm_loop {
-  uv_loop_t *uv; /* its own, or that of a host */
+  uv_loop_t *uv; /* its own, or a host's */
   uv_loop_t own;
   bool is_running;
-  bool is_leaving; /* a host's */
-  bool
-      has_happened; /* since it was last looked at: what was wanted then is not watched before the next round */
+  bool is_leaving; /* tm_loop_leave() was called */
+  /* since the last round: descriptors requested then are watched from the next round on */
+  bool has_happened;
   int open;              /* handles of callers that are not closed yet */
   uv_prepare_t turn_end; /* the loop's own: runs `late` */
   struct tm_late *late;
   void (*on_left)(void *data);
-  void *data; /* of on_left */
+  void *data; /* for on_left */
 };
 
-/* The version of libuv that is loaded. Static memory. */
+/* The version of the loaded libuv. Static memory. */
 const char *tm_loop_library(void);
 
 int tm_loop_init(struct tm_loop *loop, struct tm_err *err);
-void tm_loop_run(struct tm_loop *loop); /* until tm_loop_stop(), or until nothing is open */
+void tm_loop_run(struct tm_loop *loop); /* until tm_loop_stop(), or until no handle is open */
 void tm_loop_stop(struct tm_loop *loop);
-void tm_loop_turn(struct tm_loop *loop); /* what is due, without waiting */
-/* For who polls: a descriptor that can be read when there is something to do, and after how many milliseconds there is without it:
- * 0 at once, -1 never. */
+void tm_loop_turn(struct tm_loop *loop); /* runs what is due, without waiting */
+/* For callers that poll: a descriptor that is readable when there is something to do, and the
+ * milliseconds after which there is something to do anyway (0: now, -1: never). */
 int tm_loop_fd(const struct tm_loop *loop);
 int tm_loop_timeout_ms(struct tm_loop *loop);
 /* Runs until every handle is closed, then frees. A handle that nobody closed is a fault (check.h)
  * that names its type. */
 void tm_loop_release(struct tm_loop *loop);
 
-/* On a loop of a host's, which runs it: it is neither run, stopped nor released here, and what else is on it is not touched. */
+/* Uses a host's loop, which the host runs: it is not run, stopped or released here, and the host's
+ * handles are not touched. */
 void tm_loop_join(struct tm_loop *loop, uv_loop_t *uv);
 bool tm_loop_is_joined(const struct tm_loop *loop);
-/* In place of the release: on_left when every handle of callers, who close them, and the loop's own are closed; the memory may go. */
+/* Instead of tm_loop_release(): calls on_left when the callers have closed their handles and the
+ * loop's own are closed. Then the memory may be freed. */
 void tm_loop_leave(struct tm_loop *loop, void (*on_left)(void *data), void *data);
-void tm_loop_closed_one(struct tm_loop *loop); /* within sys: a handle has been closed */
+void tm_loop_closed_one(struct tm_loop *loop); /* for sys only: a handle has been closed */
 
-/* Once, or every `repeat_ns`. Starting again replaces. Resolution: a millisecond, rounded up. */
+/* Fires once, or every `repeat_ns`. Starting again replaces. Resolution: a millisecond, rounded
+ * up. */
 struct tm_timer {
   uv_timer_t uv;
   struct tm_loop *loop;
@@ -67,13 +70,13 @@ void tm_timer_start(struct tm_timer *t, int64_t after_ns, int64_t repeat_ns);
 void tm_timer_stop(struct tm_timer *t);
 void tm_timer_close(struct tm_timer *t); /* not open: a no-op */
 
-/* A descriptor that can be read or written. The descriptor stays the caller's; close it after
+/* A descriptor that can be read or written. It stays the caller's; close it after
  * tm_poll_close(). */
 enum { TM_READABLE = 1, TM_WRITABLE = 2 };
 struct tm_poll {
   uv_poll_t uv;
   struct tm_loop *loop;
-  /* TM_READABLE | TM_WRITABLE; errors come as TM_READABLE. */
+  /* TM_READABLE | TM_WRITABLE; errors are reported as TM_READABLE. */
   void (*on_ready)(struct tm_poll *p, int events);
   void (*on_closed)(struct tm_poll *p);
   void *data;
@@ -85,7 +88,7 @@ int tm_poll_open(struct tm_poll *p, struct tm_loop *loop, int fd,
 void tm_poll_want(struct tm_poll *p, int events); /* 0 stops */
 void tm_poll_close(struct tm_poll *p);
 
-/* Wakes the loop from another thread; several sends may come as one call. */
+/* Wakes the loop from another thread; several sends may become one call. */
 struct tm_wake {
   uv_async_t uv;
   struct tm_loop *loop;
@@ -125,15 +128,15 @@ void tm_turn_open(struct tm_turn *t, struct tm_loop *loop, void (*on_turn)(struc
                   void *data);
 void tm_turn_close(struct tm_turn *t);
 
-/* Called once, at the end of the turn in which it was asked for, behind the tm_turns, or when
- * tm_loop_run() returns. No handle: zeroed is ready, nothing is closed; its memory may go once it
- * has been called or taken back. */
+/* Called once, at the end of the turn in which it was added, after the tm_turns, or when
+ * tm_loop_run() returns. It is not a handle: a zeroed struct is ready, nothing needs closing, and
+ * its memory may be freed once it was called or removed. */
 struct tm_late {
-  struct tm_late *next, **at;         /* `at` is NULL while it is not asked for */
-  void (*on_late)(struct tm_late *l); /* does not ask for itself again */
+  struct tm_late *next, **at;         /* `at` is NULL while it is not added */
+  void (*on_late)(struct tm_late *l); /* must not add itself again */
   void *data;
 };
-void tm_late_add(struct tm_loop *loop, struct tm_late *l); /* asked for already: a no-op */
-void tm_late_remove(struct tm_late *l);                    /* not asked for: a no-op */
+void tm_late_add(struct tm_loop *loop, struct tm_late *l); /* already added: a no-op */
+void tm_late_remove(struct tm_late *l);                    /* not added: a no-op */
 
 #endif

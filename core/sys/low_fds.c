@@ -43,7 +43,7 @@ void tm_low_fds_hold(struct tm_low_fds *low)
   }
 }
 
-/* The host may have put a file of its own in the place of one meanwhile; that is not closed. */
+/* The host may have replaced one with a file of its own; that one is not closed. */
 void tm_low_fds_release(struct tm_low_fds *low)
 {
   while (low->len > 0) {

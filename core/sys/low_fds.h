@@ -1,18 +1,20 @@
-/* low_fds.h - descriptors 0, 1 and 2 are the host's, also while it has them closed: what is opened in its process must not come to
- * be one of them, or whatever prints would write to it, and who gives itself a new standard output would close it.
+/* low_fds.h - descriptors 0, 1 and 2 belong to the host, also while it has them closed. None that
+ * we open may get these numbers: any code that prints would write to it, and a host that sets a new
+ * standard output would close it.
  *
- * What is opened here one by one is lifted; while a library opens descriptors of its own, the low ones are held.
+ * Descriptors that we open ourselves are moved up; while a library opens its own, the low ones are
+ * held.
  */
 #ifndef TM_SYS_LOW_FDS_H
 #define TM_SYS_LOW_FDS_H
 
-/* The same above 2, close-on-exec; the low one is closed. A negative one is given back. Negated errno: none is left, and `fd` is
- * closed. */
+/* Returns a close-on-exec duplicate above 2 and closes a low `fd`. A negative `fd` is returned as
+ * is. Negated errno: no descriptor is left, and `fd` is closed. */
 int tm_fd_lift(int fd);
-/* Both of a pair. 0 or a negated errno; then both are closed, and -1. */
+/* Both of a pair. 0 or a negated errno; then both are closed and set to -1. */
 int tm_fd_lift_pair(int fds[2]);
 
-/* What holds a low one cannot be read or written: to who prints meanwhile it is as closed as before. */
+/* The placeholders can be neither read nor written: to other code the descriptors look closed. */
 struct tm_low_fds {
   int at[3], len;
 };

@@ -1,10 +1,11 @@
 /* memory.c - see memory.h.
  *
- * A control group counts what it has read from files as used. The kernel gives that back when it is needed, so it is taken
- * off: a job that reads many files is not short of memory.
+ * A control group counts the page cache of files as used. The kernel frees it when memory is
+ * needed, so it is subtracted: a job that reads many files is not short of memory.
  *
- * The kernel's log is read from its beginning to its end, a record a read: some ms, and only when somebody unknown has killed
- * a worker. In a container the number that the log has for a process may be another; then it names nobody.
+ * The kernel's log is read from beginning to end, one record per read. This takes some
+ * milliseconds, and happens only when an unknown party has killed a worker. In a container, the log
+ * may give a process another number; then no record matches.
  */
 #include "sys/memory.h"
 
@@ -26,9 +27,9 @@
 #define NO_LIMIT     (INT64_C(1) << 53)
 #define RECORD_MAX   8192 /* bytes of the kernel's log */
 #define RECORDS_MAX  100000
-#define CLOCKS_APART (5 * TM_S) /* the log's clock and ours, at most */
+#define CLOCKS_APART (5 * TM_S) /* at most, between the log's clock and ours */
 
-/* The number behind `name` at the beginning of a line ("MemTotal:", "inactive_file"), or -1. */
+/* The number after `name` at the beginning of a line ("MemTotal:", "inactive_file"), or -1. */
 static int64_t find_number(const char *text, const char *name)
 {
   size_t n = strlen(name);
@@ -98,7 +99,7 @@ bool tm_memory_read(struct tm_memory *out, const char *proc, const char *groups)
   return ok;
 }
 
-/* Counts a kill in each group above as well: the own one is enough. */
+/* The kernel counts a kill in the groups above as well, so the process's own group is enough. */
 static bool on_events(void *data, const char *dir, bool version2)
 {
   int64_t *kills = data;

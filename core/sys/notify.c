@@ -1,7 +1,7 @@
 /* notify.c - see notify.h.
  *
- * Not libuv's uv_fs_event: it does not tell that a file was closed, by which the end of a killed process is known to whoever
- * watches a file that it held open.
+ * It does not use libuv's uv_fs_event, which does not report that a file was closed. The close of a
+ * file that a killed process held open tells its watcher that the process has ended.
  */
 #include "sys/notify.h"
 

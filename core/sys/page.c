@@ -1,10 +1,10 @@
 /* page.c - shared memory by memfd.
  *
- *  (1) The size is sealed before the descriptor is given to anyone: a worker that truncates its
- *      page would otherwise kill its keeper by SIGBUS.
+ *  (1) The size is sealed before anyone gets the descriptor: otherwise a worker that truncates its
+ *      page would kill its keeper by SIGBUS.
  *
- * The memory lives as long as a descriptor or a map of it does; nothing has a name in a file
- * system, so nothing is left behind by whoever is killed.
+ * The memory lives as long as a descriptor or a mapping of it. It has no name in a file system, so
+ * a killed process leaves nothing behind.
  */
 #include "sys/page.h"
 
@@ -37,7 +37,7 @@ void *tm_page_map(int fd, size_t size, struct tm_err *err)
     tm_err_system(err, -errno, "cannot map shared memory");
     return NULL;
   }
-  /* Touching what is behind its end would be SIGBUS. */
+  /* An access beyond its end would raise SIGBUS. */
   if (st.st_size < 0 || (size_t)st.st_size < size) {
     tm_err_set(err, TM_EPROTOCOL, "shared memory has %lld bytes where %zu are needed",
                (long long)st.st_size, size);

@@ -1,12 +1,11 @@
-/* proc.c - what /proc says of processes: whose children they are, what they were started with, how
- * much memory.
+/* proc.c - what /proc says about processes: their parents, their environment, their memory.
  *
- * Everything here is a look at something that changes: a process may end, and its number be given
- * to another, between the look and the use. Callers act on children of their own, whose
- * numbers are theirs until reaped (process.c), or hold the process first (process_marked.c).
+ * All of it may change at any time: between reading and acting, a process may end and its number be
+ * reused. Callers act on children of their own, whose numbers stay theirs until reaped (process.c),
+ * or hold the process first (process_marked.c).
  *
- * The name of a program stands in /proc/PID/stat in parentheses and may hold any byte, blanks and
- * parentheses too: what follows is found behind the last ')'.
+ * In /proc/PID/stat the name of the program is in parentheses and may hold any byte, also blanks
+ * and parentheses: the fields after it start after the last ')'.
  */
 #include "sys/process.h"
 
@@ -33,7 +32,7 @@ static int read_proc(pid_t pid, const char *name, struct tm_buf *out)
   return tm_fs_read_file(tm_fs_real(), path, PROC_MAX, out, NULL);
 }
 
-/* False when it is not there any more, or dead and not reaped. */
+/* False if the process does not exist, or is dead and not reaped. */
 static bool read_parent(pid_t pid, struct tm_buf *space, pid_t *parent)
 {
   char state;

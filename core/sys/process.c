@@ -1,15 +1,14 @@
-/* process.c - starting processes, and learning of their ends.
+/* process.c - starting processes, and noticing their ends.
  *
- *  (1) posix_spawn, not fork: its cost does not grow with the memory of the starter, and a host's
- *      fork handlers and threads are not disturbed.
- *  (2) The child gets what the list names and nothing else: a session of its own where asked, default
- *      dispositions, an empty mask, descriptors 0.. as listed, every other one closed, whatever a
- *      host left open without close-on-exec.
- *  (3) The listed descriptors may have any numbers, also those that they are to get: each is
- *      duplicated above the list first, so that no step overwrites what a later step reads.
- *  (4) An end is seen (WNOWAIT) before it is reaped. Until then the pid, and the group that has
- *      its number, cannot be given to another: whoever kills the group of an ended child does so
- *      in between.
+ *  (1) posix_spawn, not fork: its cost does not grow with the memory of the parent, and it does not
+ *      disturb a host's fork handlers and threads.
+ *  (2) The child gets only what the struct lists: a session of its own (unless same_session),
+ *      default dispositions, an empty signal mask, descriptors 0.. as listed. Every other one is
+ *      closed, whatever a host left open without close-on-exec.
+ *  (3) The listed descriptors may have any numbers, also those that they are to get: each is first
+ *      duplicated above the list, so that no step overwrites what a later step reads.
+ *  (4) An end is seen (WNOWAIT) before it is reaped. Until then neither the pid nor the group of
+ *      that number can be reused: whoever kills the group of an ended child does so in between.
  */
 #include "sys/process.h"
 
@@ -34,7 +33,7 @@ extern char **environ;
 struct start {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attr;
-  int *high; /* high[i]: the duplicate of what becomes descriptor i, or -1 */
+  int *high; /* high[i]: the duplicate that becomes descriptor i, or -1 */
   size_t high_len;
 };
 
@@ -115,7 +114,7 @@ pid_t tm_process_start(const struct tm_spawn *s, struct tm_err *err)
 void tm_process_die_with_parent(pid_t parent)
 {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  /* A parent that ended before that call sends no signal any more. */
+  /* A parent that ended before that call sends no signal. */
   if (parent != 0 && getppid() != parent)
     kill(getpid(), SIGKILL);
 }
@@ -182,7 +181,7 @@ void tm_process_reap(pid_t pid, int64_t *max_rss_kb)
 
 void tm_process_kill(pid_t pid, int signal)
 {
-  if (tm_check(pid > 0)) /* 0 and below are groups: ours, or all */
+  if (tm_check(pid > 0)) /* 0 and below are groups: ours, or every process */
     kill(pid, signal);
 }
 

@@ -1,4 +1,4 @@
-/* process.h - starting, watching and ending processes. Everything beneath a keeper goes through
+/* process.h - starting, watching and ending processes. All processes beneath a keeper are handled
  * here. */
 #ifndef TM_SYS_PROCESS_H
 #define TM_SYS_PROCESS_H
@@ -15,21 +15,22 @@ struct tm_spawn {
   char *const *argv;   /* NULL-ended */
   char *const *env;    /* NULL-ended, "NAME=value"; NULL: this process's */
   const char *cwd;     /* or NULL */
-  const int *fds; /* fds[i] becomes descriptor i; -1 (and what of 0..2 is not given): /dev/null. All
-                     others are closed */
+  /* fds[i] becomes descriptor i; -1, or a missing one of 0..2: /dev/null. All others are closed */
+  const int *fds;
   size_t fds_len;
   bool same_session; /* it stays in this process's session and group, and ends with them */
 };
 
-/* posix_spawn: own session (but for same_session), default dispositions, empty mask. The descriptors stay the caller's.
- * Returns the pid, or a negative code: also when the program cannot be executed. */
+/* Starts a process by posix_spawn: its own session (unless same_session), default dispositions,
+ * empty signal mask. The descriptors stay the caller's. Returns the pid, or a negative code, also
+ * when the program cannot be executed. */
 pid_t tm_process_start(const struct tm_spawn *s, struct tm_err *err);
 
-/* This process is killed when its parent ends; checks that the parent still is `parent` (0: not
- * checked), else ends. */
+/* The kernel kills this process when its parent ends. Ends it at once if the parent is no longer
+ * `parent` (0: not checked). */
 void tm_process_die_with_parent(pid_t parent);
-/* This process gets `signal` when its parent, or the parent's thread that started it, ends: who catches it asks whether
- * getppid() is another. Not sent when the parent has ended before. */
+/* This process gets `signal` when its parent, or the parent's thread that started it, ends: the
+ * handler checks whether getppid() has changed. Not sent when the parent has ended before. */
 void tm_process_signal_with_parent(int signal);
 /* Orphans beneath this process become its children. */
 int tm_process_adopt_orphans(void);
@@ -40,56 +41,58 @@ struct tm_process_end {
   int signal;      /* 0: it exited */
   bool core_dumped;
 };
-/* A child that has ended, not reaped yet: 1, 0 when none, negative when there is no child at all.
- * Returns the same one until tm_process_reap(). */
+/* A child that has ended and is not reaped yet: 1; 0 if none; negative if there are no children.
+ * Returns the same child until tm_process_reap(). */
 int tm_process_next_end(struct tm_process_end *out);
-/* A child that was stopped (SIGSTOP and its like) or woken since the last call: 1 with which and whether it is stopped now, 0
- * when none, negative when there is no child at all. SIGCHLD comes for both. */
+/* A child that was stopped (by SIGSTOP and the like) or continued since the last call: 1, with *pid
+ * and *is_stopped; 0 if none; negative if there are no children. SIGCHLD is sent for both. */
 int tm_process_next_stop(pid_t *pid, bool *is_stopped);
-/* Reaps a child that has ended (one that lives is waited for); *max_rss_kb: the most memory it had
- * resident, or -1. May be NULL. */
+/* Reaps a child that has ended (waits if it still lives). *max_rss_kb: its maximum resident memory,
+ * or -1; may be NULL. */
 void tm_process_reap(pid_t pid, int64_t *max_rss_kb);
 void tm_process_kill(pid_t pid, int signal);
 void tm_process_kill_group(pid_t pgid, int signal);
 
-/* The living processes whose parent is `parent` (zombies are none), from /proc; at most `max`.
- * Returns how many. */
+/* The living processes (not zombies) whose parent is `parent`, from /proc; at most `max`. Returns
+ * the number. */
 size_t tm_process_children(pid_t parent, pid_t *out, size_t max);
-/* The value of a variable in /proc/PID/environ, as at its start: false when not there, not
- * readable, or longer than out_len - 1. */
+/* The value of a variable in /proc/PID/environ, as at its start. False if it is not set, cannot be
+ * read, or is longer than out_len - 1. */
 bool tm_process_env(pid_t pid, const char *name, char *out, size_t out_len);
 
-/* The parent of a process, from /proc; 0: there is none, or the process is gone. */
+/* The parent of a process, from /proc; 0: it has none, or is gone. */
 pid_t tm_process_parent(pid_t pid);
-/* Kills the processes of this user in whose variable `name`, a list with commas, an entry begins with `mark`; they need not be
- * children of this one. Waits up to `ns` for their ends. This process and those above it are spared; nothing is killed when
- * it carries the mark itself. Returns how many were killed. */
+/* Kills this user's processes whose variable `name`, a comma-separated list, has an entry that
+ * begins with `mark`; they need not be children. Waits up to `ns` for their ends. Spares this
+ * process and its ancestors; kills nothing if this process carries the mark itself. Returns the
+ * number killed. */
 size_t tm_process_kill_marked(const char *name, const char *mark, int64_t ns);
 
 /* Cores that this process may use: affinity and cgroup quota (rounded up), at least 1. */
 int tm_process_cores(void);
-/* The quota's part of it: the text of /proc/self/cgroup, and where the hierarchies are mounted
- * ("/sys/fs/cgroup"). Reads cpu.max (version 2) or cpu.cfs_quota_us (version 1) of the group and
- * of those above it; 0: no limit. */
+/* The quota part of tm_process_cores(). `groups`: the text of /proc/self/cgroup; `root`: where the
+ * hierarchies are mounted ("/sys/fs/cgroup"). Reads cpu.max (version 2) or cpu.cfs_quota_us
+ * (version 1) of the group and those above it. 0: no limit. */
 int tm_process_quota(const char *groups, const char *root);
-/* This program's own path (/proc/self/exe); to free(). NULL where there is no /proc. */
+/* This program's own path (/proc/self/exe); to free(). NULL if there is no /proc. */
 char *tm_process_program(void);
-/* Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed: a file or socket that came to be one of them would
- * be written to by whatever prints. First of all in a program; never in a host's. */
+/* Opens /dev/null for each of descriptors 0, 1 and 2 that is closed: a file or socket with such a
+ * number would receive whatever code prints. The first call of a program; never in a host. */
 void tm_process_open_standard(void);
-/* Standard input as a descriptor of the caller's; descriptor 0 is /dev/null from then on. Negative with words. */
+/* Moves standard input to a descriptor of the caller's; descriptor 0 becomes /dev/null. Negative
+ * with a message on failure. */
 int tm_process_take_stdin(struct tm_err *err);
-/* The largest number of descriptors is raised to what is allowed. */
+/* Raises the limit of open descriptors to the maximum allowed. */
 void tm_process_raise_fd_limit(void);
 /* How many descriptors this process may have open. */
 int64_t tm_process_fd_limit(void);
 /* Resident memory of a process, kB, or -1. */
 int64_t tm_process_rss_kb(pid_t pid);
 
-/* Waits for one child to end, up to `ns`, then kills it; reaps it. `out` may be NULL; its exit_status is -1 when somebody
- * else has reaped the child, so that nobody knows. */
+/* Waits up to `ns` for one child to end, then kills it; reaps it. `out` may be NULL; its
+ * exit_status is -1 if other code has reaped the child, so that its status is unknown. */
 void tm_process_wait(pid_t pid, int64_t ns, struct tm_process_end *out);
-/* 64 bits that nobody can guess. */
+/* 64 unpredictable bits. */
 uint64_t tm_process_random(void);
 
 #endif

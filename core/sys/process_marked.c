@@ -1,14 +1,16 @@
-/* process_marked.c - ending processes that are no children of ours, but known by what stands in their environment.
+/* process_marked.c - ends processes that are not our children, known by a mark in their
+ * environment.
  *
- * Whoever was killed could not end what it had started; what it had started carries a mark that it gave to all beneath it.
- * To kill by a mark is to kill strangers' processes if it is done carelessly, so:
+ * A killed process could not end what it had started; those processes carry a mark that it gave to
+ * all of them. Killing by a mark carelessly would kill strangers' processes, so:
  *
- *  (1) Only processes of this user are looked at, and the mark is read from the process itself, at the time.
- *  (2) A number may be given to another process between the look and the kill: the process is held (pidfd) first, looked at
- *      then, and killed by what was held.
- *  (3) This process and those above it are spared. When it carries the mark itself it kills nobody: it could not tell what
- *      was left behind from what its own starter has started since.
- *  (4) What is found may be forking: it is looked again until a look finds nothing, or the time is over.
+ *  (1) Only processes of this user are considered, and the mark is read from the process itself at
+ *      that moment.
+ *  (2) A number may be reused between the check and the kill: the process is held first (pidfd),
+ *      then checked, and killed through the pidfd.
+ *  (3) This process and its ancestors are spared. If it carries the mark itself it kills nothing:
+ *      it could not tell leftovers from what its own parent has started since.
+ *  (4) A match may be forking: the search repeats until it finds none, or the time is over.
  */
 #include "sys/process.h"
 
@@ -28,7 +30,7 @@
 #include "sys/low_fds.h"
 
 #define VALUE_MAX (64u << 10) /* bytes of the variable */
-#define HELD_MAX  64          /* in one look: the next one finds the others */
+#define HELD_MAX  64          /* in one search; the next one finds the others */
 #define ABOVE_MAX 64
 
 struct hunt {
@@ -88,7 +90,7 @@ static int on_pid(void *data, const char *name, int type)
   return 0;
 }
 
-/* Waits until what was killed has ended, or the time is over. */
+/* Waits until the killed processes have ended, or the time is over. */
 static void wait_for_ends(struct hunt *h, int64_t until_ns)
 {
   for (size_t i = 0; i < h->held_len; i++) {

@@ -1,7 +1,7 @@
 /* process_wait.c - waiting for one known child, with a limit; and randomness. See process.h.
  *
- * The child is waited for by its descriptor (pidfd), not by a signal: a host keeps its SIGCHLD, and
- * reaps its own children. A host that reaps ours too is not made to kill a stranger by it.
+ * It waits on the child's pidfd, not for a signal: a host keeps its SIGCHLD and reaps its own
+ * children. If a host reaps ours too, no stranger is killed by mistake.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "sys/low_fds.h"
 #include "sys/process.h"
 
-/* Where there are no descriptors of processes (Linux before 5.3, valgrind): by looking. */
+/* Polls, where the kernel has no pidfds (Linux before 5.3, valgrind). */
 static bool look_until(pid_t pid, int64_t until_ns)
 {
   siginfo_t info;
@@ -33,7 +33,7 @@ static bool look_until(pid_t pid, int64_t until_ns)
   }
 }
 
-/* True when it has ended within the time. */
+/* True if it has ended within the time. */
 static bool has_ended(pid_t pid, int64_t ns)
 {
   int64_t until = tm_clock_mono_ns() + ns;
@@ -43,7 +43,7 @@ static bool has_ended(pid_t pid, int64_t ns)
   if (p.fd < 0 && errno == ENOSYS)
     return look_until(pid, until);
   if (p.fd < 0)
-    return errno == ESRCH; /* reaped by the host: its number may be another's already */
+    return errno == ESRCH; /* reaped by the host: its number may already be reused */
   do {
     int64_t left = (until - tm_clock_mono_ns() + 999999) / 1000000;
     rc = poll(&p, 1, left > 0 ? (int)left : 0);
@@ -68,7 +68,7 @@ void tm_process_wait(pid_t pid, int64_t ns, struct tm_process_end *out)
   memset(out, 0, sizeof(*out));
   out->pid = pid;
   if (rc < 0) {
-    out->exit_status = -1; /* a host that reaps every child has been quicker */
+    out->exit_status = -1; /* a host that reaps every child came first */
     return;
   }
   if (info.si_code == CLD_EXITED)

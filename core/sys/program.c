@@ -1,10 +1,12 @@
-/* program.c - starting a program by name, with words for each way in which that fails; waiting for it, signals to it.
+/* program.c - starts a program by name, with a message for each way in which that fails; waits for
+ * it and sends it signals.
  *
- *  (1) The input is given as a file in memory, whole before the start: a program that does not read it, or not to its
- *      end, blocks nobody and raises no SIGPIPE in us.
- *  (2) The system says "no such file" for a missing program, a missing folder and a missing interpreter alike; each is
- *      looked at before the start, so that the words name the right one.
- *  (3) A child is known by its number until it has been reaped, and by nothing afterwards: who reaps forgets the number.
+ *  (1) The input is a file in memory, written before the start: a program that does not read all of
+ *      it blocks nobody and raises no SIGPIPE in us.
+ *  (2) The system reports "no such file" for a missing program, a missing folder and a missing
+ *      interpreter alike. Each is checked before the start, so that the message names the right
+ *      one.
+ *  (3) A child's number is valid until it has been reaped; whoever reaps it forgets the number.
  */
 #include "sys/program.h"
 
@@ -28,7 +30,7 @@
 
 extern char **environ;
 
-/* ---- which file is meant ---- */
+/* ---- which file to run ---- */
 
 static const char *path_variable(char *const *env)
 {
@@ -38,7 +40,7 @@ static const char *path_variable(char *const *env)
   return "/usr/local/bin:/usr/bin:/bin";
 }
 
-/* 0 when the file can be executed, else why not. */
+/* 0 if the file can be executed, else the error. */
 static int look_at(const char *path)
 {
   struct stat st;
@@ -49,7 +51,7 @@ static int look_at(const char *path)
   return access(path, X_OK) < 0 ? -errno : 0;
 }
 
-/* The path of a name without '/', to free(); NULL: *code says why. */
+/* The path of a name without '/', to free(). NULL: *code has the error. */
 static char *find_in(const char *folders, const char *name, int *code)
 {
   *code = -ENOENT;
@@ -68,7 +70,7 @@ static char *find_in(const char *folders, const char *name, int *code)
   return NULL;
 }
 
-/* What is to be executed, to free(). NULL, and words. */
+/* The file to execute, to free(). NULL with a message. */
 static char *find_program(const struct tm_program *p, struct tm_err *err)
 {
   const char *name = p->argv[0];
@@ -78,7 +80,7 @@ static char *find_program(const struct tm_program *p, struct tm_err *err)
     code = look_at(full);
     free(full);
     if (code == 0)
-      return tm_xstrdup(name); /* the child changes its folder before it is executed */
+      return tm_xstrdup(name); /* the child changes its folder before it executes the file */
   } else if (name[0] != '\0') {
     char *path = find_in(path_variable(p->env), name, &code);
     if (path != NULL)
@@ -109,7 +111,7 @@ static int check_cwd(const struct tm_program *p, struct tm_err *err)
              : 0;
 }
 
-/* ---- what it reads and where it writes ---- */
+/* ---- input and output ---- */
 
 /* Keeps (1). A descriptor, at the beginning of the input. */
 static int open_input(const struct tm_program *p, struct tm_err *err)
@@ -131,7 +133,7 @@ static int open_output(const char *path, struct tm_err *err)
   return tm_fs_open(tm_fs_real(), path, O_WRONLY | O_CREAT | O_TRUNC, 0666, err);
 }
 
-/* A standard descriptor of ours that is closed is /dev/null to the child. */
+/* If a standard descriptor of ours is closed, the child gets /dev/null. */
 static int own(int fd)
 {
   return fcntl(fd, F_GETFD) < 0 ? -1 : fd;
@@ -151,7 +153,7 @@ static pid_t start(const struct tm_program *p, const char *path, const int fds[3
     .same_session = true,
   };
   pid_t pid = tm_process_start(&s, err);
-  if (pid == -ENOENT) /* keeps (2): the file is there */
+  if (pid == -ENOENT) /* keeps (2): the file exists */
     return tm_err_set(
         err, -ENOENT,
         "cannot start '%s': the interpreter that it names (its first line, #!) is missing", name);

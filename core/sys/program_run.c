@@ -1,12 +1,14 @@
-/* program_run.c - a program run to its end: its output read as it comes, a limit of time, a limit of bytes.
+/* program_run.c - runs a program to its end: reads its output as it arrives, with a limit of time
+ * and a limit of bytes.
  *
- *  (1) The end of the program ends the run, not the end of its output: a pipe that something in the background holds open
- *      is not waited for. What was in the pipes when the program had ended is read, and no more.
- *  (2) Both pipes are read in one loop, so that none of them fills up while the other is waited for.
- *  (3) Whatever happens in between, the child is reaped and both pipes are closed when the call returns.
+ *  (1) The run ends when the program ends, not when its output does: a pipe that a background
+ *      process holds open is not waited for. Only what was in the pipes when the program ended is
+ *      read.
+ *  (2) Both pipes are read in one loop, so that neither fills up while the other is waited for.
+ *  (3) In every case the child is reaped and both pipes are closed when the call returns.
  *
- * What descends from a program is killed with it when time or bytes are used up. A parent is stopped before its children
- * are looked at, so that it starts no further ones meanwhile.
+ * When time or bytes are used up, the descendants of the program are killed with it. A parent is
+ * stopped before its children are listed, so that it starts no more of them meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +23,12 @@
 #include "sys/low_fds.h"
 #include "sys/program.h"
 
-#define PIECE        (64u << 10) /* bytes read at once: what a pipe holds */
+#define PIECE        (64u << 10) /* bytes of one read: the capacity of a pipe */
 #define CHILDREN_MAX 256
 #define DEPTH_MAX    32
 
 struct source {
-  int fd, far; /* our end, the program's; -1: not captured, or closed */
+  int fd, far; /* our end, and the program's; -1: not captured, or closed */
   struct tm_buf *to;
   bool is_shown;
 };
@@ -37,7 +39,7 @@ struct run {
   size_t max;
   pid_t pid;
   int pidfd;
-  int64_t until; /* on the monotonic clock; 0: none */
+  int64_t until; /* on the monotonic clock; 0: no limit */
   bool timed_out;
 };
 
@@ -71,7 +73,7 @@ static void kill_tree(pid_t pid, int depth)
   kill(pid, SIGKILL);
 }
 
-/* Up to `want` bytes. 1: there may be more; 0: there is nothing now; negative: an error. */
+/* Reads up to `want` bytes. 1: there may be more; 0: nothing now; negative: an error. */
 static int read_some(struct run *r, struct source *s, size_t want, struct tm_err *err)
 {
   size_t had = s->to->len;
@@ -87,7 +89,7 @@ static int read_some(struct run *r, struct source *s, size_t want, struct tm_err
     close_fd(&s->fd);
     return 0;
   }
-  if (s->is_shown) /* a stderr that cannot be written is no failure of the program */
+  if (s->is_shown) /* the run does not fail if stderr cannot be written */
     (void)tm_fd_append(STDERR_FILENO, s->to->data + had, (size_t)got);
   if (s->to->len > r->max)
     return tm_err_set(err, TM_ELIMIT,
@@ -129,7 +131,8 @@ static int follow(struct run *r, struct tm_err *err)
     if (rc < 0 && errno != EINTR)
       return tm_err_system(err, -errno, "cannot wait for '%s'", r->program->argv[0]);
     if (rc >= 0 && time_left_ms(r) == 0) {
-      r->timed_out = fds[0].revents == 0; /* an end within the time counts, however late we look */
+      /* an end within the time counts, however late we notice */
+      r->timed_out = fds[0].revents == 0;
       if (r->timed_out)
         kill_tree(r->pid, 0);
     }

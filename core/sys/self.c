@@ -1,10 +1,11 @@
-/* self.c - see self.h. Memory that the kernel empties in a child: also where a fork goes past the C library. */
+/* self.c - see self.h. It uses memory that the kernel clears in a forked child, so that it also
+ * notices a fork that bypasses the C library. */
 #include "sys/self.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SIZE 4096 /* bytes: the kernel does it by the page */
+#define SIZE 4096 /* bytes: the kernel clears whole pages */
 
 void tm_self_init(struct tm_self *s)
 {

@@ -1,4 +1,4 @@
-/* self.h - whether this process is the one that it was, or one that has been forked of it since. */
+/* self.h - whether this is still the original process, or a fork of it. */
 #ifndef TM_SYS_SELF_H
 #define TM_SYS_SELF_H
 
@@ -7,11 +7,11 @@
 
 struct tm_self {
   pid_t pid;
-  volatile char *mark; /* 1 here, 0 in what is forked; NULL: the kernel has no such memory */
+  volatile char *mark; /* 1 here, 0 in a fork; NULL: the kernel has no such memory */
 };
 
 void tm_self_init(struct tm_self *s);
-/* Costs a look at memory; on a kernel before Linux 4.14 a system call. */
+/* Costs a memory read; before Linux 4.14 a system call. */
 bool tm_self_is(const struct tm_self *s);
 void tm_self_release(struct tm_self *s);
 

@@ -2,8 +2,9 @@
  *
  *   waiting thread: poll { input, fd } <--- eventfd --- tm_stop_set()
  *
- *  (1) The flag is raised before the descriptor becomes readable: who is woken sees it.
- *  (2) Input is polled before it is read, also the first time: a FIFO without a writer yet would read as ended.
+ *  (1) The flag is set before the descriptor becomes readable, so that a woken thread sees it.
+ *  (2) Input is polled before each read, also before the first: a FIFO without a writer would read
+ *      as ended.
  */
 #include "sys/stop.h"
 

@@ -1,10 +1,9 @@
 /* threads.c - threads and locks, over libuv's.
  *
- *  (1) A thread is born with its signals blocked: they are blocked in the starter for the moment
- *      of the start, since blocking them as the thread's first act would leave a gap in which a
- *      handler of the host could run on it.
+ *  (1) A thread starts with its signals blocked: the parent blocks them during the start. If the
+ *      thread blocked them itself, a host's handler could run on it before that.
  *
- * A lock or condition that cannot be made is a lack of memory and ends the program.
+ * If a lock or condition cannot be made, memory is exhausted, and the program ends.
  */
 #include "sys/threads.h"
 

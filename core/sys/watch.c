@@ -1,14 +1,14 @@
 /* watch.c - the things that can happen on a loop: timer, poll, wake, signal, turn.
  *
- * Each is a libuv handle with its callback turned into ours. All of them live the same life:
+ * Each is a libuv handle with its callback turned into ours. All have the same life:
  *
- *   open (counted in loop->open) -> callbacks -> close -> [libuv's turn] -> on_closed, the memory
- * is the caller's again
+ *   open (counted in loop->open) -> callbacks -> close -> [libuv's turn] -> on_closed: the caller
+ *                                                                        may free the memory
  *
- *  (1) After _close() no callback comes but on_closed; closing twice is a no-op.
+ *  (1) After _close() the only callback is on_closed; closing twice is a no-op.
  *  (2) A failed open leaves nothing to close.
  *  (3) A timer is never early: libuv counts whole milliseconds of a clock read at the start of the
- *      turn, so the moment is computed here from the clock of now, and rounded up to libuv's next
+ *      turn, so the moment is computed here from the current clock, and rounded up to libuv's next
  *      tick.
  */
 #include "sys/loop.h"
@@ -21,7 +21,7 @@
 #include "base/check.h"
 #include "base/time.h"
 
-/* The end of each kind: tm_<noun>_close(), and libuv's callback for it. */
+/* For each kind: tm_<noun>_close(), and libuv's callback for it. */
 #define DEFINE_CLOSE(noun)                                                                         \
   static void on_##noun##_closed(uv_handle_t *handle)                                              \
   {                                                                                                \
@@ -90,7 +90,7 @@ static void on_uv_poll(uv_poll_t *uv, int status, int events)
   struct tm_poll *p = uv->data;
   int ready = 0;
   p->loop->has_happened = true;
-  if (status < 0) { /* libuv has stopped it; the owner reads, and learns what it is */
+  if (status < 0) { /* libuv has stopped polling; the owner reads, and gets the error */
     int wanted = p->wanted;
     p->wanted = 0;
     tm_poll_want(p, wanted);
@@ -170,7 +170,7 @@ int tm_signal_open(struct tm_signal *s, struct tm_loop *loop, int number,
   memset(s, 0, sizeof *s);
   int rc =
       sigaction(number, NULL, &now) < 0 || number == SIGKILL || number == SIGSTOP ? -EINVAL : 0;
-  if (rc == 0) /* what can fail comes before there is a handle: keeps (2) */
+  if (rc == 0) /* whatever can fail comes before there is a handle: keeps (2) */
     rc = uv_signal_init(loop->uv, &s->uv);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot watch signal %d", number);

@@ -1,8 +1,9 @@
 /* whole_file.c - whole files; see whole_file.h.
  *
- *  (1) A new file is written beside its place under a name that nobody else has (random, and begun with a dot, so that a
- *      pattern does not find it), and renamed when it is whole. On failure it is removed.
- *  (2) Nothing but a regular file is ever replaced: renaming over a device or a FIFO would take it away.
+ *  (1) A new file is written in the same folder under a unique name (random, and starting with a
+ *      dot, so that a pattern does not match it), and renamed when it is complete. On failure it is
+ *      removed.
+ *  (2) Only regular files are ever replaced: a rename over a device or a FIFO would remove it.
  */
 #include "sys/whole_file.h"
 
@@ -22,14 +23,15 @@
 
 #define PIECE (256u << 10) /* bytes */
 
-/* A file on its way. Zeroed: none. */
+/* A file being written. Zeroed: none. */
 struct writing {
   const char *shown; /* the caller's name */
-  char *path, *tmp;  /* its place, links followed; where it is written, NULL: in its place */
+  /* its place, with links followed; the temporary file, or NULL to write in place */
+  char *path, *tmp;
   int fd;
 };
 
-/* To be read to its end, whatever it is: of a FIFO when somebody writes to it. */
+/* Opens any kind of file for reading to its end. A FIFO blocks until it has a writer. */
 static int open_to_read(const char *path, struct tm_err *err)
 {
   int fd = tm_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
@@ -61,7 +63,7 @@ int tm_file_read(const char *path, size_t max, struct tm_buf *out, struct tm_err
   return 0;
 }
 
-/* The place behind a link; of a link that leads nowhere the link itself. */
+/* The place that a link leads to; for a link that leads nowhere, the link itself. */
 static char *real_place(const char *path)
 {
   struct stat st;
@@ -90,7 +92,7 @@ static int open_new(struct writing *w, int mode)
   return code;
 }
 
-/* `mode` < 0: that of the file that is there, or what the umask leaves. */
+/* `mode` < 0: the mode of the existing file, or as the umask allows. */
 static int begin(struct writing *w, const char *path, int mode, struct tm_err *err)
 {
   struct stat st;
@@ -114,7 +116,7 @@ static int sync_parent(const struct writing *w, struct tm_err *err)
   return rc;
 }
 
-/* `rc`: how it went so far. Puts the file in its place, or takes it away. */
+/* `rc`: the result so far. Puts the file in its place, or removes it. */
 static int end(struct writing *w, int rc, bool sync, struct tm_err *err)
 {
   if (rc == 0 && sync && w->tmp != NULL)

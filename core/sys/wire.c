@@ -1,13 +1,11 @@
 /* wire.c - the wire: one system call per run of bytes, and where frames begin in it.
  *
- *  (1) A peer may send anything. Lengths are checked before they are added; a descriptor that
- *      nobody has room for is closed; memory grows with the bytes that came, not with the length
- *      that was promised.
+ *  (1) A peer may send anything. Lengths are checked before they are added; a descriptor that does
+ *      not fit is closed; memory grows with the bytes received, not with the announced length.
  *  (2) A peer that dies raises no SIGPIPE (sockets), and its last bytes are read before its end is
- *      seen: the kernel answers ECONNRESET only behind them.
- *  (3) Bytes are not moved per frame. The inbox is read to its end, starts anew when it is used
- *      up, and its rest, less than a frame, is moved to the front when less than ROOM_LEAST is
- *      free.
+ *      seen: the kernel reports ECONNRESET only after them.
+ *  (3) Bytes are not moved per frame. The inbox is read to its end and restarts when it is used up.
+ *      Its rest, less than a frame, is moved to the front when less than ROOM_LEAST is free.
  */
 #include "sys/wire.h"
 
@@ -22,9 +20,9 @@
 
 #include "base/check.h"
 
-#define ROOM       ((256u << 10) - 1) /* bytes, of a fresh inbox; the buffer adds a NUL */
-#define ROOM_LEAST (64u << 10)        /* bytes, worth a read */
-#define ROOM_KEPT  (1u << 20) /* bytes; an inbox that grew beyond is given back when it is empty */
+#define ROOM       ((256u << 10) - 1) /* bytes of a fresh inbox; the buffer adds a NUL */
+#define ROOM_LEAST (64u << 10)        /* bytes; less is not worth a read */
+#define ROOM_KEPT  (1u << 20) /* bytes; an inbox that grew beyond this is freed when it is empty */
 #define PASS_MAX   8          /* descriptors in one message */
 
 void tm_frame_encode(const struct tm_frame *f, char header[TM_FRAME_HEADER])
@@ -57,8 +55,8 @@ bool tm_wire_is_socket(int fd)
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0;
 }
 
-/* Waits where the descriptor itself does not: a pipe that is not to block, a socket that was made
- * non-blocking. */
+/* Polls where the descriptor's own mode does not fit: a pipe that must not block, or a socket that
+ * was made non-blocking. */
 static int wait_for(int fd, short events, bool wait)
 {
   struct pollfd p = { .fd = fd, .events = events };
@@ -180,9 +178,10 @@ char *tm_wire_room(struct tm_buf *in, size_t *at, size_t *room)
     tm_buf_remove_front(in, *at);
     *at = 0;
   }
-  if (in->cap - in->len <= ROOM_LEAST) /* one frame that is longer: by what came, keeps (1) */
+  /* a longer frame: grows with the bytes received, keeps (1) */
+  if (in->cap - in->len <= ROOM_LEAST)
     tm_buf_reserve(in, in->len);
-  *room = in->cap - in->len - 1; /* of the NUL */
+  *room = in->cap - in->len - 1; /* for the NUL */
   return in->data + in->len;
 }
 
