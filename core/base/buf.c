@@ -1,7 +1,7 @@
 /* buf.c - a growable run of bytes.
  *
  *  (1) data is NULL and cap is 0, or data has cap bytes and len < cap.
- *  (2) Behind the last byte stands a NUL as soon as data is not NULL.
+ *  (2) A NUL follows the last byte unless data is NULL.
  *
  * The memory doubles, so that adding n bytes one by one copies each of them twice at most on
  * average.

@@ -1,8 +1,8 @@
 /* buf.h - a growable run of bytes, and the little-endian numbers of our file and wire formats.
  *
- * Zero-initialised is empty and ready. `data` is always followed by a NUL once anything was added,
- * which is not counted. Pointers into it are valid until the next call that adds, so none of them
- * may be what is added. A size that overflows, or a removal of more than there is, is a fault.
+ * Zero-initialised is empty and ready. Once anything was added, `data` ends in a NUL, which is not
+ * counted. Pointers into it are valid until the next call that adds, so they cannot be arguments of
+ * such a call. A size that overflows, or removing more than there is, is a fault.
  */
 #ifndef TM_BASE_BUF_H
 #define TM_BASE_BUF_H
@@ -24,8 +24,8 @@ struct tm_buf {
 
 void tm_buf_release(struct tm_buf *b);              /* frees; empty and usable again */
 void tm_buf_clear(struct tm_buf *b);                /* len = 0; keeps the memory */
-void tm_buf_reserve(struct tm_buf *b, size_t more); /* room for `more` bytes and a NUL */
-char *tm_buf_extend(struct tm_buf *b, size_t n); /* adds n bytes whose contents the caller fills */
+void tm_buf_reserve(struct tm_buf *b, size_t more); /* ensures room for `more` bytes and a NUL */
+char *tm_buf_extend(struct tm_buf *b, size_t n);    /* adds n bytes for the caller to fill */
 void tm_buf_add(struct tm_buf *b, const void *p, size_t n);
 void tm_buf_add_str(struct tm_buf *b, const char *s);
 void tm_buf_add_char(struct tm_buf *b, char c);
@@ -34,7 +34,7 @@ void tm_buf_printf(struct tm_buf *b, const char *fmt, ...) __attribute__((format
 void tm_buf_vprintf(struct tm_buf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 void tm_buf_remove_front(struct tm_buf *b, size_t n); /* moves the rest to the front */
-char *tm_buf_take(struct tm_buf *b); /* the memory, NUL-terminated, to free(); b is empty */
+char *tm_buf_take(struct tm_buf *b); /* the memory, NUL-terminated, to free(); then b is empty */
 const char *tm_buf_str(const struct tm_buf *b); /* "" while empty */
 
 /* Little-endian numbers, byte by byte: the same on every machine. */
@@ -63,8 +63,9 @@ void tm_buf_add_u32(struct tm_buf *b, uint32_t v);
 void tm_buf_add_u64(struct tm_buf *b, uint64_t v);
 void tm_buf_add_bytes32(struct tm_buf *b, const void *p, size_t n); /* u32 length, then the bytes */
 
-/* Reads what the functions above wrote, out of bytes that may be hostile. Past the end every call
- * answers 0 or NULL and `bad` stays true: read all, then ask once. The bytes stay the caller's. */
+/* Reads what the functions above wrote, from bytes that may be hostile. Past the end every call
+ * returns 0 or NULL and `bad` stays true: read everything, then check once. The bytes stay the
+ * caller's. */
 struct tm_reader {
   const char *at, *end;
   bool bad;

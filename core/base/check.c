@@ -1,8 +1,8 @@
-/* check.c - what happens when one of our own conditions does not hold.
+/* check.c - what happens when a condition of our own does not hold.
  *
- * The listener is the single process-wide setting of the library: a fault has no job to be reported
- * to, because what holds the job may be what is broken. It is set once, before any other call, and
- * only read afterwards, so that threads need no lock for it. The text is built in a fixed buffer: a
+ * The listener is the one process-wide setting of the library: a fault cannot be reported to a job,
+ * because the job's own memory may be broken. It is set once, before any other call, and only read
+ * afterwards, so threads need no lock for it. The text is built in a fixed buffer, because the
  * fault may be that there is no memory.
  */
 #include "base/check.h"

@@ -1,19 +1,18 @@
-/* check.h - our own faults. They stay in the release build.
+/* check.h - checks for our own faults. They stay in the release build.
  *
- * tm_require(condition): what must hold for the program to go on; else it is reported as fatal,
- * then abort().
+ * tm_require(condition): for conditions without which the program cannot continue. A failure is
+ * reported as fatal, then abort().
  *
- * tm_check(condition): true when it holds; else it is reported as not fatal, false is returned, and
- * the caller takes the safe way: `if (!tm_check(n > 0)) return TM_EPROTOCOL;`
+ * tm_check(condition): true if it holds. Otherwise it is reported as not fatal and false is
+ * returned, so that the caller can take the safe way: `if (!tm_check(n > 0)) return TM_EPROTOCOL;`
  */
 #ifndef TM_BASE_CHECK_H
 #define TM_BASE_CHECK_H
 
 #include <stdbool.h>
 
-/* Called with the text of a fault: `fatal` when abort() follows. The host's to set, before any
- * other call and once per process; NULL (the default) writes nothing. It is the one process-wide
- * setting there is. */
+/* Called with the text of a fault; `fatal` when abort() follows. The host sets it once per process,
+ * before any other call; NULL (the default) writes nothing. It is the only process-wide setting. */
 typedef void (*tm_on_fault)(const char *text, bool fatal, void *data);
 void tm_set_on_fault(tm_on_fault on_fault, void *data);
 

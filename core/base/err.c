@@ -1,12 +1,12 @@
-/* err.c - the words of an error, and the names of codes.
+/* err.c - the text of an error, and the names of codes.
  *
- * The words always end in a NUL and are valid as far as they go: what is too long is cut in front
- * of a UTF-8 character, never within one. They are put together beside the error and then copied
- * over, so that the old words may be an argument of the new ones.
+ * The text always ends in a NUL and is valid UTF-8 if its parts are: a text that is too long is cut
+ * before a character, never within one. It is built elsewhere and then copied, so that the old text
+ * may be an argument of the new one.
  *
- * The names and texts of the system's codes stand here in a table, instead of being asked for:
- * strerror() answers in the language of the host and not always in static memory, and libuv is not
- * known to this layer. A code that is not in it is still written as its number by tm_err_system().
+ * The names and texts of the system's codes are in a table here: strerror() answers in the host's
+ * language and not always in static memory, and this layer does not know libuv. tm_err_system()
+ * writes a code that is not in the table as its number.
  */
 #include "base/err.h"
 
@@ -94,7 +94,7 @@ static const struct code_words codes[] = {
   { -ETIMEDOUT, "ETIMEDOUT", "timed out" },
   { -ETXTBSY, "ETXTBSY", "text file is busy" },
   { -EXDEV, "EXDEV", "cross-device link not permitted" },
-  { -3001, "EAI_AGAIN", "temporary failure in looking up a name" }, /* libuv's own, from here on */
+  { -3001, "EAI_AGAIN", "temporary failure in looking up a name" }, /* from here on libuv's own */
   { -3008, "EAI_NONAME", "unknown node or service" },
   { -4094, "UNKNOWN", "unknown error" },
   { -4095, "EOF", "end of file" },
@@ -108,7 +108,7 @@ static const struct code_words *words_of(int code)
   return NULL;
 }
 
-/* Takes back what stands behind the last whole character of a text that was cut. */
+/* Removes an incomplete character at the end of a text that was cut. */
 static void trim_cut(char *text, size_t len)
 {
   size_t lead = len;
@@ -118,7 +118,8 @@ static void trim_cut(char *text, size_t len)
     text[lead - 1] = '\0';
 }
 
-/* Adds to the `size` bytes of `text`, of which `len` are used; returns how many are then used. */
+/* Appends to `text`, which has `size` bytes of which `len` are used; returns the new number of used
+ * bytes. */
 static size_t add_words(char *text, size_t size, size_t len, const char *fmt, va_list ap)
     __attribute__((format(printf, 4, 0)));
 static size_t add_words(char *text, size_t size, size_t len, const char *fmt, va_list ap)

@@ -1,12 +1,12 @@
-/* err.h - codes, and the words of an error.
+/* err.h - codes and messages of errors.
  *
  * A function that can fail returns int: 0 or more, or a negative code. libuv's codes (which are
- * negated errno values) pass through unchanged; ours begin below them. The words travel in a
+ * negated errno values) pass through unchanged; ours begin below them. The message travels in a
  * `struct tm_err`, a fixed buffer of the caller's: it is filled once, where the cause is known, and
  * wrapped on the way up. The struct, our codes and their names are public: include/tidemill.h.
  *
- * Words: lower case, what failed first, the subject in single quotes, no full stop; what the user
- * can do comes after. "cannot open 'x': no such file or directory".
+ * A message is in lower case, says first what failed, has the subject in single quotes and no full
+ * stop; what the user can do comes after. "cannot open 'x': no such file or directory".
  */
 #ifndef TM_BASE_ERR_H
 #define TM_BASE_ERR_H
@@ -30,9 +30,9 @@ int tm_err_vset(struct tm_err *err, int code, const char *fmt, va_list ap)
 int tm_err_system(struct tm_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "<fmt>: " before the words that are there. `err` is not NULL. Returns err->code. */
+/* Puts "<fmt>: " before the message. `err` is not NULL. Returns err->code. */
 int tm_err_wrap(struct tm_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Puts these words behind those that are there. */
+/* Appends `words` to the message. */
 void tm_err_append(struct tm_err *err, const char *words);
 
 #endif

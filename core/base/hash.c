@@ -1,7 +1,7 @@
 /* hash.c - XXH3 with 64 bits, from libxxhash.
  *
- * Its output is fixed since release 0.8.0 and does not depend on the machine, so it may stand in
- * files. Changing the function means a new version of every file format that holds a sum.
+ * Its output is fixed since release 0.8.0 and does not depend on the machine, so files may hold it.
+ * Another function would need a new version of every file format that holds a check sum.
  */
 #include "base/hash.h"
 

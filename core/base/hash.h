@@ -8,14 +8,14 @@
 
 struct tm_buf;
 
-/* Adds "xxhash 0.8.1": of the library that is loaded. */
+/* Adds "xxhash 0.8.1": the version of the loaded library. */
 void tm_hash_library(struct tm_buf *out);
 
 uint64_t tm_hash64(const void *p, size_t n);
 uint64_t tm_hash64_seed(const void *p, size_t n, uint64_t seed);
 
 /* The same over pieces: new, add..., end (any number of times, more may follow), free. _reset
- * begins again. */
+ * starts over. */
 struct tm_hash;
 struct tm_hash *tm_hash_new(void);
 void tm_hash_reset(struct tm_hash *h);

@@ -2,11 +2,11 @@
  * text and json_write.c writes it.
  *
  *  (1) A node has one parent or none; freeing the parent frees it.
- *  (2) In an object list.len keys stand beside list.len values, and no two keys are equal.
+ *  (2) An object has list.len keys and list.len values, and no two keys are equal.
  *  (3) `keys` has room for list.cap keys.
  *
- * Members are looked for one by one: the objects of definitions have a dozen keys. The parser,
- * which reads what others wrote, keeps (2) for large objects with a map of its own.
+ * Members are searched linearly: objects in definitions have a dozen keys. The parser, which reads
+ * foreign text, keeps (2) for large objects with a map of its own.
  */
 #include "base/json.h"
 

@@ -1,13 +1,14 @@
 /* json_parse.c - text to a tree, with yajl's event parser.
  *
- *  (1) stack[0..depth) are the arrays and objects that are open, each the last value of the one
- * before it, so that freeing the root frees all that was read. (2) No more than DEPTH_MAX are open:
- * what reads a tree by recursion is safe with hostile text. (3) While an object is open its keys
- * may repeat; when it is closed the last value of each has won.
+ *  (1) stack[0..depth) are the open arrays and objects, each the last value of the one before it,
+ *      so that freeing the root frees all that was read.
+ *  (2) No more than DEPTH_MAX are open, so that recursion over a tree is safe with hostile text.
+ *  (3) While an object is open, its keys may repeat; when it is closed, the last value of each has
+ *      won.
  *
- * yajl hands over numbers as text, so that an int64_t keeps all its digits. Where it is too lenient
- * we look again: its UTF-8 check lets overlong forms and surrogates pass, and half a pair of \u
- * escapes becomes "?". Such an escape, which the grammar of JSON allows and no text can hold, is
+ * yajl hands over numbers as text, so that an int64_t keeps all its digits. Where yajl is too
+ * lenient, we check again: its UTF-8 check accepts overlong forms and surrogates, and half a pair
+ * of \u escapes becomes "?". JSON's grammar allows such an escape, but no text can hold it; it is
  * read as U+FFFD.
  */
 #include "base/json.h"
@@ -33,8 +34,8 @@ struct parse {
   struct tm_json *root;
   struct tm_json *stack[DEPTH_MAX];
   size_t depth;
-  char *key;             /* read, its value not yet; ours */
-  struct tm_err problem; /* code 0: yajl knows the words */
+  char *key;             /* a key without its value yet; ours */
+  struct tm_err problem; /* code 0: yajl has the message */
 };
 
 static void *memory_get(void *context, size_t size)
@@ -52,7 +53,7 @@ static void memory_free(void *context, void *p)
   free(p);
 }
 
-/* Takes `v` in behind the last value of the innermost open list. */
+/* Adds `v` as the last value of the innermost open list. */
 static int place(struct parse *p, struct tm_json *v)
 {
   if (p->depth == 0) {
@@ -148,8 +149,7 @@ static int on_array_end(void *data)
   return 1;
 }
 
-/* The place of the key of member i among the first `n` members, or n. `seen` is NULL for few keys.
- */
+/* The index of member i's key among the first `n` members, or n. `seen` is NULL for few keys. */
 static size_t place_of_key(const struct tm_json *object, size_t i, size_t n, struct tm_map *seen)
 {
   const char *key = object->keys[i];
@@ -166,7 +166,7 @@ static size_t place_of_key(const struct tm_json *object, size_t i, size_t n, str
   return at;
 }
 
-/* Keeps (3): moves members together over those whose key came earlier, whose value they replace. */
+/* Keeps (3): moves members over those with an earlier equal key, whose value they replace. */
 static int on_object_end(void *data)
 {
   struct parse *p = data;
@@ -221,8 +221,8 @@ static int unit_at(const char *s, const char *end)
   return unit;
 }
 
-/* The text with every half of a pair written as \uFFFD, which has the same length, so that
- * positions hold; NULL when there is none. To free(). */
+/* The text with every half of a pair replaced by \uFFFD. It has the same length, so positions stay
+ * valid. NULL if there is none. To free(). */
 static char *mend_surrogates(const char *text, size_t len)
 {
   char *mended = NULL;
@@ -246,7 +246,7 @@ static char *mend_surrogates(const char *text, size_t len)
   return mended;
 }
 
-/* yajl's words end in a line break, and its "parse error:" and the like say nothing to a user. */
+/* yajl's message ends in a line break, and its prefix "parse error:" does not help a user. */
 static void set_words(struct parse *p, yajl_handle handle)
 {
   unsigned char *words = yajl_get_error(handle, 0, NULL, 0);

@@ -20,7 +20,7 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
-#define PLACES_FEW 6 /* behind the point, that are tried at once */
+#define PLACES_FEW 6 /* decimal places that add_few() tries */
 
 enum { NUMBER_MAX = 32 }; /* bytes; "-1.7976931348623157e+308" */
 
@@ -29,8 +29,8 @@ static bool is_plain(unsigned char c)
   return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-/* Adds one byte that is not plain ASCII, or the character that begins there; returns the bytes
- * read. */
+/* Adds one byte that is not plain ASCII, or the character that begins there; returns the number of
+ * bytes read. */
 static size_t add_special(struct tm_buf *out, const char *s, size_t n)
 {
   unsigned char c = (unsigned char)*s;
@@ -67,7 +67,8 @@ void tm_json_write_string(struct tm_buf *out, const char *s, size_t len)
   tm_buf_add_char(out, '"');
 }
 
-/* v = m / 2^shift, exactly; 0.0001 <= v < 10^15. The whole number next to v * 10^places, half to even. */
+/* v = m / 2^shift, exactly; 0.0001 <= v < 10^15. Returns the integer nearest to v * 10^places, half
+ * to even. */
 static uint64_t scaled(uint64_t m, int shift, int places, bool *reads_back)
 {
   unsigned __int128 ten = 1;
@@ -77,14 +78,14 @@ static uint64_t scaled(uint64_t m, int shift, int places, bool *reads_back)
   unsigned __int128 n = exact >> shift, rest = exact - (n << shift);
   bool is_up = rest > one / 2 || (rest == one / 2 && (n & 1) != 0);
   unsigned __int128 off = is_up ? one - rest : rest;
-  /* The nearest double to n / 10^places is v when it is less than half a step away; a step down from a power of two is
-   * half as long. */
+  /* v is the nearest double to n / 10^places if they differ by less than half a step; a step down
+   * from a power of two is half as long. */
   unsigned __int128 steps = m == (uint64_t)1 << 52 && !is_up ? 4 : 2;
   *reads_back = off * steps < ten || (off * steps == ten && (m & 1) == 0);
   return (uint64_t)n + is_up;
 }
 
-/* n / 10^places, without zeros at its end. */
+/* n / 10^places, without trailing zeros. */
 static void add_scaled(struct tm_buf *out, uint64_t n, int places)
 {
   char digits[24];
@@ -101,8 +102,9 @@ static void add_scaled(struct tm_buf *out, uint64_t n, int places)
   tm_buf_add(out, digits + at, sizeof digits - (size_t)at);
 }
 
-/* Most of those that people write: m / 10^k is exact to the last bit, since both are, so that what reads back as `a` is what
- * %.15g would print (a double tells any two numbers of 15 digits apart). */
+/* Covers most numbers that people write. m / 10^k is rounded once, because both are exact, so a
+ * result equal to `a` is what %.15g would print (a double tells any two numbers of 15 digits
+ * apart). */
 static bool add_few(struct tm_buf *out, double a)
 {
   int64_t scale = 10;
@@ -121,8 +123,8 @@ static bool add_few(struct tm_buf *out, double a)
   return false;
 }
 
-/* What add_shortest() would add, by whole numbers of 128 bits, many times as fast; false: `v` is out of their range, or
- * would have an exponent. */
+/* Adds the same as add_shortest(), many times faster, with 128-bit integers. False: `v` is out of
+ * their range, or would have an exponent. */
 static bool add_decimal(struct tm_buf *out, double v)
 {
   static const double powers[] = { 1e-3, 1e-2, 1e-1, 1,   1e1,  1e2,  1e3,  1e4,  1e5,

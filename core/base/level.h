@@ -1,4 +1,4 @@
-/* level.h - how much a log says. */
+/* level.h - log levels. */
 #ifndef TM_BASE_LEVEL_H
 #define TM_BASE_LEVEL_H
 

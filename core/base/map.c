@@ -1,11 +1,12 @@
 /* map.c - bytes to a number, by open addressing with linear probing.
  *
  *  (1) cap is 0 or a power of two; at most three quarters of the slots are used, so a probe ends.
- *  (2) A slot is free while its key is NULL. Nothing is ever taken out, so there are no gaps in a
- * probe.
+ *  (2) A slot is free while its key is NULL. Nothing is ever removed, so there are no gaps in a
+ *      probe.
  *
- * Each key is a copy of the map's own, with a NUL behind it. The hash is kept beside it: growing
- * does not read the keys again, and most unequal keys are told apart without touching their memory.
+ * The map has its own copy of each key, with a NUL appended. It keeps the hash beside the key:
+ * growing does not read the keys again, and most unequal keys are told apart without touching their
+ * memory.
  */
 #include "base/map.h"
 
@@ -23,7 +24,7 @@ struct tm_map_slot {
 
 enum { MAP_FIRST = 16 }; /* slots */
 
-/* The slot of the key, or the free one where it belongs. The map has slots. */
+/* The slot of the key, or the free one for it. The map must have slots. */
 static struct tm_map_slot *probe(const struct tm_map *m, const void *key, size_t len, uint64_t hash)
 {
   size_t mask = m->cap - 1;

@@ -13,9 +13,9 @@ struct tm_map {
 };
 
 void tm_map_release(struct tm_map *m);
-/* The place of the key's value, or NULL. Valid until the next add. */
+/* A pointer to the key's value, or NULL. Valid until the next add. */
 uint64_t *tm_map_find(const struct tm_map *m, const void *key, size_t key_len);
-/* The same, added with value 0 when it was not there; `is_new` may be NULL. */
+/* Like tm_map_find(), but adds a missing key with value 0; `is_new` may be NULL. */
 uint64_t *tm_map_add(struct tm_map *m, const void *key, size_t key_len, bool *is_new);
 /* Walks in no particular order; the key is the map's, with a NUL behind it:
  *   size_t at = 0;

@@ -1,8 +1,8 @@
 /* mem.c - memory, or the end of the program.
  *
- * A runner that cannot get a few kilobytes cannot report that well either, so nobody checks for
- * NULL: without memory, and when a size overflows, the fault path of check.h is taken, which tells
- * the host and aborts. Everything is plain malloc() memory, to be given to free().
+ * A runner that cannot get a few kilobytes cannot report that well either, so callers do not check
+ * for NULL: without memory, and when a size overflows, the fault path of check.h informs the host
+ * and aborts. Everything is plain malloc() memory, to be given to free().
  *
  * An allocation of 0 bytes is a real one: NULL is never returned.
  */
@@ -78,7 +78,7 @@ void tm_array_reserve(void **at, size_t want, size_t *cap, size_t size)
   while (grown < want)
     grown = grown > SIZE_MAX / size / 2 ? want : grown * 2;
 
-  /* The caller's pointer has another type than void *: its bytes are copied, which may alias
+  /* The caller's pointer has another type than void *, so its bytes are copied: bytes may alias
    * anything. */
   void *p;
   memcpy(&p, at, sizeof p);

@@ -1,7 +1,7 @@
-/* mem.h - memory that is always there: without it, or when a size overflows, a fault is reported
- * (check.h) and the program aborts.
+/* mem.h - allocation that cannot fail: without memory, or when a size overflows, a fault is
+ * reported (check.h) and the program aborts.
  *
- * Nothing here returns NULL for want of memory, nor for 0 bytes. What is returned is to free().
+ * No function returns NULL for lack of memory, nor for 0 bytes. Free the results with free().
  */
 #ifndef TM_BASE_MEM_H
 #define TM_BASE_MEM_H

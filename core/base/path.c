@@ -1,7 +1,7 @@
-/* path.c - names of files, taken apart and put together as bytes.
+/* path.c - names of files, split and joined as bytes.
  *
- * No disk is asked: a symbolic link in front of ".." is not followed, so tm_path_absolute() names
- * the file that the text means, not always the one that the kernel would open.
+ * It does not look at the disk: a symbolic link before ".." is not followed, so tm_path_absolute()
+ * names the file that the text means, not always the one that the kernel would open.
  */
 #include "base/path.h"
 
@@ -25,7 +25,7 @@ char *tm_path_join(const char *dir, const char *name)
   return tm_xprintf("%s%s%s", dir, dir[len - 1] == '/' ? "" : "/", name);
 }
 
-/* Adds one part of a path to `out`; ".." takes the last one away, unless that is a ".." too or the
+/* Adds one part of a path to `out`; ".." removes the last part, unless that is ".." too or the
  * root. */
 static void add_part(struct tm_buf *out, const char *part, size_t len, bool absolute)
 {
@@ -91,7 +91,7 @@ char *tm_path_stem(const char *path)
   return dot && dot != base ? tm_xstrndup(base, (size_t)(dot - base)) : tm_xstrdup(base);
 }
 
-/* Letters of ASCII alone: what the host's locale says of the others does not matter. */
+/* ASCII letters only, whatever the host's locale. */
 static char lower(char c)
 {
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -111,7 +111,7 @@ bool tm_path_has_ending(const char *path, const char *ending)
   return ends_in(path, strlen(path), ending);
 }
 
-/* Without the ending that says how it is compressed. */
+/* The length without a suffix of compression. */
 static size_t unpacked_len(const char *path)
 {
   static const char *const packings[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4" };

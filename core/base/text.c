@@ -1,10 +1,9 @@
-/* text.c - what people write, read strictly; and text made fit for a log line, a CSV field or a
+/* text.c - strict readers of what people write; and text made safe for a log line, a CSV field or a
  * shell.
  *
- * Readers take the whole string or refuse it: no blanks around it, nothing behind it, no overflow
- * that passes silently. Nothing here depends on the host's locale: characters are classed by their
- * bytes, and numbers are read in the C locale, which is set for the thread and the moment of the
- * call alone.
+ * Readers accept the whole string or refuse it: no blanks around it, nothing after it, no silent
+ * overflow. Nothing depends on the host's locale: characters are classified by their bytes, and
+ * numbers are read in the C locale, which is set for the thread during the call.
  */
 #include "base/text.h"
 
@@ -17,7 +16,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define NEAREST_MAX 5 /* edits; further apart two names are two names */
+#define NEAREST_MAX 5 /* edits; names further apart are unrelated */
 
 static bool is_digit(char c)
 {
@@ -29,7 +28,7 @@ static char lower(char c)
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Reads digits up to `max`; *s is then behind them. False without a digit, or beyond `max`. */
+/* Reads digits up to `max` and moves *s past them. False without a digit, or beyond `max`. */
 static bool read_digits(const char **s, uint64_t max, uint64_t *out)
 {
   uint64_t n = 0;
@@ -58,8 +57,8 @@ bool tm_text_int(const char *s, int64_t *out)
   return true;
 }
 
-/* [+-] digits [. digits] [e [+-] digits], a digit on one side of the point at least; hexadecimal
- * digits, "inf" and "nan", which strtod() would take, are no decimal number. */
+/* [+-] digits [. digits] [e [+-] digits], with at least one digit on one side of the point. Refuses
+ * what strtod() would accept beyond that: hexadecimal digits, "inf" and "nan". */
 static bool has_number_form(const char *s)
 {
   s += *s == '-' || *s == '+';
@@ -144,8 +143,8 @@ static size_t least(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* Edit distance in which two neighbours that changed places count once. `rows` has room for 3 *
- * (strlen(b) + 1) numbers: the row in work and the two before it. */
+/* Edit distance in which a swap of two neighbours counts once. `rows` has room for 3 * (strlen(b) +
+ * 1) numbers: the current row and the two before it. */
 static size_t distance(const char *a, const char *b, size_t *rows)
 {
   size_t la = strlen(a), lb = strlen(b);
@@ -225,7 +224,7 @@ bool tm_text_is_utf8(const char *s, size_t n)
   return true;
 }
 
-/* Whether a whole character steers a terminal or ends a line: C0, DEL, C1, U+2028 and U+2029. */
+/* Whether a whole character controls a terminal or ends a line: C0, DEL, C1, U+2028 and U+2029. */
 static bool is_control(const unsigned char *b, size_t len)
 {
   if (len == 1)

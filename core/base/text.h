@@ -1,7 +1,7 @@
-/* text.h - reading what people write, and text made fit for where it goes.
+/* text.h - reads what people write, and makes text safe for its destination.
  *
- * Readers take the whole string or answer false and leave *out alone: no blanks around it, no
- * overflow. Writers add to `out`. Nothing depends on the host's locale.
+ * Readers accept the whole string, or return false and leave *out unchanged: no blanks around it,
+ * no overflow. Writers append to `out`. Nothing depends on the host's locale.
  */
 #ifndef TM_BASE_TEXT_H
 #define TM_BASE_TEXT_H
@@ -21,17 +21,17 @@ bool tm_text_seconds(const char *s, double *out);
 /* "1024", "1024KB", "10MB", "1GB", "2TB", 1024-based, upper or lower case, blank allowed before the
  * unit: bytes. */
 bool tm_text_size(const char *s, int64_t *out);
-/* The name of `names` (n of them) nearest to `given` by edit distance with transpositions, or NULL
- * when none is near enough (distance at most a third of the longer length, at least 1, at most 5). '-' and '_'
- * count as equal, case does not count; of equally near ones the first. The memory is that of
- * `names`. */
+/* The name in `names` (n of them) nearest to `given` by edit distance with transpositions, or NULL
+ * if none is near enough (distance at most a third of the longer length, at least 1, at most 5).
+ * '-' and '_' are equal, case does not count; of equally near ones the first. Points into `names`.
+ */
 const char *tm_text_nearest(const char *given, const char *const *names, size_t n);
-/* The bytes (1 to 4) of the well-formed UTF-8 character that begins at s, of which n bytes may be
- * read; 0 when there is none: cut, overlong, a surrogate, beyond U+10FFFF, or n is 0. */
+/* The length (1 to 4) of the well-formed UTF-8 character that begins at s, of which n bytes may be
+ * read. 0 if it is cut, overlong, a surrogate or beyond U+10FFFF, or if n is 0. */
 size_t tm_text_utf8_len(const char *s, size_t n);
 bool tm_text_is_utf8(const char *s, size_t n);
-/* One line: line breaks, control characters and bytes that are no UTF-8 as \n, \r, \t, \xNN. At
- * most `max` bytes are added (0: no limit): what is longer is cut between characters and ends in
+/* One line: line breaks, control characters and bytes that are not UTF-8 become \n, \r, \t, \xNN.
+ * Adds at most `max` bytes (0: no limit): a longer text is cut between characters and ends in
  * "...". */
 void tm_text_one_line(struct tm_buf *out, const char *s, size_t n, size_t max);
 /* A CSV field: quoted when it holds `separator`, '"', CR or LF, or begins or ends with a blank. */
@@ -40,7 +40,7 @@ void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator);
 const char *tm_text_counted(int64_t n, const char *one, const char *more);
 /* 1234567 -> "1,234,567" */
 void tm_text_grouped(struct tm_buf *out, int64_t n);
-/* A word that a shell reads as one argument: as it is when harmless, else in single quotes. */
+/* A word that a shell reads as one argument: unchanged if harmless, else in single quotes. */
 void tm_text_shell(struct tm_buf *out, const char *s);
 
 #endif

@@ -1,9 +1,9 @@
 /* time.c - moments and durations as text.
  *
- * Calendar arithmetic is done here, in the proleptic Gregorian calendar and UTC: gmtime() has
- * limits of its own, and no locale and no zone of the host may change what a job writes. Divisions
- * are rounded down, so that a moment before 1970 counts forward inside its second like any other.
- * Every int64_t is a moment (the years 1677 to 2262).
+ * The calendar arithmetic is our own, in the proleptic Gregorian calendar and UTC: gmtime() has
+ * limits, and neither locale nor time zone of the host may change what a job writes. Divisions
+ * round down, so that a moment before 1970 counts forward within its second like any other. Every
+ * int64_t is a moment (the years 1677 to 2262).
  *
  * The calendar counts in eras of 400 years (146,097 days) that begin on a first of March: the leap
  * day is then the last day of its year.
@@ -32,9 +32,9 @@ static void date_of_days(int64_t days, struct moment *m)
 {
   days += ERA_SHIFT;
   int64_t era = div_down(days, ERA_DAYS);
-  int day = (int)(days - era * ERA_DAYS); /* of the era */
+  int day = (int)(days - era * ERA_DAYS); /* within the era */
   int year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-  day -= 365 * year + year / 4 - year / 100; /* of the year, from March on */
+  day -= 365 * year + year / 4 - year / 100; /* within the year, from March on */
   int month = (5 * day + 2) / 153;           /* 0 is March */
   m->day = day - (153 * month + 2) / 5 + 1;
   m->month = month < 10 ? month + 3 : month - 9;
@@ -81,13 +81,13 @@ static uint64_t size_of(int64_t ns)
   return ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns; /* INT64_MIN has no positive int64_t */
 }
 
-/* A size in units of `unit` ns, rounded half up. */
+/* In units of `unit` ns, rounded half up. */
 static int64_t rounded(uint64_t size, int64_t unit)
 {
   return (int64_t)((size + (uint64_t)unit / 2) / (uint64_t)unit);
 }
 
-/* The form is chosen by the rounded value: 59.96 s is "1 min 00 s", never "60.0 s". */
+/* The rounded value selects the form: 59.96 s is "1 min 00 s", never "60.0 s". */
 void tm_time_duration(struct tm_buf *out, int64_t ns)
 {
   uint64_t size = size_of(ns);

@@ -1,5 +1,5 @@
-/* time.h - moments and durations as text. Reads no clock: moments are nanoseconds since the epoch,
- * UTC. */
+/* time.h - moments and durations as text. It reads no clock: moments are nanoseconds since the
+ * epoch, UTC. */
 #ifndef TM_BASE_TIME_H
 #define TM_BASE_TIME_H
 
