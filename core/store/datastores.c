@@ -1,4 +1,5 @@
-/* datastores.c - see datastores.h. The first one is in no table: a database that has been moved away takes nothing with it. */
+/* datastores.c - see datastores.h. The first datastore is not in a table, so it survives the
+ * removal of the database. */
 #include "store/datastores.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static char *first_path(const char *workspace)
   return tm_path_join(workspace, "datastores/" TM_DATASTORE_FIRST);
 }
 
-/* The original's rule. */
+/* The same rule as in the original. */
 static int check_name(const char *name, struct tm_err *err)
 {
   size_t n = strlen(name);
@@ -30,7 +31,7 @@ static int check_name(const char *name, struct tm_err *err)
                     name);
 }
 
-/* The name that is the default, to free(); NULL with words. */
+/* The name of the default datastore, to free(); NULL with a message. */
 static char *read_default(struct tm_db *db, struct tm_err *err)
 {
   struct tm_query *q =
@@ -128,7 +129,7 @@ static int check_folder(const struct tm_fs *fs, const char *name, const char *pa
   return 0;
 }
 
-/* Within the change. */
+/* Called within the transaction. */
 static int add(struct tm_db *db, const char *name, const char *path, bool overwrite,
                int64_t wall_ns, struct tm_err *err)
 {
@@ -170,7 +171,7 @@ int tm_datastore_add(const struct tm_fs *fs, const char *workspace, const char *
   return rc;
 }
 
-/* One change by one or two statements about a datastore that is there. */
+/* One transaction of one or two statements about an existing datastore. */
 static int change(const char *workspace, const char *name, const char *first, const char *second,
                   struct tm_err *err)
 {

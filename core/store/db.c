@@ -1,15 +1,18 @@
 /* db.c - see db.h.
  *
- *  (1) Write-ahead log, and an fsync at each commit: readers never wait for a writer, and a committed change outlives a
- *      power cut. Where the file system cannot have such a log (no shared memory), SQLite keeps its older journal.
- *  (2) The schema is made in one transaction with its number (user_version). A file in which there is nothing yet was left by
- *      a process that was killed before: it is as good as none.
- *  (3) A change takes the lock for writing at its beginning: two that read first and write later could both be refused.
- *  (4) The file and those beside it are for their owner alone, whatever the umask and the folder: arguments of scripts are in
- *      it. SQLite gives the files beside it the mode that it has.
- *  (5) Waiting is SQLite's, up to WAIT_MS; where it does not wait by itself (the log is being set up) we go round.
+ *  (1) Write-ahead log, and an fsync at each commit: readers never wait for a writer, and a
+ *      committed change survives a power failure. On file systems without shared memory, which the
+ *      log needs, SQLite keeps its older journal.
+ *  (2) The schema and its number (user_version) are made in one transaction. An empty file was left
+ *      by a process that was killed before that; it counts as missing.
+ *  (3) A transaction takes the write lock at its beginning: two that read first and write later
+ *      could both be refused.
+ *  (4) The file and those beside it are accessible to their owner alone, whatever the umask and the
+ *      folder, because they hold arguments of scripts. SQLite gives the files beside it its own
+ *      mode.
+ *  (5) SQLite waits up to WAIT_MS; where it does not wait (while the log is set up), we retry.
  *
- * A version of the schema adds to what was there; a database of a later version is refused, not guessed at.
+ * Each version of the schema adds to the one before. A database of a later version is refused.
  */
 #include "store/db.h"
 
@@ -35,7 +38,8 @@
 struct tm_db {
   sqlite3 *handle;
   char *path;
-  struct tm_low_fds low; /* held meanwhile: SQLite would leave /dev/null there, for good */
+  /* held while the database is open: SQLite would leave /dev/null there for good */
+  struct tm_low_fds low;
 };
 
 struct tm_query {
@@ -77,7 +81,7 @@ static const char *const schemas[] = {
 };
 #define VERSION ((int64_t)TM_COUNT_OF(schemas))
 
-/* Words. */
+/* Messages. */
 
 static int fail_damaged(struct tm_err *err, const char *path, const char *why)
 {
@@ -88,7 +92,7 @@ static int fail_damaged(struct tm_err *err, const char *path, const char *why)
       path, why);
 }
 
-/* The errno behind a code of SQLite's. */
+/* The errno for an SQLite code. */
 static int errno_of(struct sqlite3 *handle, int code)
 {
   int found = sqlite3_system_errno(handle);
@@ -143,7 +147,8 @@ static int read_int(struct tm_db *db, const char *sql, int64_t *out, struct tm_e
   return rc < 0 ? rc : 0;
 }
 
-/* The version of what is in it, 0: nothing yet. All is read of one moment: another may be making it. */
+/* The schema version, or 0 for an empty file. All reads are in one transaction, because another
+ * process may be making the schema. */
 static int check_schema(struct tm_db *db, struct tm_err *err)
 {
   int64_t id, version, tables;
@@ -168,7 +173,8 @@ static int check_schema(struct tm_db *db, struct tm_err *err)
   return (int)version;
 }
 
-/* Adds what is missing. Two that come at once: the second finds what the first has made. Keeps (2). */
+/* Adds what is missing. Of two processes at once, the second finds what the first has made. Keeps
+ * (2). */
 static int make_schema(struct tm_db *db, struct tm_err *err)
 {
   char *numbers = tm_xprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
@@ -184,7 +190,7 @@ static int make_schema(struct tm_db *db, struct tm_err *err)
   return rc < 0 ? rc : 1;
 }
 
-/* Keeps (1) and (5): SQLite does not wait while another sets up the log. */
+/* Keeps (1) and (5): SQLite does not wait while another process sets up the log. */
 static int set_up(struct tm_db *db, struct tm_err *err)
 {
   for (int waited = 0;; waited += ROUND_MS) {
@@ -209,7 +215,8 @@ static int open_handle(struct tm_db *db, const char *name, int flags, struct tm_
   return 0;
 }
 
-/* Where nothing can be written, and no change waits in the log: the file as it is. */
+/* If nothing can be written and the log has no pending change: a name that opens the file as
+ * immutable. */
 static char *still_name(const char *path)
 {
   struct tm_buf name = TM_BUF_NONE;
@@ -248,7 +255,7 @@ static int open_to_read(struct tm_db *db, struct tm_err *err)
   return rc == 0 ? check_schema(db, err) : rc;
 }
 
-/* Keeps (4). What fails here SQLite says better. */
+/* Keeps (4). SQLite reports failures better, so they are ignored here. */
 static void close_to_others(const char *path)
 {
   static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
@@ -265,7 +272,7 @@ static int open_to_write(struct tm_db *db, struct tm_err *err)
   close_to_others(db->path);
   int rc = open_handle(db, db->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
   if (rc == 0)
-    rc = check_schema(db, err); /* first: nothing is done to a file that is not ours */
+    rc = check_schema(db, err); /* first, so that a foreign file is not changed */
   if (rc < 0)
     return rc;
   if (sqlite3_db_readonly(db->handle, "main") == 1)
@@ -284,8 +291,7 @@ int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, 
   db->path = tm_path_join(workspace, TM_DB_NAME);
   tm_low_fds_hold(&db->low);
   rc = mode == TM_DB_READ ? open_to_read(db, err) : open_to_write(db, err);
-  if (rc > 0 &&
-      rc < (int)VERSION) { /* of an earlier version: what is asked now may not be in it yet */
+  if (rc > 0 && rc < (int)VERSION) { /* of an earlier version: tables may be missing */
     sqlite3_close(db->handle);
     db->handle = NULL;
     rc = open_to_write(db, err);
@@ -317,7 +323,7 @@ void tm_db_close(struct tm_db *db)
 {
   if (!db)
     return;
-  /* Questions that are open would keep it open, and its locks. */
+  /* An open query would keep the database open, with its locks. */
   tm_check(sqlite3_close(db->handle) == SQLITE_OK);
   tm_low_fds_release(&db->low);
   free(db->path);
@@ -334,7 +340,7 @@ int tm_db_commit(struct tm_db *db, struct tm_err *err)
   return run_text(db, "COMMIT", err);
 }
 
-/* Questions. */
+/* Queries. */
 
 static int bind_all(struct tm_query *q, struct tm_err *err, const char *types, va_list ap)
 {

@@ -1,8 +1,8 @@
-/* history.h - the jobs of a workspace, also those whose directory is elsewhere (--job-dir), and those that have been removed since:
- * when each began and ended, what came of it, and how much it was.
+/* history.h - all jobs of a workspace, also those whose directory is elsewhere (--job-dir) and
+ * those that were removed: when each began and ended, its status, and its counts.
  *
- * What is known of a job that is still there is in its own files (run/survey.h); this is what is left of it otherwise. The newest
- * TM_HISTORY_MAX are kept.
+ * An existing job is described by its own files (run/survey.h); the history is what remains of the
+ * others. The newest TM_HISTORY_MAX are kept.
  */
 #ifndef TM_STORE_HISTORY_H
 #define TM_STORE_HISTORY_H
@@ -18,20 +18,21 @@
 struct tm_history_job {
   char *dir;                /* absolute */
   char *pipeline;           /* its name */
-  char *file;               /* of the pipeline, or NULL */
-  char *status;             /* as in its result; "Running" before it has one */
-  int64_t begin_ns, end_ns; /* since the epoch; end 0: it has not been seen to end */
+  char *file;               /* the pipeline file, or NULL */
+  char *status;             /* as in the job's result; "Running" before it has one */
+  int64_t begin_ns, end_ns; /* since the epoch; end 0: no end was seen */
   int64_t steps, reused;
   int64_t total, succeeded, failed; /* mini-batches */
   int64_t items_total, items_failed;
 };
 struct tm_history TM_ARRAY(struct tm_history_job);
 
-/* Adds it, or what is new of it: a job that is gone on with began when it first did. `workspace`: absolute, and there. */
+/* Adds the job, or updates it; a resumed job keeps its first begin. `workspace`: absolute, and
+ * exists. */
 int tm_history_put(const char *workspace, const struct tm_history_job *job, struct tm_err *err);
-/* All, the newest first. A workspace without a database has none. Release it in every case. */
+/* All jobs, the newest first; none if the workspace has no database. Release it in every case. */
 int tm_history_list(struct tm_history *out, const char *workspace, struct tm_err *err);
-/* To free: as a job in the result of `status --json`, with "removed": true. */
+/* Like a job in the result of `status --json`, with "removed": true. Free it. */
 struct tm_json *tm_history_to_json(const struct tm_history_job *job);
 void tm_history_release(struct tm_history *h);
 

@@ -1,7 +1,8 @@
 /* identity.c - see identity.h.
  *
- * The hash is chained: each file's bytes are hashed with the hash so far as the seed, so that memory does not grow with their
- * number, and neither a file that has changed its place in the listing nor one that comes twice goes unnoticed.
+ * The hash is chained: each file is hashed with the hash so far as the seed. So memory does not
+ * grow with the number of files, and the hash changes when a file moves in the listing or appears
+ * twice.
  */
 #include "store/identity.h"
 
@@ -16,7 +17,7 @@
 #include "base/time.h"
 #include "data/files/listing.h"
 
-#define NAMED 3                   /* changes that are said one by one */
+#define NAMED 3                   /* number of changes that are listed by name */
 #define PIECE ((size_t)256 << 10) /* bytes read at a time */
 
 /* Reading. */
@@ -36,7 +37,7 @@ void tm_identity_add(struct tm_identity *id, const char *path, size_t path_len, 
                                                          .mtime_ns = mtime_ns };
 }
 
-/* What a file holds, in the place of its time. */
+/* *out: the hash of the contents, stored in place of the modification time. */
 static int hash_contents(int64_t *out, const struct tm_fs *fs, const char *path, struct tm_err *err)
 {
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
@@ -58,7 +59,7 @@ static int hash_contents(int64_t *out, const struct tm_fs *fs, const char *path,
   return (int)n;
 }
 
-/* Looks at a file that has not been looked at, and reads it where contents count. */
+/* Reads size and time of a file if they are unknown, and hashes it if contents count. */
 static int look(struct tm_identity *id, const struct tm_fs *fs, struct tm_item *item,
                 struct tm_err *err)
 {
@@ -74,7 +75,7 @@ static int look(struct tm_identity *id, const struct tm_fs *fs, struct tm_item *
   }
   if (rc == 0 && id->has_contents)
     rc = hash_contents(&item->mtime_ns, fs, path, err);
-  else if (rc < 0) /* whoever opens it says why */
+  else if (rc < 0) /* whoever opens it reports the error */
     rc = 0;
   free(path);
   return rc;
@@ -106,7 +107,7 @@ int tm_identity_count(struct tm_identity *id, const struct tm_fs *fs, const stru
   return 0;
 }
 
-/* Within a job's directory names are those below it: another job has the same. */
+/* Within a job's directory, relative paths count, because these are the same in another job. */
 static size_t strip_of(const struct tm_dataset *d, const struct tm_item *item)
 {
   size_t n = d->step && d->base_dir ? strlen(d->base_dir) : 0;
@@ -133,7 +134,8 @@ static int read_files(struct tm_identity *id, const struct tm_fs *fs, const stru
   struct tm_item item;
   int64_t before = id->files;
   int rc = 0;
-  int64_t limit = d->kind == TM_DATASET_ARCHIVES ? 0 : d->limit; /* of these it counts entries */
+  /* for archives the limit counts entries */
+  int64_t limit = d->kind == TM_DATASET_ARCHIVES ? 0 : d->limit;
   while ((limit == 0 || id->files - before < limit) && rc >= 0 &&
          (rc = tm_listing_next(l, &item, err)) > 0)
     rc = stop && atomic_load(stop) ? tm_err_set(err, -ECANCELED, "the listing was stopped")
@@ -248,7 +250,7 @@ static void say_word(struct comparison *c, const char *path, const char *word)
   tm_buf_add_str(c->out, word);
 }
 
-/* The value is the place in `then` and 1; 0: it has been met. */
+/* The value is the index in `then` plus 1; 0: seen already. */
 static void compare_lists(struct comparison *c, const struct tm_identity *then,
                           const struct tm_identity *now)
 {

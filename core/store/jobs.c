@@ -1,7 +1,8 @@
 /* jobs.c - see jobs.h.
  *
- * The list costs one look at each folder and reads no file: a workspace may hold thousands of jobs. What is known of a job's
- * age is a key that sorts by bytes: the moment in its name, "YYYYMMDD-HHMMSS", or for other names that of its job.json.
+ * The list costs one stat per folder and reads no file: a workspace may hold thousands of jobs. A
+ * job's age is a key that sorts by bytes: the moment in its name, "YYYYMMDD-HHMMSS", or for other
+ * names the mtime of its job.json.
  */
 #include "store/jobs.h"
 
@@ -40,7 +41,7 @@ bool tm_jobs_is_removed(const char *name)
   return true;
 }
 
-/* A folder with job.json, and when that was written. */
+/* Whether a folder has a job.json; *record_ns: when that was written. */
 static bool is_job(const struct tm_fs *fs, const char *dir, int64_t *record_ns)
 {
   struct tm_stat st;
@@ -88,7 +89,7 @@ static int compare_age(const void *a, const void *b)
   return strcmp(x->dir, y->dir);
 }
 
-/* Missing: there are none. */
+/* A missing folder: no jobs. */
 static int read_names(struct listing *l, const char *workspace, struct tm_err *err)
 {
   char *dir = tm_path_join(workspace, "jobs");
@@ -152,7 +153,7 @@ static char *find_latest(const struct tm_fs *fs, const char *workspace, const ch
   return dir;
 }
 
-/* Adds "; did you mean '...'?" when a job has a name that is near. */
+/* Adds "; did you mean '...'?" if a job has a similar name. */
 static void add_nearest(struct tm_buf *words, const struct tm_fs *fs, const char *workspace,
                         const char *given)
 {
@@ -217,7 +218,8 @@ static char *find_in(const struct tm_fs *fs, const char *given, const char *work
   return found;
 }
 
-/* A word without a slash may be a folder that somebody else has put here: it names nothing by its path. */
+/* A word without a slash may match a folder that somebody else has put here, so it does not count
+ * as naming a path. */
 static bool is_consent(const char *given, const char *named, const char *cwd, const char *found)
 {
   char *workspace, *jobs;
@@ -239,7 +241,7 @@ char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named,
                    enum tm_use use, struct tm_err *err)
 {
   char *workspace = NULL, *found = NULL;
-  /* A path is found without a workspace: one that is not trusted does not matter then. */
+  /* A path is found without a workspace, so it does not matter whether the workspace is trusted. */
   if (tm_workspace_look(&workspace, fs, named, cwd, strchr(given, '/') ? TM_TO_READ : use, err) ==
       0)
     found = find_in(fs, given, workspace, cwd, err);

@@ -1,8 +1,8 @@
 /* registry.c - see registry.h.
  *
- * The files are listed before the database is locked: a listing may take long, a change to the database must not. What is
- * decided (is it the newest already, which number is next) is decided within the change, so that of two that register at
- * once each sees the other's, or comes before it.
+ * The files are listed before the database is locked: a listing may take long, a transaction must
+ * not. Decisions (is it the newest already, which number is next) are made within the transaction,
+ * so that of two processes that register at once, the second sees the version of the first.
  */
 #include "store/registry.h"
 
@@ -35,7 +35,7 @@ enum column {
 
 /* Rows. */
 
-/* Definitions are stored as JSON, which has no other bytes. */
+/* Definitions are stored as JSON, which can only hold UTF-8. */
 static int check_bytes(const struct tm_dataset *d, struct tm_err *err)
 {
   const char *bad = tm_text_is_utf8(d->base_dir, strlen(d->base_dir)) ? NULL : d->base_dir;
@@ -69,7 +69,7 @@ static struct tm_json *parse(const char *text)
 /* {"type": tag, "definition": …}: a tree as text has no tags. */
 static char *definition_text(const struct tm_dataset *d)
 {
-  struct tm_dataset plain = *d; /* without the names that it goes by */
+  struct tm_dataset plain = *d; /* without its names */
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *definition;
   char *text;
   plain.name = plain.registered = NULL;
@@ -94,7 +94,7 @@ static struct tm_json *read_definition(const char *text, struct tm_err *err)
   return found;
 }
 
-/* The row that the question is at; returns its id. */
+/* Reads the current row of the query; returns its id. */
 static int64_t read_row(struct tm_registered *out, const struct tm_query *q, struct tm_err *err)
 {
   *out = (struct tm_registered) {
@@ -128,7 +128,7 @@ static int read_list(struct tm_registered *r, struct tm_db *db, int64_t id, stru
   return rc;
 }
 
-/* The first row of what `q` asks, with its files: its id, 0: there is none. */
+/* The first row of the query, with its files: its id, or 0 if there is none. */
 static int64_t take_first(struct tm_registered *out, struct tm_db *db, struct tm_query *q,
                           struct tm_err *err)
 {
@@ -155,7 +155,8 @@ static int64_t find_row(struct tm_registered *out, struct tm_db *db, const char 
 
 /* Adding. */
 
-/* What this job has made of its source, or the newest version, where that is of the same source. */
+/* The version that this job has made of its source, or the newest version if it has the same
+ * source. */
 static int64_t find_source(struct tm_registered *out, struct tm_db *db,
                            const struct tm_registration *r, struct tm_err *err)
 {
@@ -203,8 +204,8 @@ static int write_list(struct tm_db *db, int64_t id, const struct tm_identity *id
   return rc;
 }
 
-/* The column has each once, and one source may be the data of several versions. To free(); NULL
- * without a source. */
+/* The column is unique, but one source may have several versions. To free(); NULL without a
+ * source. */
 static char *source_text(const struct tm_registration *r)
 {
   return r->source ? tm_xprintf("%s#%s#%s%s%s", r->source, r->name, r->job ? r->job : "",
@@ -236,7 +237,7 @@ static int write_version(struct tm_db *db, const struct tm_registration *r,
   return rc;
 }
 
-/* The words that go with a version that is there already. */
+/* Updates the description and tags of an existing version. */
 static int write_words(struct tm_db *db, int64_t id, const struct tm_registration *r,
                        struct tm_err *err)
 {
@@ -249,7 +250,7 @@ static int write_words(struct tm_db *db, int64_t id, const struct tm_registratio
   return rc;
 }
 
-/* The version that this job has made of the source, and its data have become others. */
+/* Updates the version that this job has made of the source, whose data have changed. */
 static int renew_version(struct tm_db *db, int64_t id, const struct tm_registration *r,
                          const struct tm_identity *now, struct tm_err *err)
 {
@@ -265,7 +266,7 @@ static int renew_version(struct tm_db *db, int64_t id, const struct tm_registrat
   return rc < 0 ? rc : write_list(db, id, now, err);
 }
 
-/* 1: `before` is of this job, and of other contents. */
+/* 1: `before` was made by this job, with other contents. */
 static int is_outdated(struct tm_db *db, int64_t id, const struct tm_registration *r,
                        const struct tm_registered *before, struct tm_err *err)
 {
@@ -283,8 +284,9 @@ static int is_outdated(struct tm_db *db, int64_t id, const struct tm_registratio
   return rc;
 }
 
-/* Whether the newest version is this. A definition whose files have changed meanwhile is a new version where that is asked
- * for, else it is what it was: what has changed is said when it is used. */
+/* Whether the newest version is the same. If files of a definition have changed, it is a new
+ * version with create_new_version; otherwise it stays the same, and the change is reported when it
+ * is used. */
 static bool is_same(const struct tm_registered *before, const struct tm_registration *r,
                     const char *definition, const struct tm_identity *now)
 {
@@ -295,7 +297,7 @@ static bool is_same(const struct tm_registered *before, const struct tm_registra
   return yes;
 }
 
-/* Within the change. 1: made, 0: it was there. */
+/* Called within the transaction. 1: made; 0: it existed. */
 static int add(struct tm_db *db, const struct tm_registration *r, const char *definition,
                const struct tm_identity *now, struct tm_registered *before, struct tm_err *err)
 {
@@ -326,7 +328,7 @@ static int add(struct tm_db *db, const struct tm_registration *r, const char *de
   return rc < 0 ? rc : 1;
 }
 
-/* What has come of it, as it is stored. */
+/* Reads the resulting version back from the database. */
 static int read_back(struct tm_registered *out, struct tm_db *db, const struct tm_registration *r,
                      const struct tm_registered *before, bool is_new, struct tm_err *err)
 {
@@ -419,7 +421,7 @@ static int refuse_version(struct tm_db *db, const char *name, int64_t version, s
   return rc;
 }
 
-/* Words for a version that is not there. */
+/* The message for a version that does not exist. */
 static int refuse(struct tm_db *db, const char *workspace, const char *name, int64_t version,
                   struct tm_err *err)
 {
@@ -479,7 +481,7 @@ int tm_registry_list(struct tm_registered_list *out, const char *workspace, cons
               err);
 }
 
-/* What else there is to do with one. */
+/* Other operations. */
 
 static int remove_rows(struct tm_db *db, const char *name, int64_t version, struct tm_err *err)
 {
@@ -534,7 +536,7 @@ int tm_registry_compare(struct tm_buf *out, const struct tm_fs *fs, const struct
   return rc < 0 ? tm_err_wrap(err, "dataset '%s' version %" PRId64, r->name, r->version) : rc;
 }
 
-/* Through links, where they lead somewhere. `dir` has been followed. */
+/* Follows the links of `path`, where they lead somewhere; `dir` has no links. */
 static bool is_within(const char *path, const char *dir)
 {
   char *led = realpath(path, NULL);
@@ -545,7 +547,7 @@ static bool is_within(const char *path, const char *dir)
   return yes;
 }
 
-/* Its output, or a dataset that was defined over what is in its directory. */
+/* Whether it is the output of the job, or a dataset over files in its directory. */
 static bool is_of_job(const struct tm_registered *r, const char *job)
 {
   const struct tm_json *paths = tm_json_get(r->definition, "paths");

@@ -1,4 +1,4 @@
-/* registry_name.c - what a registered dataset and its versions may be called: see registry.h. */
+/* registry_name.c - checks the names of registered datasets, and reads versions: see registry.h. */
 #include "store/registry.h"
 
 #include <string.h>

@@ -1,10 +1,11 @@
-/* results.c - see results.h. A change is one transaction: of two jobs that end at once each adds its own row. */
+/* results.c - see results.h. A change is one transaction: if two jobs end at once, each adds its
+ * row. */
 #include "store/results.h"
 
 #include <string.h>
 
 #define FOUND_MAX 20
-#define KEPT      100 /* rows of one step of a pipeline; older ones go */
+#define KEPT      100 /* rows of one step of a pipeline; older ones are removed */
 
 #define COLUMNS                                                                                    \
   "id, key, pipeline, step, job, definition, summary, completed_ns, in_files, in_bytes, in_hash, " \

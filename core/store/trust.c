@@ -34,7 +34,7 @@ struct tm_caller tm_caller_get(void)
   return caller;
 }
 
-/* The link, then what it leads to: whoever owns the link decides where that is. */
+/* Judges the link, then its target: the owner of the link decides where it leads. */
 static enum tm_trust judge_path(const struct tm_fs *fs, const char *path, struct tm_stat *st)
 {
   struct tm_caller caller = tm_caller_get();
@@ -47,7 +47,8 @@ static enum tm_trust judge_path(const struct tm_fs *fs, const char *path, struct
   return tm_trust_judge(&caller, st->uid, st->mode);
 }
 
-/* One of these names in `dir`, or "" for itself, that is not trusted: its path, to free(); NULL: all are. */
+/* The first of these names in `dir` ("": `dir` itself) that is not trusted: its path, to free();
+ * NULL: all are trusted. */
 static char *find_bad(const struct tm_fs *fs, const char *dir, const char *const *names, size_t len,
                       enum tm_trust *trust, struct tm_stat *st)
 {
@@ -61,7 +62,7 @@ static char *find_bad(const struct tm_fs *fs, const char *dir, const char *const
   return NULL;
 }
 
-/* `consent`: what uses it all the same. */
+/* `consent`: how to use it all the same. */
 static int refuse(const char *what, const char *path, const char *bad, enum tm_trust trust,
                   const struct tm_stat *st, const char *consent, struct tm_err *err)
 {

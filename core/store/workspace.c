@@ -1,7 +1,8 @@
 /* workspace.c - see workspace.h.
  *
- * The name of a job's folder is what is known of it: its pipeline, its moment, and letters that keep jobs of one second
- * apart. Names sort by age, so that finding the newest reads names, and results only of those that it might be.
+ * The name of a job's folder says its pipeline, its moment, and letters that tell jobs of one
+ * second apart. Names sort by age, so the search for the newest job reads names, and only the
+ * results of candidates.
  */
 #include "store/workspace.h"
 
@@ -69,7 +70,7 @@ static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
   return rc;
 }
 
-/* git leaves out what is in a .tidemill. A folder of another name may hold more than a workspace. */
+/* Makes git ignore a `.tidemill`. A folder of another name may hold more than a workspace. */
 static void hide_from_git(const struct tm_fs *fs, const char *path)
 {
   static const char all[] = "*\n";
@@ -90,7 +91,7 @@ char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *na
     beside = NULL;
   }
   free(beside);
-  /* Judged once it exists: somebody else may have made it meanwhile. */
+  /* Checked once it exists: another user may have made it meanwhile. */
   if (make(fs, found, err) < 0 || (!is_named && tm_trust_workspace(fs, found, err) < 0)) {
     free(found);
     return NULL;
@@ -162,10 +163,10 @@ struct search {
   const struct tm_fs *fs;
   const char *jobs, *pipeline;
   char *best;         /* name of the newest so far, or NULL */
-  int64_t best_mtime; /* tells apart what began within one second */
+  int64_t best_mtime; /* tells jobs of one second apart */
 };
 
-/* Whether it is "-YYYYMMDD-HHMMSS-abcd". */
+/* Whether it has the form "-YYYYMMDD-HHMMSS-abcd". */
 static bool is_tail(const char *tail)
 {
   static const char form[] = "-########-######-....";
@@ -182,7 +183,7 @@ static bool is_tail(const char *tail)
   return true;
 }
 
-/* What stands behind "<pipeline>" in the name of one of its jobs, or NULL. */
+/* The part after "<pipeline>" in the name of one of its jobs, or NULL. */
 static const char *tail_of(const char *name, const char *pipeline)
 {
   size_t n = strlen(pipeline);
@@ -216,7 +217,7 @@ static int on_name(void *data, const char *name, int type)
   const char *tail = tail_of(name, s->pipeline);
   struct tm_stat st;
   char *path;
-  int newer; /* by the moment in the name: > 0, 0 the same second */
+  int newer; /* by the moment in the name: > 0; 0: the same second */
   if (!tail)
     return 0;
   newer = s->best ? strncmp(tail, tail_of(s->best, s->pipeline), TAIL - LETTERS) : 1;

@@ -1,4 +1,4 @@
-/* workspace.h - the folder `.tidemill/`, where jobs live that were given no directory of their own.
+/* workspace.h - the folder `.tidemill/`, which holds the jobs that have no directory of their own.
  *
  *   .tidemill/jobs/<pipeline>-<YYYYMMDD-HHMMSS>-<4 letters>/
  *
@@ -16,30 +16,31 @@
 #define TM_WORKSPACE_NAME     ".tidemill"
 #define TM_WORKSPACE_VARIABLE "TIDEMILL_WORKSPACE"
 
-/* The workspace for a file (absolute): the one that is named (`named`: the variable's value; NULL or "" for none;
- * relative to `cwd`), else the nearest `.tidemill` in the file's folder or one above, else a new one beside the file. It
- * exists when this returns, with mode 0700 if it was made. Absolute, to free(). NULL with words: it cannot be made, or it
- * was found and is not trusted (trust.h). One that is refused ends the search: no other one is used instead. */
+/* The workspace for a file (absolute): `named` (the variable's value; NULL or "" for none; relative
+ * to `cwd`), else the nearest `.tidemill` in the file's folder or above, else a new one beside the
+ * file. It exists when this returns, with mode 0700 if it was made. Absolute, to free(). NULL with
+ * a message: it cannot be made, or it is not trusted (trust.h). A refused one ends the search: no
+ * other is used instead. */
 char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *named,
                         const char *cwd, struct tm_err *err);
-/* Looks for the workspace of the folder `cwd` in the same way, and makes none. *out: absolute, to free(); NULL: there is none,
- * which is not an error, also where `named` does not exist. Negative: one was found that is not trusted, and `use` is
- * TM_TO_USE. */
+/* Finds the workspace of the folder `cwd` in the same way, but makes none. *out: absolute, to
+ * free(); NULL with 0: there is none, also if `named` does not exist. Negative: it is not trusted,
+ * and `use` is TM_TO_USE. */
 int tm_workspace_look(char **out, const struct tm_fs *fs, const char *named, const char *cwd,
                       enum tm_use use, struct tm_err *err);
-/* "YYYYMMDD-HHMMSS..." within the name of a job's folder, or NULL: another name. */
+/* "YYYYMMDD-HHMMSS..." within the name of a job's folder, or NULL if the name has another form. */
 const char *tm_workspace_moment(const char *job_name);
-/* A name for a new job directory, which does not exist yet (`jobs/` does); absolute, to free(). NULL with words. The
- * moment is UTC. */
+/* A path for a new job directory, which does not exist yet (`jobs/` does); absolute, to free().
+ * NULL with a message. The moment is UTC. */
 char *tm_workspace_new_job(const struct tm_fs *fs, const char *workspace, const char *pipeline,
                            int64_t wall_ns, struct tm_err *err);
-/* The newest job of a pipeline whose result does not say Completed (it has none when the job was interrupted, or is
- * running); absolute, to free(). NULL when there is none. */
+/* The newest job of a pipeline whose result does not say Completed (an interrupted or running job
+ * has no result); absolute, to free(). NULL if there is none. */
 char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
                                  const char *pipeline);
 
-/* Where indexes of packed files are kept for later jobs: <workspace>/index for a job that lives in a workspace, else
- * <step>/state/index. To free. */
+/* Where indexes of packed files are stored for later jobs: <workspace>/index for a job in a
+ * workspace, else <step>/state/index. To free(). */
 char *tm_workspace_index_dir(const char *job_dir, const char *step);
 
 #endif
