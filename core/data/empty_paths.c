@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/files/glob.h"
+#include "data/near_path.h"
 
 #define NAMED_MAX 5 /* paths that a message names one by one */
 
@@ -14,9 +15,23 @@ struct words {
   struct tm_buf text;
   size_t named, more; /* patterns named, and left out */
   bool has_relative;
+  char *near; /* the folder that the first pattern probably meant, or NULL */
 };
 
-/* A path of `d` that named no file. Those that are no patterns have their own words. */
+/* The folder where a pattern starts is not there: the one that was probably meant, to free(); or NULL. */
+static char *near_start(const struct tm_fs *fs, const char *base_dir, const char *pattern)
+{
+  struct tm_glob glob;
+  if (tm_glob_init(&glob, pattern, NULL) < 0)
+    return NULL;
+  char *start = tm_path_absolute(glob.is_absolute ? "/" : base_dir, glob.start);
+  char *near = tm_fs_exists(fs, start) ? NULL : tm_near_path(fs, start);
+  free(start);
+  tm_glob_release(&glob);
+  return near;
+}
+
+/* A path of `d` that named no file. Paths that are not patterns have their own words. */
 static void add_empty_path(const struct tm_fs *fs, const struct tm_dataset *d, const char *path,
                            struct words *patterns, struct words *others)
 {
@@ -30,16 +45,21 @@ static void add_empty_path(const struct tm_fs *fs, const struct tm_dataset *d, c
   if (w == patterns) {
     w->has_relative |= !tm_path_is_absolute(path);
     tm_buf_printf(&w->text, "'%s'", path);
+    if (!w->near)
+      w->near = near_start(fs, d->base_dir, path);
     return;
   }
   char *absolute = tm_path_absolute(d->base_dir, path);
   struct tm_stat st;
   int rc = fs->stat(fs->self, absolute, true, &st);
-  tm_buf_printf(&w->text,
-                rc < 0             ? "'%s' does not exist"
-                : S_ISDIR(st.mode) ? "'%s' holds no files"
-                                   : "'%s' is no regular file",
-                absolute);
+  char *near = rc < 0 ? tm_near_path(fs, absolute) : NULL;
+  tm_buf_printf(&w->text, "%s'%s' %s", d->kind == TM_DATASET_MANIFEST ? "the list " : "", absolute,
+                rc < 0             ? "does not exist"
+                : S_ISDIR(st.mode) ? "holds no files"
+                                   : "is not a regular file");
+  if (near)
+    tm_buf_printf(&w->text, " (did you mean '%s'?)", near);
+  free(near);
   free(absolute);
 }
 
@@ -55,18 +75,21 @@ char *tm_empty_paths(const struct tm_fs *fs, const struct tm_dataset *d,
   struct words patterns = { .named = 0 }, others = { .named = 0 };
   char *text = NULL;
   for (size_t i = 0; i < d->paths_len; i++)
-    if (tm_listing_count(listing, i) == 0)
+    if (!listing || tm_listing_count(listing, i) == 0)
       add_empty_path(fs, d, d->paths[i], &patterns, &others);
   end_words(&patterns);
   end_words(&others);
   if (patterns.named > 0)
-    text = tm_xprintf("nothing matches %s%s%s%s%s%s", tm_buf_str(&patterns.text),
+    text = tm_xprintf("nothing matches %s%s%s%s%s%s%s%s%s", tm_buf_str(&patterns.text),
                       patterns.has_relative ? " in '" : "",
                       patterns.has_relative ? d->base_dir : "", patterns.has_relative ? "'" : "",
+                      patterns.near ? " (did you mean the folder '" : "",
+                      patterns.near ? patterns.near : "", patterns.near ? "'?)" : "",
                       others.named > 0 ? "; " : "", tm_buf_str(&others.text));
   else if (others.named > 0)
     text = tm_buf_take(&others.text);
   tm_buf_release(&patterns.text);
   tm_buf_release(&others.text);
+  free(patterns.near);
   return text;
 }

@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "data/files/listing.h"
 
-/* Of a listing that has ended, to free(); NULL: each path has named something. */
+/* Of a listing that has ended, to free(); NULL: each path has named something. Without a listing no path has. */
 char *tm_empty_paths(const struct tm_fs *fs, const struct tm_dataset *d,
                      const struct tm_listing *listing);
 

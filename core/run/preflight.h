@@ -1,5 +1,6 @@
-/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations that are full, or not to be
- * replaced, paths of inputs that are taken (place.h, own_folder.h, intake.h). A job looks before it has a directory; `--dry-run` asks the same.
+/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations that are full or must not be
+ * replaced, paths of inputs that are taken (place.h, own_folder.h, intake.h), and inputs that name nothing (input_look.h). A job
+ * looks before it has a directory, and `--dry-run` looks too.
  *
  * What is at a destination may be the earlier result that a step is going to be given (reuse.h): that is found out first.
  */
@@ -18,8 +19,11 @@ struct tm_preflight {
   bool no_reuse;
 };
 
-/* Looks alone. TM_EUSAGE with the place of the definition. A step is let pass where it is known to be reused (forecast.h): one
+/* Only looks. TM_EUSAGE with the place of the definition; TM_ENOINPUT, where there is no job yet, for a step that waits for no
+ * other. A step is let pass where it is known to be reused (forecast.h): one
  * that reads what a step writes which is run, is not. */
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err);
+/* Of a new job, the part about inputs: 0 or TM_ENOINPUT. */
+int tm_preflight_inputs(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err);
 
 #endif

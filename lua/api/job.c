@@ -18,6 +18,7 @@
 #include "run/failed_source.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
+#include "run/preflight.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
@@ -337,6 +338,18 @@ static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settl
   return dir;
 }
 
+/* Inputs that name nothing make no job, and no workspace either. One that is there is asked by the job (run/preflight.h). */
+static int look_ahead(const struct tidemill_pipeline *p, const struct tm_pipeline *settled,
+                      const char *cwd, struct tm_err *err)
+{
+  char *workspace = NULL;
+  int rc = tm_runtime_known_workspace(&workspace, p->rt, p->file, cwd, err);
+  if (rc == 0 && !workspace)
+    rc = tm_preflight_inputs(p->rt->fs, settled, err);
+  free(workspace);
+  return rc;
+}
+
 /* Takes the pipeline over, also when it fails. */
 static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
                   struct tm_pipeline *settled, const struct tidemill_job_options *o,
@@ -351,7 +364,8 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
     cwd = tm_api_here(err);
   if (cwd)
     tm_draft_tell_earlier(p, settled);
-  s.dir = dir = cwd ? dir_of(p, settled, o, cwd, err) : NULL;
+  bool is_well = cwd && (o->dir || o->resume || look_ahead(p, settled, cwd, err) == 0);
+  s.dir = dir = is_well ? dir_of(p, settled, o, cwd, err) : NULL;
   int rc = dir ? tm_runtime_known_workspace(&workspace, rt, p->file, cwd, err) : err->code;
   s.workspace = workspace; /* a new job may have made it */
   if (rc == 0)

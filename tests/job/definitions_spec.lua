@@ -210,13 +210,43 @@ end)
 describe("an input", function()
   after_each(job.check_end)
 
-  it("that matches nothing fails the job, and says where it looked", function()
+  it("that matches nothing is refused before there is a job, and says where it looked", function()
     local t = new_case()
     t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '"absent/*.pgm"')))
-    expect_refusal(t, 1, { "absent/%*%.pgm", (t.dir:gsub("%p", "%%%0")) })
+    local r = expect_refusal(t, 1, { "pipeline.lua:%d+: no input: nothing matches 'absent/%*%.pgm' in '",
+                                     (t.dir:gsub("%p", "%%%0")) })
+    assert.is_nil(r.err:find "resume")
+    assert.is_false(t:has "job")
+    r = t:run { "run", "pipeline.lua" }
+    t:expect(r, 1)
+    assert.equal(1, select(2, r.err:gsub("\n", "")))
+    assert.is_false(t:has "workspace")
   end)
 
-  it("that is a list which does not exist fails the job as a path does", function()
+  it("that matches nothing is refused before an earlier step has run", function()
+    local t = new_case()
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local config = tm.ParallelRunConfig { entry_script = "score.lua" }
+      local function step(name, pattern)
+        return tm.ParallelRunStep { name = name, parallel_run_config = config,
+          inputs = { tm.Dataset.File.from_files(pattern):as_named_input "in" } }
+      end
+      return tm.Pipeline { name = "test", steps = { step("good", "in/*"), step("bad", "im/*") } }
+    ]])
+    expect_refusal(t, 1, { "step 'bad': .*pipeline.lua:5: no input: nothing matches 'im/%*' in '",
+                           "did you mean the folder '.*/in'" })
+    assert.is_false(t:has "job")
+  end)
+
+  it("of which one path alone names nothing is taken", function()
+    local t = new_case()
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '{ "absent/*.pgm", "in/*" }')))
+    local r = t:expect_job(0)
+    assert.is_truthy(r.err:find("nothing matches 'absent/*.pgm'", 1, true), r.err)
+  end)
+
+  it("that is a list which does not exist is refused as a path is", function()
     local t = new_case()
     t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('from_files%("in/%*"%)', 'from_manifest("absent.txt")')))
     expect_refusal(t, 1, { "no input: the list '" .. t.dir:gsub("%p", "%%%0") .. "/absent.txt' does not exist" })

@@ -1,5 +1,6 @@
 tm_unit_test(arena)
 tm_unit_test(cut)
+tm_unit_test(input_look)
 tm_unit_test(folder)
 tm_unit_test(column_ops)
 tm_unit_test(frame)
