@@ -294,6 +294,16 @@ TM_API int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *j
  * with TM_ENOINPUT. */
 TM_API int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *job,
                                              struct tm_err *err);
+/* Records where the caller will put the rows of the first step with tidemill_job_put_output(), so
+ * that a later process that resumes the job knows the place. The library itself puts nothing there.
+ * `path`: absolute, or relative to the current directory. The job of a pipeline file records no
+ * such place. */
+TM_API int tidemill_pipeline_set_output_file(struct tidemill_pipeline *p, const char *path,
+                                             bool overwrite, struct tm_err *err);
+/* The absolute path of that place, also of a job that was loaded with tidemill_pipeline_load_job().
+ * NULL: none was given. `overwrite` may be NULL. */
+TM_API const char *tidemill_pipeline_output_file(const struct tidemill_pipeline *p,
+                                                 bool *overwrite);
 /* Checks the pipeline as a submission does. Creates nothing. */
 TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
 TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
@@ -529,8 +539,9 @@ TM_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
 TM_API int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
                              struct tm_err *err);
 /* Copies the rows of a Completed step to `path`, all of them or none. The copy is on disk when this
- * returns. With `overwrite`, it replaces an existing regular file. TM_EUSAGE: this step or path is
- * not possible; or a system error. */
+ * returns. With `overwrite`, it replaces an existing regular file. A job that was already Completed
+ * when it was resumed has its rows, too. TM_EUSAGE: this step or path is not possible; or a system
+ * error. */
 TM_API int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *path,
                                    bool overwrite, struct tm_err *err);
 /* Whether tidemill_job_put_output() could write to `path` now. Ask before you submit a job. */

@@ -3,7 +3,7 @@
  *   job.json         {"version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted",
  *                     "only_failed": directory of the job whose failed items are the inputs; else absent,
  *                     "source": what the pipeline was built from, where "pipeline" is null (plan/source.h): {"tree", "base": what relative paths
- *                     are against, "working_dir", "by_calls"}; absent where a file has it, or where it cannot be kept,
+ *                     are against, "working_dir", "by_calls", "output_file": where the rows are put when the job is Completed, "overwrite"}; absent where a file has it, or where it cannot be kept,
  *                     "params": {NAME: text or value, as given at the submission; of a dataset all that it is},
  *                     "steps": [{"name", "script", "needs": [names of the steps it waits for; absent: none], "definition": <tm_step.effective, and "snapshot_hash">}]}
  *   job_result.json  {"status", "name", "pipeline", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},

@@ -137,23 +137,70 @@ int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool ov
   return rc;
 }
 
+/* Of a job that had been Completed before it was resumed: none of its steps is opened, but its result names the file. To free(). */
+static char *earlier_output(struct tidemill_job *job, size_t step)
+{
+  struct tm_json *result = tidemill_job_steps_len(job) == 0 ? tm_job_result(job->job) : NULL;
+  const struct tm_json *steps = tm_json_get(result, "steps");
+  char *path = NULL;
+  if (step < tm_json_items(steps))
+    path = tm_xstrdup(tm_json_str(steps->list.at[step], "output", NULL));
+  tm_json_free(result);
+  return path;
+}
+
+/* To free(); NULL with words. */
+static char *output_of(struct tidemill_job *job, size_t step, const char *call, struct tm_err *err)
+{
+  struct tidemill_step of = TIDEMILL_STEP_INIT;
+  bool is_earlier = tidemill_job_state(job) == TIDEMILL_COMPLETED;
+  char *earlier = is_earlier ? earlier_output(job, step) : NULL;
+  if (earlier || tidemill_job_step(job, step, &of, err) < 0)
+    return earlier;
+  if (of.state == TIDEMILL_COMPLETED && of.output_file)
+    return tm_xstrdup(of.output_file);
+  tm_err_set(err, TM_EUSAGE, "%s: step '%s' %s", call, of.name,
+             of.output_file ? "is not Completed" : "writes no rows: summary_only");
+  return NULL;
+}
+
 int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *path, bool overwrite,
                             struct tm_err *err)
 {
   static const char call[] = "tidemill_job_put_output()";
-  struct tidemill_step of = TIDEMILL_STEP_INIT;
   struct tm_err unheard = TM_ERR_NONE;
   err = err ? err : &unheard;
-  if (tm_need(err, call, "job", job, "path", path, NULL) < 0 ||
-      tidemill_job_step(job, step, &of, err) < 0)
+  if (tm_need(err, call, "job", job, "path", path, NULL) < 0)
     return TM_EUSAGE;
-  if (of.state != TIDEMILL_COMPLETED || !of.output_file)
-    return tm_err_set(err, TM_EUSAGE, "%s: step '%s' %s", call, of.name,
-                      of.output_file ? "is not Completed" : "writes no rows: summary_only");
-  char *to = place(path, err);
+  char *from = output_of(job, step, call, err), *to = from ? place(path, err) : NULL;
   int rc = to ? check(job->rt, to, overwrite, err) : err->code;
   if (rc == 0)
-    rc = put_copy(job->rt->fs, of.output_file, to, err);
+    rc = put_copy(job->rt->fs, from, to, err);
+  free(from);
   free(to);
   return rc < 0 ? rc : 0;
+}
+
+int tidemill_pipeline_set_output_file(struct tidemill_pipeline *p, const char *path, bool overwrite,
+                                      struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  err = err ? err : &unheard;
+  if (tm_need(err, "tidemill_pipeline_set_output_file()", "p", p, "path", path, NULL) < 0)
+    return TM_EUSAGE;
+  char *to = place(path, err);
+  if (!to)
+    return err->code;
+  free(p->output_file);
+  p->output_file = to;
+  p->overwrites = overwrite;
+  tm_draft_changed(p);
+  return 0;
+}
+
+const char *tidemill_pipeline_output_file(const struct tidemill_pipeline *p, bool *overwrite)
+{
+  if (overwrite)
+    *overwrite = p && p->overwrites;
+  return p ? p->output_file : NULL;
 }

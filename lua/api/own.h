@@ -76,6 +76,8 @@ struct tidemill_pipeline {
   bool has_file;        /* it was read from there, and a resumed job reads it again */
   bool is_built;        /* by calls: build.c */
   char *working_dir;    /* absolute; or NULL */
+  char *output_file;    /* absolute: where the caller wants the rows; or NULL */
+  bool overwrites;      /* that file */
   struct TM_ARRAY(struct tm_param) params;
   /* What it has of earlier jobs: earlier.c. Directories, or NULL. */
   char *job, *like, *only_failed;

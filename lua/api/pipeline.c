@@ -126,6 +126,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
   tm_json_free(p->tree);
   free(p->file);
   free(p->working_dir);
+  free(p->output_file);
   free(p->graph);
   free(p->plan);
   free(p);

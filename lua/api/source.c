@@ -4,7 +4,17 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "plan/source.h"
+
+/* JSON cannot hold a name that is not UTF-8; such a place is left out. */
+static void add_output_file(struct tm_json *v, const struct tidemill_pipeline *p)
+{
+  if (!p->output_file || !tm_text_is_utf8(p->output_file, strlen(p->output_file)))
+    return;
+  tm_json_set(v, "output_file", tm_json_new_string(p->output_file));
+  tm_json_set(v, "overwrite", tm_json_new_bool(p->overwrites));
+}
 
 struct tm_json *tm_draft_source(const struct tidemill_pipeline *p)
 {
@@ -16,6 +26,7 @@ struct tm_json *tm_draft_source(const struct tidemill_pipeline *p)
   if (p->working_dir)
     tm_json_set(v, "working_dir", tm_json_new_string(p->working_dir));
   tm_json_set(v, "by_calls", tm_json_new_bool(p->is_built));
+  add_output_file(v, p);
   tm_json_set(v, "tree", tree);
   return v;
 }
@@ -34,5 +45,10 @@ int tm_draft_of_source(struct tidemill_pipeline **out, struct tidemill_runtime *
     return rc;
   (*out)->is_built = tm_json_bool(source, "by_calls", false);
   (*out)->working_dir = tm_xstrdup(tm_json_str(source, "working_dir", NULL));
+  const char *output_file = tm_json_str(source, "output_file", NULL);
+  if (output_file && *output_file == '/') {
+    (*out)->output_file = tm_xstrdup(output_file);
+    (*out)->overwrites = tm_json_bool(source, "overwrite", false);
+  }
   return 0;
 }

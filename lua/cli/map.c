@@ -121,7 +121,12 @@ static int choose_output(struct map *m, struct tm_err *err)
   if (output && !*output)
     return tm_err_set(err, TM_EUSAGE, "'--output' is \"\"; accepted: a file, or '-'");
   m->has_rows = !is_summary && !m->has_file && (output || !isatty(STDOUT_FILENO));
-  return m->has_file ? tidemill_output_check(m->launch.rt, output, m->o.overwrite, err) : 0;
+  if (!m->has_file)
+    return 0;
+  int rc = tidemill_output_check(m->launch.rt, output, m->o.overwrite, err);
+  return rc < 0
+             ? rc
+             : tidemill_pipeline_set_output_file(m->launch.pipeline, output, m->o.overwrite, err);
 }
 
 static void add_words(struct tm_buf *out, char **words, size_t n)

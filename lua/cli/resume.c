@@ -1,9 +1,24 @@
 /* resume.c - `tidemill resume JOB`: goes on with a job, from what its record says: the pipeline file, the parameters of its
  * submission. It is `run --resume --job-dir` without having to know them; how it is run is launch.c.
  */
+#include <unistd.h>
+
 #include "cli/launch.h"
 
-#define PLACE(field) offsetof(struct tm_launch_options, field)
+struct resume_options {
+  struct tm_launch_options launch;
+  bool overwrite;
+};
+
+struct resume {
+  struct tm_launch launch;
+  struct resume_options o;
+  const char *output; /* where the rows are put; NULL: nowhere */
+  bool overwrites;    /* that file */
+  bool is_usage;
+};
+
+#define PLACE(field) offsetof(struct resume_options, launch.field)
 /* clang-format off */
 static const struct tm_option options[] = {
   { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "another value than the job was submitted with; as often as needed" },
@@ -13,6 +28,7 @@ static const struct tm_option options[] = {
   { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "goes on although the script, settings or input files have changed; the list of inputs stays as it was" },
   { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the input again and compares all of it" },
   { "verify-output", TM_OPTION_FLAG, PLACE(verify_output), NULL, NULL, "reads all committed rows and failures, and compares them with the journal, before anything runs" },
+  { "overwrite", TM_OPTION_FLAG, offsetof(struct resume_options, overwrite), NULL, NULL, "of a job started by 'map --output FILE': a FILE that is there is replaced" },
   { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
   { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
@@ -27,7 +43,7 @@ const struct tm_command tm_command_resume = {
   .run = resume,
   .usage = "[JOB] [--param NAME=VALUE]... [--params-file FILE] [--keep-failed] [--keep-script] "
            "[--accept-changes] "
-           "[--verify-input] [--verify-output] "
+           "[--verify-input] [--verify-output] [--overwrite] "
            "[--max-workers N] [--progress auto|bar|plain|none] [--json]",
   .summary = "goes on with a job that was interrupted, or has failed",
   .options = options,
@@ -47,36 +63,81 @@ static void add_help(struct tm_buf *out)
       "a difference from the journal ends the command with status 3 and names the file, the byte "
       "and the\n"
       "mini-batch. 'tidemill verify JOB' does the same without resuming. Neither reads files from\n"
-      "context:output_file(): the journal has only their names.\n\n");
+      "context:output_file(): the journal has only their names.\n"
+      "A job that was started by 'map --output FILE' puts its output at FILE when it is "
+      "Completed.\n\n");
 }
 
-static int resume_job(struct tm_launch *l, const char *job, bool *is_usage, struct tm_err *err)
+/* Where `map --output FILE` began the job, its rows go to FILE. A Completed job has put them there, unless it failed to. */
+static int choose_output(struct resume *r, bool is_completed, struct tm_err *err)
 {
-  int rc = tidemill_pipeline_load_job(&l->pipeline, l->rt, job, err);
-  if (rc == 0) {
-    rc = tm_launch_set_params(l, err);
-    *is_usage = rc < 0;
-  }
-  return rc < 0 ? rc : tm_launch_run(l, NULL, NULL, err);
+  bool overwrites;
+  const char *file = tidemill_pipeline_output_file(r->launch.pipeline, &overwrites);
+  if (!file)
+    return r->o.overwrite ? tm_err_set(err, TM_EUSAGE,
+                                       "'--overwrite' goes with a job that was started by "
+                                       "'tidemill map --output FILE'")
+                          : 0;
+  bool is_there = access(file, F_OK) == 0;
+  if (is_completed && is_there && !r->o.overwrite)
+    return 0;
+  r->output = file;
+  r->overwrites = overwrites || r->o.overwrite;
+  if (is_there && !r->overwrites)
+    return tm_err_set(err, TM_EUSAGE,
+                      "the rows of this job go to '%s', which is there already; move it away, or "
+                      "replace it: --overwrite",
+                      file);
+  return tidemill_output_check(r->launch.rt, file, r->overwrites, err);
+}
+
+static int on_over(void *data, struct tm_execution *x, int status, struct tm_err *err)
+{
+  const struct resume *r = data;
+  if (status != 0 || !r->output)
+    return status;
+  if (tidemill_job_put_output(x->job, 0, r->output, r->overwrites, err) < 0)
+    return tm_err_wrap(err, "the rows are in the job's directory, '%s'", tidemill_job_dir(x->job));
+  tm_cli_say("output: %s", r->output);
+  return 0;
+}
+
+static int load(struct resume *r, const struct tm_cli *cli, const char *job, struct tm_err *err)
+{
+  struct tidemill_record *record = NULL;
+  int rc = tidemill_pipeline_load_job(&r->launch.pipeline, r->launch.rt, job, err);
+  if (rc < 0)
+    return rc;
+  rc = tm_launch_set_params(&r->launch, err);
+  r->is_usage = rc < 0;
+  if (rc == 0)
+    rc = tm_cli_open_record(cli, &record, job, err);
+  if (rc >= 0)
+    rc = choose_output(r, tidemill_record_info(record)->state == TIDEMILL_COMPLETED, err);
+  tidemill_record_close(record);
+  return rc;
 }
 
 static int resume(const struct tm_cli *cli, int argc, char **argv)
 {
-  struct tm_launch l = { .rt = NULL };
+  static const struct tm_execute_hooks hooks = { .on_over = on_over };
+  struct resume r = { .is_usage = false };
   struct tm_words rest = { 0 };
   struct tm_err err = TM_ERR_NONE;
-  bool is_usage;
-  int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &l.o, &rest, &err);
-  l.o.resume = true;
+  int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &r.o, &rest, &err);
+  r.launch.o = r.o.launch;
+  r.launch.o.resume = true;
   if (rc >= 0)
     rc = tm_cli_one_job(&rest, &err);
   if (rc >= 0)
-    rc = tm_launch_init(&l, cli, &err);
-  is_usage = rc == TM_EUSAGE;
+    rc = tm_launch_init(&r.launch, cli, &err);
+  r.is_usage = rc == TM_EUSAGE;
   if (rc >= 0)
-    rc = resume_job(&l, rest.at[0], &is_usage, &err);
-  status = is_usage ? tm_cli_fail_usage(&tm_command_resume, &err) : tm_launch_status(rc, &err);
+    rc = load(&r, cli, rest.at[0], &err);
+  if (rc >= 0)
+    rc = tm_launch_run(&r.launch, &hooks, &r, &err);
+  status = r.is_usage ? tm_cli_fail_usage(&tm_command_resume, &err) : tm_launch_status(rc, &err);
   TM_ARRAY_RELEASE(&rest);
-  tm_launch_release(&l);
+  tm_launch_release(&r.launch);
   return status;
 }

@@ -246,6 +246,40 @@ describe("a job of map", function()
     t:expect(t:run { "verify", "two" }, 0)
   end)
 
+  it("puts its output at the FILE of --output when 'resume' has completed it", function()
+    local t = case(3, "function run(m) if io.open 'bad' then error 'no' end return names_of(m) end")
+    t:write("bad", "")
+    lfs.mkdir(t:path "other")
+    t:expect(map(t, { "in", "-N", "1", "--run-max-try", "1", "--output", "rows.txt",
+      "--job-dir", "job" }), 1)
+    os.remove(t:path "bad")
+    -- Somebody has put a file there meanwhile: nothing is run, and nothing is lost.
+    t:write("rows.txt", "mine")
+    local r = t:run { "resume", "job" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("the rows of this job go to '" .. t:path "rows.txt"
+      .. "', which is there already; move it away, or replace it: --overwrite", 1, true), r.err)
+    assert.equal("mine", t:read "rows.txt")
+    -- The place does not depend on where the job is resumed.
+    t:expect(t:run({ "resume", t.job_dir, "--overwrite" }, { cwd = t:path "other" }), 0)
+    assert.same(job.names(3), lines(t:read "rows.txt"))
+    -- Completed: the file is left as it is, or is put there again.
+    t:write("rows.txt", "edited")
+    t:expect(t:run { "resume", "job" }, 0)
+    assert.equal("edited", t:read "rows.txt")
+    os.remove(t:path "rows.txt")
+    t:expect(t:run { "resume", "job" }, 0)
+    assert.same(job.names(3), lines(t:read "rows.txt"))
+  end)
+
+  it("refuses --overwrite in 'resume' where no FILE is known", function()
+    local t = case(1)
+    t:expect(map(t, { "in", "--job-dir", "job" }), 0)
+    local r = t:run { "resume", "job", "--overwrite" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("'--overwrite' goes with a job that was started by", 1, true), r.err)
+  end)
+
   it("is not gone on with over other files, from elsewhere, or by another cut", function()
     local t = case(3, "function run(m) error 'no' end")
     t:expect(map(t, { "in", "--job-dir", t.job_dir, "--run-max-try", "1" }), 1)
