@@ -65,6 +65,7 @@ static void add(struct tm_changes *out, const char *key, char *before, char *now
   change->now = now;
   change->is_allowed = is_allowed;
   change->field = field;
+  change->what = NULL;
 }
 
 static bool is_same(const struct tm_json *a, const struct tm_json *b)
@@ -134,9 +135,13 @@ int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct
   for (size_t i = 0; i < changes->len; i++) {
     const struct tm_change *c = &changes->at[i];
     is_script = is_script || strcmp(c->key, "script") == 0;
-    if (!c->is_allowed)
-      tm_buf_printf(&words, "%s'%s' was %s and is %s", words.len ? "; " : "", c->key, c->before,
-                    c->now);
+    if (c->is_allowed)
+      continue;
+    tm_buf_add_str(&words, words.len > 0 ? "; " : "");
+    if (c->what)
+      tm_buf_printf(&words, "%s", c->what);
+    else
+      tm_buf_printf(&words, "'%s' was %s and is %s", c->key, c->before, c->now);
   }
   if (words.len == 0)
     return 0;
@@ -156,6 +161,7 @@ void tm_changes_release(struct tm_changes *changes)
     free(changes->at[i].key);
     free(changes->at[i].before);
     free(changes->at[i].now);
+    free(changes->at[i].what);
   }
   TM_ARRAY_RELEASE(changes);
 }

@@ -15,9 +15,10 @@
 struct tm_field;
 
 struct tm_change {
-  char *key;                    /* "mini_batch_size", "inputs", "arguments", "script", ... */
-  char *before, *now;           /* for people, one line; "none" where there was or is no value */
-  bool is_allowed;              /* resuming goes on with it; it is said */
+  char *key;          /* "mini_batch_size", "inputs", "arguments", "script", ... */
+  char *before, *now; /* for people, one line; "none" where there was or is no value */
+  char *what;         /* of the script: which files differ, filled by the caller; or NULL */
+  bool is_allowed;    /* resuming goes on with it; it is said */
   const struct tm_field *field; /* of a setting; else NULL */
 };
 

@@ -24,10 +24,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "data/files/pack.h"
 #include "plan/ignore.h"
 #include "plan/link_roots.h"
 #include "plan/sightings.h"
+#include "plan/snapshot_own.h"
 #include "store/db.h"
 
 #define PIECE     (256 * 1024) /* bytes copied at a time */
@@ -51,7 +51,8 @@ struct walk {
   struct tm_hash *all, *one;  /* of everything, and of one file's contents */
   char *piece;                /* PIECE bytes */
   int64_t files, bytes;
-  struct tm_sightings seen; /* of what is copied */
+  struct tm_sightings seen;      /* of what is copied */
+  struct tm_snapshot_list *list; /* gets each file and link; or NULL */
   struct tm_err *err;
 };
 
@@ -85,6 +86,8 @@ static void hash_entry(struct walk *w, char kind, const char *relative, const vo
   tm_hash_add(w->all, head, sizeof(head));
   tm_hash_add(w->all, name, strlen(name));
   tm_hash_add(w->all, p, n);
+  if (w->list && kind != 'D')
+    tm_snapshot_list_add(w->list, kind, name, p, n);
   free(name);
 }
 
@@ -438,9 +441,9 @@ static const char *only_file(const struct tm_config *config)
   return config->source_directory ? NULL : tm_path_base(config->entry_script);
 }
 
-/* Puts the complete copy in its place. Keeps (2). */
-static int rename_copy(const struct tm_fs *fs, const char *temporary, const char *to,
-                       struct tm_err *err)
+/* Keeps (2). */
+int tm_snapshot_place(const struct tm_fs *fs, const char *temporary, const char *to,
+                      struct tm_err *err)
 {
   int rc = tm_fs_remove_tree(fs, to, err);
   if (rc < 0)
@@ -516,7 +519,7 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
     changed = tm_sightings_changed(&w.seen, fs);
   }
   if (rc == 0)
-    rc = rename_copy(fs, temporary, to, err);
+    rc = tm_snapshot_place(fs, temporary, to, err);
   if (rc == 0) {
     *out = (struct tm_snapshot) { .dir = tm_xstrdup(to), .files = w.files, .bytes = w.bytes };
     out->script = tm_snapshot_script(config, to);
@@ -528,50 +531,6 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   tm_sightings_release(&w.seen);
   free(temporary);
   free(source);
-  return rc;
-}
-
-/* The store. */
-
-static char *packed_name(const char *store, const char *hash)
-{
-  return tm_xprintf("%s/%s.tar.zst", store, hash);
-}
-
-int tm_snapshot_keep(const struct tm_fs *fs, const struct tm_snapshot *s, const char *store,
-                     struct tm_err *err)
-{
-  char *packed = packed_name(store, s->hash);
-  int rc = 0;
-  if (!tm_fs_exists(fs, packed)) {
-    rc = tm_fs_make_dirs(fs, store, 0700, err);
-    rc = rc < 0 ? rc : tm_pack_write(fs, s->dir, packed, err);
-  }
-  free(packed);
-  return rc;
-}
-
-int tm_snapshot_restore(const struct tm_fs *fs, const char *store, const char *hash, const char *to,
-                        struct tm_err *err)
-{
-  char *packed = packed_name(store, hash), *temporary = tm_xprintf("%s.tmp", to);
-  char found[17];
-  int rc = tm_fs_remove_tree(fs, temporary, err);
-  if (rc == 0)
-    rc = tm_fs_make_dirs(fs, temporary, 0700, err);
-  if (rc >= 0)
-    rc = tm_pack_read(fs, packed, temporary, err);
-  if (rc == 0)
-    rc = tm_snapshot_hash_dir(fs, temporary, found, err);
-  if (rc == 0 && strcmp(found, hash) != 0)
-    rc = tm_err_set(err, TM_EDAMAGE, "'%s' is damaged: what it holds is not what its name says",
-                    packed);
-  if (rc == 0)
-    rc = rename_copy(fs, temporary, to, err);
-  if (rc < 0)
-    tm_fs_remove_tree(fs, temporary, NULL);
-  free(temporary);
-  free(packed);
   return rc;
 }
 
@@ -597,4 +556,16 @@ int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], 
 {
   struct walk w = { .fs = fs, .source = dir, .is_copy = true, .err = err };
   return walk_all(&w, NULL, NULL, out);
+}
+
+int tm_snapshot_list(struct tm_snapshot_list *out, const struct tm_fs *fs,
+                     const struct tm_config *config, const char *job_dir, const char *copy,
+                     struct tm_err *err)
+{
+  struct walk w = { .fs = fs, .source = copy, .is_copy = copy, .list = out, .err = err };
+  char *source = copy ? NULL : walk_start(&w, config, job_dir), hash[17];
+  int rc = copy ? walk_all(&w, NULL, NULL, hash)
+                : walk_all(&w, only_file(config), config->module_paths, hash);
+  free(source);
+  return rc;
 }

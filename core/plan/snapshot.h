@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "plan/config.h"
 #include "sys/fs.h"
@@ -67,6 +68,10 @@ int tm_snapshot_restore(const struct tm_fs *fs, const char *store, const char *h
 /* The hash that a copy made now would have; nothing is written. */
 int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
                      char out[17], struct tm_err *err);
+/* Which files differ between the source now and the copy in `copy`: "'s.lua' has changed, 'lib/a.lua' is new". Nothing is added when no
+ * file does. */
+int tm_snapshot_diff(struct tm_buf *out, const struct tm_fs *fs, const struct tm_config *config,
+                     const char *job_dir, const char *copy, struct tm_err *err);
 /* The hash of a copy that is there. */
 int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], struct tm_err *err);
 

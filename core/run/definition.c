@@ -102,10 +102,32 @@ static int judge_changes(const struct tm_definition *d, const struct tm_step *st
 {
   int rc = d->accept_changes ? 0 : tm_resume_verdict(changes, step->name, err);
 
-  for (size_t i = 0; i < changes->len && rc == 0; i++)
-    note(d, "step '%s': %s has changed since the job began: %s -> %s%s", step->name,
-         changes->at[i].key, changes->at[i].before, changes->at[i].now, limits_of(&changes->at[i]));
+  for (size_t i = 0; i < changes->len && rc == 0; i++) {
+    const struct tm_change *c = &changes->at[i];
+    if (c->what)
+      note(d, "step '%s': the script has changed since the job began: %s", step->name, c->what);
+    else
+      note(d, "step '%s': %s has changed since the job began: %s -> %s%s", step->name, c->key,
+           c->before, c->now, limits_of(c));
+  }
   return rc;
+}
+
+/* Of a changed script its files are named, where the old copy can still be read. */
+static void name_files(const struct tm_definition *d, const struct tm_step *step, const char *dir,
+                       struct tm_changes *changes)
+{
+  char *copy = tm_xprintf("%s/script/%s", dir, step->name);
+
+  for (size_t i = 0; i < changes->len; i++) {
+    struct tm_buf words = TM_BUF_NONE;
+    if (strcmp(changes->at[i].key, "script") == 0 &&
+        tm_snapshot_diff(&words, d->fs, &step->config, d->dir->path, copy, NULL) == 0 &&
+        words.len > 0)
+      changes->at[i].what = tm_buf_take(&words);
+    tm_buf_release(&words);
+  }
+  free(copy);
 }
 
 int tm_definition_compare_step(const struct tm_definition *d, size_t i,
@@ -133,6 +155,7 @@ int tm_definition_compare_step(const struct tm_definition *d, size_t i,
   now = tm_json_copy(step->effective);
   tm_json_set(now, "snapshot_hash", tm_json_new_string(hash));
   tm_resume_compare(tm_json_get(old, "definition"), now, &changes);
+  name_files(d, step, dir, &changes);
   rc = judge_changes(d, step, &changes, err);
   tm_changes_release(&changes);
   tm_json_free(now);
