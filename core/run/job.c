@@ -163,10 +163,13 @@ static int open_completed(struct tm_job *job, struct tm_err *err)
   return rc;
 }
 
+/* A Completed job is read only when that is asked for: nothing is added to its output. */
 static int check_output(struct tm_job *job, struct tm_err *err)
 {
   struct tm_buf note = TM_BUF_NONE;
-  int rc = job->o.verify_output ? tm_output_check(&note, job->dir.path, err) : 0;
+  bool is_read = job->o.verify_output ||
+                 (!job->earlier && tm_output_is_touched(job->dir.path, job->o.pipeline));
+  int rc = is_read ? tm_output_check(&note, job->dir.path, err) : 0;
 
   if (note.len > 0)
     *TM_ARRAY_ADD(&job->notes) = tm_buf_take(&note);
@@ -264,9 +267,10 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   set_view(job);
   tm_job_steps_init(job);
   job->view.is_resumed = has_job;
+  bool is_completed = has_job && tm_job_result_is_completed(&job->dir, &job->earlier);
   if (has_job && (rc = check_output(job, err)) < 0)
     goto fail;
-  if (has_job && tm_job_result_is_completed(&job->dir, &job->earlier))
+  if (is_completed)
     rc = open_completed(job, err);
   else
     rc = open_steps(job, has_job, err);

@@ -6,7 +6,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "run/verify.h"
+#include "sys/fs.h"
+
+/* A flush writes the journal some milliseconds after the rows. A job that was killed between the two is read in vain. */
+#define LATE_NS TM_S
 
 struct look {
   char *first; /* difference, or NULL */
@@ -52,4 +57,36 @@ int tm_output_check(struct tm_buf *note, const char *dir, struct tm_err *err)
   }
   free(l.first);
   return faults < 0 ? (int)faults : 0;
+}
+
+/* When the file was written to; 0: it is not there. Frees `path`. */
+static int64_t mtime_of(char *path)
+{
+  struct tm_stat st = { 0 };
+  int rc = tm_fs_real()->stat(NULL, path, true, &st);
+  free(path);
+  return rc < 0 ? 0 : st.mtime_ns;
+}
+
+static bool is_step_touched(const char *dir, const struct tm_step *step)
+{
+  const char *rows = step->config.append_row_file_name;
+  int64_t journal = mtime_of(tm_xprintf("%s/%s/state/journal", dir, step->name));
+  int64_t latest = mtime_of(tm_xprintf("%s/%s/state/failures", dir, step->name));
+  if (journal == 0)
+    return false;
+  for (int i = 0; step->config.output_action == TM_APPEND_ROW && i < 2; i++) {
+    int64_t written =
+        mtime_of(tm_xprintf("%s/%s/output/%s%s", dir, step->name, rows, i ? ".partial" : ""));
+    latest = written > latest ? written : latest;
+  }
+  return latest > journal + LATE_NS;
+}
+
+bool tm_output_is_touched(const char *dir, const struct tm_pipeline *pipeline)
+{
+  for (size_t i = 0; i < pipeline->steps_len; i++)
+    if (is_step_touched(dir, pipeline->steps[i]))
+      return true;
+  return false;
 }

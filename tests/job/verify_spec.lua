@@ -201,6 +201,32 @@ describe("verify", function()
     t:expect(t:run { "run", "pipeline.lua", "--verify-output", "--job-dir", "other" }, 2)
   end)
 
+  it("comes before a resume of a job whose files were written to after its journal", function()
+    for _, case in ipairs { { OUTPUT .. ".partial", 10 }, { "state/failures", 5 } } do
+      local t = new_case(CONFIG .. ", error_threshold = 1")
+      t:expect_job(1)
+      local name = t.step_dir .. "/" .. case[1]
+      local good = t:read(name)
+      local journal = lfs.attributes(t:path(t.step_dir .. "/state/journal"), "modification")
+      local function resume_as_of(offset)
+        assert(lfs.touch(t:path(name), journal + offset, journal + offset))
+        return t:run { "resume", t.job_dir, "--accept-changes" }
+      end
+      t:script "function run(m) return names_of(m) end"
+      spoil(t, case[1], case[2])
+      local r = resume_as_of(60)
+      t:expect(r, 3)
+      assert.is_truthy(r.err:find("the output is not what was committed: '", 1, true), r.err)
+      assert.is_truthy(r.err:find("restore the files, or start a new job", 1, true), r.err)
+      -- A file that is only newer, as that of a copied job may be, costs nothing but the reading.
+      t:write(name, good)
+      r = resume_as_of(60)
+      t:expect(r, 0)
+      assert.is_truthy(r.err:find("the rows are what was committed: ", 1, true), r.err)
+      assert.same(job.names(8), t:rows())
+    end
+  end)
+
   it("checks a job without rows by its journal and manifest", function()
     local t = new_case(CONFIG .. ', output_action = "summary_only"')
     t:expect_job(0)
