@@ -151,6 +151,7 @@ static int add_unordered(lua_State *L, int at, const struct target *to, uint32_t
 {
   struct tm_buf *rows = to->rows;
   size_t begin = rows == NULL ? 0 : rows->len;
+  *to->counts = (struct tm_row_counts) { 0 }; /* those of the walk that was given up */
   int64_t n = count_keys(L, at, err);
   if (n < 0)
     return (int)n;

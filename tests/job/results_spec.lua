@@ -149,6 +149,23 @@ describe("what run() returns", function()
     assert.equal(1, select(2, r.err:gsub("nan or inf, and", "")))
   end)
 
+  it("counts such numbers once, whatever order the table has its keys in", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script [[function run(m)
+      local rows = {}
+      for _, i in ipairs { 2, 8, 3, 10, 6, 4, 7, 1, 9, 5 } do rows[i] = { v = 0 / 0 } end
+      local keys, in_order = {}, true
+      for key in next, rows do keys[#keys + 1], in_order = key, in_order and key == #keys + 1 end
+      assert(keys[1] == 1 and not in_order, table.concat(keys, " "))
+      return rows
+    end]]
+    t:pipeline "process_count_per_node = 1"
+    local r = t:expect_job(0)
+    assert.equal(10, #t:rows())
+    assert.is_truthy(r.err:find("that were nan or inf, and are null: 10;", 1, true), r.err)
+  end)
+
   it("is not a row of a data frame", function()
     local t = job.case()
     t:inputs(1)
