@@ -2,7 +2,7 @@
  *
  *   default      given as text (--param)       given as a value (a file of parameters, a job's record)
  *   a string     the text                      a string, or a number
- *   a number     a number in digits            a number, or digits
+ *   a number     a number in digits            a number, or digits (parameters.c: also "1KB" and "5m", for settings)
  *   a boolean    true, True, false, False      a boolean, or one of the words
  *   a dataset    a path or pattern,            a path, a list of paths, or a dataset of the same type
  *                dataset:NAME[:VERSION]

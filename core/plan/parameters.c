@@ -14,9 +14,10 @@
 #include "plan/given.h"
 #include "plan/params.h"
 
-/* The first place of each parameter, beside its default. */
+/* The first place of each parameter, beside its default; and whether a text with a unit is accepted wherever it stands, as "1KB" of
+ * mini_batch_size. */
 struct collector {
-  struct tm_json *defaults, *places; /* objects by name */
+  struct tm_json *defaults, *places, *units; /* objects by name */
   struct tm_err *err;
 };
 
@@ -39,13 +40,14 @@ static bool is_parameter(const struct tm_json *v)
   return v->tag && strcmp(v->tag, "PipelineParameter") == 0;
 }
 
-static int collect(struct collector *c, const struct tm_json *v);
+static int collect(struct collector *c, const struct tm_json *v, bool takes_unit);
 
-static int collect_one(struct collector *c, const struct tm_json *v)
+static int collect_one(struct collector *c, const struct tm_json *v, bool takes_unit)
 {
   if (tm_params_check("PipelineParameter", v, c->err) < 0)
     return TM_EUSAGE;
   const char *name = tm_json_str(v, "name", "");
+  tm_json_set(c->units, name, tm_json_new_bool(takes_unit && tm_json_bool(c->units, name, true)));
   const struct tm_json *value = tm_json_get(v, "default_value"),
                        *known = tm_json_get(c->defaults, name);
   if (known && !tm_json_is_equal(known, value))
@@ -54,16 +56,25 @@ static int collect_one(struct collector *c, const struct tm_json *v)
     return 0;
   tm_json_set(c->defaults, name, tm_json_copy(value));
   tm_json_set(c->places, name, tm_json_new_string(v->where));
-  return collect(c, value); /* a dataset, with a parameter in its path */
+  return collect(c, value, false); /* a dataset, with a parameter in its path */
 }
 
-static int collect(struct collector *c, const struct tm_json *v)
+/* Whether the member is a setting that is a number or a text with a unit. */
+static bool is_with_unit(const struct tm_json *owner, size_t i)
+{
+  const struct tm_field *f = owner->type == TM_JSON_OBJECT && owner->tag
+                                 ? tm_params_find(owner->tag, owner->keys[i])
+                                 : NULL;
+  return f && (f->type == TM_FIELD_AMOUNT || f->type == TM_FIELD_SECONDS);
+}
+
+static int collect(struct collector *c, const struct tm_json *v, bool takes_unit)
 {
   if (is_parameter(v))
-    return collect_one(c, v);
+    return collect_one(c, v, takes_unit);
   bool has_members = v->type == TM_JSON_ARRAY || v->type == TM_JSON_OBJECT;
   for (size_t i = 0; has_members && i < v->list.len; i++) {
-    int rc = collect(c, v->list.at[i]);
+    int rc = collect(c, v->list.at[i], is_with_unit(v, i));
     if (rc < 0)
       return rc;
   }
@@ -103,7 +114,21 @@ static int refuse_value(const char *place, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-static int give(struct tm_values *p, const struct tm_json *defaults, const struct tm_json *places,
+/* A text for a parameter whose default is a number, where each of its places reads units; the settings check it. */
+static struct tm_json *read_with_unit(const struct collector *c, const struct tm_json *otherwise,
+                                      const struct tm_param *given)
+{
+  bool is_number = otherwise->type == TM_JSON_INT || otherwise->type == TM_JSON_NUMBER;
+  const char *text = !given->tree                          ? given->value
+                     : given->tree->type == TM_JSON_STRING ? given->tree->string.at
+                                                           : NULL;
+  double number;
+  bool has_unit = text && is_number && tm_json_bool(c->units, given->name, false) &&
+                  !tm_text_number(text, &number);
+  return has_unit ? tm_json_new_string(text) : NULL;
+}
+
+static int give(struct tm_values *p, const struct tm_json *defaults, const struct collector *c,
                 const struct tm_param *given, const char *base_dir, struct tm_err *err)
 {
   const struct tm_json *otherwise = tm_json_get(defaults, given->name);
@@ -111,9 +136,11 @@ static int give(struct tm_values *p, const struct tm_json *defaults, const struc
     return 0;
   if (!otherwise)
     return refuse_unknown(defaults, given, err);
-  struct tm_json *value = tm_given_read(otherwise, given, base_dir, err);
+  struct tm_json *value = read_with_unit(c, otherwise, given);
   if (!value)
-    return refuse_value(tm_json_str(places, given->name, NULL), err);
+    value = tm_given_read(otherwise, given, base_dir, err);
+  if (!value)
+    return refuse_value(tm_json_str(c->places, given->name, NULL), err);
   tm_json_set(p->by_name, given->name, value);
   tm_json_set(p->origins, given->name, tm_json_new_string(given->origin ? given->origin : "given"));
   return 0;
@@ -122,17 +149,19 @@ static int give(struct tm_values *p, const struct tm_json *defaults, const struc
 int tm_values_init(struct tm_values *p, const struct tm_json *v, const struct tm_param *params,
                    size_t params_len, const char *base_dir, struct tm_err *err)
 {
-  struct collector c = { tm_json_new(TM_JSON_OBJECT), tm_json_new(TM_JSON_OBJECT), err };
+  struct collector c = { tm_json_new(TM_JSON_OBJECT), tm_json_new(TM_JSON_OBJECT),
+                         tm_json_new(TM_JSON_OBJECT), err };
   p->by_name = c.defaults;
   p->origins = tm_json_new(TM_JSON_OBJECT);
-  int rc = collect(&c, v);
+  int rc = collect(&c, v, false);
   /* a name may be given twice: the last holds, by the default's type */
   struct tm_json *defaults = tm_json_copy(c.defaults);
   for (size_t i = 0; i < params_len && rc == 0; i++)
-    if ((rc = give(p, defaults, c.places, &params[i], base_dir, err)) < 0 && params[i].file)
+    if ((rc = give(p, defaults, &c, &params[i], base_dir, err)) < 0 && params[i].file)
       tm_err_wrap(err, "%s", params[i].file);
   tm_json_free(defaults);
   tm_json_free(c.places);
+  tm_json_free(c.units);
   return rc;
 }
 

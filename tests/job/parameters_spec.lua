@@ -178,6 +178,31 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
     expect_words(t, { "run", "pipeline.lua", "--param", "nodes=2" }, 2, { "several nodes are not available yet" })
   end)
 
+  it("take a size or a duration where the default is a number and every place reads one", function()
+    local t = job.case()
+    t:write("x.csv", "n\n1\n2\n3\n4\n")
+    t:script "function run(m) return m end"
+    local function pipeline(arguments)
+      t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local size = tm.PipelineParameter { name = "size", default_value = 1048576 }
+local timeout = tm.PipelineParameter { name = "timeout", default_value = 60 }
+return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score", arguments = { %s },
+  inputs = tm.Dataset.Tabular.from_delimited_files "x.csv", parallel_run_config = tm.ParallelRunConfig {
+    entry_script = "score.lua", mini_batch_size = size, run_invocation_timeout = timeout } } } }]]):format(arguments))
+    end
+    pipeline ""
+    assert.equal(4, dry(t, "--param", "size=1rows").mini_batches)
+    t:write("values.json", '{"size": "2rows", "timeout": "5m"}')
+    assert.equal(2, dry(t, "--params-file", "values.json").mini_batches)
+    expect_words(t, { "run", "pipeline.lua", "--dry-run", "--param", "timeout=5m" }, 0, { "300  (parameter timeout)" })
+    expect_words(t, { "run", "pipeline.lua", "--param", "size=much" }, 2,
+      { "parameter 'size': 'mini_batch_size' is \"much\"; accepted: " })
+    pipeline "size"
+    expect_words(t, { "run", "pipeline.lua", "--param", "size=1rows" }, 2,
+      { "parameter 'size' is \"1rows\"; accepted: a number, as its default 1048576" })
+  end)
+
   it("stand in what is asked of a table", function()
     local t = job.case()
     t:write("in/a.csv", "id,n\n1,5\n2,7\n3,9\n")
@@ -257,7 +282,7 @@ return tm.Pipeline { name = "two", steps = steps }
   end)
 
   for _, case in ipairs {
-    { { "--param", "size=two" }, "parameter 'size' is \"two\"; accepted: a number, as its default 2" },
+    { { "--param", "size=two" }, "parameter 'size': 'mini_batch_size' is \"two\"; accepted: an integer" },
     { { "--param", "size=0" }, "pipeline.lua:12: ParallelRunConfig: parameter 'size': 'mini_batch_size' is 0" },
     { { "--param", "fast=1" }, "parameter 'fast' is \"1\"; accepted: true or false, as its default false" },
     { { "--param", "sizes=1" }, "the pipeline has no parameter 'sizes'; did you mean 'size'?" },
