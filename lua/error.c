@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "plan/python.h"
 
 #define STACK_HEAD 24  /* frames shown from the inside, ... */
 #define STACK_TAIL 8   /* ... and from the outside, where there are more */
@@ -189,6 +190,23 @@ static void add_table(lua_State *L, int at, struct tm_buf *out)
   }
 }
 
+/* Lua says "attempt to call global 'len' (a nil value)"; somebody who comes from Python wants to know more. Of a local
+ * variable it is the script's own name. */
+static void add_hint(struct tm_buf *out, const char *message)
+{
+  static const char nil[] = "' (a nil value)";
+  size_t len = strlen(message), tail = sizeof(nil) - 1;
+  const char *attempt = strstr(message, "attempt to ");
+  if (!attempt || len < tail || strcmp(message + len - tail, nil) != 0)
+    return;
+  bool is_own = strstr(attempt, " local '") || strstr(attempt, " upvalue '");
+  const char *name = strchr(attempt, '\''), *end = message + len - tail;
+  const char *words =
+      name && name < end && !is_own ? tm_python_find(name + 1, (size_t)(end - name - 1)) : NULL;
+  if (words)
+    tm_buf_printf(out, "; Python's '%.*s' is in Lua: %s", (int)(end - name - 1), name + 1, words);
+}
+
 static void add_message(lua_State *L, int at, struct tm_buf *out, const char *where)
 {
   size_t len;
@@ -197,6 +215,7 @@ static void add_message(lua_State *L, int at, struct tm_buf *out, const char *wh
   case LUA_TSTRING:
     s = lua_tolstring(L, at, &len);
     add_text(out, s, len, L, where);
+    add_hint(out, s);
     break;
   case LUA_TNIL: tm_buf_add_str(out, "error object is nil"); break;
   case LUA_TBOOLEAN:

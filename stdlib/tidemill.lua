@@ -62,7 +62,7 @@ local function callable(tag, make)
 end
 
 local function constructor(tag, methods)
-  methods = names.guarded(tag, methods or {})
+  methods = names.guarded(tag, methods or {}, plan.parameters(tag))
   return callable(tag, function(fields)
     plan.check(tag, fields)
     return freeze(tag, copy(fields), methods)
@@ -101,6 +101,9 @@ end
 local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadable", "partition_format", "input",
                "options", "ops", "base_dir", "limit", "mode", "place", "registered", "version", "workspace",
                "parameter" }
+
+-- What a dataset may have: those, and what the registry knows of it.
+local FIELDS = { "description", "tags", "partition_keys", unpack(KEYS) }
 
 -- The methods of datasets by what they are called in the registry.
 local classes = { FileDataset = FileDataset }
@@ -191,7 +194,7 @@ function FileDataset:unregister_all_versions()
 end
 
 tables.refuse_for_files(FileDataset)
-names.guarded("FileDataset", FileDataset)
+names.guarded("FileDataset", FileDataset, FIELDS)
 
 local File = {}
 
@@ -264,12 +267,12 @@ end
 
 local table_dataset, Tabular
 classes.TabularDataset, table_dataset, Tabular = tabular.make {
-  dataset = dataset, with = with, files = FileDataset,
+  dataset = dataset, with = with, files = FileDataset, fields = FIELDS,
 }
 
-names.guarded("Dataset.File", File, true)
-names.guarded("Dataset.Tabular", Tabular, true)
-M.Dataset = names.guarded("Dataset", { File = File, Tabular = Tabular, get_by_name = stored.get_by_name }, true)
+names.guarded("Dataset.File", File)
+names.guarded("Dataset.Tabular", Tabular)
+M.Dataset = names.guarded("Dataset", { File = File, Tabular = Tabular, get_by_name = stored.get_by_name })
 M.Workspace, M.Datastore = stored.Workspace, stored.Datastore
 
 M.DataType = tabular.DataType
@@ -328,10 +331,15 @@ local MODES = { direct = "as_direct", mount = "as_mount", download = "as_downloa
 ---@param mode? "direct"|"mount"|"download" "direct"
 ---@param path_on_compute? string
 ---@return tidemill.FileDataset
-function M.DatasetConsumptionConfig(name, of, mode, path_on_compute)
+---@overload fun(arguments: table): tidemill.FileDataset
+function M.DatasetConsumptionConfig(name, of, mode, path_on_compute, ...)
+  local others
+  name, of, mode, path_on_compute, others = names.arguments({ "name", "dataset", "mode", "path_on_compute" }, name, of,
+    mode, path_on_compute, ...)
   local tag = getmetatable(of)
   local method = MODES[mode == nil and "direct" or mode]
-  if type(name) ~= "string" or not (classes[tag] or tag == "PipelineParameter") or not method then
+  local is_known = others == nil or type(others) == "table" and next(others) == nil
+  if not is_known or type(name) ~= "string" or not (classes[tag] or tag == "PipelineParameter") or not method then
     plan.raise("DatasetConsumptionConfig(name, dataset, mode, path_on_compute): accepted: a string, a dataset or a "
       .. "PipelineParameter, and \"direct\", \"mount\" or \"download\"")
   end
@@ -483,8 +491,10 @@ end
 ---@param name string
 ---@param options? tidemill.RegisterOnCompleteOptions
 ---@return tidemill.OutputFileDatasetConfig
-function Output:register_on_complete(name, options)
+---@overload fun(self: tidemill.OutputFileDatasetConfig, arguments: table): tidemill.OutputFileDatasetConfig
+function Output:register_on_complete(name, options, ...)
   local fields = fields_of(self)
+  name, options = names.arguments({ "name" }, name, options, ...)
   options = options == nil and {} or options
   local accepted = type(name) == "string" and type(options) == "table"
   for key in pairs(accepted and options or {}) do
@@ -527,7 +537,7 @@ function Output:read_json_lines_files(options)
   return found
 end
 
-names.guarded("OutputFileDatasetConfig", Output)
+names.guarded("OutputFileDatasetConfig", Output, OUTPUT_KEYS)
 
 --- The output of a step.
 ---@type fun(fields: tidemill.OutputFileDatasetConfig): tidemill.OutputFileDatasetConfig
@@ -565,7 +575,8 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 ---@field steps tidemill.ParallelRunStep[]
 ---@field description? string
 
-local answer = names.guard "Pipeline"
+local answer = names.guard("Pipeline", function() return require("tidemill.job").methods end,
+  plan.parameters "Pipeline")
 local function job_methods(self, name) return require("tidemill.job").methods[name] or answer(self, name) end
 ---@type fun(fields: tidemill.Pipeline): tidemill.Pipeline
 M.Pipeline = callable("Pipeline", function(fields)
@@ -578,4 +589,4 @@ end)
 ---@param path string
 ---@return tidemill.Pipeline
 M.load = function(path) return require("tidemill.job").load(path) end
-return names.guarded("tidemill", M, true)
+return names.guarded("tidemill", M)

@@ -288,6 +288,14 @@ void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator)
   tm_buf_add_char(out, '"');
 }
 
+bool tm_text_has_word(const char *words, const char *word, size_t len)
+{
+  for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+    if (strcspn(at, "|") == len && strncmp(at, word, len) == 0)
+      return true;
+  return false;
+}
+
 const char *tm_text_counted(int64_t n, const char *one, const char *more)
 {
   return n == 1 ? one : more;

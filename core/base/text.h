@@ -36,6 +36,8 @@ bool tm_text_is_utf8(const char *s, size_t n);
 void tm_text_one_line(struct tm_buf *out, const char *s, size_t n, size_t max);
 /* A CSV field: quoted when it holds `separator`, '"', CR or LF, or begins or ends with a blank. */
 void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator);
+/* Whether `word` is one of `words`, which are separated by '|'. */
+bool tm_text_has_word(const char *words, const char *word, size_t len);
 /* "1 item has failed", "2 items have failed": `one` where n is 1, else `more`. */
 const char *tm_text_counted(int64_t n, const char *one, const char *more);
 /* 1234567 -> "1,234,567" */

@@ -18,6 +18,7 @@ struct answer {
 
 #define DATASETS "FileDataset|TabularDataset"
 #define TABLES   "FileDataset|TabularDataset|OutputFileDatasetConfig"
+#define FRAME    "a data frame"
 #define FILES    "Dataset.File.from_files|Dataset.File.from_archives|Dataset.File.from_manifest"
 
 static const struct answer answers[] = {
@@ -27,7 +28,7 @@ static const struct answer answers[] = {
     "it" },
   { "tidemill",
     "PipelineData|OutputTabularDatasetConfig|LinkFileOutputDatasetConfig|PipelineOutputFileDataset|"
-    "PipelineOutputTabularDataset",
+    "PipelineOutputTabularDataset|HDFSOutputDatasetConfig",
     "write OutputFileDatasetConfig { name, destination }" },
   { "tidemill",
     "Environment|CondaDependencies|DockerSection|PythonSection|RunConfiguration|DEFAULT_CPU_IMAGE|"
@@ -41,7 +42,8 @@ static const struct answer answers[] = {
   { "tidemill", "Run|PipelineRun|StepRun|RunDetails|ParallelRunStepDetails",
     "pipeline:submit { ... } returns the job; an entry script writes require "
     "\"tidemill.entry_script\"" },
-  { "tidemill", "PublishedPipeline|PipelineEndpoint|Schedule|ScheduleRecurrence",
+  { "tidemill",
+    "PublishedPipeline|PipelineEndpoint|Schedule|ScheduleRecurrence|BatchEndpoint|BatchDeployment",
     "run the pipeline with 'tidemill run FILE.lua', from cron or a timer" },
   { "tidemill",
     "ServicePrincipalAuthentication|InteractiveLoginAuthentication|MsiAuthentication|"
@@ -51,10 +53,16 @@ static const struct answer answers[] = {
   { "tidemill", "DataReference|DataPath|DataPathComputeBinding",
     "write Dataset.File.from_files(datastore, path)" },
   { "tidemill",
-    "parallel_run_function|RunFunction|load_component|dsl|command|PythonScriptStep|CommandStep|"
+    "parallel_run_function|RunFunction|ParallelTask|load_component|dsl|command|PythonScriptStep|"
+    "CommandStep|"
     "StepSequence",
     "write ParallelRunStep { name, parallel_run_config, inputs } and Pipeline { name, steps }; a "
     "step waits for the outputs that it reads" },
+  { "tidemill", "RetrySettings|BatchRetrySettings",
+    "write run_max_try and run_invocation_timeout into ParallelRunConfig { ... }" },
+  { "tidemill", "MLTable|mltable", "write Dataset.Tabular.from_delimited_files(path)" },
+  { "tidemill", "core|data|pipeline|steps|azureml|azure|widgets|contrib",
+    "all names are in one module: tidemill.Dataset, tidemill.ParallelRunStep" },
   { "tidemill", "FileDataset|Input", "write Dataset.File.from_files(path)" },
   { "tidemill", "TabularDataset", "write Dataset.Tabular.from_delimited_files(path)" },
   { "tidemill", "Output", "write OutputFileDatasetConfig { name, destination }" },
@@ -93,6 +101,9 @@ static const struct answer answers[] = {
     "run() finds the values in context.partition_key_value" },
   { DATASETS, "get_profile|generate_profile|submit_profile|get_profile_runs",
     "'tidemill head PATH' shows columns, types and first rows; df:describe() shows the rest" },
+  { DATASETS, "id|data_changed_time", "a registered dataset has a name and a version" },
+  { DATASETS, "dataset", "as_named_input(name) returns the dataset itself" },
+  { DATASETS, "path_on_compute", "dataset:as_mount(path) keeps it as dataset.place" },
   { DATASETS, "unregister", "write dataset:unregister_all_versions()" },
   { FILES, "validate|is_file", "leave it out: paths are looked at when the job begins" },
   { "Dataset.Tabular.from_json_lines_files", "infer_column_types",
@@ -107,6 +118,8 @@ static const struct answer answers[] = {
     "Dataset.Tabular.from_delimited_files(path)" },
   { "OutputFileDatasetConfig", "as_dataset|as_pipelineoutputdataset|as_download|as_hdfs",
     "put the output itself into inputs, or output:as_input(name)" },
+  { "OutputFileDatasetConfig", "keep_columns|drop_columns|random_split|take|skip",
+    "write output:read_delimited_files():keep_columns(...)" },
   { "OutputFileDatasetConfig", "source|datastore|output_mode|output_overwrite|is_directory",
     "leave it out: output:as_upload() and the destination say where the folder appears" },
 
@@ -118,8 +131,10 @@ static const struct answer answers[] = {
   { "workspace", "experiments|models|environments|compute_targets|webservices|images",
     "a workspace has jobs, datastores and registered datasets alone: 'tidemill jobs', 'tidemill "
     "dataset list'" },
+  { "workspace", "submit", "write pipeline:submit { ... }" },
   { "workspace",
-    "subscription_id|resource_group|location|get_details|write_config|get_default_keyvault|"
+    "subscription_id|tenant_id|sku|service_context|linked_services|resource_group|location|get_"
+    "details|write_config|get_default_keyvault|"
     "get_default_compute_target|get_mlflow_tracking_uri|delete",
     "a workspace is a folder on this machine, workspace.path" },
   { "Datastore",
@@ -127,6 +142,10 @@ static const struct answer answers[] = {
     "register_azure_data_lake_gen2|register_azure_sql_database|register_azure_postgre_sql|"
     "register_azure_my_sql|register_dbfs|register_hdfs",
     "a datastore is a directory: write Datastore.register_directory(workspace, name, directory)" },
+  { "datastore:upload|datastore:download", "show_progress|relative_root", "leave it out" },
+  { "dataset:partition_by", "name",
+    "write dataset:partition_by(keys, target):register(workspace, name)" },
+  { "dataset:partition_by", "show_progress", "leave it out" },
   { "datastore",
     "account_name|account_key|container_name|sas_token|endpoint|protocol|datastore_type|as_mount|"
     "as_download|as_upload",
@@ -140,12 +159,50 @@ static const struct answer answers[] = {
     "job:output() and job:logs() are paths" },
   { "Job", "find_step_run|get_steps|get_children", "write job:steps()" },
   { "Job", "id|get_portal_url", "write job.name; job.dir is its directory" },
+  { "EntryScript", "process_name", "write EntryScript().agent_name" },
+  { "EntryScript", "run|experiment", "no service is asked: an entry script has no run" },
   { "EntryScript",
     "get_logger|get_log_dir|get_working_dir|get_temp_dir|get_log_file_path|get_run|config",
     "write EntryScript().logger, .log_dir, .working_dir or .temp_dir" },
   { "logger", "warn", "write logger:warning(...)" },
   { "logger", "exception|critical|fatal", "write logger:error(...)" },
   { "logger", "setLevel|addHandler|log", "logging_level decides what is written" },
+
+  /* Of data frames, whose names pandas users know. */
+  { "tidemill.frame", "DataFrame|Series", "write frame.from_table { column = { ... } }" },
+  { "tidemill.frame", "read_parquet|read_excel|read_sql|read_pickle",
+    "write frame.read_csv(path) or frame.read_json_lines(path)" },
+  { "tidemill.frame", "read_json|read_table",
+    "write frame.read_json_lines(path) or "
+    "frame.read_csv(path)" },
+  { "tidemill.frame", "to_datetime|to_numeric|isnull|isna|merge",
+    "write df:cast { column = type }, df:fill_null { ... } or df:join(...)" },
+  { FRAME, "iterrows|itertuples", "write for row in df:rows() do ... end" },
+  { FRAME, "iloc|loc|at|iat",
+    "write df:slice(first, last), df:filter(column, sign, value), or "
+    "df.c.NAME[i]" },
+  { FRAME, "shape|size|empty", "write #df, the number of rows, and #df.columns" },
+  { FRAME, "dtypes", "write df.types" },
+  { FRAME, "values|to_numpy|to_dict|to_records|tolist", "write df:to_table()" },
+  { FRAME, "groupby|agg|aggregate|pivot_table",
+    "write df:group_by(column):agg { total = { \"sum\", column } }" },
+  { FRAME, "merge", "write df:join(other, { on = { column }, how = \"left\" })" },
+  { FRAME, "sort_values|sort_index|nlargest|nsmallest", "write df:sort(column):head(n)" },
+  { FRAME, "reset_index|set_index|index|reindex", "a data frame has no index: leave it out" },
+  { FRAME, "apply|applymap|transform", "write df:map(fn)" },
+  { FRAME, "assign|insert", "write df:with_column(name, function(row) ... end)" },
+  { FRAME, "append|concat", "write frame.concat { df, other }" },
+  { FRAME, "drop_duplicates|duplicated|nunique", "write df:unique(column)" },
+  { FRAME, "fillna", "write df:fill_null { column = value }" },
+  { FRAME, "dropna|isnull|isna|notnull|notna|isin",
+    "write df:filter(function(row) return row.NAME ~= nil end)" },
+  { FRAME, "astype|convert_dtypes|to_numeric", "write df:cast { column = type }" },
+  { FRAME, "query|where|mask", "write df:filter(column, sign, value)" },
+  { FRAME, "to_string", "write tostring(df)" },
+  { FRAME, "to_json|to_parquet|to_excel|to_pickle",
+    "write df:write_csv(path) or df:write_json_lines(path)" },
+  { FRAME, "mean|sum|min|max|std|count|median|quantile",
+    "write df:describe(), or df.c.NAME:sum() and the like" },
 
   /* Options of the configuration and the step, and what is called on them. */
   { "ParallelRunConfig", "load_yaml|save_to_yaml",
@@ -166,6 +223,9 @@ static const struct answer answers[] = {
     "it" },
   { "ParallelRunConfig|ParallelRunStep", "tags|properties",
     "leave it out: description is the text that is kept" },
+  { "ParallelRunConfig|ParallelRunStep", "run_after|get_output|add_parallel_run_step_dependencies",
+    "a step waits for the outputs that it reads: put them into its inputs" },
+  { "Pipeline", "graph", "'tidemill graph FILE.lua' shows it" },
   { "ParallelRunStep", "is_deterministic", "write allow_reuse" },
   { "ParallelRunStep", "input_data", "write inputs; side_inputs are not cut into mini-batches" },
   { "ParallelRunStep", "outputs", "write output: one, or a list" },
@@ -205,20 +265,11 @@ static const struct file {
     "it is YAML; a pipeline is a Lua file that returns tidemill.Pipeline { name, steps }" },
 };
 
-/* One of the words of `words`, which are separated by '|'. */
-static bool has_word(const char *words, const char *word, size_t len)
-{
-  for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
-    if (strcspn(at, "|") == len && strncmp(at, word, len) == 0)
-      return true;
-  return false;
-}
-
 const char *tm_names_find(const char *owner, const char *name)
 {
   for (size_t i = 0; i < TM_COUNT_OF(answers); i++)
-    if (has_word(answers[i].owners, owner, strlen(owner)) &&
-        has_word(answers[i].names, name, strlen(name)))
+    if (tm_text_has_word(answers[i].owners, owner, strlen(owner)) &&
+        tm_text_has_word(answers[i].names, name, strlen(name)))
       return answers[i].words;
   return NULL;
 }
@@ -226,7 +277,7 @@ const char *tm_names_find(const char *owner, const char *name)
 const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignored)
 {
   for (size_t i = 0; i < TM_COUNT_OF(arguments); i++)
-    if (has_word(arguments[i].names, name, len)) {
+    if (tm_text_has_word(arguments[i].names, name, len)) {
       *is_ignored = arguments[i].is_ignored;
       return arguments[i].words;
     }
@@ -253,6 +304,11 @@ static const char *find_elsewhere(const char *kind, const char *key)
     return "write it into ParallelRunStep { ... }";
   if (is_step && tm_params_find("ParallelRunConfig", key))
     return "write it into ParallelRunConfig { ... }";
+  bool is_ignored;
+  const char *words =
+      is_config || is_step ? tm_names_find_argument(key, strlen(key), &is_ignored) : NULL;
+  if (words)
+    return words;
   if ((is_config || is_step) && tm_params_find("arguments", key))
     return "write it into arguments of the step: arguments = { \"--NAME\", \"VALUE\" }";
   return NULL;

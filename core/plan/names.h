@@ -14,7 +14,8 @@
 /* What to write instead of `name` in `owner`; NULL: the table does not know it. Static memory.
  *
  * `owner` is a constructor of plan/params.h, or "tidemill", "Dataset", "Dataset.File", "Dataset.Tabular", "FileDataset",
- * "TabularDataset", "DataType", "Workspace", "workspace", "Datastore", "datastore", "Job", "EntryScript" or "logger"; in small letters it is the object. */
+ * "TabularDataset", "DataType", "Workspace", "workspace", "Datastore", "datastore", "Job", "EntryScript", "logger" or
+ * "a data frame"; in small letters it is the object. */
 const char *tm_names_find(const char *owner, const char *name);
 
 /* Refuses a key that the constructor `kind` does not have: with what to write instead, or the constructor that has the

@@ -573,7 +573,7 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
     tm_params_describe(&given, v);
     tm_err_set(err, TM_EUSAGE, "is given %s; accepted: a table of names and values", given.data);
     tm_buf_release(&given);
-    return tm_params_place(kind, v, err);
+    return tm_params_place(kind, is_foreign ? NULL : v, err); /* its line is another one */
   }
   if (check_fields(kind, fields, n, members, fields == config_fields, err) < 0)
     return tm_params_place(kind, v, err);

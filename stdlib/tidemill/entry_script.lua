@@ -51,7 +51,7 @@ local function text_of(message, ...)
 end
 
 local function new_logger(lowest, write)
-  local logger = setmetatable({}, { __index = names.guard "logger" })
+  local logger = names.guarded("logger", {})
   for level, name in ipairs { "debug", "info", "warning", "error" } do
     local number = level - 1 -- as in C
     logger[name] = number < lowest and function() end
@@ -73,13 +73,7 @@ local function new_entry()
   end
   local entry = c.properties
   entry.logger = new_logger(c.level, c.write)
-  local answer = names.guard "EntryScript"
-  return setmetatable(entry, {
-    __index = function(_, name)
-      answer(entry, name)
-      error(("EntryScript has no property '%s'"):format(tostring(name)), 2)
-    end,
-  })
+  return names.guarded("EntryScript", entry)
 end
 
 local entry

@@ -15,6 +15,8 @@ local base = require "tidemill.frame.base"
 local c = require "tidemill.frame_c"
 local group = require "tidemill.frame.group"
 local join = require "tidemill.frame.join"
+local guarded = require("tidemill.names").guarded
+local plan = require "tidemill.plan"
 local rows = require "tidemill.frame.rows"
 local shape = require "tidemill.frame.shape"
 local values = require "tidemill.frame.values"
@@ -150,6 +152,10 @@ function meta.__index(df, key)
     if name == key then
       refuse("a data frame has no '%s'; its column is df.c.%s", name, name)
     end
+  end
+  local words = type(key) == "string" and plan.instead("a data frame", key)
+  if words then
+    refuse("a data frame has no '%s'; %s", key, words)
   end
   local names = { "c", "columns", "types" }
   for name in pairs(methods) do
@@ -371,4 +377,4 @@ function M.is_frame(value)
   return base.is_frame(value)
 end
 
-return M
+return guarded("tidemill.frame", M)

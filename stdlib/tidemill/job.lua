@@ -11,7 +11,7 @@ local plan = require "tidemill.plan"
 ---@field dir string its directory
 local Job = {}
 Job.__index = Job
-setmetatable(Job, { __index = require("tidemill.names").guard "Job" })
+setmetatable(Job, { __index = require("tidemill.names").guard("Job", Job, { "name", "dir" }) })
 Job.__name = "Job"
 
 local handles = setmetatable({}, { __mode = "k" })

@@ -1,5 +1,5 @@
---- Names that do not exist here: of the original, and misspelt ones. Each is answered with what to write instead, where
---- Lua alone would go on with nil. Not for scripts.
+--- Names that an object does not have: of the original, and misspelt ones. Each is answered with what to write instead,
+--- where Lua alone would continue with nil. Not for scripts.
 local plan = require "tidemill.plan"
 
 local M = {}
@@ -7,50 +7,89 @@ local M = {}
 local MODULES = { argparse = true, entry_script = true, frame = true, fs = true, json = true, path = true,
                   process = true }
 
-local function keys_of(known)
-  local keys = {}
-  for key in pairs(known) do
-    keys[#keys + 1] = type(key) == "string" and key or nil
+-- The strings among the keys of a table, or among its values where it is a list, in order.
+local function add_names(to, from)
+  for key, value in pairs(from or {}) do
+    local name = type(key) == "number" and value or key
+    to[#to + 1] = type(name) == "string" and name:sub(1, 2) ~= "__" and name or nil
   end
-  table.sort(keys)
-  return keys
+end
+
+local function known_of(methods, fields)
+  local known = {}
+  add_names(known, type(methods) == "function" and methods() or methods)
+  add_names(known, fields)
+  table.sort(known)
+  return known
 end
 
 local function words_of(owner, name, known)
   local words = plan.instead(owner, name)
-  if words or not known then
+  if words then
     return words
-  end
-  if owner == "tidemill" and MODULES[name] then
+  elseif owner == "tidemill" and MODULES[name] then
     return ("write local %s = require \"tidemill.%s\""):format(name, name)
   end
-  local nearest = plan.nearest(name, keys_of(known))
-  return nearest and ("did you mean '%s'?"):format(nearest)
+  local nearest = plan.nearest(name, known)
+  if nearest then
+    return ("did you mean '%s'?"):format(nearest)
+  end
+  return #known > 0 and "it has: " .. table.concat(known, ", ") or ("write %s { ... }"):format(owner)
 end
 
---- An `__index` for `owner`, a name of core/plan/names.h. It raises for a name of the original, and, where `known` is
---- given, for one that is nearly in that table. Any other name is nil, as Lua has it.
+--- An `__index` for `owner`, a name of core/plan/names.h: it raises for every name that the object cannot have. The
+--- message says what to write instead of a name of the original, or which name is near, or which names there are.
 ---@param owner string
----@param known? table
+---@param methods? table|fun(): table what the object has, by name
+---@param fields? string[] what it may have; these are nil while they are not set
 ---@return fun(_: any, name: any): nil
-function M.guard(owner, known)
+function M.guard(owner, methods, fields)
+  local may_be_nil = {}
+  for _, name in ipairs(fields or {}) do
+    may_be_nil[name] = true
+  end
   return function(_, name)
-    local words = type(name) == "string" and words_of(owner, name, known)
-    if words then
-      plan.raise(("%s has no '%s'; %s"):format(owner, name, words))
+    if type(name) ~= "string" or may_be_nil[name] then
+      return nil
     end
+    plan.raise(("%s has no '%s'; %s"):format(owner, name, words_of(owner, name, known_of(methods, fields))))
   end
 end
 
 --- `values` with that `__index`.
 ---@param owner string
 ---@param values table
----@param is_module? boolean misspelt names raise, too
+---@param fields? string[]
 ---@return table values
-function M.guarded(owner, values, is_module)
+function M.guarded(owner, values, fields)
   local meta = getmetatable(values) or {}
-  meta.__index = M.guard(owner, is_module and values or nil)
+  meta.__index = M.guard(owner, values, fields)
   return setmetatable(values, meta)
+end
+
+--- The arguments of a call by position: `...` is either that, or one table that has them by name, as Python's keyword
+--- arguments. Of such a table what is left over goes into a table of options behind the last argument.
+---@param names string[] of the arguments, in order
+---@param first any
+---@param ... any the others
+---@return any ... the arguments, then the options
+function M.arguments(names, first, ...)
+  local is_named = type(first) == "table" and not getmetatable(first) and type(next(first)) == "string"
+  for i = 1, select("#", ...) do
+    is_named = is_named and select(i, ...) == nil
+  end
+  if not is_named then
+    return first, ...
+  end
+  local taken, options = {}, {}
+  for key, value in pairs(first) do
+    options[key] = value
+  end
+  for i, name in ipairs(names) do
+    taken[i], options[name] = options[name], nil
+  end
+  taken[#names + 1] = options
+  return unpack(taken, 1, #names + 1)
 end
 
 --- Raises when a method was called with a dot, as Python has it.

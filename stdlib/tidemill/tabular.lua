@@ -108,7 +108,6 @@ function TabularDataset:random_split(fraction, seed)
 end
 
 tables.refuse_for_rows(TabularDataset)
-names.guarded("TabularDataset", TabularDataset)
 
 ---@class tidemill.PartitionByOptions
 ---@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
@@ -127,9 +126,11 @@ names.guarded("TabularDataset", TabularDataset)
 ---@param options? tidemill.PartitionByOptions
 ---@return tidemill.TabularDataset
 ---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
+---@overload fun(self: table, arguments: table): table
 function TabularDataset:partition_by(keys, target, options, ...)
   names.check_self(self, "TabularDataset")
-  local definition, is_of_files = tables.partition(self, keys, target, options, ...)
+  local definition, is_of_files = tables.partition(self,
+    names.arguments({ "partition_keys", "target" }, keys, target, options, ...))
   return dataset(is_of_files and "FileDataset" or "TabularDataset", is_of_files and files or TabularDataset,
     definition)
 end
@@ -273,12 +274,13 @@ function DataType.to_datetime(formats)
   return { type = "datetime", formats = type(formats) == "string" and { formats } or formats }
 end
 
-names.guarded("DataType", DataType, true)
+names.guarded("DataType", DataType)
 
 ---@class tidemill.TabularMake
 ---@field dataset fun(tag: string, methods: table, value: table): table makes a dataset
 ---@field with fun(self: table, tag: string, methods: table, key: string, value: any): table the same with one field
 ---@field files table the methods of datasets of files, some of which all have
+---@field fields string[] what a dataset may have
 
 --- What the library makes of these: the methods of tables, how one is made of a place, and the constructors.
 ---@param o tidemill.TabularMake
@@ -286,6 +288,7 @@ local function make(o)
   dataset, with, files = o.dataset, o.with, o.files
   TabularDataset.register, TabularDataset.unregister_all_versions = files.register, files.unregister_all_versions
   TabularDataset.mini_batches = files.mini_batches
+  names.guarded("TabularDataset", TabularDataset, o.fields)
   return TabularDataset, table_dataset, Tabular
 end
 

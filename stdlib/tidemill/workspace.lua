@@ -12,7 +12,7 @@ local M = {}
 
 local function describe(value)
   local tag = getmetatable(value)
-  return type(tag) == "string" and "a " .. tag or type(value)
+  return value == nil and "nil" or "a " .. (type(tag) == "string" and tag or type(value))
 end
 
 local function check_workspace(caller, value)
@@ -173,8 +173,10 @@ end
 ---@param target_path? string within the datastore; its root
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
+---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
 function Datastore:upload(src_dir, target_path, options)
   names.check_self(self, "Datastore")
+  src_dir, target_path, options = names.arguments({ "src_dir", "target_path" }, src_dir, target_path, options)
   options = check_options("datastore:upload", options)
   check_text("datastore:upload", "the folder", src_dir)
   local to = place(self, "datastore:upload", target_path)
@@ -188,12 +190,18 @@ end
 ---@param target_path? string within the datastore; its root
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
+---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
 function Datastore:upload_files(files, target_path, options)
   names.check_self(self, "Datastore")
+  files, target_path, options = names.arguments({ "files", "target_path" }, files, target_path, options)
   options = check_options("datastore:upload", options)
+  files = type(files) == "table" and files or { files }
+  if #files == 0 then
+    plan.raise "datastore:upload_files: no file is named; accepted: upload_files({ path, ... }, target_path, options)"
+  end
   local to = place(self, "datastore:upload_files", target_path)
   local counts = { path = to, copied = 0, skipped = 0, left_out = 0 }
-  for _, file in ipairs(type(files) == "table" and files or { files }) do
+  for _, file in ipairs(files) do
     check_text("datastore:upload_files", "a file", file)
     copy_file(store.absolute(file), path.join(to, path.basename(file)), options.overwrite, counts)
   end
@@ -205,8 +213,10 @@ end
 ---@param prefix? string only files whose path within the datastore begins with it
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
+---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
 function Datastore:download(target_path, prefix, options)
   names.check_self(self, "Datastore")
+  target_path, prefix, options = names.arguments({ "target_path", "prefix" }, target_path, prefix, options)
   options = check_options("datastore:download", options)
   check_text("datastore:download", "the folder", target_path)
   prefix = prefix == nil and "" or prefix
@@ -230,7 +240,7 @@ function Datastore:unregister()
   store.remove_datastore(self.workspace.path, self.name)
 end
 
-names.guarded("datastore", Datastore)
+names.guarded("datastore", Datastore, { "name", "path", "workspace" })
 
 -- ---- workspaces ----
 
@@ -276,7 +286,7 @@ function Workspace:list_datastores()
   return store.datastores(self.path)
 end
 
-names.guarded("workspace", Workspace)
+names.guarded("workspace", Workspace, { "name", "path" })
 
 local function workspace(given)
   local found = store.workspace(given).path
@@ -325,7 +335,7 @@ made.Workspace = setmetatable({
     return workspace(known.path)
   end,
 })
-names.guarded("Workspace", made.Workspace, true)
+names.guarded("Workspace", made.Workspace)
 
 ---@class tidemill.RegisterDirectoryOptions
 ---@field overwrite? boolean a datastore of that name gets another directory
@@ -351,6 +361,7 @@ made.Datastore = setmetatable({
   ---@param name string
   ---@return tidemill.Datastore
   get = function(in_workspace, name)
+    in_workspace, name = names.arguments({ "workspace", "datastore_name" }, in_workspace, name)
     return made.Datastore(in_workspace, name)
   end,
   ---@param in_workspace tidemill.Workspace
@@ -361,22 +372,13 @@ made.Datastore = setmetatable({
   end,
 }, {
   __call = function(_, in_workspace, name)
+    in_workspace, name = names.arguments({ "workspace", "name" }, in_workspace, name)
     check_workspace("Datastore", in_workspace)
     check_text("Datastore", "the name", name)
     return datastore(in_workspace, name)
   end,
 })
-names.guarded("Datastore", made.Datastore, true)
-
--- { workspace = ..., name = ..., options }: the names of Python's arguments.
-local function take_arguments(given)
-  local options = {}
-  for key, value in pairs(given) do
-    options[key] = value
-  end
-  options.workspace, options.name = nil, nil
-  return given.workspace, given.name, options
-end
+names.guarded("Datastore", made.Datastore)
 
 --- A registered dataset, by its name.
 ---@param in_workspace tidemill.Workspace
@@ -384,11 +386,7 @@ end
 ---@param version? integer|"latest"
 ---@return tidemill.FileDataset
 function made.get_by_name(in_workspace, name, version)
-  if name == nil and type(in_workspace) == "table" and not getmetatable(in_workspace) then
-    local options
-    in_workspace, name, options = take_arguments(in_workspace)
-    version = options.version
-  end
+  in_workspace, name, version = names.arguments({ "workspace", "name", "version" }, in_workspace, name, version)
   check_workspace("Dataset.get_by_name", in_workspace)
   check_text("Dataset.get_by_name", "the name", name)
   return registered(store.get(in_workspace.path, name, version ~= nil and tostring(version) or nil))
@@ -402,9 +400,7 @@ end
 -- dataset:register(workspace, name, options)
 function made.register(self, in_workspace, name, options)
   names.check_self(self, getmetatable(self) == "TabularDataset" and "TabularDataset" or "FileDataset")
-  if name == nil and type(in_workspace) == "table" and not getmetatable(in_workspace) then
-    in_workspace, name, options = take_arguments(in_workspace)
-  end
+  in_workspace, name, options = names.arguments({ "workspace", "name" }, in_workspace, name, options)
   check_workspace("dataset:register", in_workspace)
   check_text("dataset:register", "the name", name)
   options = check_options("dataset:register", options)

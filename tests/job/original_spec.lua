@@ -67,6 +67,81 @@ assert(output:read_delimited_files():as_input("rows").name == "rows")]])
     t:expect(t:run { "lua", "dots.lua" }, 0)
   end)
 
+  it("never goes on with nil for a name that an object cannot have", function()
+    local t = job.case()
+    t:inputs(1)
+    t:write("x.csv", "n\n1\n")
+    t:write("names.lua", [[
+local tm = require "tidemill"
+local workspace = tm.Workspace.from_config()
+local files, rows = tm.Dataset.File.from_files "in", tm.Dataset.Tabular.from_delimited_files "x.csv"
+local config = tm.ParallelRunConfig { entry_script = "s.lua" }
+local step = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = files }
+local pipeline = tm.Pipeline { name = "case", steps = { step } }
+local frame = require "tidemill.frame"
+local objects = {
+  { tm, "nothing", "it has: DataType, Dataset," }, { tm, "core", "all names are in one module" },
+  { tm, "Pipelines", "did you mean 'Pipeline'?" }, { tm.Dataset, "nothing", "it has: File, Tabular" },
+  { tm.Dataset.File, "nothing", "from_files" }, { tm.Dataset.Tabular, "nothing", "from_delimited_files" },
+  { tm.DataType, "nothing", "to_bool" }, { tm.ParallelRunConfig, "nothing", "write ParallelRunConfig { ... }" },
+  { files, "nothing", "as_named_input" }, { files, "nmae", "did you mean 'name'?" }, { rows, "nothing", "filter" },
+  { files:as_named_input "x", "data_changed_time", "a registered dataset has a name and a version" },
+  { tm.OutputFileDatasetConfig { name = "x" }, "keep_columns", "write output:read_delimited_files()" },
+  { workspace, "nothing", "get_default_datastore" }, { workspace:get_default_datastore(), "nothing", "upload_files" },
+  { config, "nothing", "mini_batch_size" }, { step, "run_after", "a step waits for the outputs" },
+  { pipeline, "nothing", "submit" }, { pipeline, "graph", "'tidemill graph FILE.lua' shows it" },
+  { tm.PipelineParameter { name = "p", default_value = 1 }, "default_valeu", "did you mean 'default_value'?" },
+  { frame.from_table { a = { 1 } }, "iterrows", "write for row in df:rows() do ... end" },
+  { frame, "DataFrame", "write frame.from_table { column = { ... } }" },
+}
+for i, case in ipairs(objects) do
+  local ok, message = pcall(function() return case[1][ case[2] ] end)
+  assert(not ok and message:find("has no '" .. case[2] .. "'; ", 1, true) and message:find(case[3], 1, true),
+    i .. ": " .. case[2] .. ": " .. tostring(message))
+end
+assert(files.name == nil and rows.tags == nil and config.node_count == nil and pipeline.description == nil)
+assert(files[1] == nil and tm[1] == nil)]])
+    t:expect(t:run { "lua", "names.lua" }, 0)
+  end)
+
+  it("gives methods their arguments by name", function()
+    local t = job.case()
+    t:inputs(2)
+    t:write("x.csv", "n,a\n1,2\n")
+    t:write("named.lua", [[
+local tm = require "tidemill"
+local workspace = tm.Workspace.from_config()
+local store = tm.Datastore.register_directory(workspace, "there", "store")
+local function fails(words, call)
+  local ok, message = pcall(call)
+  assert(not ok and message:find(words, 1, true), tostring(message))
+end
+assert(tm.Datastore { workspace = workspace, name = "there" }.path == store.path)
+assert(tm.Datastore.get { workspace = workspace, datastore_name = "there" }.path == store.path)
+assert(store:upload { src_dir = "in", target_path = "a", overwrite = true }.copied == 2)
+assert(store:upload_files { files = { "in/0001.txt" }, target_path = "b" }.copied == 1)
+assert(store:upload_files({ "in/0001.txt", "in/0002.txt" }, "b").copied == 1)
+assert(store:download { target_path = "copy", prefix = "a/" }.copied == 2)
+fails("unknown key 'show_progress'; leave it out", function() store:upload { src_dir = "in", show_progress = true } end)
+fails("no file is named", function() store:upload_files { target_path = "b" } end)
+local output = tm.OutputFileDatasetConfig { name = "rows" }
+local registered = output:register_on_complete { name = "made", description = "d", tags = { a = 1 } }
+assert(registered.register_as == "made" and registered.description == "d")
+fails("register_on_complete: accepted", function() output:register_on_complete { name = "made", other = 1 } end)
+local files = tm.Dataset.File.from_files "in"
+assert(tm.DatasetConsumptionConfig { name = "x", dataset = files, mode = "mount", path_on_compute = "m" }.name == "x")
+fails("accepted: a string, a dataset", function() tm.DatasetConsumptionConfig { name = "x", data = files } end)
+local rows = tm.Dataset.Tabular.from_delimited_files "x.csv"
+assert(rows:partition_by { partition_keys = { "n" }, target = { store, "by-n" } }.partition_keys[1] == "n")
+fails("write dataset:partition_by(keys, target):register(workspace, name)", function()
+  rows:partition_by { partition_keys = { "n" }, target = { store, "by-m" }, name = "x" }
+end)
+local ok, message = pcall(tm.Pipeline, workspace, {})
+assert(not ok and message:find "^named.lua:%d+: Pipeline: is given a Workspace", message)]])
+    t:write("store/file", "")
+    t:expect(t:run { "lua", "named.lua" }, 0)
+  end)
+
   it("is told what to write instead of a name, at its line", function()
     local t = new_case(nil, nil, "local Model = tm.Model")
     refused(t, "pipeline.lua:2: tidemill has no 'Model'; a model is a file here", "run", "pipeline.lua")

@@ -98,7 +98,8 @@ static void folders_exist_when_init_is_called(void **state)
 static void an_unknown_property_raises(void **state)
 {
   assert_int_equal(fixture_load(&f, ENTRY "function run()\n  return { e.outptu_dir }\nend\n"), 0);
-  expect_failure(&f, TM_RUN_EXCEPTION, "EntryScript has no property 'outptu_dir'");
+  expect_failure(&f, TM_RUN_EXCEPTION,
+                 "EntryScript has no 'outptu_dir'; did you mean 'output_dir'?");
   assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:4");
 }
 

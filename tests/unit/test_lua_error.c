@@ -67,6 +67,36 @@ static void errors_of_any_type_are_described(void **state)
   fails_with(w, "error(print)", "error object is a function", "score.lua:1");
 }
 
+static void a_habit_of_python_is_answered(void **state)
+{
+  struct world *w = *state;
+  fails_with(w, "local n = len({})",
+             "attempt to call global 'len' (a nil value); Python's 'len' is in Lua: #x",
+             "score.lua:1");
+  fails_with(w, "os.makedirs('x')",
+             "attempt to call field 'makedirs' (a nil value); Python's 'makedirs' is in Lua: "
+             "fs.mkdir(path, { parents = true, exist_ok = true }) of tidemill.fs",
+             "score.lua:1");
+  fails_with(w, "local s = ('a,b'):split(',')",
+             "attempt to call method 'split' (a nil value); Python's 'split' is in Lua: "
+             "for word in text:gmatch \"[^,]+\" do ... end",
+             "score.lua:1");
+  fails_with(w, "local c = ParallelRunConfig { }",
+             "attempt to call global 'ParallelRunConfig' (a nil value); Python's "
+             "'ParallelRunConfig' is in Lua: local tidemill = require \"tidemill\", and "
+             "tidemill.NAME",
+             "score.lua:1");
+}
+
+static void names_of_the_script_itself_are_not_explained(void **state)
+{
+  struct world *w = *state;
+  fails_with(w, "local len\nlen()", "attempt to call local 'len' (a nil value)", "score.lua:2");
+  fails_with(w, "lenth()", "attempt to call global 'lenth' (a nil value)", "score.lua:1");
+  fails_with(w, "error(\"attempt to call global 'len' (a nil value), I said\", 0)",
+             "attempt to call global 'len' (a nil value), I said", "score.lua:1");
+}
+
 static void a_position_elsewhere_stays_in_the_message(void **state)
 {
   fails_with(*state, "local function f() error('bad', 2) end\nlocal x = f()", "score.lua:2: bad",
@@ -167,6 +197,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
   const struct CMUnitTest tests[] = {
     TEST(errors_of_any_type_are_described),
+    TEST(a_habit_of_python_is_answered),
+    TEST(names_of_the_script_itself_are_not_explained),
     TEST(a_position_elsewhere_stays_in_the_message),
     TEST(a_syntax_error_has_its_place),
     TEST(the_first_line_of_the_system_is_skipped),
