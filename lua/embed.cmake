@@ -1,5 +1,6 @@
 # Writes OUT, a C file with the text of each Lua file (or C header, for ffi.cdef) of SOURCES (separated by '|', each "module=path"),
-# in the order of their names, so that the same tree gives the same bytes. Run with cmake -P.
+# in the order of their names, so that the same tree gives the same bytes. Run with cmake -P. With PAGES set, the files are pages of
+# the manual, each "name=path", and the table is that of cli/manual.h.
 string(REPLACE "|" ";" sources "${SOURCES}")
 list(SORT sources)
 
@@ -22,12 +23,25 @@ foreach(source ${sources})
     set(file "${CMAKE_MATCH_1}")
   endif()
   string(APPEND texts "static const unsigned char text_${n}[] = {\n${bytes}0 };\n")
-  string(APPEND rows "  { \"${module}\", \"=tidemill/${file}\", (const char *)text_${n}, sizeof(text_${n}) - 1 },\n")
+  if(PAGES)
+    string(APPEND rows "  { \"${module}\", (const char *)text_${n} },\n")
+  else()
+    string(APPEND rows "  { \"${module}\", \"=tidemill/${file}\", (const char *)text_${n}, sizeof(text_${n}) - 1 },\n")
+  endif()
   math(EXPR n "${n} + 1")
 endforeach()
 
-file(WRITE "${OUT}" "/* Written by embed.cmake. */\n#include \"sources.h\"\n\n${texts}
-const struct tm_lua_source tm_lua_sources[] = {
-${rows}  { NULL, NULL, NULL, 0 },
+if(PAGES)
+  set(include "cli/manual.h")
+  set(table "const struct tm_manual_page tm_manual_pages[]")
+  set(last "{ NULL, NULL }")
+else()
+  set(include "sources.h")
+  set(table "const struct tm_lua_source tm_lua_sources[]")
+  set(last "{ NULL, NULL, NULL, 0 }")
+endif()
+file(WRITE "${OUT}" "/* Written by embed.cmake. */\n#include \"${include}\"\n\n${texts}
+${table} = {
+${rows}  ${last},
 };
 ")

@@ -9,6 +9,7 @@
 #include <tidemill.h>
 
 #include "cli/help.h"
+#include "cli/manual.h"
 #include "cli/parameter_options.h"
 
 /* All options of a command. To be released. */
@@ -43,6 +44,9 @@ static void add_topics(struct tm_buf *out)
   add_command_words(out);
   tm_buf_add_str(out, " parameters");
   tm_buf_add_char(&seen, ' ');
+  for (const struct tm_manual_page *page = tm_manual_pages; page->name; page++)
+    if (!tm_command_find(page->name))
+      tm_buf_printf(out, " %s", page->name);
   for (size_t i = 0; tidemill_constructor(i); i++)
     for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++) {
       char *word = tm_xprintf(" %s ", p.name);

@@ -1,18 +1,21 @@
 /* help.c - see help.h; and `tidemill help`.
  *
- * A topic is a command, a parameter of a definition (with dashes or underscores), or `parameters`. A name that several
- * constructors know (`name`, `description`) is shown for each.
+ * A topic is a command, a page of the manual, a parameter of a definition (with dashes or underscores), or `parameters`. A name
+ * that several constructors know (`name`, `description`) is shown for each. Where a command and a page have the same name (`map`),
+ * the command goes first, and --manual asks for the page.
  */
 #include "cli/help.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <tidemill.h>
 
 #include "base/text.h"
+#include "cli/manual.h"
 
 struct help_options {
-  bool man;
+  bool man, manual;
   const char *completion;
 };
 
@@ -20,7 +23,8 @@ static const char *const shells[] = { "bash", "zsh", NULL };
 
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "man", TM_OPTION_FLAG, offsetof(struct help_options, man), NULL, NULL, "writes the manual page, tidemill.1" },
+  { "manual", TM_OPTION_FLAG, offsetof(struct help_options, manual), NULL, NULL, "shows the page of the manual, where a command has the same name" },
+  { "man", TM_OPTION_FLAG, offsetof(struct help_options, man), NULL, NULL, "writes the manual page as roff: tidemill.1, or tidemill-TOPIC.7" },
   { "completion", TM_OPTION_VALUE, offsetof(struct help_options, completion), "SHELL", shells, "writes the completion for bash or zsh" },
 };
 
@@ -45,8 +49,8 @@ static int help(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_help = {
   .name = "help",
   .run = help,
-  .usage = "[COMMAND | PARAMETER | parameters] [--man] [--completion bash|zsh]",
-  .summary = "says what a command does and accepts, or what a parameter means",
+  .usage = "[COMMAND | TOPIC | PARAMETER | parameters] [--manual] [--man] [--completion bash|zsh]",
+  .summary = "shows what a command accepts, a page of the manual, or what a parameter means",
   .options = options,
   .options_len = TM_COUNT_OF(options),
 };
@@ -68,6 +72,18 @@ void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c)
   tm_buf_printf(out, "usage: tidemill %s%s%s\n", c->name, *c->usage ? " " : "", c->usage);
 }
 
+static void add_topics(struct tm_buf *out)
+{
+  tm_buf_add_str(out, "\nTopics of the manual, for tidemill help TOPIC:\n\n");
+  for (const struct tm_manual_page *p = tm_manual_pages; p->name; p++) {
+    char *name = tm_xprintf("%s%s", p->name, tm_command_find(p->name) ? " --manual" : "");
+    tm_buf_printf(out, "  %-16s ", name);
+    tm_manual_add_about(out, p);
+    tm_buf_add_char(out, '\n');
+    free(name);
+  }
+}
+
 void tm_help_add_overview(struct tm_buf *out)
 {
   tm_buf_add_str(out,
@@ -78,6 +94,7 @@ void tm_help_add_overview(struct tm_buf *out)
   for (size_t i = 0; tm_command_at(i); i++)
     if (tm_command_at(i)->summary)
       tm_buf_printf(out, "  %-10s %s\n", tm_command_at(i)->name, tm_command_at(i)->summary);
+  add_topics(out);
   tm_buf_add_str(
       out, "\ntidemill help COMMAND says more; tidemill help parameters lists what a definition "
            "accepts.\n"
@@ -100,6 +117,8 @@ void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
     tm_buf_add_char(out, '\n');
     tm_options_add_help(out, c->options, c->options_len);
   }
+  if (tm_manual_find(c->name))
+    tm_buf_printf(out, "\nThe page of the manual: tidemill help %s --manual\n", c->name);
 }
 
 /* Parameters. */
@@ -212,15 +231,18 @@ static int refuse_topic(const char *given, struct tm_err *err)
   const char *nearest;
   add_command_names(&names, &all);
   *TM_ARRAY_ADD(&names) = "parameters";
+  for (const struct tm_manual_page *page = tm_manual_pages; page->name; page++)
+    *TM_ARRAY_ADD(&names) = page->name;
   for (size_t i = 0; tidemill_constructor(i); i++)
     for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
       *TM_ARRAY_ADD(&names) = p.name;
   nearest = tm_text_nearest(given, names.at, names.len);
-  tm_err_set(err, TM_EUSAGE,
-             "there is no command and no parameter '%s'%s%s%s commands: %s; 'tidemill help "
-             "parameters' lists the parameters",
-             given, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-             nearest ? "'? There are the" : "; there are the", all.data);
+  tm_err_set(
+      err, TM_EUSAGE,
+      "there is no command, topic or parameter '%s'%s%s%s commands: %s; 'tidemill help' lists "
+      "the topics, 'tidemill help parameters' the parameters",
+      given, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+      nearest ? "'? There are the" : "; there are the", all.data);
   tm_buf_release(&all);
   TM_ARRAY_RELEASE(&names);
   return TM_EUSAGE;
@@ -228,11 +250,14 @@ static int refuse_topic(const char *given, struct tm_err *err)
 
 /* tidemill help */
 
-bool tm_help_find(struct tm_buf *out, const char *topic)
+bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_look *look)
 {
   const struct tm_command *c = tm_command_find(topic);
+  const struct tm_manual_page *page = tm_manual_find(topic);
   if (c)
     tm_help_add_command(out, c);
+  else if (page)
+    tm_manual_write(out, page, look);
   else if (strcmp(topic, "parameters") == 0)
     add_parameters(out);
   else
@@ -240,11 +265,34 @@ bool tm_help_find(struct tm_buf *out, const char *topic)
   return true;
 }
 
+/* A page that is asked for as such. */
+static int add_page(struct tm_buf *out, const char *name, bool is_man, struct tm_err *err)
+{
+  const struct tm_manual_page *page = tm_manual_find(name);
+  struct tm_manual_look look = tm_manual_look_here();
+  if (!page)
+    return tm_err_set(err, TM_EUSAGE,
+                      "the manual has no page '%s'; 'tidemill help' lists its topics", name);
+  if (is_man)
+    tm_manual_write_man(out, page);
+  else
+    tm_manual_write(out, page, &look);
+  return 0;
+}
+
 static int add_all(struct tm_buf *out, const struct help_options *o, const struct tm_words *rest,
                    struct tm_err *err)
 {
-  if (rest->len + o->man + (o->completion != NULL) > 1)
-    return tm_err_set(err, TM_EUSAGE, "help says one thing at a time");
+  struct tm_manual_look look = tm_manual_look_here();
+  bool is_page = o->manual || (o->man && rest->len > 0);
+  if (rest->len > 1 || o->man + o->manual + (o->completion != NULL) > 1 ||
+      (o->completion && rest->len > 0))
+    return tm_err_set(err, TM_EUSAGE, "help shows one topic at a time");
+  if (o->manual && rest->len == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "--manual needs the name of a page; 'tidemill help' lists them");
+  if (is_page)
+    return add_page(out, rest->at[0], o->man, err);
   if (o->man)
     tm_man_write(out);
   else if (o->completion)
@@ -252,7 +300,7 @@ static int add_all(struct tm_buf *out, const struct help_options *o, const struc
   else if (rest->len == 0)
     tm_help_add_overview(out);
   else
-    return tm_help_find(out, rest->at[0]) ? 0 : refuse_topic(rest->at[0], err);
+    return tm_help_find(out, rest->at[0], &look) ? 0 : refuse_topic(rest->at[0], err);
   return 0;
 }
 

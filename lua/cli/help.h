@@ -6,12 +6,14 @@
 
 #include "cli/cli.h"
 
+struct tm_manual_look;
+
 /* "usage: tidemill run PIPELINE.lua ..." */
 void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c);
 void tm_help_add_overview(struct tm_buf *out);
 void tm_help_add_command(struct tm_buf *out, const struct tm_command *c);
-/* What there is to say of a command, of a parameter or of "parameters"; false: there is no such thing. */
-bool tm_help_find(struct tm_buf *out, const char *topic);
+/* The help of a command, a page of the manual, a parameter or "parameters"; false: there is no such topic. */
+bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_look *look);
 /* Says that there is no such command, and which is near; returns the exit status. */
 int tm_help_refuse(const char *name);
 

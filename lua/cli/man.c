@@ -6,80 +6,44 @@
 #include <tidemill.h>
 
 #include "cli/help.h"
+#include "cli/manual.h"
 #include "cli/parameter_options.h"
+#include "cli/roff.h"
 
 #define CONFIG TM_TAKES(TM_PARAMETERS_CONFIG) /* said once, below PARAMETERS */
-
-/* Text of ours as roff: a backslash and a dash are escaped, and what begins a line cannot be a request. */
-static void add_text(struct tm_buf *out, const char *s)
-{
-  bool is_first = out->len == 0 || out->data[out->len - 1] == '\n';
-  for (; *s; s++) {
-    if (is_first && (*s == '.' || *s == '\''))
-      tm_buf_add_str(out, "\\&");
-    is_first = *s == '\n';
-    if (*s == '\\')
-      tm_buf_add_str(out, "\\e");
-    else if (*s == '-')
-      tm_buf_add_str(out, "\\-");
-    else
-      tm_buf_add_char(out, *s);
-  }
-}
-
-static void add_line(struct tm_buf *out, const char *s)
-{
-  add_text(out, s);
-  tm_buf_add_char(out, '\n');
-}
-
-/* .TP, the bold term, and behind it `value` in italics. */
-static void add_term(struct tm_buf *out, const char *dashes, const char *term, const char *value)
-{
-  tm_buf_add_str(out, ".TP\n\\fB");
-  add_text(out, dashes);
-  add_text(out, term);
-  tm_buf_add_str(out, "\\fR");
-  if (value) {
-    tm_buf_add_str(out, " \\fI");
-    add_text(out, value);
-    tm_buf_add_str(out, "\\fR");
-  }
-  tm_buf_add_char(out, '\n');
-}
 
 static void add_command(struct tm_buf *out, const struct tm_command *c)
 {
   tm_buf_printf(out, ".SS tidemill %s\n", c->name);
   tm_buf_printf(out, "\\fBtidemill %s\\fR ", c->name);
-  add_line(out, c->usage);
+  tm_roff_add_line(out, c->usage);
   tm_buf_add_str(out, ".PP\n");
-  add_line(out, c->summary);
+  tm_roff_add_line(out, c->summary);
   struct tm_parameter_options o;
   tm_parameter_options_init(&o, c->options, c->options_len, c->parameters & ~CONFIG, 0);
   for (size_t i = 0; i < o.all.len; i++) {
-    add_term(out, tm_option_dashes(&o.all.at[i]), o.all.at[i].name, o.all.at[i].value);
-    add_line(out, o.all.at[i].help);
+    tm_roff_add_term(out, tm_option_dashes(&o.all.at[i]), o.all.at[i].name, o.all.at[i].value);
+    tm_roff_add_line(out, o.all.at[i].help);
   }
   tm_parameter_options_release(&o);
   if (c->parameters & CONFIG) {
-    add_term(out, "--", "PARAMETER", "VALUE");
-    add_line(out, "every parameter of ParallelRunConfig (below) but entry_script; "
-                  "-N is --mini-batch-size, -j is --process-count-per-node");
+    tm_roff_add_term(out, "--", "PARAMETER", "VALUE");
+    tm_roff_add_line(out, "every parameter of ParallelRunConfig (below) but entry_script; "
+                          "-N is --mini-batch-size, -j is --process-count-per-node");
   }
 }
 
 static void add_parameter(struct tm_buf *out, const struct tidemill_parameter *p)
 {
-  add_term(out, "", p->name, NULL);
-  add_text(out, p->help);
+  tm_roff_add_term(out, "", p->name, NULL);
+  tm_roff_add_text(out, p->help);
   tm_buf_add_str(out, ".\nAccepted: ");
-  add_text(out, p->accepted);
+  tm_roff_add_text(out, p->accepted);
   if (p->required) {
     tm_buf_add_str(out, ". Required");
   } else if (p->default_value) {
     tm_buf_add_str(out, ". Default: ");
-    add_text(out, p->default_value);
+    tm_roff_add_text(out, p->default_value);
   }
   if (p->may_be_parameter)
     tm_buf_add_str(out, ". May be a PipelineParameter");
@@ -103,21 +67,23 @@ static void add_rest(struct tm_buf *out)
   for (size_t i = 0; tm_help_exit_status_at(i); i++) {
     const char *line = tm_help_exit_status_at(i), *blank = strchr(line, ' ');
     tm_buf_printf(out, ".TP\n\\fB%.*s\\fR\n", (int)(blank - line), line);
-    add_line(out, blank + 1);
+    tm_roff_add_line(out, blank + 1);
   }
   tm_buf_add_str(out, ".SH ENVIRONMENT\n");
   for (size_t i = 0; tm_help_variable_at(i); i++) {
-    add_term(out, "", tm_help_variable_at(i)->name, NULL);
-    add_line(out, tm_help_variable_at(i)->help);
+    tm_roff_add_term(out, "", tm_help_variable_at(i)->name, NULL);
+    tm_roff_add_line(out, tm_help_variable_at(i)->help);
   }
   tm_buf_add_str(out, ".SH FILES\n");
-  add_term(out, "", ".tidemill/jobs/", NULL);
-  add_line(
+  tm_roff_add_term(out, "", ".tidemill/jobs/", NULL);
+  tm_roff_add_line(
       out,
       "the jobs of a workspace, a folder each: job.json says what was asked for, job_result.json "
       "what came of it, STEP/output holds the rows, STEP/logs the logs");
-  tm_buf_add_str(out,
-                 ".SH SEE ALSO\n\\fBtidemill\\-entry\\-script\\fR(7), \\fBtidemill.h\\fR(3)\n");
+  tm_buf_add_str(out, ".SH SEE ALSO\n\\fBtidemill\\-entry\\-script\\fR(7), \\fBtidemill.h\\fR(3)");
+  for (const struct tm_manual_page *p = tm_manual_pages; p->name; p++)
+    tm_buf_printf(out, ",\n\\fBtidemill\\-%s\\fR(7)", p->name);
+  tm_buf_add_char(out, '\n');
 }
 
 void tm_man_write(struct tm_buf *out)

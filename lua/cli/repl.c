@@ -27,6 +27,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/manual.h"
 #include "cli/line_history.h"
 #include "cli/prompt.h"
 #include "cli/signals.h"
@@ -421,8 +422,10 @@ static void on_status(void *data, const char *words)
 static const char *on_help(void *data, const char *topic)
 {
   struct repl *r = data;
+  struct tm_manual_look look = tm_manual_look_here();
+  look.has_bold = false;
   tm_buf_clear(&r->help);
-  return tm_help_find(&r->help, topic) ? tm_buf_str(&r->help) : NULL;
+  return tm_help_find(&r->help, topic, &look) ? tm_buf_str(&r->help) : NULL;
 }
 
 static int open_runtime(struct repl *r, struct tm_err *err)

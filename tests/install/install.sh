@@ -18,8 +18,9 @@ mv "$dir/first" "$dir/moved here"
 prefix="$dir/moved here"
 for file in bin/tidemill include/tidemill.h "$libdir/libtidemill.a" "$libdir/libtidemill.so" \
     "$libdir/pkgconfig/tidemill.pc" share/man/man1/tidemill.1 share/man/man3/tidemill.h.3 \
-    share/man/man7/tidemill-entry-script.7 share/doc/tidemill/lua-api.md share/doc/tidemill/migrating.md \
-    share/doc/tidemill/promises.md share/bash-completion/completions/tidemill \
+    share/man/man7/tidemill-entry-script.7 share/man/man7/tidemill-troubleshooting.7 share/doc/tidemill/README.md \
+    share/doc/tidemill/LICENSE share/doc/tidemill/lua-api.md share/doc/tidemill/lua/manual/migrating.md \
+    share/doc/tidemill/examples/hello/pipeline.lua share/bash-completion/completions/tidemill \
     share/zsh/site-functions/_tidemill share/tidemill/lua/tidemill.lua \
     share/tidemill/lua/tidemill/entry_script.lua; do
   [ -s "$prefix/$file" ] || fail "'$file' is missing or empty"
@@ -102,6 +103,7 @@ complete() # WORD...: the last one is being typed
 [ "$(complete run --accept)" = --accept-changes ] || fail "completion of an option"
 [ "$(complete run --progress pl)" = plain ] || fail "completion of an option's value"
 [ "$(complete help mini_b)" = mini_batch_size ] || fail "completion of a parameter"
+[ "$(complete help troub)" = troubleshooting ] || fail "completion of a page of the manual"
 [ "$(complete status case-)" = "$(basename "$PWD"/.tidemill/jobs/case-*)" ] || fail "completion of a job"
 [ "$(complete clean case-)" = "$(basename "$PWD"/.tidemill/jobs/case-*)" ] || fail "completion of a job to remove"
 PATH="$prefix/bin:$PATH" tidemill dataset register letters in/a.txt >/dev/null
@@ -123,7 +125,8 @@ else
 fi
 
 # The manual page names every command and every parameter that the program knows, and groff has nothing to say of it.
-for command in $("$prefix/bin/tidemill" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+"$prefix/bin/tidemill" help >"$dir/overview"
+for command in $(sed -n '/^Topics/q; s/^  \([a-z]*\) .*/\1/p' "$dir/overview"); do
   grep -q "^\.SS tidemill $command$" "$prefix/share/man/man1/tidemill.1" || fail "'$command' is not in the manual page"
 done
 "$prefix/bin/tidemill" help parameters | sed -n 's/^  \([a-z_]*\) .*/\1/p' >"$dir/parameters"
@@ -134,7 +137,13 @@ done <"$dir/parameters"
 while read -r function; do
   grep -q "\b$function(" "$prefix/share/man/man3/tidemill.h.3" || fail "'$function' is not in tidemill.h(3)"
 done <"$dir/named"
-for page in man1/tidemill.1 man3/tidemill.h.3 man7/tidemill-entry-script.7; do
+pages="man1/tidemill.1 man3/tidemill.h.3 man7/tidemill-entry-script.7"
+for topic in $(sed -n '/^Topics/,$s/^  \([a-z]*\) .*/\1/p' "$dir/overview"); do
+  [ -s "$prefix/share/man/man7/tidemill-$topic.7" ] || fail "there is no tidemill-$topic(7)"
+  [ -s "$prefix/share/doc/tidemill/lua/manual/$topic.md" ] || fail "the page '$topic' is not among the documents"
+  pages="$pages man7/tidemill-$topic.7"
+done
+for page in $pages; do
   if command -v groff >/dev/null; then
     groff -man -ww -Tutf8 "$prefix/share/man/$page" 2>&1 >/dev/null | grep . && fail "groff warns of $page"
   fi
@@ -143,10 +152,22 @@ for page in man1/tidemill.1 man3/tidemill.h.3 man7/tidemill-entry-script.7; do
   fi
 done
 
+# Every link of the installed documents leads to an installed file.
+(cd "$prefix/share/doc/tidemill" && grep -oE '\]\([^)#]+' README.md core/*.md stdlib/*.md tests/bench/*.md lua/manual/*.md examples/README.md |
+  sed 's/:](/ /') >"$dir/links"
+[ "$(wc -l <"$dir/links")" -gt 30 ] || fail "the documents have few links"
+while read -r document link; do
+  case $link in http*) continue ;; esac
+  [ -e "$prefix/share/doc/tidemill/$(dirname "$document")/$link" ] || fail "'$document' links to '$link', which is not installed"
+done <"$dir/links"
+
+# Every command and option that the manual prints exists.
+"$here/printed.sh" "$prefix/bin/tidemill" "$prefix/share/doc/tidemill" || exit 1
+
 # Who comes from elsewhere finds no option there that there is not.
 { "$prefix/bin/tidemill" help map; "$prefix/bin/tidemill" help run; "$prefix/bin/tidemill" help repl; } >"$dir/options"
 # shellcheck disable=SC2016
-sed -n '/^| GNU parallel/,$s/^|.*| \([^|]*\) |$/\1/p' "$prefix/share/doc/tidemill/migrating.md" | grep -oE '`[^`]*`' |
+sed -n '/^| GNU parallel/,$s/^|.*| \([^|]*\) |$/\1/p' "$prefix/share/doc/tidemill/lua/manual/migrating.md" | grep -oE '`[^`]*`' |
   grep -oE -- '[ `]--?[a-zA-Z0-9][-a-z]*' | tr -d ' `' | grep -vx -- '-[n1]' | sort -u >"$dir/meant" # of nice, of head
 [ "$(wc -l <"$dir/meant")" -gt 10 ] || fail "there are few options in migrating.md"
 while read -r option; do

@@ -171,7 +171,7 @@ static void help_and_version_go_to_standard_output(void **state)
   assert_int_equal(CALL("run", "--help"), 0);
   assert_has(p->out, "  --job-dir DIR ");
   assert_int_equal(CALL("help", "nonsense"), 2);
-  assert_has(p->err, "there is no command and no parameter 'nonsense'");
+  assert_has(p->err, "there is no command, topic or parameter 'nonsense'");
   assert_int_equal(CALL("help", "run_max_tyr"), 2);
   assert_has(p->err, "did you mean 'run_max_try'?");
   assert_int_equal(CALL("help", "run", "lua"), 2);
@@ -182,6 +182,32 @@ static void help_and_version_go_to_standard_output(void **state)
   put(p, "x.lua", "print(...)");
   assert_int_equal(CALL("lua", "x.lua", "--help"), 0); /* the file's argument */
   assert_string_equal(p->out, "--help\n");
+}
+
+static void help_shows_pages_of_the_manual(void **state)
+{
+  struct place *p = *state;
+  assert_int_equal(CALL("help"), 0);
+  assert_has(p->out, "\n  troubleshooting  ");
+  assert_has(p->out, "\n  map --manual ");
+  assert_int_equal(CALL("help", "troubleshooting"), 0);
+  assert_has(p->out, "Troubleshooting: ");
+  assert_null(strchr(p->out, '\033'));
+  assert_int_equal(CALL("help", "map"), 0);
+  assert_has(p->out, "  --output FILE");
+  assert_has(p->out, "tidemill help map --manual");
+  assert_int_equal(CALL("help", "map", "--manual"), 0);
+  assert_has(p->out, "Map: ");
+  assert_int_equal(CALL("help", "--man", "map"), 0);
+  assert_has(p->out, ".TH TIDEMILL\\-MAP 7 ");
+  assert_int_equal(CALL("help", "run", "--manual"), 2);
+  assert_has(p->err, "the manual has no page 'run'; 'tidemill help' lists its topics");
+  assert_int_equal(CALL("help", "--manual"), 2);
+  assert_has(p->err, "--manual needs the name of a page");
+  assert_int_equal(CALL("help", "--man", "--manual", "map"), 2);
+  assert_has(p->err, "help shows one topic at a time");
+  assert_int_equal(CALL("help", "troubleshoting"), 2);
+  assert_has(p->err, "did you mean 'troubleshooting'?");
 }
 
 static void parameters_are_helped_with_from_their_table(void **state)
@@ -288,6 +314,7 @@ int main(int argc, char **argv)
                                     close_place),
     cmocka_unit_test_setup_teardown(help_and_version_go_to_standard_output, open_place,
                                     close_place),
+    cmocka_unit_test_setup_teardown(help_shows_pages_of_the_manual, open_place, close_place),
     cmocka_unit_test_setup_teardown(parameters_are_helped_with_from_their_table, open_place,
                                     close_place),
     cmocka_unit_test_setup_teardown(wrong_definitions_start_nothing, open_place, close_place),

@@ -1,0 +1,36 @@
+/* manual.h - the pages of the manual (lua/manual), which are compiled in: on a terminal, as plain text, and as man pages.
+ *
+ * The first line of a page is its title and what it is about: "# Tables: rows of CSV files".
+ */
+#ifndef TM_CLI_MANUAL_H
+#define TM_CLI_MANUAL_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+struct tm_manual_page {
+  const char *name; /* "tables" */
+  const char *text; /* Markdown */
+};
+
+/* Sorted by name; ends with a NULL name (written by embed.cmake). */
+extern const struct tm_manual_page tm_manual_pages[];
+
+const struct tm_manual_page *tm_manual_find(const char *name); /* or NULL */
+/* What the page is about, of its first line: "rows of CSV files". */
+void tm_manual_add_about(struct tm_buf *out, const struct tm_manual_page *page);
+
+struct tm_manual_look {
+  int width;     /* columns, at least 40 */
+  bool has_bold; /* escape sequences for bold text */
+};
+
+/* For what standard output is: a terminal as wide as it is, up to 100 columns, else plain text of 80 columns. */
+struct tm_manual_look tm_manual_look_here(void);
+void tm_manual_write(struct tm_buf *out, const struct tm_manual_page *page,
+                     const struct tm_manual_look *look);
+/* tidemill-NAME(7), as roff (manual_man.c). */
+void tm_manual_write_man(struct tm_buf *out, const struct tm_manual_page *page);
+
+#endif
