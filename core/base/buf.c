@@ -37,8 +37,9 @@ void tm_buf_clear(struct tm_buf *b)
 
 void tm_buf_reserve(struct tm_buf *b, size_t more)
 {
+  /* by (1) the difference is 0 only while there is no memory at all */
   if (more < b->cap - b->len)
-    return; /* by (1) the difference is 0 only while there is no memory at all */
+    return;
   tm_require(more < SIZE_MAX - b->len);
   size_t want = b->len + more + 1;
   size_t cap = b->cap ? b->cap : BUF_FIRST;

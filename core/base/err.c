@@ -145,8 +145,9 @@ static size_t add_text(char *text, size_t size, size_t len, const char *fmt, ...
 
 static int fill(struct tm_err *err, int code, const char *words)
 {
+  /* a failure must not look like a success to the caller */
   if (!tm_check(code < 0))
-    code = TM_EUSAGE; /* a failure must not look like a success to the caller */
+    code = TM_EUSAGE;
   if (err) {
     err->code = code;
     memcpy(err->text, words, strlen(words) + 1);

@@ -74,8 +74,9 @@ static void reserve(struct tm_json *list, size_t cap)
     return;
   tm_require(cap <= SIZE_MAX / sizeof(void *));
   list->list.at = tm_xrealloc(list->list.at, cap * sizeof *list->list.at);
+  /* keeps (3) */
   if (list->type == TM_JSON_OBJECT)
-    list->keys = tm_xrealloc(list->keys, cap * sizeof *list->keys); /* keeps (3) */
+    list->keys = tm_xrealloc(list->keys, cap * sizeof *list->keys);
   list->list.cap = cap;
 }
 

@@ -52,8 +52,8 @@ bool tm_text_int(const char *s, int64_t *out)
     s++;
   if (!read_digits(&s, (uint64_t)INT64_MAX + negative, &n) || *s)
     return false;
-  *out =
-      negative && n > 0 ? -(int64_t)(n - 1) - 1 : (int64_t)n; /* INT64_MIN has no positive twin */
+  /* INT64_MIN has no positive twin */
+  *out = negative && n > 0 ? -(int64_t)(n - 1) - 1 : (int64_t)n;
   return true;
 }
 

@@ -15,14 +15,14 @@ struct tm_archive_files {
   const struct tm_fs *fs;
   const struct tm_dataset *dataset;
   const struct tm_cut_options *o;
-  struct tm_archive *archive; /* NULL: not opened */
-  struct tm_item file;        /* of the archive at hand */
-  struct tm_buf path;         /* its own, and behind it the entry's name */
-  struct tm_err why;          /* it cannot be listed any further */
+  struct tm_archive *archive; /* NULL: not open */
+  struct tm_item file;        /* of the current archive */
+  struct tm_buf path;         /* the archive's path, followed by the entry's name */
+  struct tm_err why;          /* why it cannot be listed any further */
   char *own_path;
   bool has_begun;
   int64_t count, entries, given;
-  int64_t entries_before; /* those of the archive at hand */
+  int64_t entries_before; /* entries before the current archive */
 };
 
 struct tm_archive_files *tm_archive_files_new(const struct tm_fs *fs, const struct tm_dataset *d,
@@ -102,7 +102,7 @@ static int next_wanted(struct tm_archive_files *a, struct tm_archive_entry *e, s
   return rc;
 }
 
-/* An item of the archive at hand, without a name yet. */
+/* An item of the current archive, without a name yet. */
 static struct tm_item begin_item(struct tm_archive_files *a, const char *fault)
 {
   struct tm_item item = a->file;
@@ -138,11 +138,11 @@ static struct tm_item archive_item(struct tm_archive_files *a)
   return begin_item(a, a->why.text);
 }
 
-/* The archive has no more entries, or cannot be listed any further. */
+/* Called at the end of the entries, or when the archive cannot be listed any further. */
 static int finish(struct tm_archive_files *a, int rc, struct tm_item *out, struct tm_err *err)
 {
   bool is_forbidden = rc == -EACCES || rc == -EPERM;
-  if (rc == TM_EINPUT) { /* its bytes are to blame */
+  if (rc == TM_EINPUT) { /* the archive's own bytes are damaged */
     *out = archive_item(a);
     warn(a, "it is a failed item");
     rc = 1;

@@ -1,9 +1,10 @@
-/* archive_files.h - the entries of the archives that a dataset names, as items: one archive after the other.
+/* archive_files.h - the entries of a dataset's archives as items, one archive after the other.
  *
- * Caller: new; begin with each file of the listing; next until 0; free. Which entries are wanted the dataset says (archives.h); an
- * entry that cannot be read is an item with a fault. So is an archive that cannot be listed, or no further: it comes last, behind
- * those of its entries that were found, with a warning. One that may not be opened ends the listing, or, with on_unreadable = "skip", is left
- * out with a warning: as a folder.
+ * Caller: new; begin with each file of the listing; next until 0; free. The dataset selects the
+ * entries (archives.h). An entry that cannot be read is an item with a fault. An archive that
+ * cannot be listed completely is also an item with a fault, after its entries found so far, with a
+ * warning. An archive that may not be opened ends the listing or, with on_unreadable = "skip", is
+ * left out with a warning, like a folder.
  */
 #ifndef TM_DATA_ARCHIVE_FILES_H
 #define TM_DATA_ARCHIVE_FILES_H
@@ -13,14 +14,16 @@
 
 struct tm_archive_files;
 
-/* `d`: of archives. Of the options those that are of no kind of input count: index_dir, on_warning, data. Both are the caller's. */
+/* `d`: a dataset of archives. Uses index_dir, on_warning and data of the options. Both belong to
+ * the caller. */
 struct tm_archive_files *tm_archive_files_new(const struct tm_fs *fs, const struct tm_dataset *d,
                                               const struct tm_cut_options *o);
-/* The one before has ended. Not opened before the next _next(). */
+/* Call it when the archive before has ended. The next _next() opens this one. */
 void tm_archive_files_begin(struct tm_archive_files *a, const struct tm_item *file);
-/* 1: memory of `a`, until the next call. 0: the archive has ended, or none was begun. Negative: of the system. */
+/* 1: an item in memory of `a`, valid until the next call. 0: the archive has ended, or none was
+ * begun. Negative: a system error. */
 int tm_archive_files_next(struct tm_archive_files *a, struct tm_item *out, struct tm_err *err);
-/* The words when there were archives and none of their entries was wanted, to free(); NULL: it was not so. */
+/* The message if there were archives but no wanted entries, to free(); else NULL. */
 char *tm_archive_files_empty(const struct tm_archive_files *a);
 void tm_archive_files_free(struct tm_archive_files *a); /* NULL: a no-op */
 

@@ -1,5 +1,5 @@
-/* archives.h - what the definition of a dataset of archives says of them: which of their entries, how they reach run(), and
- * what is too much. Nothing is looked at.
+/* archives.h - the definition of a dataset of archives: which entries it wants, how they reach
+ * run(), and the limits. It looks at no file.
  */
 #ifndef TM_DATA_ARCHIVES_H
 #define TM_DATA_ARCHIVES_H
@@ -16,19 +16,20 @@ struct tm_archives {
   char **patterns; /* as given; none: all entries */
   struct tm_glob *globs;
   size_t len;
-  bool is_extracted; /* run() gets files, else names */
+  bool is_extracted; /* run() gets files; else names */
   struct tm_archive_limits limits;
 };
 
-/* From the options of Dataset.File.from_archives, in their one form (plan/params.h); those that are not there have their
- * defaults. NULL, with words without a place. To free. */
+/* From the normalized options of Dataset.File.from_archives (plan/params.h); missing ones have
+ * their defaults. NULL with a message without file:line. Free it. */
 struct tm_archives *tm_archives_from_json(const struct tm_json *options, struct tm_err *err);
 void tm_archives_free(struct tm_archives *a); /* NULL: a no-op */
 
-/* Whether an entry of this clean name (files/entry_name.h) is wanted. As of files: a name that is there exactly as it is written
- * is meant, whatever characters it has. */
+/* Whether an entry of this clean name (files/entry_name.h) is wanted. As for files, a name that
+ * equals a pattern literally matches it, whatever characters it has. */
 bool tm_archives_want(const struct tm_archives *a, const char *name);
-/* The same of an entry whose name is not clean: where all are wanted, or a pattern has that name. */
+/* Like tm_archives_want(), for an entry whose name is not clean: true if all are wanted, or if a
+ * pattern equals the name. */
 bool tm_archives_want_bad(const struct tm_archives *a, const char *name);
 
 #endif

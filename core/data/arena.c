@@ -1,8 +1,9 @@
-/* arena.c - blocks of memory, handed out from their front.
+/* arena.c - blocks of memory, used from the front.
  *
- * The buffers of frames are few and large, so a piece goes into the first block that has room: after a clear the blocks of
- * the frame before are found again. A block is at least BLOCK_MIN, and at least as large as all blocks before it together,
- * so that there are few of them however a frame has grown.
+ * The buffers of frames are few and large, so a piece goes into the first block that has room:
+ * after a clear, the next frame reuses the same blocks. A block has at least BLOCK_MIN, and at
+ * least as much as all blocks before it together, so that there are few of them however a frame has
+ * grown.
  */
 #include "data/arena.h"
 

@@ -1,7 +1,7 @@
-/* column_group.c - groups of equal rows, and what is made of each.
+/* column_group.c - groups of equal rows, and their aggregates.
  *
- * A table of slots, open addressing: a slot holds a group and 1, 0 is empty. It is never more than half full, so a search
- * ends. Of a group its first row stands for all.
+ * The hash table uses open addressing: a slot holds a group's number plus 1; 0 is empty. It is
+ * never more than half full, so a search ends. The first row of a group represents it.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* column_join.c - rows of two sides with equal keys.
  *
- * The right side is put into chains, one for each slot: slots[] holds a row and 1, next[] likewise. Rows are put in from the
- * last to the first, so that a chain runs forwards.
+ * The right side is put into chains, one for each slot: slots[] and next[] hold row numbers plus 1.
+ * Rows are added from the last to the first, so that a chain runs forwards.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ void tm_column_join_index(const struct tm_column *const *right, int32_t n_keys, 
 }
 
 struct pairs {
-  int32_t *left, *right; /* or NULL: counted only */
+  int32_t *left, *right; /* or NULL: only count */
   int64_t n;
 };
 

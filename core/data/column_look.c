@@ -1,5 +1,4 @@
-/* column_look.c - one pass over a column: its summary, the rows for which something holds.
- */
+/* column_look.c - one pass over a column: its summary, or the rows that match a comparison. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ static void look_at(const struct tm_column *c, int64_t i, struct tm_column_summa
     s->max_row = i;
 }
 
-/* The same as look_at() for the type that is summed most, without a call for each row. */
+/* Like look_at(), for the type that is summed most, without a call per row. */
 static void look_at_doubles(const struct tm_column *c, struct tm_column_summary *s)
 {
   double least = INFINITY, most = -INFINITY, sum = 0;
@@ -87,7 +86,7 @@ void tm_column_summarize(const struct tm_column *c, struct tm_column_summary *ou
 
 /* ---- comparing with a value ---- */
 
-#define TM_UNORDERED 2 /* NaN and a number: unequal, and nothing else holds */
+#define TM_UNORDERED 2 /* NaN and a number: unequal, and no other comparison is true */
 
 static int order_numbers(const struct tm_column *c, int64_t row, const struct tm_value *v)
 {
@@ -95,7 +94,7 @@ static int order_numbers(const struct tm_column *c, int64_t row, const struct tm
     int64_t x = c->type == TM_COLUMN_BOOL ? c->b8[row] : c->i64[row];
     return (x > v->i64) - (x < v->i64);
   }
-  /* wide enough for every integer of 64 bits */
+  /* wide enough for every 64-bit integer */
   long double x = c->type == TM_COLUMN_DOUBLE ? (long double)c->f64[row]
                   : c->type == TM_COLUMN_BOOL ? (long double)c->b8[row]
                                               : (long double)c->i64[row];
@@ -134,7 +133,7 @@ int64_t tm_column_compare(const struct tm_column *c, int32_t comparison, const s
     if (tm_column_is_null(c, i))
       continue;
     int order = c->type == TM_COLUMN_STRING ? order_string(c, i, v) : order_numbers(c, i, v);
-    rows[n] = (int32_t)i; /* overwritten unless it counts */
+    rows[n] = (int32_t)i; /* overwritten unless the row matches */
     n += holds(order, comparison);
   }
   return n;

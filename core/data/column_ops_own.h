@@ -1,5 +1,5 @@
-/* column_ops_own.h - the functions behind the table of column_ops.h, which says what they do; they stand in files of their
- * own: column_look.c, column_take.c, column_sort.c, column_group.c, column_join.c.
+/* column_ops_own.h - the functions behind the table of column_ops.h, which documents them. They are
+ * in column_look.c, column_take.c, column_sort.c, column_group.c and column_join.c.
  */
 #ifndef TM_DATA_COLUMN_OPS_OWN_H
 #define TM_DATA_COLUMN_OPS_OWN_H

@@ -1,5 +1,4 @@
-/* column_order.h - how values of a column stand to each other: for column_ops.h, which says what the order is.
- */
+/* column_order.h - compares values of columns for column_ops.h, which defines the order. */
 #ifndef TM_DATA_COLUMN_ORDER_H
 #define TM_DATA_COLUMN_ORDER_H
 
@@ -8,10 +7,10 @@
 
 #include "data/column.h"
 
-/* Neither row is null. Less than, equal to or more than 0. */
+/* Neither row may be null. Less than, equal to or more than 0. */
 int tm_column_order(const struct tm_column *a, int64_t a_row, const struct tm_column *b,
                     int64_t b_row);
-/* Whether the keys of two rows are equal, null and null too. */
+/* Whether the keys of two rows are equal; null equals null. */
 bool tm_rows_are_equal(const struct tm_column *const *a, int64_t a_row,
                        const struct tm_column *const *b, int64_t b_row, int32_t n_keys);
 /* Equal rows have equal hashes. */

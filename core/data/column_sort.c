@@ -1,8 +1,9 @@
-/* column_sort.c - rows in order, by one key or several.
+/* column_sort.c - sorts rows, by one key or several.
  *
- * Each row gets 64 bits of its first key that order as the key does (a string: its first bytes); a merge of {bits, row} then
- * moves small pairs and looks at columns only where bits are equal and say not everything. A merge keeps equal rows as
- * they stood. Nulls are set aside before, by the first key; they keep their order and are sorted by the other keys.
+ * Each row gets 64 bits that order as its first key does (a string: its first bytes). A merge sort
+ * of {bits, row} then moves small pairs, and looks at columns only if bits are equal and do not
+ * hold the whole key. A merge sort is stable. Nulls of the first key are set aside before; they
+ * keep their order and are sorted by the other keys.
  */
 #include <math.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 struct sorting {
   const struct tm_sort_key *keys;
   int32_t n_keys;
-  int32_t
-      first; /* the key to look at when bits are equal: 0, or 1 where bits are the whole first key */
+  /* the key to compare when bits are equal: 0, or 1 if the bits hold the whole first key */
+  int32_t first;
 };
 
 static uint64_t double_bits(double v)
@@ -51,7 +52,7 @@ static uint64_t bits_of(const struct tm_sort_key *key, int64_t row)
   return key->descends ? ~bits : bits;
 }
 
-/* Of two rows whose bits are equal. */
+/* Compares two rows whose bits are equal. */
 static int order_rest(const struct sorting *s, int32_t a, int32_t b)
 {
   for (int32_t i = s->first; i < s->n_keys; i++) {
@@ -81,7 +82,7 @@ static void insert(const struct sorting *s, struct tm_sort_pair *at, int64_t n)
   }
 }
 
-/* at[0..n) in order; `room` has n. */
+/* Sorts at[0..n); `room` has n. */
 static void merge_sort(const struct sorting *s, struct tm_sort_pair *at, int64_t n,
                        struct tm_sort_pair *room)
 {
@@ -93,7 +94,7 @@ static void merge_sort(const struct sorting *s, struct tm_sort_pair *at, int64_t
   merge_sort(s, at, half, room);
   merge_sort(s, at + half, n - half, room);
   if (!is_behind(s, &at[half - 1], &at[half]))
-    return; /* in order already */
+    return; /* sorted already */
   memcpy(room, at, (size_t)half * sizeof *at);
   while (i < half && j < n)
     at[to++] = is_behind(s, &room[i], &at[j]) ? at[j++] : room[i++];

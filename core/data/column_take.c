@@ -1,4 +1,5 @@
-/* column_take.c - columns made of the rows of others: some of them in any order, all of several one after the other.
+/* column_take.c - makes columns from rows of others: selected rows in any order, or several columns
+ * concatenated.
  */
 #include <string.h>
 

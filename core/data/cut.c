@@ -1,13 +1,16 @@
-/* cut.c - one input after the other, its items gathered until a mini-batch is full.
+/* cut.c - reads one input after the other and collects its items until a mini-batch is full.
  *
- *   inputs[0] -> listing, archives, list of paths or of failed items -> items -> mini-batch, mini-batch, ...   then inputs[1], ...
- *                                                                 \-> groups, with partition keys
+ *   inputs[0] -> listing, archives, list of paths or of failed items -> items -> mini-batch, ...
+ *                                                                        \-> groups (with keys)
+ *   then inputs[1], ...
  *
- *  (1) A mini-batch holds items of one input: where an input ends, so does the mini-batch at hand.
- *  (2) The same definitions over the same files give the same mini-batches, byte for byte: a resumed job relies on it.
- *  (3) What matched nothing is said once: as a warning when other inputs or paths had files, else as "no input".
+ *  (1) A mini-batch holds items of one input: where an input ends, the current mini-batch ends too.
+ *  (2) The same definitions over the same files give the same mini-batches, byte for byte: a
+ *      resumed job relies on it.
+ *  (3) Paths that matched nothing are reported once: as a warning if other inputs or paths had
+ *      files, else as "no input".
  *
- * The cut owns its reader and its words; the datasets are the caller's until tm_cut_close().
+ * The cut owns its reader and its messages; the datasets belong to the caller until tm_cut_close().
  */
 #include "data/cut.h"
 
@@ -32,29 +35,29 @@
 #include "data/table_load.h"
 #include "sys/fs.h"
 
-#define GROUPED_SIZE (1 << 20)         /* bytes of a table that are read at once to be grouped */
+#define GROUPED_SIZE (1 << 20)         /* bytes of a table that are read at once for grouping */
 #define GROUPED_MAX  ((size_t)1 << 30) /* bytes of the rows of a query that are grouped at once */
 
 struct tm_cut {
   const struct tm_fs *fs;
   struct tm_cut_options o;
   uint64_t mini_batch_size;
-  size_t at;                         /* the input at hand; inputs_len at the end */
-  struct tm_listing *listing;        /* of the input at hand, when it is open; */
-  struct tm_paths *list;             /* or this, of its path list_at */
-  struct tm_failed *failed;          /* or this */
-  struct tm_archive_files *archives; /* of the listing, where it is one of archives */
+  size_t at;                         /* the current input; inputs_len at the end */
+  struct tm_listing *listing;        /* the open source of the current input: a listing, */
+  struct tm_paths *list;             /* or path list_at as a list, */
+  struct tm_failed *failed;          /* or failed items */
+  struct tm_archive_files *archives; /* of the listing, if the input is archives */
   size_t list_at;
-  struct tm_partition *partition; /* of the input at hand, where it has one */
-  struct tm_table_cut *table;     /* of the input at hand, where it is one */
-  struct tm_table_groups
-      *table_groups;             /* of its rows, with partition keys, when all have been read */
-  struct tm_groups *groups;      /* of the input at hand, when all of it has been listed */
-  bool has_begun;                /* with the input at hand */
+  struct tm_partition *partition; /* of the current input, or NULL */
+  struct tm_table_cut *table;     /* of the current input, if it is a table */
+  /* of its rows, with partition keys, once all have been read */
+  struct tm_table_groups *table_groups;
+  struct tm_groups *groups;      /* of the current input, once all of it has been listed */
+  bool has_begun;                /* reading the current input */
   uint64_t ranges;               /* of rows, in all inputs */
-  uint64_t list_items, items;    /* of the list at hand; of all inputs */
-  int64_t input_items;           /* of the input at hand */
-  struct TM_ARRAY(char *) empty; /* words, one for each input with paths that matched nothing */
+  uint64_t list_items, items;    /* of the current list; of all inputs */
+  int64_t input_items;           /* of the current input */
+  struct TM_ARRAY(char *) empty; /* messages, one for each input with paths that matched nothing */
 };
 
 struct tm_cut *tm_cut_open(const struct tm_cut_options *options)
@@ -69,7 +72,7 @@ struct tm_cut *tm_cut_open(const struct tm_cut_options *options)
   return cut;
 }
 
-/* What is open of the input at hand. */
+/* Closes the open sources of the current input. */
 static void close_input(struct tm_cut *cut)
 {
   tm_listing_close(cut->listing);
@@ -101,9 +104,9 @@ void tm_cut_close(struct tm_cut *cut)
   free(cut);
 }
 
-/* Words --------------------------------------------------------------------------------------------------------- */
+/* Messages ------------------------------------------------------------------------------------- */
 
-/* Takes the words over; NULL: there are none. */
+/* Takes ownership of the message; NULL: there is none. */
 static void note_empty(struct tm_cut *cut, char *words)
 {
   if (words)
@@ -143,14 +146,14 @@ static void warn_of_empty(const struct tm_cut *cut) /* keeps (3) */
     cut->o.on_warning(cut->o.data, cut->empty.at[i]);
 }
 
-/* Items --------------------------------------------------------------------------------------------------------- */
+/* Items ---------------------------------------------------------------------------------------- */
 
 static int place(const struct tm_dataset *d, struct tm_err *err)
 {
   return d->where ? tm_err_wrap(err, "%s: %s", d->where, tm_dataset_tag(d)) : err->code;
 }
 
-/* A file has been met; `rc` is what its reader said. */
+/* Reports a file to on_file; `rc` is the result of its reader. */
 static int tell(struct tm_cut *cut, const struct tm_item *file, int rc, struct tm_err *err)
 {
   if (rc > 0 && cut->o.on_file && cut->o.on_file(cut->o.data, (uint32_t)cut->at, file, err) < 0)
@@ -177,7 +180,7 @@ static int next_of_listing(struct tm_cut *cut, const struct tm_dataset *d, struc
   return tell(cut, out, tm_listing_next(cut->listing, out, err), err);
 }
 
-/* The entries of what the listing names. */
+/* The entries of the archives in the listing. */
 static int next_of_archives(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
                             struct tm_err *err)
 {
@@ -207,7 +210,7 @@ static void end_list(struct tm_cut *cut, const struct tm_dataset *d)
   cut->list_at++;
 }
 
-/* A list that is not there is said as a path that is not there: 0 then, without a list. */
+/* Opens a list. A missing list is reported like a missing path: returns 0 without a list. */
 static int open_list(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
 {
   const char *path = d->paths[cut->list_at];
@@ -245,7 +248,8 @@ static int next_of_lists(struct tm_cut *cut, const struct tm_dataset *d, struct 
   return 0;
 }
 
-/* What is not named is said; that nothing is there is a word for when there is no input. */
+/* Reports failed items that are not named; if there are no items at all, adds a message for "no
+ * input". */
 static void end_failed(struct tm_cut *cut, const char *path, bool is_missing)
 {
   int64_t unnamed = cut->failed ? tm_failed_unnamed(cut->failed) : 0;
@@ -303,7 +307,7 @@ static bool is_at_limit(const struct tm_cut *cut, const struct tm_dataset *d)
   return d->limit > 0 && cut->input_items == d->limit && !tm_dataset_is_table(d);
 }
 
-/* Behind a limit nobody knows which paths would have named something. */
+/* After a limit, it is unknown which paths would have matched. */
 static void end_input(struct tm_cut *cut, const struct tm_dataset *d)
 {
   if (cut->listing != NULL && !is_at_limit(cut, d))
@@ -324,7 +328,7 @@ static int check_stop(const struct tm_cut *cut, struct tm_err *err)
   return is_set ? tm_err_set(err, -ECANCELED, "the listing was stopped") : 0;
 }
 
-/* The next item of the input at hand: 1, 0 at its end. */
+/* The next item of the current input: 1, or 0 at its end. */
 static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_item *out,
                      struct tm_err *err)
 {
@@ -339,7 +343,8 @@ static int next_item(struct tm_cut *cut, const struct tm_dataset *d, struct tm_i
   return rc;
 }
 
-/* A path says what its format promises, also where nobody asks for the values. An entry with a fault fails alone. */
+/* Checks that a path fits the partition format, also if nobody uses the values. An entry with a
+ * fault fails by itself. */
 static int check_path(struct tm_cut *cut, const struct tm_dataset *d, const struct tm_item *item,
                       struct tm_err *err)
 {
@@ -350,7 +355,7 @@ static int check_path(struct tm_cut *cut, const struct tm_dataset *d, const stru
   return rc < 0 ? place(d, err) : 0;
 }
 
-/* As many as the size says. 1; 0: the input has none left. */
+/* Fills a mini-batch up to the size. 1; 0: the input has no items left. */
 static int next_by_size(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
                         struct tm_err *err)
 {
@@ -381,7 +386,7 @@ static int group_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_e
   return rc;
 }
 
-/* All items with the next values of the keys. 1; 0: the input has none left. */
+/* All items with the next values of the keys. 1; 0: the input has no groups left. */
 static int next_by_keys(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
                         struct tm_err *err)
 {
@@ -403,7 +408,7 @@ static void list_again(struct tm_cut *cut)
     cut->o.on_file(cut->o.data, (uint32_t)cut->at, NULL, NULL);
 }
 
-/* All files of the input once, for the columns of each; then it is listed again. */
+/* Reads the columns of all files of the input; then lists it again. */
 static int look_at_all(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
 {
   struct tm_item file;
@@ -445,7 +450,7 @@ static int begin_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm
   return rc < 0 ? rc : keep_schemas(cut, err);
 }
 
-/* A file of a table; the first that has rows has the schema, too. */
+/* Begins a file of a table; the first one with rows also sets the schema. */
 static int begin_file(struct tm_cut *cut, const struct tm_dataset *d, const struct tm_item *file,
                       struct tm_err *err)
 {
@@ -457,7 +462,7 @@ static int begin_file(struct tm_cut *cut, const struct tm_dataset *d, const stru
   return rc == 0 && !had_schema && schema->len > 0 ? keep_schemas(cut, err) : rc;
 }
 
-/* The next range of rows. 1; 0: the input has none left. */
+/* The next range of rows. 1; 0: the input has no rows left. */
 static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct tm_mini_batch *out,
                          struct tm_err *err)
 {
@@ -483,7 +488,7 @@ static int next_of_table(struct tm_cut *cut, const struct tm_dataset *d, struct 
   return 1;
 }
 
-/* All ranges of the table as frames, whose rows are grouped. */
+/* Loads all ranges of the table as frames and groups their rows. */
 static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_table_loader *loader,
                      struct tm_err *err)
 {
@@ -493,7 +498,7 @@ static int read_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_t
   size_t at = cut->at, columns = 0;
   int rc;
   while ((rc = next_of_table(cut, d, &mb, err)) > 0) {
-    if (columns != cut->o.schemas->at[at].len) { /* found by now */
+    if (columns != cut->o.schemas->at[at].len) { /* found meanwhile */
       columns = cut->o.schemas->at[at].len;
       rc = tm_table_loader_use(loader, cut->o.schemas, err);
     }
@@ -526,7 +531,7 @@ static int group_rows(struct tm_cut *cut, const struct tm_dataset *d, struct tm_
   return rc < 0 ? rc : tm_table_groups_finish(cut->table_groups, err);
 }
 
-/* The rows of the table in groups: those that an earlier session has made, or new ones. */
+/* The rows of the table in groups: from the file of an earlier session, or new. */
 static int begin_groups(struct tm_cut *cut, const struct tm_dataset *d, struct tm_err *err)
 {
   struct tm_item file;

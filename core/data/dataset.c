@@ -1,10 +1,10 @@
 /* dataset.c - the definition of a dataset, from the tree that a constructor made and back.
  *
- * Only the definition is checked here: which keys there are and what they hold. Whether a path exists is found out when
- * the files are listed, by whoever lists them: a definition may be written on one machine and run on another.
+ * Only the definition is checked here: which keys it has and what they hold. The lister finds out
+ * whether a path exists: a definition may be written on one machine and run on another.
  *
- * A manifest has one path; files have one or more. `base_dir` is what relative paths are against; a definition without it
- * has absolute paths only.
+ * A manifest has one path; files have one or more. Relative paths are relative to `base_dir`; a
+ * definition without it has absolute paths only.
  */
 #include "data/dataset.h"
 
@@ -42,7 +42,7 @@ static const char *const kind_names[] = {
   [TM_DATASET_ARCHIVES] = "archives",
 };
 
-/* "pipeline.lua:4: FileDataset: " before the words. */
+/* Puts "pipeline.lua:4: FileDataset: " before the message. */
 static int place(const struct tm_json *v, struct tm_err *err)
 {
   const char *kind = tm_json_str(v, "kind", "");
@@ -292,7 +292,7 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
     tm_json_set(v, "mode", tm_json_new_string(d->mode == TM_DATASET_MOUNT ? "mount" : "download"));
   if (d->place)
     tm_json_set(v, "place", tm_json_new_string(d->place));
-  if (d->registered) { /* the workspace is where it was got from, and no part of what it is */
+  if (d->registered) { /* the workspace is only where it came from, not part of the definition */
     tm_json_set(v, "registered", tm_json_new_string(d->registered));
     tm_json_set(v, "version", tm_json_new_int(d->version));
   }
@@ -305,7 +305,7 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
   return v;
 }
 
-/* What it says has been read before: it is accepted again. */
+/* These definitions were read before, so reading them again succeeds. */
 static void copy_kind_options(struct tm_dataset *new, const struct tm_dataset *d)
 {
   new->options = d->options ? tm_json_copy(d->options) : NULL;

@@ -9,7 +9,7 @@
 #include "data/files/glob.h"
 #include "data/near_path.h"
 
-#define NAMED_MAX 5 /* paths that a message names one by one */
+#define NAMED_MAX 5 /* paths that a message names */
 
 struct words {
   struct tm_buf text;
@@ -18,7 +18,8 @@ struct words {
   char *near; /* the folder that the first pattern probably meant, or NULL */
 };
 
-/* The folder where a pattern starts is not there: the one that was probably meant, to free(); or NULL. */
+/* If the folder where a pattern starts does not exist: the folder that was probably meant, to
+ * free(); else NULL. */
 static char *near_start(const struct tm_fs *fs, const char *base_dir, const char *pattern)
 {
   struct tm_glob glob;
@@ -31,7 +32,7 @@ static char *near_start(const struct tm_fs *fs, const char *base_dir, const char
   return near;
 }
 
-/* A path of `d` that named no file. Paths that are not patterns have their own words. */
+/* Adds a path of `d` that matched no file. Patterns and plain paths have separate messages. */
 static void add_empty_path(const struct tm_fs *fs, const struct tm_dataset *d, const char *path,
                            struct words *patterns, struct words *others)
 {

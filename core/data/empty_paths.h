@@ -1,11 +1,12 @@
-/* empty_paths.h - the words for paths and patterns of a listing that named no file. */
+/* empty_paths.h - the message for paths and patterns of a listing that matched no file. */
 #ifndef TM_DATA_EMPTY_PATHS_H
 #define TM_DATA_EMPTY_PATHS_H
 
 #include "data/dataset.h"
 #include "data/files/listing.h"
 
-/* Of a listing that has ended, to free(); NULL: each path has named something. Without a listing no path has. */
+/* For a listing that has ended, to free(); NULL: each path has matched. Without a listing, no path
+ * has. */
 char *tm_empty_paths(const struct tm_fs *fs, const struct tm_dataset *d,
                      const struct tm_listing *listing);
 

@@ -1,11 +1,13 @@
 /* entry_load.c - see entry_load.h.
  *
- *   <scratch or memory>/<number of the archive in the mini-batch>/<name of the archive>/<name of the entry>
+ *   <scratch or memory>/<number of the archive in the mini-batch>/<archive's name>/<entry's name>
  *
- *  (1) A file is made with O_EXCL, and a folder by mkdir: nothing that is there is written over, or followed. `memory` itself
- *      must be new: a name that somebody else has taken is left alone, and not used.
- *  (2) What an entry is to blame for is its mark. What the machine is to blame for (a full disk, too many descriptors) fails
- *      the mini-batch, which is tried again; in memory it has the mini-batch loaded anew, below `scratch`.
+ *  (1) A file is made with O_EXCL, and a folder by mkdir: nothing existing is overwritten or
+ *      followed. `memory` itself must be new: if somebody else has taken the name, it is left alone
+ *      and not used.
+ *  (2) A fault of an entry becomes its mark. A fault of the machine (a full disk, too many
+ *      descriptors) fails the mini-batch, which is retried; in memory it makes the loader load the
+ *      mini-batch again, below `scratch`.
  */
 #include "data/entry_load.h"
 
@@ -25,11 +27,11 @@
 struct tm_entry_loader {
   const struct tm_fs *fs;
   char *scratch, *memory;
-  const char *place; /* the one of the two for this mini-batch */
+  const char *place; /* `scratch` or `memory`, for this mini-batch */
   struct tm_entries *entries;
-  struct tm_buf bytes, path, archive; /* archive: path of the one at hand */
+  struct tm_buf bytes, path, archive; /* archive: path of the current one */
   struct TM_ARRAY(uint32_t) numbers;
-  uint32_t archives;    /* met in the mini-batch: the number of the folder */
+  uint32_t archives;    /* seen in the mini-batch: the number of the folder */
   struct tm_buf folder; /* of the last entry */
   bool has_files;
   char *piece;
@@ -100,7 +102,7 @@ struct tm_entries *tm_entry_loader_entries(struct tm_entry_loader *l)
 
 /* ---- places ---- */
 
-/* Folders of l->path below the place; those of the entry before are there. */
+/* Makes the folders of l->path below the place. Those of the entry before already exist. */
 static int make_folders(struct tm_entry_loader *l, struct tm_err *err)
 {
   char *path = l->path.data, *last = strrchr(path, '/');
@@ -156,7 +158,7 @@ static int copy(struct tm_entry_loader *l, struct tm_entry *e, int fd, struct tm
   return (int)got;
 }
 
-/* The file that an entry becomes, empty. Keeps (1). */
+/* Makes the empty file of an entry. Keeps (1). */
 static int open_new(struct tm_entry_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   if (set_path(l, item) < 0)
@@ -168,7 +170,8 @@ static int open_new(struct tm_entry_loader *l, const struct tm_item *item, struc
              : tm_fs_open(l->fs, l->path.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, err);
 }
 
-/* An archive that was named twice, or a name that is a file and a folder: the later one gets a folder of its own. */
+/* An archive that is named twice, or a name that is both a file and a folder: the later one gets a
+ * folder of its own. */
 static bool is_taken(int code)
 {
   return code == -EEXIST || code == -ENOTDIR || code == -EISDIR;
@@ -196,7 +199,7 @@ static int extract(struct tm_entry_loader *l, const struct tm_item *item, struct
   return rc;
 }
 
-static bool is_to_blame(int code) /* the entry; keeps (2) */
+static bool is_to_blame(int code) /* whether the entry is at fault; keeps (2) */
 {
   return code == TM_EDAMAGE || code == TM_EINPUT || code == -ENAMETOOLONG || code == -ENOTDIR ||
          code == -EEXIST || code == -EISDIR || code == -EILSEQ || code == -EINVAL;
@@ -211,7 +214,7 @@ static void give(struct tm_entry_loader *l, const struct tm_item *item, uint32_t
   *TM_ARRAY_ADD(&l->numbers) = number;
 }
 
-/* An entry that stays a name is looked at no more than this: its reader says what is wrong with the rest. */
+/* An entry that stays a name is only checked this far; its reader reports other faults. */
 static int load_one(struct tm_entry_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   if (item->fault_len > 0)
@@ -224,7 +227,7 @@ static int load_one(struct tm_entry_loader *l, const struct tm_item *item, struc
   return rc;
 }
 
-/* Partition keys stand in front, and stay there. */
+/* Partition keys come first, and stay there. */
 static void copy_keys(struct tm_entry_loader *l, const char *bytes, size_t len)
 {
   uint32_t head = len >= 4 ? tm_get_u32(bytes) : 0;
@@ -232,7 +235,7 @@ static void copy_keys(struct tm_entry_loader *l, const char *bytes, size_t len)
     tm_buf_add(&l->bytes, bytes, 4 + (head & 0xffffff));
 }
 
-/* Whether `memory` is there now, made by us. Keeps (1). */
+/* Whether we have made `memory`. Keeps (1). */
 static bool begin_memory(struct tm_entry_loader *l, const char *bytes, size_t len)
 {
   if (!l->memory || !tm_entry_memory_suits(l->fs, l->memory, tm_entry_memory_need(bytes, len)) ||
@@ -243,7 +246,7 @@ static bool begin_memory(struct tm_entry_loader *l, const char *bytes, size_t le
   return true;
 }
 
-/* All of them, to the place. */
+/* Loads all items to the place. */
 static int load_all(struct tm_entry_loader *l, const char *bytes, size_t len, struct tm_buf *marks,
                     struct tm_err *err)
 {

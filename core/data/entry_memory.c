@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "data/item.h"
 
-#define BESIDE 2048 /* an inode, two names of it at most, a folder now and then */
+#define BESIDE 2048 /* bytes: an inode, up to two names, an occasional folder */
 
 int64_t tm_entry_memory_need(const char *bytes, size_t len)
 {
@@ -26,7 +26,7 @@ int64_t tm_entry_memory_need(const char *bytes, size_t len)
   return need;
 }
 
-/* In a folder that others can write to, the sticky bit keeps them from what is not theirs. */
+/* In a folder that others can write to, the sticky bit protects what is not theirs. */
 static bool is_safe(const struct tm_stat *st)
 {
   return S_ISDIR(st->mode) && (!(st->mode & (S_IWGRP | S_IWOTH)) || (st->mode & S_ISVTX));

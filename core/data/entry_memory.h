@@ -1,8 +1,8 @@
-/* entry_memory.h - whether the entries of a mini-batch are extracted to memory: making, writing and removing a small file costs five
- * times as much on a disk's file system as on a tmpfs.
+/* entry_memory.h - whether the entries of a mini-batch are extracted to memory: making, writing and
+ * removing a small file costs five times as much on a disk's file system as on a tmpfs.
  *
- * What a job has there at once is bounded by this, times its workers; it is the most that is left when all of the job is killed,
- * until the job is resumed or removed.
+ * A job uses at most this limit times its workers at once. If all of the job is killed, at most
+ * that much remains until the job is resumed or removed.
  */
 #ifndef TM_DATA_ENTRY_MEMORY_H
 #define TM_DATA_ENTRY_MEMORY_H
@@ -14,13 +14,15 @@
 #include "sys/fs.h"
 
 #define TM_ENTRY_MEMORY_MAX   ((int64_t)16 << 20) /* bytes, of one mini-batch */
-#define TM_ENTRY_MEMORY_SHARE 8 /* one part in so many of what is free may be taken */
+#define TM_ENTRY_MEMORY_SHARE 8 /* at most one part in so many of the free space is used */
 
-/* Bytes that those entries of a mini-batch take which are to be files: whole pages of their contents, and what the kernel has of a
- * file beside. 0: none is. The sizes are those of the listing, more than which is never given. */
+/* The bytes that the extracted entries of a mini-batch need: whole pages of their contents, and the
+ * kernel's data for each file. 0: there are none. The sizes are those of the listing; reading never
+ * gives more. */
 int64_t tm_entry_memory_need(const char *bytes, size_t len);
-/* Whether `dir` may be made: its need is small, and the folder that it would be in is on a tmpfs which is writable, not mounted
- * noexec, and has enough room. Nobody else can rename it there, nor that folder in the one above. */
+/* Whether `dir` may be made: the need is small, and its parent folder is on a tmpfs that is
+ * writable, not mounted noexec, and has enough room. Nobody else can rename `dir`, nor its parent.
+ */
 bool tm_entry_memory_suits(const struct tm_fs *fs, const char *dir, int64_t need);
 
 #endif

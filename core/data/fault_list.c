@@ -1,5 +1,4 @@
-/* fault_list.c - see fault_list.h. A warning is a byte, its kind, and bytes32, its words.
- */
+/* fault_list.c - see fault_list.h. A warning is its kind in one byte, and its text as bytes32. */
 #include "data/fault_list.h"
 
 void tm_fault_list_add(struct tm_buf *list, int kind, const struct tm_buf *words)

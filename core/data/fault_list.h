@@ -1,7 +1,8 @@
-/* fault_list.h - warnings about rows, as bytes: what a worker sends beside its result. Pure.
+/* fault_list.h - warnings about rows, as bytes: a worker sends them beside its result. Pure.
  *
- * Each warning has a kind, so that the supervisor can say each kind once a step: a warning of one kind must not hide one of
- * another. The kinds are those of rows/fault.h; here they are numbers, since the supervisor reads no rows.
+ * Each warning has a kind, so that the supervisor can report each kind once per step: a warning of
+ * one kind must not hide one of another. The kinds are those of rows/fault.h; here they are
+ * numbers, since the supervisor reads no rows.
  */
 #ifndef TM_DATA_FAULT_LIST_H
 #define TM_DATA_FAULT_LIST_H
@@ -11,12 +12,13 @@
 
 #include "base/buf.h"
 
-#define TM_FAULT_LIST_KINDS 32 /* a kind is less, and more than 0 */
+#define TM_FAULT_LIST_KINDS 32 /* kinds are from 1 to 31 */
 
 void tm_fault_list_add(struct tm_buf *list, int kind, const struct tm_buf *words);
-/* The next of a list, whose bytes may be hostile; false at its end, and where it is damaged. The words may be any bytes. */
+/* The next warning of a list, whose bytes may be hostile; false at its end, or if it is damaged.
+ * The text may be any bytes. */
 bool tm_fault_list_next(struct tm_reader *r, int *kind, const char **words, size_t *len);
-/* The words of all, one behind the other. */
+/* The texts of all warnings, concatenated. */
 void tm_fault_list_words(struct tm_buf *out, const struct tm_buf *list);
 
 #endif

@@ -1,15 +1,18 @@
 /* frame.c - building the columns of a frame in an arena.
  *
- *  (1) c->cap rows fit, and for strings cap + 1 offsets, the first of which is 0; off[len] == bytes_len.
- *  (2) validity, where there is one, has cap bits, and those from len on are 1: a value needs no bit set.
- *  (3) bytes_cap is at most INT32_MAX while the offsets are 32 bits wide: whoever finds room there need not look again.
+ *  (1) c->cap rows fit and, for strings, cap + 1 offsets, the first of which is 0; off[len] ==
+ *      bytes_len.
+ *  (2) validity, if not NULL, has cap bits, and those from len on are 1: adding a value need not
+ *      set its bit.
+ *  (3) bytes_cap is at most INT32_MAX while the offsets are 32 bits wide: a caller that finds room
+ *      there need not check again.
  */
 #include "data/frame.h"
 
 #include "base/check.h"
 #include "base/mem.h"
 
-/* What a column has room for at first. Of many columns each gets little: most of them may hold little. */
+/* Initial room of a column. With many columns each gets little, because most may stay small. */
 #define COLUMNS_MANY 512
 #define ROWS_MIN     64
 #define ROWS_FEW     1
@@ -18,7 +21,7 @@
 
 static const struct {
   const char *name;
-  size_t width; /* bytes; of strings, that of a narrow offset */
+  size_t width; /* bytes; for strings, of a narrow offset */
 } types[] = {
   [TM_COLUMN_BOOL] = { "bool", 1 },         [TM_COLUMN_LONG] = { "long", 8 },
   [TM_COLUMN_DOUBLE] = { "double", 8 },     [TM_COLUMN_STRING] = { "string", 4 },
@@ -88,7 +91,7 @@ void tm_builder_reserve(struct tm_column_builder *c, int64_t rows)
   size_t old_size = c->data == NULL ? 0 : width * (size_t)(c->cap + is_string);
   c->data = tm_arena_grow(c->arena, c->data, old_size, width * (size_t)(cap + is_string));
   if (is_string && old_size == 0)
-    c->off32[0] = 0; /* keeps (1): not wide before there is anything */
+    c->off32[0] = 0; /* keeps (1): not wide while empty */
   if (c->validity != NULL)
     grow_validity(c, cap);
   c->cap = cap;

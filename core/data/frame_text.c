@@ -1,5 +1,4 @@
-/* frame_text.c - values as text, and fields in quotes where a reader would take them for something else.
- */
+/* frame_text.c - values as text, and quoted fields where a reader would otherwise misread them. */
 #include "data/frame_text.h"
 
 #include <inttypes.h>
@@ -11,7 +10,7 @@
 #include "base/text.h"
 #include "data/frame.h"
 
-/* A whole number has a ".0", so that its column is read as one of doubles again. */
+/* Adds ".0" to a whole number, so that its column is read back as doubles. */
 static void add_finite(struct tm_buf *out, double v)
 {
   size_t begin = out->len;
@@ -32,7 +31,7 @@ static void add_double(struct tm_buf *out, double v)
     add_finite(out, v);
 }
 
-/* `digits` of them, with zeros in front. */
+/* `digits` digits, with leading zeros. */
 static char *put_digits(char *at, int value, int digits)
 {
   for (int i = digits; i-- > 0; value /= 10)
@@ -40,7 +39,7 @@ static char *put_digits(char *at, int value, int digits)
   return at + digits;
 }
 
-/* The date of a day, counted from 1970-01-01, in the calendar of today carried on both ways. */
+/* The date of a day counted from 1970-01-01, in the proleptic Gregorian calendar. */
 static void add_date(struct tm_buf *out, int64_t days)
 {
   int64_t z = days + 719468; /* from 0000-03-01, so that a leap day is the last of its year */
@@ -171,7 +170,7 @@ static void add_string(struct tm_buf *out, const char *s, size_t n, char separat
     tm_frame_add_field(out, s, n, separator);
 }
 
-/* Numbers and the like hold no quote and no blank, but perhaps an unusual separator. */
+/* Values that are not strings hold no quote and no blank, but perhaps an unusual separator. */
 static void add_other(struct tm_buf *out, const struct tm_column *c, int64_t row, char separator)
 {
   size_t begin = out->len;
@@ -185,7 +184,7 @@ static void add_other(struct tm_buf *out, const struct tm_column *c, int64_t row
   free(text);
 }
 
-/* The only field of a row: an empty line would be no row. */
+/* The only field of a row: an empty line would not be a row. */
 static void add_only(struct tm_buf *out, const struct tm_column *c, int64_t row)
 {
   if (tm_column_is_null(c, row))
@@ -219,7 +218,7 @@ void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *column
   }
 }
 
-/* As JSON -------------------------------------------------------------------------------------------------------- */
+/* As JSON -------------------------------------------------------------------------------------- */
 
 static int add_json_value(struct tm_buf *out, const struct tm_column *c, int64_t row)
 {
@@ -252,7 +251,7 @@ static int add_json_value(struct tm_buf *out, const struct tm_column *c, int64_t
   return 0;
 }
 
-/* What stands before each value: {"a": or ,"b": as bytes32. */
+/* The text before each value, {"a": or ,"b": as bytes32. */
 static int add_keys(struct tm_buf *keys, const char *const *names, size_t n, struct tm_err *err)
 {
   struct tm_buf key = TM_BUF_NONE;
@@ -303,15 +302,16 @@ int tm_frame_add_json_rows(struct tm_buf *out, const struct tm_column *const *co
   return rc;
 }
 
-/* In another order ----------------------------------------------------------------------------------------------- */
+/* In another order ----------------------------------------------------------------------------- */
 
-/* The bytes of the field at p, of which there are n: up to a separator or line break that is not in quotes. */
+/* The length of the field at p, of at most n bytes: up to a separator or line break outside
+ * quotes. */
 static size_t field_len(const char *p, size_t n, char separator)
 {
   bool is_quoted = false;
   for (size_t i = 0; i < n; i++) {
     if (p[i] == '"')
-      is_quoted = !is_quoted; /* a doubled one twice */
+      is_quoted = !is_quoted; /* a doubled quote toggles twice */
     else if (!is_quoted && (p[i] == separator || p[i] == '\n'))
       return i;
   }
@@ -330,9 +330,9 @@ void tm_frame_reorder_rows(struct tm_buf *out, const char *rows, size_t rows_len
     for (size_t i = 0; i < n; i++) {
       fields[i] = (struct piece) { p, field_len(p, (size_t)(end - p), separator) };
       p += fields[i].len;
-      p +=
-          p <
-          end; /* what ended it; a row with too few fields, which a worker of ours does not send, ends at the end */
+      /* skips what ended it; a row with too few fields, which our workers do not send, ends at the
+       * end */
+      p += p < end;
     }
     for (size_t i = 0; i < n; i++) {
       if (i > 0)

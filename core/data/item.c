@@ -1,9 +1,9 @@
 /* item.c - items as bytes, field by field, little-endian.
  *
- * The layout is part of the manifest's public format and of the frames to workers: it changes with their versions only.
- * Reading trusts nothing: a length that goes past the end, an empty path, a NUL in a path, a size below -1 or a range that
- * ends before it begins makes the reader bad and ends it, and the path that is handed out points into the bytes, never
- * beyond them.
+ * The layout is part of the manifest's public format and of the frames to workers: it changes only
+ * with their versions. The reader trusts nothing: a length past the end, an empty path, a NUL in a
+ * path, a size below -1 or a range that ends before it begins makes the reader bad and ends it. A
+ * returned path always points into the bytes.
  */
 #include "data/item.h"
 
@@ -91,7 +91,7 @@ static void read_entry(struct tm_reader *r, struct tm_item *out)
   out->entry.size = (int64_t)tm_read_u64(r);
 }
 
-/* The keys in front must be readable to their end. */
+/* Skips the keys at the front, which must be readable to their end. */
 static void pass_keys(struct tm_reader *r, uint32_t len)
 {
   struct tm_reader keys;

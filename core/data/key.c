@@ -1,4 +1,4 @@
-/* key.c - see key.h. Bytes that are read may be anything: they come from a file or a frame. */
+/* key.c - see key.h. Bytes to read may be hostile: they come from a file or a frame. */
 #include "data/key.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include "base/time.h"
 #include "data/item.h"
 
-#define KEYS_MAX  0xffffffu /* bytes of a record: what is left of its length beside the kind */
+#define KEYS_MAX  0xffffffu /* bytes of a record: its length has 24 bits beside the type */
 #define SECOND_US INT64_C(1000000)
 #define DAY_US    (86400 * SECOND_US)
-#define VALUE_MAX 200 /* bytes that people are shown */
+#define VALUE_MAX 200 /* bytes shown in messages */
 
 static void add_value(struct tm_buf *out, const struct tm_key *k)
 {
@@ -101,7 +101,7 @@ static void add_big_endian(struct tm_buf *out, uint64_t v)
   tm_buf_add(out, bytes, sizeof(bytes));
 }
 
-/* -0 and 0 are one value, and so are all NaNs. */
+/* -0 equals 0, and all NaNs are equal. */
 static uint64_t order_of_double(double v)
 {
   uint64_t bits;
@@ -122,7 +122,8 @@ void tm_key_add_order(struct tm_buf *out, const struct tm_key *key)
   case TM_KEY_LONG:
   case TM_KEY_DATETIME: add_big_endian(out, (uint64_t)key->integer ^ UINT64_C(1) << 63); break;
   case TM_KEY_DOUBLE: add_big_endian(out, order_of_double(key->number)); break;
-  case TM_KEY_STRING: /* 0 within as 0 1, and 0 0 at the end: no string begins with another one's bytes */
+  /* 0 within as 0 1, and 0 0 at the end: no encoded string is a prefix of another */
+  case TM_KEY_STRING:
     for (size_t i = 0; i < key->string.len; i++) {
       tm_buf_add_char(out, key->string.at[i]);
       if (key->string.at[i] == 0)

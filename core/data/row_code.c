@@ -12,7 +12,7 @@ static void encode_value(struct tm_buf *out, const struct tm_column *c, int64_t 
     p = tm_column_string(c, row, &n);
     tm_buf_add_bytes32(out, n > 0 ? p : "", n);
     break;
-  default: /* the bits of a double, too */
+  default: /* also the bits of a double */
     memcpy(&bits, &c->i64[row], sizeof(bits));
     tm_buf_add_u64(out, bits);
     break;

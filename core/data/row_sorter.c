@@ -26,7 +26,7 @@ struct tm_row_sorter {
   struct tm_sorter *sorter;
   struct tm_schema columns;
   struct tm_buf order, record;
-  bool has_row; /* was taken: `order` is of the last one */
+  bool has_row; /* a row was returned: `order` is that of the last one */
 };
 
 struct tm_row_sorter *tm_row_sorter_new(const struct tm_fs *fs, const char *dir, const char *what,

@@ -1,8 +1,10 @@
-/* row_sorter.h - the rows of frames in the order of the values of some of their columns, in a fixed amount of memory.
+/* row_sorter.h - sorts the rows of frames by the values of some of their columns, in a fixed amount
+ * of memory.
  *
  * Rows with equal values come in the order in which they were added. Blocking; used by one thread.
  *
- * Steps: new, add the frames of a table, next until 0, free. Nothing is added after the first next.
+ * Steps: new, add the frames of a table, next until 0, free. Nothing may be added after the first
+ * next.
  */
 #ifndef TM_DATA_ROW_SORTER_H
 #define TM_DATA_ROW_SORTER_H
@@ -15,13 +17,14 @@
 
 struct tm_row_sorter;
 
-/* dir: where a file may be made that has no name. keys: n names of columns, the caller's; what: who names them, for words. */
+/* dir: folder for a temporary file without a name. keys: n names of columns, the caller's. what:
+ * the parameter that names them, for messages. */
 struct tm_row_sorter *tm_row_sorter_new(const struct tm_fs *fs, const char *dir, const char *what,
                                         char *const *keys, size_t n);
 void tm_row_sorter_free(struct tm_row_sorter *s); /* NULL: a no-op */
-/* TM_EUSAGE: a key that is no column. TM_EINPUT: a value of a key that is too long. */
+/* TM_EUSAGE: a key is not a column. TM_EINPUT: a value of a key is too long. */
 int tm_row_sorter_add(struct tm_row_sorter *s, const struct tm_data_frame *f, struct tm_err *err);
-/* Of the rows; without any: no frame has come. */
+/* The columns of the rows; empty before the first frame. */
 const struct tm_schema *tm_row_sorter_columns(const struct tm_row_sorter *s);
 
 struct tm_sorted_row {

@@ -1,4 +1,4 @@
-/* schemas.c - see schemas.h. The file is written whole, and renamed into place. */
+/* schemas.c - see schemas.h. The file is written completely, then renamed into place. */
 #include "data/schemas.h"
 
 #include <inttypes.h>
@@ -70,7 +70,8 @@ static int read_inputs(struct tm_schemas *s, const struct tm_slice *inputs, stru
   return tm_err_set(err, TM_EDAMAGE, "it has no schemas for %zu inputs", s->len);
 }
 
-/* A tree of the file would take ten times its memory: it is made of one column after the other, or to say what is wrong. */
+/* A tree of the whole file would take ten times its memory, so it is parsed one column at a time,
+ * or completely only to report an error. */
 static int read_text(struct tm_schemas *s, const char *p, size_t n, struct tm_err *err)
 {
   struct tm_slice version, inputs;

@@ -1,10 +1,11 @@
 /* sorter.c - see sorter.h.
  *
- *   add -> memory, until it is full -> sorted -> a run behind the others in the file
- *   next -> the least of the first records of all runs, through a heap of runs
+ *   add  -> memory, until it is full -> sorted -> a run appended to the file
+ *   next -> the smallest of the first records of all runs, through a heap of runs
  *
- * A record in memory and in the file is {key length u32, length u32, key, bytes}. Runs are read in pieces, each through a
- * window of its own; all windows together are about as large as the memory was.
+ * A record in memory and in the file is {key length u32, length u32, key, bytes}. Runs are read in
+ * pieces, each through a window of its own; all windows together are about as large as the memory
+ * was.
  */
 #include "data/sorter.h"
 
@@ -20,24 +21,24 @@
 #define WINDOW_LEAST (16 << 10) /* bytes */
 
 struct run {
-  int64_t at, end; /* what has not been read of it, in the file */
+  int64_t at, end; /* its unread part in the file */
   struct tm_buf window;
-  size_t used; /* bytes of the window that have been handed out */
+  size_t used; /* bytes of the window that have been returned */
   struct tm_sorted first;
 };
 
 struct tm_sorter {
   const struct tm_fs *fs;
-  char *path; /* for words; the file has lost it */
+  char *path; /* for messages; the file is unlinked */
   int fd;     /* -1: not needed yet */
   size_t memory, window;
   struct tm_buf records;
   struct TM_ARRAY(size_t) places; /* of records */
   int64_t file_len;
   struct TM_ARRAY(struct run) runs;
-  struct TM_ARRAY(size_t) heap; /* numbers of runs, the least first */
-  size_t next;                  /* of places, when there are no runs */
-  bool is_reading, has_out;     /* the record handed out is the first of the first run */
+  struct TM_ARRAY(size_t) heap; /* numbers of runs, the smallest first */
+  size_t next;                  /* index into places, if there are no runs */
+  bool is_reading, has_out;     /* the returned record is the first of the first run */
 };
 
 struct tm_sorter *tm_sorter_new(const struct tm_fs *fs, const char *dir, size_t memory)
@@ -104,7 +105,7 @@ static int open_file(struct tm_sorter *s, struct tm_err *err)
   return rc < 0 ? tm_err_system(err, rc, "cannot remove '%s'", s->path) : 0;
 }
 
-/* Sorts what is in memory and puts it behind the runs that there are. */
+/* Sorts the records in memory and appends them as a run. */
 static int write_run(struct tm_sorter *s, struct tm_err *err)
 {
   struct tm_buf piece = TM_BUF_NONE;
@@ -152,9 +153,9 @@ int tm_sorter_add(struct tm_sorter *s, const void *key, size_t key_len, const vo
   return 0;
 }
 
-/* Reading -------------------------------------------------------------------------------------------------------- */
+/* Reading -------------------------------------------------------------------------------------- */
 
-/* `want` bytes or more in the window, from `used` on. */
+/* Ensures `want` bytes in the window, from `used` on. */
 static int fill(struct tm_sorter *s, struct run *r, size_t want, struct tm_err *err)
 {
   size_t have = r->window.len - r->used;
@@ -175,7 +176,7 @@ static int fill(struct tm_sorter *s, struct run *r, size_t want, struct tm_err *
   return 0;
 }
 
-/* The next record of a run: 1, 0 at its end. */
+/* The next record of a run: 1, or 0 at its end. */
 static int advance(struct tm_sorter *s, struct run *r, struct tm_err *err)
 {
   if (r->at == r->end && r->used == r->window.len)

@@ -1,9 +1,11 @@
-/* sorter.h - records sorted by the bytes of a key, as many as there are, in a fixed amount of memory: what does not fit goes to
- * a file that has no name any more, so that nothing is left behind, whatever is killed.
+/* sorter.h - sorts any number of records by the bytes of a key, in a fixed amount of memory. What
+ * does not fit goes to a file that is unlinked at once, so that nothing is left behind, whatever is
+ * killed.
  *
- * Records of equal keys come back in the order in which they were added. Blocking; used by one thread.
+ * Records of equal keys come back in the order in which they were added. Blocking; used by one
+ * thread.
  *
- * Steps: new, add ..., next until 0, free. Nothing is added after the first next.
+ * Steps: new, add ..., next until 0, free. Nothing may be added after the first next.
  */
 #ifndef TM_DATA_SORTER_H
 #define TM_DATA_SORTER_H
@@ -15,7 +17,8 @@
 
 struct tm_sorter;
 
-/* Keeps about `memory` bytes. The file is made in `dir`, when it is needed, and takes as much as was added. */
+/* Keeps about `memory` bytes. The file is made in `dir` when it is needed, and holds as much as was
+ * added. */
 struct tm_sorter *tm_sorter_new(const struct tm_fs *fs, const char *dir, size_t memory);
 int tm_sorter_add(struct tm_sorter *s, const void *key, size_t key_len, const void *p, size_t len,
                   struct tm_err *err);

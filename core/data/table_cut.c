@@ -1,9 +1,9 @@
 /* table_cut.c - see table_cut.h.
  *
  *   file -> its first rows: the schema, once
- *        -> rows/ranges.h: ranges, its header compared -> what skip and take leave of them
+ *        -> rows/ranges.h: ranges, with the header compared -> the part that skip and take leave
  *
- *   database -> sql/query.h: the schema, once; ranges of keys, those without a row left out
+ *   database -> sql/query.h: the schema, once; ranges of keys, without those that have no rows
  */
 #include "data/table_cut.h"
 
@@ -24,15 +24,15 @@
 struct tm_table_cut {
   struct tm_table_cut_options o;
   struct tm_rows_pack pack;
-  int64_t row, rows_end; /* of the dataset: the next one; behind the last that is wanted */
+  int64_t row, rows_end; /* in the dataset: the next row; the end of the wanted rows */
   uint32_t files;        /* that have begun */
-  struct tm_buf path;    /* of the file at hand */
+  struct tm_buf path;    /* of the current file */
   struct tm_item file;
   struct tm_ranges *ranges;
-  bool is_open, has_ranges; /* of the file at hand: there may be more; there was one */
-  struct tm_err fault;      /* of the file at hand, which fails alone */
-  struct tm_sql_source sql; /* of the database at hand */
-  int64_t key;              /* of that, from the first one on: the next */
+  bool is_open, has_ranges; /* of the current file: there may be more ranges; there was one */
+  struct tm_err fault;      /* of the current file, which fails alone */
+  struct tm_sql_source sql; /* of the current database */
+  int64_t key;              /* the next key of the current database, relative to the first */
 };
 
 struct tm_table_cut *tm_table_cut_new(const struct tm_table_cut_options *options)
@@ -71,10 +71,10 @@ void tm_table_cut_free(struct tm_table_cut *c)
   free(c);
 }
 
-/* Damage ------------------------------------------------------------------------------------------------------- */
+/* Damage --------------------------------------------------------------------------------------- */
 
-/* Whether the file at hand is to blame, and nothing else depends on its rows: the header of all files (from_first_file), or the
- * numbers of the rows behind it. */
+/* Whether only the current file is at fault and nothing else depends on its rows: neither the
+ * header of all files (from_first_file) nor the row numbers after it. */
 static bool fails_alone(const struct tm_table_cut *c, int rc)
 {
   const struct tm_table *t = c->o.dataset->table;
@@ -93,7 +93,7 @@ static void warn(const struct tm_table_cut *c)
   free(text);
 }
 
-/* The file itself, as an archive that cannot be listed is. */
+/* The file itself as an item with a fault, like an archive that cannot be listed. */
 static struct tm_item damaged_item(struct tm_table_cut *c)
 {
   struct tm_item item = c->file;
@@ -106,7 +106,7 @@ static struct tm_item damaged_item(struct tm_table_cut *c)
   return item;
 }
 
-/* The schema --------------------------------------------------------------------------------------------------- */
+/* The schema ----------------------------------------------------------------------------------- */
 
 static int add_own(struct tm_schema *s, const char *name, enum tm_column_type type,
                    struct tm_err *err)
@@ -122,7 +122,8 @@ static int add_own(struct tm_schema *s, const char *name, enum tm_column_type ty
   return 0;
 }
 
-/* The columns whose values are the same for all of a file, behind those of the rows; then what is set for either. */
+/* Appends the columns whose values are the same for a whole file; then applies the column
+ * settings. */
 static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
 {
   const struct tm_table *t = c->o.dataset->table;
@@ -139,8 +140,8 @@ static int add_of_file(struct tm_table_cut *c, struct tm_err *err)
   return tm_infer_set(s, t->settings, t->settings_len, err);
 }
 
-/* A file that is read as another format than its own gives columns without meaning, and nothing else would say so: `name` is
- * of the first column. */
+/* A file that is read in the wrong format gives meaningless columns without any other sign. `name`
+ * is the name of the first column. */
 static void add_suspicion(struct tm_buf *out, const struct tm_table_cut *c, const char *name)
 {
   char separator = c->o.dataset->table->rows.dialect.separator;
@@ -181,7 +182,7 @@ static void set_file(struct tm_table_cut *c, const struct tm_item *file)
   c->file.path = c->path.data;
 }
 
-/* From the first rows of the file at hand. */
+/* Infers it from the first rows of the current file. */
 static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *out,
                        struct tm_err *err)
 {
@@ -203,7 +204,7 @@ int tm_table_cut_look(struct tm_table_cut *c, const struct tm_item *file, struct
   struct tm_schema found = { 0 };
   set_file(c, file);
   int rc = find_schema(c, true, &found, err);
-  if (fails_alone(c, rc)) /* it says so when its turn comes */
+  if (fails_alone(c, rc)) /* reported when its turn comes */
     rc = 0;
   else if (rc == 0)
     tm_schema_merge(c->o.schema, &found);
@@ -224,9 +225,9 @@ int tm_table_cut_end_look(struct tm_table_cut *c, struct tm_err *err)
   return rc < 0 ? rc : tm_table_ops_check(&c->o.dataset->table->ops, c->o.schema, err);
 }
 
-/* Files -------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
-/* Opened; and looked at, where there is no schema yet. */
+/* Opens the file, and infers the schema if there is none yet. */
 static int begin_file(struct tm_table_cut *c, struct tm_err *err)
 {
   const struct tm_sql_query *sql = c->o.dataset->table->sql;
@@ -253,7 +254,7 @@ int tm_table_cut_begin(struct tm_table_cut *c, const struct tm_item *file, struc
   c->fault = (struct tm_err)TM_ERR_NONE;
   bool had_schema = c->o.schema->len > 0;
   int rc = begin_file(c, &c->fault);
-  if (rc < 0 && !had_schema) /* half of one */
+  if (rc < 0 && !had_schema) /* incomplete */
     tm_schema_release(c->o.schema);
   c->is_open = rc == 0;
   if (rc < 0 && !fails_alone(c, rc)) {
@@ -269,7 +270,7 @@ bool tm_table_cut_is_done(const struct tm_table_cut *c)
   return c->row >= c->rows_end;
 }
 
-/* What skip and take leave of a range whose rows are counted; false: nothing. */
+/* Applies skip and take to a range with a known number of rows; false: nothing is left. */
 static bool trim(struct tm_table_cut *c, struct tm_item *out)
 {
   int64_t begin = c->row, skip = c->o.dataset->table->ops.skip;
@@ -296,7 +297,8 @@ static void fill_item(struct tm_table_cut *c, const struct tm_range *range, stru
   c->has_ranges = true;
 }
 
-/* The next keys of the database with a row. 1; 0: there are none. Without a key all that the query says is one range. */
+/* The next keys of the database that have rows. 1; 0: none are left. Without a key, the whole
+ * result of the query is one range. */
 static int next_keys(struct tm_table_cut *c, struct tm_range_item *out, struct tm_err *err)
 {
   const struct tm_sql_query *q = c->sql.query;
@@ -321,7 +323,7 @@ static int next_range(struct tm_table_cut *c, struct tm_range_item *out, struct 
 int tm_table_cut_next(struct tm_table_cut *c, struct tm_item *out, struct tm_err *err)
 {
   struct tm_range_item range;
-  int rc = c->fault.code; /* of begin() */
+  int rc = c->fault.code; /* from begin() */
   while (c->is_open && !tm_table_cut_is_done(c) && (rc = next_range(c, &range, &c->fault)) > 0) {
     fill_item(c, &range.range, out);
     if (trim(c, out))

@@ -2,7 +2,7 @@
  *
  *   row sorter -> rows of one folder -> frame (about PIECE bytes) -> text -> its file
  *
- * Memory: the rows of one frame, and its text.
+ * Memory holds the rows of one frame, and its text.
  */
 #include "data/table_folders.h"
 
@@ -24,11 +24,11 @@
 struct writer {
   const struct tm_fs *fs;
   const char *dir;
-  const struct tm_schema *schema; /* of the rows; columns of keys among them */
+  const struct tm_schema *schema; /* of the rows, including columns of keys */
   const char **names;             /* of all columns */
   size_t *rest;                   /* numbers of the columns that are not keys */
   size_t rest_len;
-  const struct tm_column **columns; /* of a frame: the rest */
+  const struct tm_column **columns; /* of a frame: those in `rest` */
   struct tm_arena arena;
   struct tm_frame_builder builder;
   size_t pending; /* bytes of rows in the builder */
@@ -38,7 +38,7 @@ struct writer {
   struct tm_table_folders *out;
 };
 
-/* The columns -------------------------------------------------------------------------------------------------- */
+/* The columns ---------------------------------------------------------------------------------- */
 
 static bool is_key(char *const *keys, size_t n, const char *name)
 {
@@ -84,7 +84,7 @@ static void release(struct writer *w)
   free(w->columns);
 }
 
-/* Rows --------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 static bool has_line_break(const struct tm_column *c)
 {
@@ -95,7 +95,8 @@ static bool has_line_break(const struct tm_column *c)
   return to > from && memchr(c->bytes + from, '\n', (size_t)(to - from)) != NULL;
 }
 
-/* One field alone is "" for a null: a text that is read as such, and for other types as the null that it is. */
+/* A null in the only field of a row is written as "", which reads back as null only if the column
+ * does not hold strings. */
 static int check_nulls(const struct writer *w, struct tm_err *err)
 {
   const struct tm_column *c = w->columns[0];
@@ -142,9 +143,9 @@ static int add_row(struct writer *w, const struct tm_sorted_row *row, struct tm_
   return w->pending >= PIECE ? write_rows(w, err) : 0;
 }
 
-/* Folders ------------------------------------------------------------------------------------------------------ */
+/* Folders -------------------------------------------------------------------------------------- */
 
-/* A moment in full where key.h would say a number. */
+/* Writes a datetime in full where key.h would write a number. */
 static void add_value(struct tm_buf *out, struct tm_key *key)
 {
   struct tm_column c = { .type = TM_COLUMN_DATETIME, .len = 1, .i64 = &key->integer };

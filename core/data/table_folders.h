@@ -1,9 +1,11 @@
-/* table_folders.h - sorted rows as delimited files: a folder for each value of the first key, in it one for each of the second,
- * and so on, and in the last one "rows.csv", without the columns that are keys.
+/* table_folders.h - writes sorted rows as delimited files: a folder for each value of the first
+ * key, in it one for each value of the second, and so on; the last one has "rows.csv", without the
+ * key columns.
  *
  *   2026-01-31/north/rows.csv
  *
- * Names of folders are those of {key:%} (files/partition.h), and what is written reads back as it was. Nothing is fsynced.
+ * The names of folders are those of {key:%} (files/partition.h), and the files read back as the
+ * same rows. Nothing is fsynced.
  */
 #ifndef TM_DATA_TABLE_FOLDERS_H
 #define TM_DATA_TABLE_FOLDERS_H
@@ -14,13 +16,13 @@
 
 struct tm_table_folders {
   int64_t rows, files, bytes;
-  uint64_t
-      names; /* a check sum of paths and sizes, whatever their order is; tm_table_folders_note() */
-  bool has_line_breaks; /* in fields: to be read with support_multi_line */
+  uint64_t names;       /* a check sum of paths and sizes, in any order; tm_table_folders_note() */
+  bool has_line_breaks; /* in fields: they must be read with support_multi_line */
 };
 
-/* Takes all rows of the sorter, whose keys these n are. `dir` is there, and empty. TM_EINPUT: a value that no folder can be
- * called; no column but keys; a null that one column alone cannot have in such a file. */
+/* Writes all rows of the sorter, which sorts by these n keys. `dir` exists and is empty. TM_EINPUT:
+ * a value cannot be the name of a folder; there are only key columns; a null cannot be written
+ * because the file has one column. */
 int tm_table_folders_write(const struct tm_fs *fs, const char *dir, struct tm_row_sorter *sorter,
                            char *const *keys, size_t n, struct tm_table_folders *out,
                            struct tm_err *err);

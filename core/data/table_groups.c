@@ -2,7 +2,8 @@
  *
  *   frames -> row sorter -> groups -> FILE.tmp -> fsync -> FILE
  *
- * How many rows and bytes a group has is known when it has ended: they are written behind its keys then.
+ * The numbers of rows and bytes of a group are known when it has ended; then they are written after
+ * its keys.
  */
 #include "data/table_groups.h"
 
@@ -19,9 +20,9 @@
 #include "data/row_sorter.h"
 
 #define PIECE      (256u << 10) /* bytes written at a time */
-#define HEAD       20           /* bytes, to the columns */
+#define HEAD       20           /* bytes before the columns */
 #define HEAD_MOST  ((size_t)256 << 20)
-#define GROUP_TAIL 32 /* bytes behind the keys of a group */
+#define GROUP_TAIL 32 /* bytes after the keys of a group */
 #define HASH_SIZE  8  /* of the rows: the last bytes of the tail */
 #define VERSION    2
 
@@ -32,7 +33,7 @@ struct tm_table_groups {
   struct tm_row_sorter *sorter;
   struct tm_schema columns; /* of the complete file */
   struct tm_buf record;
-  int fd;           /* of the complete file; -1 */
+  int fd;           /* of the complete file; or -1 */
   int64_t at, size; /* the next group; the end */
 };
 
@@ -68,7 +69,7 @@ void tm_table_groups_note(struct tm_table_groups *g, const struct tm_item *file)
   tm_hash_add(g->listing, g->record.data, g->record.len);
 }
 
-/* Reading the head --------------------------------------------------------------------------------------------- */
+/* Reading the head ----------------------------------------------------------------------------- */
 
 static int report_damage(const char *path, const char *what, struct tm_err *err)
 {
@@ -79,7 +80,7 @@ static int report_damage(const char *path, const char *what, struct tm_err *err)
       path, what);
 }
 
-/* `head`: HEAD + 4 bytes, which the columns and the check sum follow. */
+/* `head`: HEAD + 4 bytes; the columns and the check sum follow. */
 static int read_columns(const struct tm_fs *fs, int fd, const char *path, const char *head,
                         struct tm_schema *out, struct tm_err *err)
 {
@@ -98,7 +99,7 @@ static int read_columns(const struct tm_fs *fs, int fd, const char *path, const 
   return rc;
 }
 
-/* Columns into an empty schema, the hash, and where the groups begin. */
+/* Reads the columns into an empty schema, the hash, and the offset of the first group. */
 static int read_head(const struct tm_fs *fs, int fd, const char *path, struct tm_schema *columns,
                      uint64_t *hash, int64_t *begin, struct tm_err *err)
 {
@@ -148,17 +149,17 @@ int tm_table_groups_add(struct tm_table_groups *g, const struct tm_data_frame *f
   return tm_row_sorter_add(g->sorter, f, err);
 }
 
-/* Writing ------------------------------------------------------------------------------------------------------ */
+/* Writing -------------------------------------------------------------------------------------- */
 
 struct writer {
   const struct tm_table_groups *g;
   char *path;
   int fd;
   struct tm_buf piece;
-  int64_t at; /* of the piece in the file */
+  int64_t at; /* offset of the piece in the file */
   int64_t tail, rows,
-      begin;            /* of the group at hand: where its numbers stand; rows; where they begin */
-  uint64_t keys;        /* hash of its keys */
+      begin;     /* of the current group: offset of its tail; number of rows; offset of the first */
+  uint64_t keys; /* hash of its keys */
   struct tm_hash *hash; /* of its rows */
 };
 
@@ -260,7 +261,7 @@ int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-/* Reading ------------------------------------------------------------------------------------------------------ */
+/* Reading -------------------------------------------------------------------------------------- */
 
 int tm_table_groups_next(struct tm_table_groups *g, uint32_t *items, struct tm_buf *bytes,
                          struct tm_err *err)

@@ -1,9 +1,9 @@
 /* table_load.c - see table_load.h.
  *
- *   mini-batch -> range -> stream of its file (kept while the next range is of the same) -> reader of its input -> frame
- *                                                                                           in the arena
+ *   mini-batch -> range -> stream of its file (reused if the next range is of the same file)
+ *              -> reader of its input -> frame in the arena
  *
- * Of a database there are a connection and a query in the place of stream and reader.
+ * A database has a connection and a query instead of stream and reader.
  */
 #include "data/table_load.h"
 
@@ -25,10 +25,10 @@
 #include "data/table_groups.h"
 
 #define COUNT_PIECE ((int64_t)1 << 20) /* bytes */
-#define COUNT_MAX   ((int64_t)1 << 30) /* bytes of a mini-batch that are counted */
+#define COUNT_MAX   ((int64_t)1 << 30) /* bytes of a mini-batch that may be counted */
 
 struct input {
-  struct tm_dataset *dataset; /* NULL: no table */
+  struct tm_dataset *dataset; /* NULL: not a table */
   struct tm_partition *partition;
   struct tm_rows_reader *reader;
 };
@@ -37,7 +37,7 @@ struct tm_table_loader {
   const struct tm_fs *fs;
   char *tables, *schema_file, *index_dir;
   bool is_open, has_bad_state;
-  size_t max_bytes; /* of the rows of one query; 0: any */
+  size_t max_bytes; /* of the rows of one query; 0: no limit */
   const struct tm_stop *stop;
   struct tm_schemas schemas;
   struct input *inputs;
@@ -45,11 +45,11 @@ struct tm_table_loader {
   struct tm_arena arena;
   struct tm_buf path; /* of the stream */
   struct tm_stream *stream;
-  struct tm_sql_source sql; /* of a database, whose path this is as well */
+  struct tm_sql_source sql; /* of a database; its path is `path` */
   struct tm_row_counts sql_counts;
-  struct tm_item item; /* that was loaded last */
+  struct tm_item item; /* loaded last */
   struct input *last;  /* and its input */
-  const char **values; /* of the columns that are of files; in the arena */
+  const char **values; /* of the columns that are the same for a whole file; in the arena */
 };
 
 struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *tables,
@@ -95,14 +95,14 @@ bool tm_table_loader_has_bad_state(const struct tm_table_loader *l)
   return l && l->has_bad_state;
 }
 
-/* The code of reading a file that the job itself has written. */
+/* Notes a bad result of reading a file that the job itself has written. */
 static int note_state(struct tm_table_loader *l, int rc)
 {
   l->has_bad_state = l->has_bad_state || rc == TM_EDAMAGE || rc == TM_EVERSION || rc == -ENOENT;
   return rc;
 }
 
-/* Opening ------------------------------------------------------------------------------------------------------ */
+/* Opening -------------------------------------------------------------------------------------- */
 
 static int open_input(struct tm_table_loader *l, size_t i, const struct tm_json *v,
                       struct tm_err *err)
@@ -159,7 +159,7 @@ int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *sche
   return 0;
 }
 
-/* Of JSON lines nobody could tell a column; any other table has some before its first range. */
+/* Only JSON lines may have no known column; any other table has some before its first range. */
 static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, struct tm_err *err)
 {
   if (l->inputs[dataset].dataset->kind == TM_DATASET_JSON_LINES)
@@ -171,7 +171,7 @@ static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, 
                     l->schema_file ? l->schema_file : "the job", dataset + 1);
 }
 
-/* The reader of an input; its schema may have been found after those of others. */
+/* The reader of an input, whose schema may have been found after those of others. */
 static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input **out,
                        struct tm_err *err)
 {
@@ -197,7 +197,7 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
   return 0;
 }
 
-/* Files -------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 static int tell_change(const struct tm_item *item, const char *path, const struct tm_stat *st,
                        int rc, struct tm_err *err)
@@ -239,7 +239,7 @@ static bool is_at_hand(const struct tm_table_loader *l, const struct tm_item *it
          l->item.mtime_ns == item->mtime_ns;
 }
 
-/* As it is now: whoever relies on what was listed has checked that. */
+/* Opens the file as it is now; callers check whether it has changed since the listing. */
 static int open_path(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   struct tm_rows_pack pack = { .index_dir = l->index_dir };
@@ -256,7 +256,7 @@ static int open_stream(struct tm_table_loader *l, const struct tm_item *item, st
   return rc < 0 || is_at_hand(l, item) ? rc : open_path(l, item, err);
 }
 
-/* Values of columns -------------------------------------------------------------------------------------------- */
+/* Values of columns ---------------------------------------------------------------------------- */
 
 static const char *keep_text(struct tm_arena *arena, const char *p, size_t n)
 {
@@ -286,7 +286,7 @@ static int add_key_values(struct tm_table_loader *l, const struct input *in,
   return rc;
 }
 
-/* Of the columns that are of files, for the file at hand. */
+/* The values of the columns that are the same for the whole current file. */
 static int find_values(struct tm_table_loader *l, const struct input *in, const struct tm_schema *s,
                        struct tm_err *err)
 {
@@ -300,9 +300,9 @@ static int find_values(struct tm_table_loader *l, const struct input *in, const 
   return 0;
 }
 
-/* Loading ------------------------------------------------------------------------------------------------------ */
+/* Loading -------------------------------------------------------------------------------------- */
 
-/* Rows of the frame one behind the other. */
+/* A run of consecutive rows of the frame. */
 static void take_rows(struct tm_table_loader *l, struct tm_data_frame *f, int64_t first,
                       int64_t count)
 {
@@ -312,7 +312,7 @@ static void take_rows(struct tm_table_loader *l, struct tm_data_frame *f, int64_
   tm_frame_take(&l->arena, f, rows, count);
 }
 
-/* Those that skip and take leave of it. */
+/* Applies skip and take. */
 static void take_window(struct tm_table_loader *l, const struct tm_item *item,
                         struct tm_data_frame *f)
 {
@@ -323,7 +323,7 @@ static void take_window(struct tm_table_loader *l, const struct tm_item *item,
     take_rows(l, f, first, count);
 }
 
-/* The connection is kept while the next range is of the same database and input. */
+/* Keeps the connection if the next range is of the same database and input. */
 static int open_source(struct tm_table_loader *l, const struct input *in,
                        const struct tm_item *item, struct tm_err *err)
 {
@@ -414,7 +414,7 @@ int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes
   return 0;
 }
 
-/* The first value that did not fit, by its row in the mini-batch. */
+/* Adds the first value that did not fit, with its row in the mini-batch. */
 static void add_sql_faults(const struct tm_table_loader *l, struct tm_buf *out)
 {
   const struct tm_fault *first = &l->sql_counts.first;
@@ -451,8 +451,8 @@ void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out)
   tm_buf_release(&list);
 }
 
-/* Row ends in the range, and a last row without one; lines that are empty count. Of UTF-16 no more is known than that there is a
- * row. */
+/* Counts row ends in the range, and a last row without one; empty lines count. Of UTF-16 it is only
+ * known that there is a row. */
 static int64_t count_ends(struct tm_table_loader *l, const struct input *in,
                           const struct tm_item *item, struct tm_err *err)
 {
@@ -480,8 +480,9 @@ static int64_t count_ends(struct tm_table_loader *l, const struct input *in,
   return got < 0 ? got : (int64_t)scan.rows + (last != '\n');
 }
 
-/* Opens the file as it is now. Counting the row ends of a changed file is as good a guess as there is. A packed file that
- * has changed has lost its index, and would be unpacked from its beginning each time: it is not counted. */
+/* Opens the file as it is now: the row ends of a changed file are still a good guess. A changed
+ * packed file has lost its index and would be unpacked from its beginning each time, so it is not
+ * counted. */
 static int open_to_count(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   struct tm_err changed = TM_ERR_NONE;
@@ -509,7 +510,7 @@ int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *
   l->last = NULL;
   rc = open_to_count(l, &item, err);
   int64_t rows = rc < 0 ? rc : count_ends(l, in, &item, err);
-  tm_stream_close(l->stream); /* it may be of a changed file */
+  tm_stream_close(l->stream); /* the file may have changed */
   l->stream = NULL;
   return rows;
 }

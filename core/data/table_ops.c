@@ -14,16 +14,16 @@ enum op_kind { OP_DRAW, OP_FILTER, OP_KEEP, OP_DROP };
 
 struct tm_table_op {
   enum op_kind kind;
-  double probability; /* of a row; DRAW */
+  double probability; /* of a row, for DRAW */
   uint64_t seed;
-  bool is_other; /* those that are not drawn */
-  char **names;  /* of columns: KEEP, DROP; of FILTER one */
+  bool is_other; /* the rows that are not drawn */
+  char **names;  /* of columns, for KEEP and DROP; one for FILTER */
   size_t names_len;
   int32_t comparison; /* enum tm_comparison */
   struct tm_json *value;
 };
 
-/* Reading ------------------------------------------------------------------------------------------------------ */
+/* Reading -------------------------------------------------------------------------------------- */
 
 static bool is_name(const struct tm_json *v)
 {
@@ -100,7 +100,7 @@ static int read_columns(struct tm_table_op *op, const struct tm_json *v, const c
   return 0;
 }
 
-/* Both before any operation that looks at rows. */
+/* Reads skip or take, which must precede any operation that looks at rows. */
 static int read_window(struct tm_table_ops *o, const struct tm_json *v, const char *kind,
                        struct tm_err *err)
 {
@@ -169,9 +169,9 @@ void tm_table_ops_release(struct tm_table_ops *o)
   *o = (struct tm_table_ops) { .take = -1 };
 }
 
-/* Values ------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
-/* What a column of this type is compared with; false: the two do not go together. */
+/* The value that a column of this type is compared with; false: the types do not fit. */
 static bool value_of(const struct tm_json *v, enum tm_column_type type, struct tm_value *out)
 {
   bool is_number = v->type == TM_JSON_INT || v->type == TM_JSON_NUMBER;
@@ -214,7 +214,7 @@ static bool is_left(const struct tm_table_op *op, const char *name)
   return op->kind == OP_KEEP ? has_name(op, name) : op->kind != OP_DROP || !has_name(op, name);
 }
 
-/* Whether the column is left when operation `i` comes. */
+/* Whether operations before `i` keep the column. */
 static bool is_left_before(const struct tm_table_ops *o, size_t i, const char *name)
 {
   for (size_t k = 0; k < i; k++)
@@ -270,7 +270,7 @@ int tm_table_ops_check(const struct tm_table_ops *o, const struct tm_schema *s, 
                                  "keep_columns and drop_columns leave no column; keep one");
 }
 
-/* Applying ----------------------------------------------------------------------------------------------------- */
+/* Applying ------------------------------------------------------------------------------------- */
 
 void tm_frame_take(struct tm_arena *arena, struct tm_data_frame *f, const int32_t *rows, int64_t n)
 {
@@ -295,7 +295,7 @@ void tm_frame_take(struct tm_arena *arena, struct tm_data_frame *f, const int32_
   f->len = n;
 }
 
-/* A number from 0 (inclusive) to 1 (exclusive) for the row, the same for ever. */
+/* A number in [0, 1) for the row, always the same. */
 static double draw(uint64_t seed, int64_t number)
 {
   unsigned char bytes[8];
@@ -333,7 +333,7 @@ static int filter_rows(const struct tm_table_op *op, const struct tm_data_frame 
   return 0;
 }
 
-/* keep: in the order of its names. */
+/* keep uses the order of its names. */
 static int choose_columns(const struct tm_table_op *op, struct tm_arena *arena,
                           struct tm_data_frame *f, struct tm_err *err)
 {

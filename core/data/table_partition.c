@@ -1,11 +1,15 @@
 /* table_partition.c - see table_partition.h.
  *
- *   files listed -> their hash; is the target made of them?  yes: its definition
- *   ranges -> frames -> row sorter -> .tidemill-partial-TARGET/... and .tidemill-partition -> disk -> TARGET
+ *   files listed -> their hash; is the target made from them?  yes: return its definition
+ *   ranges -> frames -> row sorter -> .tidemill-partial-TARGET/... and .tidemill-partition
+ *          -> disk -> TARGET
  *
- *  (1) The folder that is written is locked: of two who write it one is refused. Its lock ends with whoever held it.
- *  (2) A folder without the note, or with one of a newer program, is somebody's: it is never touched.
- *  (3) The note is in the folder before the folder has its name, and all of it is on the disk before that.
+ *  (1) The folder being written is locked: of two writers one is refused. The lock ends with its
+ *      owner.
+ *  (2) A folder without our note, or with the note of a newer program, is foreign: it is never
+ *      touched.
+ *  (3) The note is in the folder before the folder gets its name, and all of it is on the disk
+ *      before that.
  */
 #include "data/table_partition.h"
 
@@ -32,7 +36,7 @@
 #define VERSION  1
 #define RANGE    ((int64_t)1 << 20) /* bytes of a file that are read at once */
 
-/* What the target is made of -------------------------------------------------------------------------------------- */
+/* What the target is made from ----------------------------------------------------------------- */
 
 static bool is_below(const char *path, size_t n, const char *dir)
 {
@@ -40,7 +44,7 @@ static bool is_below(const char *path, size_t n, const char *dir)
   return n > len && memcmp(path, dir, len) == 0 && path[len] == '/';
 }
 
-/* The definition but for its names, and the keys. */
+/* Hashes the definition without its names, and the keys. */
 static void hash_definition(const struct tm_table_partition *p, struct tm_hash *h)
 {
   static const char *const parts[] = { "kind",  "paths",   "base_dir", "partition_format",
@@ -94,7 +98,7 @@ static int hash_source(const struct tm_table_partition *p, char out[17], struct 
   return rc;
 }
 
-/* The target as it is --------------------------------------------------------------------------------------------- */
+/* The existing target -------------------------------------------------------------------------- */
 
 static int on_any_name(void *data, const char *name, int type)
 {
@@ -104,7 +108,7 @@ static int on_any_name(void *data, const char *name, int type)
   return -EEXIST;
 }
 
-/* 1: there is something of that name; 0: nothing, or an empty folder. */
+/* 1: the name exists; 0: it does not, or is an empty folder. */
 static int is_taken(const char *path, struct tm_err *err)
 {
   int rc = tm_dir_read(path, on_any_name, NULL);
@@ -115,7 +119,7 @@ static int is_taken(const char *path, struct tm_err *err)
   return rc == -EEXIST ? 1 : tm_err_system(err, rc, "cannot read the target '%s'", path);
 }
 
-/* NULL: there is none that can be read; with words where that is an error of the disk. */
+/* NULL: there is no readable note; with a message if the disk is at fault. */
 static struct tm_json *read_note(const struct tm_table_partition *p, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -162,7 +166,7 @@ static void set_path(struct tm_json *definition, const char *target)
   tm_json_add(paths, tm_json_new_string(target));
 }
 
-/* 1: the target is what is asked for: *out. 0: it is to be made. Keeps (2). */
+/* 1: the target is up to date: *out. 0: it must be made. Keeps (2). */
 static int look_at_target(const struct tm_table_partition *p, const char *source,
                           struct tm_json **out, struct tm_err *err)
 {
@@ -192,7 +196,7 @@ static int look_at_target(const struct tm_table_partition *p, const char *source
   return rc;
 }
 
-/* Its definition --------------------------------------------------------------------------------------------------- */
+/* Its definition ------------------------------------------------------------------------------- */
 
 static struct tm_json *define(const struct tm_table_partition *p, const struct tm_schema *columns,
                               const struct tm_table_folders *made)
@@ -238,15 +242,15 @@ static int write_note(const struct tm_table_partition *p, const char *dir, const
   return rc;
 }
 
-/* Reading the rows --------------------------------------------------------------------------------------------------- */
+/* Reading the rows ----------------------------------------------------------------------------- */
 
 struct source {
   const struct tm_table_partition *p;
   struct tm_cut *cut;
   struct tm_table_loader *loader;
   struct tm_schemas schemas;
-  size_t columns; /* that the loader knows of */
-  int64_t noted;  /* ranges with something to say */
+  size_t columns; /* known to the loader */
+  int64_t noted;  /* ranges with warnings */
 };
 
 static void note_faults(struct source *s, struct tm_buf *notes)
@@ -264,7 +268,7 @@ static int add_range(struct source *s, const struct tm_mini_batch *mb, struct tm
   struct tm_data_frame frame;
   struct tm_rows_part all = { 0, 0 };
   int rc = 0;
-  if (s->columns != s->schemas.at[0].len) { /* found by now */
+  if (s->columns != s->schemas.at[0].len) { /* found meanwhile */
     s->columns = s->schemas.at[0].len;
     rc = tm_table_loader_use(s->loader, &s->schemas, err);
   }
@@ -307,7 +311,7 @@ static int read_rows(const struct tm_table_partition *p, struct tm_row_sorter *s
   return rc;
 }
 
-/* Writing -------------------------------------------------------------------------------------------------------- */
+/* Writing -------------------------------------------------------------------------------------- */
 
 struct partial {
   char *path;
@@ -325,7 +329,8 @@ static int on_old_name(void *data, const char *name, int type)
   return rc;
 }
 
-/* An empty folder beside the target. Keeps (1): who finds that it has another name by now begins again. */
+/* Makes an empty folder beside the target. Keeps (1): if it was renamed meanwhile, the caller
+ * starts over. */
 static int open_partial(const struct tm_table_partition *p, struct partial *out, struct tm_err *err)
 {
   struct tm_stat opened, named;
@@ -361,8 +366,9 @@ static int put_in_place(const struct tm_table_partition *p, const char *partial,
     tm_err_system(err, rc, "cannot rename '%s' to '%s'", partial, p->target);
   if (rc == 0)
     rc = tm_fs_sync_name(p->fs, p->target, err);
+  /* the old target; the listing ignores names with a dot */
   if (rc == 0)
-    rc = tm_tree_remove(left, err); /* of before; a name with a dot is no file of the table */
+    rc = tm_tree_remove(left, err);
   free(old);
   free(left);
   return rc;
