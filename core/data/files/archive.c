@@ -1,13 +1,16 @@
-/* archive.c - what a source gives, judged: names, links, limits; and kept for the next run.
+/* archive.c - judges the entries of a source (names, links, limits), and stores them for the next
+ * run.
  *
  *   zip_source | walk_source -> judge -> the caller, and the index
  *   archive_index            ----------> the caller
  *
- *  (1) An index holds what was given, in the same order: the next run makes the same mini-batches.
- *  (2) Of two entries of one name the first is given; the later one has a fault.
- *  (3) A link is the contents of the entry that it leads to, which comes before it; it is never followed anywhere else.
- *  (4) All that is given together, and all that a walk must pass to get to it, is no more than the ratio allows: a bomb is not
- *      unpacked, whether it is packed, or made of links to one large entry.
+ *  (1) An index holds the returned entries in the same order: the next run makes the same
+ *      mini-batches.
+ *  (2) Of two entries of one name the first is returned; the later one has a fault.
+ *  (3) A link stands for the contents of an earlier entry; it is never followed anywhere else.
+ *  (4) The contents of all returned entries, and everything that a walk must skip to reach them,
+ *      stay within the ratio. So a bomb is not unpacked, be it compressed or made of links to one
+ *      large entry.
  */
 #include "data/files/archive.h"
 
@@ -32,10 +35,11 @@
 struct tm_archive {
   struct tm_archive_options o;
   struct tm_source *source;
-  struct tm_archive_index *index; /* read, where there is no source; else written, or NULL */
-  struct tm_entry_set names;      /* that were given, and where their contents are */
-  int64_t count;                  /* entries, folders included */
-  int64_t held;                   /* bytes of contents so far */
+  /* to read from, if there is no source; else to write to, or NULL */
+  struct tm_archive_index *index;
+  struct tm_entry_set names; /* that were returned, and where their contents are */
+  int64_t count;             /* entries, including folders */
+  int64_t held;              /* bytes of contents so far */
   struct tm_buf name, fault;
 };
 
@@ -65,7 +69,7 @@ static bool is_gzip(const char *first, size_t n)
   return tm_stream_packing(first, n) == TM_PACKED_GZIP;
 }
 
-/* Check points of a gzip file are made by the listing: without them it is made again. */
+/* Listing a gzip file makes its check points: if they are missing, it is listed again. */
 static bool has_points(const struct tm_archive_options *o)
 {
   struct tm_gzip_key key = { .path = o->path, .size = o->size, .mtime_ns = o->mtime_ns };
@@ -148,12 +152,12 @@ void tm_archive_close(struct tm_archive *a)
 
 /* ---- judging ---- */
 
-/* What a link leads to, as a name within the archive; NULL: it leads elsewhere. To free(). */
+/* The target of a link as a name within the archive; NULL: it leads elsewhere. To free(). */
 static char *link_target(const struct tm_archive *a, const struct tm_raw_entry *raw)
 {
   struct tm_buf clean = TM_BUF_NONE;
   char *joined = NULL;
-  if (!raw->is_symbolic) { /* a name, as any */
+  if (!raw->is_symbolic) { /* a hard link holds a name within the archive */
     if (tm_entry_name_clean(&clean, raw->link, strlen(raw->link)) == NULL)
       return tm_buf_take(&clean);
     tm_buf_release(&clean);
@@ -235,7 +239,7 @@ static void judge(struct tm_archive *a, const struct tm_raw_entry *raw,
     out->place = (struct tm_entry_place) { .how = raw->place.how };
 }
 
-/* ---- giving ---- */
+/* ---- returning ---- */
 
 static void keep(struct tm_archive *a, const struct tm_archive_entry *entry) /* keeps (1) */
 {

@@ -1,7 +1,9 @@
 /* archive_index.c - see archive_index.h.
  *
- *  (1) All of an index is hashed before the first entry of it is given: it is good, or it is not there.
- *  (2) Written with others under names of their own, it is renamed into place whole; who reads the old one keeps it.
+ *  (1) All of an index is hashed before its first entry is returned: a damaged one counts as
+ *      missing.
+ *  (2) Each writer uses a temporary name of its own, then renames; readers of the old index keep
+ *      it.
  */
 #include "data/files/archive_index.h"
 
@@ -17,16 +19,16 @@
 #define MAGIC    "TMARIX1\n"
 #define VERSION  2u
 #define PIECE    ((size_t)256 << 10)
-#define NAME_TOP ((uint32_t)8192) /* bytes of a name, and of a fault */
+#define NAME_TOP ((uint32_t)8192) /* bytes of a name, or of a fault */
 
 struct tm_archive_index {
   struct tm_archive_options o;
   int fd;
-  char *path, *beside; /* beside: while it is written */
+  char *path, *beside; /* beside: its temporary name */
   struct tm_hash *hash;
   struct tm_buf bytes;           /* read ahead, or to be written */
-  size_t at;                     /* in these */
-  int64_t records, length, done; /* done: of them, read or written, but for `bytes` */
+  size_t at;                     /* position in `bytes` */
+  int64_t records, length, done; /* done: bytes read, or written except `bytes` */
   struct tm_buf name, fault;
 };
 
@@ -75,7 +77,7 @@ void tm_archive_index_close(struct tm_archive_index *x)
   free(x);
 }
 
-/* Reading ---------------------------------------------------------------------------------------------------------- */
+/* Reading -------------------------------------------------------------------------------------- */
 
 static bool read_head(struct tm_archive_index *x, uint64_t *hash)
 {
@@ -90,7 +92,7 @@ static bool read_head(struct tm_archive_index *x, uint64_t *hash)
          x->length / TM_ARCHIVE_RECORD >= x->records;
 }
 
-/* The next piece behind what is left of the last. 0: there is none. */
+/* Appends the next piece to the unused bytes. 0: there is none. */
 static int64_t read_piece(struct tm_archive_index *x, struct tm_err *err)
 {
   int64_t left = x->length - x->done;
@@ -130,7 +132,7 @@ struct tm_archive_index *tm_archive_index_open(const struct tm_archive_options *
   return NULL;
 }
 
-/* 1: so many bytes are there, in one run; 0: they are not. */
+/* 1: n contiguous bytes are available; 0: they are not. */
 static int64_t want(struct tm_archive_index *x, size_t n, struct tm_err *err)
 {
   int64_t got = 1;
@@ -179,7 +181,7 @@ int tm_archive_index_next(struct tm_archive_index *x, struct tm_archive_entry *o
   return memchr(out->name, '\0', name) ? damaged(x, err) : 1;
 }
 
-/* Writing ---------------------------------------------------------------------------------------------------------- */
+/* Writing -------------------------------------------------------------------------------------- */
 
 struct tm_archive_index *tm_archive_index_make(const struct tm_archive_options *o,
                                                struct tm_err *err)

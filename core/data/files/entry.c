@@ -1,9 +1,11 @@
 /* entry.c - see entry.h.
  *
- *   tm_entries -> archive (a file that is open) <- tm_entry, tm_entry ...
+ *   tm_entries -> archive (an open file) <- tm_entry, tm_entry ...
  *
- *  (1) An archive that an entry is being read of stays open; of the others the last few.
- *  (2) A walk stands at one entry. Whoever reads another one moves it; who comes back finds his place again.
+ *  (1) An archive stays open while one of its entries is being read; of the others, the last few
+ *      do.
+ *  (2) A walk is at one entry. Reading another entry moves it; the first reader then walks back to
+ *      its position.
  */
 #include "data/files/entry.h"
 
@@ -26,13 +28,13 @@ struct archive_file {
   char *path;
   size_t path_len;
   int64_t size, mtime_ns;
-  bool is_zip;              /* the stream is of its own bytes; else of what it holds */
-  struct tm_stream *stream; /* of the file's bytes, or of what it is unpacked to */
-  struct tm_walk *walk;     /* in order; or NULL */
-  int64_t walk_number;      /* of the entry that it stands at; -1: before the first */
-  int64_t walk_done;        /* bytes of it that were read */
+  bool is_zip;              /* the stream is the file's own bytes; else its decompressed contents */
+  struct tm_stream *stream; /* the file's bytes, or its decompressed contents */
+  struct tm_walk *walk;     /* for reading in order; or NULL */
+  int64_t walk_number;      /* the entry it is at; -1: before the first */
+  int64_t walk_done;        /* bytes read of that entry */
   uint32_t users;
-  uint64_t used; /* when */
+  uint64_t used; /* time of the last use */
 };
 
 struct tm_entries {
@@ -99,7 +101,7 @@ static void drop_one(struct tm_entries *all) /* keeps (1) */
   all->open.at[oldest] = all->open.at[--all->open.len];
 }
 
-/* Whether the archive is what it was when it was listed. */
+/* Whether the archive is unchanged since it was listed. */
 static int check(const struct tm_fs *fs, const char *path, const struct tm_item *item,
                  struct tm_err *err)
 {
@@ -163,7 +165,7 @@ static struct archive_file *find_file(struct tm_entries *all, const struct tm_it
 
 /* ---- opening ---- */
 
-/* "cannot read '1.png' of 'images.zip': <why>"; a name that is long is cut, so that the reason stays. */
+/* "cannot read '1.png' of 'images.zip': <why>"; a long name is cut, so that the reason fits. */
 static int name_words(const char *path, size_t len, size_t archive_len, struct tm_err *err)
 {
   struct tm_buf name = TM_BUF_NONE;
@@ -275,7 +277,7 @@ static int pass_bytes(struct archive_file *f, int64_t to, struct tm_err *err)
   return 0;
 }
 
-/* The walk to where the entry goes on. Keeps (2). */
+/* Moves the walk to the entry's read position. Keeps (2). */
 static int stand_at(struct tm_entry *e, struct tm_err *err)
 {
   struct archive_file *f = e->file;

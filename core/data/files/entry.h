@@ -1,11 +1,14 @@
-/* entry.h - the contents of items: of entries of archives, read where they stand, without a disk; and of plain files.
+/* entry.h - reads the contents of items without a temporary file: entries of archives, and plain
+ * files.
  *
- * An entry of a zip is found by its place, one of a tar by its place in what the archive holds (a gzip file is entered at its check
- * points), others in order, from the archive's beginning again where an earlier one is asked for. What is packed in zstd, xz,
- * bzip2 or lz4 is read in order too.
+ * An entry of a zip is found by its offset, one of a tar by its offset in the decompressed archive
+ * (a gzip file is entered at its check points). Others are read in order, and again from the
+ * archive's beginning if an earlier one is opened; so are archives packed with zstd, xz, bzip2 or
+ * lz4.
  *
- * Nothing is given beyond the size that the listing found; contents that are shorter or longer, or whose check sum is wrong, are
- * TM_EDAMAGE, with words that name the entry. A few archives stay open between calls. One thread.
+ * An entry never returns more bytes than the listing found. Contents that are shorter or longer, or
+ * whose check sum is wrong, are TM_EDAMAGE, with a message that names the entry. A few archives
+ * stay open between calls. One thread.
  */
 #ifndef TM_DATA_FILES_ENTRY_H
 #define TM_DATA_FILES_ENTRY_H
@@ -17,22 +20,23 @@
 struct tm_entries;
 struct tm_entry;
 
-/* index_dir: where check points are; NULL: there are none. */
+/* index_dir: folder of the check points; NULL: there are none. */
 struct tm_entries *tm_entries_new(const struct tm_fs *fs, const char *index_dir);
-/* After all that were opened have been closed. NULL: a no-op. */
+/* Close all entries first. NULL: a no-op. */
 void tm_entries_free(struct tm_entries *all);
 
-/* The item is copied. TM_ECHANGED when the archive is not what it was when it was listed; the item's fault, where it has
- * one. NULL with words. */
+/* Copies the item. NULL with a message: TM_ECHANGED if the archive has changed since it was listed,
+ * or the item's fault. */
 struct tm_entry *tm_entry_open(struct tm_entries *all, const struct tm_item *item,
                                struct tm_err *err);
-/* Of its contents; of a plain file as it was when it was opened. */
+/* The size of the contents; for a plain file, when it was opened. */
 int64_t tm_entry_size(const struct tm_entry *e);
-/* Up to n bytes, in order; fewer only at the end, 0 there. Negative: TM_EDAMAGE, ... */
+/* Up to n bytes, in order; fewer only at the end, then 0. Negative: TM_EDAMAGE, ... */
 int64_t tm_entry_read(struct tm_entry *e, void *p, size_t n, struct tm_err *err);
 void tm_entry_close(struct tm_entry *e); /* NULL: a no-op */
 
-/* The words of an item that has a fault: TM_EINPUT; or TM_ECHANGED, ... as above, and they are those of an archive that was. */
+/* Fills `err` for an item with a fault: TM_EINPUT; or TM_ECHANGED, ... as above if its archive has
+ * changed. */
 int tm_entry_refuse(const struct tm_entries *all, const struct tm_item *item, struct tm_err *err);
 
 #endif

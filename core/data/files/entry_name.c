@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* What is shown of a name that is refused. */
+/* Adds a form of a refused name that can be shown. */
 static void add_shown(struct tm_buf *out, const char *name, size_t len)
 {
   size_t shown = len < TM_ENTRY_NAME_MAX ? len : TM_ENTRY_NAME_MAX;
@@ -59,7 +59,7 @@ const char *tm_entry_name_clean(struct tm_buf *out, const char *name, size_t len
   return "it has no name";
 }
 
-/* All that is below a folder which the pattern names, but names that begin with a dot. */
+/* Whether a part of the path begins with a dot; such names below a named folder do not match. */
 static bool has_dot_name(const char *rest)
 {
   for (; rest != NULL; rest = strchr(rest, '/'), rest = rest ? rest + 1 : NULL)
@@ -68,7 +68,8 @@ static bool has_dot_name(const char *rest)
   return false;
 }
 
-/* The names that all alternatives begin with stand before the set; NULL: the name begins otherwise. */
+/* Skips the names that all alternatives begin with, which are not in the set; NULL: the name begins
+ * differently. */
 static const char *pass_start(const char *start, const char *name)
 {
   size_t n = strlen(start);

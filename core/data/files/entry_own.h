@@ -5,14 +5,15 @@
 #include "data/files/entry.h"
 #include "data/files/walk.h"
 
-/* An entry of a zip while it is read. */
+/* An open entry of a zip. */
 struct tm_zip_entry;
-/* `file` is the archive's bytes, and outlives it; `spare` may hold what the last one left for the next. NULL with words. */
+/* `file`: the archive's bytes; must outlive the entry. `spare`: a closed entry to reuse, or NULL in
+ * it. NULL with a message. */
 struct tm_zip_entry *tm_zip_entry_open(struct tm_stream *file, const char *path,
                                        const struct tm_entry_place *place,
                                        struct tm_zip_entry **spare, struct tm_err *err);
 int64_t tm_zip_entry_read(struct tm_zip_entry *z, void *p, size_t n, struct tm_err *err);
-/* Into `spare`, where that is empty; NULL: freed. */
+/* Stores it in `spare` if that is empty, else frees it. `spare` NULL: frees it. */
 void tm_zip_entry_close(struct tm_zip_entry *z, struct tm_zip_entry **spare);
 
 #endif

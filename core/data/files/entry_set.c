@@ -1,11 +1,13 @@
 /* entry_set.c - see entry_set.h.
  *
- *   hash -> first bits: a bucket -> next bits: a slot -> number of the entry -> its group of places -> place
+ *   hash -> first bits: a bucket -> next bits: a slot -> number of the entry -> its group of places
+ *        -> place
  *
- *  (1) A bucket never grows. A full one is split in two, by the next bit of its hashes: memory is never held twice, as it
- *      is while a table is copied to a larger one.
- *  (2) A bucket of depth d stands at 1 << (depth - d) neighbouring places of the directory.
- *  (3) The places of GROUP entries are one piece of memory, each the difference to the one before; the first to 0.
+ *  (1) A bucket never grows. A full one is split in two by the next bit of its hashes. So memory is
+ *      never held twice, as it is when a table is copied to a larger one.
+ *  (2) A bucket of depth d fills 1 << (depth - d) neighbouring places of the directory.
+ *  (3) The places of GROUP entries are one piece of memory; each is stored as the difference to the
+ *      one before, the first to 0.
  */
 #include "data/files/entry_set.h"
 
@@ -18,12 +20,12 @@
 #define SLOTS     1024u
 #define FULL      (SLOTS / 10 * 9)
 #define GROUP     256u
-#define DEPTH_TOP 24u /* never reached, as hashes are spread evenly: 8 billion names */
+#define DEPTH_TOP 24u /* never reached, because hashes are spread evenly: 8 billion names */
 
 struct tm_entry_bucket {
   uint32_t depth, len;
   uint64_t hashes[SLOTS];
-  uint32_t numbers[SLOTS]; /* of the entry, from 1; 0: the slot is free */
+  uint32_t numbers[SLOTS]; /* of the entry, from 1; 0: a free slot */
 };
 
 /* ---- names ---- */
@@ -33,7 +35,7 @@ static size_t place_of(uint32_t depth, uint64_t hash)
   return depth == 0 ? 0 : (size_t)(hash >> (64 - depth));
 }
 
-/* The slot of the hash, or the free one where it belongs. */
+/* The slot of the hash, or the free one for it. */
 static uint32_t slot_of(const struct tm_entry_bucket *b, uint64_t hash)
 {
   uint32_t i = (uint32_t)hash & (SLOTS - 1);

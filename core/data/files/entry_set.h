@@ -1,9 +1,10 @@
-/* entry_set.h - which names an archive has given, and where the contents of each are: for names that are there twice, and for
- * links to earlier entries.
+/* entry_set.h - the names of an archive so far, and where their contents are: to find duplicate
+ * names, and the targets of links to earlier entries.
  *
- * About 20 bytes an entry, at most 32: of a name its hash is kept, 64 bits with a seed that nobody can guess, of a place
- * the difference to the one before. Two names of one hash count as the same: of 10 million names some two have the same hash once in
- * 400,000 archives. Whoever could force it would fail an entry of their own archive.
+ * About 20 bytes per entry, at most 32: a name is stored as a 64-bit hash with an unpredictable
+ * seed, a place as the difference to the one before. Names with equal hashes count as the same:
+ * with 10 million names this happens once in 400,000 archives. Whoever could force it would only
+ * fail an entry of their own archive.
  *
  * Zero-initialised is empty and ready.
  */
@@ -21,21 +22,21 @@
 #define TM_ENTRY_SET_MOST INT64_C(4000000000)
 
 struct tm_entry_set {
-  struct tm_entry_bucket *
-      *buckets; /* 1 << depth, by the first bits of a hash; neighbours may be the same */
+  /* 1 << depth, by the first bits of a hash; neighbours may be the same */
+  struct tm_entry_bucket **buckets;
   uint32_t depth;
   uint64_t seed;
   uint32_t len;
   struct TM_ARRAY(char *) groups; /* of places, encoded */
-  struct tm_buf group;            /* the last one, still growing */
+  struct tm_buf group;            /* the last one, which still grows */
   struct tm_entry_place last;
 };
 
-/* Not for more than TM_ENTRY_SET_MOST. False: the name is there, and nothing was added. Of the place, `place` and `size`
- * are kept. */
+/* At most TM_ENTRY_SET_MOST names. False: the name exists already, and nothing was added. Stores
+ * `place` and `size` of the place. */
 bool tm_entry_set_add(struct tm_entry_set *s, const char *name, size_t len,
                       const struct tm_entry_place *place);
-/* Sets place and size of `out`. False: there is no such name. */
+/* Sets place and size of `out`. False: the name is unknown. */
 bool tm_entry_set_find(const struct tm_entry_set *s, const char *name, size_t len,
                        struct tm_entry_place *out);
 void tm_entry_set_release(struct tm_entry_set *s);

@@ -1,4 +1,5 @@
-/* failed.c - see failed.h. Pieces of the file are gathered until they hold a line; the line is read as JSON, by itself. */
+/* failed.c - see failed.h. It reads pieces of the file until they hold a line, and parses each line
+ * as JSON. */
 #include "data/files/failed.h"
 
 #include <errno.h>
@@ -19,14 +20,14 @@ struct tm_failed {
   const struct tm_fs *fs;
   int fd;
   char *path;
-  int64_t wanted, input; /* of the caller; of the line at hand */
-  int64_t at;            /* of the next piece, bytes */
+  int64_t wanted, input; /* requested by the caller; of the current line */
+  int64_t at;            /* offset of the next piece */
   int64_t unnamed;
-  uint64_t number;    /* of the line at hand, from 1 */
-  struct tm_buf text; /* what has been read and is not used up */
+  uint64_t number;    /* of the current line, from 1 */
+  struct tm_buf text; /* bytes read and not used up */
   size_t used;
-  struct tm_buf item;   /* the path that was handed out, */
-  struct tm_item entry; /* or all of it, where is_entry, over: */
+  struct tm_buf item;   /* the returned path, */
+  struct tm_item entry; /* or, if is_entry, the whole item, whose bytes are: */
   struct tm_buf bytes;
   bool has_ended;
 };
@@ -108,7 +109,7 @@ static int read_piece(struct tm_failed *f, struct tm_err *err)
   return 0;
 }
 
-/* 1: a line, without its end; 0: there is none any more. The line is valid until the next call. */
+/* 1: a line, without its end; 0: no more lines. The line is valid until the next call. */
 static int next_line(struct tm_failed *f, const char **line, size_t *len, struct tm_err *err)
 {
   size_t looked = 0;
@@ -133,7 +134,7 @@ static int next_line(struct tm_failed *f, const char **line, size_t *len, struct
   }
 }
 
-/* ---- what a line says ---- */
+/* ---- parsing a line ---- */
 
 static int hex_digit(char c)
 {
@@ -153,7 +154,7 @@ static bool add_hex(struct tm_buf *out, const char *hex, size_t len)
   return len % 2 == 0;
 }
 
-/* An entry of an archive: the item as it was, with its place. */
+/* An entry of an archive: the original item, with its place. */
 static int read_entry(struct tm_failed *f, const struct tm_json *hex, struct tm_err *err)
 {
   struct tm_reader r;
@@ -167,7 +168,7 @@ static int read_entry(struct tm_failed *f, const struct tm_json *hex, struct tm_
   return refuse(f, err, "'entry_hex' is no entry of an archive");
 }
 
-/* 1: f->item is its path, or f->entry all of it; 0: items that are not named. */
+/* 1: its path is in f->item, or all of it in f->entry; 0: items without names. */
 static int read_item(struct tm_failed *f, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *item = tm_json_get(v, "item"), *hex = tm_json_get(v, "item_hex");
@@ -199,7 +200,7 @@ static int read_item(struct tm_failed *f, const struct tm_json *v, struct tm_err
   return 1;
 }
 
-/* 1: an item that is wanted. */
+/* 1: a wanted item. */
 static int read_line(struct tm_failed *f, const char *line, size_t len, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;

@@ -1,7 +1,8 @@
-/* folder.c - names in one arena, sorted through four-byte places.
+/* folder.c - names in one arena, sorted through four-byte positions.
  *
- * A folder may hold a million names: at 15 bytes each that is 17 MB of names and 4 MB of places, and while it is sorted
- * as many places again. Pointers, or one allocation a name, would take several times that.
+ * A folder may hold a million names: at 15 bytes each that is 17 MB of names and 4 MB of positions,
+ * and while it is sorted as many positions again. Pointers, or an allocation per name, would need
+ * several times that.
  */
 #include "data/files/folder.h"
 

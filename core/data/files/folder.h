@@ -1,4 +1,5 @@
-/* folder.h - the names in one folder that may be taken, sorted by bytes, in little memory. The listing has one per level.
+/* folder.h - the wanted names of one folder, sorted by bytes, in little memory. The listing has one
+ * per level.
  *
  * Zero-initialised is empty. Steps: read() or add() and sort(); then next() until false; release().
  */
@@ -14,20 +15,21 @@
 
 struct tm_folder {
   struct tm_buf names; /* each: a byte with its type (DT_*), the name, a NUL */
-  uint32_t *order;     /* places of names in `names` */
+  uint32_t *order;     /* positions of names in `names` */
   size_t len, cap;
   size_t at; /* the next one */
 };
 
-/* Which names of a folder are kept. */
+/* Selects the names of a folder. */
 typedef bool (*tm_folder_wants)(void *data, const char *name);
 
-/* The names in the folder at `path`, sorted. Returns 0 or a negated errno; -EFBIG when the names take over 4 GB. */
+/* Reads the names of the folder at `path`, sorted. Returns 0 or a negated errno; -EFBIG if the
+ * names take over 4 GB. */
 int tm_folder_read(struct tm_folder *f, const struct tm_fs *fs, const char *path,
                    tm_folder_wants wants, void *data);
-/* One name; false when there is no room (4 GB). */
+/* Adds one name; false if there is no room (4 GB). */
 bool tm_folder_add(struct tm_folder *f, const char *name, int type);
-/* Sorts what was added and takes out duplicates. */
+/* Sorts the added names and removes duplicates. */
 void tm_folder_sort(struct tm_folder *f);
 bool tm_folder_next(struct tm_folder *f, const char **name, int *type);
 void tm_folder_release(struct tm_folder *f);

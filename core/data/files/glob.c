@@ -1,13 +1,15 @@
-/* glob.c - patterns: braces are written out as alternatives, these are cut into places, sets of places go down the tree.
+/* glob.c - patterns: braces are expanded into alternatives, these are split into places, and sets
+ * of places descend the tree.
  *
  *   "a/{b*,c/d}"  ->  0 NAME a  1 PATTERN b*  2 END  3 NAME a  4 NAME c  5 NAME d  6 END
  *
- * Names that all alternatives begin with become `start`, where the walk begins: nothing above it is read.
+ * Names that all alternatives begin with become `start`, where the walk begins: no folder above it
+ * is read.
  *
- *  (1) Alternatives are written out before they are cut at '/', so that braces may hold '/'; their number and length
- *      are limited, as a pattern may come from anywhere.
- *  (2) Matching a name goes back to the last '*' only: at most pattern length times name length, whatever they are.
- *  (3) A place never steps over the END of its alternative.
+ *  (1) Alternatives are expanded before they are split at '/', so that braces may hold '/'. Their
+ *      number and length are limited, because a pattern may be hostile.
+ *  (2) Matching a name backtracks to the last '*' only: at most pattern length times name length.
+ *  (3) A place never passes the END of its alternative.
  */
 #include "data/files/glob.h"
 
@@ -20,7 +22,8 @@
 #define ALTERNATIVES_MAX 256
 #define PATTERN_MAX      (64u << 10) /* bytes of one alternative */
 
-/* Characters. A byte that begins no UTF-8 sequence stands for itself, above all characters. */
+/* Characters. A byte that does not begin a UTF-8 sequence stands for itself, above all
+ * characters. */
 static uint32_t read_char(const unsigned char **at)
 {
   const unsigned char *p = *at;
@@ -33,7 +36,7 @@ static uint32_t read_char(const unsigned char **at)
     return 0x110000 + c;
   c &= 0x3fu >> more;
   for (int i = 1; i <= more; i++) {
-    if ((p[i] & 0xc0) != 0x80) /* the NUL at the end, too */
+    if ((p[i] & 0xc0) != 0x80) /* also at the final NUL */
       return 0x110000 + p[0];
     c = c << 6 | (p[i] & 0x3f);
   }
@@ -41,8 +44,8 @@ static uint32_t read_char(const unsigned char **at)
   return c;
 }
 
-/* The class that begins at `*pattern` (a '['): moves behind it and tells whether `c` is in it. False and not moved when
- * it is not closed. */
+/* Parses the class at `*pattern` (a '['), moves past it and sets whether `c` is in it. False,
+ * without moving, if it is not closed. */
 static bool read_class(const unsigned char **pattern, uint32_t c, bool *is_in)
 {
   const unsigned char *p = *pattern + 1;
@@ -68,7 +71,7 @@ static bool read_class(const unsigned char **pattern, uint32_t c, bool *is_in)
   return true;
 }
 
-/* One character of the pattern, which is no '*', against one of the name; both move on when it fits. */
+/* Matches one character of the pattern, not a '*', with one of the name; moves both if it fits. */
 static bool match_char(const unsigned char **pattern, const unsigned char **name)
 {
   const unsigned char *p = *pattern, *n = *name;
@@ -95,7 +98,7 @@ bool tm_glob_match_name(const char *pattern, const char *name)
 {
   const unsigned char *p = (const unsigned char *)pattern, *n = (const unsigned char *)name;
   const unsigned char *star = NULL,
-                      *from = NULL; /* behind the last '*', and where in the name it is tried */
+                      *from = NULL; /* after the last '*', and where in the name it is tried */
   if (name[0] == '.' && pattern[0] != '.' && !(pattern[0] == '\\' && pattern[1] == '.'))
     return false;
   while (*n != '\0') {
@@ -122,13 +125,13 @@ bool tm_glob_is_pattern(const char *text)
   return strpbrk(text, "*?[{\\") != NULL;
 }
 
-/* Braces ------------------------------------------------------------------------------------------------------- */
+/* Braces --------------------------------------------------------------------------------------- */
 
 struct alternatives {
   struct TM_ARRAY(char *) list;
 };
 
-/* The first braces with a comma: their '{', and the '}' that closes them. */
+/* Finds the first braces with a comma: their '{' and the matching '}'. */
 static bool find_braces(const char *s, const char **open, const char **close)
 {
   for (; *s != '\0'; s++) {
@@ -176,7 +179,7 @@ static const char *alternative_end(const char *s, const char *close)
   return s < close ? s : close;
 }
 
-/* Keeps (1). Each round writes out one pair of braces of one text; those without any are done. */
+/* Keeps (1). Each round expands one pair of braces of one text; texts without braces are done. */
 static int expand_braces(struct alternatives *done, const char *pattern, struct tm_err *err)
 {
   struct TM_ARRAY(char *) open = { 0 };
@@ -206,7 +209,7 @@ static int expand_braces(struct alternatives *done, const char *pattern, struct 
   return rc;
 }
 
-/* Places ------------------------------------------------------------------------------------------------------- */
+/* Places --------------------------------------------------------------------------------------- */
 
 static char *without_escapes(const char *s, size_t n)
 {
@@ -265,7 +268,8 @@ static bool is_end(const struct tm_glob_place *place)
   return place->kind == TM_GLOB_END || place->kind == TM_GLOB_END_FOLDER;
 }
 
-/* The name that every alternative has at its first place, and that is the last of none; or NULL. */
+/* The name that all alternatives have at their first place, unless it is the last of one; or
+ * NULL. */
 static const char *common_name(const struct tm_glob *g)
 {
   const char *name = g->places[g->firsts[0]].text;
@@ -333,14 +337,14 @@ void tm_glob_release(struct tm_glob *g)
   memset(g, 0, sizeof(*g));
 }
 
-/* Sets --------------------------------------------------------------------------------------------------------- */
+/* Sets ----------------------------------------------------------------------------------------- */
 
 static void set_add(struct tm_glob_set *set, size_t place)
 {
   set->bits[place / 64] |= UINT64_C(1) << place % 64;
 }
 
-/* The next place of the set, from `at` on; false when there is none. */
+/* The next place of the set, from `at` on; false if there is none. */
 static bool set_next(const struct tm_glob_set *set, size_t *at)
 {
   for (size_t i = *at; i < TM_GLOB_PLACES; i = (i / 64 + 1) * 64) {
@@ -356,7 +360,7 @@ static bool set_next(const struct tm_glob_set *set, size_t *at)
 void tm_glob_enter(const struct tm_glob *g, struct tm_glob_set *set)
 {
   for (size_t at = 0; set_next(set, &at); at++)
-    if (g->places[at].kind == TM_GLOB_FOLDERS) /* an END comes behind it: keeps (3) */
+    if (g->places[at].kind == TM_GLOB_FOLDERS) /* an END follows it: keeps (3) */
       set_add(set, at + 1);
 }
 

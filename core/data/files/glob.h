@@ -1,18 +1,21 @@
-/* glob.h - a pattern of paths, matched name by name on the way down a tree. Touches no disk.
+/* glob.h - a pattern of paths, matched name by name while descending a tree. It touches no disk.
  *
- *   *      any run of bytes within a name          ?        one character (one byte, where the name is not UTF-8)
- *   **     as a whole name: any number of folders  [a-z]    one character of a class; [!a-z] or [^a-z]: not of it
+ *   *      any run of bytes within a name          ?        one character (one byte, if not UTF-8)
+ *   **     as a whole name: any number of folders  [a-z]    one character of a class;
+ *                                                           [!a-z] or [^a-z]: not of it
  *   {a,b}  either; may be nested and may hold '/'  \*       the character itself
  *
- * A '[' or '{' that is not closed, and braces without a comma, are themselves. A name that begins with a dot is matched
- * only by a part of the pattern that begins with a dot. A pattern that ends in '/' matches folders only. "." and empty
- * parts are left out.
+ * A '[' or '{' that is not closed, and braces without a comma, stand for themselves. Only a part of
+ * the pattern that begins with a dot matches a name that begins with a dot. A pattern that ends in
+ * '/' matches only folders. "." and empty parts are ignored.
  *
- * The walker holds a set of places: where in the pattern a folder may be. From a set and a name follows the set of the
- * entry. So one walk serves any number of `**` and braces, and meets each file once.
+ * The walker keeps a set of places: the positions in the pattern that a folder may be at. A set and
+ * a name give the set of the entry. So one walk handles any number of `**` and braces, and visits
+ * each file once.
  *
- * Steps: init; begin() gives the set of the folder where the walk starts (tm_glob_start()); step() for each name in a
- * folder; matches() tells whether an entry is named; enter() makes the set of a folder that is gone into.
+ * Steps: init; begin() gives the set of the folder where the walk starts (tm_glob_start()); step()
+ * for each name in a folder; matches() tells whether an entry matches; enter() makes the set of a
+ * folder to descend into.
  */
 #ifndef TM_DATA_FILES_GLOB_H
 #define TM_DATA_FILES_GLOB_H
@@ -23,7 +26,7 @@
 
 #include "base/err.h"
 
-#define TM_GLOB_PLACES 512 /* parts of a pattern and of its alternatives, all in all */
+#define TM_GLOB_PLACES 512 /* parts of a pattern and of its alternatives, in total */
 
 enum tm_glob_kind {
   TM_GLOB_NAME,
@@ -51,30 +54,31 @@ struct tm_glob_set {
   uint64_t bits[TM_GLOB_PLACES / 64];
 };
 
-/* True when the text has a character that means something here. */
+/* Whether the text has a special character. */
 bool tm_glob_is_pattern(const char *text);
-/* TM_ELIMIT when its braces make too many alternatives. On failure there is nothing to release. */
+/* TM_ELIMIT if its braces make too many alternatives. On failure there is nothing to release. */
 int tm_glob_init(struct tm_glob *g, const char *pattern, struct tm_err *err);
 void tm_glob_release(struct tm_glob *g);
 
 /* The set of the folder `start` itself. */
 void tm_glob_begin(const struct tm_glob *g, struct tm_glob_set *out);
-/* The set of the entry `name` of a folder with the set `from`; false when it is empty: not matched, nothing below. */
+/* The set of the entry `name` in a folder with the set `from`; false if it is empty: neither the
+ * entry nor anything below can match. */
 bool tm_glob_step(const struct tm_glob *g, const struct tm_glob_set *from, const char *name,
                   struct tm_glob_set *out);
-/* An entry with this set is named by the pattern: taken, when it is a file; with all that is in it, when it is a folder
- * (the set after enter()). */
+/* Whether an entry with this set matches: a file is taken; a folder is taken with its contents (the
+ * set after enter()). */
 bool tm_glob_matches(const struct tm_glob *g, const struct tm_glob_set *set, bool is_folder);
-/* The entry is a folder that is gone into: adds the places behind a `**` that stands for no folder. */
+/* For a folder to descend into: adds the places after a `**`, which may stand for no folder. */
 void tm_glob_enter(const struct tm_glob *g, struct tm_glob_set *set);
-/* The set holds a `**`: there is no end to how deep it goes. */
+/* Whether the set holds a `**`, which has no limit of depth. */
 bool tm_glob_is_recursive(const struct tm_glob *g, const struct tm_glob_set *set);
-/* When the set holds plain names only, so that the folder need not be read: they are given one by one, duplicates
- * included, and true is returned. */
+/* If the set holds only plain names, so that the folder need not be read: calls on_name for each,
+ * including duplicates, and returns true. */
 bool tm_glob_names(const struct tm_glob *g, const struct tm_glob_set *set,
                    void (*on_name)(void *data, const char *name), void *data);
 
-/* One name against one part of a pattern, without '/' and braces. */
+/* Matches one name with one part of a pattern, without '/' and braces. */
 bool tm_glob_match_name(const char *pattern, const char *name);
 
 #endif

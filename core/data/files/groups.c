@@ -1,7 +1,7 @@
 /* groups.c - see groups.h.
  *
- * What is sorted: by the values in the form that has their order, the record {keys, item} as it will stand in the mini-batch.
- * Of a group the first record is taken whole, of the others the item.
+ * The sort key is the ordered form of the values; the record is {keys, item} as in the mini-batch.
+ * Of a group, the first record is taken as a whole, of the others the item.
  */
 #include "data/files/groups.h"
 
@@ -17,11 +17,11 @@
 struct tm_groups {
   struct tm_partition *partition;
   struct tm_sorter *sorter;
-  size_t *keys; /* places in the values of a path */
+  size_t *keys; /* indexes into the values of a path */
   size_t keys_len;
   struct tm_key values[TM_PARTITION_KEYS_MAX], chosen[TM_PARTITION_KEYS_MAX];
   struct tm_buf order, record;
-  struct tm_sorted next; /* the first of the group to come */
+  struct tm_sorted next; /* the first of the next group */
   bool has_next, has_begun;
 };
 
@@ -59,7 +59,7 @@ void tm_groups_free(struct tm_groups *g)
   free(g);
 }
 
-/* What has a fault says nothing: null. */
+/* An item with a fault has null values. */
 static int find_values(struct tm_groups *g, const struct tm_item *item, struct tm_err *err)
 {
   if (item->fault_len == 0)
@@ -87,7 +87,7 @@ int tm_groups_add(struct tm_groups *g, const struct tm_item *item, struct tm_err
   return tm_sorter_add(g->sorter, g->order.data, g->order.len, g->record.data, g->record.len, err);
 }
 
-/* The item of a record, behind its keys. */
+/* The item of a record, after its keys. */
 static void add_item(struct tm_buf *bytes, const struct tm_sorted *record)
 {
   struct tm_reader keys;

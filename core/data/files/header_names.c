@@ -1,4 +1,5 @@
-/* header_names.c - see header_names.h. What cannot be followed here libarchive refuses, or ignores. */
+/* header_names.c - see header_names.h. libarchive refuses or ignores headers that cannot be parsed
+ * here. */
 #include "data/files/header_names.h"
 
 #include <stdint.h>
@@ -6,7 +7,7 @@
 
 #define BLOCK ((size_t)512)
 
-/* Digits to this base, behind blanks or tabs. */
+/* Digits in this base, after blanks or tabs. */
 static size_t number_of(const char *p, size_t n, unsigned base)
 {
   size_t value = 0, i = 0;
@@ -24,7 +25,7 @@ static size_t number_of(const char *p, size_t n, unsigned base)
   return value;
 }
 
-/* A text of n bytes, which may be padded with NULs. */
+/* Whether a text of n bytes, perhaps padded with NULs, continues after a NUL. */
 static bool goes_on(const char *p, size_t n)
 {
   const char *nul = memchr(p, '\0', n);
@@ -63,7 +64,7 @@ static bool pax_hides_name(const char *p, size_t n)
   return false;
 }
 
-/* The size of a header's body; of a number of 64 bits in binary, too. */
+/* The size of a header's body, also as a 64-bit binary number. */
 static size_t body_size(const char *header)
 {
   const unsigned char *p = (const unsigned char *)header + 124;
@@ -95,7 +96,7 @@ bool tm_tar_hides_name(const char *p, size_t n)
 
 /* ---- cpio ---- */
 
-/* S_ISDIR(), of the mode as archives have it. */
+/* S_ISDIR(), for the mode in archives. */
 static bool is_folder(size_t mode)
 {
   return (mode & 0170000) == 0040000;

@@ -1,13 +1,17 @@
-/* listing.c - the walk: a stack of folders, one a level, and the path of the entry at hand.
+/* listing.c - the walk: a stack of folders, one per level, and the path of the current entry.
  *
- *   paths[i] -> is there as written?  yes -> a file: the item; a folder: all that is in it
- *                                     no  -> a pattern: walk from glob's start, with a set of places per level
+ *   paths[i] -> exists as written?  yes -> a file: the item; a folder: everything in it
+ *                                   no  -> a pattern: walk from glob's start, with a set of places
+ *                                          per level
  *
- *  (1) The order depends on names alone: not on what readdir answers first, nor on types, times or links.
- *  (2) A path yields a file once. Sets of places make that so: there is one walk, however many `**` and braces.
- *  (3) A folder that may be gone into without end (all of it, or `**`) is not entered while it is among those that are
- *      being listed so: compared by device and inode, as a link may lead anywhere.
- *  (4) What is skipped is said, once each. What was only guessed (a plain name that a pattern goes through) is not.
+ *  (1) The order depends only on names: not on the order of readdir, nor on types, times or links.
+ *  (2) A path yields a file once, thanks to sets of places: there is one walk, however many `**`
+ *      and braces.
+ *  (3) A folder that is listed without a limit of depth (everything in it, or `**`) is not entered
+ *      while it is already being listed that way. Device and inode tell, as a link may lead
+ *      anywhere.
+ *  (4) Each skipped entry is reported once. Names that were only guessed (a plain name in a
+ *      pattern) are not.
  *
  * The listing owns its stack and path; paths, base_dir and fs are the caller's.
  */
@@ -28,8 +32,8 @@
 struct level {
   struct tm_folder folder;
   struct tm_glob_set set;
-  bool is_all;   /* everything in it is taken, but names that begin with a dot */
-  bool is_guess; /* its names come from the pattern: none needs to be there */
+  bool is_all;   /* takes everything in it, except names that begin with a dot */
+  bool is_guess; /* its names come from the pattern: they need not exist */
   bool is_endless;
   uint64_t dev, ino;
   size_t path_len; /* of the folder's own path */
@@ -38,12 +42,12 @@ struct level {
 struct tm_listing {
   struct tm_listing_options options;
   struct TM_ARRAY(struct level) levels;
-  uint64_t *counts; /* of files, beside paths */
-  size_t path_at;   /* the path at hand; paths_len at the end */
-  bool has_begun;   /* with the path at hand */
+  uint64_t *counts; /* of files, one for each path */
+  size_t path_at;   /* the current path; paths_len at the end */
+  bool has_begun;   /* the current path */
   bool has_failed;
   bool has_glob;
-  struct tm_glob glob; /* of the path at hand, with has_glob */
+  struct tm_glob glob; /* of the current path, if has_glob */
   struct tm_buf path;  /* absolute */
 };
 
@@ -114,7 +118,7 @@ static int unreadable(struct tm_listing *l, int code, struct tm_err *err)
   return tm_err_system(err, code, "cannot read '%s'", path);
 }
 
-/* What is at l->path: SKIP (and said), FILE_FOUND, FOLDER_FOUND, or an error. */
+/* What is at l->path: SKIP (after a report), FILE_FOUND, FOLDER_FOUND, or an error. */
 static int look(struct tm_listing *l, int type, bool is_guess, struct tm_stat *st,
                 struct tm_err *err)
 {
@@ -158,7 +162,7 @@ struct wanting {
   struct level *level;
 };
 
-/* Of a folder that is named. */
+/* Whether the folder is listed completely and takes this name. */
 static bool is_taken(const struct tm_listing *l, const struct level *level, const char *name)
 {
   return level->is_all && (name[0] != '.' || l->options.takes_hidden);
@@ -188,7 +192,8 @@ static bool is_being_listed(const struct tm_listing *l, const struct level *leve
   return false;
 }
 
-/* Goes into the folder at l->path, whose stat is `st`. The set is after tm_glob_enter(). Returns SKIP when it is not. */
+/* Enters the folder at l->path, whose stat is `st`. The set is after tm_glob_enter(). Returns SKIP
+ * if it does not. */
 static int push_level(struct tm_listing *l, const struct tm_stat *st, bool is_all,
                       const struct tm_glob_set *set, struct tm_err *err)
 {
@@ -221,7 +226,7 @@ static int push_level(struct tm_listing *l, const struct tm_stat *st, bool is_al
   return 0;
 }
 
-/* An entry of the topmost folder; its name is already at the end of l->path. 1 when it is an item. */
+/* An entry of the topmost folder; its name is already at the end of l->path. 1 if it is an item. */
 static int take_entry(struct tm_listing *l, const char *name, int type, struct tm_item *out,
                       struct tm_err *err)
 {
@@ -247,7 +252,7 @@ static int take_entry(struct tm_listing *l, const char *name, int type, struct t
   return push_level(l, &st, is_all, has_set ? &set : NULL, err);
 }
 
-/* 1: an item. 0: nothing more below the path at hand. */
+/* 1: an item. 0: the current path has no more. */
 static int walk(struct tm_listing *l, struct tm_item *out, struct tm_err *err)
 {
   const char *name;

@@ -1,4 +1,5 @@
-/* pack.c - see pack.h. libarchive makes and reads the format; every byte goes through our own calls. */
+/* pack.c - see pack.h. libarchive writes and reads the format; all input and output uses our own
+ * calls. */
 #include "data/files/pack.h"
 
 #include <archive.h>
@@ -20,14 +21,14 @@ struct pack {
   const struct tm_fs *fs;
   struct archive *a;
   struct archive_entry *entry;
-  const char *root;                /* of what is packed, or where it goes */
-  const char *path;                /* of the packed file, for words */
-  const struct tm_pack_options *o; /* while it is written */
+  const char *root;                /* of the packed files, or of the target */
+  const char *path;                /* of the packed file, for messages */
+  const struct tm_pack_options *o; /* for writing */
   int fd;
   int64_t at; /* in the packed file */
   struct tm_err *err;
-  struct tm_err io; /* of a call of ours, which libarchive knows nothing of */
-  bool is_given_up; /* what is still written goes nowhere */
+  struct tm_err io; /* of a call of ours, unknown to libarchive */
+  bool is_given_up; /* further writes are dropped */
   char *piece;
 };
 
@@ -180,7 +181,8 @@ static int write_all(struct pack *p)
     rc = refuse(p, "written");
   else
     rc = add_folder(p, "");
-  p->is_given_up = rc < 0; /* libarchive would write an end, and frees all only when it may */
+  /* libarchive writes an end before it frees; if that failed, it would leak */
+  p->is_given_up = rc < 0;
   if (rc == 0 && archive_write_close(p->a) != ARCHIVE_OK)
     rc = refuse(p, "written");
   p->is_given_up = true;
@@ -239,7 +241,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **bytes)
   return (la_ssize_t)n;
 }
 
-/* A name below the root, in its one form. */
+/* Whether it is a normalized name below the root. */
 static bool is_below(const char *name)
 {
   for (const char *part = name;; part++) {
@@ -252,7 +254,7 @@ static bool is_below(const char *name)
   }
 }
 
-/* The folders that a name is in were written before it, as folders: none of them is a link. */
+/* Whether the folders above a name were written before it, as folders: none of them is a link. */
 static bool is_in_folders(struct pack *p, const char *relative)
 {
   char *path = tm_xstrdup(relative);

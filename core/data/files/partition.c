@@ -1,8 +1,9 @@
 /* partition.c - see partition.h.
  *
- * The format becomes a run of signs. A path is fitted from its last names on, sign by sign, with a way back: a string and a
- * '*' take as little as they can, and more when what follows does not fit. Pairs of sign and place that have been seen not
- * to fit are kept as bits, so that no path takes longer than signs times characters.
+ * The format becomes a list of signs. A path is matched from its last names, sign by sign, with
+ * backtracking: a string and a '*' take as little as they can, and more if the rest does not fit.
+ * Pairs of sign and position that failed are kept as bits, so that no path takes longer than signs
+ * times characters.
  */
 #include "data/files/partition.h"
 
@@ -27,8 +28,8 @@ struct sign {
 struct column {
   char *name;
   enum tm_key_type type;
-  unsigned fields; /* bits: those that a datetime has */
-  bool is_coded;   /* %2F is '/' */
+  unsigned fields; /* bits: fields of a datetime */
+  bool is_coded;   /* %2F means '/' */
 };
 
 struct tm_partition {
@@ -37,18 +38,18 @@ struct tm_partition {
   struct TM_ARRAY(struct column) columns;
   size_t slashes;
 
-  /* Of the path at hand. */
+  /* Of the current path. */
   const char *at;
   size_t len, furthest;
   struct tm_buf decoded;
-  struct tm_buf failed; /* bits: sign * (len + 1) + place */
+  struct tm_buf failed; /* bits: sign * (len + 1) + position */
   struct {
     size_t begin, end; /* of a string */
     int fields[FIELDS];
   } values[TM_PARTITION_KEYS_MAX];
 };
 
-/* The format ----------------------------------------------------------------------------------------------------- */
+/* The format ----------------------------------------------------------------------------------- */
 
 static void add_sign(struct tm_partition *p, enum sign_kind kind, char c)
 {
@@ -72,7 +73,7 @@ static int refuse_field(const char *at, const struct column *c, struct tm_err *e
                     nearest ? "'?" : "");
 }
 
-/* 1: a field was added; 0: there is none here. */
+/* 1: added a field; 0: there is none here. */
 static int add_field(struct tm_partition *p, struct column *c, const char **at, struct tm_err *err)
 {
   for (enum field f = 0; f < FIELDS; f++) {
@@ -95,7 +96,7 @@ static bool is_letter(char c)
   return (c | 32) >= 'a' && (c | 32) <= 'z';
 }
 
-/* A letter that ISO 8601 puts beside fields. */
+/* A letter that ISO 8601 puts between fields. */
 static bool is_mark(const char *at)
 {
   bool is_before_field = false;
@@ -104,7 +105,7 @@ static bool is_mark(const char *at)
   return (*at == 'T' || *at == 'Z') && (is_before_field || !is_letter(at[1]));
 }
 
-/* What stands between ':' and '}'. */
+/* Parses the part between ':' and '}'. */
 static int read_fields(struct tm_partition *p, const char *at, const char *end, struct tm_err *err)
 {
   struct column *c = &p->columns.at[p->columns.len - 1];
@@ -163,7 +164,7 @@ static int add_column(struct tm_partition *p, const char *at, size_t n, bool is_
   return 0;
 }
 
-/* From '{' to behind '}'. */
+/* From '{' to after '}'. */
 static int read_key(struct tm_partition *p, const char **at, struct tm_err *err)
 {
   const char *begin = *at + 1, *end = strchr(begin, '}');
@@ -249,7 +250,7 @@ enum tm_key_type tm_partition_type(const struct tm_partition *p, size_t i)
   return p->columns.at[i].type;
 }
 
-/* A path ------------------------------------------------------------------------------------------------------- */
+/* A path --------------------------------------------------------------------------------------- */
 
 static bool has_failed(struct tm_partition *p, size_t sign, size_t place, bool set)
 {
@@ -285,7 +286,7 @@ static int days_of_month(int year, int month)
   return month == 2 && is_leap ? 29 : days[month - 1];
 }
 
-/* The days that there are: not the 30th of February. */
+/* Whether all days exist: not the 30th of February. */
 static bool has_good_days(const struct tm_partition *p)
 {
   for (size_t i = 0; i < p->columns.len; i++) {
@@ -330,7 +331,8 @@ static bool fit_one(struct tm_partition *p, size_t sign, size_t place)
   return place < p->len && p->at[place] != '/' && fit(p, sign + 1, place + (n ? n : 1));
 }
 
-/* The signs from `sign` on fit the text from `place` on. As deep as there are signs. */
+/* Whether the signs from `sign` on match the text from `place` on. Recurses up to the number of
+ * signs. */
 static bool fit(struct tm_partition *p, size_t sign, size_t place)
 {
   const struct sign *s = &p->signs.at[sign];
@@ -354,7 +356,7 @@ static bool fit(struct tm_partition *p, size_t sign, size_t place)
   return fits;
 }
 
-/* Days from 1970-01-01: years are counted from March on, so that the leap day is the last. */
+/* Days from 1970-01-01: years begin in March, so that the leap day is the last. */
 static int64_t days_of(int year, int month, int day)
 {
   int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
@@ -372,7 +374,7 @@ static int64_t moment_of(const struct column *c, const int *f)
   return seconds * 1000000;
 }
 
-/* The last names of the path, as many as the format has; false when there are not so many. */
+/* Takes the last names of the path, as many as the format has; false if the path has fewer. */
 static bool take_end(struct tm_partition *p, const char *path, size_t len)
 {
   size_t slashes = 0, begin = len;
@@ -405,7 +407,7 @@ static int refuse_path(const struct tm_partition *p, const char *path, size_t le
   return TM_EINPUT;
 }
 
-/* Names of {name:%} ------------------------------------------------------------------------------------------------ */
+/* Names of {name:%} ---------------------------------------------------------------------------- */
 
 static const char hex_digits[] = "0123456789ABCDEF";
 static const char null_name[] = "%null", empty_name[] = "%empty";
@@ -437,7 +439,7 @@ static bool is_name(const char *p, size_t n, const char *name)
   return n == strlen(name) && memcmp(p, name, n) == 0;
 }
 
-/* The value, behind what `decoded` holds: it has room for all of the path. */
+/* Decodes the value to the end of `decoded`, which has room for the whole path. */
 static void decode(struct tm_partition *p, struct tm_key *key)
 {
   const char *from = key->string.at;

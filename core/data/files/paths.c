@@ -1,13 +1,13 @@
-/* paths.c - paths out of one buffer, in place: nothing is copied but what a piece's end cuts in two.
+/* paths.c - returns paths from one buffer, in place: only what the end of a piece splits is copied.
  *
  *      buffer  [ room for the folder ][ rest | 256 KB piece ...           ]
  *                                      ^ at                        ^ end
  *
- * A relative path gets its folder written before it, over bytes that have been handed out already, so that it too is
- * one run of bytes without a copy of its own: `room` bytes are kept free before the first.
+ * The folder is written in front of a relative path, over bytes that were already returned, so that
+ * the path is contiguous without a copy: `room` bytes are kept free before the first.
  *
- *  (1) There is always room for the folder before `at`: bytes that are moved to the front go behind it.
- *  (2) A path that is longer than the limit ends the reading, so the rest before a piece is short.
+ *  (1) There is always room for the folder before `at`: bytes moved to the front go after it.
+ *  (2) A path longer than the limit ends the reading, so the rest before a piece is short.
  */
 #include "data/files/paths.h"
 
@@ -25,7 +25,7 @@
 #define PIECE      (256u << 10)   /* bytes */
 #define PATH_LIMIT (4 * PATH_MAX) /* bytes */
 #define REST_LIMIT                                                                                 \
-  (PATH_LIMIT + 4) /* bytes: a path with a byte order mark before it and a CR behind */
+  (PATH_LIMIT + 4) /* bytes: a path with a byte order mark before it and a CR after it */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct tm_paths {
@@ -36,14 +36,14 @@ struct tm_paths {
   char *dir;  /* for relative paths, with a '/' at the end */
   size_t dir_len;
   char *buffer;    /* dir_len + REST_LIMIT + PIECE bytes */
-  size_t at, end;  /* what has been read and not handed out */
-  uint64_t number; /* of the line or record at hand, from 1 */
+  size_t at, end;  /* read but not returned yet */
+  uint64_t number; /* of the current line or record, from 1 */
   char separator;
   bool has_ended; /* the file has */
   bool is_stdin;
 };
 
-/* The folder that relative paths start from. */
+/* The folder for relative paths. */
 static char *folder_of(const char *path, const char *base_dir, bool is_regular)
 {
   char *dir = is_regular ? tm_path_dir(path) : tm_xstrdup(base_dir);
@@ -96,7 +96,7 @@ void tm_paths_close(struct tm_paths *p)
   free(p);
 }
 
-/* The next piece, behind what is left of the last. */
+/* Appends the next piece to the rest of the last. */
 static int read_piece(struct tm_paths *p, struct tm_err *err)
 {
   size_t rest = p->end - p->at;

@@ -1,10 +1,11 @@
 /* seven_zip.c - see seven_zip.h.
  *
- *   [32 bytes: where the header is] [packed contents] [packed header] [header, or where it is packed]
+ *   [32 bytes: where the header is] [packed contents] [packed header] [header, or where it is
+ *   packed]
  *
- *  (1) A header has at most HEADER_MOST bytes, packed or not, which is the memory that it takes; of more than
- *      TM_ARCHIVE_SMALL it has at most RATIO times as many as the archive.
- *  (2) The check sums of the header are compared before it is believed.
+ *  (1) A header has at most HEADER_MOST bytes, packed or not, and takes as much memory. A header
+ *      larger than TM_ARCHIVE_SMALL is at most RATIO times as long as the archive.
+ *  (2) The check sums of the header are verified before it is used.
  */
 #include "data/files/seven_zip.h"
 
@@ -54,7 +55,7 @@ static int check_size(const struct tm_stream *file, const char *path, uint64_t n
 
 /* ---- a packed header ---- */
 
-/* The archive that is made up: a start, the real contents, a header. */
+/* The synthetic archive: a start, the real contents, a header. */
 struct made_up {
   struct tm_stream stream;
   struct tm_stream *file;
@@ -84,7 +85,7 @@ static void put_start(char *start, uint64_t offset, const struct tm_buf *header)
   tm_put_u32(start + 8, crc_of(start + 12, 20));
 }
 
-/* The streams as they are, and one file over them, which is called x. */
+/* The original streams, and one file over them, named x. */
 static void make_up(struct made_up *m, struct tm_stream *file, const struct tm_buf *packed,
                     const struct tm_seven_zip_streams *s, uint64_t room)
 {
@@ -111,7 +112,7 @@ static int unpack(struct made_up *m, const char *path, struct tm_buf *out, struc
   return rc < 0 ? (int)rc : 0;
 }
 
-/* `header`: packed; then it is not. */
+/* Replaces the packed `header` by the unpacked one. */
 static int unpack_header(struct tm_buf *header, struct tm_stream *file, const char *path,
                          uint64_t room, struct tm_err *err)
 {

@@ -1,10 +1,11 @@
 /* seven_zip.h - a 7z archive's header, read and unpacked within limits.
  *
- * libarchive allocates what a header claims before it looks for it: 2 KB of an archive can take gigabytes. So a header is
- * read here first, both by the lister, which needs no more than that, and by a worker, before libarchive reads it.
+ * libarchive allocates what a header claims before it verifies it: an archive of 2 KB can take
+ * gigabytes. So the header is read here first, both by the lister, which needs only the header, and
+ * by a worker before libarchive reads it.
  *
- * A header may be packed. libarchive unpacks it, as the only file of an archive that is made up for that: the packed
- * bytes of the real one, and a header of our own.
+ * A header may be packed. libarchive unpacks it, as the only file of a synthetic archive: the
+ * packed bytes of the real one, and a header of our own.
  */
 #ifndef TM_DATA_FILES_SEVEN_ZIP_H
 #define TM_DATA_FILES_SEVEN_ZIP_H
@@ -17,11 +18,11 @@ struct tm_seven_zip {
   struct tm_seven_zip_header header;
 };
 
-#define TM_SEVEN_ZIP_FIRST 6 /* bytes that tell it */
+#define TM_SEVEN_ZIP_FIRST 6 /* bytes that identify it */
 bool tm_seven_zip_is(const char *first, size_t n);
 
-/* `file`: all bytes of the archive, size known. Negative: TM_EINPUT where the archive is to blame, in words that name
- * it; then nothing is to be released. */
+/* `file`: all bytes of the archive, with known size. Negative: TM_EINPUT if the archive is at
+ * fault, with a message that names it; then there is nothing to release. */
 int tm_seven_zip_read(struct tm_seven_zip *z, struct tm_stream *file, const char *path,
                       struct tm_err *err);
 void tm_seven_zip_release(struct tm_seven_zip *z);

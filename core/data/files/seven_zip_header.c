@@ -4,9 +4,10 @@
  *   streams   4, [6 pack sizes] [7 folders] [8 files in the folders], 0
  *   packed    23, the same streams without the 4
  *
- *  (1) A count is believed as far as there are bytes for it: at least one for a folder or a size, four for a name.
- *  (2) What libarchive allocates for the counts is at most MEMORY bytes.
- *  (3) A symbolic link, which libarchive reads whole when it passes it, is at most LINK bytes long.
+ *  (1) A count is accepted only if there are bytes for it: at least one for a folder or a size,
+ *      four for a name.
+ *  (2) libarchive allocates at most MEMORY bytes for the counts.
+ *  (3) A symbolic link, which libarchive reads completely when it skips it, has at most LINK bytes.
  */
 #include "data/files/seven_zip_header.h"
 
@@ -15,7 +16,7 @@
 
 #define MEMORY      (UINT64_C(512) << 20)
 #define LINK        (UINT64_C(1) << 20)
-#define CODERS      4 /* of a folder; what libarchive reads */
+#define CODERS      4 /* of a folder; the limit of libarchive */
 #define CODER_PORTS 8 /* streams in or out of one */
 #define DAMAGED     "its header is damaged"
 #define TOO_MUCH                                                                                   \
@@ -49,7 +50,7 @@ enum {
 
 struct folder {
   uint32_t in, out, packs; /* streams */
-  uint32_t last;           /* the stream that comes out of it: bound to no other coder */
+  uint32_t last;           /* the output stream: not bound to another coder */
   bool is_encrypted;
 };
 
@@ -61,7 +62,7 @@ static uint8_t read_u8(struct tm_reader *r)
   return p ? (uint8_t)*p : 0;
 }
 
-/* As many bits of the first byte are set as bytes follow it. */
+/* The number of leading 1 bits of the first byte is the number of bytes that follow. */
 static uint64_t read_number(struct tm_reader *r)
 {
   uint8_t first = read_u8(r), mask = 0x80;
@@ -106,7 +107,7 @@ static bool bit_of(const char *bits, uint64_t i)
   return (unsigned char)bits[i / 8] >> (7 - i % 8) & 1;
 }
 
-/* n bits, which must be there; how many of them are set. */
+/* n bits, which must exist; returns how many of them are set. */
 static uint64_t read_bits(struct tm_reader *r, uint64_t n, const char **out)
 {
   uint64_t bytes = n / 8 + (n % 8 != 0), set = 0;
@@ -117,7 +118,7 @@ static uint64_t read_bits(struct tm_reader *r, uint64_t n, const char **out)
   return set;
 }
 
-/* "All", or a bit for each of n; how many there are. *bits: NULL for all. */
+/* "All", or a bit for each of n; returns how many. *bits: NULL for all. */
 static uint64_t read_which(struct tm_reader *r, uint64_t n, const char **bits)
 {
   *bits = NULL;
@@ -225,7 +226,7 @@ static void read_folders(struct tm_reader *r, struct tm_seven_zip_streams *s)
   uint64_t packs = 0, sizes = 0;
   expect(r, FOLDER);
   s->folders = read_count(r);
-  expect(r, 0); /* they stand here, not in another stream */
+  expect(r, 0); /* they are here, not in another stream */
   s->definitions = *r;
   for (uint64_t i = 0; !r->bad && i < s->folders; i++) {
     read_folder(r, &f);
@@ -256,14 +257,14 @@ static bool has_crc(const struct tm_seven_zip_streams *s, uint64_t folder)
   return s->has_crcs && (s->crcs_known == NULL || bit_of(s->crcs_known, folder));
 }
 
-/* How many files there are, how many sizes and check sums of them are stored here. */
+/* Counts the files, and their sizes and check sums that are stored here. */
 static void read_counts(struct tm_reader *r, struct tm_seven_zip_streams *s, uint64_t *sizes,
                         uint64_t *crcs)
 {
   for (uint64_t i = 0; !r->bad && i < s->folders; i++) {
     uint64_t n = files_of(s, r);
-    r->bad =
-        r->bad || n > (uint64_t)(r->end - r->at) + 1; /* keeps (1): all sizes but one are here */
+    /* keeps (1): all sizes except one are here */
+    r->bad = r->bad || n > (uint64_t)(r->end - r->at) + 1;
     s->files += n;
     *sizes += n > 0 ? n - 1 : 0;
     *crcs += n == 1 && has_crc(s, i) ? 0 : n;
@@ -384,7 +385,7 @@ static void read_files(struct tm_reader *r, struct tm_seven_zip_header *h)
 
 /* ---- entries ---- */
 
-/* The next folder: bytes that it gives. */
+/* The next folder; returns the bytes of its output. */
 static uint64_t next_folder(struct tm_seven_zip_streams *s, struct folder *f)
 {
   uint64_t all = 0;
@@ -461,14 +462,14 @@ const char *tm_seven_zip_parse_packed(struct tm_seven_zip_streams *out, const ch
   return NULL;
 }
 
-/* Keeps (2). What libarchive has for each, with what malloc() adds. */
+/* Keeps (2). The memory that libarchive needs, including the overhead of malloc(). */
 static bool is_too_much(const struct tm_seven_zip_header *h)
 {
   const struct tm_seven_zip_streams *s = &h->streams;
   return 512 * s->folders + 32 * (s->packs + s->files) + 96 * h->files > MEMORY;
 }
 
-/* Every entry once, from copies of the cursors. */
+/* Visits every entry once, with copies of the cursors. */
 static const char *check_entries(const struct tm_seven_zip_header *h)
 {
   struct tm_seven_zip_header all = *h;

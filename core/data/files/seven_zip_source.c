@@ -1,6 +1,7 @@
 /* seven_zip_source.c - the entries of a 7z archive, by its header (seven_zip.h).
  *
- * A worker reads them through libarchive, by their number: files and folders count, in the order of the header.
+ * A worker reads them through libarchive, by their number, which counts files and folders in the
+ * order of the header.
  */
 #include <stdlib.h>
 #include <string.h>

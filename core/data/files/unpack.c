@@ -1,4 +1,5 @@
-/* unpack.c - libarchive's filters over our own reads. Its format is "raw": one entry, the contents. */
+/* unpack.c - libarchive's filters over our own reads. Its format is "raw": one entry with the
+ * contents. */
 #include "data/files/unpack.h"
 
 #include <archive.h>
@@ -15,11 +16,11 @@ struct unpack {
   const struct tm_fs *fs;
   int fd;
   char *path;
-  struct archive *archive; /* NULL: to be opened */
-  int64_t in, out;         /* places in the file, and in the contents */
+  struct archive *archive; /* NULL: not open yet */
+  int64_t in, out;         /* positions in the file, and in the contents */
   bool is_empty;           /* it holds nothing at all */
-  struct tm_err
-      err; /* what ended it: of a read of the file, or its words for damage, which are lost else */
+  /* what ended it: an error of a read, or libarchive's message for damage, which it would lose */
+  struct tm_err err;
   char *input, *skipped;
 };
 

@@ -24,21 +24,21 @@ struct tm_walk {
   struct tm_stream *stream;
   char *path;
   struct archive *archive;
-  int64_t from, at;  /* in the stream: where it begins, where the next read is */
-  struct tm_err err; /* of a read, which libarchive knows nothing of */
+  int64_t from, at;  /* in the stream: where it begins, and the next read */
+  struct tm_err err; /* of a read, unknown to libarchive */
   char *input;       /* the last piece, */
-  int64_t input_at;  /* from here on in the stream, */
-  size_t input_len;  /* of this length */
+  int64_t input_at;  /* its offset in the stream, */
+  size_t input_len;  /* and its length */
   bool is_seven_zip, is_judged;
-  bool has_entry;      /* one is at hand, its data are to be passed */
-  int64_t header_left; /* bytes that may be read for the header at hand; -1: any number */
+  bool has_entry;      /* a current entry, whose data must be skipped */
+  int64_t header_left; /* bytes that may be read for the current header; -1: any number */
   int64_t links;       /* files of a cpio with several names */
-  bool is_in_head;     /* libarchive reads the headers of the next */
-  int64_t head_at;     /* in the stream: where they begin */
-  struct tm_buf head;  /* pieces of them, of which `input` has only the last */
+  bool is_in_head;     /* libarchive reads the headers of the next entry */
+  int64_t head_at;     /* their offset in the stream */
+  struct tm_buf head;  /* earlier pieces of them; `input` has only the last piece */
 };
 
-/* What `input` has of the headers at hand, from what is kept of them on. */
+/* The part of `input` that follows the stored pieces of the current headers. */
 static const char *head_in_input(const struct tm_walk *w, size_t *n)
 {
   int64_t from = w->head_at + (int64_t)w->head.len, end = w->input_at + (int64_t)w->input_len;
@@ -59,8 +59,8 @@ static bool is_cpio(const struct tm_walk *w)
   return (archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_CPIO;
 }
 
-/* Eases the header at hand. The first of an archive, whose format is not known yet, and one that two pieces share stay as they
- * are, and count as links. */
+/* Eases the current header. The first of an archive, whose format is unknown yet, and one that
+ * spans two pieces stay as they are, and count as links. */
 static void ease_folder(struct tm_walk *w)
 {
   int64_t at = w->head_at - w->input_at;
@@ -94,7 +94,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
   return ARCHIVE_FATAL;
 }
 
-/* Only plain files can pass bytes over; never past the end, so that what is cut off is noticed. */
+/* Only plain files can be skipped; never past the end, so that a cut archive is noticed. */
 static la_int64_t on_skip(struct archive *a, void *data, la_int64_t n)
 {
   struct tm_walk *w = data;
@@ -146,7 +146,7 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
 {
   struct tm_walk *w = TM_NEW(struct tm_walk);
   w->stream = s;
-  s->gives_before_damage = true; /* the entries before it are found */
+  s->gives_before_damage = true; /* so that the entries before the damage are found */
   w->path = tm_xstrdup(path);
   w->from = w->at = w->head_at = from;
   w->is_in_head = true;
@@ -179,7 +179,7 @@ void tm_walk_close(struct tm_walk *w)
   free(w);
 }
 
-/* What a read of the stream has met. 0: it has met nothing. */
+/* The error of a read of the stream; 0: none. */
 static int refuse_stream(const struct tm_walk *w, struct tm_err *err)
 {
   int code = w->err.code == TM_EDAMAGE ? TM_EINPUT : w->err.code;
@@ -232,7 +232,7 @@ static int check_links(struct tm_walk *w, struct archive_entry *e, struct tm_err
                            LINKS_MOST);
 }
 
-/* Passes the data of the entry at hand, as libarchive would by itself: behind them the headers of the next begin. */
+/* Skips the data of the current entry, as libarchive would: the headers of the next one follow. */
 static int pass_data(struct tm_walk *w, struct tm_err *err)
 {
   if (!w->has_entry)
@@ -259,7 +259,7 @@ int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *e
   rc = archive_read_next_header(w->archive, out);
   w->header_left = -1;
   w->is_in_head = false;
-  if (w->err.code < 0) /* an end that is none */
+  if (w->err.code < 0) /* the read error made it look like an end */
     return refuse(w, err);
   if (rc == ARCHIVE_EOF)
     return 0;
@@ -293,7 +293,7 @@ int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)
   size_t done = 0;
   while (done < n) {
     la_ssize_t got = archive_read_data(w->archive, (char *)p + done, n - done);
-    if (got < 0) /* ARCHIVE_WARN too: a check sum is wrong */
+    if (got < 0) /* also ARCHIVE_WARN: a wrong check sum */
       return refuse_data(w, err);
     if (got == 0)
       break;

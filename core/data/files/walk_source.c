@@ -1,7 +1,9 @@
 /* walk_source.c - the entries of archives that are read from the beginning: tar and cpio.
  *
- *  (1) The contents of a tar's entry begin behind its header, which is where libarchive has read to when it gives it.
- *  (2) What is packed is read to its very end, so that the last check sum is looked at; no further than its size allows.
+ *  (1) The contents of a tar's entry follow its header; libarchive has read up to there when it
+ *      returns the entry.
+ *  (2) A packed archive is read to its very end, so that the last check sum is verified; but no
+ *      further than its size allows.
  */
 #include <archive_entry.h>
 #include <inttypes.h>

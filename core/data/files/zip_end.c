@@ -4,12 +4,13 @@
  *
  * Names and comments may hold the marks of all of these. So a mark alone proves nothing:
  *
- *  (1) An end counts when its comment ends with the file, and a directory begins where it says. Only if there is no such end, bytes
- *      behind the comment are accepted. Two ends that count are refused: programs would disagree about the contents.
- *  (2) A zip64 locator is looked for at its one place. What it leads to counts when it agrees with each number of the end that
- *      is not saturated.
- *  (3) Places count from the archive's beginning, which need not be the file's: the directory's stated and its real place differ
- *      by what stands before the archive.
+ *  (1) An end is valid if its comment ends with the file and a directory begins where it says. Only
+ *      if there is no such end, bytes after the comment are accepted. Two valid ends are refused:
+ *      programs would disagree about the contents.
+ *  (2) A zip64 locator has one possible position. Its zip64 end is valid if it agrees with each
+ *      number of the end that is not saturated.
+ *  (3) Offsets count from the archive's beginning, which need not be the file's: the stated and the
+ *      real offset of the directory differ by the bytes before the archive.
  */
 #include "data/files/zip_end.h"
 
@@ -21,7 +22,7 @@
 #include "data/files/archive_own.h"
 #include "data/rows/stream.h"
 
-#define END       22 /* bytes, of the end without its comment */
+#define END       22 /* bytes of the end without its comment */
 #define END_MOST  (END + 65535)
 #define LOCATOR   20
 #define END64     56
@@ -34,10 +35,10 @@ struct finder {
   int fd;
 };
 
-/* What an end states. */
+/* The claims of an end. */
 struct stated {
   int64_t entries, size, offset; /* of the directory */
-  int64_t before;                /* in the file: where the directory ends */
+  int64_t before;                /* offset in the file: the end of the directory */
 };
 
 static uint32_t u16(const char *p)
@@ -45,7 +46,7 @@ static uint32_t u16(const char *p)
   return (uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8;
 }
 
-static int64_t u64(const char *p) /* negative: more than anything can have */
+static int64_t u64(const char *p) /* negative: larger than any possible value */
 {
   return (int64_t)tm_get_u64(p);
 }
@@ -74,7 +75,7 @@ static bool is_possible(const struct stated *s)
          s->offset <= s->before - s->size && s->entries <= s->size / TM_ZIP_CENTRAL;
 }
 
-/* Whether a directory is there; `out` gets its places. Keeps (3). */
+/* Whether a directory exists there; `out` gets its offsets. Keeps (3). */
 static bool is_there(const struct finder *f, const struct stated *s, struct tm_zip_directory *out)
 {
   if (!is_possible(s))
@@ -87,7 +88,7 @@ static bool is_there(const struct finder *f, const struct stated *s, struct tm_z
     return s->entries == 0 && out->shift == 0;
   if (has_mark(f, out->start, "PK\1\2"))
     return true;
-  out->start = s->offset; /* something else stands between the directory and the end */
+  out->start = s->offset; /* something else is between the directory and the end */
   out->end = s->offset + s->size;
   out->shift = 0;
   return has_mark(f, out->start, "PK\1\2");
@@ -108,7 +109,7 @@ static bool is_saturated(const char *end)
          tm_get_u32(end + 16) == FULL32;
 }
 
-/* The zip64 end for the end at `end_at`: 1 and what it states; 0: none; negative. Keeps (2). */
+/* The zip64 end for the end at `end_at`: 1 with its claims; 0: none; negative. Keeps (2). */
 static int read_end64(const struct finder *f, const char *end, int64_t end_at, struct stated *out,
                       struct tm_err *err)
 {
@@ -161,8 +162,9 @@ static int judge_end(const struct finder *f, const char *end, int64_t end_at,
   return 1;
 }
 
-/* Looks at each end in the last n bytes of the file whose comment ends with it; else, where `is_exact` is false, before. Gives
- * the number that count; negative. `err` has words of the last in the file that does not. */
+/* Judges each end in the last n bytes of the file whose comment ends with the file or, unless
+ * `is_exact`, before. Returns the number of valid ends, or negative. `err` has the reason of the
+ * last invalid one in the file. */
 static int look(const struct finder *f, const char *p, size_t n, bool is_exact,
                 struct tm_zip_directory *out, struct tm_err *err)
 {

@@ -1,10 +1,11 @@
 /* zip_entry.c - reads the contents of a zip entry, starting at its local header.
  *
- * This file decodes stored and deflated entries, which nearly all entries are. A short entry costs one read of the file.
- * libarchive decodes all other methods.
+ * This file decodes stored and deflated entries, which nearly all entries are. A short entry costs
+ * one read of the file. libarchive decodes all other methods.
  *
  *  (1) An entry gives exactly as many bytes as the directory states, whatever the method.
- *  (2) The check sum of the directory is compared before the last bytes are given, whatever the method.
+ *  (2) The check sum of the directory is compared before the last bytes are given, whatever the
+ *      method.
  *  (3) Deflated data end too early only when all input is used and the decoder makes no progress.
  */
 #include <stdlib.h>
@@ -24,17 +25,17 @@ enum { STORED = 0, DEFLATED = 8 };
 
 struct tm_zip_entry {
   struct tm_stream *file;
-  const char *path; /* of words */
+  const char *path; /* for messages */
   struct tm_entry_place place;
   int64_t in, in_end; /* in the file: of the next read, and of the data's end */
-  int64_t out;        /* bytes given */
+  int64_t out;        /* bytes returned */
   uint32_t crc;
   bool has_ended; /* the deflated data have */
   bool has_z;
   z_stream z;
   char *input;
-  size_t at, len;       /* in it */
-  struct tm_walk *walk; /* of another method */
+  size_t at, len;       /* in `input` */
+  struct tm_walk *walk; /* for other methods */
 };
 
 static int damaged(struct tm_err *err, const char *what)
@@ -60,7 +61,7 @@ static int fill(struct tm_zip_entry *z, struct tm_err *err)
   return 0;
 }
 
-/* The local header, and with it the data of an entry that is short. */
+/* Reads the local header and, if the entry is short, its data. */
 static int begin(struct tm_zip_entry *z, struct tm_err *err)
 {
   size_t n = z->place.packed < (int64_t)(INPUT - LOCAL - MARGIN)
@@ -167,7 +168,8 @@ static int64_t read_stored(struct tm_zip_entry *z, char *p, size_t n, struct tm_
   return (int64_t)n;
 }
 
-/* zlib holds back output that does not fit, up to 258 bytes: it is asked for more after it has taken the last input, too (3). */
+/* zlib holds back up to 258 bytes of output that do not fit: it is called again even after it has
+ * taken the last input (3). */
 static int64_t inflate_some(struct tm_zip_entry *z, void *p, size_t n, struct tm_err *err)
 {
   uInt room = n < (1u << 30) ? (uInt)n : 1u << 30;
@@ -189,7 +191,7 @@ static int64_t inflate_some(struct tm_zip_entry *z, void *p, size_t n, struct tm
   return (int64_t)(room - z->z.avail_out);
 }
 
-/* The decoder has given all that the directory states. Does it hold more? */
+/* The decoder has returned all bytes that the directory states. Does it hold more? */
 static int check_end(struct tm_zip_entry *z, struct tm_err *err)
 {
   int64_t got = 0;

@@ -1,15 +1,17 @@
-/* zip_source.c - the entries of a zip file by its central directory, which stands at its end.
+/* zip_source.c - the entries of a zip file, by the central directory at its end.
  *
- *   [local header, data] [local header, data] ... [central directory] [zip64 end, its locator] [end]
+ *   [local header, data] [local header, data] ... [central directory] [zip64 end, its locator]
+ *   [end]
  *
- * Of ours rather than a library's: what is wanted is the place of each entry, so that a worker can read its own without the
- * directory, and neither libzip nor libarchive tells it. (Both read all of the directory in each process: 100 ms for
- * 100,000 entries.)
+ * The code is our own because it needs the offset of each entry, so that a worker can read its
+ * entry without the directory; neither libzip nor libarchive reports it. (Both read the whole
+ * directory in each process: 100 ms for 100,000 entries.)
  *
- *  (1) Every place is within the archive, before the directory. All entries together are not longer than that: entries that
- *      overlap, as those of the smallest bombs do, are found here. What stands before the archive does not count.
- *  (2) Numbers come from the directory alone. A local header is believed in nothing but its own length.
- *  (3) The directory is read to its end: an entry more than it states is not left out silently.
+ *  (1) Every offset is within the archive, before the directory. All entries together are not
+ *      longer than that: overlapping entries, as in the smallest bombs, are found here. Bytes
+ *      before the archive do not count.
+ *  (2) Numbers come only from the directory. Of a local header, only its own length is used.
+ *  (3) The directory is read to its end: extra entries are not silently left out.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -31,10 +33,10 @@ struct zip_source {
   struct tm_archive_options o;
   int fd;
   struct tm_zip_directory directory;
-  int64_t at;   /* in the file: of the next read of the directory */
+  int64_t at;   /* offset in the file of the next read of the directory */
   int64_t left; /* entries */
-  int64_t
-      room; /* bytes between the archive's beginning and its directory: all that entries can have */
+  /* bytes between the archive's beginning and its directory: the maximum for all entries */
+  int64_t room;
   int64_t taken; /* bytes of entries so far */
   struct tm_buf bytes;
   size_t used;
@@ -45,7 +47,7 @@ static uint32_t u16(const char *p)
   return (uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8;
 }
 
-static int64_t u64(const char *p) /* negative: more than anything can have */
+static int64_t u64(const char *p) /* negative: larger than any possible value */
 {
   return (int64_t)tm_get_u64(p);
 }
@@ -57,7 +59,7 @@ static int refuse(const struct zip_source *z, struct tm_err *err, const char *wh
 
 /* ---- entries ---- */
 
-/* So many bytes of the directory in one run; NULL with words. */
+/* n contiguous bytes of the directory; NULL with a message. */
 static const char *want(struct zip_source *z, size_t n, struct tm_err *err)
 {
   while (z->bytes.len - z->used < n) {
@@ -79,7 +81,7 @@ static const char *want(struct zip_source *z, size_t n, struct tm_err *err)
   return z->bytes.data + z->used;
 }
 
-/* Numbers that do not fit in 32 bits, in the order in which they are missing. */
+/* Reads the numbers that do not fit in 32 bits, in the order of the saturated fields. */
 static bool read_zip64(const char *p, size_t n, struct tm_entry_place *e)
 {
   int64_t *const to[] = { &e->size, &e->packed, &e->place };
@@ -124,7 +126,7 @@ static void judge(const char *p, struct tm_raw_entry *out)
     out->fault = "it is stored, and its two sizes differ: the archive is damaged";
 }
 
-/* All entries that the end states have been read. 0: so has the directory; 1: their number had wrapped; negative. */
+/* After the last stated entry: 0: the directory has ended; 1: its count had wrapped; negative. */
 static int check_end(struct zip_source *z, struct tm_err *err)
 {
   int64_t rest = z->directory.end - z->at + (int64_t)(z->bytes.len - z->used);
