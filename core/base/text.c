@@ -337,3 +337,31 @@ void tm_text_shell(struct tm_buf *out, const char *s)
   }
   tm_buf_add_char(out, '\'');
 }
+
+/* The columns of the last line. */
+static size_t last_column(const struct tm_buf *out)
+{
+  size_t n = 0;
+  while (n < out->len && out->data[out->len - 1 - n] != '\n')
+    n++;
+  return n;
+}
+
+void tm_text_wrap(struct tm_buf *out, const char *s, size_t indent, size_t width)
+{
+  size_t column = last_column(out);
+  bool is_first = true; /* word of its line */
+  for (s += strspn(s, " "); *s; s += strspn(s, " ")) {
+    size_t n = strcspn(s, " ");
+    if (!is_first && column + 1 + n > width) {
+      tm_buf_printf(out, "\n%*s", (int)indent, "");
+      column = indent;
+      is_first = true;
+    }
+    tm_buf_printf(out, "%s%.*s", is_first ? "" : " ", (int)n, s);
+    column += n + !is_first;
+    is_first = false;
+    s += n;
+  }
+  tm_buf_add_char(out, '\n');
+}

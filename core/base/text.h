@@ -44,5 +44,9 @@ const char *tm_text_counted(int64_t n, const char *one, const char *more);
 void tm_text_grouped(struct tm_buf *out, int64_t n);
 /* A word that a shell reads as one argument: unchanged if harmless, else in single quotes. */
 void tm_text_shell(struct tm_buf *out, const char *s);
+/* Adds the words of `s` as lines of at most `width` columns, and ends the last one. The first line
+ * continues the last line of `out`; the others begin with `indent` blanks. A longer word has a line
+ * of its own. */
+void tm_text_wrap(struct tm_buf *out, const char *s, size_t indent, size_t width);
 
 #endif

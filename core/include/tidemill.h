@@ -167,9 +167,9 @@ TM_API int tidemill_runtime_new(struct tidemill_runtime **out,
  * comes from a callback, or a pipeline or console is left. */
 TM_API int tidemill_runtime_close(struct tidemill_runtime *rt, struct tm_err *err);
 
-/* Turns the loop until no job runs, for at most `timeout_ms` (-1: no limit). 0: no job runs;
- * -ETIMEDOUT; -EINTR: tidemill_runtime_wake() was called. TM_EUSAGE: the loop is the host's, or the
- * call comes from a callback. */
+/* Waits until no job runs, for at most `timeout_ms` (-1: no limit), and turns the loop meanwhile.
+ * 0: no job runs; -ETIMEDOUT; -EINTR: tidemill_runtime_wake() was called. TM_EUSAGE: the loop is
+ * the host's, or the call comes from a callback. */
 TM_API int tidemill_runtime_run(struct tidemill_runtime *rt, int timeout_ms, struct tm_err *err);
 /* Does the work that is due without waiting, and returns how many jobs are still running. TM_EUSAGE
  * as for tidemill_runtime_run(). */

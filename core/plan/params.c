@@ -33,351 +33,355 @@
 /* clang-format off: a table */
 static const struct tm_field config_fields[] = {
   { "entry_script", TM_FIELD_PATH, 0, 0, NULL, NULL, REQUIRED,
-    "the Lua file with init() and run(mini_batch); relative to source_directory, else to the "
-    "pipeline file" },
+    "the Lua file with init() and run(mini_batch), relative to source_directory, or else to "
+    "the pipeline file" },
   { "source_directory", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "the folder with all that the script needs, copied at submission; without it the entry script "
-    "alone is" },
+    "the folder with everything that the script needs, copied at submission; by default only "
+    "the entry script is copied" },
   { "mini_batch_size", TM_FIELD_AMOUNT, 1, INT_MAX_GIVEN, "10", NULL, PARAMETER,
-    "files handed to one run(); of tables bytes of their files, \"1MB\" when not given, or rows" },
+    "the number of files for one run(); for tables, rows (\"500rows\") or bytes (\"1MB\", the "
+    "default for tables)" },
   { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, PARAMETER,
-    "columns: each distinct combination of their values is one mini-batch; not with "
-    "mini_batch_size; of a PipelineParameter one name, or a list as JSON: '[\"store\"]'" },
+    "columns: all items with the same values in them form one mini-batch; excludes "
+    "mini_batch_size; as a PipelineParameter, one name or a JSON list: '[\"store\"]'" },
   { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
-    "failed items to tolerate over the whole input; -1 tolerates all" },
+    "how many items of the whole input may fail; -1: any number" },
   { "returns", TM_FIELD_CHOICE, 0, 0, "auto", "auto|rows|any", CHANGEABLE | RESULT,
-    "rows: run() returns an element for each item that succeeded, and items without one count as "
-    "failed; any: it returns any number, and only items of context:fail() count; auto: any for "
-    "rows of tables while error_threshold is -1, else rows" },
+    "what run() returns. rows: one element for each item that succeeded; items without one "
+    "count as failed. any: any number of elements; only items given to context:fail() count as "
+    "failed. auto: any for rows of tables while error_threshold is -1, else rows" },
   { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL,
-    PARAMETER | CHANGEABLE | FAILS | ARGUMENT, "failed mini-batches to tolerate; without it all" },
+    PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
+    "how many mini-batches may fail; by default any number" },
   { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
-    "the same in percent of all mini-batches, judged once all are created" },
+    "how many of all mini-batches may fail, in percent; judged once all are created; by "
+    "default any number" },
   { "output_action", TM_FIELD_CHOICE, 0, 0, "append_row", "append_row|summary_only", 0,
-    "append_row: one file with all returned rows; summary_only: the script stores its own output" },
+    "append_row: all returned rows go to one file; summary_only: the script stores its own "
+    "output" },
   { "append_row_file_name", TM_FIELD_FILE_NAME, 0, 0, "parallel_run_step.txt", NULL, 0,
-    "the file of append_row, in the output folder" },
+    "the name of the output file of append_row, in the output folder" },
   { "append_row_line_break", TM_FIELD_CHOICE, 0, 0, "error", "error|escape", 0,
-    "a line break in a returned string: an error (in a data frame it stays, in quotes), or written "
-    "as \\n or \\r with every backslash doubled" },
+    "a line break in a returned string. error: the try fails (in a data frame the line break "
+    "stays, in quotes); escape: it is written as \\n or \\r, and every backslash is doubled" },
   { "append_row_separator", TM_FIELD_SEPARATOR, 0, 0, NULL, NULL, 0,
-    "between the fields of a returned data frame; without it a comma for *.csv, a tab for *.tsv, "
-    "else a blank" },
+    "the character between the fields of a returned data frame; by default a comma for *.csv, "
+    "a tab for *.tsv, else a blank" },
   { "append_row_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, 0,
-    "the names of a data frame's columns are the first line; without it for *.csv and *.tsv "
-    "alone" },
+    "whether the first line names the columns of a returned data frame; by default only in "
+    "*.csv and *.tsv" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
-    "workers on a node; without it as many as there are cores, 1 where there is a GPU" },
+    "the number of workers; by default the number of cores, or 1 if there is a GPU" },
   { "node_count", TM_FIELD_INT, 1, 1, "1", NULL, PARAMETER | CHANGEABLE | NODES,
-    "machines: this one" },
+    "the number of machines; only this one is supported" },
   { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local", CHANGEABLE | NODES,
-    "where workers run: on this machine" },
+    "where workers run; only this machine is supported" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
-    "{ variables, module_paths } for the workers; folders where require looks behind the script's "
-    "own; a name in its place is accepted, and not used" },
+    "{ variables, module_paths }: environment variables for the workers, and folders that "
+    "require searches after the script's own; a name instead of it is accepted and ignored" },
   { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG",
-    PARAMETER | CHANGEABLE | ARGUMENT | ANY_CASE, "how much the logs say" },
+    PARAMETER | CHANGEABLE | ARGUMENT | ANY_CASE, "the least severe messages that the logs keep" },
   { "run_invocation_timeout", TM_FIELD_SECONDS, 0.001, 259200, "60", NULL,
-    PARAMETER | CHANGEABLE | FAILS | ARGUMENT, "seconds for one run()" },
+    PARAMETER | CHANGEABLE | FAILS | ARGUMENT, "the time limit of one run(), in seconds" },
   { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE | FAILS,
-    "tries for a mini-batch" },
+    "how often a mini-batch is tried before it counts as failed" },
   { "retry_delay", TM_FIELD_SECONDS, 0, 86400, NULL, NULL, CHANGEABLE,
-    "seconds before a failed try is repeated, doubled with each further one up to 60, a random "
-    "quarter of it at most taken off; without it none after errors and timeouts, 0.5 where the "
-    "worker was lost; 0: none" },
+    "seconds to wait before a failed try is repeated, doubled for each further try up to 60, "
+    "and shortened by up to a quarter at random; by default 0 after errors and timeouts, and "
+    "0.5 after a worker was lost" },
   { "worker_memory_limit", TM_FIELD_SIZE, TM_WORKER_MEMORY_MIN, SIZE_MAX_GIVEN, NULL, NULL,
     CHANGEABLE | FAILS,
-    "memory of one worker; Lua gets 16 MB less, and beyond that run() fails with 'not enough "
-    "memory'; a worker with more resident is killed" },
+    "the memory limit of one worker. Lua gets 16 MB less; beyond that run() fails with 'not "
+    "enough memory'. A worker with more resident memory than the limit is killed" },
   { "init_timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, CHANGEABLE | FAILS,
-    "seconds for loading the script and its init(); without it none" },
+    "the time limit for loading the script and its init(), in seconds; by default none" },
   { "interruptible", TM_FIELD_CHOICE, 0, 0, "auto", "auto|true|false", CHANGEABLE,
-    "a run() that passes its timeout is interrupted within Lua and its worker lives on; auto: from "
-    "the first such run() of the step on" },
+    "whether a run() that exceeds its timeout is interrupted in Lua, so that its worker lives "
+    "on; auto: from the first such run() of the step on" },
   { "interrupt_grace", TM_FIELD_SECONDS, 0.001, 3600, "2", NULL, CHANGEABLE,
-    "seconds that an interrupted run() has to end, then its worker is killed" },
+    "seconds that an interrupted run() has to end before its worker is killed" },
   { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE | FAILS,
-    "a mini-batch that has used up its tries is run in halves, again and again, until the bad "
-    "items "
-    "stand alone" },
+    "whether a mini-batch that has used up its tries is run in halves, again and again, until "
+    "the bad items stand alone" },
   { "isolation_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "100", NULL, CHANGEABLE | FAILS,
-    "tries of parts for such a mini-batch; what is not tested by then counts as failed" },
+    "the limit of tries for the parts of one mini-batch with isolate_failures; items not "
+    "tested by then count as failed" },
   { "max_result_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "2GB", NULL, CHANGEABLE | FAILS,
-    "what one run() may return" },
+    "the size limit of what one run() may return" },
   { "sync_interval", TM_FIELD_SECONDS, 0.001, 3600, "1", NULL, CHANGEABLE,
-    "seconds of work that a power cut may cost" },
+    "how many seconds of work a power cut may cost" },
   { "gpu_surplus", TM_FIELD_CHOICE, 0, 0, "unset", "unset|none", CHANGEABLE,
-    "CUDA_VISIBLE_DEVICES of workers beyond the number of GPUs: unset, or -1, which is none" },
+    "CUDA_VISIBLE_DEVICES of workers beyond the number of GPUs. unset: not set; none: -1, no "
+    "GPU" },
   { "environment_variables", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
-    "variables for the workers; they go before those of environment" },
+    "environment variables for the workers; they override those of environment" },
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
-    "an output file that is there and is not this job's is replaced" },
-  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE, "for people" },
+    "whether an existing output file that is not this job's is replaced" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
+    "a text for readers of the definition" },
 };
 
 static const struct tm_field argument_fields[] = {
   { "profiling_module", TM_FIELD_CHOICE, 0, 0, NULL, "jit|cProfile|profile",
     CHANGEABLE | RESULT | ARGUMENT,
-    "workers are profiled by sampling, whichever of the names is given: collapsed stacks in "
+    "profiles the workers by sampling, whichever name is given; the collapsed stacks are in "
     "logs/sys/node/<node>/<process>.profile" },
   { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL,
     CHANGEABLE | FAILS | ARGUMENT,
-    "seconds to load a mini-batch before its run(), and to write its result behind it" },
+    "the time limit for loading a mini-batch before its run(), and for writing its result "
+    "afterwards, in seconds" },
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
-    "seconds without a mini-batch that ended or was created, then the step is Failed; without it "
-    "worked out of the other timeouts" },
+    "the step fails if no mini-batch is created or ends for this many seconds; by default "
+    "computed from the other timeouts" },
   { "append_row_dataframe_header", TM_FIELD_BOOL, 0, 0, NULL, NULL, ARGUMENT,
-    "append_row_header, and before it" },
+    "the same as append_row_header; if both are given, this one counts" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
-    "seconds until the first mini-batch is created, then the step is Failed" },
+    "the step fails if its first mini-batch is not created within this many seconds" },
   { "resource_monitor_interval", TM_FIELD_SECONDS, 0, INT_MAX_GIVEN, "600", NULL,
     CHANGEABLE | ARGUMENT,
-    "seconds between two looks at a node's resources, in logs/perf; 0: none" },
+    "seconds between two measurements of a node's resources, in logs/perf; 0: no measurements" },
   { "resume_from", TM_FIELD_PATH, 0, 0, NULL, NULL, AT_FIRST | ARGUMENT,
-    "a job, by its directory, its name or 'latest': a new job takes over what it has committed of "
-    "the step of this name" },
+    "a job, by its directory, its name or 'latest': a new job takes over what that job "
+    "committed in the step of the same name" },
 };
 
 static const struct tm_field retry_fields[] = {
   { "max_retries", TM_FIELD_INT, 0, INT_MAX_GIVEN - 1, NULL, NULL, PARAMETER,
-    "tries but the first: run_max_try - 1" },
-  { "timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, PARAMETER, "run_invocation_timeout" },
+    "how often a failed try is repeated: run_max_try - 1" },
+  { "timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, PARAMETER,
+    "another name for run_invocation_timeout" },
 };
 
 static const struct tm_field resources_fields[] = {
-  { "instance_count", TM_FIELD_INT, 1, 1, NULL, NULL, PARAMETER | NODES, "node_count" },
+  { "instance_count", TM_FIELD_INT, 1, 1, NULL, NULL, PARAMETER | NODES,
+    "another name for node_count" },
 };
 
 static const struct tm_field step_fields[] = {
-  { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED, "unique in the pipeline" },
+  { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED,
+    "the name of the step, unique in the pipeline" },
   { "parallel_run_config", TM_FIELD_OBJECT, 0, 0, NULL, "ParallelRunConfig", REQUIRED,
-    "how it is run" },
+    "how the step is run" },
   { "inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|TabularDataset|OutputFileDatasetConfig",
     REQUIRED | PARAMETER | TM_FIELD_OR_ONE,
-    "datasets, or outputs of other steps, one after the other, never mixed in a mini-batch" },
+    "datasets or outputs of other steps, read one after the other; no mini-batch mixes them" },
   { "side_inputs", TM_FIELD_OBJECTS, 0, 0, NULL, "FileDataset|OutputFileDatasetConfig",
     PARAMETER | TM_FIELD_OR_ONE,
-    "datasets of files that every worker may read whole; in 'arguments' each becomes the path of "
-    "its place" },
+    "datasets of files that every worker may read whole; in 'arguments' each becomes the path "
+    "where its files are" },
   { "output", TM_FIELD_OBJECTS, 0, 0, NULL, "OutputFileDatasetConfig", TM_FIELD_OR_ONE,
-    "the folder of the output; of several the first is <step>/output, each further one "
-    "<step>/output.<name>" },
+    "the output folders: the first is <step>/output, each further one <step>/output.<name>" },
   { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
-    "for the script: strings, numbers, booleans, PipelineParameters; a dataset or an output "
-    "becomes its path; some are the runner's" },
+    "arguments of the script: strings, numbers, booleans, PipelineParameters; a dataset or an "
+    "output becomes its path; the runner takes some of them itself" },
   { "allow_reuse", TM_FIELD_CHOICE, 0, 0, "true", "true|false|content", CHANGEABLE,
-    "an earlier result of the same work may be used: input files of the same path, size and time, "
-    "or, with content, of the same bytes" },
+    "whether an earlier result of the same work may be used. true: input files are compared by "
+    "path, size and time; content: by their bytes; false: the step always runs" },
 };
 
 static const struct tm_field pipeline_fields[] = {
   { "name", TM_FIELD_NAME, 0, 0, NULL, NULL, REQUIRED,
-    "of the pipeline; its jobs are named for it" },
-  { "steps", TM_FIELD_OBJECTS, 0, 0, NULL, "ParallelRunStep", REQUIRED, "what is run" },
-  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE, "for people" },
+    "the name of the pipeline; the names of its jobs begin with it" },
+  { "steps", TM_FIELD_OBJECTS, 0, 0, NULL, "ParallelRunStep", REQUIRED, "the steps to run" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
+    "a text for readers of the definition" },
 };
 
 static const struct tm_field parameter_fields[] = {
-  { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "as in --param NAME=VALUE" },
+  { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED,
+    "the name of the parameter, as in --param NAME=VALUE" },
   { "default_value", TM_FIELD_SCALAR, 0, 0, NULL, "FileDataset|TabularDataset", REQUIRED,
-    "without --param; its type is the parameter's; of a dataset, as an input, --param gives the "
-    "path" },
+    "the value without --param; it also sets the type of the parameter; for an input, a "
+    "dataset whose path --param gives" },
 };
 
 #define PARTITION_FORMAT                                                                           \
   {                                                                                                \
     "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
-        "columns in the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                  \
+        "columns from the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                \
   }
 
 static const struct tm_field output_fields[] = {
-  { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "of the output" },
+  { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "the name of the output" },
   { "destination", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "a folder, which the output is written to, or the file that it is packed into; relative to the "
-    "pipeline file; {run-id} in it is the job's name, {output-name} the output's; without it in "
-    "the job's directory" },
+    "the folder that the output is written to, or the file that it is packed into, relative to "
+    "the pipeline file. {run-id} in it is the job's name, {output-name} the output's. By "
+    "default the output is in the job's directory" },
   { "mode", TM_FIELD_CHOICE, 0, 0, "mount", "mount|upload|archive", 0,
-    "mount: written to destination as the step goes on; upload, which as_upload() says: it appears "
-    "there when the step is Completed; archive, which as_archive(format) says: it is packed into "
-    "that file" },
+    "mount: files are written to destination while the step runs; upload, set by as_upload(): "
+    "the output appears there when the step is Completed; archive, set by as_archive(format): "
+    "the output is packed into that file" },
   { "archive_format", TM_FIELD_CHOICE, 0, 0, "zip", "zip|tar|tar.gz|tar.zst", 0,
-    "of an output that is packed; what as_archive(format) sets" },
+    "the format of a packed output; as_archive(format) sets it" },
   PARTITION_FORMAT,
   { "register_as", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
-    "the output is registered as a dataset of this name when the step is Completed, each time as a "
-    "new version; what output:register_on_complete(name, { description, tags }) sets" },
-  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE, "of that dataset, for people" },
+    "the output is registered as a dataset of this name when the step is Completed, each time "
+    "as a new version; output:register_on_complete(name, { description, tags }) sets it" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, CHANGEABLE,
+    "the description of the dataset that register_as names" },
   { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, CHANGEABLE,
-    "of that dataset: names and values, for people" },
+    "names and values for the dataset that register_as names" },
 };
 
 static const struct tm_field mini_batches_fields[] = {
   { "mini_batch_size", TM_FIELD_AMOUNT, 1, INT_MAX_GIVEN, "10", NULL, 0,
-    "as of ParallelRunConfig: files, or \"1MB\" or \"500rows\" of tables" },
+    "the number of files in a mini-batch; for tables, rows (\"500rows\") or bytes (\"1MB\", "
+    "the default for tables)" },
   { "partition_keys", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
-    "columns: each distinct combination of their values is one mini-batch" },
+    "columns: all items with the same values in them form one mini-batch" },
 };
 
 static const struct tm_field load_script_fields[] = {
   { "arguments", TM_FIELD_LIST, 0, 0, NULL, NULL, 0,
-    "those of the script, as it finds them in `arg`" },
+    "arguments of the script, which finds them in `arg`" },
   { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG", ANY_CASE,
-    "the least that the script's logger writes" },
+    "the least severe messages that the script's logger writes" },
 };
 
 static const struct tm_field register_fields[] = {
   { "create_new_version", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "where the name is registered for something else, this is its next version; else that is "
-    "refused" },
-  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "for people" },
-  { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "names and values, for people" },
+    "whether a name that is registered with another definition gets a new version; false: that "
+    "is an error" },
+  { "description", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "a text for readers of the definition" },
+  { "tags", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0,
+    "names and values for readers of the definition" },
 };
 
 static const struct tm_field submit_fields[] = {
   { "job_dir", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "the job's directory; without it a new one in the workspace" },
+    "the job's directory; by default a new one in the workspace" },
   { "parameters", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "values of PipelineParameters" },
   { "resume", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "goes on with the job in job_dir, else with this pipeline's newest that is not Completed" },
+    "resumes the job in job_dir, or else this pipeline's newest job that is not Completed" },
   { "keep_failed", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "with resume: failed mini-batches stay failed" },
+    "with resume: failed mini-batches stay failed; by default they get new tries" },
   { "accept_changes", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "with resume: goes on although script or inputs have changed" },
+    "with resume: continues even if the script, settings or inputs have changed" },
   { "verify_input", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "with resume: lists the input again and compares all of it" },
+    "with resume: lists the inputs again and compares the whole list" },
   { "verify_output", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "with resume: reads all committed rows and failures, and compares them with the journal, "
+    "with resume: reads all committed rows and failures and compares them with the journal "
     "before anything runs" },
   { "keep_script", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "with resume: goes on with the job's own copy of the script, whatever that is now" },
+    "with resume: uses the job's own copy of the script, even if the script has changed" },
   { "no_reuse", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "every step is run, whatever earlier jobs have done" },
-  { "max_workers", TM_FIELD_INT, 1, INT32_MAX, NULL, NULL, 0, "workers of all steps together" },
+    "runs every step, even if an earlier job has its result" },
+  { "max_workers", TM_FIELD_INT, 1, INT32_MAX, NULL, NULL, 0,
+    "the limit of workers for all steps together; by default the number of cores, or the "
+    "largest process_count_per_node if that is more" },
 };
 
 static const struct tm_field workspace_fields[] = {
-  { "name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
-  { "workspace_name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
+  { "name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },
+  { "workspace_name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },
   { "path", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "the workspace's folder; without it the nearest .tidemill, as for jobs, which must not be "
-    "another user's" },
-  { "subscription_id", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
-  { "resource_group", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted, and not used" },
+    "the folder of the workspace; by default the nearest .tidemill, as for jobs, which must "
+    "not be another user's" },
+  { "subscription_id", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },
+  { "resource_group", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },
 };
 
 static const struct tm_field directory_fields[] = {
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "a datastore of that name gets another directory" },
+    "whether an existing datastore of that name gets another directory" },
 };
 
 static const struct tm_field copy_fields[] = {
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "files that are there are replaced; else they are left as they are, and counted" },
+    "whether existing files are replaced; false: they are left as they are, and counted" },
 };
 
 static const struct tm_field from_files_fields[] = {
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,
-    "an unreadable folder ends the job, or is left out" },
+    "a folder that cannot be read. error: the job fails; skip: the folder is left out" },
   PARTITION_FORMAT,
 };
 
 static const struct tm_field from_archives_fields[] = {
   { "entries", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
-    "patterns of names within the archives; without it all but those that begin with a dot" },
+    "patterns for names within the archives; by default all entries except those whose names "
+    "begin with a dot" },
   { "extract", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
-    "run() gets paths of files, which are there for its mini-batch alone, on memory (/dev/shm) "
-    "where they are small; false: names, which context:open(item) reads" },
+    "true: run() gets paths of files that exist only for its mini-batch, in memory (/dev/shm) "
+    "if they are small; false: run() gets names, which context:open(item) reads" },
   { "max_entries", TM_FIELD_INT, 1, INT_MAX_GIVEN, "10000000", NULL, 0,
-    "an archive with more entries fails from there on" },
+    "the limit of entries in an archive; one with more fails from there on" },
   { "max_entry_size", TM_FIELD_SIZE, 1, SIZE_MAX_GIVEN, "4GB", NULL, 0,
-    "an entry with more contents fails" },
+    "the size limit of an extracted entry; a larger entry fails" },
   { "max_ratio", TM_FIELD_INT, 1, INT_MAX_GIVEN, "200", NULL, 0,
-    "of contents to the bytes that they are packed in, above 16 MB: an entry of a zip with more "
-    "fails, and an archive with more fails from there on" },
+    "the limit for the ratio of extracted to packed bytes, checked above 16 MB; an entry of a "
+    "zip file with a higher ratio fails, and an archive with a higher one fails from there on" },
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0,
-    "a folder or an archive that may not be opened ends the job, or is left out" },
+    "a folder or an archive that cannot be opened. error: the job fails; skip: it is left out" },
   PARTITION_FORMAT,
 };
 
 static const struct tm_field from_manifest_fields[] = {
   { "null_separated", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "paths end in NUL, as find -print0 writes them" },
+    "whether paths end in NUL, as find -print0 writes them" },
   PARTITION_FORMAT,
 };
 
 /* clang-format off */
 #define LIMIT_FIELDS \
   { "max_columns", TM_FIELD_INT, 1, TM_MAX_COLUMNS_MOST, "65536", NULL, 0, \
-    "a table with more columns is refused before it costs memory" }, \
+    "the limit of columns; a table with more is refused before it uses memory" }, \
   { "max_record_size", TM_FIELD_SIZE, 1, TM_MAX_RECORD_SIZE_MOST, "64MB", NULL, 0, \
-    "a longer header is refused; a longer row or line fails the try, or is left out with " \
-    "invalid_lines = \"drop\"" }
+    "the size limit of a row or line. A longer header is refused; a longer row or line fails the " \
+    "try, or is left out with invalid_lines = \"drop\"" }
 /* clang-format on */
 
-#define TABLE_FIELDS                                                                               \
-  { "on_unreadable", TM_FIELD_CHOICE, 0, 0,                                                        \
-    "error",         "error|skip",    0, "an unreadable folder ends the job, or is left out" },    \
-      PARTITION_FORMAT,                                                                            \
-      { "validate",                                                                                \
-        TM_FIELD_BOOL,                                                                             \
-        0,                                                                                         \
-        0,                                                                                         \
-        "true",                                                                                    \
-        NULL,                                                                                      \
-        0,                                                                                         \
-        "the first rows are looked at before the first run(); false only where types are not "     \
-        "inferred" },                                                                              \
-      { "include_path", TM_FIELD_BOOL, 0, 0,                                                       \
-        "false",        NULL,          0, "a column Path with the path of each row's file" },      \
-      { "set_column_types",                                                                        \
-        TM_FIELD_TYPES,                                                                            \
-        0,                                                                                         \
-        0,                                                                                         \
-        NULL,                                                                                      \
-        NULL,                                                                                      \
-        0,                                                                                         \
-        "types of columns by name, which go over those that are inferred" },                       \
-      { "on_misfit",                                                                               \
-        TM_FIELD_CHOICE,                                                                           \
-        0,                                                                                         \
-        0,                                                                                         \
-        "null",                                                                                    \
-        "null|error",                                                                              \
-        0,                                                                                         \
-        "a value that does not fit its column's type is null and counted, or fails the try" },     \
-  {                                                                                                \
-    "encoding", TM_FIELD_CHOICE, 0, 0, "utf8",                                                     \
-        "utf8|utf8bom|latin1|iso88591|windows1252|ascii|utf16", 0, "of the files"                  \
-  }
+/* clang-format off */
+#define TABLE_FIELDS \
+  { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0, \
+    "a folder that cannot be read. error: the job fails; skip: the folder is left out" }, \
+  PARTITION_FORMAT, \
+  { "validate", TM_FIELD_BOOL, 0, 0, "true", NULL, 0, \
+    "whether the first rows are checked before the first run(); false is only accepted if types " \
+    "are not inferred" }, \
+  { "include_path", TM_FIELD_BOOL, 0, 0, "false", NULL, 0, \
+    "whether to add a column Path with the path of each row's file" }, \
+  { "set_column_types", TM_FIELD_TYPES, 0, 0, NULL, NULL, 0, \
+    "types of columns by name; they override the inferred types" }, \
+  { "on_misfit", TM_FIELD_CHOICE, 0, 0, "null", "null|error", 0, \
+    "a value that does not fit its column's type. null: it becomes null and is counted; error: " \
+    "the try fails" }, \
+  { "encoding", TM_FIELD_CHOICE, 0, 0, "utf8", \
+    "utf8|utf8bom|latin1|iso88591|windows1252|ascii|utf16", 0, "the encoding of the files" }
+/* clang-format on */
 
 static const struct tm_field from_delimited_files_fields[] = {
   { "separator", TM_FIELD_SEPARATOR, 0, 0, ",", NULL, 0,
-    "between fields: one character, \"\\t\" for a tab" },
+    "the character between fields; \"\\t\" for a tab" },
   { "header", TM_FIELD_CHOICE, 0, 0, "true",
     "true|all_files_same|from_first_file|false|none|all_files_different", 0,
-    "which files begin with the names of their columns: all, the same ones; the first; none "
-    "(Column1, Column2, ...); all, different ones" },
+    "which files begin with the names of their columns. true, all_files_same: all, with the "
+    "same names; from_first_file: the first; false, none: no file (the names are Column1, "
+    "Column2, ...); all_files_different: all, with different names" },
   { "infer_column_types", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
-    "from the first 200 rows of the first file; else all are strings" },
+    "whether types are inferred from the first 200 rows of the first file; false: all "
+    "columns are strings" },
   { "support_multi_line", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "a line break within quotes belongs to the field; else every line break ends a row" },
+    "whether a line break in quotes belongs to the field; false: every line break ends a "
+    "row" },
   { "empty_as_string", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "an empty field of a string column is \"\", not null" },
+    "whether an empty field of a string column is \"\"; false: the field is null" },
   { "on_ragged", TM_FIELD_CHOICE, 0, 0, "null", "null|drop|error", 0,
-    "a row with too few or too many fields: missing ones are null and surplus ones left out, the "
-    "row is left out, or the try fails" },
+    "a row with too few or too many fields. null: missing fields are null, surplus ones are "
+    "left out; drop: the row is left out; error: the try fails" },
   TABLE_FIELDS,
   LIMIT_FIELDS,
 };
 
 static const struct tm_field from_json_lines_files_fields[] = {
   { "columns", TM_FIELD_NAMES, 0, 0, NULL, NULL, 0,
-    "keys that are columns also where the first 200 objects do not have them; strings, or what "
-    "set_column_types says" },
+    "keys that are columns even if the first 200 objects lack them; strings, unless "
+    "set_column_types says otherwise" },
   { "invalid_lines", TM_FIELD_CHOICE, 0, 0, "error", "error|drop", 0,
-    "a line that is no JSON object fails the try, or is left out and counted" },
+    "a line that is not a JSON object. error: the try fails; drop: the line is left out and "
+    "counted" },
   TABLE_FIELDS,
   LIMIT_FIELDS,
 };
@@ -386,34 +390,34 @@ static const struct tm_field from_json_lines_files_fields[] = {
 
 static const struct tm_field from_sql_query_fields[] = {
   { "query", TM_FIELD_TEXT, 0, 0, NULL, NULL, REQUIRED | PARAMETER,
-    "the SELECT that the rows come from" },
+    "the SELECT that gives the rows" },
   { "key_column", TM_FIELD_TEXT, 0, 0, NULL, NULL, PARAMETER,
-    "a column of the query with integers, by which it is cut: a mini-batch has the rows of so many "
-    "keys as mini_batch_size says, as \"500rows\"; without it all rows are one mini-batch" },
+    "an integer column of the query that splits it: a mini-batch has the rows of as many keys "
+    "as mini_batch_size says, as \"500rows\"; by default all rows are one mini-batch" },
   { "key_from", TM_FIELD_INT, -KEY_MAX_GIVEN, KEY_MAX_GIVEN, NULL, NULL, PARAMETER,
     "the first key; rows before it are left out" },
   { "key_to", TM_FIELD_INT, -KEY_MAX_GIVEN, KEY_MAX_GIVEN, NULL, NULL, PARAMETER,
-    "the last key; rows behind it are left out" },
+    "the last key; rows after it are left out" },
   { "query_timeout", TM_FIELD_SECONDS, 0.001, 86400, "30", NULL, PARAMETER,
-    "seconds until the first row, waiting for other programs' locks included" },
+    "the time limit until the first row, in seconds, including waits for other programs' locks" },
   { "validate", TM_FIELD_BOOL, 0, 0, "true", NULL, 0,
-    "the query is looked at before anything starts" },
+    "whether the query is checked before anything starts" },
   { "set_column_types", TM_FIELD_TYPES, 0, 0, NULL, NULL, 0,
-    "types of columns by name, which go over those that the first rows have" },
+    "types of columns by name; they override the types of the first rows" },
   { "on_misfit", TM_FIELD_CHOICE, 0, 0, "null", "null|error", 0,
-    "a value that does not fit its column's type is null and counted, or fails the try" },
+    "a value that does not fit its column's type. null: it becomes null and is counted; error: "
+    "the try fails" },
 };
 
 static const struct tm_field partition_by_fields[] = {
   { "overwrite", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "a target that partition_by has made of other rows is made anew" },
+    "whether a target that partition_by made from other rows is replaced" },
   { "partition_as_file_dataset", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
-    "the new dataset is a FileDataset: its items are the files" },
+    "whether the new dataset is a FileDataset, whose items are the files" },
 };
 
 static const struct tm_field from_failed_items_fields[] = {
-  { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0,
-    "of which step of the job; without it of its only one" },
+  { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0, "the step of the job; by default its only one" },
 };
 
 #define ALIAS_KINDS 2

@@ -35,27 +35,36 @@ static const enum tidemill_state states[] = { TIDEMILL_COMPLETED, TIDEMILL_FAILE
 #define PLACE(field) offsetof(struct clean_options, field)
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "status", TM_OPTION_LIST, PLACE(statuses), "STATUS", statuses, "only jobs of this status; as often as needed; without it Failed, Canceled and Interrupted" },
-  { "all", TM_OPTION_FLAG, PLACE(all), NULL, NULL, "Completed jobs too, with their output" },
-  { "older-than", TM_OPTION_VALUE, PLACE(older_than), "AGE", NULL, "only jobs that ended longer ago: 30d, 12h, 90m, 2w" },
-  { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be removed, and removes nothing" },
-  { "yes", TM_OPTION_FLAG, PLACE(yes), NULL, NULL, "does not ask" },
-  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "one JSON object a line for each job, and one for the copies of scripts" },
+  { "status", TM_OPTION_LIST, PLACE(statuses), "STATUS", statuses, "only jobs with this status; may be repeated; by default Failed, Canceled and Interrupted" },
+  { "all", TM_OPTION_FLAG, PLACE(all), NULL, NULL, "also Completed jobs, with their output" },
+  { "older-than", TM_OPTION_VALUE, PLACE(older_than), "AGE", NULL, "only jobs that ended longer ago than this: 30d, 12h, 90m, 2w" },
+  { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "shows what would be removed, and removes nothing" },
+  { "yes", TM_OPTION_FLAG, PLACE(yes), NULL, NULL, "does not ask for confirmation" },
+  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints one JSON object per line for each job, and one for the copies of scripts" },
 };
 /* clang-format on */
 
 static int clean(const struct tm_cli *cli, int argc, char **argv);
+static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_clean = {
   .name = "clean",
   .run = clean,
   .usage = "[JOB]... [--status STATUS]... [--all] [--older-than AGE] [--dry-run] [--yes] [--json]",
-  .summary =
-      "removes jobs of the workspace that are not Completed, or those named, with their output; "
-      "finishes removals that were interrupted",
+  .summary = "removes jobs with their output; by default those not Completed",
   .options = options,
   .options_len = TM_COUNT_OF(options),
+  .add_help = add_help,
 };
+
+static void add_help(struct tm_buf *out)
+{
+  tm_buf_add_str(out,
+                 "Without JOB, takes the jobs of the workspace that are neither Completed nor\n"
+                 "running, and the copies of scripts that no job needs. Also finishes interrupted\n"
+                 "removals. Shows what will be removed, and asks first.\n\n");
+  tm_options_add_help(out, options, TM_COUNT_OF(options));
+}
 
 /* What was asked for. */
 

@@ -65,7 +65,7 @@ static int worker(const struct tm_cli *cli, int argc, char **argv)
 }
 
 /* clang-format off */
-static const struct tm_command command_version = { .name = "version", .run = version, .usage = "", .summary = "says the version, and those of its libraries" };
+static const struct tm_command command_version = { .name = "version", .run = version, .usage = "", .summary = "prints the versions of tidemill and its libraries" };
 static const struct tm_command command_node = { .name = "node", .run = keeper, .usage = "" };
 static const struct tm_command command_worker = { .name = "worker", .run = worker, .usage = "" };
 

@@ -46,13 +46,13 @@ static const struct action actions[] = {
 #define PLACE(field) offsetof(struct dataset_options, field)
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "version", TM_OPTION_VALUE, PLACE(version), "N", NULL, "show, unregister: of this version; show without it the newest, unregister all" },
-  { "create-new-version", TM_OPTION_FLAG, PLACE(create_new_version), NULL, NULL, "register: where the name is there, this is its next version" },
-  { "description", TM_OPTION_VALUE, PLACE(description), "TEXT", NULL, "register: for people" },
-  { "tag", TM_OPTION_LIST, PLACE(tags), "NAME=VALUE", NULL, "register: for people; as often as needed" },
-  { "manifest", TM_OPTION_FLAG, PLACE(manifest), NULL, NULL, "register: the path is a list of paths, one a line" },
-  { "null-separated", TM_OPTION_FLAG, PLACE(null_separated), NULL, NULL, "register: with --manifest, paths end in NUL" },
-  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "one JSON object a line" },
+  { "version", TM_OPTION_VALUE, PLACE(version), "N", NULL, "show, unregister: the version; by default show takes the newest, and unregister all" },
+  { "create-new-version", TM_OPTION_FLAG, PLACE(create_new_version), NULL, NULL, "register: makes a new version if the name exists" },
+  { "description", TM_OPTION_VALUE, PLACE(description), "TEXT", NULL, "register: a text for readers" },
+  { "tag", TM_OPTION_LIST, PLACE(tags), "NAME=VALUE", NULL, "register: a name and a value for readers; may be repeated" },
+  { "manifest", TM_OPTION_FLAG, PLACE(manifest), NULL, NULL, "register: PATH is a file that lists paths, one per line" },
+  { "null-separated", TM_OPTION_FLAG, PLACE(null_separated), NULL, NULL, "register, with --manifest: the paths in the list end in NUL" },
+  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints one JSON object per line" },
 };
 /* clang-format on */
 

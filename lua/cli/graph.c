@@ -21,8 +21,8 @@ static const char *const formats[] = {
 #define PLACE(field) offsetof(struct graph_options, field)
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "format", TM_OPTION_VALUE, PLACE(format), "FORMAT", formats, "text, a tree of lines, or what draws it: dot (Graphviz) or mermaid" },
-  { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "gives a PipelineParameter a value; as often as needed" },
+  { "format", TM_OPTION_VALUE, PLACE(format), "FORMAT", formats, "text: a tree of lines; dot: for Graphviz; mermaid: for Mermaid" },
+  { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "sets a PipelineParameter; may be repeated" },
 };
 /* clang-format on */
 

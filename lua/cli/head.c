@@ -21,7 +21,7 @@ struct head {
 
 /* clang-format off */
 static const struct tm_option own[] = {
-  { "n", TM_OPTION_VALUE, offsetof(struct head_options, rows), "N", NULL, "so many rows; 10 when not given" },
+  { "n", TM_OPTION_VALUE, offsetof(struct head_options, rows), "N", NULL, "the number of rows; 10 by default" },
   { "input-format", TM_OPTION_VALUE, offsetof(struct head_options, format), "csv|tsv|jsonl", tm_input_formats, TM_INPUT_FORMAT_HELP },
 };
 /* clang-format on */
@@ -33,7 +33,7 @@ const struct tm_command tm_command_head = {
   .name = "head",
   .run = run,
   .usage = "FILE... [-n N] [options]",
-  .summary = "columns, types and first rows of a table: .csv, .tsv or .jsonl, also .gz",
+  .summary = "shows the columns, types and first rows of a table",
   .options = own,
   .options_len = TM_COUNT_OF(own),
   .parameters = TAKES,
@@ -43,11 +43,14 @@ const struct tm_command tm_command_head = {
 static void add_help(struct tm_buf *out)
 {
   struct tm_parameter_options options;
-  tm_buf_add_str(out, "The name of the first file says how all are read, unless --input-format "
-                      "does: .tsv, .jsonl, .ndjson, "
-                      ".json, anything else is CSV.\nThe same options go with map --rows and try "
-                      "--rows.\n\n  tidemill head orders.txt --separator ';' --encoding latin1 "
-                      "--set-column-types id=string\n\n");
+  tm_buf_add_str(
+      out, "Reads .csv, .tsv and .jsonl files, also with .gz appended. Unless --input-format\n"
+           "is given, the name of the first file says how all are read: .tsv, .jsonl,\n"
+           ".ndjson, .json, else CSV. map --rows and try --rows take the same options.\n"
+           "\n"
+           "  tidemill head orders.txt --separator ';' --encoding latin1 \\\n"
+           "    --set-column-types id=string\n"
+           "\n");
   tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TAKES, 0);
   tm_parameter_options_add_help(out, &options);
   tm_parameter_options_release(&options);

@@ -11,8 +11,14 @@
 
 #include <tidemill.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/manual.h"
+
+#define USAGE_INDENT     9
+#define SUMMARY_COLUMN   13 /* of `tidemill help` */
+#define PARAMETER_COLUMN 27 /* of `tidemill help parameters` */
+#define FACT_COLUMN      14 /* of `tidemill help PARAMETER` */
 
 struct help_options {
   bool man, manual;
@@ -23,24 +29,24 @@ static const char *const shells[] = { "bash", "zsh", NULL };
 
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "manual", TM_OPTION_FLAG, offsetof(struct help_options, manual), NULL, NULL, "shows the page of the manual, where a command has the same name" },
-  { "man", TM_OPTION_FLAG, offsetof(struct help_options, man), NULL, NULL, "writes the manual page as roff: tidemill.1, or tidemill-TOPIC.7" },
-  { "completion", TM_OPTION_VALUE, offsetof(struct help_options, completion), "SHELL", shells, "writes the completion for bash or zsh" },
+  { "manual", TM_OPTION_FLAG, offsetof(struct help_options, manual), NULL, NULL, "shows the page of the manual, if a command has the same name" },
+  { "man", TM_OPTION_FLAG, offsetof(struct help_options, man), NULL, NULL, "prints the manual page as roff: tidemill.1, or tidemill-TOPIC.7" },
+  { "completion", TM_OPTION_VALUE, offsetof(struct help_options, completion), "SHELL", shells, "prints the completion for bash or zsh" },
 };
 
 static const char *const statuses[] = {
-  "0 Completed", "1 Failed", "2 wrong usage or definition", "3 system error, or a damaged job", "130 Canceled", "141 nobody read the rows of map any more: canceled", NULL,
+  "0 Completed", "1 Failed", "2 wrong usage or definition", "3 system error, or a damaged job", "130 Canceled", "141 Canceled, because the reader of the rows of map has gone", NULL,
 };
 
 static const struct tm_help_variable variables[] = {
-  { "TIDEMILL_WORKSPACE", "the workspace; without it the nearest folder .tidemill, upwards from the pipeline file (for map and JOB: from the current directory). One that belongs to another user, or that others can write to, is used only when it is named here" },
-  { "TMPDIR", "where the temporary folders of workers are made, each job's in a folder tidemill-<uid>-... of its own; without it /tmp" },
-  { "TIDEMILL_MEMORY_DIR", "a tmpfs (absolute path), on which up to 16 MB of a mini-batch's entries of archives are extracted; without it /dev/shm where TMPDIR is not set, set and empty: none" },
-  { "CUDA_VISIBLE_DEVICES", "the GPUs of this machine for workers, each gets one entry; \"\" and -1: none" },
-  { "AZ_BATCHAI_GPU_COUNT_FOUND", "how many GPUs there are, without the variable above; without both as many as there are /dev/nvidia<N>" },
-  { "TIDEMILL_INIT", "the Lua file that a prompt runs first; without it ~/.config/tidemill/repl.lua, set and empty: none" },
-  { "TIDEMILL_HISTORY", "where a prompt keeps its lines; without it ~/.local/state/tidemill/history, set and empty: nowhere" },
-  { "NO_COLOR", "when it is set, no colors on the terminal" },
+  { "TIDEMILL_WORKSPACE", "the workspace; by default the nearest folder .tidemill, upwards from the pipeline file (for map and JOB: from the current directory). A workspace that belongs to another user, or that others can write to, is only used if it is named here" },
+  { "TMPDIR", "where workers have their temporary folders, those of a job in a folder tidemill-<uid>-...; by default /tmp" },
+  { "TIDEMILL_MEMORY_DIR", "a tmpfs (absolute path) for up to 16 MB of extracted archive entries per mini-batch; by default /dev/shm unless TMPDIR is set; if empty, none" },
+  { "CUDA_VISIBLE_DEVICES", "the GPUs for workers; each worker gets one entry; \"\" and -1: no GPUs" },
+  { "AZ_BATCHAI_GPU_COUNT_FOUND", "the number of GPUs, if CUDA_VISIBLE_DEVICES is not set; by default the number of files /dev/nvidia<N>" },
+  { "TIDEMILL_INIT", "the Lua file that the prompt runs first; by default ~/.config/tidemill/repl.lua; if empty, none" },
+  { "TIDEMILL_HISTORY", "the file where the prompt keeps the lines that you type; by default ~/.local/state/tidemill/history; if empty, none" },
+  { "NO_COLOR", "if set, no colors on the terminal" },
 };
 /* clang-format on */
 
@@ -50,7 +56,7 @@ const struct tm_command tm_command_help = {
   .name = "help",
   .run = help,
   .usage = "[COMMAND | TOPIC | PARAMETER | parameters] [--manual] [--man] [--completion bash|zsh]",
-  .summary = "shows what a command accepts, a page of the manual, or what a parameter means",
+  .summary = "describes a command or a parameter, or shows a page of the manual",
   .options = options,
   .options_len = TM_COUNT_OF(options),
 };
@@ -67,9 +73,31 @@ const struct tm_help_variable *tm_help_variable_at(size_t i)
 
 /* Commands. */
 
+#define JOINED '\x01' /* a blank at which a usage is not broken */
+
+/* Keeps "[--param NAME=VALUE]" on one line: a usage is broken between brackets, or before one. */
+static char *join_brackets(const char *usage)
+{
+  char *text = tm_xstrdup(usage);
+  int depth = 0;
+  for (char *c = text; *c; c++) {
+    depth += (*c == '[') - (*c == ']');
+    if (*c == ' ' && depth > 0 && c[1] != '[')
+      *c = JOINED;
+  }
+  return text;
+}
+
 void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c)
 {
-  tm_buf_printf(out, "usage: tidemill %s%s%s\n", c->name, *c->usage ? " " : "", c->usage);
+  char *usage = join_brackets(c->usage);
+  tm_buf_printf(out, "usage: tidemill %s%s", c->name, *usage ? " " : "");
+  size_t begin = out->len;
+  tm_text_wrap(out, usage, USAGE_INDENT, TM_HELP_WIDTH);
+  for (size_t i = begin; i < out->len; i++)
+    if (out->data[i] == JOINED)
+      out->data[i] = ' ';
+  free(usage);
 }
 
 static void add_topics(struct tm_buf *out)
@@ -89,27 +117,29 @@ void tm_help_add_overview(struct tm_buf *out)
   tm_buf_add_str(out,
                  "tidemill runs a Lua function over many files in supervised worker processes.\n\n"
                  "usage: tidemill COMMAND ...\n"
-                 "       tidemill                    a prompt, on a terminal\n"
-                 "       tidemill FILE.lua ARGS...   and -e CODE, -, as luajit\n\n");
+                 "       tidemill                    opens a prompt, on a terminal\n"
+                 "       tidemill FILE.lua ARGS...   runs Lua; also -e CODE and -\n\n");
   for (size_t i = 0; tm_command_at(i); i++)
-    if (tm_command_at(i)->summary)
-      tm_buf_printf(out, "  %-10s %s\n", tm_command_at(i)->name, tm_command_at(i)->summary);
+    if (tm_command_at(i)->summary) {
+      tm_buf_printf(out, "  %-10s ", tm_command_at(i)->name);
+      tm_text_wrap(out, tm_command_at(i)->summary, SUMMARY_COLUMN, TM_HELP_WIDTH);
+    }
   add_topics(out);
   tm_buf_add_str(
-      out, "\ntidemill help COMMAND says more; tidemill help parameters lists what a definition "
-           "accepts.\n"
-           "Exit status: 0 Completed, 1 Failed, 2 wrong usage or definition, 3 system error, 130 "
-           "Canceled.\n");
+      out, "\n'tidemill help COMMAND' describes a command, 'tidemill help parameters' lists\n"
+           "the parameters of a definition.\n\n"
+           "Exit status: 0 Completed, 1 Failed, 2 wrong usage or definition, 3 system error,\n"
+           "130 Canceled.\n");
 }
 
 void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
 {
   tm_help_add_usage(out, c);
   tm_buf_printf(out, "\n%s\n",
-                c->summary ? c->summary : "internal: the program starts itself with it");
+                c->summary ? c->summary : "internal: the program starts itself with this command");
   if (strncmp(c->usage, "[JOB]", 5) == 0 && strncmp(c->usage, "[JOB].", 6) != 0)
-    tm_buf_add_str(out, "\nJOB is the directory of a job, its name in the workspace, or 'latest'. "
-                        "Without it, the command takes the latest job.\n");
+    tm_buf_add_str(out, "\nJOB is the directory of a job, its name in the workspace, or 'latest',\n"
+                        "which is the default.\n");
   if (c->add_help) {
     tm_buf_add_char(out, '\n');
     c->add_help(out);
@@ -128,15 +158,17 @@ static void add_constructor(struct tm_buf *out, const char *name)
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   bool is_argument = strcmp(name, "arguments") == 0;
   tm_buf_printf(out, "%s%s\n", name,
-                is_argument ? " of a step that are the runner's own, as \"--NAME\", \"VALUE\""
-                            : "");
+                is_argument ? " of a step that the runner takes, as \"--NAME\", \"VALUE\"" : "");
   for (size_t i = 0; tidemill_parameter(name, i, &p); i++) {
-    tm_buf_printf(out, "  %-24s %s", p.name, p.help);
+    struct tm_buf help = TM_BUF_NONE;
+    tm_buf_add_str(&help, p.help);
     if (p.required)
-      tm_buf_add_str(out, " (required)");
+      tm_buf_add_str(&help, " (required)");
     else if (p.default_value)
-      tm_buf_printf(out, " (default: %s)", p.default_value);
-    tm_buf_add_char(out, '\n');
+      tm_buf_printf(&help, " (default: %s)", p.default_value);
+    tm_buf_printf(out, "  %-24s ", p.name);
+    tm_text_wrap(out, tm_buf_str(&help), PARAMETER_COLUMN, TM_HELP_WIDTH);
+    tm_buf_release(&help);
   }
 }
 
@@ -147,26 +179,29 @@ static void add_parameters(struct tm_buf *out)
       tm_buf_add_char(out, '\n');
     add_constructor(out, tidemill_constructor(i));
   }
-  tm_buf_add_str(out, "\ntidemill help PARAMETER says what one accepts.\n");
+  tm_buf_add_str(out, "\n'tidemill help PARAMETER' shows what a parameter accepts.\n");
 }
 
 static void add_parameter(struct tm_buf *out, const char *constructor,
                           const struct tidemill_parameter *p)
 {
-  tm_buf_printf(out, "%s, of %s\n\n  %s\n\n  accepted:   %s", p->name, constructor, p->help,
-                p->accepted);
-  tm_buf_printf(out, "\n  default:    %s\n",
+  tm_buf_printf(out, "%s, of %s\n\n  ", p->name, constructor);
+  tm_text_wrap(out, p->help, 2, TM_HELP_WIDTH);
+  tm_buf_add_str(out, "\n  accepted:   ");
+  tm_text_wrap(out, p->accepted, FACT_COLUMN, TM_HELP_WIDTH);
+  tm_buf_printf(out, "  default:    %s\n",
                 p->required        ? "none, it is required"
                 : p->default_value ? p->default_value
-                                   : "none");
+                                   : "not set");
   if (p->may_be_parameter)
-    tm_buf_add_str(out, "  it may be a PipelineParameter, given anew at every submission\n");
+    tm_buf_add_str(out, "  parameter:  a PipelineParameter may set it for each submission\n");
   if (strcmp(constructor, "arguments") == 0)
-    tm_buf_printf(out, "  given as:   arguments = { \"--%s\", ... }; behind -- for map\n", p->name);
+    tm_buf_printf(out, "  given as:   arguments = { \"--%s\", ... }; with map, after --\n",
+                  p->name);
   if (strcmp(constructor, "ParallelRunConfig") == 0)
     tm_buf_printf(out, "  on resume:  %s\n",
                   p->changeable ? "it may have changed"
-                                : "as it was when the job began, or --accept-changes");
+                                : "it must not have changed, except with --accept-changes");
 }
 
 static bool is_name(const char *given, const char *name)
@@ -287,7 +322,7 @@ static int add_all(struct tm_buf *out, const struct help_options *o, const struc
   bool is_page = o->manual || (o->man && rest->len > 0);
   if (rest->len > 1 || o->man + o->manual + (o->completion != NULL) > 1 ||
       (o->completion && rest->len > 0))
-    return tm_err_set(err, TM_EUSAGE, "help shows one topic at a time");
+    return tm_err_set(err, TM_EUSAGE, "help takes one topic at a time");
   if (o->manual && rest->len == 0)
     return tm_err_set(err, TM_EUSAGE,
                       "--manual needs the name of a page; 'tidemill help' lists them");

@@ -21,12 +21,12 @@ struct logs_options {
 #define PLACE(field) offsetof(struct logs_options, field)
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "follow", TM_OPTION_FLAG, PLACE(follow), NULL, NULL, "goes on with what is written, until the job ends" },
-  { "f", TM_OPTION_FLAG, PLACE(follow), NULL, NULL, "the same" },
-  { "errors", TM_OPTION_FLAG, PLACE(errors), NULL, NULL, "errors with their stacks, warnings, and why workers and the job ended" },
-  { "worker", TM_OPTION_VALUE, PLACE(worker), "NAME", NULL, "all there is of one worker (process000), its tries too" },
-  { "mini-batch", TM_OPTION_VALUE, PLACE(mini_batch), "N", NULL, "all there is of one mini-batch: its tries, and what their workers logged meanwhile" },
-  { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "of one step; without it of all, with their names where there are several" },
+  { "follow", TM_OPTION_FLAG, PLACE(follow), NULL, NULL, "also shows new lines as they are written, until the job ends" },
+  { "f", TM_OPTION_FLAG, PLACE(follow), NULL, NULL, "short for --follow" },
+  { "errors", TM_OPTION_FLAG, PLACE(errors), NULL, NULL, "shows only errors with their stacks, warnings, and why workers and the job ended" },
+  { "worker", TM_OPTION_VALUE, PLACE(worker), "NAME", NULL, "shows the lines of one worker (process000), and its tries" },
+  { "mini-batch", TM_OPTION_VALUE, PLACE(mini_batch), "N", NULL, "shows the tries of one mini-batch, and what their workers logged meanwhile" },
+  { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "shows one step; by default all, with their names if there are several" },
 };
 /* clang-format on */
 
@@ -37,7 +37,7 @@ const struct tm_command tm_command_logs = {
   .name = "logs",
   .run = logs,
   .usage = "[JOB] [--follow] [--errors] [--worker NAME] [--mini-batch N] [--step NAME]",
-  .summary = "shows what a job, its workers and its script have said",
+  .summary = "shows the log lines of a job, its workers and its script",
   .options = options,
   .options_len = TM_COUNT_OF(options),
   .add_help = add_help,
@@ -45,12 +45,12 @@ const struct tm_command tm_command_logs = {
 
 static void add_help(struct tm_buf *out)
 {
-  tm_buf_add_str(
-      out,
-      "Without options: the supervisor's log, errors of the script with their stacks, its "
-      "logger, and what it\nprinted, which has the name of its worker before each line; in the "
-      "order of time. On a terminal, control\ncharacters are written as \\x1b. Nothing of the job "
-      "is changed, and it may be running.\n\n");
+  tm_buf_add_str(out,
+                 "Without options, shows the supervisor's log, errors of the script with their\n"
+                 "stacks, the lines of its logger, and the lines that it printed, each after the\n"
+                 "name of its worker, in the order of time. On a terminal, control characters are\n"
+                 "shown as \\x1b. The job may be running, and is not changed.\n"
+                 "\n");
   tm_options_add_help(out, options, TM_COUNT_OF(options));
 }
 

@@ -44,24 +44,24 @@ struct map {
 #define LAUNCH(field) PLACE(launch.field)
 /* clang-format off */
 static const struct tm_option own[] = {
-  { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows; the name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like behind it)" },
+  { "rows", TM_OPTION_FLAG, PLACE(step.has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows. The name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like appended)" },
   { "input-format", TM_OPTION_VALUE, PLACE(step.input_format), "csv|tsv|jsonl", tm_input_formats, "with --rows: " TM_INPUT_FORMAT_HELP },
-  { "entries", TM_OPTION_VALUE, PLACE(step.entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
-  { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
+  { "entries", TM_OPTION_VALUE, PLACE(step.entries), "PATTERN", NULL, "the inputs are archives, and the items are their entries that match, extracted for their mini-batch" },
+  { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': the paths are separated by NUL, as find -print0 writes them" },
   { "limit", TM_OPTION_VALUE, PLACE(step.limit), "N", NULL, "only the first N items" },
-  { "output", TM_OPTION_VALUE, PLACE(step.output), "FILE|-", NULL, "puts the output at FILE when the job is Completed; -: rows to standard output, also to a terminal" },
-  { "output-format", TM_OPTION_VALUE, PLACE(step.format), "text|csv|tsv", tm_output_formats, "how data frames are written: csv and tsv with a header line, text without one and separated by blanks; --append-row-separator and --append-row-header change either; when not given, the name of --output or --append-row-file-name decides" },
-  { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "with --output: a FILE that is there is replaced" },
-  { "job-dir", TM_OPTION_VALUE, LAUNCH(job_dir), "DIR", NULL, "where the job lives; else in the workspace, .tidemill/jobs/" },
-  { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "goes on with the job in DIR, else with the newest of this script that is not Completed" },
-  { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed" },
-  { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "a new job over the items that failed in JOB alone, a job of the same script; INPUT is not read" },
-  { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: goes on although the script, settings or input files have changed; the list of inputs stays as it was" },
-  { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the input again and compares all of it" },
-  { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures, and compares them with the journal, before anything runs" },
-  { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "says what would be run: settings with their origins, mini-batches; makes nothing" },
-  { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
-  { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
+  { "output", TM_OPTION_VALUE, PLACE(step.output), "FILE|-", NULL, "writes the output to FILE when the job is Completed; -: writes the rows to standard output, even to a terminal" },
+  { "output-format", TM_OPTION_VALUE, PLACE(step.format), "text|csv|tsv", tm_output_formats, "how data frames are written. csv and tsv: with a header line; text: without one, separated by blanks; --append-row-separator and --append-row-header override this. By default the name in --output or --append-row-file-name decides" },
+  { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "with --output: replaces an existing FILE" },
+  { "job-dir", TM_OPTION_VALUE, LAUNCH(job_dir), "DIR", NULL, "the job's directory; by default a new one in the workspace, in .tidemill/jobs/" },
+  { "resume", TM_OPTION_FLAG, LAUNCH(resume), NULL, NULL, "resumes the job in --job-dir, or else the newest job of this script that is not Completed" },
+  { "keep-failed", TM_OPTION_FLAG, LAUNCH(keep_failed), NULL, NULL, "with --resume or --resume_from: failed mini-batches stay failed; by default they get new tries" },
+  { "only-failed", TM_OPTION_VALUE, PLACE(only_failed), "JOB", NULL, "runs a new job over the items that failed in JOB, a job of the same script; INPUT is not read" },
+  { "accept-changes", TM_OPTION_FLAG, LAUNCH(accept_changes), NULL, NULL, "with --resume or --resume_from: continues even if the script, settings or input files have changed; the list of inputs stays as it was" },
+  { "verify-input", TM_OPTION_FLAG, LAUNCH(verify_input), NULL, NULL, "with --resume or --resume_from: lists the inputs again and compares the whole list" },
+  { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures and compares them with the journal before anything runs" },
+  { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "shows what would run (settings with their origins, mini-batches), and creates nothing" },
+  { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
+  { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "prints the result as one JSON object, the last line of standard output" },
 };
 /* clang-format on */
 
@@ -73,7 +73,7 @@ const struct tm_command tm_command_map = {
   .run = run,
   .usage = "ENTRY.lua INPUT... [-N SIZE] [-j WORKERS] [--output FILE|-] [--limit N] [options] "
            "[-- ARGS]",
-  .summary = "runs an entry script over files, folders, patterns, or paths from standard input",
+  .summary = "runs an entry script over files, folders, patterns or a list of paths",
   .options = own,
   .options_len = TM_COUNT_OF(own),
   .parameters = TM_TAKES_ALL_GROUPS,
@@ -84,21 +84,22 @@ static void add_help(struct tm_buf *out)
 {
   struct tm_parameter_options options;
   tm_buf_add_str(
-      out,
-      "INPUT: files, folders (all files in them), patterns (quoted, so that the shell leaves "
-      "them), or '-':\n"
-      "paths from standard input, one a line; work begins while they come. ARGS are the script's.\n"
-      "Without a terminal on standard output, or with --output -, the rows are written there as "
-      "they are\n"
-      "committed; all of it is in the job's folder besides. Workers run where the command was "
-      "typed.\n"
-      "A job that is resumed prints all rows again, those of earlier runs first: resume into a new "
-      "file ('>');\n"
-      "'>>', or a pipe into a database, would get these twice.\n"
-      "Exit status 141: nobody read the rows any more, and the job was canceled.\n\n"
-      "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n"
-      "  tidemill map clean.lua 'in/*.csv' --rows --separator ';' --output-format csv "
-      ">out.csv\n\n");
+      out, "INPUT is a file, a folder (all files in it), a pattern (quote it, so that the\n"
+           "shell leaves it alone), or '-': a list of paths on standard input, one per line.\n"
+           "Work begins while the list is still coming. ARGS are arguments of the script.\n"
+           "Workers run in the current directory.\n"
+           "\n"
+           "If standard output is not a terminal, or with --output -, the rows are written\n"
+           "there as they are committed. The job's folder has them too. A resumed job writes\n"
+           "all rows again, those of earlier runs first. So resume into a new file ('>'):\n"
+           "with '>>', or a pipe into a database, these rows would be there twice.\n"
+           "\n"
+           "Exit status 141: the reader of the rows has gone, and the job was canceled.\n"
+           "\n"
+           "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n"
+           "  tidemill map clean.lua 'in/*.csv' --rows --separator ';' \\\n"
+           "    --output-format csv >out.csv\n"
+           "\n");
   tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
                             PLACE(step.parameters));
   tm_parameter_options_add_help(out, &options);

@@ -24,8 +24,7 @@ struct tm_one_step_options {
 /* What --output-format and --input-format accept, NULL-ended. The second is an option of `head`, too. */
 extern const char *const tm_output_formats[];
 extern const char *const tm_input_formats[];
-#define TM_INPUT_FORMAT_HELP                                                                       \
-  "how tables are read; when not given, the name of the first file decides"
+#define TM_INPUT_FORMAT_HELP "how tables are read; by default the name of the first file decides"
 
 struct tm_one_step {
   struct tm_words words; /* ENTRY.lua INPUT... */

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 
+#define HELP_COLUMN 24 /* where the help of an option begins */
 #define OPTIONS_MAX 96 /* of a table; more would need another way to name the nearest */
 
 /* '-' and '_' are equal; `n` bytes of `given`. */
@@ -190,8 +191,12 @@ void tm_options_add_help(struct tm_buf *out, const struct tm_option *options, si
     tm_buf_add_str(out, "  ");
     add_name(out, o);
     tm_buf_printf(out, "%s%s", o->value ? " " : "", o->value ? o->value : "");
-    tm_buf_printf(out, "%*s%s\n", (int)(out->len - start < 28 ? 28 - (out->len - start) : 1), "",
-                  o->help);
+    size_t column = out->len - start;
+    if (column >= HELP_COLUMN)
+      tm_buf_printf(out, "\n%*s", HELP_COLUMN, "");
+    else
+      tm_buf_printf(out, "%*s", (int)(HELP_COLUMN - column), "");
+    tm_text_wrap(out, o->help, HELP_COLUMN, TM_HELP_WIDTH);
   }
 }
 

@@ -1,8 +1,8 @@
-/* options.h - options of a command, as a table: it makes the reading, the did-you-mean and the help.
+/* options.h - the options of a command as a table, for parsing, suggestions and help.
  *
- * `--name VALUE`, `--name=VALUE`, with dashes or underscores; `-n VALUE`, `-nVALUE` where the name is one letter; `--` ends
- * them; what is no option is left over. A value goes to its place in a struct of the caller's, by offset: two names may have
- * one place.
+ * Accepted: `--name VALUE` and `--name=VALUE`, with dashes or underscores; `-n VALUE` and `-nVALUE`
+ * for names of one letter. `--` ends the options. Other words are left over. A value is written to
+ * a struct of the caller, at the offset in its row; two names may share one place.
  */
 #ifndef TM_CLI_OPTIONS_H
 #define TM_CLI_OPTIONS_H
@@ -18,28 +18,29 @@ struct tm_words TM_ARRAY(const char *); /* of argv */
 
 enum tm_option_kind {
   TM_OPTION_FLAG,  /* bool */
-  TM_OPTION_VALUE, /* const char *; the last one counts */
+  TM_OPTION_VALUE, /* const char *; the last one wins */
   TM_OPTION_LIST,  /* struct tm_words; may be given several times */
 };
 
 struct tm_option {
   const char *name; /* without the dashes before it; of one letter: a short option */
   enum tm_option_kind kind;
-  size_t place; /* offsetof in the caller's struct */
-  const char
-      *value; /* what the help calls the value, "TEXT" one that may be empty; NULL for a flag */
+  size_t place;              /* offsetof in the caller's struct */
+  const char *value;         /* its name in the help; "TEXT": it may be empty; NULL: a flag */
   const char *const *values; /* the only ones accepted, NULL-ended; or NULL */
   const char *help;
 };
 
-/* Reads argv[1..]. `rest` gets what is no option. TM_EUSAGE says what was given and what is accepted. */
+/* Reads argv[1..]. `rest` gets the words that are not options. TM_EUSAGE: an option is wrong; the
+ * message says what was given and what is accepted. */
 int tm_options_read(const struct tm_option *options, size_t options_len, int argc, char **argv,
                     void *out, struct tm_words *rest, struct tm_err *err);
-/* The value of NAME=VALUE, of --param; NULL: it is of another form, TM_EUSAGE. */
+/* The value in NAME=VALUE, an argument of --param. NULL and TM_EUSAGE: it has another form. */
 const char *tm_option_pair(const char *given, struct tm_err *err);
-/* What stands before its name: "--", or "-" where that is one letter. */
+/* The dashes before its name: "--", or "-" before one letter. */
 const char *tm_option_dashes(const struct tm_option *o);
-/* A line for each. */
+#define TM_HELP_WIDTH 80 /* columns of all help */
+/* Adds the name and the help of each option, wrapped. */
 void tm_options_add_help(struct tm_buf *out, const struct tm_option *options, size_t options_len);
 
 #endif

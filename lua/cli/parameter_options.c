@@ -20,20 +20,20 @@ static const struct group {
   struct constructor constructors[2];
   size_t len;
 } groups[TM_PARAMETER_GROUPS] = {
-  [TM_PARAMETERS_FILES] = { "Inputs, as of Dataset.File.from_files:",
+  [TM_PARAMETERS_FILES] = { "Inputs, as in Dataset.File.from_files:",
                             { { "Dataset.File.from_files", "" } },
                             1 },
-  [TM_PARAMETERS_TABLES] = { "Tables (map and try: with --rows), as of "
-                             "Dataset.Tabular.from_delimited_files and\nfrom_json_lines_files. "
-                             "Where a message says encoding = \"latin1\", give --encoding "
-                             "latin1:",
+  [TM_PARAMETERS_TABLES] = { "Tables (map and try: with --rows), as in\n"
+                             "Dataset.Tabular.from_delimited_files and from_json_lines_files. If "
+                             "a\n"
+                             "message says encoding = \"latin1\", write --encoding latin1:",
                              { { "Dataset.Tabular.from_delimited_files", "CSV: " },
                                { "Dataset.Tabular.from_json_lines_files", "JSON lines: " } },
                              2 },
-  [TM_PARAMETERS_ARCHIVES] = { "Archives (with --entries), as of Dataset.File.from_archives:",
+  [TM_PARAMETERS_ARCHIVES] = { "Archives (with --entries), as in Dataset.File.from_archives:",
                                { { "Dataset.File.from_archives", "" } },
                                1 },
-  [TM_PARAMETERS_CONFIG] = { "Parameters, as of ParallelRunConfig:",
+  [TM_PARAMETERS_CONFIG] = { "Parameters, as in ParallelRunConfig:",
                              { { "ParallelRunConfig", "" } },
                              1 },
 };
@@ -87,6 +87,7 @@ static const char *value_name(const struct tidemill_parameter *p)
   switch (p->type) {
   case TIDEMILL_PARAMETER_INTEGER: return "N";
   case TIDEMILL_PARAMETER_SECONDS: return "SECONDS";
+  case TIDEMILL_PARAMETER_PERCENT: return "PERCENT";
   case TIDEMILL_PARAMETER_SIZE:
   case TIDEMILL_PARAMETER_AMOUNT: return "SIZE";
   case TIDEMILL_PARAMETER_NAMES: return "NAME,...";
@@ -153,8 +154,8 @@ static void add_letters(struct tm_parameter_options *o, enum tm_parameter_group 
   static const struct {
     const char *letter, *name, *help;
   } letters[] = {
-    { "N", "mini_batch_size", "--mini-batch-size" },
-    { "j", "process_count_per_node", "--process-count-per-node" },
+    { "N", "mini_batch_size", "short for --mini-batch-size" },
+    { "j", "process_count_per_node", "short for --process-count-per-node" },
   };
   struct tidemill_parameter p;
   for (size_t i = 0; tm_parameter_of_group(group, i, &p); i++)

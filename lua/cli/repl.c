@@ -503,7 +503,7 @@ struct repl_options {
 
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "no-init", TM_OPTION_FLAG, offsetof(struct repl_options, no_init), NULL, NULL, "without the start-up file" },
+  { "no-init", TM_OPTION_FLAG, offsetof(struct repl_options, no_init), NULL, NULL, "does not run the start-up file" },
 };
 /* clang-format on */
 
@@ -514,7 +514,7 @@ const struct tm_command tm_command_repl = {
   .name = "repl",
   .run = run,
   .usage = "[FILE.lua] [--no-init] [-- ARGS]",
-  .summary = "a prompt for Lua and for jobs; also tidemill alone, on a terminal",
+  .summary = "opens a prompt for Lua and jobs; tidemill alone does the same",
   .options = options,
   .options_len = TM_COUNT_OF(options),
   .add_help = add_help,
@@ -523,24 +523,26 @@ const struct tm_command tm_command_repl = {
 static void add_help(struct tm_buf *out)
 {
   tm_options_add_help(out, options, TM_COUNT_OF(options));
-  tm_buf_add_str(out, "\nAn expression shows its values, the first of which is `_` then; a piece "
-                      "that is not complete goes on in the\n"
-                      "next line. Tab completes globals, fields, methods, columns, paths and names "
-                      "of datasets; help(x) says what a\n"
-                      "function, an object or a parameter is. Ctrl-C takes Lua out of what it "
-                      "does; Ctrl-D ends. FILE.lua is run\n"
-                      "first, and what it returns is shown.\n\n"
-                      "job = pipeline:submit() returns at once; the job goes on by itself, also "
-                      "while Lua computes. Its progress\nstands above the prompt, a line says "
-                      "how it ended. Ctrl-C, and once more, cancels what runs; a third time, "
-                      "while\na C function computes, ends this program.\n\n"
-                      "On a terminal the file that " INIT_VARIABLE
-                      " names is run before (~/.config/tidemill/repl.lua when it is not set),\n"
-                      "and lines are kept in the one that " TM_LINE_HISTORY_VARIABLE
-                      " names (~/.local/state/tidemill/history; set and empty: none),\n"
-                      "but for those that begin with a blank. Input that is no terminal is run "
-                      "piece by piece, without a prompt; the\n"
-                      "exit status is 1 when a piece failed.\n");
+  tm_buf_add_str(
+      out, "\n"
+           "An expression shows its values; `_` is then the first of them. An incomplete\n"
+           "piece continues on the next line. Tab completes globals, fields, methods,\n"
+           "columns, paths and names of datasets. help(x) describes a function, an object or\n"
+           "a parameter. Ctrl-C interrupts Lua, Ctrl-D ends the prompt. FILE.lua runs first,\n"
+           "and its results are shown.\n"
+           "\n"
+           "job = pipeline:submit() returns at once. The job runs in the background, even\n"
+           "while Lua computes; its progress is shown above the prompt, and a line tells how\n"
+           "it ended. While you wait for a job, Ctrl-C returns to the prompt; Ctrl-C again\n"
+           "cancels the running jobs. A third Ctrl-C, while a C function computes, ends the\n"
+           "program.\n"
+           "\n"
+           "On a terminal, the prompt first runs the Lua file in " INIT_VARIABLE " (by default\n"
+           "~/.config/tidemill/repl.lua). It keeps the lines that you type, except those\n"
+           "that begin with a blank, in the file in " TM_LINE_HISTORY_VARIABLE " (by default\n"
+           "~/.local/state/tidemill/history; if the variable is empty, nowhere). Input from\n"
+           "elsewhere than a terminal runs piece by piece, without a prompt; if a piece\n"
+           "fails, the exit status is 1.\n");
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)

@@ -20,9 +20,9 @@ struct replay_options {
 
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "mini-batch", TM_OPTION_VALUE, offsetof(struct replay_options, mini_batch), "N", NULL, "its number, from 0; errors and processed_mini-batches.csv name it" },
-  { "step", TM_OPTION_VALUE, offsetof(struct replay_options, step), "NAME", NULL, "of which step, where the job has several" },
-  { "no-timeout", TM_OPTION_FLAG, offsetof(struct replay_options, no_timeout), NULL, NULL, "without the job's run_invocation_timeout and init_timeout: it may be looked at for long" },
+  { "mini-batch", TM_OPTION_VALUE, offsetof(struct replay_options, mini_batch), "N", NULL, "the number of the mini-batch, from 0; errors and processed_mini-batches.csv name it" },
+  { "step", TM_OPTION_VALUE, offsetof(struct replay_options, step), "NAME", NULL, "the step; needed if the job has several" },
+  { "no-timeout", TM_OPTION_FLAG, offsetof(struct replay_options, no_timeout), NULL, NULL, "ignores the job's run_invocation_timeout and init_timeout, for debugging" },
 };
 /* clang-format on */
 

@@ -21,17 +21,17 @@ struct resume {
 #define PLACE(field) offsetof(struct resume_options, launch.field)
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "another value than the job was submitted with; as often as needed" },
-  { "params-file", TM_OPTION_VALUE, PLACE(params_file), "FILE", NULL, "other values, of a JSON object or a Lua file that returns a table; --param goes before it" },
-  { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "failed mini-batches stay failed; else they get fresh tries" },
-  { "keep-script", TM_OPTION_FLAG, PLACE(keep_script), NULL, NULL, "goes on with the job's own copy of the script, whatever that is now" },
-  { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "goes on although the script, settings or input files have changed; the list of inputs stays as it was" },
-  { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the input again and compares all of it" },
-  { "verify-output", TM_OPTION_FLAG, PLACE(verify_output), NULL, NULL, "reads all committed rows and failures, and compares them with the journal, before anything runs" },
-  { "overwrite", TM_OPTION_FLAG, offsetof(struct resume_options, overwrite), NULL, NULL, "of a job started by 'map --output FILE': a FILE that is there is replaced" },
-  { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "workers of all steps together; else as many as cores, or as the largest process_count_per_node" },
-  { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto: a bar on a terminal" },
-  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "the result as one JSON object, the last line of standard output" },
+  { "param", TM_OPTION_LIST, PLACE(params), "NAME=VALUE", NULL, "changes a parameter of the job; may be repeated" },
+  { "params-file", TM_OPTION_VALUE, PLACE(params_file), "FILE", NULL, "changes parameters of the job: FILE is a JSON object, or a Lua file that returns a table; --param overrides it" },
+  { "keep-failed", TM_OPTION_FLAG, PLACE(keep_failed), NULL, NULL, "failed mini-batches stay failed; by default they get new tries" },
+  { "keep-script", TM_OPTION_FLAG, PLACE(keep_script), NULL, NULL, "uses the job's own copy of the script, even if the script has changed" },
+  { "accept-changes", TM_OPTION_FLAG, PLACE(accept_changes), NULL, NULL, "continues even if the script, settings or input files have changed; the list of inputs stays as it was" },
+  { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the inputs again and compares the whole list" },
+  { "verify-output", TM_OPTION_FLAG, PLACE(verify_output), NULL, NULL, "reads all committed rows and failures and compares them with the journal before anything runs" },
+  { "overwrite", TM_OPTION_FLAG, offsetof(struct resume_options, overwrite), NULL, NULL, "for a job that 'map --output FILE' started: replaces FILE if it exists" },
+  { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "the limit of workers for all steps together; by default the number of cores, or the largest process_count_per_node if that is more" },
+  { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
+  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints the result as one JSON object, the last line of standard output" },
 };
 /* clang-format on */
 
@@ -45,7 +45,7 @@ const struct tm_command tm_command_resume = {
            "[--accept-changes] "
            "[--verify-input] [--verify-output] [--overwrite] "
            "[--max-workers N] [--progress auto|bar|plain|none] [--json]",
-  .summary = "goes on with a job that was interrupted, or has failed",
+  .summary = "resumes a job that was interrupted or has failed",
   .options = options,
   .options_len = TM_COUNT_OF(options),
   .add_help = add_help,
@@ -54,18 +54,13 @@ const struct tm_command tm_command_resume = {
 static void add_help(struct tm_buf *out)
 {
   tm_buf_add_str(
-      out,
-      "Of output that was on the disk when the job ended or was killed, only the lengths are "
-      "compared, so\n"
-      "that a large job goes on at once. --verify-output reads all committed rows and failure "
-      "lines "
-      "first;\n"
-      "a difference from the journal ends the command with status 3 and names the file, the byte "
-      "and the\n"
-      "mini-batch. 'tidemill verify JOB' does the same without resuming. Neither reads files from\n"
-      "context:output_file(): the journal has only their names.\n"
-      "A job that was started by 'map --output FILE' puts its output at FILE when it is "
-      "Completed.\n\n");
+      out, "To be fast, resume compares only the lengths of the output that was on disk when\n"
+           "the job ended or was killed. --verify-output first reads all committed rows and\n"
+           "failure lines. If one differs from the journal, the command ends with status 3\n"
+           "and names the file, the byte and the mini-batch. 'tidemill verify JOB' checks\n"
+           "the same without resuming. Neither reads files from context:output_file(): the\n"
+           "journal has only their names.\n"
+           "\n");
 }
 
 /* Where `map --output FILE` began the job, its rows go to FILE. A Completed job has put them there, unless it failed to. */

@@ -28,7 +28,7 @@ const struct tm_command tm_command_lua = {
   .name = "lua",
   .run = run,
   .usage = "[-e CODE]... [-l NAME]... [-i] [FILE.lua | -] [ARGS...]",
-  .summary = "runs Lua in this interpreter, with its modules",
+  .summary = "runs Lua files and code with the modules of tidemill",
   .add_help = add_help,
   .takes_all = true,
 };
@@ -71,18 +71,19 @@ static void catch_ctrl_c(struct script *s)
 
 static void add_help(struct tm_buf *out)
 {
-  tm_buf_add_str(
-      out,
-      "  -e CODE    runs this piece; several in their order\n"
-      "  -l NAME    the global NAME becomes what require NAME returns\n"
-      "  -i         a prompt behind all that\n"
-      "  FILE.lua   a file; `...` and `arg` are the words behind it\n"
-      "  -          standard input, which is also what is run when nothing else is named\n\n"
-      "A file that returns a pipeline is not run: that is what tidemill run does.\n"
-      "The command may be left out: tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
-      "Exit status: 0; 1 after an error, a Ctrl-C too; or what os.exit() says. A second Ctrl-C, or "
-      "one while the "
-      "script is\nwithin a C function, ends it by the signal.\n");
+  tm_buf_add_str(out,
+                 "  -e CODE    runs this code; may be repeated\n"
+                 "  -l NAME    sets the global NAME to the result of require NAME\n"
+                 "  -i         opens a prompt afterwards\n"
+                 "  FILE.lua   runs this file; `...` and `arg` are the words after it\n"
+                 "  -          runs standard input; this is the default\n"
+                 "\n"
+                 "A file that returns a pipeline does not run it; 'tidemill run' does. You may\n"
+                 "leave out 'lua': tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
+                 "\n"
+                 "Exit status: 0; 1 after an error or Ctrl-C; or the argument of os.exit(). A\n"
+                 "second Ctrl-C, or one while the script is in a C function, ends the program by\n"
+                 "the signal.\n");
 }
 
 bool tm_script_is_meant(const char *word)

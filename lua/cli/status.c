@@ -19,11 +19,11 @@ struct status_options {
 
 /* clang-format off */
 static const struct tm_option status_options[] = {
-  { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "one JSON object on one line, for programs" },
+  { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object on one line, for programs" },
 };
 static const struct tm_option jobs_options[] = {
-  { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "one JSON object a line, as of status --json" },
-  { "all", TM_OPTION_FLAG, offsetof(struct status_options, all), NULL, NULL, "jobs that have been removed, too, as the workspace's database knows them" },
+  { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object per line, as status --json does" },
+  { "all", TM_OPTION_FLAG, offsetof(struct status_options, all), NULL, NULL, "also lists removed jobs, from the workspace's database" },
 };
 /* clang-format on */
 
@@ -34,7 +34,7 @@ const struct tm_command tm_command_status = {
   .name = "status",
   .run = status,
   .usage = "[JOB] [--json]",
-  .summary = "says how far a job is, or what came of it",
+  .summary = "shows the progress or the result of a job",
   .options = status_options,
   .options_len = TM_COUNT_OF(status_options),
 };

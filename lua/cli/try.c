@@ -29,12 +29,12 @@ try {
 #define PLACE(field) offsetof(struct tm_one_step_options, field)
 /* clang-format off */
 static const struct tm_option own[] = {
-  { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': NUL stands between the paths, as find -print0 writes them" },
-  { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows; the name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like behind it)" },
+  { "0", TM_OPTION_FLAG, PLACE(is_null_separated), NULL, NULL, "with '-': the paths are separated by NUL, as find -print0 writes them" },
+  { "rows", TM_OPTION_FLAG, PLACE(has_rows), NULL, NULL, "the inputs are tables, and run() gets their rows. The name of the first input says how all are read: .tsv, .jsonl, .ndjson, .json, else CSV (also with .gz and the like appended)" },
   { "input-format", TM_OPTION_VALUE, PLACE(input_format), "csv|tsv|jsonl", tm_input_formats, "with --rows: " TM_INPUT_FORMAT_HELP },
-  { "entries", TM_OPTION_VALUE, PLACE(entries), "PATTERN", NULL, "the inputs are archives, and the items their entries that match, extracted for their mini-batch" },
+  { "entries", TM_OPTION_VALUE, PLACE(entries), "PATTERN", NULL, "the inputs are archives, and the items are their entries that match, extracted for their mini-batch" },
   { "limit", TM_OPTION_VALUE, PLACE(limit), "N", NULL, "only the first N items" },
-  { "output-format", TM_OPTION_VALUE, PLACE(format), "text|csv|tsv", tm_output_formats, "how data frames are written: csv and tsv with a header line, text without one and separated by blanks; --append-row-separator and --append-row-header change either; when not given, the name of --append-row-file-name decides" },
+  { "output-format", TM_OPTION_VALUE, PLACE(format), "text|csv|tsv", tm_output_formats, "how data frames are written. csv and tsv: with a header line; text: without one, separated by blanks; --append-row-separator and --append-row-header override this. By default the name in --append-row-file-name decides" },
 };
 /* clang-format on */
 
@@ -56,13 +56,13 @@ static void add_help(struct tm_buf *out)
 {
   struct tm_parameter_options options;
   tm_buf_add_str(
-      out,
-      "Words are those of map. The rows go to standard output, an error and its stack, and what "
-      "the "
-      "script\nprints, to standard error. There is one try and no timeout; output_dir, log_dir and "
-      "temp_dir are fresh\nfolders, and no job is made. Ctrl-C shows where the script is, and ends "
-      "it.\nExit status 1: "
-      "the script failed; 130: it was interrupted.\n\n");
+      out, "Takes the same words as tidemill map. The rows go to standard output; what the\n"
+           "script prints, and errors with their stacks, go to standard error. There is only\n"
+           "one try and no timeout. output_dir, log_dir and temp_dir are new folders, and no\n"
+           "job is made. Ctrl-C ends the script and shows where it was.\n"
+           "\n"
+           "Exit status 1: the script failed; 130: it was interrupted.\n"
+           "\n");
   tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
                             PLACE(parameters));
   tm_parameter_options_add_help(out, &options);

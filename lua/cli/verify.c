@@ -22,19 +22,21 @@ const struct tm_command tm_command_verify = {
   .name = "verify",
   .run = verify,
   .usage = "[JOB]",
-  .summary = "checks the output of a job against its journal, and its uploads, to the byte",
+  .summary = "compares a job's output and uploads with its journal, byte by byte",
   .add_help = add_help,
 };
 
 static void add_help(struct tm_buf *out)
 {
   tm_buf_add_str(
-      out,
-      "Reads all files of a job and changes none. Each fault is named with its file and place.\n"
-      "The folder at the destination of an upload is compared with the step's own output, an\n"
-      "archive with the hash of what was uploaded. For a folder, the words end with the command\n"
-      "that mends it. A destination that a later job has replaced is not a fault.\n"
-      "Exit status: 0 everything is good, 2 there is no such job, 3 faults, or the job runs.\n");
+      out, "Reads all files of a job and changes none. Each fault is shown with its file and\n"
+           "place. A folder at the destination of an upload is compared with the step's own\n"
+           "output, and an archive with the hash of what was uploaded. For a folder, the\n"
+           "message ends with the command that repairs it. A destination that a later job\n"
+           "has replaced is not a fault.\n"
+           "\n"
+           "Exit status: 0 no faults, 2 there is no such job, 3 faults, or the job is\n"
+           "running.\n");
 }
 
 static void on_fault(void *data, const char *path, int64_t at, const char *what)

@@ -312,6 +312,25 @@ static void shell(void **state)
   assert_shell("gr\xC3\xBC", "'gr\xC3\xBC'");
 }
 
+static void assert_wrapped(const char *begin, const char *text, const char *expected)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  tm_buf_add_str(&b, begin);
+  tm_text_wrap(&b, text, 2, 12);
+  assert_string_equal(b.data, expected);
+  tm_buf_release(&b);
+}
+
+static void wraps_between_words(void **state)
+{
+  assert_wrapped("", "", "\n");
+  assert_wrapped("", "one", "one\n");
+  assert_wrapped("", "twelve chars", "twelve chars\n");
+  assert_wrapped("", "thirteen chars", "thirteen\n  chars\n");
+  assert_wrapped("line\n-- ", "one two three", "line\n-- one two\n  three\n");
+  assert_wrapped("", "a word-that-does-not-fit b", "a\n  word-that-does-not-fit\n  b\n");
+}
+
 static void host_locale_changes_nothing(void **state)
 {
   double n;
@@ -340,6 +359,7 @@ int main(void)
     cmocka_unit_test(words_go_with_their_number),
     cmocka_unit_test(grouped),
     cmocka_unit_test(shell),
+    cmocka_unit_test(wraps_between_words),
     cmocka_unit_test(host_locale_changes_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
