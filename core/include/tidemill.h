@@ -866,6 +866,9 @@ struct tidemill_record_info {
   const char *host;         /* of that process; "": not known */
   size_t steps_len, steps_reused;
   struct tidemill_counts counts; /* of all steps */
+  /* "user ada on host mill (pid 4711)": who has asked to cancel it while it runs; "": nobody has. */
+  const char *cancel_asked_by;
+  bool cancel_is_taken; /* the process that runs it has heard of it */
 };
 
 struct tidemill_record_step {
@@ -1019,6 +1022,42 @@ enum tidemill_resume_way {
  * job's next session will. TIDEMILL_RESUME_NEVER: `err` says why. Reads the journals and the lists
  * of mini-batches, and changes nothing. */
 TM_API enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err);
+
+/* ---- Canceling a job that another process runs ----
+ *
+ *   tidemill_cancel_new() leaves a request in the job's directory -> tidemill_cancel_look() until `has_ended` -> free
+ *
+ * The process that runs the job looks for a request twice a second, on this machine or another one that shares the file system, and then
+ * does what tidemill_job_cancel() does. A host hears requests only while its loop turns. The request is for the session of the job
+ * that runs now: it never cancels a later one. It is accepted from the user who runs the job, and from root.
+ */
+
+struct tidemill_cancel;
+
+struct tidemill_cancel_info {
+  size_t size;
+  const char *dir;  /* of the job */
+  int64_t pid;      /* of the process that runs it, or did last; 0: not known */
+  const char *host; /* of that; "": not known */
+  bool is_asked;    /* a request was left; false: nobody ran the job */
+  bool is_taken;    /* that process has taken the request */
+  bool has_ended;   /* nobody runs that session of the job */
+  bool is_resumed;  /* it has ended, and somebody has resumed the job since */
+  bool
+      is_elsewhere; /* another host ran it last, whose locks may not be visible here: it may run there all the same */
+  enum tidemill_state state; /* Running until it has ended */
+};
+
+/* `ws` and `job` as of tidemill_record_open(), but a job or workspace that was found, and belongs to another user or can be written
+ * to by others, is refused. `now`: running mini-batches are killed. 0 also when nobody runs the job: the info says so, and no request is left.
+ * TM_EUSAGE: there is no such job, or it is refused; else of the system. */
+TM_API int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
+                               const char *job, bool now, struct tm_err *err);
+/* Looks at the files of the job again. */
+TM_API int tidemill_cancel_look(struct tidemill_cancel *c, struct tm_err *err);
+/* As of the last look; valid until the next one. */
+TM_API const struct tidemill_cancel_info *tidemill_cancel_info(const struct tidemill_cancel *c);
+TM_API void tidemill_cancel_free(struct tidemill_cancel *c); /* the request stays */
 
 /* ---- Registered datasets ---- */
 

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "plan/registered.h"
+#include "run/cancel_request.h"
 #include "run/chronicle.h"
 #include "run/definition.h"
 #include "run/job_own.h"
@@ -31,7 +32,6 @@
 #define FDS_OF_STEP   16
 #define FDS_OF_WORKER 3
 #define TICK_NS       (100 * TM_MS)
-#define AGAIN_NS      (500 * TM_MS) /* a second Ctrl-C that comes sooner is the first one, bouncing */
 
 void tm_job_note(struct tm_job *job, const char *fmt, ...)
 {
@@ -347,6 +347,9 @@ static void on_tick(struct tm_timer *t)
 {
   struct tm_job *job = t->data;
 
+  tm_job_hear_request(job);
+  if (job->is_ended || job->recheck)
+    return;
   tm_job_steps_tick(job);
   if (!job->is_ended)
     tm_node_tick(job->node, tm_clock_mono_ns());
@@ -383,8 +386,7 @@ static void tell(struct tm_job *job)
 
 static void start(struct tm_job *job)
 {
-  tm_timer_open(&job->tick, job->o.loop, job->earlier ? end_at_once : on_tick, job);
-  job->tick.on_closed = on_tick_closed;
+  job->tick.on_time = job->earlier ? end_at_once : on_tick;
   tm_timer_start(&job->tick, job->earlier ? 0 : TICK_NS, TICK_NS);
   tm_job_emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
   for (size_t i = 0; i < job->notes.len; i++)
@@ -399,10 +401,10 @@ static void start(struct tm_job *job)
     tm_job_steps_cancel(job, true);
 }
 
-/* Ends without having begun: the job is left as it was. */
-static void end_refused(struct tm_job *job, enum tm_verdict verdict)
+void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict)
 {
   job->is_ended = job->is_refused = true;
+  tm_timer_stop(&job->tick);
   job->view.verdict = verdict;
   job->view.steps_len = 0;
   job->o.on_ended(job->o.data, job);
@@ -424,7 +426,7 @@ static void on_rechecked(void *data, int code, int64_t compared, const struct tm
   job->cause = *err;
   tm_err_wrap(&job->cause, "the job in '%s' is Completed, and is left as it is", job->o.dir);
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
-  end_refused(job, TM_FAILED);
+  tm_job_end_refused(job, TM_FAILED);
 }
 
 void tm_job_start(struct tm_job *job)
@@ -438,34 +440,14 @@ void tm_job_start(struct tm_job *job)
                                   .data = job };
   struct tm_err err = TM_ERR_NONE;
 
+  tm_timer_open(&job->tick, job->o.loop, on_tick, job);
+  job->tick.on_closed = on_tick_closed;
   if (!job->earlier || !job->o.verify_input)
     start(job);
-  else if (!(job->recheck = tm_recheck_start(&o, &err)))
+  else if ((job->recheck = tm_recheck_start(&o, &err)))
+    tm_timer_start(&job->tick, TICK_NS, TICK_NS);
+  else
     on_rechecked(job, err.code, 0, &err);
-}
-
-void tm_job_end_early(struct tm_job *job, bool now)
-{
-  if (job->recheck) {
-    tm_recheck_stop(job->recheck);
-    job->recheck = NULL;
-    end_refused(job, TM_CANCELED_JOB);
-    return;
-  }
-  if (job->is_ended || job->earlier)
-    return;
-  if (job->canceled_ns == 0)
-    job->canceled_ns = tm_clock_mono_ns();
-  if (job->is_started)
-    tm_job_steps_cancel(job, now);
-}
-
-void tm_job_cancel(struct tm_job *job)
-{
-  bool is_first = job->canceled_ns == 0;
-
-  if (is_first || tm_clock_mono_ns() - job->canceled_ns >= AGAIN_NS)
-    tm_job_end_early(job, !is_first);
 }
 
 /* Ending. */
@@ -518,6 +500,7 @@ void tm_job_end(struct tm_job *job)
       tm_job_result_write(&job->dir, result, &job->cause) < 0)
     fail_end(job);
   tm_json_free(result);
+  tm_cancel_request_forget(job->dir.path);
   job->o.on_ended(job->o.data, job);
 }
 

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "run/cancel_request.h"
 #include "run/survey.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -47,6 +48,7 @@ bool tm_job_dir_is_own_name(const char *name)
 {
   return is_early(name) || strcmp(name, "job.json") == 0 || strcmp(name, "job_result.json") == 0 ||
          strcmp(name, "job_result.json.tmp") == 0 || strcmp(name, "temp_dirs") == 0 ||
+         strcmp(name, "cancel") == 0 || strncmp(name, "cancel.", 7) == 0 ||
          strncmp(name, ".nfs", 4) == 0;
 }
 
@@ -226,8 +228,12 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 
   set_paths(d, fs, path);
   if ((rc = tm_fs_make_dirs(fs, path, 0700, err)) < 0 ||
-      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, how, err)) < 0 ||
-      (rc = write_owner(d, err)) < 0)
+      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, how, err)) < 0) {
+    tm_job_dir_close(d);
+    return rc;
+  }
+  tm_cancel_request_forget(path); /* before this session can be asked */
+  if ((rc = write_owner(d, err)) < 0)
     tm_job_dir_close(d);
   return rc;
 }

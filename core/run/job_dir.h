@@ -6,6 +6,7 @@
  *   resume_from      copies from another job, on the way to their places (takeover.h)
  *   node.lock        held shared by keepers while anything lives beneath them
  *   job_result.json  written last
+ *   cancel           a request to cancel the job, left by another process (cancel_request.h)
  */
 #ifndef TM_RUN_JOB_DIR_H
 #define TM_RUN_JOB_DIR_H

@@ -1,6 +1,7 @@
-/* job_own.h - the inside of a job, shared by its two files and nobody else:
+/* job_own.h - the inside of a job, shared by its files and nobody else:
  *
- *   job.c        the job: opening, the node, cancel, the result
+ *   job.c        the job: opening, the node, the result
+ *   job_cancel.c ending it early: asked for by its owner, or by another process
  *   job_steps.c  its steps: which one may begin, what the end of one means for others, who has how many workers
  *   reusing.c    results of earlier jobs: looked for before a step begins, kept when it is Completed
  */
@@ -9,6 +10,7 @@
 
 #include "base/mem.h"
 #include "run/job.h"
+#include "run/cancel_request.h"
 #include "run/job_dir.h"
 #include "run/recheck.h"
 #include "run/reuse.h"
@@ -61,6 +63,7 @@ struct tm_job {
   bool is_refused;               /* they are others: nothing has been done */
   struct TM_ARRAY(char *) notes; /* said when the job starts */
   int64_t canceled_ns;           /* monotonic; 0: not */
+  struct tm_cancel_watch cancel_watch;
   bool is_made,
       is_empty_before; /* the directory: by this session, and nobody else is in it; there had been an empty folder */
   bool is_void; /* it was refused when it was opened: nothing of it stays */
@@ -75,6 +78,12 @@ void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level leve
                  const char *text);
 void tm_job_start_node(struct tm_job *job);
 void tm_job_end(struct tm_job *job);
+/* Ends without having begun: the job stays as it was. */
+void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict);
+
+/* job_cancel.c */
+/* At each tick: cancels the job if another process has asked for it. */
+void tm_job_hear_request(struct tm_job *job);
 
 /* job_steps.c */
 void tm_job_steps_init(struct tm_job *job);

@@ -360,6 +360,14 @@ static int read_job(struct tm_survey *s, const struct tm_json *record, const str
   return rc;
 }
 
+static void read_cancel(struct tm_survey *s)
+{
+  struct tm_session session;
+  s->is_cancel_asked =
+      tm_session_look(&session, s->dir, NULL) == 0 && session.is_held && !session.has_ended &&
+      tm_cancel_request_find(&s->cancel, s->dir, session.epoch, &s->is_cancel_taken);
+}
+
 static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
 {
   struct tm_err of_result = TM_ERR_NONE, of_status = TM_ERR_NONE;
@@ -369,6 +377,8 @@ static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
   result = tm_job_result_load(s->dir, &of_result);
   if (!is_of_list || has_owner || !result)
     read_owner(s->dir, &s->pid, &s->host);
+  if (has_owner)
+    read_cancel(s);
   rc = set_status(s, result, has_owner, &of_status);
   record = read_record(s, is_of_list, result, err);
   if (!record) {

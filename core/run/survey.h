@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "run/cancel_request.h"
 
 enum tm_job_status {
   TM_JOB_RUNNING,
@@ -68,6 +69,9 @@ struct tm_survey {
   enum tm_job_status status;
   int64_t pid; /* of the supervisor, the last one; 0: not known */
   char *host;
+  bool is_cancel_asked,
+      is_cancel_taken; /* of a running job: by `cancel`; and its supervisor knows */
+  struct tm_cancel_request cancel;
   char *cause;           /* why it Failed, or NULL */
   int64_t begin_wall_ns; /* of the first session; 0: none has begun */
   int64_t

@@ -84,6 +84,17 @@ static struct tm_json *step_to_json(const struct tm_survey *s, const struct tm_s
   return v;
 }
 
+static struct tm_json *cancel_to_json(const struct tm_survey *s)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(v, "now", tm_json_new_bool(s->cancel.now));
+  tm_json_set(v, "taken", tm_json_new_bool(s->is_cancel_taken));
+  tm_json_set(v, "user", tm_json_new_string(s->cancel.user));
+  tm_json_set(v, "host", tm_json_new_string(s->cancel.host));
+  tm_json_set(v, "pid", tm_json_new_int(s->cancel.pid));
+  return v;
+}
+
 struct tm_json *tm_survey_to_json(const struct tm_survey *s)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *steps = tm_json_new(TM_JSON_ARRAY);
@@ -93,6 +104,8 @@ struct tm_json *tm_survey_to_json(const struct tm_survey *s)
   tm_json_set(v, "pipeline", tm_json_new_string(s->pipeline_file));
   tm_json_set(v, "pid", s->pid ? tm_json_new_int(s->pid) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "host", tm_json_new_string(s->host && *s->host ? s->host : NULL));
+  if (s->is_cancel_asked)
+    tm_json_set(v, "cancel", cancel_to_json(s));
   tm_json_set(v, "started", moment(s->begin_wall_ns));
   tm_json_set(v, "ended", moment(s->end_wall_ns));
   if (s->cause)

@@ -92,6 +92,8 @@ int64_t tm_process_rss_kb(pid_t pid);
 /* Waits up to `ns` for one child to end, then kills it; reaps it. `out` may be NULL; its
  * exit_status is -1 if other code has reaped the child, so that its status is unknown. */
 void tm_process_wait(pid_t pid, int64_t ns, struct tm_process_end *out);
+/* The name of the user of this process, or "uid-1000" if it has none; to free(). */
+char *tm_process_user(void);
 /* 64 unpredictable bits. */
 uint64_t tm_process_random(void);
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/time.h"
 #include "sys/clock.h"
 #include "sys/low_fds.h"
@@ -76,6 +78,15 @@ void tm_process_wait(pid_t pid, int64_t ns, struct tm_process_end *out)
   else
     out->signal = info.si_status;
   out->core_dumped = info.si_code == CLD_DUMPED;
+}
+
+char *tm_process_user(void)
+{
+  char room[4096];
+  struct passwd entry, *found = NULL;
+  if (getpwuid_r(geteuid(), &entry, room, sizeof(room), &found) == 0 && found && *found->pw_name)
+    return tm_xstrdup(found->pw_name);
+  return tm_xprintf("uid-%ld", (long)geteuid());
 }
 
 uint64_t tm_process_random(void)

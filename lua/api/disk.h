@@ -5,6 +5,7 @@
  *   record_files.c   the rest of a record: failed items, the texts of its files, whether they are as the journal says
  *   dataset.c        registered datasets (store/registry.h)
  *   clean.c          jobs that go, and removing them
+ *   cancel.c         asking the process that runs a job to cancel it
  *
  * Another table of file calls than the real one is the program's, whose tests put one in its place.
  */
@@ -43,6 +44,7 @@ struct tidemill_record {
   struct tm_err fault;
   bool has_details; /* of the survey: read when a step is asked for */
   struct TM_ARRAY(struct tm_record_step) steps;
+  char *cancel_asked_by;            /* or NULL */
   char *json, *definition, *result; /* made when they are asked for */
 };
 

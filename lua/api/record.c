@@ -1,7 +1,7 @@
 /* record.c - what the files of a job say, for hosts: a survey (run/survey.h) as structs of tidemill.h, whose text is the survey's. */
 #include "api/disk.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +135,11 @@ static void take_survey(struct tidemill_record *r)
   info->elapsed_ns = elapsed(s->begin_wall_ns, s->end_wall_ns ? s->end_wall_ns : s->now_wall_ns);
   info->pid = s->pid;
   info->host = or_empty(s->host);
+  if (s->is_cancel_asked)
+    r->cancel_asked_by = tm_xprintf("user %s on host %s (pid %" PRId64 ")", s->cancel.user,
+                                    s->cancel.host, s->cancel.pid);
+  info->cancel_asked_by = or_empty(r->cancel_asked_by);
+  info->cancel_is_taken = s->is_cancel_taken;
   info->steps_len = s->steps_len;
   info->counts.all_created = true;
   for (size_t i = 0; i < s->steps_len; i++) {
@@ -153,7 +158,8 @@ static struct tidemill_record_info empty_info(const char *dir)
                                          .fault = "",
                                          .cause = "",
                                          .elapsed_ns = -1,
-                                         .host = "" };
+                                         .host = "",
+                                         .cancel_asked_by = "" };
 }
 
 static int take_read(struct tidemill_record *r, int rc)
@@ -227,6 +233,7 @@ void tm_record_release(struct tidemill_record *r)
   }
   TM_ARRAY_RELEASE(&r->steps);
   tm_survey_release(&r->survey);
+  free(r->cancel_asked_by);
   free(r->json);
   free(r->definition);
   free(r->result);

@@ -62,7 +62,7 @@ static void add_topics(struct tm_buf *out)
 /* What may follow the options of a command, as a word of the functions below. */
 static const char *rest_of(const struct tm_command *c)
 {
-  if (strncmp(c->usage, "[JOB]", 5) == 0)
+  if (strncmp(c->usage, "[JOB]", 5) == 0 || strncmp(c->usage, "JOB", 3) == 0)
     return "job";
   if (strcmp(c->name, "help") == 0)
     return "topic";

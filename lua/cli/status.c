@@ -82,6 +82,9 @@ static void add_job(struct tm_buf *out, const struct tidemill_record_info *job)
   if (job->pid)
     tm_buf_printf(out, "%s pid %" PRId64 " on host %s\n",
                   is_running ? "running:" : "was run:", job->pid, job->host);
+  if (*job->cancel_asked_by)
+    tm_buf_printf(out, "cancel:  requested by %s%s\n", job->cancel_asked_by,
+                  job->cancel_is_taken ? "; the job is ending" : "");
   if (*job->cause)
     tm_buf_printf(out, "cause:   %s\n", job->cause);
 }

@@ -208,6 +208,38 @@ static void running_mini_batches_may_end_when_a_job_is_canceled(void **state)
   host_end(&h);
 }
 
+/* The request may come from any process that sees the directory: here it is the same one. */
+static void a_job_is_canceled_by_a_request_in_its_directory(void **state)
+{
+  struct host h;
+  struct tidemill_cancel *c = NULL;
+  host_setup(&h, "wait", 2, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  while (h.ready == 0)
+    assert_int_equal(tidemill_job_wait(h.job, 10, NULL), -ETIMEDOUT);
+  host_must(&h, tidemill_cancel_new(&c, NULL, tidemill_job_dir(h.job), true, &h.err));
+  const struct tidemill_cancel_info *info = tidemill_cancel_info(c);
+  assert_true(info->is_asked && !info->is_taken && !info->has_ended && info->pid == getpid());
+  host_wait(&h);
+  assert_int_equal(h.state, TIDEMILL_CANCELED);
+  host_must(&h, tidemill_cancel_look(c, &h.err)); /* before the job is closed */
+  assert_true(info->has_ended && info->state == TIDEMILL_CANCELED);
+  tidemill_cancel_free(c);
+
+  host_must(&h, tidemill_cancel_new(&c, NULL, tidemill_job_dir(h.job), true, &h.err));
+  info = tidemill_cancel_info(c);
+  assert_true(!info->is_asked && info->has_ended && info->state == TIDEMILL_CANCELED);
+  tidemill_cancel_free(c);
+  assert_int_equal(tidemill_cancel_new(&c, NULL, "none", true, &h.err), TM_EUSAGE);
+  assert_null(c);
+  assert_int_equal(tidemill_cancel_new(NULL, NULL, "none", true, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_cancel_look(NULL, &h.err), TM_EUSAGE);
+  assert_null(tidemill_cancel_info(NULL));
+  tidemill_cancel_free(NULL);
+  host_end(&h);
+}
+
 static void a_job_that_runs_is_closed(void **state)
 {
   struct host h;
@@ -320,6 +352,7 @@ int main(void)
     cmocka_unit_test(a_wait_has_a_limit_and_a_canceled_job_is_resumed),
     cmocka_unit_test(a_job_goes_on_with_its_own_copy_of_the_script),
     cmocka_unit_test(running_mini_batches_may_end_when_a_job_is_canceled),
+    cmocka_unit_test(a_job_is_canceled_by_a_request_in_its_directory),
     cmocka_unit_test(a_job_that_runs_is_closed),
     cmocka_unit_test(from_a_callback_a_job_is_closed_and_the_loop_is_not_turned),
     cmocka_unit_test(a_runtime_is_closed_when_its_pipelines_are_freed),

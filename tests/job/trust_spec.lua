@@ -60,7 +60,7 @@ describe("what belongs to another user", function()
       { "resume", "latest" }, { "resume", t.name }, { "replay", "latest", "--mini-batch", "0" },
       { "run", "--like", "latest" }, { "run", "--like", "latest", "--dry-run" }, { "clean", "--all", "--yes" },
       { "clean", t.name, "--yes" }, { "run", "../pipeline.lua", "--only-failed", "latest" },
-      { "dataset", "list" },
+      { "dataset", "list" }, { "cancel", "latest" }, { "cancel", t.name, "--now" },
     } do
       t:write("traces", "")
       local r = ours(t, words)

@@ -1,0 +1,81 @@
+/* cancel_request.h - a request to cancel a job that another process runs.
+ *
+ * The request is a file in the job's directory, not a signal: the process that runs the job may be a host application, or run
+ * on another machine that shares the file system.
+ *
+ *   cancel          the request, renamed into place by whoever asks
+ *   cancel.taken    its name after the supervisor has taken it
+ *
+ * Both are JSON: {"epoch": of the session, "now": bool, "user", "host", "pid": who asks}. A request names the session that it is
+ * for, by the random epoch in the job's `owner`. So a request that is left over never cancels a later session.
+ *
+ * Whoever asks: tm_session_look() and tm_cancel_judge() say whether there is something to cancel; tm_cancel_request_put() leaves
+ * the request; tm_session_look() again tells when the session has ended.
+ * The supervisor: tm_cancel_watch_look() at each tick. Requests of other users are ignored, and so is what cannot be read.
+ */
+#ifndef TM_RUN_CANCEL_REQUEST_H
+#define TM_RUN_CANCEL_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define TM_CANCEL_NAME_MAX 256 /* bytes of a user's or a host's name, with the NUL */
+
+struct tm_cancel_request {
+  uint64_t epoch;
+  bool now; /* running mini-batches are killed */
+  int64_t pid;
+  char user[TM_CANCEL_NAME_MAX], host[TM_CANCEL_NAME_MAX]; /* printable ASCII without blanks */
+};
+
+/* Adds the text of the file. */
+void tm_cancel_request_write(struct tm_buf *out, const struct tm_cancel_request *r);
+/* TM_EDAMAGE: the text is not a request. */
+int tm_cancel_request_parse(struct tm_cancel_request *out, const char *text, size_t len,
+                            struct tm_err *err);
+/* Copies a name into a request: bytes that it may not hold become '?'. */
+void tm_cancel_name_set(char out[TM_CANCEL_NAME_MAX], const char *name);
+
+/* Leaves the request in the job's directory `dir`; a request that is there already is replaced. */
+int tm_cancel_request_put(const char *dir, const struct tm_cancel_request *r, struct tm_err *err);
+/* The request for the session with this epoch, if there is one. `is_taken` may be NULL. */
+bool tm_cancel_request_find(struct tm_cancel_request *out, const char *dir, uint64_t epoch,
+                            bool *is_taken);
+/* Removes requests, and what became of them. */
+void tm_cancel_request_forget(const char *dir);
+
+/* The supervisor's look for requests. Zeroed is ready. */
+struct tm_cancel_watch {
+  int64_t due_ns;
+  bool has_failed; /* to take a request: this has been reported */
+};
+/* Looks twice a second, and else returns at once. 1: `out` is a request for the session with this epoch. 0: there is none.
+ * Negative: a request is ignored, and why; each is reported once. */
+int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t epoch,
+                         int64_t mono_ns, struct tm_cancel_request *out, struct tm_err *err);
+
+/* Who runs a job, or ran it last. */
+struct tm_session {
+  bool is_held;                  /* a process has the job's lock, as far as this machine can see */
+  bool has_result;               /* job_result.json is there */
+  bool has_ended;                /* it is of this session */
+  uint64_t epoch;                /* 0: not known */
+  int64_t pid;                   /* 0: not known */
+  char host[TM_CANCEL_NAME_MAX]; /* "": not known */
+};
+/* -ENOENT: the directory is gone. System errors. */
+int tm_session_look(struct tm_session *out, const char *dir, struct tm_err *err);
+
+enum tm_cancel_way {
+  TM_CANCEL_BY_REQUEST,
+  TM_CANCEL_OVER,        /* the job has a result */
+  TM_CANCEL_INTERRUPTED, /* nobody runs it, and it has no result */
+  TM_CANCEL_ELSEWHERE, /* the same, but another host ran it last: its locks may not be visible here */
+};
+/* Decides alone. `host`: of this machine. */
+enum tm_cancel_way tm_cancel_judge(const struct tm_session *s, const char *host);
+
+#endif

@@ -1,0 +1,226 @@
+-- tidemill cancel JOB: the process that runs the job ends it as after Ctrl-C, whoever it is.
+local ffi = require "ffi"
+local job = require "support.job"
+local json = require "dkjson"
+local programs = require "support.programs"
+
+ffi.cdef "int mkfifo(const char *path, unsigned mode); unsigned geteuid(void);"
+
+local WAIT_FOR_GO = [[
+local ffi = require "ffi"
+ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+local function wait_for(name) while not io.open(os.getenv "HERE" .. name) do ffi.C.poll(nil, 0, 5) end end
+local function mark(name) io.open(os.getenv "HERE" .. name, "w"):close() end
+]]
+
+local function here(t) return { env = { "HERE=" .. t:path "here-" } } end
+
+--- A job whose second mini-batch waits until there is a file here-go.
+local function new_case()
+  local t = job.case()
+  t:inputs(4)
+  t:script(WAIT_FOR_GO .. [[function run(m)
+    if number_of(m[1]) == 2 then mark "begun" wait_for "go" end
+    return names_of(m)
+  end]])
+  t:pipeline "mini_batch_size = 1, process_count_per_node = 1"
+  return t
+end
+
+local function start_case()
+  local t = new_case()
+  local p = t:start_job(nil, here(t))
+  t:wait_for "here-begun"
+  return t, p
+end
+
+local function expect_words(text, ...)
+  for _, words in ipairs { ... } do
+    assert.is_truthy(text:find(words, 1, true), words .. " not in: " .. text)
+  end
+end
+
+local function expect_cancel(t, status, words, ...)
+  local r = t:run({ "cancel", unpack(words) })
+  t:expect(r, status)
+  expect_words(r.out .. r.err, ...)
+  return r
+end
+
+local function owner_of(t) return json.decode(t:read "job/owner") end
+
+local function request(epoch)
+  return json.encode { epoch = epoch, now = false, user = "ada", host = "mill", pid = 4711 }
+end
+
+describe("tidemill cancel", function()
+  after_each(job.check_end)
+
+  it("lets running mini-batches end, waits for the end of the job, and names the command that resumes it", function()
+    local t, p = start_case()
+    local c = t:start { "cancel", t.job_dir }
+    t:wait_for("job/score/logs/70_driver_log.txt", "canceling, as user %S+ on host %S+ %(pid %d+%) asked: "
+      .. "no more mini%-batches are handed out, running ones may end")
+    t:write("here-go", "")
+    local r = t:finish(p, 60)
+    t:expect(r, 130)
+    assert.equal("Canceled", r.result.status)
+    assert.equal(2, r.result.steps[1].mini_batches.succeeded)
+    expect_words(r.err, "canceling, as user ", "to go on: tidemill resume " .. t.job_dir)
+    r = t:finish(c, 60)
+    t:expect(r, 0)
+    assert.equal(("Canceled: %s\nto go on: tidemill resume %s\n"):format(t.job_dir, t.job_dir), r.out)
+    expect_words(r.err, "is asked to cancel job '" .. t.job_dir .. "'; waiting for its end")
+    assert.is_false(t:has "job/cancel" or t:has "job/cancel.taken")
+    t:expect(t:run({ "resume", t.job_dir, "--progress", "none" }, here(t)), 0)
+    assert.same(job.names(4), t:rows())
+  end)
+
+  it("kills running mini-batches with --now, also after a first request", function()
+    local t, p = start_case()
+    expect_cancel(t, 0, { t.job_dir, "--no-wait" }, "is asked to cancel", "tidemill status")
+    programs.wait_until("the request to be taken", function() return t:has "job/cancel.taken" end)
+    assert.match("\ncancel:  requested by user %S+ on host %S+ %(pid %d+%); the job is ending\n",
+      t:run({ "status", t.job_dir }).out)
+    assert.is_true(json.decode(t:run({ "status", t.job_dir, "--json" }).out).cancel.taken)
+    expect_cancel(t, 0, { t.job_dir, "--now" }, "Canceled: " .. t.job_dir)
+    local r = t:finish(p, 60)
+    t:expect(r, 130)
+    assert.equal(1, r.result.steps[1].mini_batches.succeeded)
+    expect_words(t:log "70_driver_log.txt", "asked: running mini-batches are killed")
+  end)
+
+  it("says what to do with a job that nobody runs", function()
+    local t, p = start_case()
+    programs.kill(p.pid, programs.SIGKILL)
+    t:finish(p, 60)
+    t:wait_for_none()
+    local resume = "\nto go on: tidemill resume " .. t.job_dir
+    expect_cancel(t, 1, { t.job_dir }, "nobody runs job '" .. t.job_dir .. "', there is nothing to cancel: pid "
+      .. owner_of(t).pid .. " died, or was killed" .. resume)
+    assert.is_false(t:has "job/cancel")
+    local owner = owner_of(t)
+    owner.host = "elsewhere"
+    t:write("job/owner", json.encode(owner))
+    expect_cancel(t, 1, { t.job_dir }, "ran it last, and no process on this host does",
+      "run this command on that host")
+    t:write("here-go", "")
+    t:expect(t:run({ "resume", t.job_dir, "--progress", "none" }, here(t)), 0)
+    expect_cancel(t, 1, { t.job_dir }, "is Completed, there is nothing to cancel", "tidemill clean " .. t.job_dir)
+  end)
+
+  it("says that a job is Canceled or Failed already", function()
+    local t, p = start_case()
+    expect_cancel(t, 0, { t.job_dir, "--now" }, "Canceled: ")
+    t:expect(t:finish(p, 60), 130)
+    expect_cancel(t, 1, { t.job_dir }, "is Canceled already, there is nothing to cancel\nto go on: ")
+    t = job.case()
+    t:inputs(1)
+    t:script "function run() error 'bad' end"
+    t:pipeline "mini_batch_size = 1, error_threshold = 0, run_max_try = 1"
+    t:expect_job(1)
+    expect_cancel(t, 1, { t.job_dir }, "is Failed already, there is nothing to cancel\nto go on: ")
+  end)
+
+  it("wants the job to be named, and refuses what is not a job", function()
+    local t = job.case()
+    expect_cancel(t, 2, {}, "which job?", "usage: tidemill cancel JOB")
+    expect_cancel(t, 2, { "none" }, "none")
+    expect_cancel(t, 2, { "none", "more" }, "'more' is one too many")
+    expect_cancel(t, 2, { t.dir }, t.dir)
+  end)
+
+  it("finds a job by its name, and the newest as latest", function()
+    local t = new_case()
+    local p = t:start({ "run", "pipeline.lua", "--progress", "none" }, here(t))
+    t:wait_for "here-begun"
+    expect_cancel(t, 0, { "latest", "--now" }, "Canceled: " .. t:path "workspace/jobs/case-")
+    t:expect(t:finish(p, 60), 130)
+  end)
+
+  it("does nothing to a later session of the job", function()
+    local t, p = start_case()
+    local epoch = owner_of(t).epoch
+    programs.kill(p.pid, programs.SIGKILL)
+    t:finish(p, 60)
+    t:wait_for_none()
+    t:write("job/cancel", request(epoch))
+    os.remove(t:path "here-begun")
+    p = t:start({ "resume", t.job_dir, "--progress", "none" }, here(t))
+    t:wait_for "here-begun"
+    assert.is_false(t:has "job/cancel")
+    t:write("job/cancel", request(epoch)) -- of somebody who was late
+    programs.wait_until("the request to be looked at", function() return not t:has "job/cancel" end)
+    t:write("here-go", "")
+    local r = t:finish(p, 60)
+    t:expect(r, 0)
+    assert.is_falsy(r.err:find "cancel")
+    assert.same(job.names(4), t:rows())
+  end)
+
+  it("is not forged: files of others, and what is not a request, are reported and ignored", function()
+    local t, p = start_case()
+    local function expect_ignored(words)
+      t:wait_for("job/score/logs/70_driver_log.txt", "WARNING|%d+|supervisor|a request to cancel the job is ignored "
+        .. "[^\n]*" .. words)
+    end
+    assert.equal(0, ffi.C.mkfifo(t:path "job/cancel", 384))
+    expect_ignored "it is not a regular file"
+    t:write("job/cancel.new", (request(owner_of(t).epoch):gsub("mill", "\\u001b[2J")))
+    assert(os.rename(t:path "job/cancel.new", t:path "job/cancel"))
+    expect_ignored "its text is not a request"
+    if ffi.C.geteuid() == 0 then
+      t:write("job/cancel.new", request(owner_of(t).epoch))
+      assert(os.execute("chown 12345 " .. t:path "job/cancel.new") == 0)
+      assert(os.rename(t:path "job/cancel.new", t:path "job/cancel"))
+      expect_ignored "it belongs to uid 12345"
+    end
+    t:write("here-go", "")
+    t:expect(t:finish(p, 60), 0)
+  end)
+
+  it("reaches a job of map, and one of a script in Lua that waits for it", function()
+    local t = new_case()
+    local p = t:start({ "map", "score.lua", "in", "-N", "1", "-j", "1", "--job-dir", t.job_dir }, here(t))
+    t:wait_for "here-begun"
+    expect_cancel(t, 0, { t.job_dir, "--now" }, "Canceled: " .. t.job_dir)
+    t:expect(t:finish(p, 60), 130)
+
+    t = new_case()
+    t:write("s.lua", [[
+      local job = require "tidemill".load "pipeline.lua":submit { job_dir = "job" }
+      print(job:wait())
+      io.stdout:flush()
+      local mark = io.open(os.getenv "HERE" .. "over", "w")
+      mark:close()
+      while not io.open(os.getenv "HERE" .. "seen") do os.execute "true" end]])
+    p = t:start({ "s.lua" }, here(t))
+    t:wait_for "here-begun"
+    expect_cancel(t, 0, { t.job_dir, "--now" }, "Canceled: " .. t.job_dir)
+    t:wait_for "here-over" -- the script has the job still, which is over
+    expect_cancel(t, 1, { t.job_dir }, "is Canceled already")
+    t:write("here-seen", "")
+    local r = t:finish(p, 60)
+    t:expect(r, 0)
+    assert.equal("Canceled\n", r.out)
+  end)
+
+  it("ends the comparison of inputs of a Completed job, which stays Completed", function()
+    local t = job.case()
+    t:write("list", t:path "in/0001.txt" .. "\n")
+    t:inputs(1)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline "mini_batch_size = 1"
+    t:write("pipeline.lua", (t:read "pipeline.lua":gsub('from_files%("in/%*"%)', 'from_manifest("list")')))
+    t:expect_job(0)
+    os.remove(t:path "list")
+    assert.equal(0, ffi.C.mkfifo(t:path "list", 384)) -- nobody writes to it
+    local p = t:start_job { "--resume", "--verify-input" }
+    programs.wait_until("the supervisor", function()
+      return t:run({ "status", t.job_dir }).out:find "^Running"
+    end)
+    expect_cancel(t, 1, { t.job_dir }, "Completed: " .. t.job_dir)
+    t:expect(t:finish(p, 60), 130)
+    assert.equal("Completed", t:result().status)
+  end)
+end)
