@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "data/input_look.h"
+#include "run/first_look.h"
 #include "run/forecast.h"
 #include "run/intake.h"
 #include "run/own_folder.h"
@@ -56,30 +56,6 @@ static int check_step(const struct tm_preflight *p, struct tm_forecast *f,
   return 0;
 }
 
-/* A step that waits for others may read what they write. */
-static int check_inputs(const struct tm_fs *fs, const struct tm_step *step, struct tm_err *err)
-{
-  int rc;
-
-  if (step->needs_len > 0 || step->config.resume_from)
-    return 0;
-  rc = tm_inputs_look(fs, step->inputs, step->inputs_len, err);
-  for (size_t i = 0; i < step->side_inputs_len && rc == 0; i++)
-    if (step->side_inputs[i]->mode != TM_DATASET_DIRECT)
-      rc = tm_inputs_look(fs, &step->side_inputs[i], 1, err);
-  return rc;
-}
-
-int tm_preflight_inputs(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err)
-{
-  int rc = 0;
-
-  for (size_t i = 0; i < p->steps_len && rc == 0; i++)
-    if ((rc = check_inputs(fs, p->steps[i], err)) < 0 && p->steps_len > 1)
-      tm_err_wrap(err, "step '%s'", p->steps[i]->name);
-  return rc;
-}
-
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err)
 {
   struct tm_forecast f = { .fs = p->fs,
@@ -92,7 +68,7 @@ int tm_preflight(const struct tm_preflight *p, struct tm_err *err)
   for (size_t i = 0; i < p->pipeline->steps_len && rc == 0; i++)
     rc = check_step(p, &f, p->pipeline->steps[i], err);
   if (rc == 0 && !p->job_dir)
-    rc = tm_preflight_inputs(p->fs, p->pipeline, err);
+    rc = tm_first_look(p->fs, p->pipeline, err);
   tm_forecast_release(&f);
   return rc;
 }

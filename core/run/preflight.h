@@ -1,5 +1,5 @@
 /* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations that are full or must not be
- * replaced, paths of inputs that are taken (place.h, own_folder.h, intake.h), and inputs that name nothing (input_look.h). A job
+ * replaced, paths of inputs that are taken (place.h, own_folder.h, intake.h), and inputs that name nothing (first_look.h). A job
  * looks before it has a directory, and `--dry-run` looks too.
  *
  * What is at a destination may be the earlier result that a step is going to be given (reuse.h): that is found out first.
@@ -23,7 +23,5 @@ struct tm_preflight {
  * other. A step is let pass where it is known to be reused (forecast.h): one
  * that reads what a step writes which is run, is not. */
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err);
-/* Of a new job, the part about inputs: 0 or TM_ENOINPUT. */
-int tm_preflight_inputs(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err);
 
 #endif

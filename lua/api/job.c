@@ -16,9 +16,9 @@
 #include "report/progress.h"
 #include "plan/destination.h"
 #include "run/failed_source.h"
+#include "run/first_look.h"
 #include "run/job_dir.h"
 #include "run/job_record.h"
-#include "run/preflight.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
@@ -345,7 +345,7 @@ static int look_ahead(const struct tidemill_pipeline *p, const struct tm_pipelin
   char *workspace = NULL;
   int rc = tm_runtime_known_workspace(&workspace, p->rt, p->file, cwd, err);
   if (rc == 0 && !workspace)
-    rc = tm_preflight_inputs(p->rt->fs, settled, err);
+    rc = tm_first_look(p->rt->fs, settled, err);
   free(workspace);
   return rc;
 }
