@@ -176,6 +176,36 @@ static bool is_pipeline(lua_State *L)
   return yes;
 }
 
+/* Whether the value on top is run(mini_batch) of the file at `path`. */
+static bool is_run(lua_State *L, const char *path)
+{
+  lua_Debug ar;
+  if (!lua_isfunction(L, -1) || lua_iscfunction(L, -1))
+    return false;
+  if (!lua_getlocal(L, NULL, 1)) /* the name of its first parameter */
+    return false;
+  lua_pushvalue(L, -1);
+  lua_getinfo(L, ">S", &ar);
+  return ar.source[0] == '@' && strcmp(ar.source + 1, path) == 0;
+}
+
+/* Whether the file is an entry script. The value that it returned is on top. */
+static bool is_entry_script(lua_State *L, const char *path)
+{
+  bool yes = false;
+  if (lua_istable(L, -1)) {
+    lua_pushliteral(L, "run");
+    lua_rawget(L, -2);
+    yes = is_run(L, path);
+    lua_pop(L, 1);
+  }
+  lua_pushliteral(L, "run");
+  lua_rawget(L, LUA_GLOBALSINDEX);
+  yes = yes || is_run(L, path);
+  lua_pop(L, 1);
+  return yes;
+}
+
 int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
                             size_t words_len, struct tm_buf *failure)
 {
@@ -191,6 +221,11 @@ int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *co
                   path);
     tm_text_shell(failure, path);
     rc = TM_EUSAGE;
+  } else if (is_entry_script(s->L, path)) {
+    tm_buf_printf(failure, "'%s' has been run as plain Lua; its run() over files: tidemill map ",
+                  path);
+    tm_text_shell(failure, path);
+    tm_buf_add_str(failure, " INPUT...");
   }
   lua_pop(s->L, 1);
   return rc;

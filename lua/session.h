@@ -27,7 +27,8 @@ void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op 
  * where words_len is 0. 0; or TM_ESCRIPT with the words, "file:line: message" and below it the stack, in `failure`. */
 int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
                        char *const *words, size_t words_len, struct tm_buf *failure);
-/* The same of a file. TM_EUSAGE: it returns a pipeline, which `tidemill run` runs. */
+/* The same of a file. TM_EUSAGE: it returns a pipeline, which `tidemill run` runs. 0 with words in `failure`: it is an entry
+ * script, which `tidemill map` runs. */
 int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
                             size_t words_len, struct tm_buf *failure);
 /* Async-signal-safe, on the session's thread: the script that runs raises "interrupted!" at its next instruction, once, as beneath

@@ -2,9 +2,12 @@
  *
  *   words -> one_step.c -> pipeline -> execute.c, with outlet.c beside it -> exit status
  *
- * It is a job as any other, in the workspace, with all its files; what map adds is where its rows go. Without a terminal on
- * standard output they are sent there as they are committed. Whoever reads them may go: the job is canceled then, and the
- * exit status is what a shell shows for a program that SIGPIPE ended.
+ * It is an ordinary job in the workspace, with all its files; map adds where the rows go. Without --output FILE they are sent to
+ * standard output as they are committed. When their reader goes, the job is canceled, and the exit status is the one that a shell
+ * shows for a program that SIGPIPE ended.
+ *
+ * Rows and progress may meet on one terminal. Where we write both, the bar leaves its line while rows are written (terminal.h).
+ * Where the rows pass through other programs (`| cat`), nobody knows when they appear, and there is no bar (neighbours.h).
  */
 #include "cli/cli.h"
 
@@ -16,8 +19,9 @@
 
 #include "base/text.h"
 #include "cli/launch.h"
-#include "cli/outlet.h"
+#include "cli/neighbours.h"
 #include "cli/one_step.h"
+#include "cli/outlet.h"
 
 struct map_options {
   struct tm_one_step_options step;
@@ -33,13 +37,17 @@ struct map {
   struct tm_launch launch;
   int argc;
   char **argv;
-  bool has_file; /* --output FILE */
-  bool has_rows; /* they are sent to standard output */
-  char *output;  /* the file with the rows of the job; or NULL */
+  bool has_file;                /* --output FILE */
+  bool has_rows;                /* they are sent to standard output */
+  bool is_shared;               /* the rows go to the job's terminal */
+  struct tm_terminal *terminal; /* of the job */
+  bool has_looked;              /* for others that write to it */
+  char *output;                 /* the file with the rows of the job; or NULL */
   struct tm_outlet outlet;
   struct tm_err lost; /* why rows cannot be sent */
 };
 
+#define FULL_MS       50 /* until a terminal that takes nothing is asked again */
 #define PLACE(field)  offsetof(struct map_options, field)
 #define LAUNCH(field) PLACE(launch.field)
 /* clang-format off */
@@ -49,7 +57,7 @@ static const struct tm_option own[] = {
   { "entries", TM_OPTION_VALUE, PLACE(step.entries), "PATTERN", NULL, "the inputs are archives, and the items are their entries that match, extracted for their mini-batch" },
   { "0", TM_OPTION_FLAG, PLACE(step.is_null_separated), NULL, NULL, "with '-': the paths are separated by NUL, as find -print0 writes them" },
   { "limit", TM_OPTION_VALUE, PLACE(step.limit), "N", NULL, "only the first N items" },
-  { "output", TM_OPTION_VALUE, PLACE(step.output), "FILE|-", NULL, "writes the output to FILE when the job is Completed; -: writes the rows to standard output, even to a terminal" },
+  { "output", TM_OPTION_VALUE, PLACE(step.output), "FILE|-", NULL, "writes the rows to FILE when the job is Completed, and none to standard output; -: writes them to standard output, which is the default" },
   { "output-format", TM_OPTION_VALUE, PLACE(step.format), "text|csv|tsv", tm_output_formats, "how data frames are written. csv and tsv: with a header line; text: without one, separated by blanks; --append-row-separator and --append-row-header override this. By default the name in --output or --append-row-file-name decides" },
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "with --output: replaces an existing FILE" },
   { "job-dir", TM_OPTION_VALUE, LAUNCH(job_dir), "DIR", NULL, "the job's directory; by default a new one in the workspace, in .tidemill/jobs/" },
@@ -61,7 +69,7 @@ static const struct tm_option own[] = {
   { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures and compares them with the journal before anything runs" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "shows what would run (settings with their origins, mini-batches), and creates nothing" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
-  { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "prints the result as one JSON object, the last line of standard output" },
+  { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "prints the result as one JSON object on standard output instead of the rows; the object names the file that has the rows" },
 };
 /* clang-format on */
 
@@ -89,8 +97,8 @@ static void add_help(struct tm_buf *out)
            "Work begins while the list is still coming. ARGS are arguments of the script.\n"
            "Workers run in the current directory.\n"
            "\n"
-           "If standard output is not a terminal, or with --output -, the rows are written\n"
-           "there as they are committed. The job's folder has them too. A resumed job writes\n"
+           "The rows are written to standard output as they are committed; the job's folder\n"
+           "has them too. --output FILE writes them to a file instead. A resumed job writes\n"
            "all rows again, those of earlier runs first. So resume into a new file ('>'):\n"
            "with '>>', or a pipe into a database, these rows would be there twice.\n"
            "\n"
@@ -121,7 +129,13 @@ static int choose_output(struct map *m, struct tm_err *err)
                       "'--output' goes with --output-action append_row: summary_only has no rows");
   if (output && !*output)
     return tm_err_set(err, TM_EUSAGE, "'--output' is \"\"; accepted: a file, or '-'");
-  m->has_rows = !is_summary && !m->has_file && (output || !isatty(STDOUT_FILENO));
+  if (m->o.launch.json && output && !m->has_file)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--json' prints the result on standard output, where '--output -' sends the "
+                      "rows; name a file for them: --output FILE");
+  m->has_rows = !is_summary && !m->has_file && !m->o.launch.json;
+  if (m->has_rows && !m->launch.o.progress && tm_neighbours_write_to(STDERR_FILENO))
+    m->launch.o.progress = "plain";
   if (!m->has_file)
     return 0;
   int rc = tidemill_output_check(m->launch.rt, output, m->o.overwrite, err);
@@ -214,6 +228,8 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   m->output = tm_xstrdup(step.output_file);
   if (!m->has_rows)
     return 0;
+  m->terminal = &x->terminal;
+  m->is_shared = tm_terminal_is_at(m->terminal, STDOUT_FILENO);
   char *partial = tm_xprintf("%s.partial", m->output);
   bool is_partial = stat(partial, &st) == 0; /* else the job had been Completed */
   rc = tm_outlet_open(&m->outlet, is_partial ? partial : m->output, STDOUT_FILENO, err);
@@ -228,11 +244,23 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   return 0;
 }
 
+/* A reader that was not there yet when the job began may write to the terminal, too. */
+static void look_for_neighbours(struct map *m)
+{
+  if (!m->has_looked && tm_terminal_has_bar(m->terminal) && tm_neighbours_write_to(m->terminal->fd))
+    tm_terminal_drop_bar(m->terminal);
+  m->has_looked = true;
+}
+
 static void on_event(void *data, const struct tidemill_event *e)
 {
   struct map *m = data;
-  if (e->kind == TIDEMILL_EVENT_ROWS && m->has_rows)
-    tm_outlet_advance(&m->outlet, e->output_bytes);
+  if (e->kind != TIDEMILL_EVENT_ROWS || !m->has_rows)
+    return;
+  look_for_neighbours(m);
+  tm_outlet_advance(&m->outlet, e->output_bytes);
+  if (m->is_shared && !tm_outlet_is_idle(&m->outlet))
+    tm_terminal_yield(m->terminal); /* the report comes behind them */
 }
 
 /* What runs is of no use to anybody; half a second is for what is nearly done. */
@@ -247,13 +275,25 @@ static void on_gone(struct map *m, struct tm_execution *x)
   tm_execution_end(x);
 }
 
+/* Rows, and what the job says, take turns at one terminal: a line is never cut. */
+static void take_back(struct map *m)
+{
+  if (tm_outlet_is_idle(&m->outlet) ||
+      (tm_terminal_has_later(m->terminal) && !m->outlet.is_mid_line))
+    tm_terminal_take_back(m->terminal);
+}
+
 static int on_turn(void *data, struct tm_execution *x, struct pollfd *p)
 {
   struct map *m = data;
   if (!m->has_rows)
     return -1;
+  if (m->is_shared && !tm_outlet_is_idle(&m->outlet) && !tm_terminal_yield(m->terminal))
+    return FULL_MS;
   if (tm_outlet_send(&m->outlet, &m->lost) < 0)
     on_gone(m, x);
+  if (m->is_shared)
+    take_back(m);
   return tm_outlet_wait(&m->outlet, p);
 }
 

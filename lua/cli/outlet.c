@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,9 +35,10 @@ static void choose_way(struct tm_outlet *r) /* keeps (1) */
   char path[64];
   fstat(r->fd, &st);
   r->is_pipe = S_ISFIFO(st.st_mode);
+  r->is_tty = isatty(r->fd);
   if (S_ISSOCK(st.st_mode)) {
     r->way = TO_SOCKET;
-  } else if (r->is_pipe || isatty(r->fd)) {
+  } else if (r->is_pipe || r->is_tty) {
     snprintf(path, sizeof(path), "/proc/self/fd/%d", r->fd);
     r->own_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     r->way = r->own_fd < 0 ? ASKED : ANEW;
@@ -106,6 +108,13 @@ static ssize_t read_some(const struct tm_outlet *r, size_t want, struct tm_err *
   return got;
 }
 
+/* A piece for a terminal ends with a line, where it holds one: others write there between two pieces. */
+static ssize_t whole_lines(const struct tm_outlet *r, ssize_t got)
+{
+  const char *end = memrchr(r->piece, '\n', (size_t)got);
+  return end ? end + 1 - r->piece : got;
+}
+
 /* Sends a piece: 1, 0 when the reader takes no more now, or negative with words. Keeps (2). */
 static int send_piece(struct tm_outlet *r, struct tm_err *err)
 {
@@ -113,10 +122,14 @@ static int send_piece(struct tm_outlet *r, struct tm_err *err)
   ssize_t got = read_some(r, want, err), put;
   if (got < 0)
     return (int)got;
+  if (r->is_tty)
+    got = whole_lines(r, got);
   put = write_some(r, r->piece, (size_t)got);
   if (put < 0)
     return tm_err_system(err, (int)put, "cannot write rows to standard output");
   r->sent += put;
+  if (put > 0)
+    r->is_mid_line = r->piece[put - 1] != '\n';
   return put > 0;
 }
 

@@ -19,9 +19,10 @@ struct tm_outlet {
   int file;   /* the output file */
   int own_fd; /* the same pipe or terminal opened anew, non-blocking; or -1 */
   int way;
-  bool is_pipe;
+  bool is_pipe, is_tty;
   int64_t sent, end; /* bytes */
   bool is_full;      /* it took no more when it was asked last */
+  bool is_mid_line;  /* what was sent does not end in a line break */
   bool is_gone;
   char *piece;
   char *path;

@@ -20,6 +20,7 @@
 #include "cli/repl.h"
 #include "cli/signals.h"
 #include "lua/session.h"
+#include "plan/names.h"
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
 static void add_help(struct tm_buf *out);
@@ -90,7 +91,9 @@ bool tm_script_is_meant(const char *word)
 {
   size_t len = strlen(word);
   return strcmp(word, "-") == 0 || strncmp(word, "-e", 2) == 0 || strncmp(word, "-l", 2) == 0 ||
-         strcmp(word, "-i") == 0 || (len > 4 && strcmp(word + len - 4, ".lua") == 0);
+         strcmp(word, "-i") == 0 || (len > 4 && strcmp(word + len - 4, ".lua") == 0) ||
+         (tm_names_of_file(word) &&
+          access(word, F_OK) == 0); /* refused, with what to do about it */
 }
 
 static int say_failure(struct tm_buf *failure)
@@ -178,9 +181,10 @@ static int run_file(struct script *s, int argc, char **argv)
   if (strcmp(argv[s->at], "-") == 0)
     return run_input(s->session, argv + s->at, n);
   int rc = tm_lua_session_run_file(s->session, argv[s->at], argv + s->at, n, &failure);
+  if (failure.len > 0)
+    say_failure(&failure);
   if (rc == 0)
     return 0;
-  say_failure(&failure);
   return rc == TM_EUSAGE ? 2 : 1;
 }
 

@@ -5,6 +5,8 @@
  *      cannot be done the descriptor is asked by poll() first, and is given no more than a pipe takes whole.
  *  (2) Nothing is opened anew but a terminal or a pipe: a file opened twice would have two places to write at.
  *  (3) Order is kept: nothing is written past what is held.
+ *  (4) What was written behind the last line break is a bar. It is taken away before rows of another descriptor come to its line,
+ *      and drawn again behind them.
  */
 #include "cli/terminal.h"
 
@@ -20,6 +22,7 @@
 
 #define HELD_MAX   (1u << 20) /* bytes; more is dropped */
 #define PIPE_WHOLE 512        /* bytes that poll() promises (POSIX's least PIPE_BUF) */
+#define ERASE      "\r\x1b[K"
 
 static int open_anew(int fd) /* keeps (1) and (2) */
 {
@@ -64,11 +67,22 @@ static void write_held(struct tm_terminal *t)
     tm_buf_clear(&t->held); /* nobody is there any more */
 }
 
+static void note_bar(struct tm_terminal *t, const char *p, size_t n)
+{
+  const char *line = memrchr(p, '\n', n), *begin = line ? line + 1 : p;
+  if (line || *begin == '\r')
+    tm_buf_clear(&t->bar);
+  tm_buf_add(&t->bar, begin, (size_t)(p + n - begin));
+}
+
 static void on_write(void *data, const char *p, size_t n)
 {
   struct tm_terminal *t = data;
-  if (t->held.len + n <= HELD_MAX)
-    tm_buf_add(&t->held, p, n); /* keeps (3) */
+  struct tm_buf *to = t->is_yielded ? &t->later : &t->held;
+  if (n == 0 || to->len + n > HELD_MAX)
+    return;
+  tm_buf_add(to, p, n); /* keeps (3) */
+  note_bar(t, p, n);
   write_held(t);
 }
 
@@ -76,7 +90,48 @@ static bool is_ready(void *data)
 {
   struct tm_terminal *t = data;
   write_held(t);
+  return t->held.len == 0 && !t->is_yielded && !t->has_no_bar;
+}
+
+/* Keeps (4). */
+bool tm_terminal_yield(struct tm_terminal *t)
+{
+  if (!t->is_yielded && t->bar.len > 0)
+    tm_buf_add_str(&t->held, ERASE);
+  t->is_yielded = true;
+  write_held(t);
   return t->held.len == 0;
+}
+
+void tm_terminal_take_back(struct tm_terminal *t)
+{
+  const struct tm_buf *next = t->later.len > 0 ? &t->later : &t->bar;
+  if (!t->is_yielded)
+    return;
+  t->is_yielded = false;
+  tm_buf_add(&t->held, tm_buf_str(next), next->len);
+  tm_buf_clear(&t->later);
+  write_held(t);
+}
+
+bool tm_terminal_has_later(const struct tm_terminal *t)
+{
+  return t->later.len > 0;
+}
+
+void tm_terminal_drop_bar(struct tm_terminal *t)
+{
+  t->has_no_bar = true;
+  if (t->bar.len > 0)
+    on_write(t, ERASE, sizeof(ERASE) - 1);
+  tm_buf_clear(&t->bar);
+}
+
+bool tm_terminal_is_at(const struct tm_terminal *t, int fd)
+{
+  struct stat ours, other;
+  return t->is_tty && isatty(fd) && fstat(t->fd, &ours) == 0 && fstat(fd, &other) == 0 &&
+         ours.st_rdev == other.st_rdev;
 }
 
 static int width(void *data)
@@ -99,11 +154,14 @@ static void write_all(struct tm_terminal *t)
 
 void tm_terminal_release(struct tm_terminal *t)
 {
+  tm_terminal_take_back(t);
   write_all(t);
   if (t->own_fd >= 0)
     close(t->own_fd);
   t->own_fd = -1;
   tm_buf_release(&t->held);
+  tm_buf_release(&t->later);
+  tm_buf_release(&t->bar);
 }
 
 struct tidemill_screen tm_terminal_screen(struct tm_terminal *t)

@@ -7,6 +7,7 @@
 #define TM_CLI_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <tidemill.h>
 
@@ -16,8 +17,12 @@ struct tm_terminal {
   int fd;     /* the caller's */
   int own_fd; /* the same terminal or pipe opened anew, non-blocking; or -1 */
   bool is_tty;
-  bool has_no_cursor; /* TERM=dumb: lines cannot be redrawn */
-  struct tm_buf held; /* not taken yet */
+  bool has_no_cursor;  /* TERM=dumb: lines cannot be redrawn */
+  struct tm_buf held;  /* not taken yet */
+  struct tm_buf bar;   /* what stands on the last line, without a line break; or empty */
+  struct tm_buf later; /* written while rows have the terminal */
+  bool is_yielded;     /* rows have it */
+  bool has_no_bar;     /* for good: another program writes to this terminal */
 };
 
 void tm_terminal_init(struct tm_terminal *t, int fd);
@@ -25,6 +30,16 @@ void tm_terminal_init(struct tm_terminal *t, int fd);
 void tm_terminal_release(struct tm_terminal *t);
 /* One that writes here, for as long as the terminal is not released: its progress and colors are the caller's. */
 struct tidemill_screen tm_terminal_screen(struct tm_terminal *t);
+/* Rows on their way to the same terminal. tm_terminal_yield() takes the bar off its line; what is written from then on is held
+ * back until tm_terminal_take_back(), which also draws the bar again. False: the terminal has not taken everything yet, and the
+ * rows must wait. Both may be called again. */
+bool tm_terminal_yield(struct tm_terminal *t);
+void tm_terminal_take_back(struct tm_terminal *t);
+bool tm_terminal_has_later(const struct tm_terminal *t); /* something was held back */
+/* Takes the bar off its line; no frame is shown from then on. */
+void tm_terminal_drop_bar(struct tm_terminal *t);
+/* Whether `fd` is this terminal, too. */
+bool tm_terminal_is_at(const struct tm_terminal *t, int fd);
 bool tm_terminal_has_bar(const struct tm_terminal *t);
 bool tm_terminal_has_color(const struct tm_terminal *t); /* not with NO_COLOR */
 

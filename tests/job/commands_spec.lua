@@ -440,7 +440,28 @@ describe("run --dry-run", function()
     t:script(PLAIN)
     expect_run(t, 2, { "run", "pipeline.lua", "--dry-run", "--resume" }, { "does not go with --resume" })
     for i = 1, 8 do os.remove(t:path(("in/%04d.txt"):format(i))) end
-    expect_run(t, 1, { "run", "pipeline.lua", "--dry-run" }, { "step 'score'" })
+    expect_run(t, 1, { "run", "pipeline.lua", "--dry-run" }, { "no input: nothing matches 'in/*'" })
+  end)
+end)
+
+describe("a file instead of a command", function()
+  after_each(job.check_end)
+
+  it("is run as Lua, and says what runs a pipeline or an entry script", function()
+    local t = new_case()
+    expect_run(t, 2, { "pipeline.lua" }, { "returns a pipeline", "tidemill run pipeline.lua" })
+    expect_run(t, 0, { "score.lua" }, { "'score.lua' has been run as plain Lua", "tidemill map score.lua INPUT..." })
+    t:write("plain.lua", "local function run(x) return x end\nprint(run(7))")
+    local r = t:run { "plain.lua" }
+    t:expect(r, 0)
+    assert.same({ "7\n", "" }, { r.out, r.err })
+  end)
+
+  it("that is Python is refused as such", function()
+    local t = new_case()
+    t:write("score.py", "import os\n")
+    expect_run(t, 2, { "score.py" }, { "cannot run 'score.py': it is Python" })
+    expect_run(t, 2, { "absent.py" }, { "unknown command 'absent.py'" })
   end)
 end)
 

@@ -219,9 +219,19 @@ describe("map", function()
     t:expect(r, 1)
     assert.equal("", r.out)
     assert.truthy(r.err:find("to go on: tidemill map score.lua", 1, true))
-    r = map(t, { "nothing-*" })
-    t:expect(r, 1)
-    assert.truthy(r.err:find("nothing matches 'nothing-*'", 1, true), r.err)
+  end)
+
+  it("makes no job of a path or a pattern that names nothing", function()
+    local t = case(2)
+    for word, words in pairs {
+      ["nothing-*"] = "nothing matches 'nothing-*' in '" .. t.dir .. "'",
+      ["inn"] = "'" .. t:path "inn" .. "' does not exist (did you mean '" .. t:path "in" .. "'?)",
+    } do
+      local r = map(t, { word })
+      t:expect(r, 1)
+      assert.equal("tidemill: no input: " .. words .. "\n", r.err)
+      assert.is_false(t:has "workspace")
+    end
   end)
 end)
 
@@ -423,12 +433,21 @@ describe("map's rows", function()
     assert.equal("first\n" .. t:read "job/score/output/parallel_run_step.txt" .. "last\n", r.out)
   end)
 
-  it("come before the result", function()
+  it("do not mix with the result as JSON, which names their file", function()
     local t = case(2)
     local r = map(t, { "in", "--json" })
     t:expect(r, 0)
-    assert.truthy(r.out:find "^000%d.txt\n000%d.txt\n{.*}\n$")
+    assert.truthy(r.out:find "^{[^\n]*}\n$")
     assert.equal("Completed", r.result.status)
+    assert.same(job.names(2), t:sorted_lines(r.result.steps[1].output:sub(#t.dir + 2)))
+    r = map(t, { "in", "--json", "--output", "out.txt" })
+    t:expect(r, 0)
+    assert.truthy(r.out:find "^{[^\n]*}\n$")
+    assert.same(job.names(2), t:sorted_lines "out.txt")
+    r = map(t, { "in", "--json", "--output", "-" })
+    t:expect(r, 2)
+    assert.equal("", r.out)
+    assert.truthy(r.err:find("name a file for them: --output FILE", 1, true), r.err)
   end)
 
   it("are none with summary_only", function()
