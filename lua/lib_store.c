@@ -141,14 +141,17 @@ static struct tm_json *register_dataset(const char *workspace, const char *name,
                                .create_new_version =
                                    tm_json_bool(options, "create_new_version", false),
                                .wall_ns = tm_clock_wall_ns() };
-  if (tm_registry_add(&out, workspace, &r, err) >= 0)
+  int rc = tm_registry_add(&out, workspace, &r, err);
+  if (rc >= 0)
     v = registered_tree(&out, workspace);
+  if (rc > 0) /* of an old version they are those of then */
+    tm_json_set(v, "files", tm_json_new_int(out.identity.files));
   tm_registered_release(&out);
   tm_json_free(tags);
   return v;
 }
 
-/* register(workspace, name, dataset, options or nil) -> { definition, type, description, tags } */
+/* register(workspace, name, dataset, options or nil) -> { definition, type, description, tags }, and `files` of a new version */
 static int store_register(lua_State *L)
 {
   const char *workspace = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);

@@ -2,6 +2,7 @@
 #include "lua/memory.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NORMAL 200 /* LuaJIT's own pause and step multiplier, percent */
@@ -72,10 +73,15 @@ void tm_lua_memory_settle(struct tm_lua_memory *m, struct tm_buf *message)
   m->refused = 0; /* a script may have caught it itself */
   if (m->L == NULL || refused == 0 || !is_for_it)
     return;
+  char asked[32];
+  if (refused < (1 << 20))
+    snprintf(asked, sizeof(asked), "%zu bytes", refused);
+  else
+    snprintf(asked, sizeof(asked), "%.1f MB", (double)refused / (1 << 20));
   tm_buf_printf(message,
                 " (worker_memory_limit is %" PRId64
-                " MB: Lua may have %zu MB of it, had %zu MB, and asked for %.1f MB in one piece)",
-                m->worker_limit >> 20, m->limit >> 20, m->used >> 20, (double)refused / (1 << 20));
+                " MB: Lua may have %zu MB of it, had %zu MB, and asked for %s in one piece)",
+                m->worker_limit >> 20, m->limit >> 20, m->used >> 20, asked);
   if (lua_cpcall(m->L, collect, NULL) != 0)
     lua_pop(m->L, 1);
 }

@@ -38,13 +38,19 @@ static void add_mini_batches(struct tm_buf *out, const struct tm_counts *c, int 
   tm_buf_add_char(out, '\n');
 }
 
+/* Of mini-batches of a table that were not done nobody has counted the rows. */
 static void add_items(struct tm_buf *out, const struct tm_counts *c, int indent)
 {
+  int64_t open = c->items_created > c->items ? c->items_created - c->items : 0;
   add_label(out, indent, "items:");
   tm_buf_add_char(out, ' ');
-  add_number(out, c->items, ", ");
+  add_number(out, c->items + open, ", ");
   add_number(out, c->items_succeeded, " succeeded, ");
   add_number(out, c->items_failed, " failed");
+  if (open > 0) {
+    tm_buf_add_str(out, ", ");
+    add_number(out, open, " not done");
+  }
   tm_result_add_uncounted(out, c->uncounted);
   tm_buf_add_char(out, '\n');
 }

@@ -89,24 +89,29 @@ static void add_job(struct tm_buf *out, const struct tidemill_record_info *job)
     tm_buf_printf(out, "cause:   %s\n", job->cause);
 }
 
+static void add_open(struct tm_buf *out, const struct tidemill_record_info *job, int64_t open)
+{
+  if (open <= 0)
+    return;
+  tm_buf_add_str(out, ", ");
+  add_number(out, open, job->state == TIDEMILL_RUNNING ? " to do" : " not done");
+}
+
 static void add_mini_batches(struct tm_buf *out, const struct tidemill_record_info *job,
                              const struct tidemill_record_step *step)
 {
   const struct tidemill_counts *c = &step->counts;
-  int64_t open = c->created - c->succeeded - c->failed;
   tm_buf_add_str(out, "  mini-batches: ");
   add_number(out, c->created, c->all_created ? ", " : " so far, ");
   add_number(out, c->succeeded, " succeeded, ");
   add_number(out, c->failed, " failed");
-  if (open > 0) {
-    tm_buf_add_str(out, ", ");
-    add_number(out, open, job->state == TIDEMILL_RUNNING ? " to do" : " not done");
-  }
+  add_open(out, job, c->created - c->succeeded - c->failed);
   tm_buf_add_str(out, "\n  items:        ");
   if (step->items_total >= 0)
     add_number(out, step->items_total, ", ");
   add_number(out, c->items_succeeded, " succeeded, ");
   add_number(out, c->items_failed, " failed");
+  add_open(out, job, step->items_total - c->items_succeeded - c->items_failed);
   if (c->uncounted > 0)
     tm_buf_printf(out, ", or more: the rows of %" PRId64 " failed %s could not be counted",
                   c->uncounted, tm_text_counted(c->uncounted, "mini-batch", "mini-batches"));

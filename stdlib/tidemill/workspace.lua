@@ -404,7 +404,11 @@ function made.register(self, in_workspace, name, options)
   check_workspace("dataset:register", in_workspace)
   check_text("dataset:register", "the name", name)
   options = check_options("dataset:register", options)
-  return registered(store.register(in_workspace.path, name, self, options))
+  local found = store.register(in_workspace.path, name, self, options)
+  if found.files == 0 then
+    store.note(("dataset:register: '%s': no file matches now"):format(name))
+  end
+  return registered(found)
 end
 
 -- dataset:unregister_all_versions()

@@ -89,7 +89,7 @@ describe("a registered dataset", function()
     pipeline(t, REGISTER .. "tm.Dataset.File.from_files('in'):register(ws, 'digits', { new_version = true })", "digits")
     refused(t, 2, "unknown key 'new_version'")
     pipeline(t, "tm.Dataset.get_by_name('ws', 'digits')", "tm.Dataset.File.from_files 'in'")
-    refused(t, 2, "Dataset.get_by_name: the workspace is string; accepted: what Workspace.from_config() returns")
+    refused(t, 2, "Dataset.get_by_name: the workspace is a string; accepted: what Workspace.from_config() returns")
     pipeline(t, REGISTER .. [[
       local two = tm.Dataset.File.from_files("in"):register(ws, "digits", { create_new_version = true })
       assert(two.version == 2 and tm.Dataset.get_by_name(ws, "digits").version == 2)
@@ -143,6 +143,15 @@ end)
 
 describe("a workspace", function()
   after_each(job.check_end)
+
+  it("is registered without files, and says so", function()
+    local t = case("tm.Dataset.File.from_files('none'):register(tm.Workspace.from_config(), 'later')",
+      "tm.Dataset.File.from_files 'in'")
+    local r = t:expect_job(0)
+    has(r.err, "pipeline.lua:2: dataset:register: 'later': no file matches now")
+    t:write("none/file", "")
+    assert.is_nil(t:run({ "run", "pipeline.lua", "--dry-run" }).err:find("no file matches", 1, true))
+  end)
 
   it("takes the names that it has no use for, and says so", function()
     local t = case("tm.Workspace { name = 'w', subscription_id = 's', resource_group = 'r', "

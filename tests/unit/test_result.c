@@ -30,6 +30,23 @@ static void a_completed_step(void **state)
   tm_buf_release(&b);
 }
 
+static void items_that_were_not_done_are_counted(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  f->step.counts = (struct tm_counts) { .created = 12,
+                                        .failed = 1,
+                                        .all_created = true,
+                                        .items = 5,
+                                        .items_created = 60,
+                                        .items_failed = 5 };
+  f->step.verdict = f->job.verdict = TM_FAILED;
+  tm_result_add_step(&b, &f->step, NULL, 2);
+  assert_non_null(strstr(b.data, "mini-batches: 12, 0 succeeded, 1 failed, 11 not done\n"));
+  assert_non_null(strstr(b.data, "items:        60, 0 succeeded, 5 failed, 55 not done\n"));
+  tm_buf_release(&b);
+}
+
 static void a_failed_step_says_why_and_where(void **state)
 {
   struct report_fixture *f = *state;
@@ -165,6 +182,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_completed_step, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(items_that_were_not_done_are_counted, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(a_failed_step_says_why_and_where, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_output_is_a_folder_without_rows, fixture_open,
                                     fixture_close),
