@@ -1,9 +1,10 @@
-/* borders.c - a window that goes over the file, and a scan in it.
+/* borders.c - a window that moves over the file, and a scan in it.
  *
- *    window  [ bytes of the file, from window.at                   ]   UTF-16: narrowed to one byte a unit, `unit` is 2
+ *    window  [ bytes of the file, from window.at ]   UTF-16: narrowed to one byte a unit, `unit` is
+ *            2
  *
- * A range ends behind the first row end at or behind its begin + range_bytes. Probing, the window jumps there: what
- * is before the place it looks at is any text whatever, and the scan of lines needs to know nothing of it.
+ * A range ends after the first row end at or after begin + range_bytes. When probing, the window
+ * jumps there: the text before that place does not matter to a scan of lines.
  */
 #include "data/rows/borders.h"
 
@@ -16,23 +17,22 @@
 #include "data/rows/text.h"
 
 #define WINDOW ((size_t)256 << 10)
-#define PROBE  ((size_t)16 << 10) /* the first look for a border */
-#define TAIL   4096               /* a last range so short is looked at: is there a row in it? */
+#define PROBE  ((size_t)16 << 10) /* bytes of the first look for a border */
+#define TAIL   4096               /* a shorter last range is checked for a row */
 
 struct tm_borders {
   struct tm_borders_options o;
   struct tm_scan scan;
-  bool
-      is_counted; /* ranges know their rows: never where they may be found by probing, now or another time */
+  bool is_counted; /* ranges know their rows: never if this or a later run could probe for them */
   bool is_probing, has_begun, has_ended;
   bool big_endian;
-  bool has_text; /* the range at hand: more than line breaks; */
+  bool has_text; /* the current range: has more than line breaks; */
   bool is_open;  /* its last row has no line break */
-  size_t unit;   /* bytes of a character: 1 or 2 */
+  size_t unit;   /* bytes per character: 1 or 2 */
   int64_t begin; /* of the next range */
   int64_t size;  /* -1 until the end was seen */
   struct tm_buf raw, text, header;
-  int64_t at; /* of raw */
+  int64_t at; /* offset of `raw` */
 };
 
 struct tm_borders *tm_borders_new(const struct tm_borders_options *options)
@@ -70,7 +70,8 @@ int64_t tm_borders_size(const struct tm_borders *b)
   return b->size;
 }
 
-/* The window at `at`, of up to n bytes: its text is what is scanned. Returns the bytes of the text. */
+/* Moves the window to `at`, with up to n bytes; their text is what is scanned. Returns the bytes of
+ * the text. */
 static int64_t look(struct tm_borders *b, int64_t at, size_t n, struct tm_err *err)
 {
   tm_buf_clear(&b->raw);
@@ -98,7 +99,7 @@ static size_t text_len(const struct tm_borders *b)
   return b->unit == 2 ? b->text.len : b->raw.len;
 }
 
-/* Text of line breaks alone. */
+/* Whether the text has only line breaks. */
 static bool is_empty(const char *p, size_t n)
 {
   for (size_t i = 0; i < n; i++)
@@ -117,7 +118,8 @@ static void keep_header(struct tm_borders *b, const char *p, size_t n)
     tm_buf_add(&b->header, p, n);
 }
 
-/* The window holds what is at `at`. Returns the text from there on; n is 0 at the end of the file. */
+/* Returns the text from `at` on, and moves the window if necessary; n is 0 at the end of the
+ * file. */
 static const char *text_at(struct tm_borders *b, int64_t at, size_t want, size_t *n,
                            struct tm_err *err)
 {
@@ -131,7 +133,7 @@ static const char *text_at(struct tm_borders *b, int64_t at, size_t want, size_t
   return text_of(b) + from;
 }
 
-/* Where the header ends. It is measured window by window before it is read as a whole. */
+/* Finds the end of the header. It is measured window by window before it is read as a whole. */
 static int find_header(struct tm_borders *b, int64_t mark, struct tm_first_row *row,
                        struct tm_err *err)
 {
@@ -146,7 +148,7 @@ static int find_header(struct tm_borders *b, int64_t mark, struct tm_first_row *
   return 0;
 }
 
-/* Where the first row of values begins; the header is kept. */
+/* Finds the first row of values, and stores the header. */
 static int begin(struct tm_borders *b, struct tm_err *err)
 {
   struct tm_first_row row;
@@ -170,8 +172,8 @@ static int begin(struct tm_borders *b, struct tm_err *err)
   return 0;
 }
 
-/* Goes over the file from `*at`, until `until` row ends are behind it or `stop` is reached. 1: there; 0: at the end of
- * the file. */
+/* Scans the file from `*at`, until it has passed `until` row ends or reached `stop`. 1: it did; 0:
+ * at the end of the file. */
 static int go(struct tm_borders *b, int64_t *at, int64_t stop, uint64_t until, size_t want,
               struct tm_err *err)
 {
@@ -193,7 +195,7 @@ static int go(struct tm_borders *b, int64_t *at, int64_t stop, uint64_t until, s
   return 1;
 }
 
-/* The end of the range that begins at `begin`. 1, or 0 where the file ends. */
+/* Finds the end of the range that begins at `begin`. 1; 0 at the end of the file. */
 static int find_end(struct tm_borders *b, int64_t *at, struct tm_err *err)
 {
   int64_t far = b->o.range_bytes > INT64_MAX / 2 ? INT64_MAX / 2 : b->o.range_bytes;
@@ -216,7 +218,7 @@ static int find_end(struct tm_borders *b, int64_t *at, struct tm_err *err)
   return rc <= 0 ? rc : go(b, at, INT64_MAX, b->scan.rows + 1, b->is_probing ? PROBE : WINDOW, err);
 }
 
-/* Whether a row begins in the range; an odd last byte of UTF-16 is none. */
+/* Whether a row begins in the range; an odd last byte of UTF-16 does not count. */
 static int has_row(struct tm_borders *b, const struct tm_range *range, struct tm_err *err)
 {
   size_t n, len = (size_t)(range->end - range->begin) / b->unit;

@@ -1,13 +1,15 @@
 /* delimited.c - text to rows, piece by piece.
  *
- *   text -> piece (64 KB of whole rows) -> ends of fields (scan.h) -> rows -> column after column (delimited_columns.c)
+ *   text -> piece (64 KB of whole rows) -> ends of fields (scan.h) -> rows
+ *        -> column after column (delimited_columns.c)
  *
- *  (1) A piece begins with a row and ends with one. One that holds no whole row is made larger until it does.
- *  (2) Rows that are left out are not in `rows`: every column adds one value for each row that is.
- *  (3) ends[] is what the scan found, untouched: a field begins behind the end before it.
- *  (4) A quote that is not closed takes the rest of its row: where a row has all of its fields it can only be in the last.
- *  (5) A record longer than the limit ends the reading. Only a piece that is longer than the limit can hold one, so that no
- *      other is looked at for it.
+ *  (1) A piece begins and ends with a row. One without a whole row grows until it has one.
+ *  (2) Dropped rows are not in `rows`: every column adds one value per row in it.
+ *  (3) ends[] is the unchanged result of the scan: a field begins after the end before it.
+ *  (4) An unclosed quote takes the rest of its row: if a row has all of its fields, the quote can
+ *      only be in the last one.
+ *  (5) A record longer than the limit ends the reading. Only a piece longer than the limit can hold
+ *      one, so only those are checked.
  */
 #include "data/rows/delimited.h"
 
@@ -19,7 +21,7 @@
 #include "data/rows/delimited_own.h"
 #include "data/rows/text.h"
 
-#define PIECE ((size_t)64 << 10) /* bytes; with its ends it stays in the second cache */
+#define PIECE ((size_t)64 << 10) /* bytes; with its ends it fits the second-level cache */
 
 struct tm_delimited *tm_delimited_new(const struct tm_dialect *dialect,
                                       const struct tm_schema *schema, enum tm_scan_kind kind)
@@ -76,7 +78,7 @@ const struct tm_fault *tm_delimited_fault(const struct tm_delimited *d)
   return &d->fault;
 }
 
-/* Bytes of the file that this text takes. */
+/* The bytes that this text occupies in the file. */
 static int64_t size_in_file(const struct tm_delimited *d, const char *p, size_t n)
 {
   return d->dialect->encoding == TM_ENCODING_UTF16 ? tm_utf16_size(p, n) : (int64_t)n;
@@ -98,7 +100,7 @@ int tm_delimited_note(struct tm_delimited *d, const struct piece *p, size_t at, 
   return rc;
 }
 
-/* Rows --------------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 static void make_room(struct tm_delimited *d, size_t rows)
 {
@@ -109,7 +111,7 @@ static void make_room(struct tm_delimited *d, size_t rows)
   }
 }
 
-/* Where the row's text begins and ends, without the line break. */
+/* The bounds of the row's text, without the line break. */
 static size_t row_bounds(const struct piece *p, struct row row, size_t *end)
 {
   size_t from = p->ends[(ptrdiff_t)row.first - 1] + 1u;
@@ -119,7 +121,7 @@ static size_t row_bounds(const struct piece *p, struct row row, size_t *end)
   return from;
 }
 
-/* A row with another number of fields. 1: it is kept. */
+/* Judges a row with another number of fields. 1: keep it. */
 static int judge_row(struct tm_delimited *d, const struct piece *p, struct row row,
                      struct tm_err *err)
 {
@@ -135,7 +137,7 @@ static int judge_row(struct tm_delimited *d, const struct piece *p, struct row r
   bool is_error = d->dialect->ragged == TM_RAGGED_ERROR;
   int rc = is_error ? tm_delimited_look_at_last(d, p, row, false, err) : 0;
   if (rc < 0)
-    return rc; /* which says more than the number of fields */
+    return rc; /* it says more than the number of fields */
   struct tm_fault fault = {
     .kind = row.count < d->source.fields_len ? TM_FAULT_SHORT : TM_FAULT_LONG,
     .column = -1,
@@ -216,7 +218,8 @@ static int add_columns(struct tm_delimited *d, const struct piece *p, struct tm_
   return 0;
 }
 
-/* What the encoding makes of bytes above 127: text by text, or nothing when all of it is good as it is. */
+/* Whether the encoding requires a check of bytes above 127 in each text; false if all of it is
+ * valid as it is. */
 static bool must_look(const struct tm_delimited *d, const char *p, size_t n)
 {
   if (!d->scan.saw_high || d->dialect->encoding == TM_ENCODING_UTF16)

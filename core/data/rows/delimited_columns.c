@@ -1,7 +1,8 @@
 /* delimited_columns.c - the fields of one column, in all rows of a piece, as values.
  *
- * A column at a time, so that each loop knows its type and the processor learns its ways. A text is copied once, from the
- * file's bytes into the column's, unless it has quotes within it or characters to convert.
+ * It handles a column at a time, so that each loop knows its type and branches are predictable. A
+ * text is copied once, from the file's bytes into the column's, unless it has quotes within it or
+ * characters to convert.
  */
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "data/rows/text.h"
 #include "data/rows/value.h"
 
-/* p is NULL where the row has no such field. */
+/* p is NULL if the row has no such field. */
 struct field {
   const char *p;
   size_t n;
@@ -17,7 +18,8 @@ struct field {
   bool is_copy; /* p is not in the piece's text */
 };
 
-/* Behind the second quote the rest is taken as it is, as far as it is not a quote that makes two of them one. */
+/* After the second quote, the rest is taken as it is, unless it continues with a quote (a doubled
+ * one). */
 static bool unquote(struct tm_buf *out, const char *p, size_t n)
 {
   const char *end = p + n;
@@ -82,7 +84,7 @@ static bool is_blank(const struct field *f)
   return true;
 }
 
-/* Nothing, or nothing that fits. */
+/* Adds null, for an empty field or a value that does not fit. */
 static int add_misfit(struct tm_delimited *d, const struct piece *p, size_t row, uint32_t field,
                       size_t column, const struct field *f, struct tm_err *err)
 {
@@ -112,7 +114,7 @@ static bool parse_moment(const struct tm_delimited *d, size_t column, const stru
   return c->formats_len == 0 && tm_value_datetime(f->p, f->n, out);
 }
 
-/* One loop for each type. */
+/* A loop for each type. */
 #define ADD_VALUES(name, value_type, member, parse)                                                \
   static int add_##name(struct tm_delimited *d, const struct piece *p, size_t column,              \
                         uint32_t field, struct tm_err *err)                                        \
@@ -138,7 +140,7 @@ ADD_VALUES(doubles, double, f64, tm_value_double(f.p, f.n, &v))
 ADD_VALUES(bools, uint8_t, b8, tm_value_bool(f.p, f.n, &v))
 ADD_VALUES(moments, int64_t, i64, parse_moment(d, column, &f, &v))
 
-/* Text with characters that are not ASCII. */
+/* Text with non-ASCII characters. */
 static int add_converted(struct tm_delimited *d, const struct piece *p, size_t row, uint32_t field,
                          size_t column, const struct field *f, struct tm_err *err)
 {
@@ -155,7 +157,7 @@ static int add_converted(struct tm_delimited *d, const struct piece *p, size_t r
   return tm_delimited_note(d, p, at, is_error, &fault, err);
 }
 
-/* Sixteen bytes at once where both sides have them: most texts are short. */
+/* Copies sixteen bytes at once if both sides have room: most texts are short. */
 static inline void add_text(struct tm_column_builder *b, const struct field *f, const char *end)
 {
   if (f->n > 16 || end - f->p < 16 || b->bytes_cap - b->bytes_len < 16 || b->is_wide) {
@@ -235,7 +237,8 @@ int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t 
 {
   const char *value = d->source.values == NULL ? NULL : d->source.values[column];
   size_t n = value == NULL ? 0 : strlen(value);
-  /* A piece whose row has the value for its first field of two: it is taken as it is, to its last byte. */
+  /* A piece with one row, whose first of two fields is the value: it is used as is, to its last
+   * byte. */
   uint32_t ends[3] = { UINT32_MAX, (uint32_t)n, (uint32_t)n };
   struct row row = { 0, value != NULL ? 2 : 0 };
   struct piece one = {
@@ -245,7 +248,7 @@ int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t 
   for (size_t i = 0; i < p->rows_len; i++) {
     int rc = 0;
     if (value != NULL && n == 0 && b->type == TM_COLUMN_STRING)
-      tm_builder_add_string(b, "", 0); /* no field that is empty: null has no text at all */
+      tm_builder_add_string(b, "", 0); /* not an empty field: null has no text at all */
     else
       rc = tm_delimited_add_column(d, &one, column, 0, err);
     if (rc < 0)

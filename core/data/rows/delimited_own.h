@@ -6,20 +6,21 @@
 #include "data/rows/delimited.h"
 
 struct row {
-  uint32_t first; /* field, counted in the piece */
-  uint32_t count; /* fields that it has */
+  uint32_t first; /* number of its first field in the piece */
+  uint32_t count; /* number of its fields */
 };
 
-/* A part of the text that the caches hold: all of its rows, of which each column is made in turn. */
+/* A part of the text that fits the caches: all of its rows, from which the columns are made in
+ * turn. */
 struct piece {
   const char *text;
   size_t len;
-  int64_t at;           /* byte of the file where it begins */
+  int64_t at;           /* its offset in the file */
   const uint32_t *ends; /* ends[-1] + 1 is 0 */
   const struct row *rows;
   size_t rows_len;
   bool has_quotes; /* somewhere */
-  bool has_high;   /* bytes above 127 that must be looked at, text by text */
+  bool has_high;   /* bytes above 127 that must be checked in each text */
 };
 
 struct tm_delimited {
@@ -35,24 +36,24 @@ struct tm_delimited {
   size_t plain_fields_len;
   struct tm_frame_builder builder;
   struct tm_row_counts counts;
-  struct tm_fault fault; /* that ended the reading */
+  struct tm_fault fault; /* it ended the reading */
   struct tm_buf unquoted, converted;
 };
 
-/* The values of field `field` of every row of the piece, for column `column`. */
+/* Adds field `field` of every row of the piece to column `column`. */
 int tm_delimited_add_column(struct tm_delimited *d, const struct piece *p, size_t column,
                             uint32_t field, struct tm_err *err);
-/* Of a field that nobody reads: whether its quotes are closed. column: or -1. */
+/* Checks that the quotes of an unread field are closed. column: or -1. */
 int tm_delimited_look_at_quotes(struct tm_delimited *d, const struct piece *p, int32_t column,
                                 uint32_t field, struct tm_err *err);
-/* Of a row with too few or too many fields, kept or not: whether the quotes of its last field are closed, where that field is
- * not read. A quote that is not closed makes a row short. */
+/* For a row with too few or too many fields, kept or not: checks that the quotes of its last field
+ * are closed if that field is not read. An unclosed quote makes a row short. */
 int tm_delimited_look_at_last(struct tm_delimited *d, const struct piece *p, struct row row,
                               bool is_kept, struct tm_err *err);
-/* Null in every row, or the value that the column has for the whole file. */
+/* Adds to every row null, or the value that the column has for the whole file. */
 int tm_delimited_add_same(struct tm_delimited *d, const struct piece *p, size_t column,
                           struct tm_err *err);
-/* Counts a fault; where it is an error, that. The place is in bytes of the piece's text. */
+/* Counts a fault, or returns it as an error. `at`: offset in the piece's text. */
 int tm_delimited_note(struct tm_delimited *d, const struct piece *p, size_t at, bool is_error,
                       struct tm_fault *fault, struct tm_err *err);
 

@@ -1,4 +1,4 @@
-/* dialect.c - the names of what a dialect is made of. */
+/* dialect.c - the names of the parts of a dialect. */
 #include "data/rows/dialect.h"
 
 #include <string.h>

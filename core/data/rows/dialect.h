@@ -1,7 +1,7 @@
-/* dialect.h - how a delimited file is written, and what is done about rows and values that are not as they should be.
+/* dialect.h - the format of a delimited file, and how irregular rows and values are handled.
  *
- * The table in README.md of this folder says what each deviation is taken for. Everything here is plain data: nothing
- * points elsewhere, so that a dialect may be copied.
+ * The table in README.md of this folder lists the irregularities. Everything here is plain data
+ * without pointers, so that a dialect may be copied.
  */
 #ifndef TM_DATA_ROWS_DIALECT_H
 #define TM_DATA_ROWS_DIALECT_H
@@ -18,30 +18,30 @@ enum tm_encoding {
   TM_ENCODING_LATIN1,
   TM_ENCODING_WINDOWS1252,
   TM_ENCODING_ASCII,
-  TM_ENCODING_UTF16, /* the byte order mark says which; little-endian without one */
+  TM_ENCODING_UTF16, /* in the order of its byte order mark; little-endian without one */
 };
 
 enum tm_header_mode {
   TM_HEADER_ALL_SAME,   /* every file begins with the header of the first */
   TM_HEADER_FIRST_FILE, /* only the first file has one */
   TM_HEADER_NONE,       /* Column1, Column2, ... */
-  TM_HEADER_DIFFERENT,  /* every file has its own; columns go by their names */
+  TM_HEADER_DIFFERENT,  /* every file has its own; columns are matched by their names */
 };
 
-/* What is done about a row with fewer or more fields than there are columns. */
+/* How a row with fewer or more fields than columns is handled. */
 enum tm_ragged {
-  TM_RAGGED_NULL,  /* missing fields are null, surplus ones are left out; counted */
-  TM_RAGGED_DROP,  /* the row is left out; counted */
-  TM_RAGGED_ERROR, /* the reading ends, with words */
+  TM_RAGGED_NULL,  /* missing fields are null, surplus ones are ignored; counted */
+  TM_RAGGED_DROP,  /* the row is dropped; counted */
+  TM_RAGGED_ERROR, /* the reading ends, with a message */
 };
 
-/* What is done about a value that does not fit the type of its column. */
+/* How a value that does not fit the type of its column is handled. */
 enum tm_misfit {
-  TM_MISFIT_NULL, /* it is null, and counted */
+  TM_MISFIT_NULL, /* it becomes null, and is counted */
   TM_MISFIT_ERROR,
 };
 
-/* What a table may claim before it is refused. 0 stands for the default. */
+/* The limits of a table. 0 means the default. */
 #define TM_MAX_COLUMNS     65536
 #define TM_MAX_RECORD_SIZE ((size_t)64 << 20)
 /* The highest limits that a definition may set. */
@@ -54,8 +54,8 @@ struct tm_row_limits {
 };
 
 struct tm_dialect {
-  char separator;  /* one byte of ASCII, no '"', CR, LF or NUL */
-  bool no_quotes;  /* '"' is a character as any other */
+  char separator;  /* one byte of ASCII, not '"', CR, LF or NUL */
+  bool no_quotes;  /* '"' is an ordinary character */
   bool multi_line; /* line breaks inside quotes belong to the field; else every one ends a row */
   bool empty_as_string; /* an empty field of a string column is "", not null */
   enum tm_encoding encoding;
@@ -67,19 +67,20 @@ struct tm_dialect {
 
 size_t tm_max_columns(const struct tm_row_limits *limits);
 size_t tm_max_record_size(const struct tm_row_limits *limits);
-/* TM_EINPUT: a header or an object has more columns than the limit. The message names no place. */
+/* TM_EINPUT: a header or an object has more columns than the limit. The message has no place. */
 int tm_refuse_columns(const struct tm_row_limits *limits, struct tm_err *err);
 /* TM_EINPUT: `what` ("the header", "a record") is longer than the limit. */
 int tm_refuse_record(const struct tm_row_limits *limits, const char *what, struct tm_err *err);
 /* "a record of more than 64MB; max_record_size raises the limit, to 2GB at most" */
 void tm_record_words(struct tm_buf *out, const struct tm_row_limits *limits, const char *what);
 
-/* ',', quotes, UTF-8, all files with the same header, null for what does not fit. */
+/* ',', quotes, UTF-8, all files with the same header, null for values that do not fit. */
 void tm_dialect_init(struct tm_dialect *d);
 
-/* As a definition names them: "utf8", "utf8bom", "latin1", "iso88591", "windows1252", "ascii", "utf16"; "true",
- * "all_files_same", "from_first_file", "false", "none", "all_files_different"; "null", "drop", "error"; "null", "error".
- * 0, or TM_EUSAGE and words that list what is accepted. */
+/* Names in a definition: "utf8", "utf8bom", "latin1", "iso88591", "windows1252", "ascii", "utf16";
+ * "true", "all_files_same", "from_first_file", "false", "none", "all_files_different"; "null",
+ * "drop", "error"; "null", "error". 0, or TM_EUSAGE with a message that lists the accepted names.
+ */
 int tm_encoding_parse(const char *name, enum tm_encoding *out, struct tm_err *err);
 int tm_header_mode_parse(const char *name, enum tm_header_mode *out, struct tm_err *err);
 int tm_ragged_parse(const char *name, enum tm_ragged *out, struct tm_err *err);

@@ -1,4 +1,4 @@
-/* fault.c - counting, and words. */
+/* fault.c - counting, and messages. */
 #include "data/rows/fault.h"
 
 #include <inttypes.h>
@@ -75,7 +75,7 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
   }
 }
 
-/* What there was, and what the user can do about it. */
+/* The problem, and the user's remedy. */
 struct advice {
   const char *what, *todo;
 };

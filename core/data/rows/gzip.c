@@ -4,16 +4,21 @@
  *                                         |
  *                                         +-> check points, at borders of blocks
  *
- *  (1) `out` is the place in the contents of the next byte that inflate gives.
- *  (2) A point is in the index before any byte behind it is handed out: who learns of a range finds the point before it.
- *  (3) Decoding that began at a point has no check sum of its member; from the next member on there is one again.
- *  (4) Inflate does not stop at borders of blocks. Where a point is wanted it is given pieces so small that one ends within
- *      the head of a block sooner or later: there inflate has given all that comes before, and holds what it has of the head
- *      aside, so that the place of the border is known to the bit.
- *  (5) Inflate is ahead of what it is asked for, by up to 64 KB. What it had when it met damage is given before the error:
- *      but for its last symbol the place of the damage is the same, whoever reads how much from where.
- *  (6) The file is read in whole blocks. Where the index knows the check sum of a block it is compared before inflate gets any
- *      of it: what is decoded through an index is what was there when it was made.
+ *  (1) `out` is the offset in the contents of the next byte from inflate.
+ *  (2) A point is in the index before any byte after it is returned: whoever learns of a range
+ *      finds the point before it.
+ *  (3) Decoding from a point cannot verify the check sum of its member; from the next member on it
+ *      can.
+ *  (4) Inflate does not stop at borders of blocks. To find a point, it gets pieces so small that
+ *      sooner or later one ends within the head of a block: then inflate has returned everything
+ *      before, and holds its part of the head aside, so that the position of the border is known to
+ *      the bit.
+ *  (5) Inflate is up to 64 KB ahead of its output. What it had decoded when it met damage is
+ *      returned before the error: except for its last symbol, the position of the damage is the
+ *      same for every way of reading.
+ *  (6) The file is read in whole blocks. If the index has the check sum of a block, it is verified
+ *      before inflate gets the block: decoding through an index gives the bytes from which it was
+ *      made.
  */
 #include "data/rows/gzip.h"
 
@@ -27,10 +32,10 @@
 #define INPUT   ((size_t)TM_GZIP_BLOCK)
 #define SKIP    ((size_t)256 << 10)
 #define PIECE   ((size_t)64) /* keeps (4): few heads of compressed blocks are shorter */
-#define TRAILER 8            /* behind a member's data: their check sum and length */
+#define TRAILER 8            /* after a member's data: their check sum and length */
 #define NEAR                                                                                       \
-  ((int64_t)256 << 10) /* before an expected place, each border of a block is kept until the next */
-#define SEARCH ((int64_t)1 << 20) /* for so long a border is looked for */
+  ((int64_t)256 << 10) /* before an expected position, the latest border of a block is kept */
+#define SEARCH ((int64_t)1 << 20) /* length of the search for a border */
 
 enum phase { HEAD, MEMBER, RAW, DAMAGED, BETWEEN, ENDED };
 
@@ -45,24 +50,23 @@ struct gzip_stream {
   struct isal_gzip_header head;
   bool has_begun;
   enum phase phase;
-  int64_t in;                 /* place in the file behind the input */
-  char *next;                 /* in the input: what inflate has not been given yet */
-  size_t left;                /* of it */
+  int64_t in;                 /* offset in the file after the input */
+  char *next;                 /* in the input: what inflate has not got yet */
+  size_t left;                /* bytes at `next` */
   int64_t out;                /* keeps (1) */
   int64_t member;             /* in the contents: where this member's begin */
-  int64_t last_point;         /* in the contents: of the last one that was written */
-  int64_t wanted;             /* the same: from here on one is looked for */
-  int64_t expected;           /* a place that is read from soon, or -1 */
+  int64_t last_point;         /* in the contents: the last written one */
+  int64_t wanted;             /* in the contents: the search for the next one begins here */
+  int64_t expected;           /* position of an expected read, or -1 */
   struct tm_gzip_record near; /* the last border of a block before it; kind 0: none */
-  struct tm_err err;          /* damage at `out`; code 0: none is known */
+  struct tm_err err;          /* damage at `out`; code 0: none known */
   int fault;                  /* of inflate, while DAMAGED */
-  const char *given;          /* while reading: what has been decoded by this call */
-  size_t
-      before; /* bytes of the contents before it that are in `window`; where points are written */
+  const char *given;          /* while reading: what this call has decoded */
+  size_t before; /* bytes of the contents in `window`, before `given`; for writing points */
   char *input, *skipped, *window, *near_window;
 };
 
-/* In the file: of the next bit that inflate reads. */
+/* In the file: of the next bit for inflate. */
 static int64_t bit_place(const struct gzip_stream *g)
 {
   int64_t unread = (int64_t)g->left + (int64_t)g->z.avail_in + g->z.tmp_in_size;
@@ -117,7 +121,7 @@ static void begin(struct gzip_stream *g, enum phase phase)
   g->member = g->out;
 }
 
-/* From this place of the file on. */
+/* Reads from this offset of the file on. */
 static void seek(struct gzip_stream *g, int64_t in)
 {
   g->z.avail_in = 0;
@@ -134,7 +138,7 @@ static void begin_at(struct gzip_stream *g, int64_t in, int64_t out, enum phase 
   begin(g, phase);
 }
 
-/* Is a border looked for here? */
+/* Whether to search for a border here. */
 static bool is_searching(const struct gzip_stream *g)
 {
   return g->o.is_writer && g->phase == MEMBER &&
@@ -153,7 +157,7 @@ static void give_up_index(struct gzip_stream *g, const struct tm_err *err)
   free(text);
 }
 
-/* Compares a block of the file with what it was when the index was made; of an index that is being made, it becomes a part. */
+/* Verifies a block of the file against the index; adds its hash to an index that is being made. */
 static int check_block(struct gzip_stream *g, uint64_t number, size_t n, struct tm_err *err)
 {
   uint64_t known;
@@ -168,7 +172,8 @@ static int check_block(struct gzip_stream *g, uint64_t number, size_t n, struct 
   return 0;
 }
 
-/* Reads the block that g->in is in, as a whole: so it has a check sum. Keeps (6). 0: the file has ended. */
+/* Reads the whole block that contains g->in, because the block has a check sum. Keeps (6). 0: the
+ * file has ended. */
 static int read_block(struct gzip_stream *g, struct tm_err *err)
 {
   int64_t at = g->in / TM_GZIP_BLOCK * TM_GZIP_BLOCK, before = g->in - at;
@@ -184,7 +189,7 @@ static int read_block(struct gzip_stream *g, struct tm_err *err)
   return 1;
 }
 
-/* Input for inflate, where it has none left. 0: the file has ended. */
+/* Ensures input for inflate. 0: the file has ended. */
 static int fill(struct gzip_stream *g, struct tm_err *err)
 {
   if (g->z.avail_in > 0)
@@ -209,7 +214,7 @@ static void add_record(struct gzip_stream *g, struct tm_gzip_record *r, const ch
   g->wanted = r->out + g->o.spacing;
 }
 
-/* The last `n` bytes of the contents, of which `done` have been decoded by this call. */
+/* The last `n` bytes of the contents, of which this call has decoded `done`. */
 static void copy_window(const struct gzip_stream *g, size_t done, size_t n, char *window)
 {
   size_t from_call = done < n ? done : n, from_before = n - from_call;
@@ -217,7 +222,7 @@ static void copy_window(const struct gzip_stream *g, size_t done, size_t n, char
   memcpy(window + from_before, g->given + done - from_call, from_call);
 }
 
-/* The border of a block, where inflate is. */
+/* Records the border of a block at inflate's position. */
 static void take_point(struct gzip_stream *g, size_t done, struct tm_gzip_record *r, char *window)
 {
   int64_t bits = bit_place(g), n = g->out - g->member;
@@ -231,7 +236,7 @@ static void take_point(struct gzip_stream *g, size_t done, struct tm_gzip_record
   copy_window(g, done, r->window, window);
 }
 
-/* The border that is kept becomes a point, when the expected place is known to be before any later one. */
+/* Writes the kept border as a point, once no later border can precede the expected position. */
 static void add_near(struct gzip_stream *g)
 {
   bool is_used =
@@ -243,7 +248,7 @@ static void add_near(struct gzip_stream *g)
   g->expected = -1;
 }
 
-/* Behind a piece, or the head of a member. Keeps (4). */
+/* Called after a piece or the head of a member. Keeps (4). */
 static void add_point(struct gzip_stream *g, size_t done, bool is_border)
 {
   struct tm_gzip_record r;
@@ -276,7 +281,7 @@ static void end_contents(struct gzip_stream *g)
   g->o.is_writer = false;
 }
 
-/* Behind a member: the end, zeros up to the end, or another member. */
+/* After a member: the end, zeros up to the end, or another member. */
 static int go_between(struct gzip_stream *g, struct tm_err *err)
 {
   for (;;) {
@@ -298,7 +303,7 @@ static int go_between(struct gzip_stream *g, struct tm_err *err)
   return 0;
 }
 
-/* Behind data that were decoded raw: goes over their check sum and length. */
+/* After raw decoding: skips the check sum and length. */
 static int skip_trailer(struct gzip_stream *g, struct tm_err *err)
 {
   char bytes[TRAILER];
@@ -326,7 +331,7 @@ static int read_head(struct gzip_stream *g, size_t done, struct tm_err *err)
   return 0;
 }
 
-/* Up to where a border is looked for. */
+/* The room up to where the search for a border begins. */
 static size_t room_for(const struct gzip_stream *g, size_t n)
 {
   int64_t room = g->expected - NEAR - g->out;
@@ -349,8 +354,8 @@ static int64_t give_rest(struct gzip_stream *g, char *p, size_t n, struct tm_err
   return (int64_t)got;
 }
 
-/* Decodes some of the contents to where `done` bytes of this call are before. With an error that it has put into `err` it may
- * have given some, too. */
+/* Decodes some of the contents; `done` bytes of this call are before. It may return bytes even if
+ * it has filled `err`. */
 static int64_t decode(struct gzip_stream *g, char *p, size_t n, size_t done, struct tm_err *err)
 {
   int more = fill(g, err);
@@ -370,7 +375,7 @@ static int64_t decode(struct gzip_stream *g, char *p, size_t n, size_t done, str
   }
   if (g->z.block_state == ISAL_BLOCK_FINISH) {
     rc = g->phase == RAW ? skip_trailer(g, err) : 0;
-    g->phase = rc < 0 ? g->phase : BETWEEN; /* it may be read another time */
+    g->phase = rc < 0 ? g->phase : BETWEEN; /* the read may be repeated */
     return rc < 0 && got == 0 ? rc : (int64_t)got;
   }
   if (more == 0 && got == 0)
@@ -390,7 +395,7 @@ static int64_t go_on(struct gzip_stream *g, char *p, size_t n, size_t done, stru
   }
 }
 
-/* What is damaged stays so; what the machine was to blame for may be read another time. */
+/* Damage is permanent; after an error of the machine, the read may be repeated. */
 static int refuse(struct gzip_stream *g, struct tm_err *err)
 {
   int code = tm_err_set(err, g->err.code, "%s", g->err.text);
@@ -416,7 +421,7 @@ static int64_t read_on(struct gzip_stream *g, char *p, size_t n, struct tm_err *
   return is_good ? (int64_t)done : refuse(g, err);
 }
 
-/* The last bits of the next byte, which a point within it begins with. */
+/* A point within a byte begins with the last bits of that byte. */
 static int give_bits(struct gzip_stream *g, uint32_t bits, struct tm_err *err)
 {
   int rc = fill(g, err);
@@ -428,8 +433,8 @@ static int give_bits(struct gzip_stream *g, uint32_t bits, struct tm_err *err)
   return 0;
 }
 
-/* From the best point for this place. Who writes the index goes over all of the file in order, if need be from its
- * beginning again: points that are there are not written twice. */
+/* Starts at the best point for this position. The writer of an index reads the whole file in order,
+ * if necessary again from its beginning: existing points are not written twice. */
 static int jump(struct gzip_stream *g, int64_t at, struct tm_err *err)
 {
   struct tm_gzip_record r = { .out = 0 };

@@ -1,15 +1,18 @@
-/* gzip.h - what a gzip file holds, as a stream: all of its members, one after the other.
+/* gzip.h - the contents of a gzip file as a stream: all of its members, one after the other.
  *
- * Read in order, every check sum is verified, and check points are added to the index, where one is given to write: one
- * for each `spacing`, and one close before each place that is expected to be read from. Read from elsewhere, decoding begins
- * at the last point of the index before that place, or at the file's beginning. With a whole index the stream has a size.
+ * Read in order, every check sum is verified, and check points are added to a writable index: one
+ * for each `spacing`, and one shortly before each expected position. A read elsewhere begins to
+ * decode at the last point of the index before that position, or at the file's beginning. With a
+ * complete index the stream has a size.
  *
- * A file that ends too early, whose data are damaged or whose check sums are wrong, or that has bytes behind its last member
- * which begin no other one (zeros excepted), is TM_EDAMAGE. So is a part that has changed since the index was made.
+ * TM_EDAMAGE: the file ends too early, its data are damaged, a check sum is wrong, or bytes other
+ * than zeros or another member follow its last member; also a part that has changed since the index
+ * was made.
  *
- * ISA-L inflates, three times as fast as zlib. A check point is the border of a block: a place to the bit, and 32 KB of
- * contents, which can be read from a file that anybody may have written; the state of a decoder within a block is its
- * memory. Blocks whose heads are shorter than a few bytes (stored ones, and those with the fixed code) seldom have one.
+ * ISA-L inflates, three times as fast as zlib. A check point is the border of a block: a position
+ * to the bit, and 32 KB of contents, which are safe to read from a file that anybody may have
+ * written; the state of a decoder within a block would be raw memory. Blocks whose heads are
+ * shorter than a few bytes (stored ones, and those with the fixed code) seldom have one.
  */
 #ifndef TM_DATA_ROWS_GZIP_H
 #define TM_DATA_ROWS_GZIP_H
@@ -18,15 +21,15 @@
 #include "data/rows/stream.h"
 
 struct tm_gzip_options {
-  struct tm_gzip_index *index; /* becomes the stream's; or NULL */
-  bool is_writer;              /* points are added to it */
-  int64_t spacing;             /* at most about so many bytes of contents between them */
+  struct tm_gzip_index *index; /* taken over by the stream; or NULL */
+  bool is_writer;              /* adds points to it */
+  int64_t spacing;             /* approximate maximum of contents between points, bytes */
   void (*on_warning)(void *data,
-                     const char *text); /* an index that cannot be written is said once; or NULL */
+                     const char *text); /* reports once an index that cannot be written; or NULL */
   void *data;
 };
 
-/* `fd` becomes the stream's. */
+/* Takes over `fd`. */
 struct tm_stream *tm_gzip_open(const struct tm_fs *fs, int fd, const char *path, int64_t size,
                                const struct tm_gzip_options *options);
 

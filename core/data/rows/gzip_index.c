@@ -1,9 +1,9 @@
-/* gzip_index.c - check points as records, and the table of those that are there.
+/* gzip_index.c - check points as records, and the table of the known ones.
  *
- *  (1) A record counts only when its own check sum is right, and it lies behind the one before it in the contents and in
- *      the gzip file: whoever reads stops at the first that does not.
- *  (2) A record is written with one call, its head with what follows it: who reads the head finds the rest, or the check sum
- *      of the rest says that it is not there yet.
+ *  (1) A record is valid only if its own check sum is right, and it follows the one before it in
+ *      the contents and in the gzip file: a reader stops at the first invalid one.
+ *  (2) A record is written with one call, its head together with what follows: a reader of the head
+ *      finds the rest, or the check sum shows that it is not there yet.
  */
 #include "data/rows/gzip_index.h"
 
@@ -20,7 +20,7 @@
 
 #define MAGIC      "TMGZIX1\n"
 #define VERSION    2
-#define PACKED_MAX (TM_GZIP_WINDOW + 1024) /* a window that cannot be made smaller, deflated */
+#define PACKED_MAX (TM_GZIP_WINDOW + 1024) /* maximum size of a deflated window */
 #define BLOCKS_MAX 4096                    /* hashes in one record: 256 MB of the gzip file */
 
 void tm_gzip_head_encode(char *out, const struct tm_gzip_key *key)
@@ -89,7 +89,7 @@ int tm_gzip_record_decode(struct tm_gzip_record *r, const char *p, int64_t at)
   return is_good ? 0 : TM_EDAMAGE;
 }
 
-/* Files -------------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 struct tm_gzip_index {
   const struct tm_fs *fs;
@@ -100,7 +100,7 @@ struct tm_gzip_index {
   int64_t size; /* of the contents, or -1 */
   struct TM_ARRAY(struct tm_gzip_record) points;
   struct TM_ARRAY(uint64_t) blocks; /* hashes */
-  size_t blocks_done;               /* of these are in the file */
+  size_t blocks_done;               /* number of those in the file */
   struct tm_buf bytes;
 };
 
@@ -178,7 +178,7 @@ struct tm_gzip_index *tm_gzip_index_make(const struct tm_fs *fs, const char *dir
   return NULL;
 }
 
-/* Deflated, without any head or check sum; at the level that needs no memory of ours. */
+/* Raw deflate, at the level that needs no memory of ours. */
 static uint32_t pack(struct tm_gzip_index *x, const char *window, size_t n)
 {
   struct isal_zstream *z = TM_NEW(struct isal_zstream);
@@ -195,7 +195,7 @@ static uint32_t pack(struct tm_gzip_index *x, const char *window, size_t n)
   return packed;
 }
 
-/* The hashes that no record has yet, behind the window. */
+/* Appends the hashes that no record has yet, after the window. */
 static void add_hashes(struct tm_gzip_index *x, struct tm_gzip_record *r)
 {
   size_t at = x->bytes.len;
@@ -215,8 +215,8 @@ int tm_gzip_index_add(struct tm_gzip_index *x, struct tm_gzip_record *r, const c
   r->check = tm_hash64(x->bytes.data + TM_GZIP_RECORD, r->packed);
   add_hashes(x, r);
   tm_gzip_record_encode(x->bytes.data, r);
-  int rc =
-      tm_fs_write_at(x->fs, x->fd, x->path, x->bytes.data, x->bytes.len, x->end, err); /* (2) */
+  /* (2) */
+  int rc = tm_fs_write_at(x->fs, x->fd, x->path, x->bytes.data, x->bytes.len, x->end, err);
   if (rc < 0)
     return rc;
   x->end += (int64_t)x->bytes.len;
@@ -240,7 +240,7 @@ uint64_t tm_gzip_block_hash(const void *p, size_t n)
   return tm_hash64(p, n);
 }
 
-/* The hashes of a record, where they are there whole. */
+/* Reads the hashes of a record, if they are complete. */
 static bool read_hashes(struct tm_gzip_index *x, const struct tm_gzip_record *r)
 {
   size_t n = (size_t)r->blocks * 8;
@@ -257,7 +257,8 @@ static bool read_hashes(struct tm_gzip_index *x, const struct tm_gzip_record *r)
   return true;
 }
 
-/* What a record says fits what is known: it is behind the one before it, and within the file; at the end nothing is missing. */
+/* Whether a record fits: it follows the one before it, is within the file, and an end misses
+ * nothing. */
 static bool fits(const struct tm_gzip_index *x, const struct tm_gzip_record *r)
 {
   const struct tm_gzip_record *before = x->points.len > 0 ? &x->points.at[x->points.len - 1] : NULL;
@@ -268,7 +269,7 @@ static bool fits(const struct tm_gzip_index *x, const struct tm_gzip_record *r)
          (r->kind != TM_GZIP_END || blocks >= x->source_size);
 }
 
-/* The next record, if it is whole. Keeps (1). */
+/* Reads the next record, if it is complete. Keeps (1). */
 static bool read_record(struct tm_gzip_index *x, struct tm_gzip_record *r)
 {
   char bytes[TM_GZIP_RECORD], last;
@@ -291,7 +292,7 @@ static bool read_record(struct tm_gzip_index *x, struct tm_gzip_record *r)
   return true;
 }
 
-/* As far as there are records, or up to a point behind the place. */
+/* Reads all available records, or up to a point after `out`. */
 static void read_up_to(struct tm_gzip_index *x, int64_t out)
 {
   struct tm_gzip_record r;

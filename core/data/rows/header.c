@@ -1,4 +1,4 @@
-/* header.c - names out of the first row. */
+/* header.c - names from the first row. */
 #include "data/rows/header.h"
 
 #include <inttypes.h>
@@ -45,7 +45,7 @@ size_t tm_header_empty(const char *p, size_t n)
   return rows;
 }
 
-/* The first row, as it comes --------------------------------------------------------------------------------------- */
+/* Measuring the first row ---------------------------------------------------------------------- */
 
 void tm_first_row_begin(struct tm_first_row *f, const struct tm_dialect *d, int64_t from,
                         size_t unit)
@@ -54,7 +54,7 @@ void tm_first_row_begin(struct tm_first_row *f, const struct tm_dialect *d, int6
   tm_scan_init(&f->scan, d, TM_SCAN_BEST);
 }
 
-/* Goes over text of the row. */
+/* Scans text of the row. */
 static void count(struct tm_first_row *f, const char *p, size_t n)
 {
   size_t len = tm_scan_count_fields(&f->scan, p, n, &f->fields, tm_max_columns(f->limits));
@@ -63,7 +63,7 @@ static void count(struct tm_first_row *f, const char *p, size_t n)
   f->is_done = f->scan.rows > 0;
 }
 
-/* Goes over the empty lines that the file begins with, and the CRs behind them, which may be of one more. */
+/* Skips leading empty lines, and CRs after them, which may belong to another one. */
 static size_t skip_empty(struct tm_first_row *f, const char *p, size_t n)
 {
   size_t at = 0;
@@ -73,7 +73,7 @@ static size_t skip_empty(struct tm_first_row *f, const char *p, size_t n)
   }
   f->text += at;
   f->has_begun = at < n;
-  if (f->has_begun && f->crs > 0) { /* to the scan many are as one */
+  if (f->has_begun && f->crs > 0) { /* to the scan, several CRs are like one */
     f->text--;
     f->record = f->crs - 1;
     count(f, "\r", 1);
@@ -81,10 +81,10 @@ static size_t skip_empty(struct tm_first_row *f, const char *p, size_t n)
   return at;
 }
 
-/* Behind the last separator that is accepted the row goes on, with one field more. */
+/* At the limit of fields, the row continues with one field more. */
 static int check(const struct tm_first_row *f, struct tm_err *err)
 {
-  bool is_long = f->record > tm_max_record_size(f->limits) + 2; /* the line break */
+  bool is_long = f->record > tm_max_record_size(f->limits) + 2; /* 2 for the line break */
   bool is_broad = !f->is_done && f->fields >= tm_max_columns(f->limits);
   if (!is_long && !is_broad)
     return 0;
@@ -106,9 +106,9 @@ int tm_first_row_add(struct tm_first_row *f, const char *p, size_t n, struct tm_
   return check(f, err);
 }
 
-/* Names -------------------------------------------------------------------------------------------------------------- */
+/* Names ---------------------------------------------------------------------------------------- */
 
-/* The fields of the row as text, through the reader of all other rows. */
+/* Parses the row as text fields, with the reader of all other rows. */
 static void read_names(const struct tm_dialect *d, const char *p, size_t n, size_t count,
                        struct tm_schema *names)
 {

@@ -1,4 +1,4 @@
-/* infer.c - what all texts of a column can be. */
+/* infer.c - the types that fit all texts of a column. */
 #include "data/rows/infer.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "data/rows/value.h"
 
 #define BIT(type) (1u << (type))
-#define PIECE     ((size_t)256 << 10) /* bytes of rows that are looked at at once */
+#define PIECE     ((size_t)256 << 10) /* bytes of rows that are parsed at once */
 
 static bool is_digit(char c)
 {
@@ -23,7 +23,7 @@ static bool is_word(const char *p, size_t n)
   return n > 1 && tm_value_bool(p, n, &b);
 }
 
-/* Digits alone, which are more or less than a number. */
+/* Only digits, but not a number that would print the same. */
 static bool is_code(const char *p, size_t n)
 {
   int64_t x;
@@ -67,7 +67,7 @@ void tm_infer_of_set(struct tm_schema_column *c, unsigned set)
   c->is_date = (set & TM_INFER_DATE) != 0;
 }
 
-/* What the values of one more piece of the column can be. */
+/* Narrows the types of the column by one more piece. */
 static unsigned char narrow_set(unsigned set, const struct tm_column *c)
 {
   for (int64_t row = 0; row < c->len; row++) {
@@ -80,7 +80,8 @@ static unsigned char narrow_set(unsigned set, const struct tm_column *c)
   return (unsigned char)set;
 }
 
-/* Some whole rows at a time: of many columns, a frame of all rows would take too much memory. sets[i]: 0, no value yet. */
+/* Parses some whole rows at a time: with many columns, a frame of all rows would take too much
+ * memory. sets[i]: 0, no value yet. */
 static void infer_rows(struct tm_delimited *reader, const char *p, size_t n, bool is_whole,
                        unsigned char *sets)
 {

@@ -1,4 +1,5 @@
-/* json_infer.c - the keys of objects as columns, and for each the set of types that all of its values can have. */
+/* json_infer.c - the keys of objects as columns, each with the set of types that fit all of its
+ * values. */
 #include "data/rows/json_infer.h"
 
 #include <stdlib.h>
@@ -13,12 +14,12 @@
 struct tm_json_infer {
   struct tm_json_lines_options options;
   struct tm_schema *schema;
-  struct TM_ARRAY(
-      unsigned char) sets; /* by column, bits of types (infer.h); 0: nulls alone so far */
+  /* by column, bits of types (infer.h); 0: only nulls so far */
+  struct TM_ARRAY(unsigned char) sets;
   struct tm_buf name;
   int64_t rows, most; /* objects */
-  int64_t line, at;   /* of the line at hand: from 0; byte */
-  bool is_in_long;    /* the text goes on in a line that is passed over */
+  int64_t line, at;   /* of the current line: from 0; byte */
+  bool is_in_long;    /* within a line that is skipped */
 };
 
 struct tm_json_infer *tm_json_infer_new(const struct tm_json_lines_options *options, int64_t rows,
@@ -56,7 +57,7 @@ void tm_json_infer_end(struct tm_json_infer *f)
   free(f);
 }
 
-/* Values ----------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
 #define BIT(type) (1u << (type))
 
@@ -81,13 +82,13 @@ static unsigned types_of(const struct tm_slice *v)
   }
 }
 
-/* 1: the key's column, which is made when it is new; 0: none can have its name, which has a NUL. */
+/* 1: the key's column, made if it is new; 0: the key holds a NUL and cannot be a name. */
 static int find_column(struct tm_json_infer *f, size_t i, const struct tm_slice *key,
                        size_t *column, struct tm_err *err)
 {
   struct tm_schema *s = f->schema;
   *column = i;
-  if (i < s->len && !key->has_escapes && /* mostly key i is column i */
+  if (i < s->len && !key->has_escapes && /* usually key i is column i */
       strncmp(s->columns[i].name, key->p, key->n) == 0 && s->columns[i].name[key->n] == '\0')
     return 1;
   tm_buf_clear(&f->name);
@@ -116,7 +117,7 @@ static void infer_value(struct tm_json_infer *f, size_t column, const struct tm_
   f->sets.at[column] = (unsigned char)(set == 0 ? types : set & types);
 }
 
-/* Lines ------------------------------------------------------------------------------------------------------------ */
+/* Lines ---------------------------------------------------------------------------------------- */
 
 /* 1: an object; 0: another line. */
 static int infer_line(struct tm_json_infer *f, const char *p, const char *end, struct tm_err *err)

@@ -1,8 +1,11 @@
-/* json_lines.c - one line at a time: all of its values as slices, then each column's value.
+/* json_lines.c - one line at a time: first all of its values as slices, then each column's value.
  *
- *  (1) A line adds a value to every column that is read, or to none: nothing is added before the whole line has been read.
- *  (2) Keys mostly come in the order of the line before: key i is first looked for where key i of that line was.
- *  (3) No more of a line than the limit is held: one that proves longer is dropped up to its line break as it comes.
+ *  (1) A line adds a value to every column that is read, or to none: nothing is added before the
+ *      whole line has been parsed.
+ *  (2) Keys usually come in the order of the line before: key i is first compared with key i of
+ *      that line.
+ *  (3) At most the limit is held of a line: a longer one is dropped piece by piece up to its line
+ *      break.
  */
 #include "data/rows/json_lines.h"
 
@@ -22,7 +25,7 @@ struct tm_json_lines {
   const struct tm_schema *schema;
   size_t *name_lens;
   int32_t order[KEYS_KEPT]; /* keeps (2): column of key i, -1: none */
-  struct tm_slice *values;  /* of the line at hand, by column */
+  struct tm_slice *values;  /* of the current line, by column */
   const char *const *of_file;
   int64_t at;
   struct tm_frame_builder builder;
@@ -30,7 +33,7 @@ struct tm_json_lines {
   struct tm_fault fault;
   struct tm_buf text, key;
   size_t max_line; /* bytes */
-  bool is_in_long; /* the text goes on in a line that is dropped: keeps (3) */
+  bool is_in_long; /* within a line that is dropped: keeps (3) */
 };
 
 struct tm_json_lines *tm_json_lines_new(const struct tm_json_lines_options *options,
@@ -85,7 +88,7 @@ const struct tm_fault *tm_json_lines_fault(const struct tm_json_lines *j)
   return &j->fault;
 }
 
-/* `p` is of the line, which begins at place j->at of the file. */
+/* `p` is in the line, which begins at offset j->at of the file. */
 static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, const char *p,
                 size_t n, bool is_error, struct tm_err *err)
 {
@@ -105,7 +108,7 @@ static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, c
   return rc;
 }
 
-/* Lines -------------------------------------------------------------------------------------------------------------- */
+/* Lines ---------------------------------------------------------------------------------------- */
 
 static int32_t find_column(struct tm_json_lines *j, size_t i, const struct tm_slice *key)
 {
@@ -129,8 +132,8 @@ static int32_t find_column(struct tm_json_lines *j, size_t i, const struct tm_sl
   return guess;
 }
 
-/* All values of the line, and how many of them have no column; `unknown` is the first of their keys. False: the line is not
- * an object. */
+/* Parses all values of the line, and counts those without a column; `unknown` is the first of their
+ * keys. False: the line is not an object. */
 static bool read_line(struct tm_json_lines *j, const char *p, const char *end, int64_t *unknowns,
                       struct tm_slice *unknown)
 {
@@ -151,7 +154,7 @@ static bool read_line(struct tm_json_lines *j, const char *p, const char *end, i
   }
 }
 
-/* A string's bytes without escapes, valid until the next call. */
+/* Decodes the escapes of a string; valid until the next call. */
 static void plain(struct tm_json_lines *j, struct tm_slice *v)
 {
   if (v->kind != TM_SLICE_STRING || !v->has_escapes)
@@ -263,7 +266,7 @@ static void note_keys(struct tm_json_lines *j, int64_t n, const struct tm_slice 
   j->counts.faults[TM_FAULT_KEY] += n - 1;
 }
 
-/* A line that is longer than the limit is dropped, or ends the reading. */
+/* Drops a line longer than the limit, or ends the reading. */
 static int refuse_long(struct tm_json_lines *j, const char *p, size_t n, struct tm_err *err)
 {
   j->counts.dropped += j->options.drop_invalid;
@@ -295,7 +298,7 @@ static int add_line(struct tm_json_lines *j, const char *p, size_t n, struct tm_
   return rc;
 }
 
-/* The rest of a line that is dropped: its bytes, as far as they are there. */
+/* Skips the rest of a dropped line; returns the bytes that are available. */
 static size_t skip_long(struct tm_json_lines *j, const char *p, size_t n)
 {
   const char *end = memchr(p, '\n', n);

@@ -1,4 +1,5 @@
-/* json_scan.c - the grammar of JSON, without a stack on the heap: the kinds of the open brackets are bits. */
+/* json_scan.c - the grammar of JSON, without a stack on the heap: bits hold the kinds of open
+ * brackets. */
 #include "data/rows/json_scan.h"
 
 #include <stdint.h>
@@ -23,7 +24,7 @@ static bool is_hex(const char *p, int n)
   return true;
 }
 
-/* Behind a '\'. Returns its bytes, 0: no escape. */
+/* After a '\'. Returns the length of the escape; 0: invalid. */
 static size_t escape_len(const char *p, const char *end)
 {
   if (p == end)
@@ -33,7 +34,7 @@ static size_t escape_len(const char *p, const char *end)
   return memchr("\"\\/bfnrt", *p, 8) != NULL;
 }
 
-/* Bytes of a string that are neither its end nor anything that must be looked at, eight at a time. */
+/* Skips ordinary characters of a string, eight at a time. */
 static const char *skip_plain(const char *p, const char *end)
 {
   const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
@@ -49,7 +50,7 @@ static const char *skip_plain(const char *p, const char *end)
   return p;
 }
 
-/* p is behind the first quote. */
+/* p is after the first quote. */
 static const char *scan_string(const char *p, const char *end, struct tm_slice *out)
 {
   const char *from = p;
@@ -122,7 +123,7 @@ static const char *scan_word(const char *p, const char *end, enum tm_slice_kind 
   return p + n;
 }
 
-/* Anything but arrays and objects. */
+/* Any value except arrays and objects. */
 static const char *scan_simple(const char *p, const char *end, struct tm_slice *out)
 {
   switch (*p) {
@@ -148,7 +149,8 @@ static const char *scan_key(const char *p, const char *end, struct tm_slice *out
   return p < end && *p == ':' ? tm_json_scan_blanks(p + 1, end) : NULL;
 }
 
-/* An opening bracket. Returns where the first value begins; *is_empty: where the closing bracket is. */
+/* An opening bracket. Returns where the first value begins; *is_empty: the closing bracket is
+ * there. */
 static const char *open_nest(struct nest *nest, const char *p, const char *end, bool *is_empty)
 {
   struct tm_slice key;
@@ -161,7 +163,8 @@ static const char *open_nest(struct nest *nest, const char *p, const char *end, 
   return *is_empty || !is_object ? p : scan_key(p, end, &key);
 }
 
-/* Behind a value: closes what is closed. Returns where the next value begins, or behind the outermost bracket. */
+/* After a value: closes brackets. Returns where the next value begins, or the end of the outermost
+ * bracket. */
 static const char *after_value(struct nest *nest, const char *p, const char *end)
 {
   struct tm_slice key;
@@ -280,7 +283,7 @@ static void add_utf8(struct tm_buf *out, unsigned c)
   tm_buf_add(out, b, (size_t)n);
 }
 
-/* p is behind "\u". Returns the bytes that were taken. */
+/* p is after "\u". Returns the bytes used. */
 static size_t add_unit(struct tm_buf *out, const char *p, const char *end)
 {
   unsigned unit = unit_at(p);

@@ -1,7 +1,7 @@
-/* lines.c - line breaks, counted from the nearest place where their number is known.
+/* lines.c - counts line breaks from the nearest known place.
  *
- * A plain file is counted at memory speed. What must be unpacked is slower, and what can only be read in order is read from
- * its beginning again: of these only so much is counted as takes a second or two.
+ * A plain file is counted at memory speed. Unpacking is slower, and a stream that can only be read
+ * in order starts at its beginning: limits keep the time for these to a second or two.
  */
 #include "data/rows/lines.h"
 
@@ -13,9 +13,9 @@
 
 #define PIECE       ((size_t)1 << 20)
 #define STEP        ((int64_t)64 << 20)  /* between marks */
-#define PLAIN_MOST  ((int64_t)8 << 30)   /* bytes that are counted at once; */
-#define PACKED_MOST ((int64_t)1 << 30)   /* of what is packed and indexed; */
-#define ORDER_MOST  ((int64_t)256 << 20) /* of what is not */
+#define PLAIN_MOST  ((int64_t)8 << 30)   /* bytes that are counted at once, of a plain file; */
+#define PACKED_MOST ((int64_t)1 << 30)   /* of a packed file with an index; */
+#define ORDER_MOST  ((int64_t)256 << 20) /* of a packed file without one */
 
 void tm_lines_release(struct tm_lines *l)
 {
@@ -58,7 +58,8 @@ void tm_lines_note(struct tm_lines *l, int64_t at, int64_t breaks)
   l->marks.at[i] = (struct tm_line_mark) { at, breaks };
 }
 
-/* From a mark on, up to `at`; marks are left on the way, but for one at `at`. False: the file cannot be read so far. */
+/* Counts from a mark up to `at`, and leaves marks on the way, but none at `at`. False: the file
+ * cannot be read so far. */
 static bool count(struct tm_lines *l, struct tm_stream *s, bool is_utf16, bool big_endian,
                   struct tm_line_mark *mark, int64_t at)
 {
@@ -102,7 +103,7 @@ int64_t tm_lines_find(struct tm_lines *l, struct tm_stream *s, enum tm_encoding 
       !count(l, s, encoding == TM_ENCODING_UTF16, big_endian, &mark, at))
     return 0;
   if (known == l->marks.len && known > 0 && at - l->marks.at[known - 1].at < STEP / 64)
-    l->marks.len--; /* many faults, one behind the other, are one mark */
+    l->marks.len--; /* many faults close together share a mark */
   tm_lines_note(l, at, mark.breaks);
   return mark.breaks + 1;
 }

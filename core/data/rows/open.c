@@ -1,4 +1,4 @@
-/* open.c - what a file is packed in is in its first bytes. */
+/* open.c - detects compression by the first bytes of a file. */
 #include "data/rows/open.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static struct tm_stream *open_gzip(const struct tm_fs *fs, int fd, const char *p
   return tm_gzip_open(fs, fd, path, st->size, &o);
 }
 
-/* An empty file has no rows, whatever its name is. */
+/* An empty file has no rows, whatever its name. */
 static bool is_misnamed(const char *path, const struct tm_rows_pack *pack, int64_t got)
 {
   return pack->checks_name && got > 0 && tm_path_is_packed(path);

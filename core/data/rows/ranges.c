@@ -1,4 +1,4 @@
-/* ranges.c - a stream and its borders, for the file at hand. */
+/* ranges.c - a stream and its borders, for the current file. */
 #include "data/rows/ranges.h"
 
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 struct tm_ranges {
   struct tm_ranges_options o;
-  struct tm_dialect dialect; /* of the borders: lines of JSON have no quotes and no header */
+  struct tm_dialect dialect; /* for the borders: JSON lines have no quotes and no header */
   char *path;
   uint32_t number;
   struct tm_stat stat;
   struct tm_stream *stream;
   struct tm_borders *borders;
-  bool is_checked; /* the header of the file at hand */
+  bool is_checked; /* the header of the current file */
 };
 
 struct tm_ranges *tm_ranges_new(const struct tm_ranges_options *options)
@@ -82,7 +82,7 @@ static int check_header(struct tm_ranges *r, struct tm_err *err)
   size_t n;
   const char *p = tm_borders_header(r->borders, &n);
   int rc = 0;
-  bool has_schema = r->o.schema != NULL && r->o.schema->len > 0; /* none: no rows up to here */
+  bool has_schema = r->o.schema != NULL && r->o.schema->len > 0; /* none: no rows so far */
   if (!r->is_checked && has_schema && n > 0 && r->dialect.header == TM_HEADER_ALL_SAME) {
     int64_t len = tm_header_read(&r->dialect, p, n, true, true, &names, err);
     rc = len < 0 ? (int)len : tm_header_check(&names, r->o.schema, err);
@@ -95,7 +95,7 @@ static int check_header(struct tm_ranges *r, struct tm_err *err)
 int tm_ranges_next(struct tm_ranges *r, struct tm_range_item *out, struct tm_err *err)
 {
   int rc = tm_borders_next(r->borders, &out->range, err);
-  if (rc < 0) /* words of a read name the file */
+  if (rc < 0) /* messages of a read name the file already */
     return strstr(err->text, r->path) != NULL ? rc : tm_err_wrap(err, "'%s'", r->path);
   int header = check_header(r, err);
   if (header < 0)

@@ -1,9 +1,10 @@
-/* reader.c - bytes of a range through the parser of its format.
+/* reader.c - feeds the bytes of a range to the parser of its format.
  *
- *    stream -> piece (1 MB, behind what the last one left) -> [UTF-16 to UTF-8] -> parser -> frame
+ *    stream -> piece (1 MB, after the rest of the last one) -> [UTF-16 to UTF-8] -> parser -> frame
  *
- *  (1) What the parser has not taken stands in front of the next piece. When a piece is not enough for one row, the next one
- *      is twice as large, but no larger than the longest row that is accepted: the parser refuses what is longer.
+ *  (1) Bytes that the parser has not taken precede the next piece. If a piece has less than a row,
+ *      the next one is twice as large, but not larger than the longest accepted row: the parser
+ *      refuses longer ones.
  */
 #include "data/rows/reader.h"
 
@@ -21,21 +22,21 @@
 #include "data/rows/text.h"
 
 #define PIECE      ((size_t)1 << 20)
-#define HEAD_LINES ((size_t)64 << 10) /* in which empty lines before a header are counted */
+#define HEAD_LINES ((size_t)64 << 10) /* bytes in which empty lines before a header are counted */
 
 struct tm_rows_reader {
   struct tm_rows_options options;
   const struct tm_schema *schema;
-  struct tm_delimited *delimited; /* one of the two */
+  struct tm_delimited *delimited; /* one of the two is NULL */
   struct tm_json_lines *json;
-  char *head_path;    /* the file that these are of: */
+  char *head_path;    /* the file of the next two fields: */
   bool is_big_endian; /* UTF-16 */
-  int32_t *fields;    /* where files have headers of their own, or NULL */
+  int32_t *fields;    /* if files have headers of their own, or NULL */
   size_t fields_len;
-  struct tm_buf raw, text; /* UTF-16 as it is; UTF-8 */
+  struct tm_buf raw, text; /* original UTF-16; UTF-8 */
   struct tm_range range;   /* the last one */
-  struct tm_row_counts
-      bad_texts; /* of it: TM_FAULT_TEXT of what is converted before it is parsed */
+  /* in it: TM_FAULT_TEXT in text that is converted before it is parsed */
+  struct tm_row_counts bad_texts;
   struct tm_lines lines;
 };
 
@@ -80,7 +81,7 @@ const struct tm_row_counts *tm_rows_reader_counts(const struct tm_rows_reader *r
   return r->json != NULL ? tm_json_lines_counts(r->json) : tm_delimited_counts(r->delimited);
 }
 
-/* What is known of a file is kept until another one is read. */
+/* Facts about a file are kept until another one is read. */
 static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *file,
                         struct tm_err *err)
 {
@@ -107,9 +108,9 @@ static int look_at_head(struct tm_rows_reader *r, const struct tm_rows_file *fil
   return rc < 0 ? (int)rc : 0;
 }
 
-/* Words -------------------------------------------------------------------------------------------------------------- */
+/* Messages ------------------------------------------------------------------------------------- */
 
-/* Line breaks before the first row of values, or -1: of the header and of what is empty before it. */
+/* Line breaks before the first row of values, or -1: in the header and empty lines before it. */
 static int64_t breaks_of_head(struct tm_rows_reader *r, const struct tm_rows_file *file)
 {
   struct tm_sample head = { .is_whole = false };
@@ -126,7 +127,7 @@ static int64_t breaks_of_head(struct tm_rows_reader *r, const struct tm_rows_fil
   return breaks;
 }
 
-/* Where every line break ends a row, and rows have been counted, the lines before a range are known. */
+/* If every line break ends a row and rows were counted, the lines before a range are known. */
 static void note_range(struct tm_rows_reader *r, const struct tm_rows_file *file)
 {
   const struct tm_dialect *d = &r->options.dialect;
@@ -137,7 +138,7 @@ static void note_range(struct tm_rows_reader *r, const struct tm_rows_file *file
     tm_lines_note(&r->lines, r->range.begin, breaks + r->range.first_row);
 }
 
-/* The number of the line that has the byte at `at`, or 0: it cannot be told. */
+/* The line number of the byte at `at`, or 0: unknown. */
 static int64_t line_of(struct tm_rows_reader *r, const struct tm_rows_file *file, int64_t at)
 {
   note_range(r, file);
@@ -184,13 +185,13 @@ static int wrap(struct tm_rows_reader *r, const struct tm_rows_file *file, struc
   const struct tm_fault *fault =
       r->json != NULL ? tm_json_lines_fault(r->json) : tm_delimited_fault(r->delimited);
   add_place(r, file, fault, &place);
-  place.data[place.len - 2] = '\0'; /* the ", " at its end */
+  place.data[place.len - 2] = '\0'; /* without the ", " at its end */
   tm_err_wrap(err, "%s", place.data);
   tm_buf_release(&place);
   return err->code;
 }
 
-/* Ranges ------------------------------------------------------------------------------------------------------------- */
+/* Ranges --------------------------------------------------------------------------------------- */
 
 static void begin(struct tm_rows_reader *r, const struct tm_rows_file *file,
                   const struct tm_range *range, struct tm_arena *arena)
@@ -216,7 +217,8 @@ static int parse(struct tm_rows_reader *r, const struct tm_rows_file *file, bool
   return 0;
 }
 
-/* The first byte of r->raw that is not of the encoding, or is near it; `u` as it was before. */
+/* The position of the first byte of r->raw that is invalid in the encoding, or near it; `u`: the
+ * state before. */
 static size_t find_bad(const struct tm_rows_reader *r, struct tm_utf16 u)
 {
   enum tm_encoding encoding = r->options.dialect.encoding;
@@ -235,7 +237,8 @@ static size_t find_bad(const struct tm_rows_reader *r, struct tm_utf16 u)
   return at;
 }
 
-/* `bad` characters of r->raw, which is at `at` of the file, are not of the encoding: counted, or an error. */
+/* Reports `bad` invalid characters of r->raw, which is at offset `at` of the file: counted, or an
+ * error. */
 static int note_bad(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_utf16 u,
                     size_t bad, int64_t at, struct tm_err *err)
 {
@@ -260,7 +263,7 @@ static int note_bad(struct tm_rows_reader *r, const struct tm_rows_file *file, s
   return TM_EDAMAGE;
 }
 
-/* The next bytes of the range, behind what is left (as UTF-8). */
+/* Appends the next bytes of the range to the rest (as UTF-8). */
 static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_utf16 *u,
                       size_t n, int64_t at, bool is_last, struct tm_err *err)
 {
@@ -291,7 +294,7 @@ static int read_piece(struct tm_rows_reader *r, const struct tm_rows_file *file,
   return note_bad(r, file, before, bad, at, err);
 }
 
-/* Keeps (1). An even number of bytes, for UTF-16. */
+/* Keeps (1). Even, for UTF-16. */
 static size_t next_piece(const struct tm_rows_reader *r)
 {
   size_t longest = tm_max_record_size(&r->options.dialect.limits), piece = r->text.len;

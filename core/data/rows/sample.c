@@ -1,7 +1,9 @@
 /* sample.c - see sample.h.
  *
- *    stream -> piece -> [as UTF-8] -> text -> header, types        a header longer than a piece is measured first, piece by
- *                   `-> [narrowed] -> measured (header.h)          piece, and then read as a whole
+ *    stream -> piece -> [as UTF-8] -> text -> header, types
+ *                   `-> [narrowed] -> measured (header.h)
+ *
+ * A header longer than a piece is measured first, piece by piece, and then read as a whole.
  */
 #include "data/rows/sample.h"
 
@@ -12,9 +14,8 @@
 #include "data/rows/header.h"
 #include "data/rows/json_infer.h"
 
-#define SAMPLE ((size_t)256 << 10) /* the first look at a file */
-#define SAMPLE_MOST                                                                                \
-  ((size_t)4 << 20) /* of rows, when the first look has fewer than types are found in */
+#define SAMPLE      ((size_t)256 << 10) /* the first look at a file */
+#define SAMPLE_MOST ((size_t)4 << 20)   /* of rows, if the first look has too few to infer types */
 
 void tm_sample_release(struct tm_sample *s)
 {
@@ -24,7 +25,7 @@ void tm_sample_release(struct tm_sample *s)
   *s = (struct tm_sample) { .is_whole = false };
 }
 
-/* The bytes behind the byte order mark, which the first piece may begin with. */
+/* The length of the byte order mark at the beginning of the first piece. */
 static int take_mark(struct tm_sample *s, const struct tm_rows_options *o,
                      const struct tm_rows_file *file, struct tm_err *err)
 {
@@ -73,9 +74,9 @@ int tm_sample_read(struct tm_sample *s, const struct tm_rows_options *o,
   return add_piece(s, o, file, n, err);
 }
 
-/* Headers ------------------------------------------------------------------------------------------------------------ */
+/* Headers -------------------------------------------------------------------------------------- */
 
-/* The piece at hand, as it is measured. */
+/* Measures the current piece. */
 static int measure(struct tm_sample *s, struct tm_first_row *row, struct tm_err *err)
 {
   size_t mark = s->at == (int64_t)s->raw.len ? (size_t)s->mark : 0; /* of the first piece */
@@ -90,7 +91,7 @@ static int measure(struct tm_sample *s, struct tm_first_row *row, struct tm_err 
   return tm_first_row_add(row, p, n, err);
 }
 
-/* Reads on until the first row ends; the text is let go meanwhile. */
+/* Reads until the first row ends, without keeping the text. */
 static int measure_rest(struct tm_sample *s, const struct tm_rows_options *o,
                         const struct tm_rows_file *file, struct tm_first_row *row,
                         struct tm_err *err)
@@ -128,9 +129,9 @@ int64_t tm_sample_read_header(struct tm_sample *s, const struct tm_rows_options 
   return len < 0 && rc == 0 ? tm_err_wrap(err, "'%s'", file->path) : len;
 }
 
-/* Schemas ------------------------------------------------------------------------------------------------------------ */
+/* Schemas -------------------------------------------------------------------------------------- */
 
-/* The next file says more of such columns: their names again, and what they hold. */
+/* Whether the file has only a header; then the next file tells more about its columns. */
 static bool has_header_alone(const struct tm_rows_options *o, const struct tm_sample *s,
                              size_t header)
 {
@@ -139,7 +140,7 @@ static bool has_header_alone(const struct tm_rows_options *o, const struct tm_sa
          tm_header_empty(rows, s->text.len - header) == s->text.len - header;
 }
 
-/* More rows, where the first look has too few. */
+/* Reads more rows if the first look has too few. */
 static int read_rows(struct tm_sample *s, const struct tm_rows_options *o,
                      const struct tm_rows_file *file, size_t header, struct tm_err *err)
 {
@@ -175,7 +176,7 @@ static int find_delimited(struct tm_sample *s, const struct tm_rows_options *o,
   return rc;
 }
 
-/* Lines as they come, so that no more than one is held; at least one object, where there is one. */
+/* Reads lines as a stream, so that at most one is held; at least one object, if there is one. */
 static int infer_lines(struct tm_sample *s, const struct tm_rows_options *o,
                        const struct tm_rows_file *file, struct tm_json_infer *f, struct tm_err *err)
 {
@@ -198,7 +199,7 @@ static int infer_lines(struct tm_sample *s, const struct tm_rows_options *o,
                      s->mark + at);
 }
 
-/* Columns that are named go behind those that were found. */
+/* Appends the columns named in the options to the found ones. */
 static int add_named(const struct tm_rows_options *o, const struct tm_rows_file *file,
                      struct tm_schema *out, struct tm_err *err)
 {

@@ -1,5 +1,5 @@
-/* scan.c - which kernel, and the one that goes byte by byte: the meaning of the others, and all of it on machines for
- * which there is none. */
+/* scan.c - selects the kernel, and has the one that works byte by byte: it defines the results of
+ * the others, and is the only one on other machines. */
 #include "data/rows/scan.h"
 
 #include <string.h>
@@ -79,7 +79,8 @@ void tm_scan_fields(struct tm_scan *s, const char *p, size_t n, struct tm_marks 
   }
 }
 
-/* So much that a block fits, and one mark more; doubled, so that the marks of long fields take no memory. */
+/* Ensures room for a block and one mark more, by doubling, so that the marks of long fields take
+ * little memory. */
 static void reserve(struct tm_marks *m)
 {
   if (m->cap - m->at_len > TM_MARKS_FREE)
@@ -98,7 +99,7 @@ void tm_marks_release(struct tm_marks *m)
   *m = (struct tm_marks) { 0 };
 }
 
-/* One byte of the machine. True when a field ends with it; s->rows counts when a row does. */
+/* One byte of the state machine. True if a field ends with it; s->rows counts the end of a row. */
 static inline bool step(struct tm_scan *s, char c)
 {
   if (s->state == TM_SCAN_QUOTED) {

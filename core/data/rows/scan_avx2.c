@@ -1,5 +1,5 @@
-/* scan_avx2.c - 64 bytes in two registers, quote parity by a carry-less multiplication. Compiled for such machines alone
- * (see CMakeLists.txt); called after the machine has been asked. */
+/* scan_avx2.c - 64 bytes in two registers, quote parity by a carry-less multiplication. Only this
+ * file is compiled for AVX2 (see CMakeLists.txt); call it only if the machine supports it. */
 #include "data/rows/scan_own.h"
 
 #if defined(__AVX2__) && defined(__PCLMUL__)
@@ -39,7 +39,7 @@ static inline uint64_t classify_lines(const char *p)
                    _mm256_loadu_si256((const __m256i *)(const void *)(p + 32)), '\n');
 }
 
-/* Bit i of the product with all ones is the sum, without carries, of bits 0 to i. */
+/* Bit i of the product with all ones is the carry-less sum of bits 0 to i. */
 static inline uint64_t prefix_xor(uint64_t x)
 {
   return (uint64_t)_mm_cvtsi128_si64(

@@ -1,11 +1,12 @@
-/* scan_kernel.h - the body of a kernel, included once by each: what 64 bytes are, is asked with the instructions of
- * that file, the rest is the same.
+/* scan_kernel.h - the body of a kernel, included once by each file that implements one: that file
+ * classifies 64 bytes with its instructions, the rest is the same.
  *
- * Before it is included: struct tm_masks classify(p, separator), uint64_t prefix_xor(x), and KERNEL_NAME.
+ * Define before including it: struct tm_masks classify(p, separator), uint64_t prefix_xor(x), and
+ * KERNEL_NAME.
  *
- * In a block, bit i stands for byte i. `in` has the bits of the bytes inside quotes, the opening quote among them, by
- * parity. Parity is right when every opening quote stands where a field begins, or right behind a closing one (which makes
- * the two an escaped quote), and no row ends inside quotes.
+ * In a block, bit i is byte i. `in` has the bits of the bytes inside quotes, including the opening
+ * quote, by parity. Parity is right if every opening quote is where a field begins, or right after
+ * a closing one (an escaped quote), and no row ends inside quotes.
  */
 #include "data/rows/scan_own.h"
 
@@ -15,7 +16,7 @@ struct block {
   enum tm_scan_state state;
 };
 
-/* False: the block is to be walked byte by byte, nothing has changed. */
+/* False: handle the block byte by byte; nothing has changed. */
 static inline bool find_ends(const struct tm_scan *s, enum tm_scan_state state, struct tm_masks m,
                              struct block *out)
 {
@@ -34,7 +35,7 @@ static inline bool find_ends(const struct tm_scan *s, enum tm_scan_state state, 
   return true;
 }
 
-/* The place behind the k-th bit, k from 1. */
+/* The position after the k-th bit, k from 1. */
 static inline size_t behind_bit(uint64_t bits, uint64_t k)
 {
   for (; k > 1; k--)
@@ -82,7 +83,7 @@ static size_t kernel_lines(struct tm_scan *s, const char *p, size_t n, uint64_t 
   return at + tm_scan_bytes_lines(s, p + at, n - at, until);
 }
 
-/* Four at a time, without asking: what is written beyond the count is written over by the next. */
+/* Writes four at a time without a check: the next call overwrites what is beyond the count. */
 static inline void put_ends(struct tm_marks *out, uint64_t ends, uint32_t from)
 {
   uint32_t *to = out->at + out->at_len;

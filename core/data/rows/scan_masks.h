@@ -1,4 +1,4 @@
-/* scan_masks.h - what 64 bytes are: one bit for each. */
+/* scan_masks.h - a classification of 64 bytes: one bit for each. */
 #ifndef TM_DATA_ROWS_SCAN_MASKS_H
 #define TM_DATA_ROWS_SCAN_MASKS_H
 
@@ -6,7 +6,7 @@
 
 struct tm_masks {
   uint64_t quote, separator, line; /* '"', the separator, LF */
-  uint64_t high;                   /* bytes above 127; maybe only that there are some */
+  uint64_t high;                   /* bytes above 127; or only a hint that there are some */
 };
 
 #endif

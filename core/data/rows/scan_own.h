@@ -9,18 +9,19 @@ struct tm_scan_kernel {
   size_t (*rows)(struct tm_scan *s, const char *p, size_t n, uint64_t until);
   size_t (*lines)(struct tm_scan *s, const char *p, size_t n,
                   uint64_t until); /* every LF ends a row */
-  /* From place `from` of p on, as far as there is room for 64 more marks. Returns the place it came to. */
+  /* From position `from` of p on, while there is room for 64 more marks. Returns the position
+   * reached. */
   size_t (*fields)(struct tm_scan *s, const char *p, size_t n, size_t from, struct tm_marks *out);
 };
 
-#define TM_MARKS_FREE 64 /* marks that a block may make */
+#define TM_MARKS_FREE 64 /* maximum marks of a block */
 
-/* NULL where the program was built for a machine without. */
+/* NULL if the program was built for another machine. */
 const struct tm_scan_kernel *tm_scan_kernel_sse2(void);
-const struct tm_scan_kernel *tm_scan_kernel_avx2(
-    void); /* the caller has asked whether the machine can */
+/* the caller has checked that the machine supports it */
+const struct tm_scan_kernel *tm_scan_kernel_avx2(void);
 
-/* Byte by byte: what the others give irregular blocks and ends to. */
+/* Byte by byte: for irregular blocks and ends. */
 size_t tm_scan_bytes_rows(struct tm_scan *s, const char *p, size_t n, uint64_t until);
 size_t tm_scan_bytes_lines(struct tm_scan *s, const char *p, size_t n, uint64_t until);
 /* At most 64 bytes, p[from .. to). */

@@ -1,4 +1,4 @@
-/* scan_sse2.c - 64 bytes in four registers: what every 64-bit x86 has. */
+/* scan_sse2.c - 64 bytes in four registers; every 64-bit x86 supports it. */
 #include "data/rows/scan_own.h"
 
 #if defined(__SSE2__)

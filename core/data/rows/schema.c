@@ -1,7 +1,8 @@
 /* schema.c - the list of columns.
  *
- * A header may be hostile: a hundred thousand fields, all of one name. by_name has for each name the number of its column, and
- * above that (SUFFIX_SHIFT) the last number that was put behind it to make another: no search begins anew.
+ * A header may be hostile: a hundred thousand fields with the same name. by_name maps a name to the
+ * number of its column and, shifted by SUFFIX_SHIFT, to the last suffix that made it unique: no
+ * search starts over.
  */
 #include "data/rows/schema.h"
 
@@ -61,7 +62,7 @@ int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err 
   return TM_EUSAGE;
 }
 
-/* To free(). A name ends at a NUL. */
+/* An unused name, to free(). It ends at a NUL. */
 static char *free_name(struct tm_schema *s, const char *name, size_t name_len)
 {
   char *base = name_len > 0 && name[0] != '\0' ? tm_xstrndup(name, strnlen(name, name_len))
@@ -100,7 +101,7 @@ struct tm_schema_column *tm_schema_add_exact(struct tm_schema *s, const char *na
   return add_column(s, tm_xstrndup(name, name_len));
 }
 
-/* None of them reads a time of day. */
+/* Whether no format has a time of day. */
 static bool are_of_dates(const char *const *formats, size_t n)
 {
   for (size_t i = 0; i < n; i++)

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* "BZh", a digit, and the mark of a block or of the end: the first four alone might be text. */
+/* "BZh", a digit, and the mark of a block or of the end: the first four alone could be text. */
 static bool is_bzip2(const char *p, size_t n)
 {
   return n >= 10 && memcmp(p, "BZh", 3) == 0 && p[3] >= '1' && p[3] <= '9' &&

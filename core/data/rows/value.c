@@ -1,13 +1,13 @@
-/* value.c - integers, decimals and truth values out of fields.
+/* value.c - parses integers, decimals and truth values.
  *
- * A decimal w * 10^e comes to a double in one of three ways, each of them exact:
+ * A decimal w * 10^e becomes a double in one of three ways, each of them exact:
  *
  *   w < 2^53 and |e| <= 22      both are doubles, and one operation rounds once
- *   w < 2^64 and |e| <= 27      5^e is a 64-bit integer: a product of 128 bits, or a quotient of 63 bits and whether
- *                               there is a rest; rounded by hand
+ *   w < 2^64 and |e| <= 27      5^e is a 64-bit integer: a product of 128 bits, or a quotient of 63
+ *                               bits and whether there is a remainder; rounded by hand
  *   else                        the C library's strtod, in the C locale
  *
- * The first two are what tables hold: seventeen digits, as programs print doubles, take the second.
+ * Tables mostly need the first two: seventeen digits, as programs print doubles, take the second.
  */
 #include "data/rows/value.h"
 
@@ -42,7 +42,7 @@ static inline unsigned digit_of(char c)
   return (unsigned)(unsigned char)c - '0';
 }
 
-/* Eight digits at once, where all eight are: by pairs, then fours, then eight. */
+/* Parses eight digits at once: by pairs, then fours, then eight. False if one is not a digit. */
 static inline bool eight_digits(const char *p, uint64_t *out)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -67,7 +67,7 @@ static inline bool eight_digits(const char *p, uint64_t *out)
 #endif
 }
 
-/* Digits up to `end`, added to *w (modulo 2^64). Returns where they end. */
+/* Appends digits up to `end` to *w (modulo 2^64). Returns where they end. */
 static inline const char *take_digits(const char *p, const char *end, uint64_t *w)
 {
   uint64_t x = *w, eight;
@@ -88,7 +88,7 @@ static inline bool take_sign(const char **p, const char *end)
   return *(*p)++ == '-';
 }
 
-/* More than 19 digits may still be small: zeros in front. */
+/* More than 19 digits may still be small: leading zeros. */
 static bool is_long_beyond(const char *p, const char *end, uint64_t *w)
 {
   while (p < end && *p == '0')
@@ -116,7 +116,7 @@ bool tm_value_long(const char *p, size_t n, int64_t *out)
   return true;
 }
 
-/* 2^e, far from the smallest and the largest. */
+/* 2^e, far from the smallest and the largest double. */
 static inline double power_of_two(int e)
 {
   uint64_t bits = (uint64_t)(1023 + e) << 52;
@@ -125,8 +125,8 @@ static inline double power_of_two(int e)
   return x;
 }
 
-/* w * 2^exponent with w != 0, and whether what was left out below is more than nothing: to the nearest, ties to even.
- * The exponents here are far from the smallest and the largest double. */
+/* w * 2^exponent with w != 0, and whether the omitted remainder is not zero: to the nearest, ties
+ * to even. The exponents are far from the smallest and the largest double. */
 static double round_to_double(uint64_t w, bool has_rest, int exponent)
 {
   int shift = 11 - __builtin_clzll(w);
@@ -151,7 +151,7 @@ static double multiply(uint64_t w, uint64_t five, int exponent)
   return round_to_double(top, has_rest, exponent + 64 - up);
 }
 
-/* w / (five * 2^e): with both moved up to the top bit the quotient has 63 or 64 bits. */
+/* w / (five * 2^e): with both shifted to the top bit, the quotient has 63 or 64 bits. */
 static double divide(uint64_t w, uint64_t five, int exponent)
 {
   int w_up = __builtin_clzll(w), five_up = __builtin_clzll(five);
@@ -244,7 +244,7 @@ static bool word_double(const char *p, size_t n, bool negative, double *out)
   return true;
 }
 
-/* The number behind an 'e'. A long one is a large one. */
+/* The number after an 'e'. A long one is a large one. */
 static const char *take_exponent(const char *p, const char *end, int *exponent)
 {
   bool negative = take_sign(&p, end);
@@ -256,7 +256,7 @@ static const char *take_exponent(const char *p, const char *end, int *exponent)
   return p == from ? NULL : p;
 }
 
-/* Digits that count: those behind the zeros in front. */
+/* Significant digits: those after leading zeros. */
 static ptrdiff_t count_digits(const char *p, const char *end)
 {
   ptrdiff_t count = 0;

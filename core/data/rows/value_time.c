@@ -1,4 +1,4 @@
-/* value_time.c - dates and times out of fields. The calendar is the Gregorian one, for all years. */
+/* value_time.c - parses dates and times. The calendar is Gregorian for all years. */
 #include "data/rows/value.h"
 
 #include <string.h>
@@ -9,13 +9,13 @@
 
 struct moment {
   int year, month, day, hour, minute, second;
-  int hour_12; /* 1 to 12, or 0: not said */
+  int hour_12; /* 1 to 12, or 0: not given */
   bool is_pm;
   int microsecond;
   int zone; /* minutes east of Greenwich */
 };
 
-/* Days since 1970-01-01. March is taken for the first month, so that a leap day is the last of its year. */
+/* Days since 1970-01-01. Years begin in March, so that a leap day is the last of its year. */
 static int64_t days_of_date(int year, int month, int day)
 {
   int y = year - (month <= 2), era = y / 400, of_era = y - era * 400;
@@ -72,7 +72,7 @@ static bool take_some(const char **p, const char *end, int n, int *out)
   return i > 0;
 }
 
-/* Digits behind a point: what is beyond the sixth is cut off. */
+/* Digits after a point; those after the sixth are ignored. */
 static bool take_fraction(const char **p, const char *end, int *out)
 {
   int x = 0, i = 0;
@@ -165,7 +165,7 @@ bool tm_value_is_date(const char *p, size_t n)
   return end - p == 10 && tm_value_datetime(p, 10, &us);
 }
 
-/* By a format ----------------------------------------------------------------------------------------------------- */
+/* By a format ---------------------------------------------------------------------------------- */
 
 static bool take_month(const char **p, const char *end, bool is_short, int *out)
 {

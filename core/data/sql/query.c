@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "data/rows/value.h"
 
-/* What is asked for ----------------------------------------------------------------------------------------------- */
+/* The query ------------------------------------------------------------------------------------ */
 
 static int read_keys(struct tm_sql_query *q, const struct tm_json *options, struct tm_err *err)
 {
@@ -62,7 +62,7 @@ static void add_name(struct tm_buf *out, const char *name)
   tm_buf_add_char(out, '"');
 }
 
-/* The query as a part of another: without the ';' and the comments behind it. */
+/* Measures the query for use as a subquery: without the final ';' and comments. */
 static int measure(struct tm_sql_source *s, struct tm_err *err)
 {
   const struct tm_sql_query *q = s->query;
@@ -75,7 +75,7 @@ static int measure(struct tm_sql_source *s, struct tm_err *err)
   return 0;
 }
 
-/* Asks for `what` of the rows of a piece; NULL: all of what the query says. */
+/* Asks for `what` of the rows of a piece; NULL: all columns of the query. */
 static int ask_piece(struct tm_sql_source *s, const char *what, int64_t begin, int64_t end,
                      struct tm_err *err)
 {
@@ -100,7 +100,7 @@ static int ask_piece(struct tm_sql_source *s, const char *what, int64_t begin, i
   return rc;
 }
 
-/* A database ------------------------------------------------------------------------------------------------------ */
+/* A database ----------------------------------------------------------------------------------- */
 
 int tm_sql_source_open(struct tm_sql_source *s, const struct tm_sql_query *q, const char *place,
                        struct tm_err *err)
@@ -117,7 +117,7 @@ void tm_sql_source_close(struct tm_sql_source *s)
   *s = (struct tm_sql_source) { 0 };
 }
 
-/* The names of the query that was asked. */
+/* The names of the columns of the current query. */
 static void add_names(const struct tm_sql_source *s, struct tm_schema *out)
 {
   for (size_t i = 0; i < s->driver->columns(s->db); i++) {
@@ -157,7 +157,7 @@ int64_t tm_sql_source_count(struct tm_sql_source *s, int64_t begin, int64_t end,
   return v.integer;
 }
 
-/* Types ----------------------------------------------------------------------------------------------------------- */
+/* Types ---------------------------------------------------------------------------------------- */
 
 static bool has_word(const char *declared, const char *word)
 {
@@ -168,7 +168,8 @@ static bool has_word(const char *declared, const char *word)
   return false;
 }
 
-/* By the rules of SQLite for names of types, and those that it does not know. 0: no type that says something. */
+/* By SQLite's rules for names of types, and some that it does not know. 0: the name tells
+ * nothing. */
 static enum tm_column_type type_of_declared(const char *declared)
 {
   static const struct {
@@ -186,10 +187,10 @@ static enum tm_column_type type_of_declared(const char *declared)
   return 0;
 }
 
-/* What the first rows of a column have been. */
+/* The kinds of values in the first rows of a column. */
 struct seen {
   bool ints, doubles, texts, others;
-  bool are_bools, are_times; /* all ints, all texts could be one; */
+  bool are_bools, are_times; /* all ints could be bools, all texts could be times; */
   bool are_dates;            /* and all texts have no time of day */
 };
 
@@ -252,7 +253,7 @@ int tm_sql_source_find_schema(struct tm_sql_source *s, const struct tm_column_se
   return got < 0 ? got : tm_infer_set(out, settings, settings_len, err);
 }
 
-/* Values ---------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
 static bool to_long(const struct tm_sql_value *v, int64_t *out)
 {
@@ -302,7 +303,7 @@ static bool to_time(const struct tm_sql_value *v, const struct tm_schema_column 
   return false;
 }
 
-/* The value as text, a number as the database would write it. */
+/* The value as text, numbers as the database would write them. */
 static void as_text(struct tm_buf *out, const struct tm_sql_value *v)
 {
   switch (v->type) {
@@ -352,7 +353,7 @@ static bool add_value(struct tm_column_builder *b, const struct tm_schema_column
   return true;
 }
 
-/* Frames ---------------------------------------------------------------------------------------------------------- */
+/* Frames --------------------------------------------------------------------------------------- */
 
 static int note_misfit(const struct tm_sql_source *s, const struct tm_schema *schema, size_t i,
                        const struct tm_sql_value *v, struct tm_row_counts *counts,

@@ -1,7 +1,9 @@
-/* sql.h - a database that is asked: a struct of functions, so that there can be others than SQLite. It is never written.
+/* sql.h - a database as a struct of functions, so that others than SQLite are possible. It is never
+ * written.
  *
- * Steps: open; ask() a query; next() until 0, the columns known from ask() on and the values after each 1; ask() another one; close.
- * Used by one thread. What is returned lives until the next call that changes it.
+ * Steps: open; ask() a query; next() until 0 (the columns are known after ask(), the values after
+ * each 1); ask() another one; close. Used by one thread. Returned memory is valid until the next
+ * call that changes it.
  */
 #ifndef TM_DATA_SQL_SQL_H
 #define TM_DATA_SQL_SQL_H
@@ -25,24 +27,26 @@ struct tm_sql;
 
 struct tm_sql_driver {
   const char *name;
-  /* `place` as the definition has it, made absolute: for SQLite a file. TM_EINPUT: it is none, or not there. */
+  /* `place` as in the definition, made absolute: for SQLite a file. TM_EINPUT: it is not a
+   * database, or does not exist. */
   struct tm_sql *(*open)(const char *place, struct tm_err *err);
   void (*close)(struct tm_sql *db); /* NULL: a no-op */
-  /* `numbers` stand for ?1, ?2, ... The first row, and a lock of another program, may take timeout_s. TM_EUSAGE with the database's
-   * words: it is no query, more than one, or one that writes. TM_EINUSE: locked for too long; TM_EINPUT: no answer in time. */
+  /* `numbers` are the values of ?1, ?2, ... The first row, and a lock of another program, may take
+   * timeout_s. TM_EUSAGE with the database's message: not a query, more than one, or one that
+   * writes. TM_EINUSE: locked for too long; TM_EINPUT: no answer in time. */
   int (*ask)(struct tm_sql *db, const char *text, const int64_t *numbers, size_t n,
              double timeout_s, struct tm_err *err);
-  size_t (*length)(const struct tm_sql *db); /* of the query's text, up to its end and a ';' */
+  size_t (*length)(const struct tm_sql *db); /* of the query's text, up to its end or a ';' */
   int (*next)(struct tm_sql *db, struct tm_err *err); /* 1, or 0 at the end */
   size_t (*columns)(const struct tm_sql *db);
   const char *(*column)(const struct tm_sql *db, size_t i);
-  /* What the table that the column is of says its type is ("VARCHAR(20)"), or NULL: it is worked out. */
+  /* The declared type of the table's column ("VARCHAR(20)"), or NULL for an expression. */
   const char *(*declared)(const struct tm_sql *db, size_t i);
   void (*value)(const struct tm_sql *db, size_t i, struct tm_sql_value *out);
 };
 
 const struct tm_sql_driver *tm_sql_sqlite(void);
-/* Which one a place is of. SQLite is the only one. */
+/* The driver for a place. SQLite is the only one. */
 const struct tm_sql_driver *tm_sql_driver_of(const char *place);
 
 #endif

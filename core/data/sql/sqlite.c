@@ -1,8 +1,9 @@
 /* sqlite.c - SQLite behind sql.h.
  *
- *  (1) The file is opened for reading alone, and a statement that would write is refused before it runs.
- *  (2) A limit of time is kept by two: SQLite waits that long for a lock, and asks us every so many of its instructions whether to go
- *      on. Once the first row is there it may take as long as it takes: who reads has limits of his own.
+ *  (1) The file is opened read-only, and a statement that would write is refused before it runs.
+ *  (2) Two mechanisms keep the time limit: SQLite waits at most that long for a lock, and regularly
+ *      asks us whether to continue. After the first row there is no limit: readers have limits of
+ *      their own.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,13 +22,14 @@
 
 struct tm_sql {
   sqlite3 *handle;
-  struct tm_low_fds low; /* held meanwhile: SQLite would leave /dev/null there, for good */
+  /* held while the database is open: SQLite would leave /dev/null there for good */
+  struct tm_low_fds low;
   sqlite3_stmt *stmt;
   char *path;
   double timeout_s;
   int64_t deadline_ns; /* monotonic; 0: none */
   size_t length;       /* of the statement */
-  bool is_looked_at;   /* it is a database */
+  bool is_looked_at;   /* it was verified to be a database */
 };
 
 static int is_over(void *data)
@@ -74,7 +76,7 @@ static void sqlite_close(struct tm_sql *db)
   free(db);
 }
 
-/* SQLite would wait for whoever writes to a pipe. What cannot be looked at is left to it, for its words. */
+/* SQLite would block on a pipe. Paths without a stat are left to SQLite, which reports them. */
 static int refuse_pipe(const char *place, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -102,7 +104,7 @@ static struct tm_sql *sqlite_open(const char *place, struct tm_err *err)
   return NULL;
 }
 
-/* Nothing but blanks and comments. */
+/* Whether the text has only blanks and comments. */
 static bool is_nothing(struct tm_sql *db, const char *text)
 {
   sqlite3_stmt *more = NULL;
