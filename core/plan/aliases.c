@@ -1,7 +1,7 @@
 /* aliases.c - see aliases.h.
  *
- * What is accepted follows from the field that a name stands for, shifted by what is added, so that the refusal speaks of the
- * value that was given: 'retry_settings.max_retries' is -1; accepted: an integer from 0 on.
+ * The accepted range is that of our field, shifted by what is added, so that a refusal shows the
+ * given value: 'retry_settings.max_retries' is -1; accepted: an integer from 0 on.
  */
 #include "plan/aliases.h"
 
@@ -52,7 +52,7 @@ const struct tm_alias *tm_alias_find(const struct tm_json *config, const char *f
   return NULL;
 }
 
-/* Digits in a string are a number here as everywhere. */
+/* Digits in a string count as a number, here as everywhere. */
 static bool is_number(const struct tm_json *v, int64_t *out)
 {
   if (v->type == TM_JSON_INT)

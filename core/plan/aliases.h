@@ -1,4 +1,5 @@
-/* aliases.h - names of settings in the successor's configuration, accepted beside ours. Within plan.
+/* aliases.h - names of settings in the successor's configuration, accepted beside ours. Within
+ * plan.
  *
  *   max_concurrency_per_instance   process_count_per_node
  *   append_row_to                  append_row_file_name
@@ -8,7 +9,8 @@
  *   instance_count                 node_count
  *   resources.instance_count       node_count
  *
- * A setting is given under one of its names. Whoever uses another one's name is told ours, once for each.
+ * A setting may be given under one of its names only. For each foreign name, a note tells the user
+ * ours.
  */
 #ifndef TM_PLAN_ALIASES_H
 #define TM_PLAN_ALIASES_H
@@ -23,21 +25,22 @@
 
 struct tm_alias {
   const char *key;    /* in the ParallelRunConfig */
-  const char *member; /* of the table that the key holds, or NULL */
+  const char *member; /* in the table at `key`, or NULL */
   const char *field;  /* ours */
-  int64_t add;        /* to the number given */
-  int64_t none;       /* this number stands for "not set"; 0: none does */
+  int64_t add;        /* added to the given number */
+  int64_t none;       /* the number that means "not set"; 0: there is none */
 };
 
 bool tm_alias_has(const char *key);
-/* Every value that `config` gives under such a name is accepted, and none is given twice. 0, or TM_EUSAGE with words. */
+/* Checks every value that `config` gives under such a name, and that no setting is given twice. 0,
+ * or TM_EUSAGE with a message. */
 int tm_aliases_check(const struct tm_json *config, struct tm_err *err);
-/* The alias under which `config` gives `field`, and the value, or NULL. */
+/* The alias under which `config` gives `field`, with its value, or NULL. */
 const struct tm_alias *tm_alias_find(const struct tm_json *config, const char *field,
                                      const struct tm_json **given);
-/* The value under our name, to be freed, from one that has been checked; NULL: it is as if not set. */
+/* Converts a checked value to ours, to be freed; NULL: not set. */
 struct tm_json *tm_alias_value(const struct tm_alias *a, const struct tm_json *given);
-/* A note in `s` for each that `config` uses. */
+/* Adds a note to `s` for each alias in `config`. */
 void tm_aliases_note(const struct tm_json *config, struct tm_step *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* arguments.c - see arguments.h.
  *
- * A name takes the word behind it as its value, whatever that begins with, unless it is a name itself ("--x"): -1 is a number.
+ * A name takes the next word as its value, whatever it begins with, unless that is a name itself
+ * ("--x"): -1 is a number.
  */
 #include "plan/arguments.h"
 
@@ -13,7 +14,7 @@
 
 static const char *const kinds[] = { "ParallelRunConfig", "arguments" };
 
-/* The field that `--name` is, `n` bytes of it behind the dashes. */
+/* The field for `--name`; `n` bytes of it follow the dashes. */
 static const struct tm_field *find(const char *name, size_t n)
 {
   for (size_t k = 0; k < TM_COUNT_OF(kinds); k++) {
@@ -27,7 +28,7 @@ static const struct tm_field *find(const char *name, size_t n)
   return NULL;
 }
 
-/* The beginning of `full`, '-' and '_' being equal. */
+/* Whether `name` is a prefix of `full`; '-' equals '_'. */
 static bool is_beginning(const char *full, const char *name, size_t n)
 {
   for (size_t i = 0; i < n; i++)
@@ -52,7 +53,8 @@ static void note_near(struct tm_step *s, const char *word, size_t n)
   }
 }
 
-/* Takes out an argument of the original's runner that changes nothing here: the script does not know it. */
+/* Removes an argument of the original's runner that has no effect here: the script does not know
+ * it. */
 static int take_unused(struct tm_step *s, size_t *at, size_t n, bool has_value, struct tm_err *err)
 {
   char *word = s->arguments[*at];
@@ -107,7 +109,7 @@ int tm_arguments_take(struct tm_step *s, struct tm_json *taken, struct tm_err *e
     char *word = s->arguments[i];
     has_ended = has_ended || strcmp(word, "--") == 0;
     int rc = has_ended || strncmp(word, "--", 2) != 0 ? 0 : take(s, &i, taken, err);
-    if (rc < 0) { /* what is left of the list is released with the step */
+    if (rc < 0) { /* the rest of the list is released with the step */
       memmove(s->arguments + kept, s->arguments + i, (n - i) * sizeof(char *));
       s->arguments_len = kept + n - i;
       return rc;
@@ -133,8 +135,8 @@ static double number(const struct tm_json *settings, const char *name)
   return tm_json_num(tm_json_get(settings, name), "value", 0);
 }
 
-/* All the delays between the tries of a mini-batch, at the longest; those that nobody asked for are short beside the other
- * time-outs. */
+/* The maximum sum of the delays between the tries of a mini-batch. Default delays are short
+ * compared to the other timeouts. */
 static double delays(const struct tm_json *settings)
 {
   double delay_s = number(settings, "retry_delay"), more = number(settings, "run_max_try") - 1,
@@ -146,7 +148,7 @@ static double delays(const struct tm_json *settings)
   return sum_s + more * delay_s;
 }
 
-/* As the original has it: long enough for a mini-batch that uses up its tries. */
+/* The original's rule: long enough for a mini-batch that uses up its tries. */
 static double progress_default(const struct tm_json *settings)
 {
   double run_s = number(settings, "run_invocation_timeout");

@@ -16,7 +16,7 @@ void tm_bound_init(struct tm_bound *b, const struct tm_step *s, const char *job_
     const struct tm_step_intake *intake = &s->intakes[i];
     bool is_input = intake->input >= 0 && s->inputs[intake->input]->mode != TM_DATASET_DIRECT;
     char *folder = tm_path_join(job_dir, intake->folder);
-    if (is_input) { /* else other inputs than those of the definition have come in their place */
+    if (is_input) { /* otherwise, other inputs have replaced those of the definition */
       tm_dataset_free(b->inputs[intake->input]);
       b->inputs[intake->input] = tm_dataset_within(intake->dataset, folder);
     }

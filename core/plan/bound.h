@@ -1,5 +1,6 @@
-/* bound.h - what of a step depends on where its job is: inputs that other steps write, or that have a place of their own, and such
- * paths among the arguments.
+/* bound.h - the parts of a step that depend on the job's directory: inputs that other steps write
+ * or that have a place of their own, and such paths among the arguments.
+ *
  * Caller: init with the job's directory; read; release.
  */
 #ifndef TM_PLAN_BOUND_H

@@ -1,8 +1,9 @@
-/* config.c - a ParallelRunConfig: from the settings of the definition, parameters put in, to a struct tm_config.
+/* config.c - a ParallelRunConfig: from the settings of the definition, with parameters resolved, to
+ * a struct tm_config.
  *
- * Two steps. tm_settings_make() gives each parameter of the table its value in its one form, and the origin:
- * "default", "file", "option", "parameter", or "argument" (arguments.c). It is what job.json keeps. tm_config_fill() makes
- * the struct of that, with paths made absolute and looked at.
+ * Two steps. tm_settings_make() gives each parameter of the table its normalized value and its
+ * origin: "default", "file", "option", "parameter", or "argument" (arguments.c). job.json stores
+ * the result. tm_config_fill() makes the struct from it, with absolute and checked paths.
  */
 #include "plan/settings.h"
 
@@ -31,7 +32,7 @@ static void add_setting(struct tm_json *settings, const char *name, struct tm_js
   tm_json_set(settings, name, setting);
 }
 
-/* `alias`: under which other name it was given, or NULL. 1: as if it was not given. */
+/* `alias`: the other name under which it was given, or NULL. 1: it counts as not given. */
 static int add_given(struct tm_json *settings, const struct tm_field *f,
                      const struct tm_alias *alias, const struct tm_json *given,
                      const struct tm_values *params, const char *origin, struct tm_err *err)
@@ -163,7 +164,7 @@ static bool is_within(const char *dir, const char *path)
   return strcmp(dir, "/") == 0 || (strncmp(dir, path, n) == 0 && path[n] == '/');
 }
 
-/* The script and its folder, absolute; and there, unless the job keeps its copy. */
+/* The script and its folder, absolute. They must exist, unless the job keeps its copy. */
 static int fill_paths(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
                       bool keeps_script, struct tm_err *err)
 {

@@ -25,7 +25,7 @@ struct tm_json *tm_cutting_default(const struct tm_json *config, const struct tm
   return is_of_tables(s) ? tm_json_new_string("1MB") : tm_json_new_int(10);
 }
 
-/* What tm_params_value() has accepted: "10MB" or "500rows". */
+/* Parses what tm_params_value() has accepted: "10MB" or "500rows". */
 static void fill_table_size(struct tm_config *c, const char *text)
 {
   char *digits = tm_xstrndup(text, strspn(text, "0123456789"));
@@ -112,7 +112,7 @@ static int check_input(const struct tm_config *c, const struct tm_dataset *d, co
 {
   int rc = 0;
   if (tm_dataset_is_table(d))
-    return 0; /* columns of its files too: who reads them knows */
+    return 0; /* may also name columns of its files, which only their reader knows */
   if (!d->partition_format)
     return tm_err_set(err, TM_EUSAGE,
                       "'partition_keys' names '%s', and %s has no partition_format that takes it "
@@ -127,7 +127,7 @@ static int check_input(const struct tm_config *c, const struct tm_dataset *d, co
   return p ? rc : TM_EUSAGE;
 }
 
-/* Of keys there are numbers alone. */
+/* A key_column has no size in bytes, only numbers of keys. */
 static int check_keys(const struct tm_step *s, struct tm_err *err)
 {
   bool is_by_rows = s->config.counts_rows || s->config.partition_keys_len > 0;

@@ -1,5 +1,5 @@
-/* cutting.h - how the inputs of a step are cut into mini-batches: mini_batch_size and partition_keys, which exclude each other,
- * against what the inputs are. Within plan.
+/* cutting.h - checks how the inputs of a step are split into mini-batches: mini_batch_size and
+ * partition_keys, which exclude each other, against the types of inputs. Within plan.
  */
 #ifndef TM_PLAN_CUTTING_H
 #define TM_PLAN_CUTTING_H
@@ -9,12 +9,13 @@
 #include "plan/config.h"
 #include "plan/pipeline.h"
 
-/* The default of mini_batch_size, to be freed; NULL: there is none beside partition_keys. `config` as it was defined. */
+/* The default of mini_batch_size, to be freed; NULL with partition_keys. `config`: as defined. */
 struct tm_json *tm_cutting_default(const struct tm_json *config, const struct tm_step *s);
-/* Fills mini_batch_size, its unit and partition_keys of `c` from the settings. Words without a place. */
+/* Fills mini_batch_size, its unit and partition_keys of `c` from the settings. The message has no
+ * file:line. */
 int tm_cutting_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *s,
                     struct tm_err *err);
-/* TM_EUSAGE: a key that an input does not have. */
+/* TM_EUSAGE: an input lacks a key. */
 int tm_cutting_check(const struct tm_step *s, struct tm_err *err);
 void tm_cutting_release(struct tm_config *c);
 

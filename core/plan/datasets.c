@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "plan/params.h"
 
-/* The constructor whose options they are; NULL: it has none. */
+/* The constructor with these options; NULL: none. */
 static const char *constructor_of(const struct tm_json *v)
 {
   const char *kind = tm_json_str(v, "kind", "");
@@ -20,7 +20,7 @@ static const char *constructor_of(const struct tm_json *v)
   return strcmp(kind, "json_lines") == 0 ? "Dataset.Tabular.from_json_lines_files" : NULL;
 }
 
-/* Each option in its one form, in the order of the manual. */
+/* Normalizes the options, in the order of the manual. */
 static int settle(struct tm_json *v, const char *kind, struct tm_err *err)
 {
   struct tm_json *given = tm_json_get(v, "options"), *out;

@@ -1,5 +1,6 @@
-/* datasets.h - datasets of a definition: the options of a table settled by the table of parameters, the rest by data/dataset.c.
- * Within plan, and for the binding, which checks a dataset where it is defined.
+/* datasets.h - datasets of a definition: the table of parameters normalizes the options of a table,
+ * data/dataset.c the rest. Within plan, and for the Lua binding, which checks a dataset when it is
+ * defined.
  */
 #ifndef TM_PLAN_DATASETS_H
 #define TM_PLAN_DATASETS_H
@@ -8,14 +9,16 @@
 #include "base/json.h"
 #include "data/dataset.h"
 
-/* `v` as a constructor made it; base_dir for relative paths, unless it has one of its own. NULL and words with the place. */
+/* `v`: from a constructor; base_dir: for relative paths, unless `v` has one. NULL with a message
+ * that has the place. */
 struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir,
                                    struct tm_err *err);
-/* The same of a tree that is taken over. */
+/* The same, but takes ownership of the tree. */
 struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, struct tm_err *err);
 
-/* The tree of a TabularDataset over these paths. The ending of the first says what all are, in upper or lower case: .tsv; .jsonl,
- * .ndjson and .json are JSON lines; anything else is CSV. .gz and the like behind it do not count. To be freed. */
+/* The tree of a TabularDataset over these paths. The suffix of the first path, in upper or lower
+ * case, is the format of all: .tsv; .jsonl, .ndjson and .json are JSON lines; anything else is CSV.
+ * .gz and the like after it are ignored. To be freed. */
 struct tm_json *tm_plan_table(const char *const *paths, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
-/* describe.c - fields and values of a definition as text, for messages: what a field accepts, and what was given.
+/* describe.c - fields and values of a definition as text, for messages: what a field accepts, and
+ * what was given.
  *
- * values.c decides what is accepted; a type that is added there needs its words here.
+ * values.c decides what is accepted; a type added there needs its text here.
  */
 #include <math.h>
 #include <string.h>

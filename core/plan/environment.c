@@ -1,10 +1,10 @@
 /* environment.c - variables of the workers, from `environment` and `environment_variables`.
  *
- * Folders for `require` become LUA_PATH and LUA_CPATH, which every Lua reads, also one that a script starts. They go before
- * what the variable holds, which is the definition's, else that of who submits, else Lua's own folders (";;"). A worker puts
- * the script's folder before all of them.
+ * Folders for `require` go to LUA_PATH and LUA_CPATH, which every Lua reads, also one that a script
+ * starts. They precede the variable's value: from the definition, else from the submitter's
+ * environment, else Lua's own folders (";;"). A worker puts the script's folder first.
  *
- * Values are secrets: whatever becomes a record has names and one hash (config.c).
+ * Values are secrets: records hold only names and one hash (config.c).
  */
 #include "plan/environment.h"
 

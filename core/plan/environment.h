@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* What folders add at the beginning of LUA_PATH and LUA_CPATH. Zeroed: none. */
+/* The prefixes of LUA_PATH and LUA_CPATH. Zeroed: none. */
 struct tm_module_search {
   struct tm_buf lua, c;
 };

@@ -12,8 +12,7 @@
 #include "store/registry.h"
 #include "store/workspace.h"
 
-#define REGISTERED                                                                                 \
-  "dataset:" /* begins the name of a registered dataset, where a path may be given */
+#define REGISTERED "dataset:" /* prefix for the name of a registered dataset, in place of a path */
 
 static bool is_text(const struct tm_json *v)
 {
@@ -68,7 +67,7 @@ static struct tm_json *read_bool(const struct tm_json *given)
   return truth < 0 ? NULL : tm_json_new_bool(truth);
 }
 
-/* A number of a file of parameters is its digits. */
+/* A number in a file of parameters becomes its digits. */
 static struct tm_json *read_text(const struct tm_json *given)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -91,7 +90,7 @@ static bool are_paths(const struct tm_json *given)
   return is_good || is_text(given);
 }
 
-/* The default with other paths. Which version of a registered dataset it was says nothing of them. */
+/* The default with other paths, without the version of a registered dataset. */
 static struct tm_json *with_paths(const struct tm_json *otherwise, const struct tm_json *paths,
                                   const char *base_dir)
 {
@@ -113,7 +112,7 @@ static struct tm_json *with_paths(const struct tm_json *otherwise, const struct 
   return out;
 }
 
-/* A dataset, with its tag or as a record has it. */
+/* A dataset, with its tag or in the form of a record. */
 static struct tm_json *read_dataset(const struct tm_json *otherwise, const struct tm_param *p,
                                     const struct tm_json *given, struct tm_err *err)
 {
@@ -135,14 +134,14 @@ static struct tm_json *read_dataset(const struct tm_json *otherwise, const struc
   return out;
 }
 
-/* The words behind "dataset:"; NULL: it is a path, or paths. */
+/* The part after "dataset:"; NULL: a path or paths. */
 static const char *registered_name(const struct tm_json *given)
 {
   bool is_name = is_text(given) && strncmp(given->string.at, REGISTERED, strlen(REGISTERED)) == 0;
   return is_name ? given->string.at + strlen(REGISTERED) : NULL;
 }
 
-/* To free; NULL with words. */
+/* To free; NULL with a message. */
 static char *find_workspace(const struct tm_json *otherwise, const char *base_dir,
                             struct tm_err *err)
 {
@@ -160,7 +159,7 @@ static char *find_workspace(const struct tm_json *otherwise, const char *base_di
   return found;
 }
 
-/* As the dataset that Dataset.get_by_name() returns; NULL with words. */
+/* Like the result of Dataset.get_by_name(); NULL with a message. */
 static struct tm_json *find_registered(const char *workspace, const char *words, struct tm_err *err)
 {
   struct tm_registered r = { 0 };

@@ -1,4 +1,4 @@
-/* graph.c - see graph.h. What it looks like is graph_text.c's. */
+/* graph.c - see graph.h. graph_text.c draws it. */
 #include "plan/graph.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define SHOWN_MAX 8 /* steps of a cycle that are named */
+#define SHOWN_MAX 8 /* steps of a cycle that a message names */
 
 bool tm_step_needs(const struct tm_step *s, const struct tm_step *other)
 {
@@ -34,14 +34,14 @@ static void link_step(struct tm_step *s, struct tm_pipeline *p, const struct tm_
   for (size_t i = 0; i < s->side_inputs_len; i++)
     add_need(s, p, by_name, s->side_inputs[i]->step);
   for (size_t i = 0; i < s->paths_len; i++)
-    if (strcmp(s->paths[i].step, s->name) != 0) /* its own place to write to */
+    if (strcmp(s->paths[i].step, s->name) != 0) /* not its own folder */
       add_need(s, p, by_name, s->paths[i].step);
 }
 
 /* Cycles. */
 
 struct walk {
-  size_t *waits_for; /* by step: of how many it is not known that they end */
+  size_t *waits_for; /* by step: number of needs that are not known to end */
   struct tm_map number;
 };
 
@@ -50,7 +50,7 @@ static size_t number_of(const struct walk *w, const struct tm_step *s)
   return (size_t)*tm_map_find(&w->number, s->name, strlen(s->name));
 }
 
-/* Takes away what can end, again and again; true: nothing is left. */
+/* Repeatedly removes steps that can end; true: nothing is left. */
 static bool is_acyclic(const struct tm_pipeline *p, struct walk *w)
 {
   size_t **readers = tm_xcalloc(p->steps_len, sizeof(*readers)), *ready, ready_len = 0, done = 0;
@@ -84,7 +84,7 @@ static bool is_acyclic(const struct tm_pipeline *p, struct walk *w)
   return done == p->steps_len;
 }
 
-/* Of what is left: each waits for one that is left, so from any of them one comes round. */
+/* Every remaining step waits for a remaining step, so following them leads into a cycle. */
 static const struct tm_step *next_left(const struct walk *w, const struct tm_step *s)
 {
   for (size_t i = 0; i < s->needs_len; i++)
@@ -100,7 +100,7 @@ static int refuse_cycle(const struct tm_pipeline *p, const struct walk *w, struc
   size_t shown = 0;
   for (size_t i = 0; i < p->steps_len && !s; i++)
     s = w->waits_for[i] > 0 ? p->steps[i] : NULL;
-  for (size_t i = 0; i < p->steps_len; i++) /* so far that it stands in the cycle */
+  for (size_t i = 0; i < p->steps_len; i++) /* enough to be in the cycle */
     s = next_left(w, s);
   first = s;
   do {

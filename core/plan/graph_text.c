@@ -1,6 +1,6 @@
 /* graph_text.c - the picture of a pipeline: see graph.h.
  *
- * The tree has the steps that wait for nothing at its left, and below each step those that wait for it:
+ * Steps without needs are at the left of the tree; below each step are those that wait for it:
  *
  *   cut
  *   |-- sharpen
@@ -76,7 +76,7 @@ static void add_line(struct drawing *d, const struct tm_step *s, const struct tm
   tm_buf_add_char(d->out, '\n');
 }
 
-/* A place in the tree: the step, and which of its readers comes next. */
+/* A node on the path in the tree: the step, and its next reader. */
 struct level {
   const struct tm_step *step;
   const struct readers *readers;
@@ -90,7 +90,7 @@ static void add_indent(struct drawing *d, const struct level *levels, size_t len
   tm_buf_add_str(d->out, is_last ? "`-- " : "|-- ");
 }
 
-/* Depth first, without recursion: a chain may be as long as a definition. */
+/* Depth first, without recursion: a chain may be as long as the definition. */
 static void add_tree(struct drawing *d, const struct tm_step *root)
 {
   struct TM_ARRAY(struct level) levels = { 0 };
@@ -137,7 +137,7 @@ static void add_dot(struct tm_buf *out, const struct tm_pipeline *p)
   tm_buf_add_str(out, "}\n");
 }
 
-/* Nodes are numbered, as a name may be a word of the language ("end"). */
+/* Nodes are numbered, because a name may be a keyword of the language ("end"). */
 static void add_mermaid(struct tm_buf *out, const struct tm_pipeline *p)
 {
   struct drawing d = { .out = out, .p = p };

@@ -9,9 +9,9 @@
 #include "data/files/glob.h"
 
 #define FILE_MAX  (1u << 20) /* bytes */
-#define PARTS_MAX 64         /* of a pattern; there is no deeper source_directory worth the name */
+#define PARTS_MAX 64         /* of a pattern; deeper source directories are not expected */
 
-/* Cuts the pattern at each '/', in place. */
+/* Splits the pattern at each '/', in place. */
 static void cut_parts(struct tm_ignore_rule *rule)
 {
   rule->parts = 1;
@@ -131,7 +131,7 @@ static bool fits_name(const char *pattern, const char *path)
   return fits;
 }
 
-/* `parts` names from `pattern` on against all of `path`. */
+/* Matches `parts` names from `pattern` with all of `path`. */
 static bool fits(const char *pattern, size_t parts, const char *path)
 {
   const char *rest;

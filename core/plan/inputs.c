@@ -11,7 +11,7 @@
 #include "plan/params.h"
 #include "sys/fs.h"
 
-/* Which element of a list they are is told from 1. */
+/* Messages count the elements of a list from 1. */
 static int refuse_mixed(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
   size_t i = s->inputs_len;
@@ -21,13 +21,14 @@ static int refuse_mixed(const struct tm_step *s, const struct tm_json *v, struct
   return tm_params_place("ParallelRunStep", v, err);
 }
 
-/* Inputs, and behind them side inputs. */
+/* Inputs first, then side inputs. */
 static const struct tm_dataset *dataset_at(const struct tm_step *s, size_t i)
 {
   return i < s->inputs_len ? s->inputs[i] : s->side_inputs[i - s->inputs_len];
 }
 
-/* A script knows its inputs by their names (context.dataset_name), and so do their places. */
+/* A script knows its inputs by their names (context.dataset_name), and their places use the names,
+ * too. */
 static int check_names(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
   for (size_t i = 1; i < s->inputs_len + s->side_inputs_len; i++)
@@ -46,8 +47,8 @@ static int check_names(const struct tm_step *s, const struct tm_json *v, struct 
   return 0;
 }
 
-/* A database that is there before the job answers now, unless `validate` is false: what is wrong with a query is known before
- * anything starts. */
+/* Queries an existing database now, unless `validate` is false, so that errors of a query are known
+ * before anything starts. */
 static int check_query(const struct tm_dataset *d, struct tm_err *err)
 {
   struct tm_sql_source source = { 0 };
@@ -67,7 +68,7 @@ static int check_query(const struct tm_dataset *d, struct tm_err *err)
   free(path);
   if (rc < 0 && d->where)
     tm_err_wrap(err, "%s: TabularDataset", d->where);
-  if (rc < 0 && rc != TM_EINUSE) /* the definition names what cannot be read */
+  if (rc < 0 && rc != TM_EINUSE) /* the definition is wrong, not the input */
     err->code = rc = TM_EUSAGE;
   return rc;
 }
@@ -105,7 +106,7 @@ static struct tm_json *read_list(const struct tm_json *v, const char *key,
   return list;
 }
 
-/* One of them; a reference that leads nowhere is said with where it stands. */
+/* One of them; for an invalid reference, the message says where it is. */
 static struct tm_dataset *read_one(const struct tm_json *v, const char *key, size_t i,
                                    const struct tm_json *given, const struct tm_plan_reader *r,
                                    struct tm_err *err)
@@ -144,7 +145,7 @@ static int read_inputs(struct tm_step *s, const struct tm_json *v, const struct 
   return rc;
 }
 
-/* What is there before the job must be there now. */
+/* Files that must exist before the job are checked now. */
 static int check_side_input(const struct tm_dataset *d, struct tm_err *err)
 {
   for (size_t i = 0; d->kind == TM_DATASET_FILES && !d->step && i < d->paths_len; i++) {
@@ -190,7 +191,7 @@ static int read_side_inputs(struct tm_step *s, const struct tm_json *v,
 
 /* Places. */
 
-/* "score/inputs/model"; without a name that can be one, by number. */
+/* "score/inputs/model"; without a usable name, by number. */
 static char *folder_of(const struct tm_step *s, size_t i)
 {
   const char *name = dataset_at(s, i)->name;
@@ -201,7 +202,7 @@ static char *folder_of(const struct tm_step *s, size_t i)
                            : tm_xprintf("%s/inputs/.side-%zu", s->name, i + 1 - s->inputs_len);
 }
 
-/* For who runs it again: which path leads to which folder of the job. */
+/* Records which path leads to which folder of the job, for a later replay. */
 static void record_places(struct tm_step *s)
 {
   struct tm_json *places = tm_json_new(TM_JSON_ARRAY);
@@ -262,7 +263,7 @@ const struct tm_step_intake *tm_inputs_find(const struct tm_step *s, const struc
   return found;
 }
 
-/* One is the other, or is within it. */
+/* Whether they are the same, or one is within the other. */
 static bool is_same_place(const char *a, const char *b)
 {
   size_t n = strlen(a), m = strlen(b), least = n < m ? n : m;

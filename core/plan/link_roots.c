@@ -18,7 +18,7 @@ void tm_link_roots_add(struct tm_link_roots *r, const char *place, const char *r
   *TM_ARRAY_ADD(r) = (struct tm_link_root) { tm_xstrdup(place), tm_xstrdup(relative) };
 }
 
-/* From the folder of a link to a name in the copy: up to its top, and down. */
+/* The relative path from the folder of a link to a name in the copy. */
 static char *way(const char *link, const char *to, const char *rest)
 {
   struct tm_buf out = TM_BUF_NONE;

@@ -1,6 +1,7 @@
-/* names.c - see names.h. One line for each answer: where the names stand, the names, and the sentence.
+/* names.c - see names.h. One line per answer: the owners, the names, and the sentence.
  *
- * lua/manual/migrating.md has the same sentences, behind "none:"; tests/job/migrating_spec.lua tries its rows.
+ * lua/manual/migrating.md has the same sentences after "none:"; tests/job/migrating_spec.lua tries
+ * them.
  */
 #include "plan/names.h"
 
@@ -12,7 +13,7 @@
 #include "plan/params.h"
 
 struct answer {
-  const char *owners, *names; /* with '|' between them */
+  const char *owners, *names; /* separated by '|' */
   const char *words;
 };
 
@@ -22,7 +23,7 @@ struct answer {
 #define FILES    "Dataset.File.from_files|Dataset.File.from_archives|Dataset.File.from_manifest"
 
 static const struct answer answers[] = {
-  /* Of the module. */
+  /* The module. */
   { "tidemill", "Model",
     "a model is a file here: put it into source_directory or side_inputs, or register a dataset of "
     "it" },
@@ -70,7 +71,7 @@ static const struct answer answers[] = {
   { "tidemill", "PromoteHeadersBehavior",
     "write header = \"all_files_same\", \"from_first_file\", \"none\" or \"all_files_different\"" },
 
-  /* Of datasets. */
+  /* Datasets. */
   { "Dataset.Tabular", "from_parquet_files|from_delta_lake",
     "Parquet cannot be read: write CSV or JSON lines, and from_delimited_files or "
     "from_json_lines_files" },
@@ -109,7 +110,7 @@ static const struct answer answers[] = {
   { "Dataset.Tabular.from_json_lines_files", "infer_column_types",
     "leave it out, or write set_column_types = { column = \"string\" }" },
 
-  /* Of outputs. */
+  /* Outputs. */
   { TABLES, "read_parquet_files|parse_parquet_files",
     "Parquet cannot be read: write read_delimited_files() or read_json_lines_files()" },
   { TABLES, "parse_delimited_files", "write output:read_delimited_files()" },
@@ -123,7 +124,7 @@ static const struct answer answers[] = {
   { "OutputFileDatasetConfig", "source|datastore|output_mode|output_overwrite|is_directory",
     "leave it out: output:as_upload() and the destination say where the folder appears" },
 
-  /* Of workspaces and datastores. */
+  /* Workspaces and datastores. */
   { "Workspace", "create|get|setup|list",
     "a workspace is a folder: write Workspace.from_config() or Workspace { path }" },
   { "workspace", "datasets", "write Dataset.get_by_name(workspace, name)" },
@@ -151,7 +152,7 @@ static const struct answer answers[] = {
     "as_download|as_upload",
     "a datastore is a directory, datastore.path" },
 
-  /* Of jobs and entry scripts. */
+  /* Jobs and entry scripts. */
   { "Job", "wait_for_completion", "write job:wait()" },
   { "Job", "get_status", "write job:status()" },
   { "Job", "get_details|get_metrics|get_details_with_logs|log", "write job:result()" },
@@ -204,7 +205,7 @@ static const struct answer answers[] = {
   { FRAME, "mean|sum|min|max|std|count|median|quantile",
     "write df:describe(), or df.c.NAME:sum() and the like" },
 
-  /* Options of the configuration and the step, and what is called on them. */
+  /* Options and methods of the configuration and the step. */
   { "ParallelRunConfig", "load_yaml|save_to_yaml",
     "a pipeline file is Lua: share a configuration between files with require or dofile" },
   { "Pipeline", "load_yaml", "a pipeline file is Lua: tidemill.load(path) reads one" },
@@ -295,7 +296,7 @@ const char *tm_names_of_file(const char *path)
   return NULL;
 }
 
-/* A key that another constructor has. */
+/* A key of another constructor. */
 static const char *find_elsewhere(const char *kind, const char *key)
 {
   bool is_config = strcmp(kind, "ParallelRunConfig") == 0,

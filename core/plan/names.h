@@ -1,7 +1,8 @@
-/* names.h - names of the original that do not exist here, each with what to write instead.
+/* names.h - names of the original that do not exist here, each with its replacement.
  *
- * The constructors, their options, the modules and the objects in Lua ask this table when they do not know a name. The
- * sentences complete a message: "tidemill.PipelineData does not exist; write OutputFileDatasetConfig { name }".
+ * The constructors, their options, the modules and the objects in Lua look up unknown names in this
+ * table. The sentences complete a message: "tidemill.PipelineData does not exist; write
+ * OutputFileDatasetConfig { name }".
  */
 #ifndef TM_PLAN_NAMES_H
 #define TM_PLAN_NAMES_H
@@ -11,23 +12,24 @@
 
 #include "base/err.h"
 
-/* What to write instead of `name` in `owner`; NULL: the table does not know it. Static memory.
+/* What to write instead of `name` in `owner`; NULL: not in the table. Static memory.
  *
- * `owner` is a constructor of plan/params.h, or "tidemill", "Dataset", "Dataset.File", "Dataset.Tabular", "FileDataset",
- * "TabularDataset", "DataType", "Workspace", "workspace", "Datastore", "datastore", "Job", "EntryScript", "logger" or
- * "a data frame"; in small letters it is the object. */
+ * `owner` is a constructor of plan/params.h, or "tidemill", "Dataset", "Dataset.File",
+ * "Dataset.Tabular", "FileDataset", "TabularDataset", "DataType", "Workspace", "workspace",
+ * "Datastore", "datastore", "Job", "EntryScript", "logger" or "a data frame"; lower case means an
+ * object. */
 const char *tm_names_find(const char *owner, const char *name);
 
-/* Refuses a key that the constructor `kind` does not have: with what to write instead, or the constructor that has the
- * key, or the nearest key, or all of them. Returns TM_EUSAGE. */
+/* Refuses a key that the constructor `kind` does not have. The message says what to write instead,
+ * or which constructor has the key, or has the nearest key, or all keys. Returns TM_EUSAGE. */
 int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err);
 
-/* What to write instead of an argument of the original's runner, without its dashes; `is_ignored`: it changes nothing here, and a
- * pipeline that gives it runs. */
+/* What to write instead of an argument of the original's runner, without its dashes; `is_ignored`:
+ * it has no effect here, and a pipeline that gives it runs. */
 const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignored);
 
-/* What to do with a file of the original that was given where a Lua file is expected, known by the ending of its
- * name; NULL: nothing is known of it. Static memory. */
+/* What to do with a file of the original that was given instead of a Lua file, by its suffix; NULL:
+ * unknown. Static memory. */
 const char *tm_names_of_file(const char *path);
 
 #endif

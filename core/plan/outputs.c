@@ -27,7 +27,7 @@ static const char *name_of(const struct tm_json *v)
 
 /* Collecting. */
 
-/* One object stands for a list of one. NULL: there is no such output. */
+/* A single object counts as a list of one. NULL: there is no such output. */
 static const struct tm_json *output_at(const struct tm_json *step, size_t i)
 {
   const struct tm_json *output = tm_json_get(step, "output");
@@ -50,7 +50,7 @@ static int check_names(const struct tm_json *step, size_t at, struct tm_err *err
   return 0;
 }
 
-/* One is the other, or is within it. */
+/* Whether they are the same, or one is within the other. */
 static bool is_same_place(const char *a, const char *b)
 {
   size_t n = strlen(a), m = strlen(b), least = n < m ? n : m;
@@ -126,7 +126,7 @@ static int check_writer(struct tm_outputs *o, const struct tm_json *config,
   return tm_params_place("ParallelRunStep", step, err);
 }
 
-/* Said here, not by a reader: this is where it was written. */
+/* Checked here rather than by a reader, because it is written here. */
 static int check_partition_format(const struct tm_json *config, struct tm_err *err)
 {
   const char *format = tm_json_str(config, "partition_format", NULL);
@@ -192,7 +192,7 @@ void tm_outputs_release(struct tm_outputs *o)
   tm_map_release(&o->by_step);
 }
 
-/* Of one step. */
+/* One step. */
 
 static void record_output(struct tm_json *list, const struct tm_step_output *out)
 {
@@ -210,7 +210,7 @@ static void record_output(struct tm_json *list, const struct tm_step_output *out
   }
 }
 
-/* They stand together, from *first on. */
+/* The outputs of a step are consecutive, from *first on. */
 static size_t count_of(const struct tm_outputs *o, const struct tm_json *step, size_t *first)
 {
   const uint64_t *place = tm_map_find(&o->by_step, &step, sizeof(step));
@@ -221,8 +221,8 @@ static size_t count_of(const struct tm_outputs *o, const struct tm_json *step, s
   return n;
 }
 
-/* What others read it as, and what becomes of it when the step is Completed: no part of what the step does, and so not
- * of its record. */
+/* The options for readers, and for the time after the step is Completed: they do not affect what
+ * the step does, and so are not in its record. */
 static int read_later_use(struct tm_step_output *out, const struct tm_json *config,
                           struct tm_err *err)
 {
@@ -340,7 +340,7 @@ struct tm_json *tm_outputs_input(const struct tm_outputs *o, const struct tm_jso
   return k ? tm_output_as_dataset(v, name_of(k->step), k->folder) : NULL;
 }
 
-/* An output itself, with its files; NULL: it is something else, or of another pipeline. */
+/* The record of an output itself; NULL: it is something else, or belongs to another pipeline. */
 static struct tm_output_known *known_of(const struct tm_outputs *o, const struct tm_json *v)
 {
   const uint64_t *place =

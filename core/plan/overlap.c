@@ -10,7 +10,7 @@
 #include "data/files/glob.h"
 #include "plan/graph.h"
 
-/* The file below `base`, or NULL: it is not there. */
+/* The file relative to `base`, or NULL: it is not below it. */
 static const char *below(const char *base, const char *file)
 {
   size_t n = strlen(base);
@@ -23,7 +23,7 @@ static bool matches(const char *pattern, const char *name)
 {
   struct tm_glob glob;
   bool yes;
-  if (strncmp(pattern, name, strcspn(pattern, "*?[{\\")) != 0 || /* most end here */
+  if (strncmp(pattern, name, strcspn(pattern, "*?[{\\")) != 0 || /* most names end here */
       tm_glob_init(&glob, pattern, NULL) < 0)
     return false;
   yes = tm_entry_name_matches(&glob, name);
@@ -31,7 +31,7 @@ static bool matches(const char *pattern, const char *name)
   return yes;
 }
 
-/* A path within the base is looked at below it: characters of the base are none of a pattern. */
+/* For a path within the base, only the rest is matched: characters of the base are literal. */
 static bool names_file(const char *path, const char *base_dir, const char *file)
 {
   const char *name = below(base_dir, file);
@@ -43,7 +43,7 @@ static bool names_file(const char *path, const char *base_dir, const char *file)
   return yes;
 }
 
-/* The list of a manifest, and a database, are files of their own. */
+/* A manifest and a database are single files, not patterns. */
 static bool names_in(const struct tm_dataset *d, const char *file)
 {
   bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED ||
@@ -112,7 +112,7 @@ static int refuse_place(const struct tm_step *step, const struct tm_step_intake 
 static int check_place(const struct tm_pipeline *p, const struct tm_step *step,
                        const struct tm_step_intake *in, struct tm_err *err)
 {
-  char *file = tm_path_join(in->path, "x"); /* any */
+  char *file = tm_path_join(in->path, "x"); /* any name */
   int rc = 0;
   for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
     const struct tm_dataset *d = find_reader(p->steps[i], file);

@@ -1,15 +1,18 @@
-/* overlap.h - outputs that are written where inputs are read, and inputs that are put there (as_mount(path), as_download(path)).
+/* overlap.h - detects outputs that are written where inputs are read, and inputs that are put there
+ * (as_mount(path), as_download(path)).
  *
- * A step that reads a folder by its path while an other one of the job, or it itself, writes there would read what is half done, or
- * not, as it comes. Which step comes first is said by the output itself, standing in `inputs` (graph.h); by a path nobody can tell.
+ * A step that reads a folder by its path while another step of the job, or the step itself, writes
+ * there would see an unpredictable part of it. An output in `inputs` tells which step comes first
+ * (graph.h); a path does not.
  */
 #ifndef TM_PLAN_OVERLAP_H
 #define TM_PLAN_OVERLAP_H
 
 #include "plan/pipeline.h"
 
-/* The pipeline's `needs` are known. TM_EUSAGE: a dataset names the file that a step writes, with its place, and its own step does
- * not wait for that one; or the path that an input is to appear at is within what one names. Touches no disk: a path counts as a pattern where it looks like one. */
+/* `needs` of the steps must be filled. TM_EUSAGE: a dataset names a file that a step writes,
+ * without waiting for that step; or the place of an input is within the paths of a dataset. Touches
+ * no disk: a path counts as a pattern if it looks like one. */
 int tm_overlap_check(const struct tm_pipeline *p, struct tm_err *err);
 
 #endif

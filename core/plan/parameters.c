@@ -1,7 +1,7 @@
 /* parameters.c - the PipelineParameters of a pipeline, and their values at this submission.
  *
- * A parameter is known by its name wherever it stands, so one name has one default: two would make --param mean
- * two things. What a given value may be says its default: given.c.
+ * A parameter is identified by its name wherever it appears, so one name has one default: two would
+ * make --param ambiguous. The default determines which values are valid: given.c.
  */
 #include "plan/settings.h"
 
@@ -56,7 +56,7 @@ static int collect_one(struct collector *c, const struct tm_json *v, bool takes_
     return 0;
   tm_json_set(c->defaults, name, tm_json_copy(value));
   tm_json_set(c->places, name, tm_json_new_string(v->where));
-  return collect(c, value, false); /* a dataset, with a parameter in its path */
+  return collect(c, value, false); /* a dataset may have a parameter in its path */
 }
 
 /* Whether the member is a setting that is a number or a text with a unit. */
@@ -104,7 +104,7 @@ static int refuse_unknown(const struct tm_json *defaults, const struct tm_param 
   return TM_EUSAGE;
 }
 
-/* `place`: of its definition, or NULL. */
+/* `place`: file:line of the parameter, or NULL. */
 static int refuse_value(const char *place, struct tm_err *err)
 {
   char *text = place ? tm_xprintf("%s (%s)", err->text, place) : NULL;
@@ -154,7 +154,7 @@ int tm_values_init(struct tm_values *p, const struct tm_json *v, const struct tm
   p->by_name = c.defaults;
   p->origins = tm_json_new(TM_JSON_OBJECT);
   int rc = collect(&c, v, false);
-  /* a name may be given twice: the last holds, by the default's type */
+  /* a name may be given twice: the last one counts, with the default's type */
   struct tm_json *defaults = tm_json_copy(c.defaults);
   for (size_t i = 0; i < params_len && rc == 0; i++)
     if ((rc = give(p, defaults, &c, &params[i], base_dir, err)) < 0 && params[i].file)
@@ -183,7 +183,7 @@ static bool is_of_parameter(const struct tm_json *v)
   return v->tag && strstr(v->tag, "Dataset") && parameter && is_parameter(parameter);
 }
 
-/* The dataset that the parameter stands for, with the name and the place that `v` says. */
+/* The dataset of the parameter, with name and place from `v`. */
 static struct tm_json *put_dataset(const struct tm_values *p, const struct tm_json *v)
 {
   struct tm_json *out = tm_values_put(p, tm_json_get(v, "parameter"));

@@ -1,10 +1,11 @@
 /* params.c - the one table of keys, and the check of a definition against it.
  *
- * What is not in this table does not exist: an unknown key is refused with the nearest known one. Adding a parameter is a
- * line here, a field in config.h and its line in config.c; checks, did-you-mean, origin, resume and help follow.
+ * A key that is not in this table is refused, with the nearest known one. To add a parameter: a
+ * line here, a field in config.h and its line in config.c; checks, did-you-mean, origin, resume and
+ * help follow.
  *
- * The table knows names and ranges. What one value looks like is values.c; what fields say to each other (an
- * entry script within its source_directory, two steps of one name) is pipeline.c.
+ * The table has names and ranges. values.c checks single values; pipeline.c checks relations
+ * between fields (an entry script within its source_directory, two steps with one name).
  */
 #include "plan/params.h"
 
@@ -452,7 +453,7 @@ static const struct kind {
   KIND("datastore:upload", copy_fields),
   KIND("datastore:download", copy_fields),
   KIND("arguments", argument_fields),
-  KIND("retry_settings", retry_fields), /* the last ALIAS_KINDS: not of their own (aliases.h) */
+  KIND("retry_settings", retry_fields), /* the last ALIAS_KINDS are not constructors (aliases.h) */
   KIND("resources", resources_fields),
 };
 /* clang-format on */
@@ -501,7 +502,7 @@ static int refuse_missing(const struct tm_field *f, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-/* A PipelineParameter in the place of a value: where it may stand, and by its default. */
+/* Checks a PipelineParameter: whether the field allows one, and its default. */
 static int check_parameter(const struct tm_field *f, const struct tm_json *given,
                            struct tm_err *err)
 {
@@ -531,7 +532,7 @@ int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
   bool is_object = f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS;
   if (!is_object && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
     return check_parameter(f, given, err);
-  if (tm_params_is_objects(f, given)) /* as they are: of `steps` it is all that there is */
+  if (tm_params_is_objects(f, given)) /* unchecked: they are all that `steps` holds */
     return 0;
   struct tm_json *settled = tm_params_value(f, given, err);
   if (!settled)
@@ -540,7 +541,7 @@ int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
   return 0;
 }
 
-/* `has_aliases`: the successor's names are known, too. */
+/* `has_aliases`: the successor's names are accepted, too. */
 static int check_fields(const char *kind, const struct tm_field *fields, size_t n,
                         const struct tm_json *v, bool has_aliases, struct tm_err *err)
 {

@@ -1,20 +1,22 @@
-/* pipeline.c - a pipeline, from the tree that its definition made to the structs that a job is run from.
+/* pipeline.c - a pipeline, from the tree of its definition to the structs that a job uses.
  *
- *   tree of Lua's constructors -> params.c: is every key and value accepted?
- *                              -> parameters.c: PipelineParameters get their values
+ *   tree of Lua's constructors -> params.c: checks keys and values
+ *                              -> parameters.c: resolves PipelineParameters
  *                              -> config.c: settings with origins, struct tm_config
  *                              -> outputs.c: what the steps write
  *                              -> inputs.c: what they read, and where it is
- *                              -> script_arguments.c: what the script is given
+ *                              -> script_arguments.c: what the script gets
  *                              -> here: names
  *                              -> graph.c: which step waits for which
  *
- * Relative paths are against the pipeline file's folder. The constructors have checked most of this when the file was
- * loaded; it is checked again, because a tree may come from elsewhere, and because parameters have new values now.
+ * Relative paths are relative to the pipeline file's folder. The constructors have checked most of
+ * this when the file was loaded; it is checked again, because a tree may come from elsewhere, and
+ * because parameters now have new values.
  *
- * `effective` of a step is the record of all this: {name, settings: {NAME: {value, origin}}, inputs, side_inputs and places (where there are
- * any: {folder in the job's directory, path}), arguments, outputs, working_dir (where it is not the script's folder), allow_reuse, parameters: {NAME: {value, origin}} (those
- * used)}. It holds no value of an environment variable.
+ * `effective` of a step is the record of all this: {name, settings: {NAME: {value, origin}},
+ * inputs, side_inputs and places (if any: {folder in the job's directory, path}), arguments,
+ * outputs, working_dir (unless it is the script's folder), allow_reuse, parameters: {NAME: {value,
+ * origin}} (those used)}. It holds no value of an environment variable.
  */
 #include "plan/pipeline.h"
 
@@ -138,7 +140,7 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   return 0;
 }
 
-/* A step of the job whose outputs it reads, as inputs or beside them; or NULL. */
+/* A step of the job whose outputs this one reads, as inputs or otherwise; or NULL. */
 static const char *writer_for(const struct tm_step *s)
 {
   for (size_t i = 0; i < s->inputs_len; i++)
@@ -161,7 +163,7 @@ static bool has_place(const struct tm_step *s)
   return false;
 }
 
-/* Work of another job was done over what that one's steps had written, in its directory. */
+/* The work of another job used the outputs of that job's steps, in its directory. */
 static int check_takeover(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
   const char *job = s->config.resume_from, *writer = job ? writer_for(s) : NULL;
@@ -183,7 +185,7 @@ static int check_takeover(const struct tm_step *s, const struct tm_json *v, stru
   return tm_params_place("ParallelRunStep", v, err);
 }
 
-/* A step's folder stands beside these in the job directory. */
+/* A step's folder is beside these in the job directory. */
 static int check_name(const char *name, const struct tm_json *v, struct tm_err *err)
 {
   static const char *const taken[] = { "lock", "owner", "script" };
@@ -198,7 +200,7 @@ static int check_name(const char *name, const struct tm_json *v, struct tm_err *
   return 0;
 }
 
-/* Where values came from, for people: what they are is in the other members. */
+/* Where values came from, for information: the values are in the other members. */
 static void record_parameters(struct tm_step *s, const struct tm_json *v,
                               const struct tm_values *values)
 {
@@ -209,7 +211,7 @@ static void record_parameters(struct tm_step *s, const struct tm_json *v,
     tm_json_free(used);
 }
 
-/* true, false, or "content"; the check of the definition has seen that it is one of them. */
+/* true, false, or "content"; the definition was checked before. */
 static void read_reuse(struct tm_step *s, const struct tm_json *given)
 {
   struct tm_json *word =
@@ -278,7 +280,7 @@ static int check_twice(const struct tm_pipeline *p, const struct tm_json *v, str
   return first ? refuse_twice(v, first, second, err) : 0;
 }
 
-/* What they have to do with each other. */
+/* Checks the relations between steps. */
 static int link_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_err *err)
 {
   return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0 ||
@@ -327,7 +329,8 @@ static int check_tag(const struct tm_json *v, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-/* What is to be read again, wherever that is: of datasets all, for their paths have a base. */
+/* Parameters to be read again from any folder: datasets completely, because their paths need a
+ * base. */
 static struct tm_json *keep_params(const struct tm_values *values, const struct tm_param *params,
                                    size_t params_len)
 {
@@ -344,7 +347,7 @@ static struct tm_json *keep_params(const struct tm_values *values, const struct 
   return v;
 }
 
-/* All but where it comes from. False, with words: p is filled in part. */
+/* Everything except the origin. False, with a message: p is partly filled. */
 static bool read_pipeline(struct tm_pipeline *p, const struct tm_json *v, struct tm_plan_reader *r,
                           struct tm_err *err)
 {
@@ -421,7 +424,7 @@ static bool is_in_side_inputs(const struct tm_step *s, const char *step)
   return false;
 }
 
-/* What is read as an input alone. */
+/* Drops needs of inputs only. */
 static void drop_inputs_needs(struct tm_step *s)
 {
   size_t kept = 0;

@@ -1,4 +1,4 @@
-/* reader.h - what a step of a definition is read against. Within plan. */
+/* reader.h - the context in which a step of a definition is read. Within plan. */
 #ifndef TM_PLAN_READER_H
 #define TM_PLAN_READER_H
 
@@ -9,8 +9,8 @@ struct tm_plan_reader {
   const struct tm_values *values;
   char *base_dir;          /* the pipeline file's folder, absolute */
   const char *working_dir; /* of workers, or NULL */
-  const char *origin;      /* of what the definition says: "file" or "option" */
-  bool keeps_scripts;      /* they need not be there */
+  const char *origin;      /* of the definition's settings: "file" or "option" */
+  bool keeps_scripts;      /* they need not exist */
   struct tm_outputs outputs;
 };
 

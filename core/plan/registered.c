@@ -5,7 +5,7 @@
 
 #include "store/registry.h"
 
-/* 1: there is something to say. */
+/* Returns true if it has added a message. */
 static int look(struct tm_buf *out, const struct tm_dataset *d, const struct tm_fs *fs)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -1,9 +1,10 @@
-/* resume.c - two records of a step, compared by the table of parameters.
+/* resume.c - compares two records of a step by the table of parameters.
  *
- * What decides the content of the output (script, inputs, arguments, how it is cut, form of the output) must be the same,
- * or rows of two definitions would stand in one file. What decides how it is run (processes, timeouts, tries,
- * thresholds, logs, variables) may change; params.c says which is which. A parameter that one record lacks, because a
- * later version knows more of them, counts with its default.
+ * Everything that determines the content of the output (script, inputs, arguments, splits, form of
+ * the output) must be the same, or one file would hold rows of two definitions. Everything that
+ * only affects how it is run (processes, timeouts, tries, thresholds, logs, variables) may change;
+ * params.c has the flags. A parameter missing in one record, because a later version added it,
+ * counts with its default.
  */
 #include "plan/resume.h"
 
@@ -27,13 +28,13 @@ static char *show(const struct tm_json *v)
   return tm_buf_take(&out);
 }
 
-/* Of variables the names; their values are not in the record. */
+/* Only the names of variables; their values are not in the record. */
 static char *show_variables(const struct tm_json *v)
 {
   return show(tm_json_get(v, "names"));
 }
 
-/* The same of an environment, and its folders. */
+/* The same for an environment, with its folders. */
 static char *show_environment(const struct tm_json *v)
 {
   char *names, *paths, *out;

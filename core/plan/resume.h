@@ -1,7 +1,8 @@
-/* resume.h - what has changed between the definition that a job was started with and the one it is resumed with.
+/* resume.h - the differences between the definition that started a job and the one that resumes it.
  *
- * Both are the `effective` of a step (pipeline.h), the old one read from job.json. Whoever wrote the record may have
- * added "snapshot_hash" (snapshot.h); where both have it, a difference is a changed script.
+ * Both are the `effective` of a step (pipeline.h), the old one read from job.json. The writer of
+ * the record may have added "snapshot_hash" (snapshot.h); if both have it, a difference means a
+ * changed script.
  */
 #ifndef TM_PLAN_RESUME_H
 #define TM_PLAN_RESUME_H
@@ -15,10 +16,10 @@
 struct tm_field;
 
 struct tm_change {
-  char *key;          /* "mini_batch_size", "inputs", "arguments", "script", ... */
-  char *before, *now; /* for people, one line; "none" where there was or is no value */
-  char *what;         /* of the script: which files differ, filled by the caller; or NULL */
-  bool is_allowed;    /* resuming goes on with it; it is said */
+  char *key;                    /* "mini_batch_size", "inputs", "arguments", "script", ... */
+  char *before, *now;           /* for messages, one line; "none" if there is no value */
+  char *what;                   /* for the script: which files differ; the caller fills it; or NULL */
+  bool is_allowed;              /* resuming is allowed, with a message */
   const struct tm_field *field; /* of a setting; else NULL */
 };
 
@@ -28,10 +29,11 @@ struct tm_changes {
   size_t len, cap;
 };
 
-/* Adds each difference of one step, in the order of the manual. Where a value came from makes none. */
+/* Adds each difference of one step, in the order of the manual. Origins of values are ignored. */
 void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
                        struct tm_changes *out);
-/* 0 when all are allowed; else TM_ECHANGED, and the words name each that is not, with both values and the way on. */
+/* 0 if all are allowed; else TM_ECHANGED with a message that names each other one, with both values
+ * and the remedy. */
 int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct tm_err *err);
 void tm_changes_release(struct tm_changes *changes);
 

@@ -1,4 +1,5 @@
-/* reuse_key.c - see reuse_key.h. Which settings count is said by the table of parameters (params.c). */
+/* reuse_key.c - see reuse_key.h. Flags in the table of parameters (params.c) select the
+ * settings. */
 #include "plan/reuse_key.h"
 
 #include <inttypes.h>
@@ -65,7 +66,7 @@ void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 
   struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < definition->list.len; i++) {
     const char *key = definition->keys[i];
-    bool is_told = strcmp(key, "parameters") == 0; /* what they are is in the rest */
+    bool is_told = strcmp(key, "parameters") == 0; /* their values are in the rest */
     if (!is_told && strcmp(key, "settings") != 0 && strcmp(key, "allow_reuse") != 0)
       tm_json_set(v, key, tm_json_copy(definition->list.at[i]));
   }
@@ -80,7 +81,7 @@ void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 
   tm_json_free(v);
 }
 
-/* Of a setting the table says it; else what a resumed job may not change counts. */
+/* For a setting the table decides; otherwise, anything that a resumed job may not change counts. */
 static bool change_counts(const struct tm_change *c, bool has_failures)
 {
   if (!c->field)
@@ -104,7 +105,7 @@ static const struct tm_json *element(const struct tm_json *list, size_t i)
   return list && list->type == TM_JSON_ARRAY && i < list->list.len ? list->list.at[i] : NULL;
 }
 
-/* A dataset by its paths, where these tell it from the other one; what is none as it is. */
+/* A dataset as its paths, if these differ from the other's; anything else as it is. */
 static const struct tm_json *brief(const struct tm_json *v, const struct tm_json *other)
 {
   const struct tm_json *paths = tm_json_get(v, "paths"), *others = tm_json_get(other, "paths");
@@ -113,7 +114,7 @@ static const struct tm_json *brief(const struct tm_json *v, const struct tm_json
   return paths->list.len == 1 ? paths->list.at[0] : paths;
 }
 
-/* Of a list the first element that is another: all of it would be too long to find that. */
+/* The first element of a list that differs: the whole list would be too long. */
 static void add_element(struct tm_buf *out, const char *key, const struct tm_json *then,
                         const struct tm_json *now)
 {

@@ -16,7 +16,7 @@ static bool is_tagged(const struct tm_json *v, const char *tag)
   return v->tag && strcmp(v->tag, tag) == 0;
 }
 
-/* An argument as the script sees it, to be freed; NULL: it cannot be one. */
+/* An argument as the script sees it, to be freed; NULL: not valid. */
 static char *argument_text(const struct tm_json *v)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -43,7 +43,7 @@ static void add_path(struct tm_step *s, size_t i, const char *writer)
   s->paths[s->paths_len++] = (struct tm_step_path) { .at = i, .step = tm_xstrdup(writer) };
 }
 
-/* What the script is to read must be there before the job. */
+/* A path for the script must exist before the job. */
 static bool is_there(const char *path, struct tm_err *err)
 {
   if (tm_fs_exists(tm_fs_real(), path))
@@ -52,7 +52,8 @@ static bool is_there(const char *path, struct tm_err *err)
   return false;
 }
 
-/* The place of a dataset: one of its own, or its one file or folder. NULL: it has none, or with words: that is missing. */
+/* The path of a dataset: its own place, or its only file or folder. NULL: it has none, or, with a
+ * message, it does not exist. */
 static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t i,
                           struct tm_err *err)
 {
@@ -96,7 +97,8 @@ static int refuse_argument(const struct tm_json *step, const struct tm_json *v, 
   return tm_params_place("ParallelRunStep", step, err);
 }
 
-/* The path of an output, relative to the job's directory; it is noted which argument that is. NULL with words. */
+/* The path of an output, relative to the job's directory; notes the argument's number. NULL with a
+ * message. */
 static char *output_path(struct tm_step *s, const struct tm_json *v, size_t i,
                          const struct tm_plan_reader *r, struct tm_err *err)
 {
@@ -109,7 +111,7 @@ static char *output_path(struct tm_step *s, const struct tm_json *v, size_t i,
   return tm_xstrdup(k->folder);
 }
 
-/* Where the path's arguments stand once the runner's own have been taken out. */
+/* Finds the paths among the arguments again, after the runner's own were removed. */
 static int settle_paths(struct tm_step *s, char *const *given, struct tm_err *err)
 {
   for (size_t i = 0; i < s->paths_len; i++) {
@@ -134,7 +136,7 @@ static const struct tm_step_path *path_at(const struct tm_step *s, size_t at)
   return NULL;
 }
 
-/* Of a place in the job's directory the record says where in it: the job may be moved. */
+/* Paths in the job's directory are recorded relative to it: the job may be moved. */
 static void record_arguments(struct tm_step *s)
 {
   struct tm_json *record = tm_json_set(s->effective, "arguments", tm_json_new(TM_JSON_ARRAY));
@@ -149,7 +151,8 @@ static void record_arguments(struct tm_step *s)
   }
 }
 
-/* What a dataset, or an output, is for the script; NULL with words, or without where it cannot be one. */
+/* The text for a dataset or an output; NULL with a message, or without one if it cannot be an
+ * argument. */
 static char *place_text(struct tm_step *s, const struct tm_json *given, size_t i,
                         const struct tm_plan_reader *r, struct tm_err *err)
 {
@@ -161,7 +164,7 @@ static char *place_text(struct tm_step *s, const struct tm_json *given, size_t i
   return text || !is_output ? text : output_path(s, given, i, r, err);
 }
 
-/* One argument; `given` with the values of its parameters. */
+/* One argument; in `given`, parameters are resolved. */
 static int add_argument(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
                         size_t i, const struct tm_json *given, struct tm_err *err)
 {

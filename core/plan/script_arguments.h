@@ -1,7 +1,8 @@
-/* script_arguments.h - `arguments` of a step: what the script is given. Within plan.
+/* script_arguments.h - `arguments` of a step, for its script. Within plan.
  *
- * A PipelineParameter becomes its value; an output, or a dataset of one file or folder, its path; a dataset that has a place of its
- * own (as_mount, as_download: inputs.h) that place. The runner's own are taken out: arguments.h.
+ * A PipelineParameter becomes its value; an output, or a dataset of one file or folder, its path; a
+ * dataset with a place of its own (as_mount, as_download: inputs.h) that place. The runner's own
+ * arguments are removed: arguments.h.
  */
 #ifndef TM_PLAN_SCRIPT_ARGUMENTS_H
 #define TM_PLAN_SCRIPT_ARGUMENTS_H
@@ -9,7 +10,8 @@
 #include "plan/pipeline.h"
 #include "plan/reader.h"
 
-/* Behind tm_inputs_read(). Those of the script stay in s->arguments, values of the runner's go to `taken` (an object). */
+/* Call it after tm_inputs_read(). The script's arguments stay in s->arguments; values of the
+ * runner's go to `taken` (an object). */
 int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
                              const struct tm_plan_reader *r, struct tm_json *taken,
                              struct tm_err *err);

@@ -1,5 +1,5 @@
-/* sightings.h - what files and folders were when they were read, so that it can be told afterwards whether all were read as they
- * were at one moment: the last one was read, and none of them has changed since it was seen.
+/* sightings.h - the state of files and folders when they were read. It tells afterwards whether all
+ * were read as of one moment: none of them has changed between its reading and the end.
  *
  * Zero-initialised is empty.
  */
@@ -16,9 +16,9 @@ struct tm_sighting {
 
 struct tm_sightings TM_ARRAY(struct tm_sighting);
 
-/* Looks at it, before it is read. One that is not there says so when it is read. */
+/* Call it before reading `path`. A missing file is left to the reader to report. */
 void tm_sightings_add(struct tm_sightings *s, const struct tm_fs *fs, const char *path);
-/* The first that is another one now, or gone; NULL: none. The sightings'. */
+/* The first path that has changed or vanished; NULL: none. Memory of the sightings. */
 const char *tm_sightings_changed(const struct tm_sightings *s, const struct tm_fs *fs);
 void tm_sightings_release(struct tm_sightings *s);
 

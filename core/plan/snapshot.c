@@ -1,14 +1,16 @@
 /* snapshot.c - copies what a script needs, and hashes it.
  *
- * One walk does both: in the order of names, folders where they stand, so that the hash does not depend on how a file
- * system lists. Without a target the walk only hashes.
+ * One walk does both, in the order of names, so that the hash does not depend on the order of a
+ * file system. Without a target the walk only hashes.
  *
- *  (1) What is hashed is what was written: contents pass through one buffer to both, so an edit meanwhile cannot come
- *      between them.
- *  (2) `to` is there if and only if it is complete: everything goes to "<to>.tmp", which is renamed at the end.
- *  (3) Of the file system's modes only "may be executed" counts: the rest depends on whose umask it was.
- *  (4) What the copy has is its own: no link in it leads to the source, or to a folder outside.
- *  (5) A copy is of one moment: where something has changed while it was made it is made again, TRIES times at most.
+ *  (1) The hash is of what was written: contents pass through one buffer to both, so that a
+ *      concurrent edit cannot come between them.
+ *  (2) `to` exists if and only if it is complete: everything goes to "<to>.tmp", which is renamed
+ *      at the end.
+ *  (3) Of the file modes only "executable" counts: the rest depends on the umask.
+ *  (4) The copy is self-contained: no link in it leads to the source, or to a folder outside.
+ *  (5) A copy is of one moment: if something has changed meanwhile, it is made again, at most TRIES
+ *      times.
  */
 #include "plan/snapshot.h"
 
@@ -38,20 +40,20 @@
 struct walk {
   const struct tm_fs *fs;
   const char *source; /* absolute */
-  const char *target; /* or NULL: only hashed */
-  const char *prefix; /* of names in the copy: "", or the folder of modules that is visited */
-  const char
-      *left_out[2]; /* the job directory and the copy, which may lie within the source; or NULL */
-  struct tm_stat skipped[2]; /* the same, where they are there */
+  const char *target; /* or NULL: only hash */
+  const char *prefix; /* of names in the copy: "", or the current folder of modules */
+  /* the job directory and the copy, which may be within the source; or NULL */
+  const char *left_out[2];
+  struct tm_stat skipped[2]; /* of the same, if they exist */
   bool has_skipped[2];
   struct tm_ignore ignore;
-  struct tm_link_roots roots; /* what has been copied */
-  int linked;                 /* links to folders outside above what is visited */
-  bool is_copy;               /* the source is a copy itself: its links are as they are to be */
-  struct tm_hash *all, *one;  /* of everything, and of one file's contents */
+  struct tm_link_roots roots; /* folders that have been copied */
+  int linked;                 /* number of links to outside folders above the current one */
+  bool is_copy;               /* the source is a copy itself: its links are final */
+  struct tm_hash *all, *one;  /* over everything, and over the contents of one file */
   char *piece;                /* PIECE bytes */
   int64_t files, bytes;
-  struct tm_sightings seen;      /* of what is copied */
+  struct tm_sightings seen;      /* of the copied files */
   struct tm_snapshot_list *list; /* gets each file and link; or NULL */
   struct tm_err *err;
 };
@@ -71,7 +73,7 @@ static char *named(const struct walk *w, const char *relative)
   return *w->prefix ? under(w->prefix, relative) : tm_xstrdup(relative);
 }
 
-/* Where it is copied to; to free(). */
+/* The path of the copy; to free(). */
 static char *place_of(const struct walk *w, const char *relative)
 {
   char *name = named(w, relative), *place = under(w->target, name);
@@ -123,7 +125,7 @@ static int copy_pieces(struct walk *w, int from, const char *path, int to, const
   return (int)n;
 }
 
-/* A regular file, which `path` may reach by a link. Keeps (1). */
+/* A regular file; `path` may be a link to it. Keeps (1). */
 static int visit_file(struct walk *w, const char *path, const char *relative, uint32_t mode)
 {
   bool is_program = mode & S_IXUSR;
@@ -174,7 +176,8 @@ static bool has(const struct walk *w, const char *dir, const char *name)
   return yes;
 }
 
-/* Of the runner itself: the job's directory, another job's, a workspace, which grows with each job. */
+/* Folders of the runner: the job's directory, another job's, a workspace, which grows with each
+ * job. */
 static bool is_runners(const struct walk *w, const char *path, const struct tm_stat *st)
 {
   for (int i = 0; i < 2; i++)
@@ -184,8 +187,8 @@ static bool is_runners(const struct walk *w, const char *path, const struct tm_s
          (has(w, path, TM_DB_NAME) && has(w, path, "jobs"));
 }
 
-/* A folder that a link leads to. One that the copy has is not copied again: neither twice nor, where links lead in a circle, for
- * ever. Keeps (4). */
+/* A folder that a link leads to. If it is in the copy already, it is not copied again, so that
+ * cycles of links end. Keeps (4). */
 static int visit_linked(struct walk *w, const char *place, const char *relative, int depth)
 {
   char *target = tm_link_roots_target(&w->roots, place, relative);
@@ -202,7 +205,7 @@ static int visit_linked(struct walk *w, const char *place, const char *relative,
   return rc;
 }
 
-/* A relative link within the source is copied as it is, unless the path to it has a link in it. */
+/* A relative link within the source is copied unchanged, unless the path to it has a link in it. */
 static bool stays_within(const struct walk *w, const char *dir, const char *leads_to)
 {
   char *place = tm_path_absolute(dir, leads_to);
@@ -212,7 +215,7 @@ static bool stays_within(const struct walk *w, const char *dir, const char *lead
   return yes;
 }
 
-/* What leads to nothing leads to the same nothing. */
+/* A dangling link keeps its target. */
 static int copy_dangling(struct walk *w, const char *dir, const char *relative,
                          const char *leads_to)
 {
@@ -252,7 +255,7 @@ static int visit_entry(struct walk *w, const char *relative, int depth)
   struct tm_stat st;
   int rc = w->fs->stat(w->fs->self, path, false, &st);
   if (rc == -ENOENT)
-    rc = 0; /* gone meanwhile */
+    rc = 0; /* vanished meanwhile */
   else if (rc < 0)
     tm_err_system(w->err, rc, "cannot look at '%s'", path);
   else if (tm_ignore_line(&w->ignore, relative, S_ISDIR(st.mode)) > 0 ||
@@ -289,8 +292,8 @@ static bool ends_in(const char *name, const char *end)
   return n > m && strcmp(name + n - m, end) == 0;
 }
 
-/* What require() may find, and libraries that stand beside it. What else is there is none of a module: the folder may be the
- * pipeline's own. */
+/* Files for require(), and libraries beside them. Other files do not belong to a module: the folder
+ * may be the pipeline's own. */
 static int on_module_name(void *data, const char *name, int type)
 {
   bool is_module = ends_in(name, ".lua") || ends_in(name, ".so") || strstr(name, ".so.");
@@ -305,7 +308,7 @@ static int compare_names(const void *a, const void *b)
 static int make_target_dir(struct walk *w, const char *relative)
 {
   if (!w->target || !*relative)
-    return 0; /* the root is there */
+    return 0; /* the root exists */
   char *path = place_of(w, relative);
   int rc = w->fs->mkdir(w->fs->self, path, 0700);
   if (rc < 0)
@@ -355,7 +358,7 @@ static int visit_source(struct walk *w)
   return rc;
 }
 
-/* The modules of `config`, or those of a copy, which stand in a folder of their own. */
+/* The modules of `config`, or those of a copy, which are in a folder of their own. */
 static char *modules_at(const char *source, char *const *module_paths, size_t n)
 {
   if (!module_paths)
@@ -390,7 +393,7 @@ static int visit_modules(struct walk *w, char *const *module_paths)
   return rc;
 }
 
-/* The walk over `source`, or over `only`, a file in it. */
+/* Walks `source`, or only the file `only` in it. */
 static int walk_all(struct walk *w, const char *only, char *const *module_paths, char hash[17])
 {
   w->prefix = "";
@@ -409,7 +412,7 @@ static int walk_all(struct walk *w, const char *only, char *const *module_paths,
   } else {
     char *path = under(w->source, only);
     rc = w->fs->stat(w->fs->self, path, true,
-                     &st); /* a script that is a link is copied as what it names */
+                     &st); /* for a script that is a link, its target is copied */
     if (rc < 0)
       tm_err_system(w->err, rc, "cannot look at '%s'", path);
     else if ((rc = count_entry(w)) == 0)
@@ -425,7 +428,7 @@ static int walk_all(struct walk *w, const char *only, char *const *module_paths,
   return rc;
 }
 
-/* The folder that `config` names, or that of the entry script alone. */
+/* The folder in `config`, or that of the entry script. */
 static char *walk_start(struct walk *w, const struct tm_config *config, const char *job_dir)
 {
   char *source = config->source_directory ? tm_xstrdup(config->source_directory)
@@ -511,7 +514,7 @@ int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, con
   char *temporary = tm_xprintf("%s.tmp", to);
   struct walk w = { .fs = fs, .target = temporary, .err = err };
   char *source = walk_start(&w, config, job_dir);
-  const char *changed = source; /* not yet looked at */
+  const char *changed = source; /* initial value: not checked yet */
   char hash[17];
   int rc = 0;
   for (int i = 0; i < TRIES && changed; i++) { /* keeps (5) */

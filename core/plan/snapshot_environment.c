@@ -1,6 +1,7 @@
 /* snapshot_environment.c - where the workers that run a copy find modules: see snapshot.h.
  *
- * LUA_PATH and LUA_CPATH begin with the folders of module_paths (environment.c); in their place come those of the copy.
+ * LUA_PATH and LUA_CPATH begin with the folders of module_paths (environment.c); those of the copy
+ * replace them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "plan/environment.h"
 #include "plan/snapshot.h"
 
-/* `value` with the folders of the copy in the place of its first ones; to free(). */
+/* `value` with its first folders replaced by those of the copy; to free(). */
 static char *moved(const char *value, const char *was, const char *is)
 {
   size_t n = strlen(was);

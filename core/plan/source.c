@@ -1,5 +1,5 @@
-/* source.c - see source.h. A record is hostile: unpacking believes nothing and recurses no deeper
- * than the parser did.
+/* source.c - see source.h. A record is hostile: unpacking validates everything and recurses no
+ * deeper than the parser did.
  */
 #include "plan/source.h"
 

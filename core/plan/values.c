@@ -1,7 +1,8 @@
-/* values.c - one value of a definition: whether it is accepted, its one form, and how it is said.
+/* values.c - one value of a definition: whether it is accepted, and its normalized form.
  *
- * A number may come as digits in a string, and a size as "10MB", because people write so and because options of the
- * command line are strings. "True" is true: arguments of the original have it so. After tm_params_value() there is one form of each.
+ * A number may be digits in a string, and a size "10MB", because people write so and options of the
+ * command line are strings. "True" is true, as in arguments of the original. tm_params_value()
+ * normalizes each.
  */
 #include "plan/params.h"
 
@@ -18,7 +19,7 @@ static bool is_plain_string(const struct tm_json *v)
   return v->type == TM_JSON_STRING && strlen(v->string.at) == v->string.len;
 }
 
-/* `tags`: one, or several with '|' between. */
+/* `tags`: one, or several separated by '|'. */
 static bool is_tagged(const struct tm_json *v, const char *tags)
 {
   size_t n = v->tag ? strlen(v->tag) : 0;
@@ -43,7 +44,7 @@ static struct tm_json *integer_value(const struct tm_field *f, const struct tm_j
   return is_within(f, (double)v) ? tm_json_new_int(v) : NULL;
 }
 
-/* "none" is the field's own 0 where that is accepted, else the most. */
+/* "none" is 0 if the field accepts it, else the maximum. */
 static bool read_seconds(const struct tm_field *f, const char *s, double *out)
 {
   if (strcmp(s, "none") != 0)
@@ -101,7 +102,7 @@ static struct tm_json *amount_value(const struct tm_field *f, const struct tm_js
   return is_within(f, (double)v) ? tm_json_copy(given) : NULL;
 }
 
-/* In `out` the word as the table has it; false: it is none of them. */
+/* `out`: the word of the table; false: not found. */
 static bool find_choice(const char *words, const char *given, bool any_case, struct tm_buf *out)
 {
   size_t n = strlen(given);
@@ -231,7 +232,7 @@ static struct tm_json *scalar_value(const struct tm_field *f, const struct tm_js
   return is_good ? tm_json_copy(given) : NULL;
 }
 
-/* The text of a scalar, to be freed; NULL when it is none. */
+/* The text of a scalar, to be freed; NULL if it is not a scalar. */
 static char *scalar_text(const struct tm_json *v)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -278,7 +279,7 @@ static struct tm_json *paths_value(const struct tm_json *given)
   bool is_good = is_one || (given->type == TM_JSON_ARRAY && !given->tag);
   for (size_t i = 0; is_good && i < (is_one ? 1 : given->list.len); i++) {
     const struct tm_json *path = is_one ? given : given->list.at[i];
-    /* ';' and '?' are Lua's own signs in such a list */
+    /* ';' and '?' are special characters in Lua's paths */
     is_good = is_plain_string(path) && *path->string.at && !strpbrk(path->string.at, ";?");
     tm_json_add(out, tm_json_copy(path));
   }
@@ -288,7 +289,7 @@ static struct tm_json *paths_value(const struct tm_json *given)
   return NULL;
 }
 
-/* Both members, whatever was given. A name says nothing of either. */
+/* Both members, whatever was given. A name sets neither. */
 static struct tm_json *environment_value(const struct tm_json *given)
 {
   struct tm_json nothing = { .type = TM_JSON_ARRAY }, *out = tm_json_new(TM_JSON_OBJECT);
@@ -323,7 +324,8 @@ static bool has_string(const struct tm_json *list, const char *s)
 
 static struct tm_json *names_value(const struct tm_json *given);
 
-/* A PipelineParameter has no list as its default: there it is JSON in a string. NULL: it is not that. */
+/* A PipelineParameter cannot have a list as its default, so a string may hold it as JSON. NULL: it
+ * does not. */
 static struct tm_json *names_in_text(const struct tm_json *given)
 {
   bool is_list = is_plain_string(given) && *given->string.at == '[';
@@ -350,7 +352,7 @@ static struct tm_json *names_value(const struct tm_json *given)
   return NULL;
 }
 
-/* "long", or { type = "datetime", formats = { "%d.%m.%Y" } }; NULL: it is neither. */
+/* "long", or { type = "datetime", formats = { "%d.%m.%Y" } }; NULL: neither. */
 static struct tm_json *type_value(const struct tm_json *given)
 {
   const struct tm_json *type = given->type == TM_JSON_STRING ? given : tm_json_get(given, "type"),
@@ -392,7 +394,7 @@ static struct tm_json *list_value(const struct tm_json *given)
   return given->type == TM_JSON_ARRAY && !given->tag ? tm_json_copy(given) : NULL;
 }
 
-/* A PipelineParameter stands for its value, which by now is its default. */
+/* A PipelineParameter means its value, which by now is its default. */
 static const struct tm_json *meant(const struct tm_field *f, const struct tm_json *given)
 {
   bool is_parameter = (f->flags & TM_FIELD_PARAMETER) && is_tagged(given, "PipelineParameter");
@@ -458,7 +460,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   return NULL;
 }
 
-/* The member of a list that is not accepted, which says more than "a list". */
+/* The member of a list that is not accepted; it tells more than "a list". */
 static const struct tm_json *odd_member(const struct tm_field *f, const struct tm_json *given,
                                         size_t *at)
 {
@@ -472,7 +474,7 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
   return NULL;
 }
 
-/* A step is often given where its output is meant. */
+/* Users often give a step instead of its output. */
 static const char *hint_of(const struct tm_field *f, const struct tm_json *given)
 {
   bool is_step = is_tagged(given, "ParallelRunStep") && strstr(f->accepts, "FileDataset");
