@@ -1,7 +1,8 @@
 --- The definitions of a pipeline: datasets, configuration, steps.
 ---
---- A constructor checks what it is given and returns an object that does not change any more. The checks are the
---- program's (one table of parameters); nothing here knows a rule. Errors carry the line of the definition.
+--- A constructor checks its arguments and returns an object that never changes. The program checks
+--- them by its one table of parameters; this file has no rules of its own. Errors name the line of
+--- the definition.
 local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
 local archives = require "tidemill.archives"
@@ -10,7 +11,7 @@ local tables = require "tidemill.tables"
 local tabular = require "tidemill.tabular"
 local workspace = require "tidemill.workspace"
 
---- The definitions of a pipeline: datasets, how a step is run, steps; and jobs of it.
+--- Defines pipelines (datasets, configurations, steps), and submits jobs of them.
 ---@class tidemill
 ---@field version string
 local M = { version = plan.version, load_script = develop.load_script }
@@ -19,7 +20,7 @@ local function refuse_write(object, key)
   plan.raise(("%s cannot be changed: '%s' is set once, where it is defined"):format(tostring(object), tostring(key)))
 end
 
--- Plain tables within are copied: what the definition said stays, whatever the caller does with its tables.
+-- Copies nested plain tables, so that later changes by the caller do not change the definition.
 local function copy(value, seen)
   if type(value) ~= "table" or getmetatable(value) then
     return value
@@ -53,7 +54,8 @@ local function freeze(tag, value, methods, id)
   })
 end
 
--- Called as a function; a table, so that it can answer names of the original, as ParallelRunConfig.load_yaml.
+-- A table that can be called, so that it can also explain names of the original, such as
+-- ParallelRunConfig.load_yaml.
 local function callable(tag, make)
   return setmetatable({}, {
     __call = function(_, fields) return make(fields) end,
@@ -73,15 +75,15 @@ end
 ---@field kind "files"|"manifest"|"failed"|"archives"
 ---@field paths string[]
 ---@field name? string
----@field registered? string the name that it is registered under, and `version`
----@field version? integer
----@field description? string of a registered one, and `tags`
+---@field registered? string the name that it is registered under
+---@field version? integer of the registered dataset
+---@field description? string of the registered dataset, as `tags`
 ---@field tags? table<string, string>
 ---@field partition_format? string
----@field partition_keys string[] the columns that partition_format takes out of paths, in its order
+---@field partition_keys string[] the columns that partition_format reads from paths, in its order
 local FileDataset = { mini_batches = develop.datasets.mini_batches }
 
--- What plan has checked: a key begins behind '{' and ends before ':' or '}'.
+-- The format has been checked: a key begins after '{' and ends before ':' or '}'.
 local function keys_of(partition_format)
   local keys = {}
   for key in (partition_format or ""):gmatch "{([^:}]*)" do
@@ -90,7 +92,7 @@ local function keys_of(partition_format)
   return keys
 end
 
--- `known`: what else is known of it, or nil.
+-- `known`: other fields of the object, or nil.
 local function dataset(tag, methods, value, known)
   plan.check_dataset(value)
   local more = setmetatable(known or {}, { __index = methods })
@@ -102,10 +104,10 @@ local KEYS = { "kind", "paths", "output", "name", "null_separated", "on_unreadab
                "options", "ops", "base_dir", "limit", "mode", "place", "registered", "version", "workspace",
                "parameter" }
 
--- What a dataset may have: those, and what the registry knows of it.
+-- The fields that a dataset may have: those, and what the registry adds.
 local FIELDS = { "description", "tags", "partition_keys", unpack(KEYS) }
 
--- The methods of datasets by what they are called in the registry.
+-- The methods of datasets, by the type names of the registry.
 local classes = { FileDataset = FileDataset }
 local stored = workspace.make(freeze, function(tag, definition, known)
   return dataset(tag, classes[tag], definition, known)
@@ -135,7 +137,7 @@ local function with_mode(self, mode, place)
   return dataset("FileDataset", FileDataset, new)
 end
 
---- The same files under a name, which the entry script finds in `context.dataset_name`.
+--- Returns the dataset under another name, which the entry script finds in `context.dataset_name`.
 ---@param name string
 ---@return tidemill.FileDataset
 function FileDataset:as_named_input(name)
@@ -144,30 +146,31 @@ end
 
 FileDataset.as_input = FileDataset.as_named_input
 
---- The files at their own paths, which is the default.
+--- Gives the files to the script at their own paths. This is the default.
 ---@return tidemill.FileDataset
 function FileDataset:as_direct()
   names.check_self(self, "FileDataset")
   return self.mode and with_mode(self, nil, nil) or self
 end
 
---- The files as links in one folder, which a step finds at `path` while it runs; among `arguments` it is that path.
---- What is there already is refused, unless it is an empty folder. Without a path a side input is anywhere, and the
---- files of an input are at their own paths.
+--- Puts links to the files into one folder, which exists at `path` while the step runs. Among
+--- `arguments` the dataset becomes that path. It is an error if `path` exists, unless it is an
+--- empty folder. Without a path, a side input gets a folder of tidemill's choice, and the files of
+--- an input stay at their own paths.
 ---@param path? string relative to the pipeline file
 ---@return tidemill.FileDataset
 function FileDataset:as_mount(path)
   return with_mode(self, "mount", path)
 end
 
---- The same with copies.
+--- Puts copies of the files into one folder, like dataset:as_mount() with links.
 ---@param path? string
 ---@return tidemill.FileDataset
 function FileDataset:as_download(path)
   return with_mode(self, "download", path)
 end
 
---- The first files, in the order of the listing; of archives the first entries.
+--- Takes only the first files in the order of the listing; for archives, the first entries.
 ---@param count integer
 ---@return tidemill.FileDataset
 function FileDataset:take(count)
@@ -178,8 +181,8 @@ function FileDataset:take(count)
   return with(self, "FileDataset", FileDataset, "limit", math.min(count, self.limit or count))
 end
 
---- Registers the dataset under a name: its definition, and what its files are now. What the newest version is already
---- makes no new one.
+--- Registers the dataset under a name, with its definition and the current state of its files.
+--- Makes a new version only if they differ from the newest one.
 ---@param in_workspace tidemill.Workspace
 ---@param name string
 ---@param options? tidemill.RegisterOptions
@@ -188,7 +191,7 @@ function FileDataset:register(in_workspace, name, options)
   return stored.register(self, in_workspace, name, options)
 end
 
---- Forgets the name that it was got by, with all versions; the files stay.
+--- Forgets all versions of the registered dataset. The files stay.
 function FileDataset:unregister_all_versions()
   stored.unregister_all_versions(self)
 end
@@ -198,13 +201,9 @@ names.guarded("FileDataset", FileDataset, FIELDS)
 
 local File = {}
 
----@class tidemill.FromFilesOptions
----@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
----@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; `{name}` is a
---- string, `{name:...}` a datetime of the fields yyyy MM dd HH mm ss. A path that does not fit ends the job.
-
---- Files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative paths are against the pipeline file;
---- `from_files(datastore, path, options)`: against the datastore.
+--- Makes a dataset of files, folders (recursively) and patterns (`*`, `?`, `**`, `{a,b}`). Relative
+--- paths start in the folder of the pipeline file, or with `from_files(datastore, path, options)`
+--- in the datastore.
 ---@param path string|tidemill.PipelineParameter|(string|tidemill.PipelineParameter)[]
 ---@param options? tidemill.FromFilesOptions
 ---@return tidemill.FileDataset
@@ -220,8 +219,9 @@ function File.from_files(path, options, ...)
   return found
 end
 
---- The entries of archives: `.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`, `.7z`, `.cpio`, ... by path, folder or
---- pattern, in the order of each. One that cannot be read safely is an item that fails, with the reason.
+--- Makes a dataset of the entries of archives (`.zip`, `.tar`, `.tar.gz`, `.tar.zst`, `.tar.xz`,
+--- `.7z`, `.cpio`, ...), given by path, folder or pattern. The entries come in the order of each
+--- archive. An archive that cannot be read safely becomes one failed item, with the reason.
 ---@param path string|string[]
 ---@param options? tidemill.FromArchivesOptions
 ---@return tidemill.FileDataset
@@ -231,7 +231,8 @@ function File.from_archives(path, options, ...)
   return found
 end
 
---- The files that a list names, one path a line. It is read as the job goes on.
+--- Makes a dataset of the files that a list names, one path per line. The list is read while the
+--- job runs.
 ---@param path string
 ---@param options? tidemill.FromManifestOptions
 ---@return tidemill.FileDataset
@@ -246,9 +247,10 @@ function File.from_manifest(path, options)
   return found
 end
 
---- The items that failed in an earlier job, which has ended: its directory, its name or "latest" (the newest of the
---- workspace, each time that the file is loaded: a job that is to be resumed wants a name); or the path of a
---- `failed_items.jsonl`. `tidemill run --only-failed JOB` does it for all steps of a pipeline.
+--- Makes a dataset of the items that failed in an earlier job. `job` is its directory, its name, or
+--- "latest" for the newest job of the workspace at the time when the file is loaded; a job that you
+--- want to resume needs a name. It may also be the path of a `failed_items.jsonl`. The job must
+--- have ended. `tidemill run --only-failed JOB` does the same for all steps of a pipeline.
 ---@param job string
 ---@param options? tidemill.FromFailedItemsOptions
 ---@return tidemill.FileDataset
@@ -279,11 +281,11 @@ M.DataType = tabular.DataType
 
 ---@class tidemill.PipelineParameter
 ---@field name string
----@field default_value string|number|boolean|tidemill.FileDataset|tidemill.TabularDataset its type is the parameter's
---- type
+---@field default_value string|number|boolean|tidemill.FileDataset|tidemill.TabularDataset
+--- the value if none is given; it sets the type of the parameter
 local Parameter = {}
 
--- The dataset of a parameter: what is said of it holds for any that the parameter is given.
+-- The dataset of a parameter. The method applies to any dataset that the parameter is given.
 local function dataset_of(self, method)
   names.check_self(self, "PipelineParameter")
   local default = self.default_value
@@ -294,38 +296,39 @@ local function dataset_of(self, method)
   return dataset(tag, classes[tag], { parameter = self })
 end
 
---- The dataset that the parameter stands for, under a name.
+--- Returns the dataset of the parameter under another name.
 ---@param name string
 ---@return tidemill.FileDataset
 function Parameter:as_named_input(name)
   return dataset_of(self, "as_named_input"):as_named_input(name)
 end
 
---- The files that the parameter stands for, as links in one folder: dataset:as_mount().
+--- Puts links to the files of the parameter's dataset into one folder, as dataset:as_mount() does.
 ---@param path? string
 ---@return tidemill.FileDataset
 function Parameter:as_mount(path)
   return dataset_of(self, "as_mount"):as_mount(path)
 end
 
---- The same with copies.
+--- Puts copies of the files of the parameter's dataset into one folder.
 ---@param path? string
 ---@return tidemill.FileDataset
 function Parameter:as_download(path)
   return dataset_of(self, "as_download"):as_download(path)
 end
 
---- A value that `tidemill run --param NAME=VALUE`, a file of --params-file or `run --like JOB` may give. It may stand
---- for some settings, in `arguments`, for a path of a dataset and a value in its `filter`. One whose default is a
---- dataset stands in `inputs`. It is given a path, which takes the place of the default's, or `dataset:NAME` or
---- `dataset:NAME:VERSION`, a registered dataset.
+--- A value that `tidemill run --param NAME=VALUE`, a file of --params-file or `run --like JOB` may
+--- set. It may be used for some settings, in `arguments`, for a path of a dataset, and for a value
+--- in `filter`. If its default is a dataset, use it in `inputs`; its values are then a path, which
+--- replaces the path of the default, or `dataset:NAME` or `dataset:NAME:VERSION`, a registered
+--- dataset.
 ---@type fun(fields: tidemill.PipelineParameter): tidemill.PipelineParameter
 M.PipelineParameter = constructor("PipelineParameter", Parameter)
 
 local MODES = { direct = "as_direct", mount = "as_mount", download = "as_download" }
 
---- A dataset, or a PipelineParameter that stands for one, under a name: `dataset:as_named_input(name)`, and
---- `as_mount()` or `as_download()` of it.
+--- Gives a dataset, or a PipelineParameter of one, a name: `dataset:as_named_input(name)`, and its
+--- `as_mount()` or `as_download()`.
 ---@param name string
 ---@param of tidemill.FileDataset|tidemill.TabularDataset|tidemill.PipelineParameter
 ---@param mode? "direct"|"mount"|"download" "direct"
@@ -347,80 +350,90 @@ function M.DatasetConsumptionConfig(name, of, mode, path_on_compute, ...)
   return method == "as_direct" and named or named[method](named, path_on_compute)
 end
 
----@class tidemill.Environment
----@field variables? table<string, string|number|boolean>
----@field module_paths? string|string[] folders where `require` looks, behind the script's own
-
---- Names of the successor's configuration are accepted beside these, each with a note that names ours:
---- max_concurrency_per_instance, append_row_to, mini_batch_error_threshold, retry_settings { max_retries, timeout },
---- instance_count, resources { instance_count }.
+--- How a step is run. Some names of Azure ML's newer configuration are accepted too, and a note
+--- gives the name to use here: max_concurrency_per_instance, append_row_to,
+--- mini_batch_error_threshold, retry_settings { max_retries, timeout }, instance_count, resources {
+--- instance_count }.
 ---@class tidemill.ParallelRunConfig
 ---@field entry_script string the Lua file with init() and run(mini_batch)
----@field source_directory? string everything that the script needs; copied at submission
----@field mini_batch_size? integer|string|tidemill.PipelineParameter files for one run(), 10; of tables bytes of their
---- files, 1048576, "1MB" (the default), or "500rows"
----@field partition_keys? string|string[]|tidemill.PipelineParameter columns of the inputs' partition_format: the
---- files with the same values of them are one mini-batch, and context.partition_key_value holds the values; not with
---- mini_batch_size. The value of a parameter is one name, or a list as JSON: '["store", "brand"]'.
----@field error_threshold? integer|tidemill.PipelineParameter failed items to tolerate over the whole input; -1, the
---- default, tolerates all
----@field returns? "auto"|"rows"|"any" "rows": run() returns an element for each item that succeeded, and items
---- without one count as failed; "any": it returns any number, and only the items of context:fail() count as failed;
---- "auto", the default: "any" for rows of tables as long as error_threshold is -1, else "rows"
----@field allowed_failed_count? integer|tidemill.PipelineParameter failed mini-batches to tolerate; without it all
----@field allowed_failed_percent? number|tidemill.PipelineParameter the same in percent, judged once all mini-batches
---- are created
+---@field source_directory? string the folder of all that the script needs; copied at submission
+---@field mini_batch_size? integer|string|tidemill.PipelineParameter the number of files for one
+--- run(), by default 10; for tables, bytes (1048576 or "1MB", the default) or rows ("500rows")
+---@field partition_keys? string|string[]|tidemill.PipelineParameter columns of the inputs'
+--- partition_format: all files with the same values in them form one mini-batch, and
+--- context.partition_key_value has the values. Excludes mini_batch_size. The value of a parameter
+--- is one name, or a JSON list: '["store", "brand"]'.
+---@field error_threshold? integer|tidemill.PipelineParameter how many items of the whole input may
+--- fail; -1, the default: any number
+---@field returns? "auto"|"rows"|"any" "rows": run() returns one element for each item that
+--- succeeded, and items without one count as failed; "any": run() returns any number of elements,
+--- and only items given to context:fail() count as failed; "auto", the default: "any" for rows of
+--- tables while error_threshold is -1, else "rows"
+---@field allowed_failed_count? integer|tidemill.PipelineParameter how many mini-batches may fail
+---@field allowed_failed_percent? number|tidemill.PipelineParameter how many of all mini-batches may
+--- fail, in percent; judged once all are created
 ---@field output_action? "append_row"|"summary_only"
----@field append_row_file_name? string "parallel_run_step.txt"
----@field append_row_line_break? "error"|"escape" a line break in a string: an error (the default), or `\n`, `\r`, `\\`
----@field append_row_separator? string one character between the fields of a data frame; without it a comma for `*.csv`,
---- a tab for `*.tsv`, else a blank
----@field append_row_header? boolean the names of a data frame's columns are the first line; without it for `*.csv` and
---- `*.tsv` alone
----@field process_count_per_node? integer|string|tidemill.PipelineParameter workers; as many as there are cores,
---- 1 where there is a GPU
+---@field append_row_file_name? string by default "parallel_run_step.txt"
+---@field append_row_line_break? "error"|"escape" a line break in a returned string: the try fails
+--- (the default), or it is written as `\n` or `\r`, and a backslash as `\\`
+---@field append_row_separator? string the character between the fields of a data frame; by default
+--- a comma for `*.csv`, a tab for `*.tsv`, otherwise a blank
+---@field append_row_header? boolean names the columns of a data frame; default for `*.csv`, `*.tsv`
+---@field process_count_per_node? integer|string|tidemill.PipelineParameter the number of workers;
+--- by default the number of cores, or 1 if there is a GPU
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
----@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run(); 60
----@field run_max_try? integer|string|tidemill.PipelineParameter tries for a mini-batch; 3
----@field retry_delay? number seconds before a failed try is repeated, doubled with each further one up to 60; without
---- it none after errors and timeouts, 0.5 where the worker was lost
----@field worker_memory_limit? integer|string memory of one worker; beyond it run() fails, or the worker is killed
----@field init_timeout? number seconds for loading the script and its init(); without it none
----@field interruptible? "auto"|boolean a run() that passes its timeout is interrupted within Lua, and its worker lives
---- on; "auto", the default: from the first such run() of the step on
----@field interrupt_grace? number seconds that an interrupted run() has to end before its worker is killed; 2
----@field isolate_failures? boolean a mini-batch that has used up its tries is run in parts, until the bad items stand
---- alone: the others' rows are kept, and `context.part` says which items a part has; false
----@field isolation_max_try? integer|string tries of parts for such a mini-batch; 100
----@field max_result_size? integer|string what one run() may return; "2GB"
----@field sync_interval? number seconds of work that a power cut may cost; 1
----@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset, or -1
+---@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run();
+--- default 60
+---@field run_max_try? integer|string|tidemill.PipelineParameter tries of a mini-batch; default 3
+---@field retry_delay? number seconds to wait before a failed try is repeated, doubled for each
+--- further try up to 60; by default 0 after errors and timeouts, and 0.5 after a worker was lost
+---@field worker_memory_limit? integer|string of one worker; beyond it run() fails or the worker is
+--- killed
+---@field init_timeout? number seconds for loading the script and its init(); by default no limit
+---@field interruptible? "auto"|boolean whether a run() that exceeds its timeout is interrupted in
+--- Lua, so that its worker lives on; "auto", the default: from the first such run() of the step on
+---@field interrupt_grace? number seconds from the interruption until the worker is killed; default
+--- 2
+---@field isolate_failures? boolean whether a mini-batch that has used up its tries is run in parts,
+--- until the bad items stand alone. The rows of the other items are kept, and `context.part` says
+--- which items a part has. By default false.
+---@field isolation_max_try? integer|string the limit of tries for these parts; by default 100
+---@field max_result_size? integer|string the size limit of what one run() may return; by default
+--- "2GB"
+---@field sync_interval? number how many seconds of work a power cut may cost; by default 1
+---@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: not set, or
+--- -1
 ---@field node_count? integer|string|tidemill.PipelineParameter 1: this machine
 ---@field compute_target? "local" this machine
----@field environment? string|tidemill.Environment for the workers; a name is accepted, and not used
----@field environment_variables? table<string, string|number|boolean> for the workers; before those of `environment`
----@field overwrite? boolean an output file that is there and is not this job's is replaced; false
+---@field environment? string|tidemill.Environment for the workers; a name is accepted and ignored
+---@field environment_variables? table<string, string|number|boolean> override those of
+--- `environment`
+---@field overwrite? boolean whether an output file that is not this job's is replaced; default
+--- false
 ---@field description? string
 
 --- How a step is run.
 ---@type fun(fields: tidemill.ParallelRunConfig): tidemill.ParallelRunConfig
 M.ParallelRunConfig = constructor "ParallelRunConfig"
 
---- A folder that a step writes. The same object in another step's `inputs` is what that one reads, once the first one
---- is Completed; among `arguments` of either it is the path of the folder.
+--- A folder that a step writes. Another step reads it if the same object is in its `inputs`; that
+--- step begins when the first one is Completed. In `arguments`, it becomes the path of the folder.
 ---@class tidemill.OutputFileDatasetConfig
 ---@field name string
----@field destination? string|table where it is written, relative to the pipeline file, or { datastore, path };
---- `{run-id}` in it is the name of the job, `{output-name}` that of the output. Without it in the job's directory.
----@field mode? "mount"|"upload"|"archive" written there as the step goes on; as_upload(), as_archive()
----@field archive_format? "zip"|"tar"|"tar.gz"|"tar.zst" what as_archive() sets
----@field partition_format? string columns out of the paths below it, for whoever reads it; see FromFilesOptions
----@field register_as? string what register_on_complete() sets
----@field description? string of that dataset
----@field tags? table<string, string|number|boolean> of that dataset
+---@field destination? string|table the folder to write to, relative to the pipeline file, or {
+--- datastore, path }. `{run-id}` in it stands for the name of the job, `{output-name}` for the name
+--- of the output. By default the folder is in the job's directory.
+---@field mode? "mount"|"upload"|"archive" "mount": files are written there while the step runs; the
+--- others are set by as_upload() and as_archive()
+---@field archive_format? "zip"|"tar"|"tar.gz"|"tar.zst" set by as_archive()
+---@field partition_format? string columns from the paths below it, for the steps that read it; see
+--- FromFilesOptions
+---@field register_as? string set by register_on_complete()
+---@field description? string of the registered dataset
+---@field tags? table<string, string|number|boolean> of the registered dataset
 local Output = {}
 
--- Copies of an output that say something else of it are the same output: they have one number.
+-- Copies of an output with other fields are the same output: they share one number.
 local ids, outputs = setmetatable({}, { __mode = "k" }), 0
 
 local OUTPUT_KEYS = { "name", "destination", "mode", "archive_format", "partition_format", "register_as", "description",
@@ -457,9 +470,9 @@ local function fields_of(self)
   return fields
 end
 
---- The folder appears at its destination when the step is Completed, all at once, and not at all before. A job that
---- is resumed and adds rows to the step uploads it again. `tidemill verify` compares the destination with the step's
---- own folder.
+--- Makes the folder appear at its destination when the step is Completed, all at once. If the step
+--- does not complete, nothing appears. A resumed job that adds rows to the step uploads the folder
+--- again. `tidemill verify` compares the destination with the step's own folder.
 ---@return tidemill.OutputFileDatasetConfig
 function Output:as_upload()
   local fields = fields_of(self)
@@ -468,7 +481,7 @@ function Output:as_upload()
   return new
 end
 
---- The destination is written to while the step runs, which is the default.
+--- Writes to the destination while the step runs. This is the default.
 ---@return tidemill.OutputFileDatasetConfig
 function Output:as_mount()
   local fields = fields_of(self)
@@ -477,7 +490,7 @@ function Output:as_mount()
   return new
 end
 
---- The folder is packed into an archive, which appears as the file `destination` when the step is Completed.
+--- Packs the folder into an archive, the file `destination`, when the step is Completed.
 ---@param format? "zip"|"tar"|"tar.gz"|"tar.zst" "zip"
 ---@return tidemill.OutputFileDatasetConfig
 function Output:as_archive(format)
@@ -487,7 +500,7 @@ function Output:as_archive(format)
   return new
 end
 
---- The same output, registered as a dataset when the step is Completed: each time as a new version.
+--- Registers the output as a dataset when the step is Completed, each time as a new version.
 ---@param name string
 ---@param options? tidemill.RegisterOnCompleteOptions
 ---@return tidemill.OutputFileDatasetConfig
@@ -508,7 +521,7 @@ function Output:register_on_complete(name, options, ...)
   return new
 end
 
---- Its files as an input, under a name that the entry script finds in `context.dataset_name`.
+--- Makes an input of its files, under a name that the entry script finds in `context.dataset_name`.
 ---@param name? string
 ---@return tidemill.FileDataset
 function Output:as_input(name)
@@ -519,7 +532,7 @@ end
 
 Output.as_named_input = Output.as_input
 
---- Its rows as an input: what Dataset.Tabular.from_delimited_files() would read of the folder.
+--- Makes an input of its rows, read as Dataset.Tabular.from_delimited_files() reads the folder.
 ---@param options? tidemill.FromDelimitedFilesOptions
 ---@return tidemill.TabularDataset
 function Output:read_delimited_files(options)
@@ -528,7 +541,7 @@ function Output:read_delimited_files(options)
   return found
 end
 
---- Its rows as an input: what Dataset.Tabular.from_json_lines_files() would read of the folder.
+--- Makes an input of its rows, read as Dataset.Tabular.from_json_lines_files() reads the folder.
 ---@param options? tidemill.FromJsonLinesFilesOptions
 ---@return tidemill.TabularDataset
 function Output:read_json_lines_files(options)
@@ -553,23 +566,25 @@ end
 ---@class tidemill.ParallelRunStep
 ---@field name string 1 to 32 characters of a-z, 0-9, '-' and '_'
 ---@field parallel_run_config tidemill.ParallelRunConfig
----@field inputs tidemill.Input|tidemill.Input[] of one type
----@field side_inputs? tidemill.FileDataset|tidemill.OutputFileDatasetConfig|table[] which every worker may read whole
----@field output? tidemill.OutputFileDatasetConfig|tidemill.OutputFileDatasetConfig[] the first is the folder `output`,
---- each further one `output.<name>`
----@field arguments? tidemill.Argument[] for the entry script (an output, or a dataset of one folder, becomes its
---- path), but for the
---- runner's own, which are taken out by exact name: --error_threshold, --allowed_failed_count,
---- --allowed_failed_percent, --logging_level, --run_invocation_timeout, --task_overhead_timeout,
---- --progress_update_timeout, --first_task_creation_timeout, --resource_monitor_interval. What stands behind `--` is
---- the script's.
----@field allow_reuse? boolean|"content" true; "content": input files are compared by what they hold, not by their times
+---@field inputs tidemill.Input|tidemill.Input[] all of the same type
+---@field side_inputs? tidemill.FileDataset|tidemill.OutputFileDatasetConfig|table[] files that
+--- every worker may read whole
+---@field output? tidemill.OutputFileDatasetConfig|tidemill.OutputFileDatasetConfig[] the first is
+--- the folder `output`, each further one `output.<name>`
+---@field arguments? tidemill.Argument[] for the entry script. An output, or a dataset of one
+--- folder, becomes its path. The runner takes these arguments, by their exact names:
+--- --error_threshold,
+--- --allowed_failed_count, --allowed_failed_percent, --logging_level, --run_invocation_timeout,
+--- --task_overhead_timeout, --progress_update_timeout, --first_task_creation_timeout,
+--- --resource_monitor_interval. All arguments after `--` are the script's.
+---@field allow_reuse? boolean|"content" by default true; "content": input files are compared by
+--- their bytes, not by their times
 
 --- An entry script run over one or more datasets.
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep
 M.ParallelRunStep = constructor "ParallelRunStep"
 
---- What a pipeline file returns; pipeline:submit{...} begins a job of it (tidemill/job.lua).
+--- What a pipeline file returns. pipeline:submit{...} starts a job of it (tidemill/job.lua).
 ---@class tidemill.Pipeline
 ---@field name string 1 to 32 characters of a-z, 0-9, '-' and '_'
 ---@field steps tidemill.ParallelRunStep[]
@@ -585,7 +600,7 @@ M.Pipeline = callable("Pipeline", function(fields)
   return new
 end)
 
---- The Pipeline that a pipeline file returns, run in this state.
+--- Runs a pipeline file in this Lua state, and returns its Pipeline.
 ---@param path string
 ---@return tidemill.Pipeline
 M.load = function(path) return require("tidemill.job").load(path) end

@@ -4,7 +4,8 @@ local workspace = require "tidemill.workspace"
 
 local M = {}
 
---- What says where files are stands beside what says how they are read: the latter.
+--- Splits the options that say where files are from those that say how they are read; returns the
+--- latter.
 function M.beside_paths(options)
   local rest = {}
   for key, value in pairs(options) do
@@ -15,7 +16,7 @@ function M.beside_paths(options)
   return rest
 end
 
---- From the arguments of Dataset.File.from_archives.
+--- Makes the definition from the arguments of Dataset.File.from_archives.
 function M.define(path, options, ...)
   local paths, given, base_dir = workspace.take_datastore("Dataset.File.from_archives", path, options, ...)
   given = given == nil and {} or given

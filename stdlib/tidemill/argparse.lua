@@ -1,32 +1,34 @@
--- argparse.lua - the arguments of a script as named values, in the manner of Python's module of this name.
+-- argparse.lua - a script's arguments as named values, like Python's argparse.
 --
 --   local argparse = require "tidemill.argparse"
 --   local parser = argparse.ArgumentParser { description = "scores images" }
 --   parser:add_argument("--threshold", "-t", { type = "number", default = 0.5, help = "what counts as found" })
 --   parser:add_argument("--verbose", { action = "store_true" })
---   local args = parser:parse_args()              -- of the global `arg`: args.threshold, args.verbose
---   local known, rest = parser:parse_known_args() -- what is not known is left in `rest`, in its order
+--   local args = parser:parse_args()              -- reads the global `arg`: args.threshold, args.verbose
+--   local known, rest = parser:parse_known_args() -- returns unknown arguments in `rest`, in order
 --
--- Names are exact: the beginning of one is another. `--name value` and `--name=value`, `-n value` and `-nvalue`; a
--- negative number is a value. What cannot be read raises, with the argument and what is accepted: in a worker it fails
--- init() or the loading of the script, and nothing exits.
+-- Names must be exact: an abbreviation is another name. Accepted: `--name value`, `--name=value`,
+-- `-n value`, `-nvalue`; a negative number is a value. An invalid argument raises, with the
+-- argument and what is accepted. In a worker this fails init() or the loading of the script; the
+-- process does not exit.
 local plan = require "tidemill.plan"
 
---- The arguments of a script as named values, in the manner of Python's module of this name. Names are exact: the
---- beginning of one is another one.
+--- Reads a script's arguments as named values, like Python's argparse. Names must be exact: an
+--- abbreviation is another name.
 ---@class tidemill.argparse
 local M = {}
 
 ---@class tidemill.ArgumentOptions
----@field type? "string"|"number"|"integer"|"boolean"|fun(text: string): any how a value is read; a function returns
---- nil and words, or raises, for what it does not accept
----@field default? any the value when the argument is not given; as it is, not read
----@field required? boolean of an option
----@field choices? any[] the only values that are accepted
----@field action? "store"|"store_true"|"store_false"|"append"|"count" what an option does; "store"
----@field nargs? integer|"?"|"*"|"+" how many values, as a list; "?": one, or none
----@field dest? string the name of the field; without it the first long name, '-' as '_'
----@field metavar? string what the help calls the value
+---@field type? "string"|"number"|"integer"|"boolean"|fun(text: string): any how the value is read;
+--- for a value that it does not accept, a function returns nil and a message, or raises
+---@field default? any the value if the argument is not given; it is used as it is
+---@field required? boolean whether an option must be given
+---@field choices? any[] the only accepted values
+---@field action? "store"|"store_true"|"store_false"|"append"|"count" what an option does; by
+--- default "store"
+---@field nargs? integer|"?"|"*"|"+" the number of values, which become a list; "?": one or none
+---@field dest? string the name of the field; by default the first long name, with '_' for '-'
+---@field metavar? string the name of the value in the help
 ---@field help? string one line
 
 ---@class tidemill.ArgumentParser
@@ -42,7 +44,7 @@ local function refuse(format, ...)
   plan.raise("argparse: " .. format:format(...))
 end
 
--- ---- what arguments there are ----
+-- ---- defining arguments ----
 
 local function number_of(text)
   return tonumber(text) or nil, "a number"
@@ -71,7 +73,7 @@ local function is_flag(argument)
   return argument.action == "store_true" or argument.action == "store_false" or argument.action == "count"
 end
 
--- The least and the most values.
+-- The smallest and the largest number of values.
 local function bounds(nargs)
   if nargs == "?" then return 0, 1 end
   if nargs == "*" then return 0, math.huge end
@@ -131,8 +133,9 @@ local function check_options(name, o)
   end
 end
 
---- Adds an argument: a positional one (`"model"`), or an option with its names (`"--threshold", "-t"`).
----@param ... string|tidemill.ArgumentOptions names, and the options last
+--- Adds an argument: a positional one (`"model"`), or an option with its names (`"--threshold",
+--- "-t"`).
+---@param ... string|tidemill.ArgumentOptions names, then the options
 function Parser:add_argument(...)
   local names, o = split_names(...)
   check_options(names[1], o)
@@ -198,7 +201,7 @@ local function is_option_word(word)
   return #word > 1 and word:sub(1, 1) == "-" and not tonumber(word)
 end
 
--- The values of an option from `at` on: those of `words` that are no options, as many as it takes.
+-- The values of an option from word `at` on: as many as it takes, up to the next option.
 local function take_values(argument, words, at)
   local least, most = bounds(argument.nargs)
   local values = {}
@@ -216,7 +219,7 @@ local function take_values(argument, words, at)
   return values, at
 end
 
--- `attached`: the value in the same word, or nil. Returns what is read next.
+-- `attached`: the value in the same word, or nil. Returns the next place to read.
 local function take_option(argument, found, words, at, attached)
   local field = argument.dest
   if is_flag(argument) then
@@ -251,7 +254,8 @@ local function take_option(argument, found, words, at, attached)
   return at
 end
 
--- "--name=value" and "-nvalue", "-vv". Returns the place behind, or nil: the word is not known.
+-- Reads "--name=value", "-nvalue" or "-vv". Returns the next place to read, or nil if the name is
+-- not known.
 local function take_word(self, found, words, at)
   local word = words[at]
   if self.by_name[word] then
@@ -280,7 +284,8 @@ local function take_word(self, found, words, at)
   return at + 1
 end
 
--- Gives each positional argument as many words as it takes, leaving what those behind need. Returns how many are used.
+-- Gives each positional argument as many words as it takes, but leaves enough for those after it.
+-- Returns how many words are used.
 local function take_positionals(self, found, words)
   local needed, at = 0, 1
   for _, argument in ipairs(self.positionals) do
@@ -325,7 +330,7 @@ local function settle(self, found)
   end
 end
 
--- Help is an answer where there is a terminal; a worker has none, and goes on or fails.
+-- Prints the help and exits. In a worker, which must not exit, raises with the help instead.
 local function show_help(self)
   if pcall(require, "tidemill.entry_script_c") then
     refuse("help was asked for\n%s", self:format_help())
@@ -346,8 +351,8 @@ local function check_words(words)
   return texts
 end
 
---- Reads the arguments it knows. What it does not know is returned, in order.
----@param words? any[] without it the global `arg`
+--- Reads the arguments that it knows. Returns unknown ones in a list, in order.
+---@param words? any[] by default the global `arg`
 ---@return table<string, any> values
 ---@return string[] rest
 function Parser:parse_known_args(words)
@@ -381,8 +386,8 @@ function Parser:parse_known_args(words)
   return found, rest
 end
 
---- Reads the arguments. One that it does not know is an error.
----@param words? any[] without it the global `arg`
+--- Reads the arguments. An unknown argument is an error.
+---@param words? any[] by default the global `arg`
 ---@return table<string, any> values
 function Parser:parse_args(words)
   local found, rest = self:parse_known_args(words)
@@ -427,7 +432,7 @@ local function add_lines(lines, title, list)
   end
 end
 
---- What there is to give, as text.
+--- Returns the help text: usage and arguments.
 ---@return string
 function Parser:format_help()
   local usage = { "usage: " .. self.prog }

@@ -1,5 +1,5 @@
---- Working on entry scripts, at a prompt or in a file of one's own: a script in this process, mini-batches to walk,
---- the failing ones of a job.
+--- Tools for developing entry scripts, at a prompt or in a Lua file: run a script in this process,
+--- iterate over mini-batches, rerun the failed ones of a job.
 local c = require "tidemill.develop_c"
 local fs = require "tidemill.fs"
 local path = require "tidemill.path"
@@ -8,7 +8,8 @@ local plan = require "tidemill.plan"
 ---@class tidemill.develop
 local M = {}
 
--- What is known of a mini-batch that mini_batches() or a job gave, by the list or the frame that run() gets.
+-- What is known about a mini-batch from mini_batches() or a job. The keys are the lists and frames
+-- given to run().
 local known = setmetatable({}, { __mode = "k" })
 
 local function say(words)
@@ -19,16 +20,19 @@ local function say(words)
 end
 
 ---@class tidemill.MiniBatchesOptions
----@field mini_batch_size? integer|string files; of tables "1MB" or "500rows"
----@field partition_keys? string|string[] instead of a size: each combination of their values is one
+---@field mini_batch_size? integer|string a number of files; for tables "1MB" or "500rows"
+---@field partition_keys? string|string[] instead of a size: all items with the same values form one
+--- mini-batch
 
 ---@class tidemill.FileDataset
 local FileDataset = {}
 M.datasets = FileDataset
 
---- Walks the mini-batches that a job would make of it, for a look at them, or for script:run(): `for mini_batch, index
---- in dataset:mini_batches(5) do`. Each is what run() is given: a list of paths, or a data frame with its own memory.
----@param size? integer|string|tidemill.MiniBatchesOptions as mini_batch_size; or a table, with that or partition_keys
+--- Iterates over the mini-batches that a job would make, to look at them or for script:run(): `for
+--- mini_batch, index in dataset:mini_batches(5) do`. Each is what run() gets: a list of paths, or a
+--- data frame with its own memory.
+---@param size? integer|string|tidemill.MiniBatchesOptions mini_batch_size, or a table with it or
+--- partition_keys
 ---@return fun(): (string[]|tidemill.DataFrame)?, integer?
 function FileDataset:mini_batches(size)
   local options = type(size) == "table" and size or { mini_batch_size = size }
@@ -45,14 +49,15 @@ end
 
 -- ---- scripts ----
 
---- An entry script in this process: what load_script() returns. `print` writes here, the logger to `s.log`.
+--- An entry script in this process, from load_script(). `print` prints here; the logger writes to
+--- `s.log`.
 ---@class tidemill.Script
 ---@field path string
 ---@field globals table the script's own globals
----@field output_dir string a fresh folder, as of a worker; it goes with the script when nothing is in it
----@field log_dir string it and temp_dir go with the script
+---@field output_dir string a new folder, as in a worker; removed with the script if it is empty
+---@field log_dir string removed with the script, as temp_dir
 ---@field temp_dir string
----@field log string the file of its logger
+---@field log string the file that its logger writes
 local Script = {}
 
 local states = setmetatable({}, { __mode = "k" })
@@ -79,13 +84,14 @@ function script_meta.__tostring(script)
     or "loaded, init() has not been called")
 end
 
--- What says whether the file is another one: its size and time.
+-- The size and time of the file, which show whether it has changed.
 local function stamp_of(file)
   local stat = fs.stat(file)
   return stat and ("%d %.9f"):format(stat.size, stat.mtime) or "gone"
 end
 
--- Modules beside the script: it may have changed with them, and another script may have others of these names.
+-- Modules in the script's folder: they may have changed too, and another script may have modules of
+-- the same names.
 local function forget_modules(dir)
   local beside = dir .. "/?.lua;" .. dir .. "/?/init.lua"
   for name in pairs(package.loaded) do
@@ -112,15 +118,15 @@ local function state_of(script, method)
   return state
 end
 
---- Calls init(), where there is one. run() does so, too, when nobody has.
+--- Calls init(), if the script has one. If you do not, the first run() does.
 function Script:init()
   local state = state_of(self, "init")
   c.init(state.handle)
   state.is_ready = true
 end
 
---- Loads the file again, and the modules that it required from beside it; init() is called by the next run(). True:
---- the file has changed since.
+--- Loads the file again, with the modules in its folder that it required. The next run() calls
+--- init(). Returns true if the file has changed.
 ---@return boolean
 function Script:reload()
   local state = state_of(self, "reload")
@@ -134,7 +140,7 @@ local function length_of(mini_batch)
   return ok and n or 0
 end
 
--- What counts as failed of what was given, for people.
+-- Describes, for a message, which of the given items count as failed.
 local function say_counts(items, returned, marks)
   for i, message in pairs(marks) do
     say(("item %d is marked as failed: %s"):format(i, message))
@@ -146,8 +152,8 @@ local function say_counts(items, returned, marks)
   end
 end
 
---- Calls run() over a mini-batch: one of dataset:mini_batches(), or a list of paths or a data frame of one's own.
---- What it returns is judged as in a job, its error has its own stack.
+--- Calls run() with a mini-batch: one of dataset:mini_batches(), or your own list of paths or data
+--- frame. Checks the result as a job does. An error has the script's stack.
 ---@param mini_batch string[]|tidemill.DataFrame
 ---@return any returned what run() returned
 function Script:run(mini_batch)
@@ -168,13 +174,13 @@ function Script:run(mini_batch)
   return returned
 end
 
---- The rows of the last run(), as they would stand in the output file.
+--- Returns the rows of the last run(), as in the output file.
 ---@return string
 function Script:rows()
   return c.rows(state_of(self, "rows").handle)
 end
 
---- Calls shutdown(), where there is one.
+--- Calls shutdown(), if the script has one.
 function Script:shutdown()
   local state = state_of(self, "shutdown")
   c.shutdown(state.handle)
@@ -190,11 +196,11 @@ end
 local levels = { DEBUG = 0, INFO = 1, WARNING = 2 }
 
 ---@class tidemill.LoadScriptOptions
----@field arguments? (string|number|boolean)[] what the script finds in `arg`
+---@field arguments? (string|number|boolean)[] arguments of the script, in `arg`
 ---@field logging_level? "WARNING"|"INFO"|"DEBUG"
 
---- An entry script in this process, for working on it: `s = tidemill.load_script "score.lua"`, then
---- `s:run(mini_batch)`. It has a logger and folders as in a worker, in fresh places.
+--- Loads an entry script into this process, to develop it: `s = tidemill.load_script "score.lua"`,
+--- then `s:run(mini_batch)`. It has a logger and folders as in a worker, in new places.
 ---@param file string its path
 ---@param options? tidemill.LoadScriptOptions
 ---@return tidemill.Script
@@ -217,14 +223,15 @@ function M.load_script(file, options)
   return new_script(state)
 end
 
--- ---- of a job ----
+-- ---- mini-batches of jobs ----
 
---- The script of a step of a job, as its workers had it (a copy of the job's copy, with its arguments and settings),
---- and a mini-batch of it, for script:run(). Variables of the job's environment are set in this process.
+--- Loads the script of a step of a job, as its workers had it (the job's copy, with its arguments
+--- and settings), and one of its mini-batches, for script:run(). Sets the variables of the job's
+--- environment in this process.
 ---@param dir string of the job
----@param step? string where it has several
+---@param step? string needed if the job has several
 ---@param index integer number of the mini-batch
----@param is_over? boolean the job has ended, and is still open here
+---@param is_over? boolean the job has ended, but is still open in this process
 ---@return tidemill.Script script
 ---@return string[]|tidemill.DataFrame mini_batch
 function M.of_job(dir, step, index, is_over)

@@ -1,30 +1,32 @@
--- entry_script.lua - what an entry script may ask of the worker that runs it: where to write, and a log.
+-- entry_script.lua - what a worker offers to its entry script: a log, and folders to write to.
 --
 --   local EntryScript = require "tidemill.entry_script"
 --   local entry = EntryScript()                   -- the same object every time
 --   entry.logger:info("threshold %g", threshold)
 --
--- Outside a worker (`tidemill lua`, a host) EntryScript() raises: there is no log and no output folder.
+-- Outside a worker (`tidemill lua`, a host) EntryScript() raises: there is no log and no output
+-- folder.
 
---- A log of the worker. Each takes a message, which is written as it is, or a format and its arguments. What is below
---- the step's `logging_level` is not written.
+--- The log of the worker. Each function takes a message, which is written as it is, or a format and
+--- its arguments. Messages below the step's `logging_level` are not written.
 ---@class tidemill.Logger
----@field debug fun(self: tidemill.Logger, message: any, ...: any) for who looks for a fault
----@field info fun(self: tidemill.Logger, message: any, ...: any) what goes on
----@field warning fun(self: tidemill.Logger, message: any, ...: any) what was not expected
----@field error fun(self: tidemill.Logger, message: any, ...: any) what failed
+---@field debug fun(self: tidemill.Logger, message: any, ...: any) details for debugging
+---@field info fun(self: tidemill.Logger, message: any, ...: any) normal events
+---@field warning fun(self: tidemill.Logger, message: any, ...: any) unexpected events
+---@field error fun(self: tidemill.Logger, message: any, ...: any) failures
 
 ---@class tidemill.EntryScript
----@field logger tidemill.Logger its lines go to logs/user/entry_script_log/<node_id>/<process_name>.log.txt
----@field log_dir string logs/user/entry_script_log/<node_id>/, for files of the script's own
+---@field logger tidemill.Logger writes to
+--- logs/user/entry_script_log/<node_id>/<process_name>.log.txt
+---@field log_dir string logs/user/entry_script_log/<node_id>/, also for the script's own log files
 ---@field output_dir string the step's output folder
 ---@field agent_name string the worker's name: process000, process001, ...
----@field temp_dir string the worker's own; removed with it
----@field node_id string the node's: "0", "1", ...
----@field script_dir string the folder of the script (its copy)
+---@field temp_dir string the worker's own folder; removed with it
+---@field node_id string the number of the node: "0", "1", ...
+---@field script_dir string the folder of the script's copy
 ---@field working_dir string the current directory when the script was loaded
 ---@field arguments string[] the script's own arguments
----@field runner_arguments string[] those that the runner took
+---@field runner_arguments string[] the arguments that the runner took
 
 local names = require "tidemill.names"
 
@@ -33,8 +35,8 @@ local function format(...)
   return text
 end
 
--- A message with arguments is a format. One that does not fit its arguments is written with them behind it: a slip in
--- a log line is no reason for a mini-batch to fail.
+-- Formats a message that has arguments. If the format does not fit them, they are appended: a
+-- mistake in a log line must not fail a mini-batch.
 local function text_of(message, ...)
   if select("#", ...) == 0 then
     return tostring(message)
@@ -78,8 +80,8 @@ end
 
 local entry
 
---- What an entry script may ask of the worker that runs it. The module is a function: `EntryScript()` returns the same
---- object every time, and raises outside of a worker.
+--- What a worker offers to its entry script. The module is a function: `EntryScript()` returns the
+--- same object every time, and raises outside a worker.
 ---@class tidemill.entry_script
 ---@overload fun(): tidemill.EntryScript
 return function()

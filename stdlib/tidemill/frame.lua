@@ -6,11 +6,13 @@
 --   for row in df:rows() do print(row.city, row.price) end
 --   print(df:group_by("city"):agg { total = { "sum", "price" } })
 --
--- A frame does not change: every method returns a new one, which shares columns. Rows are counted from 1; a null is nil
--- in Lua, and neither NaN nor "". Lists are given as one table or as arguments. What is wrong raises at the caller's
--- line; what may fail outside, a file, returns nil, a message and a code.
+-- A frame never changes: every method returns a new one, which shares columns. Rows are numbered
+-- from 1. A null is nil in Lua, and neither NaN nor "". Lists are given as one table or as
+-- arguments. Wrong arguments raise at the caller's line; what can fail outside, such as a file,
+-- returns nil, a message and a code.
 --
--- The pieces: frame/base.lua (memory), column, values (Lua values to columns), rows, shape, group, join, text.
+-- Its parts: frame/base.lua (memory), column, values (Lua values to columns), rows, shape, group,
+-- join, text.
 local base = require "tidemill.frame.base"
 local c = require "tidemill.frame_c"
 local group = require "tidemill.frame.group"
@@ -24,24 +26,26 @@ require "tidemill.frame.column"
 
 local refuse = base.refuse
 
---- Data frames: rows in columns of one type each, in C memory. A frame does not change: every method returns a new one,
---- which shares columns. Rows count from 1; a null is nil in Lua, and neither NaN nor "".
+--- Data frames: rows in columns of one type each, in C memory. A frame never changes: every method
+--- returns a new one, which shares columns. Rows are numbered from 1. A null is nil in Lua, and
+--- neither NaN nor "".
 ---@class tidemill.frame
 local M = {}
 
---- Stands for null in lists of values, also at their end, where nil is nothing. It is json.null.
+--- Stands for null in lists of values. It is json.null. You need it at the end of a list, where nil
+--- has no effect.
 ---@type lightuserdata
 M.null = require("tidemill.json").null
 
 --- Rows in columns. `#df` is the number of rows.
 ---@class tidemill.DataFrame
----@field columns string[] the names, in order; a list of the caller's own
+---@field columns string[] a copy of the list of names, in order
 ---@field types table<string, string> the type of each column by its name
 ---@field c table<string, tidemill.Column> the columns by name: df.c.price
 ---@operator len: integer
 local methods = {}
 
---- A column by its name, as df.c[name].
+--- Returns a column by its name, as df.c[name].
 ---
 ---     local df = frame.from_table { price = { 1, 2 } }
 ---     assert(df:column("price")[2] == 2)
@@ -52,9 +56,10 @@ function methods.column(df, name)
   return state.columns[base.place(state, name, "column")]
 end
 
---- One row after the other: `for row in df:rows() do ... row.price ... end`. The row is one cursor that moves: it is
---- valid until the next step, and row:copy() is a table to keep. Columns go by name: row.price, not row[2]. A step
---- allocates nothing. (If a column is named "copy", row.copy is its value, and there is no row:copy().)
+--- Iterates over the rows: `for row in df:rows() do ... row.price ... end`. All steps use the same
+--- row object, so a row is valid only until the next step; row:copy() makes a table to keep.
+--- Columns are read by name: row.price, not row[2]. A step allocates nothing. (If a column is named
+--- "copy", row.copy is its value, and there is no row:copy().)
 ---
 ---     local df = frame.from_table { a = { 1, 2, 3 } }
 ---     local sum = 0
@@ -70,7 +75,7 @@ function methods.rows(df)
   return rows.step, row, row
 end
 
---- The same with the number of the row.
+--- Iterates over the rows with their numbers.
 ---
 ---     local df = frame.from_table { a = { "x", "y" } }
 ---     for i, row in df:irows() do
@@ -82,7 +87,7 @@ function methods.irows(df)
   return rows.numbered_step, rows.cursor(base.state(df, "irows"))
 end
 
---- The rows as a list of plain tables. Nulls are left out.
+--- Returns the rows as a list of plain tables. Nulls are left out.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     assert(df:to_table()[2].a == 2)
@@ -104,7 +109,7 @@ for _, piece in ipairs { shape, group, join, require "tidemill.frame.text" } do
     methods[name] = method
   end
 end
--- what the pieces offer each other
+-- Functions that the parts share.
 for _, name in ipairs {
   "take_rows", "from_rows", "cast_column", "parse_column", "median_of", "concat",
 } do
@@ -181,7 +186,7 @@ local function types_of(types, what)
   return kinds
 end
 
--- {{name, values}, ...} as it is, {name = values} by name.
+-- Returns {{name, values}, ...} unchanged, and {name = values} sorted by name.
 local function pairs_of(given)
   if type(given) ~= "table" then
     refuse("from_table: a %s was given; accepted: {name = {...}} or {{name, {...}}, ...}", type(given))
@@ -221,9 +226,10 @@ local function check_keys(list, name)
   return table.maxn(list)
 end
 
---- A frame of lists of values, one for each column: {name = {...}}, columns by name, or {{name, {...}}, ...}, columns
---- as they stand. nil and frame.null are null; shorter lists end in nulls. A column of another frame serves as well. A
---- type is what the values fit: whole numbers are long; `types` says otherwise.
+--- Makes a frame of lists of values, one for each column: {name = {...}}, sorted by name, or
+--- {{name, {...}}, ...}, in the order given. nil and frame.null are null; shorter lists are filled
+--- with nulls. A column of another frame is accepted too. Types are inferred from the values, and
+--- whole numbers are long; `types` overrides them.
 ---
 ---     local df = frame.from_table { id = { 1, 2 }, name = { "a", nil } }
 ---     assert(#df == 2 and df.types.id == "long" and df.c.name[2] == nil)
@@ -257,8 +263,8 @@ function M.from_table(given, types)
   return base.new_frame(names, columns)
 end
 
---- A frame of rows, tables {column = value}. Columns stand by name, or as `columns` has them: then rows may be lists,
---- too, and what is not named there is refused.
+--- Makes a frame of rows, tables {column = value}. The columns are sorted by name, or as in
+--- `columns`. With `columns`, rows may also be lists, and other names are refused.
 ---
 ---     local df = frame.from_rows { { a = 1, b = "x" }, { a = 2 } }
 ---     assert(#df == 2 and df.c.b[2] == nil)
@@ -298,8 +304,8 @@ function M.from_rows(list, columns)
   return columns and df:select(columns) or df
 end
 
---- The rows of all frames, one after the other. They have the same columns, in any order; a long column and a double
---- one make a double.
+--- Concatenates the rows of all frames. They must have the same columns, in any order; a long
+--- column and a double column give a double column.
 ---
 ---     local a, b = frame.from_table { x = { 1 } }, frame.from_table { x = { 2, 3 } }
 ---     assert(frame.concat({ a, b }).c.x[3] == 3)
@@ -316,7 +322,8 @@ local read_options = {
 }
 local line_options = { max_columns = "number", max_record_size = "number" }
 
--- The frame of a reading, whose memory is given back at once; or nil, message, code.
+-- Makes the frame of a reading, and frees the reading's memory at once; or returns nil, message,
+-- code.
 local function taken(reading, names, columns, len)
   if not reading then
     return nil, names, columns
@@ -326,9 +333,10 @@ local function taken(reading, names, columns, len)
   return df
 end
 
---- Reads a delimited file whole. Types are found from the first 200 rows; a later value that does not fit is an error
---- that names line and column, or null with `invalid = "null"`. A line break within quotes belongs to its field. More
---- than `max_columns` columns (65,536) and a row of more than `max_record_size` bytes (64 MB) are an error.
+--- Reads a whole delimited file. Types are inferred from the first 200 rows. A later value that
+--- does not fit is an error that names line and column, or null with `invalid = "null"`. A line
+--- break in quotes belongs to its field. More than `max_columns` columns (65,536) or a row of more
+--- than `max_record_size` bytes (64 MB) is an error.
 ---
 ---     fs.write(path, 'id,name\n1,"a, b"\n2,\n')
 ---     local df = frame.read_csv(path)
@@ -349,15 +357,16 @@ function M.read_csv(path, options)
   return taken(c.read(path, options, types_of(options.set_column_types, "read_csv")))
 end
 
---- The rows of a file with a JSON object a line; columns in the order in which their keys are first seen, null where a
---- row has none. A type is what all values of a column fit; a column of objects, lists or values of different types has
---- their JSON text. Strings that are all ISO 8601 moments are datetimes. Of a bad line the message says the number.
+--- Reads the rows of a file with a JSON object on each line. The columns are in the order in which
+--- their keys first appear; a row without a key has null. A column's type fits all its values; a
+--- column of objects, lists or mixed types contains JSON text. Strings that are all ISO 8601
+--- moments become datetimes. An error names the number of the bad line.
 ---
 ---     fs.write(path, '{"a":1}\n{"a":2,"b":"x"}\n')
 ---     local df = frame.read_json_lines(path)
 ---     assert(#df == 2 and df.c.b[1] == nil and df.c.a[2] == 2)
 ---@param path string
----@param options? {max_columns?: integer, max_record_size?: integer} limits, as those of read_csv()
+---@param options? {max_columns?: integer, max_record_size?: integer} limits, as in read_csv()
 ---@return tidemill.DataFrame? df
 ---@return string? message
 ---@return string? code

@@ -1,13 +1,13 @@
 --- Jobs: what pipeline:submit() returns.
 ---
---- A job goes on while something waits for it (job:wait()), or, at a prompt and in a host with a loop of its own, by
---- itself. It is ended, and can be resumed, when the program ends before it.
+--- A job runs while something waits for it (job:wait()). At a prompt, and in a host with a loop of
+--- its own, it runs by itself. If the program ends first, the job ends too, and can be resumed.
 local c = require "tidemill.job_c"
 local json = require "tidemill.json"
 local plan = require "tidemill.plan"
 
 ---@class tidemill.Job
----@field name string of its pipeline
+---@field name string the name of its pipeline
 ---@field dir string its directory
 local Job = {}
 Job.__index = Job
@@ -22,13 +22,14 @@ function Job:__tostring()
   return ("job '%s': %s (%s)"):format(self.name, closed[self] and "closed" or self:status(), self.dir)
 end
 
---- "Running", "Completed", "Failed" or "Canceled".
+--- Returns "Running", "Completed", "Failed" or "Canceled".
 ---@return string
 function Job:status()
   return c.status(handles[self])
 end
 
---- Waits for its end, or for so many seconds: its status; nil, a message and "ETIMEDOUT" when it still runs.
+--- Waits until the job has ended, or for so many seconds. Returns its status; or nil, a message and
+--- "ETIMEDOUT" if it is still running.
 ---@param seconds? number
 ---@return string?, string?, string?
 function Job:wait(seconds)
@@ -41,7 +42,8 @@ function Job:wait(seconds)
   return self:status()
 end
 
---- No more mini-batches are handed out, and the running ones may end; with `now` they are killed.
+--- Cancels the job: no mini-batch is started any more, and running ones may end; with `now` they
+--- are killed.
 ---@param now? boolean
 function Job:cancel(now)
   c.cancel(handles[self], now)
@@ -56,21 +58,22 @@ end
 ---@field items integer of mini-batches that have ended
 ---@field items_succeeded integer
 ---@field items_failed integer
----@field uncounted integer failed mini-batches of tables whose rows nobody could count; each counts as one item
+---@field uncounted integer failed mini-batches of tables whose rows could not be counted; each
+--- counts as one item
 
---- How far it is.
+--- Returns the counts of all steps together.
 ---@return tidemill.JobCounts
 function Job:progress()
   return c.counts(handles[self])
 end
 
---- Its steps: { name, status, output_dir, output_file, logs_dir, cause, counts }.
+--- Returns its steps: { name, status, output_dir, output_file, logs_dir, cause, counts }.
 ---@return table[]
 function Job:steps()
   return c.steps(handles[self])
 end
 
--- The step of that name, or the last one.
+-- The step with that name, or the last one.
 local function step_of(self, name)
   local steps = self:steps()
   if name == nil then return steps[#steps] end
@@ -82,8 +85,9 @@ local function step_of(self, name)
   plan.raise(("there is no step '%s'; there are: %s"):format(tostring(name), table.concat(names, ", ")))
 end
 
---- Path of the file with the rows of a step, or of its output folder where it writes no rows; without a name of the
---- last step. A Completed job that was resumed runs no step: its result names the outputs.
+--- Returns the path of the file with the rows of a step, or of its output folder if it writes no
+--- rows. Without a name, of the last step. Also knows the outputs of a Completed job that was
+--- resumed and ran no step: they are in its result.
 ---@param step? string
 ---@return string?
 function Job:output(step)
@@ -91,7 +95,7 @@ function Job:output(step)
   return found and (found.output_file or found.output_dir)
 end
 
---- Folder with the logs of a step; without a name of the last one.
+--- Returns the folder with the logs of a step; without a name, of the last step.
 ---@param step? string
 ---@return string?
 function Job:logs(step)
@@ -105,13 +109,14 @@ end
 ---@field item? string
 ---@field error string
 ---@field status string
----@field log string the file with the whole message
+---@field log string the file with the complete message
 local Failure = {}
 
 local jobs = setmetatable({}, { __mode = "k" }) -- of failures
 
---- The script as the job's workers had it, in this process, and the mini-batch, for script:run(): to look at them, or
---- to run them under a debug hook. The job is not changed, and is to be over.
+--- Loads the script, as the job's workers had it, and the mini-batch into this process. Call
+--- script:run(mini_batch), or look at them under a debugger. The job must have ended, and is not
+--- changed.
 ---@return tidemill.Script script
 ---@return string[]|tidemill.DataFrame mini_batch
 function Failure:load()
@@ -121,7 +126,8 @@ function Failure:load()
   return script, mini_batch
 end
 
---- Runs its mini-batch in this process: what run() returns, or its error with its stack.
+--- Runs the failed mini-batch in this process. Returns what run() returns, or raises its error with
+--- the stack.
 ---@return any
 function Failure:rerun()
   local script, mini_batch = self:load()
@@ -131,7 +137,7 @@ end
 
 local failure_meta = { __index = Failure, __name = "Failure" }
 
---- The items that have failed, of all steps, when it has ended.
+--- Returns the failed items of all steps, when the job has ended.
 ---@return tidemill.Failure[]
 function Job:failures()
   local failures = {}
@@ -151,27 +157,27 @@ function Job:failures()
   return failures
 end
 
---- What came of it, as in job_result.json; nil while it runs.
+--- Returns the result, as in job_result.json; nil while the job is running.
 ---@return table?
 function Job:result()
   local text = c.result(handles[self])
   return text and json.decode(text)
 end
 
---- Why it failed; nil when it did not.
+--- Returns why the job failed; nil if it did not.
 ---@return string?
 function Job:cause()
   return c.info(handles[self]).cause
 end
 
---- Lets go of it; one that runs is ended at once, and can be resumed.
+--- Frees the job. A running job ends at once, and can be resumed.
 function Job:close()
   c.close(handles[self])
   closed[self] = true
   if on_close[self] then on_close[self]() end
 end
 
---- Whether it was let go of.
+--- Whether the job was closed.
 ---@return boolean
 function Job:is_closed()
   return closed[self] == true
@@ -179,12 +185,12 @@ end
 
 local M = {}
 
--- tidemill.load(path).
+-- Implements tidemill.load(path).
 function M.load(path)
   return c.load(path)
 end
 
--- Values of parameters as text, as on the command line.
+-- The values of parameters as text, as on the command line.
 local function texts(parameters)
   local out = {}
   for name, value in pairs(parameters or {}) do out[name] = tostring(value) end
@@ -192,27 +198,30 @@ local function texts(parameters)
 end
 
 ---@class tidemill.SubmitOptions
----@field job_dir? string the job's directory; without it a new one in the workspace
+---@field job_dir? string the job's directory; by default a new one in the workspace
 ---@field parameters? table<string, string|number|boolean> values of PipelineParameters
----@field resume? boolean goes on with the job in job_dir, else with this pipeline's newest that is not Completed
+---@field resume? boolean resumes the job in job_dir, or else this pipeline's newest job that is not
+--- Completed
 ---@field keep_failed? boolean with resume: failed mini-batches stay failed
----@field accept_changes? boolean with resume: goes on although script, settings or input files have changed;
---- the list of inputs stays as it was
----@field verify_input? boolean with resume: lists the input again and compares all of it
----@field verify_output? boolean with resume: reads all committed rows and failures, and compares them with the
---- journal, before anything runs
----@field keep_script? boolean with resume: goes on with the job's own copy of the script, whatever that is now
----@field no_reuse? boolean every step is run, whatever earlier jobs have done
----@field max_workers? integer workers of all steps together
----@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step", "mini_batch",
---- "worker" or "log", ... }
+---@field accept_changes? boolean with resume: continues even if the script, settings or input files
+--- have changed; the list of inputs stays as it was
+---@field verify_input? boolean with resume: lists the inputs again and compares the whole list
+---@field verify_output? boolean with resume: reads all committed rows and failures and compares
+--- them with the journal before anything runs
+---@field keep_script? boolean with resume: uses the job's own copy of the script, even if the
+--- script has changed
+---@field no_reuse? boolean runs every step, even if an earlier job has its result
+---@field max_workers? integer the limit of workers for all steps together
+---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step",
+--- "mini_batch", "worker" or "log", ... }
 
 ---@class tidemill.Pipeline
 local Pipeline = {}
 M.methods = Pipeline
 
---- A job of the pipeline: it has its directory when this returns, and goes on while something waits for it (or at a
---- prompt, by itself). Relative paths of the definition are against the file that it stands in.
+--- Submits a job of the pipeline. The job has its directory when this returns. It runs while
+--- something waits for it, or at a prompt by itself. Relative paths in the definition start in the
+--- folder of the pipeline file.
 ---@param options? tidemill.SubmitOptions
 ---@return tidemill.Job
 function Pipeline:submit(options)

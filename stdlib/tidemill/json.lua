@@ -1,4 +1,5 @@
--- json.lua - JSON text of a value, and the value of a text; rows that are tables are written in the same way.
+-- json.lua - writes values as JSON text, and reads JSON text. Rows that are tables are written in
+-- the same way.
 --
 --   local json = require "tidemill.json"
 --   json.encode { b = 1, a = { 1, "x" } }             -- {"a":[1,"x"],"b":1}
@@ -8,19 +9,19 @@ local c = require "tidemill.json_c"
 local ffi = require "ffi"
 local plan = require "tidemill.plan"
 
---- JSON text as Lua values, and back.
+--- Converts Lua values to JSON text, and back.
 ---@class tidemill.json
 local M = {}
 
---- Stands for null: a nil in a table is no entry. Compare with `==`; it is not false.
+--- Stands for null, because nil in a table means no entry. Compare with `==`; it is not false.
 ---@type lightuserdata
 M.null = c.null
 
 local mark = { __jsontype = "object" }
 
---- Marks a table as an object, so that it is written as {} when it is empty. Its keys must be strings when it is
---- written. A table that has a metatable of its own is refused.
----@param fields? table a new one when not given
+--- Marks a table as an object, so that it is written as {} if it is empty. When it is written, all
+--- its keys must be strings. A table with another metatable is refused.
+---@param fields? table by default a new table
 ---@return table fields the same table
 function M.object(fields)
   if fields == nil then
@@ -36,12 +37,13 @@ function M.object(fields)
   return setmetatable(fields, mark)
 end
 
---- The value as JSON: keys sorted by bytes, one line unless `indent` is given. A table with the keys 1..n is a list,
---- `{}` too; one whose keys are all strings is an object. Integers below 2^53 and 64-bit integers are written in
---- digits, nan and inf as null.
+--- Returns the value as JSON, with the keys sorted by bytes, on one line unless `indent` is given.
+--- A table with the keys 1..n is a list, and so is `{}`; a table with only string keys is an
+--- object. Integers below 2^53 and 64-bit integers are written in digits, nan and inf as null.
 ---@param value any
----@param options? { indent?: integer } one member a line, so many blanks deep: 0 to 16
----@return string? text nil when the value cannot be written
+---@param options? { indent?: integer } indent: one member per line, indented by that many blanks, 0
+--- to 16
+---@return string? text nil if the value cannot be written
 ---@return string? message with the place: "cannot write JSON: 'a.b[3]' is a function"
 ---@return string? code
 function M.encode(value, options)
@@ -69,11 +71,11 @@ local function int64(high, low)
   return ffi.cast("int64_t", high) * 4294967296LL + ffi.cast("int64_t", low)
 end
 
---- The value of exactly one JSON text. null becomes `json.null`, an empty object is marked as by `json.object`, an
---- integer beyond 2^53 becomes a 64-bit integer (beyond 2^63 a number), of equal keys the last counts. At most 100
---- levels deep.
+--- Returns the value of exactly one JSON text. null becomes `json.null`, an empty object is marked
+--- as by `json.object`. An integer beyond 2^53 becomes a 64-bit integer, and beyond 2^63 a number.
+--- If a key occurs twice, the last one wins. At most 100 levels deep.
 ---@param text string
----@return any value nil when the text is not JSON
+---@return any value nil if the text is not JSON
 ---@return string? message "cannot read JSON: line 2, column 5: ..."; columns count bytes
 ---@return string? code
 function M.decode(text)

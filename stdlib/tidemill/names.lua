@@ -1,5 +1,5 @@
---- Names that an object does not have: of the original, and misspelt ones. Each is answered with what to write instead,
---- where Lua alone would continue with nil. Not for scripts.
+--- Handles names that do not exist here: names of the original, and misspelt ones. Where Lua alone
+--- would continue with nil, an error says what to write instead. Not for scripts.
 local plan = require "tidemill.plan"
 
 local M = {}
@@ -37,8 +37,9 @@ local function words_of(owner, name, known)
   return #known > 0 and "it has: " .. table.concat(known, ", ") or ("write %s { ... }"):format(owner)
 end
 
---- An `__index` for `owner`, a name of core/plan/names.h: it raises for every name that the object cannot have. The
---- message says what to write instead of a name of the original, or which name is near, or which names there are.
+--- Returns an `__index` for `owner`, a name in core/plan/names.h. It raises for every name that the
+--- object cannot have. The message says what to write instead of a name of the original, or which
+--- name is similar, or which names exist.
 ---@param owner string
 ---@param methods? table|fun(): table what the object has, by name
 ---@param fields? string[] what it may have; these are nil while they are not set
@@ -56,7 +57,7 @@ function M.guard(owner, methods, fields)
   end
 end
 
---- `values` with that `__index`.
+--- Gives `values` such an `__index`.
 ---@param owner string
 ---@param values table
 ---@param fields? string[]
@@ -67,11 +68,12 @@ function M.guarded(owner, values, fields)
   return setmetatable(values, meta)
 end
 
---- The arguments of a call by position: `...` is either that, or one table that has them by name, as Python's keyword
---- arguments. Of such a table what is left over goes into a table of options behind the last argument.
+--- Returns the arguments of a call in order. The caller gave them either by position, or in one
+--- table by name, as Python's keyword arguments. Other fields of such a table go into a table of
+--- options behind the last argument.
 ---@param names string[] of the arguments, in order
 ---@param first any
----@param ... any the others
+---@param ... any the other arguments
 ---@return any ... the arguments, then the options
 function M.arguments(names, first, ...)
   local is_named = type(first) == "table" and not getmetatable(first) and type(next(first)) == "string"
@@ -92,9 +94,9 @@ function M.arguments(names, first, ...)
   return unpack(taken, 1, #names + 1)
 end
 
---- Raises when a method was called with a dot, as Python has it.
+--- Raises if a method was called with a dot, as in Python.
 ---@param self any
----@param tag string what `self` is to be
+---@param tag string the type that `self` must have
 function M.check_self(self, tag)
   if getmetatable(self) ~= tag then
     plan.raise(("a method of '%s' was called with a dot; accepted: a colon, as in object:method(...)"):format(tag))

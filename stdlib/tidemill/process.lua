@@ -1,15 +1,16 @@
--- process.lua - other programs: run to their end, or started and left to work. No shell is between: what is in the list
--- is what the program gets.
+-- process.lua - other programs: run to their end, or started in the background. No shell is
+-- involved: the program gets exactly the arguments in the list.
 --
 --   local process = require "tidemill.process"
 --   local r = process.run({ "sha256sum", path }, { capture_output = true, check = true })
 --   local sum = r.stdout:match "%x+"
 --
--- What a worker started ends with it, when the worker is killed: it stays in the worker's process group.
+-- When a worker is killed, the programs that it started are killed too: they are in its process
+-- group.
 local c = require "tidemill.process_c"
 local plan = require "tidemill.plan"
 
---- Programs: run to their end, or started beside the script.
+--- Runs programs to their end, or starts them in the background.
 ---@class tidemill.process
 local M = {}
 
@@ -107,7 +108,7 @@ local function command_of(words)
   return #text > HEAD and text:sub(1, HEAD) .. "..." or text
 end
 
--- The end of what a program said, from the beginning of a line where it is cut.
+-- The end of a program's output; if it is cut, from the beginning of a line.
 local function tail_of(text)
   text = (text or ""):gsub("%s+$", "")
   if #text <= TAIL then
@@ -134,31 +135,36 @@ local function failure_of(s, r)
 end
 
 ---@class tidemill.process.Options
----@field cwd? string the folder that it runs in; a program with a '/' in its name is looked for from there
----@field env? table<string, string|number|false> variables besides those it inherits; false takes one out
----@field input? string what it reads from stdin; without it, what this process has there (nothing, in a worker)
----@field stdout? string a file that its stdout is written to, anew; without it, where this process's goes
----@field stderr? string the same for stderr
+---@field cwd? string the folder that it runs in; a program with a '/' in its name is relative to it
+---@field env? table<string, string|number|false> variables added to the inherited ones; false
+--- removes one
+---@field input? string the text for its stdin; by default its stdin is that of this process (empty
+--- in a worker)
+---@field stdout? string a file for its stdout, which is truncated first; by default the stdout of
+--- this process
+---@field stderr? string a file for its stderr, which is truncated first; by default the stderr of
+--- this process
 
 ---@class tidemill.process.RunOptions: tidemill.process.Options
----@field capture_output? boolean stdout and stderr are in the result, at most 1 GB each
----@field check? boolean a failure raises, with the end of stderr in the message
----@field timeout? number seconds; then the program and what it has started are killed
+---@field capture_output? boolean returns stdout and stderr in the result, at most 1 GB each
+---@field check? boolean raises if the program fails, with the end of its stderr in the message
+---@field timeout? number seconds; then the program and its children are killed
 
 ---@class tidemill.process.Result
----@field code? integer the exit status; nil when a signal ended it
+---@field code? integer the exit status; nil if a signal ended it
 ---@field signal? integer
 ---@field stdout? string with capture_output
 ---@field stderr? string with capture_output
 ---@field timed_out boolean
 
---- Runs a program to its end. A name without '/' is looked for in the folders of PATH. The result is there whatever the
---- program's exit status was; with `check`, a status that is not 0, a signal and a timeout raise at the caller's line,
---- and so does a program that cannot be started. It has ended when the program itself has: what that has left in the
---- background goes on, and what it writes later is not captured.
----@param argv string[] the program and its arguments; numbers are written as Lua writes them
+--- Runs a program to its end. A name without '/' is searched in the folders of PATH. The result is
+--- returned for any exit status. With `check`, the following raise at the caller's line: a status
+--- other than 0, a signal, a timeout, and a program that cannot be started. The call returns when
+--- the program itself has ended. Its background processes go on, but their later output is not
+--- captured.
+---@param argv string[] the program and its arguments; numbers are converted as by tostring()
 ---@param options? tidemill.process.RunOptions
----@return tidemill.process.Result? result nil when it could not be started, or wrote more than 1 GB
+---@return tidemill.process.Result? result nil if it could not be started, or wrote more than 1 GB
 ---@return string? message
 ---@return string? code ENOENT, EACCES, ...
 function M.run(argv, options)
@@ -187,12 +193,12 @@ function M.run(argv, options)
   return r
 end
 
---- Starts a program and returns while it runs: `program:wait([seconds])`, `program:kill([signal])`, `program.pid`
---- (_meta/process_c.lua). Its output goes to files or to where this process's goes: nobody reads a pipe meanwhile. It
---- is not ended when the object is collected.
+--- Starts a program and returns while it runs: `program:wait([seconds])`, `program:kill([signal])`,
+--- `program.pid` (_meta/process_c.lua). Its output goes to files, or to the output of this process;
+--- it cannot be captured. The program goes on when the object is collected.
 ---@param argv string[]
 ---@param options? tidemill.process.Options
----@return tidemill.process.Program? program nil when it could not be started
+---@return tidemill.process.Program? program nil if it could not be started
 ---@return string? message
 ---@return string? code
 function M.spawn(argv, options)

@@ -1,4 +1,5 @@
---- What tables have beside their definition: rows written into folders, and what of it files have not.
+--- Parts of tables other than their definition: writing rows into folders, and methods that only
+--- files have.
 local plan = require "tidemill.plan"
 local workspace = require "tidemill.workspace"
 
@@ -14,8 +15,8 @@ local function keys_of(keys)
   return keys
 end
 
---- The rows of a table in folders by the values of columns: the definition of the new dataset, and whether it is one of
---- files. Raises.
+--- Writes the rows of a table into folders by the values of columns. Returns the definition of the
+--- new dataset, and whether it is a dataset of files. Raises errors.
 function M.partition(dataset, keys, target, options, ...)
   local paths, given, base_dir = workspace.take_datastore("dataset:partition_by", target, options, ...)
   given = given == nil and {} or given
@@ -44,7 +45,7 @@ local instead = {
   drop_columns = "files have no columns; Dataset.Tabular.from_delimited_files reads their rows",
 }
 
---- Methods that only files have, for tables: they say so.
+--- Adds methods to tables that only files have; they raise and say so.
 function M.refuse_for_rows(methods)
   for _, name in ipairs { "as_mount", "as_download" } do
     methods[name] = function()
@@ -54,7 +55,7 @@ function M.refuse_for_rows(methods)
   end
 end
 
---- Methods that only rows have, for datasets of files: they say so.
+--- Adds methods to datasets of files that only tables have; they raise and say so.
 function M.refuse_for_files(methods)
   for name, words in pairs(instead) do
     methods[name] = function()

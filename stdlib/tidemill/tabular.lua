@@ -1,12 +1,12 @@
---- Datasets whose items are rows: of files, and of databases. What a pipeline file says of them; see tidemill.lua.
+--- Defines datasets whose items are rows, of files or of databases; see tidemill.lua.
 local archives = require "tidemill.archives"
 local names = require "tidemill.names"
 local plan = require "tidemill.plan"
 local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
 
--- Of tidemill.lua, which is given what is made: no module requires the other twice. `files`: the methods of datasets of
--- files.
+-- Functions of tidemill.lua, passed in because the modules must not require each other. `files`:
+-- the methods of datasets of files.
 local dataset, with, files
 
 ---@class tidemill.TabularDataset
@@ -14,11 +14,11 @@ local dataset, with, files
 ---@field paths string[]
 ---@field name? string
 ---@field partition_format? string
----@field partition_keys string[] the columns that partition_format takes out of paths, in its order
+---@field partition_keys string[] the columns that partition_format reads from paths, in its order
 ---@field options table
 local TabularDataset = {}
 
---- The same rows under a name, which the entry script finds in `context.dataset_name`.
+--- Returns the dataset under another name, which the entry script finds in `context.dataset_name`.
 ---@param name string
 ---@return tidemill.TabularDataset
 function TabularDataset:as_named_input(name)
@@ -27,7 +27,7 @@ end
 
 TabularDataset.as_input = TabularDataset.as_named_input
 
---- The rows out of the files at their own paths, which is the default and the only way.
+--- Reads the rows from the files at their own paths. This is the default and the only way.
 ---@return tidemill.TabularDataset
 function TabularDataset:as_direct()
   return self
@@ -47,22 +47,23 @@ local function names_of(first, ...)
   return type(first) == "table" and first or { first, ... }
 end
 
---- Only these columns, in this order. The rows are read in the workers, and so is all that follows done there.
+--- Keeps only these columns, in this order. The workers read the rows, and do this and all of the
+--- following.
 ---@param ... string|string[]
 ---@return tidemill.TabularDataset
 function TabularDataset:keep_columns(...)
   return with_op(self, { op = "keep", columns = names_of(...) })
 end
 
---- All columns but these.
+--- Drops these columns.
 ---@param ... string|string[]
 ---@return tidemill.TabularDataset
 function TabularDataset:drop_columns(...)
   return with_op(self, { op = "drop", columns = names_of(...) })
 end
 
---- The rows for which it holds; a null never does. A datetime is compared with ISO 8601 text, or with seconds since the
---- epoch.
+--- Keeps the rows for which the comparison is true; for a null it never is. Compare a datetime with
+--- ISO 8601 text, or with seconds since the epoch.
 ---@param column string
 ---@param sign "=="|"~="|"<"|"<="|">"|">="
 ---@param value string|number|boolean
@@ -75,31 +76,34 @@ function TabularDataset:filter(column, sign, value)
   return with_op(self, { op = "filter", column = column, is = sign, value = value })
 end
 
---- The first rows of the dataset, file after file; an empty line of a file counts. Before what looks at rows.
+--- Takes only the first rows of the dataset, in the order of the files. An empty line of a file
+--- counts as a row. Call it before operations that look at values, such as filter().
 ---@param count integer
 ---@return tidemill.TabularDataset
 function TabularDataset:take(count)
   return with_op(self, { op = "take", count = count })
 end
 
---- Without the first rows of the dataset. Before what looks at rows.
+--- Leaves out the first rows of the dataset. Call it before operations that look at values, such as
+--- filter().
 ---@param count integer
 ---@return tidemill.TabularDataset
 function TabularDataset:skip(count)
   return with_op(self, { op = "skip", count = count })
 end
 
---- Each row with this probability: always the same ones for a seed, however the dataset is cut.
+--- Draws each row with this probability. A seed always draws the same rows, however the dataset is
+--- split.
 ---@param probability number 0 to 1
----@param seed? integer 0
+---@param seed? integer by default 0
 ---@return tidemill.TabularDataset
 function TabularDataset:take_sample(probability, seed)
   return with_op(self, { op = "sample", probability = probability, seed = seed })
 end
 
---- Two datasets: about this share of the rows, and all others.
+--- Splits the rows into two datasets at random: about this share of the rows, and all others.
 ---@param fraction number 0 to 1
----@param seed? integer 0
+---@param seed? integer by default 0
 ---@return tidemill.TabularDataset drawn
 ---@return tidemill.TabularDataset others
 function TabularDataset:random_split(fraction, seed)
@@ -110,19 +114,21 @@ end
 tables.refuse_for_rows(TabularDataset)
 
 ---@class tidemill.PartitionByOptions
----@field overwrite? boolean a target that partition_by has made of other rows is made anew; else that is refused
----@field partition_as_file_dataset? boolean the new dataset is a FileDataset, whose items are the files
+---@field overwrite? boolean replaces a target that partition_by made from other rows; by default
+--- that is an error
+---@field partition_as_file_dataset? boolean returns a FileDataset, whose items are the files
 
---- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and returns the dataset of
---- these files: the keys are columns of its paths, and all columns have the types that they have here. It is done at
---- once, in bounded memory, and the target is there whole or not at all; as long as neither the files of this dataset
---- nor those of the target change, another call reads and writes nothing. Relative targets are against the pipeline
---- file; `partition_by(keys, datastore, path, options)`: against the datastore.
+--- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and
+--- returns the dataset of these files. The keys are columns of its paths, and all columns keep
+--- their types. The call does this at once, in bounded memory; the target appears complete or not
+--- at all. Another call reads and writes nothing, as long as the files of this dataset and of the
+--- target do not change. A relative target starts in the folder of the pipeline file, or with
+--- `partition_by(keys, datastore, path, options)` in the datastore.
 ---
 ---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
 ---     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
 ---@param keys string|string[]
----@param target string a folder that is empty, not there, or made by partition_by
+---@param target string a folder that is empty, does not exist, or was made by partition_by
 ---@param options? tidemill.PartitionByOptions
 ---@return tidemill.TabularDataset
 ---@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
@@ -135,7 +141,8 @@ function TabularDataset:partition_by(keys, target, options, ...)
     definition)
 end
 
--- What says where files are stands beside what says how they are read. `place` is { paths, base_dir } or { output }.
+-- Combines where the files are with how they are read. `place` is { paths, base_dir } or { output
+-- }.
 local function table_dataset(kind, constructor_name, place, options)
   options = options == nil and {} or options
   plan.check(constructor_name, options)
@@ -155,36 +162,45 @@ end
 local Tabular = {}
 
 ---@class tidemill.TableOptions
----@field max_columns? integer a table with more columns is refused before it costs memory; 65,536
----@field max_record_size? integer|string a longer header is refused, and a longer row or line fails the try (or is left
---- out, with invalid_lines = "drop"); "64MB", and "2GB" at most
----@field on_unreadable? "error"|"skip" an unreadable folder ends the job (the default), or is left out with a warning
----@field partition_format? string columns in the end of each path: "{store}/{date:yyyy/MM/dd}/*.csv"; they are columns
---- of the data frame, too
----@field validate? boolean true: the first rows are looked at before the first run(); false only where types are not
---- inferred
----@field include_path? boolean a column Path with the path of each row's file; false
----@field set_column_types? table<string, tidemill.ColumnType> types of columns, which go over those that are inferred
----@field on_misfit? "null"|"error" a value that does not fit its column's type is null and counted (the default), or
---- fails the try
----@field encoding? "utf8"|"utf8bom"|"latin1"|"iso88591"|"windows1252"|"ascii"|"utf16" of the files; "utf8"
-
+---@field max_columns? integer the limit of columns; a table with more is refused before it uses
+--- memory; by default 65,536
+---@field max_record_size? integer|string the size limit of a row or line. A longer header is
+--- refused; a longer row or line fails the try, or is left out with invalid_lines = "drop". By
+--- default "64MB", and "2GB" at most.
+---@field on_unreadable? "error"|"skip" a folder that cannot be read fails the job (the default), or
+--- is left out with a warning
+---@field partition_format? string columns from the end of each path:
+--- "{store}/{date:yyyy/MM/dd}/*.csv"; the data frame has them too
+---@field validate? boolean whether the first rows are checked before the first run(); by default
+--- true; false is only accepted if types are not inferred
+---@field include_path? boolean whether to add a column Path with the path of each row's file; by
+--- default false
+---@field set_column_types? table<string, tidemill.ColumnType> types of columns; they override the
+--- inferred types
+---@field on_misfit? "null"|"error" a value that does not fit its column's type becomes null and is
+--- counted (the default), or fails the try
+---@field encoding? "utf8"|"utf8bom"|"latin1"|"iso88591"|"windows1252"|"ascii"|"utf16" by default
+--- "utf8"
 ---@alias tidemill.ColumnType "bool"|"long"|"double"|"string"|"datetime"|{ type: "datetime", formats: string[] }
 
 ---@class tidemill.FromDelimitedFilesOptions: tidemill.TableOptions
----@field separator? string one character; ","
----@field header? boolean|"all_files_same"|"from_first_file"|"none"|"all_files_different" true, "all_files_same":
---- each file begins with the same header (the default); "from_first_file": only the first one has a header; false,
---- "none": the columns are Column1, Column2, ...; "all_files_different": each file has its own, columns go by names
----@field infer_column_types? boolean types from the first 200 rows of the first file (the default); else all are
---- strings
----@field support_multi_line? boolean a line break within quotes belongs to the field; false: each line break ends a row
----@field empty_as_string? boolean an empty field of a string column is "", not null; false
----@field on_ragged? "null"|"drop"|"error" a row with too few or too many fields: missing ones are null and surplus
---- ones left out (the default), the row is left out, or the try fails
+---@field separator? string one character; by default ","
+---@field header? boolean|"all_files_same"|"from_first_file"|"none"|"all_files_different" true,
+--- "all_files_same" (the default): each file begins with the same header; "from_first_file": only
+--- the first file has a header; false, "none": the columns are Column1, Column2, ...;
+--- "all_files_different": each file has its own header, and columns are matched by name
+---@field infer_column_types? boolean whether types are inferred from the first 200 rows of the
+--- first file; by default true; false: all columns are strings
+---@field support_multi_line? boolean whether a line break in quotes belongs to the field; by
+--- default false: each line break ends a row
+---@field empty_as_string? boolean whether an empty field of a string column is ""; by default
+--- false: it is null
+---@field on_ragged? "null"|"drop"|"error" a row with too few or too many fields: missing fields are
+--- null and surplus ones are left out (the default), the row is left out, or the try fails
 
---- The rows of files as CSV: files, folders (recursively) and patterns; packed ones (.gz) are read as what they hold. A
---- mini-batch is a data frame of about `mini_batch_size` bytes of a file.
+--- Makes a dataset of the rows of CSV files, given by file, folder (recursively) and pattern.
+--- Compressed files (.gz) are decompressed. A mini-batch is a data frame of about `mini_batch_size`
+--- bytes of a file.
 ---@param path string|string[]
 ---@param options? tidemill.FromDelimitedFilesOptions
 ---@return tidemill.TabularDataset
@@ -195,13 +211,14 @@ function Tabular.from_delimited_files(path, options, ...)
 end
 
 ---@class tidemill.FromJsonLinesFilesOptions: tidemill.TableOptions
----@field columns? string|string[] keys that are columns also where the first 200 objects do not have them; strings, or
---- what set_column_types says
----@field invalid_lines? "error"|"drop" a line that is no JSON object fails the try (the default), or is left out
+---@field columns? string|string[] keys that are columns even if the first 200 objects lack them;
+--- strings, unless set_column_types says otherwise
+---@field invalid_lines? "error"|"drop" a line that is not a JSON object fails the try (the
+--- default), or is left out
 
---- The rows of files with a JSON object on each line. The columns are the keys of the first 200 objects (of 4 MB at
---- most), and those that `columns` names. A value with another key is left out; the step counts such values, and its
---- warning names the first key.
+--- Makes a dataset of the rows of files with a JSON object on each line. The columns are the keys
+--- of the first 200 objects (of 4 MB at most), and the keys in `columns`. Values of other keys are
+--- left out; the step counts them, and its warning names the first such key.
 ---@param path string|string[]
 ---@param options? tidemill.FromJsonLinesFilesOptions
 ---@return tidemill.TabularDataset
@@ -212,19 +229,20 @@ function Tabular.from_json_lines_files(path, options, ...)
 end
 
 ---@class tidemill.FromSqlQueryOptions
----@field key_column? string a column of the query with integers, by which it is cut: a mini-batch has the rows of
---- `mini_batch_size` keys ("500rows"); without it all rows are one mini-batch
+---@field key_column? string an integer column of the query that splits it: a mini-batch has the
+--- rows of `mini_batch_size` keys ("500rows"); by default all rows are one mini-batch
 ---@field key_from? integer|tidemill.PipelineParameter the first key
 ---@field key_to? integer|tidemill.PipelineParameter the last key
----@field query_timeout? number|tidemill.PipelineParameter seconds until the first row, waiting for locks included;
---- 30
----@field validate? boolean the query is looked at before anything starts; true
----@field set_column_types? table<string, tidemill.ColumnType> types of columns, which go over those of the first rows
----@field on_misfit? "null"|"error" a value that does not fit its column's type is null and counted (the default), or
---- fails the try
+---@field query_timeout? number|tidemill.PipelineParameter seconds until the first row, including
+--- waits for locks; by default 30
+---@field validate? boolean whether the query is checked before anything starts; by default true
+---@field set_column_types? table<string, tidemill.ColumnType> types of columns; they override the
+--- types of the first rows
+---@field on_misfit? "null"|"error" a value that does not fit its column's type becomes null and is
+--- counted (the default), or fails the try
 
---- The rows of a query. The database is a file of SQLite, which is opened for reading alone; of several, or of a
---- pattern, each is asked in turn.
+--- Makes a dataset of the rows of a query. The database is an SQLite file, opened read-only. With
+--- several files, or a pattern, the query runs on each in turn.
 ---@param database string|string[]
 ---@param query string|tidemill.PipelineParameter a SELECT
 ---@param options? tidemill.FromSqlQueryOptions
@@ -258,7 +276,7 @@ function Tabular.from_sql_query(database, query, options, ...)
   return found
 end
 
---- Types of columns, as `set_column_types` takes them.
+--- Types of columns, for `set_column_types`.
 local DataType = {}
 ---@return tidemill.ColumnType
 function DataType.to_bool() return "bool" end
@@ -268,7 +286,7 @@ function DataType.to_long() return "long" end
 function DataType.to_float() return "double" end
 ---@return tidemill.ColumnType
 function DataType.to_string() return "string" end
----@param formats? string|string[] tried in turn: "%d.%m.%Y %H:%M"; without them ISO 8601
+---@param formats? string|string[] tried in turn: "%d.%m.%Y %H:%M"; by default ISO 8601
 ---@return tidemill.ColumnType
 function DataType.to_datetime(formats)
   return { type = "datetime", formats = type(formats) == "string" and { formats } or formats }
@@ -278,11 +296,13 @@ names.guarded("DataType", DataType)
 
 ---@class tidemill.TabularMake
 ---@field dataset fun(tag: string, methods: table, value: table): table makes a dataset
----@field with fun(self: table, tag: string, methods: table, key: string, value: any): table the same with one field
----@field files table the methods of datasets of files, some of which all have
+---@field with fun(self: table, tag: string, methods: table, key: string, value: any): table copies
+--- it with one field set
+---@field files table the methods of datasets of files, some of which tables share
 ---@field fields string[] what a dataset may have
 
---- What the library makes of these: the methods of tables, how one is made of a place, and the constructors.
+--- Returns what tidemill.lua needs: the methods of tables, the function that makes one of a place,
+--- and the constructors.
 ---@param o tidemill.TabularMake
 local function make(o)
   dataset, with, files = o.dataset, o.with, o.files

@@ -1,7 +1,9 @@
---- Workspaces, datastores and registered datasets: what a pipeline file says of them. A workspace is a folder, a
---- datastore is a directory with a name, a registered dataset is a definition with a name and versions.
+--- Workspaces, datastores and registered datasets in pipeline files. A workspace is a folder, a
+--- datastore is a directory with a name, and a registered dataset is a definition with a name and
+--- versions.
 ---
---- Names are those of the original. What it has for the cloud alone is accepted and not used, with a note.
+--- The names are those of the original. Arguments that only make sense in the cloud are accepted
+--- and ignored, with a note.
 local fs = require "tidemill.fs"
 local names = require "tidemill.names"
 local path = require "tidemill.path"
@@ -46,7 +48,7 @@ local function is_pair(value)
   return type(value) == "table" and not getmetatable(value) and getmetatable(value[1]) == "Datastore"
 end
 
---- The path that a datastore, or { datastore, path }, stands for.
+--- Returns the path of a datastore, or of { datastore, path }.
 ---@param caller string
 ---@param given table
 ---@return string
@@ -62,7 +64,8 @@ function M.take_place(caller, given)
   return (p == nil or p == "") and datastore.path or path.join(datastore.path, p)
 end
 
--- from_files { path = ..., partition_format = ... }: the names of Python's arguments. Returns path and options.
+-- Accepts Python's named arguments: from_files { path = ..., partition_format = ... }. Returns path
+-- and options.
 local function take_named(first, second)
   if type(first) ~= "table" or getmetatable(first) or first.path == nil or second ~= nil then
     return first, second
@@ -75,9 +78,10 @@ local function take_named(first, second)
   return first.path, options
 end
 
---- What the paths of a dataset are, and what they are against, from the arguments of its constructor:
---- `(path, options)`, `(datastore, path, options)`, `({ datastore, path }, options)`, a list of such pairs, or one
---- table with `path` and the options. Returns paths (a list where it was one), options, base_dir.
+--- Finds the paths of a dataset, and the folder that they are relative to, in the arguments of its
+--- constructor: `(path, options)`, `(datastore, path, options)`, `({ datastore, path }, options)`,
+--- a list of such pairs, or one table with `path` and the options. Returns paths (a list if a list
+--- was given), options, base_dir.
 function M.take_datastore(caller, first, second, third)
   first, second = take_named(first, second)
   if is_pair(first) then
@@ -99,7 +103,7 @@ function M.take_datastore(caller, first, second, third)
   return paths, third, first.path
 end
 
---- Says it when the file has been loaded, with the line of the caller.
+--- Shows a note when the file has been loaded, with the line of the caller.
 M.note = store.note
 
 -- ---- copying to and from a datastore ----
@@ -111,7 +115,7 @@ local function must(value, message)
   return value
 end
 
--- A file of this name, which is made or, with `overwrite`, replaced.
+-- Copies one file; replaces an existing one only with `overwrite`.
 local function copy_file(from, to, overwrite, counts)
   if not overwrite and fs.exists(to) then
     counts.skipped = counts.skipped + 1
@@ -122,7 +126,7 @@ local function copy_file(from, to, overwrite, counts)
   counts.copied = counts.copied + 1
 end
 
--- Links to folders are not followed: one may lead back.
+-- Does not follow links to folders, because they may form a circle.
 local function copy_tree(from, to, wanted, overwrite, counts, below)
   for _, name in ipairs(must(fs.list(from))) do
     local source, relative = path.join(from, name), below and below .. "/" .. name or name
@@ -150,15 +154,16 @@ local function all() return true end
 local Datastore = {}
 
 ---@class tidemill.CopyOptions
----@field overwrite? boolean files that are there are replaced; else they are left, and counted as skipped
+---@field overwrite? boolean replaces existing files; by default they are kept, and counted as
+--- skipped
 
 ---@class tidemill.Copied
----@field path string where to
+---@field path string the target
 ---@field copied integer files
----@field skipped integer files that were there
+---@field skipped integer files that existed already
 ---@field left_out integer links to folders, sockets and the like
 
--- Within the datastore.
+-- The path of a name in the datastore.
 local function place(self, caller, given)
   given = given == nil and "" or given
   if type(given) ~= "string" or given:find "^/" or ("/" .. given .. "/"):find("/../", 1, true) then
@@ -168,9 +173,9 @@ local function place(self, caller, given)
   return given == "" and self.path or path.join(self.path, given)
 end
 
---- Copies what is in a folder into the datastore.
+--- Copies the contents of a folder into the datastore.
 ---@param src_dir string
----@param target_path? string within the datastore; its root
+---@param target_path? string in the datastore; by default its root
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
 ---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
@@ -187,7 +192,7 @@ end
 
 --- Copies single files into a folder of the datastore.
 ---@param files string[]
----@param target_path? string within the datastore; its root
+---@param target_path? string in the datastore; by default its root
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
 ---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
@@ -208,9 +213,9 @@ function Datastore:upload_files(files, target_path, options)
   return counts
 end
 
---- Copies what is in the datastore into a folder, with the same names.
+--- Copies the contents of the datastore into a folder, with the same names.
 ---@param target_path string
----@param prefix? string only files whose path within the datastore begins with it
+---@param prefix? string copies only files whose path in the datastore begins with it
 ---@param options? tidemill.CopyOptions
 ---@return tidemill.Copied
 ---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
@@ -228,13 +233,13 @@ function Datastore:download(target_path, prefix, options)
   return counts
 end
 
---- The workspace's default from now on.
+--- Makes this the default datastore of the workspace.
 function Datastore:set_as_default()
   names.check_self(self, "Datastore")
   store.set_default_datastore(self.workspace.path, self.name)
 end
 
---- Forgets the name; the directory stays.
+--- Forgets the name. The directory stays.
 function Datastore:unregister()
   names.check_self(self, "Datastore")
   store.remove_datastore(self.workspace.path, self.name)
@@ -251,7 +256,7 @@ local Workspace = {}
 
 local UNUSED = { "name", "workspace_name", "auth", "subscription_id", "resource_group" }
 
--- Of tidemill.lua, which is given what is made: no module requires the other twice.
+-- Functions of tidemill.lua, passed in because the modules must not require each other.
 local freeze, dataset
 local made = {}
 
@@ -264,14 +269,14 @@ local function registered(found)
   return dataset(found.type, found.definition, { description = found.description, tags = found.tags })
 end
 
---- The workspace's default datastore: a folder of its own, until another is set.
+--- Returns the default datastore of the workspace: a folder of its own, unless another was set.
 ---@return tidemill.Datastore
 function Workspace:get_default_datastore()
   names.check_self(self, "Workspace")
   return datastore(self)
 end
 
---- Names the default datastore.
+--- Sets the default datastore.
 ---@param name string
 function Workspace:set_default_datastore(name)
   names.check_self(self, "Workspace")
@@ -279,7 +284,7 @@ function Workspace:set_default_datastore(name)
   store.set_default_datastore(self.path, name)
 end
 
---- The names of its datastores.
+--- Returns the names of its datastores.
 ---@return string[]
 function Workspace:list_datastores()
   names.check_self(self, "Workspace")
@@ -294,19 +299,19 @@ local function workspace(given)
 end
 
 ---@class tidemill.WorkspaceFields
----@field path? string the folder; without it as for jobs: TIDEMILL_WORKSPACE, else the nearest `.tidemill` upwards
---- from the pipeline file, else a new one beside it
----@field name? string accepted, and not used, as all that follows
+---@field path? string the folder. By default, as for jobs: the folder in TIDEMILL_WORKSPACE, or the
+--- nearest `.tidemill` upwards from the pipeline file, or a new one beside it.
+---@field name? string accepted and ignored, like the following fields
 ---@field workspace_name? string
----@field auth? table never looked at
+---@field auth? table
 ---@field subscription_id? string
 ---@field resource_group? string
 
 ---@class tidemill.WorkspaceConstructor
 ---@overload fun(fields: tidemill.WorkspaceFields): tidemill.Workspace
 made.Workspace = setmetatable({
-  --- The workspace where jobs of this pipeline file live.
-  ---@param folder? string another one
+  --- Returns the workspace where jobs of this pipeline file are kept.
+  ---@param folder? string another workspace
   ---@return tidemill.Workspace
   from_config = function(folder)
     if folder ~= nil then
@@ -338,7 +343,7 @@ made.Workspace = setmetatable({
 names.guarded("Workspace", made.Workspace)
 
 ---@class tidemill.RegisterDirectoryOptions
----@field overwrite? boolean a datastore of that name gets another directory
+---@field overwrite? boolean gives an existing datastore of that name another directory
 
 ---@class tidemill.DatastoreConstructor
 ---@overload fun(workspace: tidemill.Workspace, name: string): tidemill.Datastore
@@ -346,7 +351,7 @@ made.Datastore = setmetatable({
   --- Gives a directory a name in the workspace.
   ---@param in_workspace tidemill.Workspace
   ---@param name string letters, digits and '_'
-  ---@param directory string which is there
+  ---@param directory string an existing directory
   ---@param options? tidemill.RegisterDirectoryOptions
   ---@return tidemill.Datastore
   register_directory = function(in_workspace, name, directory, options)
@@ -380,7 +385,7 @@ made.Datastore = setmetatable({
 })
 names.guarded("Datastore", made.Datastore)
 
---- A registered dataset, by its name.
+--- Returns a registered dataset by its name.
 ---@param in_workspace tidemill.Workspace
 ---@param name string
 ---@param version? integer|"latest"
@@ -393,11 +398,12 @@ function made.get_by_name(in_workspace, name, version)
 end
 
 ---@class tidemill.RegisterOptions
----@field create_new_version? boolean where the name is there for something else, this is its next version
+---@field create_new_version? boolean makes a new version if the name is registered with another
+--- definition
 ---@field description? string
 ---@field tags? table<string, string|number|boolean>
 
--- dataset:register(workspace, name, options)
+-- Implements dataset:register(workspace, name, options).
 function made.register(self, in_workspace, name, options)
   names.check_self(self, getmetatable(self) == "TabularDataset" and "TabularDataset" or "FileDataset")
   in_workspace, name, options = names.arguments({ "workspace", "name" }, in_workspace, name, options)
@@ -411,7 +417,7 @@ function made.register(self, in_workspace, name, options)
   return registered(found)
 end
 
--- dataset:unregister_all_versions()
+-- Implements dataset:unregister_all_versions().
 function made.unregister_all_versions(self)
   names.check_self(self, getmetatable(self) == "TabularDataset" and "TabularDataset" or "FileDataset")
   if not self.registered then
@@ -420,8 +426,8 @@ function made.unregister_all_versions(self)
   store.unregister(self.workspace, self.registered)
 end
 
---- All that the library makes of these; `of_objects(tag, value, methods)` makes an object that does not change,
---- `of_datasets(type, definition, more)` a dataset of what was stored.
+--- Returns what tidemill.lua needs. `of_objects(tag, value, methods)` makes an immutable object,
+--- and `of_datasets(type, definition, more)` a dataset from a stored definition.
 ---@param of_objects fun(tag: string, value: table, methods: table): table
 ---@param of_datasets fun(type: string, definition: table, more: table): table
 function M.make(of_objects, of_datasets)

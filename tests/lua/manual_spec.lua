@@ -124,7 +124,7 @@ describe("the reference of the Lua API", function()
         assert(section:find("\n- `" .. name .. "%??` "), kind .. "." .. name .. " is left out")
       end
     end
-    holds(text, "failed items to tolerate over the whole input")
+    holds(text, "how many items of the whole input may")
   end)
 
   it("tells a type from the words behind it", function()

@@ -1,13 +1,15 @@
 ---@meta tidemill.develop_c
 
---- The C half of tidemill.develop. Not for scripts. Scripts, walks and mini-batches are userdata; what is wrong raises.
+--- The C half of tidemill.develop. Not for scripts. Scripts, walks and mini-batches are userdata.
+--- Errors raise.
 local develop_c = {}
 
----@param fields { script: string, script_name: string, script_dir: string, arguments: string[], level: integer }
----@return userdata script with folders of its own; not loaded
+---@param fields { script: string, script_name: string, script_dir: string, arguments: string[],
+--- level: integer }
+---@return userdata script with its own folders; not loaded yet
 function develop_c.open(fields) end
 
---- Also once more.
+--- Loads the script, or loads it again.
 ---@param script userdata
 function develop_c.load(script) end
 
@@ -17,7 +19,7 @@ function develop_c.init(script) end
 ---@param script userdata
 ---@param given table|userdata what run() is given
 ---@param items integer
----@param info? userdata what its context says
+---@param info? userdata for its context
 ---@return any returned
 ---@return integer elements
 ---@return table<integer, string> marks
@@ -53,7 +55,7 @@ function develop_c.next(walk) end
 ---@param dir string
 ---@param step? string
 ---@param index integer
----@param is_over boolean the job has ended, whoever still has it open
+---@param is_over boolean the job has ended, even if a process still has it open
 ---@return userdata script
 ---@return table|userdata given
 ---@return userdata info

@@ -2,13 +2,13 @@
 -- The C side of tidemill.entry_script; lua/lib_entry_script.c. Scripts use tidemill.entry_script.
 
 ---@class tidemill.entry_script_c
----@field properties table<string, any> the properties of EntryScript but its logger
+---@field properties table<string, any> the properties of EntryScript except its logger
 ---@field level integer the lowest level that is written: 0 debug, 1 info, 2 warning, 3 error
 local c = {}
 
---- Appends a line to the worker's log, whatever the level.
+--- Appends a line to the worker's log, at any level.
 ---@param level integer 0 to 3
----@param message string line breaks are kept; what follows one is indented by four blanks
+---@param message string line breaks are kept; lines after the first are indented by four blanks
 function c.write(level, message) end
 
 return c

@@ -5,17 +5,19 @@
 ---@field ops lightuserdata a struct tm_column_ops (core/data/column_ops.h)
 local frame_c = {}
 
---- Keeps the metatables of frames and columns, and what makes a frame over columns in C memory.
+--- Keeps the metatables of frames and columns, and the function that makes a frame over columns in
+--- C memory.
 ---@param frame_meta table
 ---@param column_meta table
----@param wrap fun(names: string[], columns: lightuserdata, lease: userdata, len: integer): tidemill.DataFrame
+---@param wrap fun(names: string[], columns: lightuserdata, lease: userdata, len: integer):
+--- tidemill.DataFrame
 function frame_c.setup(frame_meta, column_meta, wrap) end
 
 ---@param state table {names, columns, ...}: the frame keeps it
 ---@return tidemill.DataFrame
 function frame_c.new_frame(state) end
 
----@param keep table what the column's memory belongs to: the column keeps it
+---@param keep table the owner of the column's memory; the column keeps it alive
 ---@return tidemill.Column column all zero
 function frame_c.new_column(keep) end
 
@@ -25,7 +27,7 @@ function frame_c.new_column(keep) end
 ---@return string
 function frame_c.text(column, row) end
 
---- The texts of all values, one behind the other, and len + 1 offsets of 64 bits.
+--- The texts of all values, concatenated, and len + 1 offsets of 64 bits.
 ---@param column tidemill.Column
 ---@return string texts
 ---@return string offsets
@@ -48,7 +50,7 @@ function frame_c.delimited(columns, names, separator, header) end
 ---@return string? code
 function frame_c.write(columns, names, separator, header, path) end
 
---- Reads a delimited file; done(reading) gives back its memory.
+--- Reads a delimited file; done(reading) frees its memory.
 ---@param path string
 ---@param options table
 ---@param types table<string, integer>
@@ -58,7 +60,7 @@ function frame_c.write(columns, names, separator, header, path) end
 ---@return integer? len
 function frame_c.read(path, options, types) end
 
---- The same of a file with a JSON object a line.
+--- Reads a file with a JSON object on each line; done(reading) frees its memory.
 ---@param path string
 ---@return userdata? reading
 ---@return string[]|string names or message
@@ -77,16 +79,16 @@ function frame_c.write_lines(columns, names, path) end
 ---@param reading userdata
 function frame_c.done(reading) end
 
---- The strings of a column as values of another.
+--- Converts the strings of a column to values of another column.
 ---@param from tidemill.Column
 ---@param to tidemill.Column as long, with validity bits
----@param invalid boolean what is no value is null
----@return integer row -1, or the first that is no value
+---@param invalid boolean texts that are not values become null
+---@return integer row -1, or the first text that is not a value
 function frame_c.parse(from, to, invalid) end
 
 ---@param given string
 ---@param names string[]
----@return string? name the one that was probably meant
+---@return string? name the one that was probably meant; nil: none is similar
 function frame_c.nearest(given, names) end
 
 return frame_c

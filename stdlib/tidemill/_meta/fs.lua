@@ -1,30 +1,33 @@
 ---@meta tidemill.fs
 
---- Files and folders. An operation that fails returns nil, a message and a code ("ENOENT", "EACCES", ...), so that
---- `assert(fs.read(path))` raises the message. A wrong argument or option raises at the caller's line.
+--- Files and folders. An operation that fails returns nil, a message and a code ("ENOENT",
+--- "EACCES", ...), so `assert(fs.read(path))` raises the message. A wrong argument or option raises
+--- at the caller's line.
 ---@class tidemill.fs
 local fs = {}
 
---- The whole file, at most 1 GB; as bytes.
+--- Returns the whole file as bytes; at most 1 GB.
 ---@param path string
 ---@return string? text
 ---@return string? message
 ---@return string? code
 function fs.read(path) end
 
---- Puts a file with this text under the name: whole or, after a kill or a power cut, not at all; who reads meanwhile
---- sees the old one. It is written beside its place and renamed. A link is followed, the mode of a file that was there
---- is kept, the folder must exist.
+--- Writes a file with this text. After a kill or a power cut, the file is complete or unchanged,
+--- and another process that reads it sees the old file or the new one. To do so, it writes a
+--- temporary file beside it and renames that. It follows a link, and keeps the mode of an existing
+--- file. The folder must exist.
 ---@param path string
 ---@param text string
----@param options? { sync?: boolean } false: not sent to the disk first; faster, and safe against kills alone
+---@param options? { sync?: boolean } false: does not wait for the disk; faster, but not safe
+--- against a power cut
 ---@return true? ok
 ---@return string? message
 ---@return string? code
 function fs.write(path, text, options) end
 
---- Adds the text at the end of the file, with one write, so that lines of several workers do not mix (on a local disk).
---- A file that is missing is made.
+--- Appends the text to the file with a single write, so that lines of several workers do not mix
+--- (on a local disk). Creates the file if it does not exist.
 ---@param path string
 ---@param text string
 ---@return true? ok
@@ -34,13 +37,14 @@ function fs.append(path, text) end
 
 --- Makes a folder.
 ---@param path string
----@param options? { parents?: boolean, exist_ok?: boolean } those above it as well; a folder that is there is no error
+---@param options? { parents?: boolean, exist_ok?: boolean } parents: also makes missing folders
+--- above it; exist_ok: an existing folder is not an error
 ---@return true? ok
 ---@return string? message
 ---@return string? code
 function fs.mkdir(path, options) end
 
---- The names in a folder but "." and "..", in the order of their bytes.
+--- Returns the names in a folder except "." and "..", sorted by bytes.
 ---@param path string
 ---@return string[]? names
 ---@return string? message
@@ -54,28 +58,29 @@ function fs.list(path) end
 ---@field mode integer permissions: 420 is 0644
 
 ---@param path string
----@param options? { follow?: boolean } false: of a link itself, not of what it leads to
+---@param options? { follow?: boolean } false: describes a link itself, not its target
 ---@return tidemill.fs.Stat? stat
 ---@return string? message
----@return string? code ENOENT when nothing is there
+---@return string? code ENOENT: nothing exists there
 function fs.stat(path, options) end
 
---- Whether the name leads to something: false also for a link that leads nowhere, and for what may not be looked at.
+--- Whether the path leads to something. False also for a link to nothing, and for a path without
+--- permission.
 ---@param path string
 ---@return boolean
 function fs.exists(path) end
 
---- Removes a file, a link (not what it leads to) or an empty folder. What is missing is an error, ENOENT.
+--- Removes a file, a link (not its target) or an empty folder. A missing path is an error, ENOENT.
 ---@param path string
----@param options? { recursive?: boolean } a folder with all that is in it; a path whose last part is "." or ".."
---- raises, and so does "/"
+---@param options? { recursive?: boolean } also removes a folder with all its contents; "/", and a
+--- path whose last part is "." or "..", raise
 ---@return true? ok
 ---@return string? message
 ---@return string? code
 function fs.remove(path, options) end
 
---- Copies a file's bytes and permissions; the copy appears whole, as with `write`. `to` is the name of the copy, not of
---- the folder for it.
+--- Copies a file's bytes and permissions. The copy appears complete, as with `write`. `to` is the
+--- name of the copy, not its folder.
 ---@param from string
 ---@param to string
 ---@param options? { sync?: boolean } as for `write`

@@ -1,15 +1,18 @@
 ---@meta tidemill.hooks
--- What an entry script defines: as globals of its own, or in a table that it returns. lua/script.c calls it.
+-- What an entry script defines, as globals or in a table that it returns. lua/script.c calls them.
 
 ---@class tidemill.Hooks
----@field init? fun() once a worker, before its first mini-batch: what is costly and lasts, a model for instance. Every
---- worker of every node calls it, so a folder that it makes may be there already. `init_timeout` limits it. An error
---- here, or while the file is loaded, costs the worker; one that keeps failing fails the job
----@field run fun(mini_batch: string[]|tidemill.DataFrame, context: tidemill.Context): any[]|tidemill.DataFrame for each
---- try of a mini-batch. `run_invocation_timeout` limits it; an error, a wrong return, the timeout or the end of the
---- worker fails the try, and `run_max_try` says how many there are
----@field recover? fun(reason: string) after a run() that took longer than `run_invocation_timeout` and was interrupted,
---- in the worker that lives on: what the script holds may be half done. At most 30 s. When it fails, or when there is
---- none and a second run() in a row is interrupted, the worker is replaced
----@field shutdown? fun() once a worker, after its last mini-batch. At most 30 s; its errors are logged and fail
---- nothing. Not called when the worker is killed
+---@field init? fun() called once per worker, before its first mini-batch, for expensive things that
+--- last, such as a model. Every worker calls it, so a folder that it makes may exist already.
+--- `init_timeout` limits it. If it fails, or the file cannot be loaded, the worker ends; if it
+--- keeps failing, the job fails.
+---@field run fun(mini_batch: string[]|tidemill.DataFrame, context: tidemill.Context):
+--- any[]|tidemill.DataFrame called for each try of a mini-batch. `run_invocation_timeout` limits
+--- it. An error, a wrong result, the timeout or the end of the worker fails the try; `run_max_try`
+--- limits the tries.
+---@field recover? fun(reason: string) called after a run() that exceeded `run_invocation_timeout`
+--- and was interrupted, in the same worker, because the data of the script may be half changed. It
+--- has 30 s. The worker is replaced if it fails, or if there is no recover() and a second run() in
+--- a row is interrupted.
+---@field shutdown? fun() called once per worker, after its last mini-batch. It has 30 s. Its errors
+--- are logged, and fail nothing. It is not called if the worker is killed.

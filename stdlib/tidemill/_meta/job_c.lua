@@ -2,14 +2,14 @@
 --- The C half of tidemill.job. Not for scripts.
 local M = {}
 
---- A handle of a job; `options` as of pipeline:submit, with text for parameters. Raises what is wrong with the
---- definition.
+--- Makes a handle of a job; `options` are as for pipeline:submit, with parameters as text. Raises
+--- errors in the definition.
 ---@param pipeline tidemill.Pipeline
 ---@param options table
 ---@return userdata
 function M.submit(pipeline, options) end
 
---- Runs a pipeline file in this state; raises what is wrong with it.
+--- Runs a pipeline file in this state. Raises errors in it.
 ---@param path string
 ---@return tidemill.Pipeline
 function M.load(path) end

@@ -1,39 +1,42 @@
 ---@meta tidemill.path
 
---- Names of files, as text: no disk is asked. Arguments that are no strings, or hold a NUL byte, raise.
+--- File names as text; no disk is read. Arguments that are not strings, or contain NUL, raise.
 ---@class tidemill.path
 local path = {}
 
---- The parts with '/' between them. An absolute part makes what stands before it go; an empty one adds nothing.
+--- Joins the parts with '/'. An absolute part drops all parts before it; an empty part adds
+--- nothing.
 ---@param first string
 ---@param ... string
 ---@return string
 function path.join(first, ...) end
 
---- What follows the last '/': "a/b.txt" gives "b.txt", "a/" gives "".
+--- Returns what follows the last '/': "a/b.txt" gives "b.txt", "a/" gives "".
 ---@param name string
 ---@return string
 function path.basename(name) end
 
---- What stands before the last '/': "a/b.txt" gives "a", "b.txt" gives ".", "/b.txt" gives "/".
+--- Returns what comes before the last '/': "a/b.txt" gives "a", "b.txt" gives ".", "/b.txt" gives
+--- "/".
 ---@param name string
 ---@return string
 function path.dirname(name) end
 
---- The base name without its last extension: "a/b.tar.gz" gives "b.tar"; ".profile" has none.
+--- Returns the base name without its last extension: "a/b.tar.gz" gives "b.tar"; ".profile" has no
+--- extension.
 ---@param name string
 ---@return string
 function path.stem(name) end
 
---- The last extension with its dot, "" without one: stem(name) .. ext(name) is basename(name).
+--- Returns the last extension with its dot, or "". stem(name) .. ext(name) is basename(name).
 ---@param name string
 ---@return string
 function path.ext(name) end
 
---- The whole path, without ".", ".." and "//". Links are not followed.
+--- Returns the absolute path, without ".", ".." and "//". Does not follow links.
 ---@param name string
----@param dir? string what a relative name is relative to; the current directory when not given. A relative one is
---- itself relative to the current directory
+---@param dir? string the folder where a relative name starts, itself relative to the current
+--- directory; by default the current directory
 ---@return string
 function path.absolute(name, dir) end
 

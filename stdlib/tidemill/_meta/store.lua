@@ -1,7 +1,7 @@
 ---@meta tidemill.store
 
---- The C half of Workspace, Datastore and registered datasets. Not for scripts. What is wrong raises at the innermost
---- line of code that is not ours. A workspace is named by its folder.
+--- The C half of Workspace, Datastore and registered datasets. Not for scripts. Errors raise at the
+--- innermost line of the user's code. A workspace is named by its folder.
 ---@class tidemill.store
 local store = {}
 
@@ -11,7 +11,7 @@ local store = {}
 ---@field description? string
 ---@field tags table<string, string>
 
---- The folder, which is made where it is missing.
+--- Returns the folder of a workspace; creates it if it does not exist.
 ---@param path? string
 ---@return { path: string }
 function store.workspace(path) end
@@ -34,7 +34,7 @@ function store.get(workspace, name, version) end
 function store.unregister(workspace, name) end
 
 ---@param workspace string
----@param name? string without it the default
+---@param name? string by default the default datastore
 ---@return { name: string, path: string }
 function store.datastore(workspace, name) end
 
@@ -62,12 +62,12 @@ function store.set_default_datastore(workspace, name) end
 ---@param name string
 function store.remove_datastore(workspace, name) end
 
---- Against the folder of the pipeline file.
+--- Resolves a path relative to the folder of the pipeline file.
 ---@param path string
 ---@return string
 function store.absolute(path) end
 
---- Said on the terminal once the file has been loaded.
+--- Shows words on the terminal once the file has been loaded.
 ---@param words string
 function store.note(words) end
 

@@ -1,14 +1,15 @@
--- base.lua - what columns and frames are made of: a userdata each, and what belongs to it.
+-- base.lua - the userdata of columns and frames, and their memory.
 --
--- A column is a userdata that holds a struct tm_column_handle (lua/frame_ffi.h), which leads to its memory. A frame is
--- a userdata without bytes; what it is stands in a table, its state: {names, columns, len}. Userdata, since `#` asks no
--- metatable of a plain table. Neither is ever written to once it is made, so frames share columns.
+-- A column is a userdata with a struct tm_column_handle (lua/frame_ffi.h), which points to its
+-- memory. A frame is a userdata without bytes; its contents are in a table, its state: {names,
+-- columns, len}. Both are userdata because `#` ignores the metatable of a plain table. Neither
+-- changes once it is made, so frames can share columns.
 --
---   * A cast from a userdata to a pointer costs nothing in compiled code, and one metatable serves all columns: a loop
--- over
---     one column is compiled once and fits the next.
---   * `states` is weak on both sides: a state is kept by its frame, as the environment of the userdata.
---   * Memory of columns that are made here is ffi.new()'s, so the collector sees how much there is.
+--   * A cast from a userdata to a pointer costs nothing in compiled code, and all columns share one
+--     metatable: a loop over one column is compiled once and works for the next.
+--   * `states` is weak on both sides: the frame keeps its state alive, as the environment of the
+--     userdata.
+--   * The memory of columns made here comes from ffi.new(), so the collector knows its size.
 local bit = require "bit"
 local c = require "tidemill.frame_c"
 local ffi = require "ffi"
@@ -24,7 +25,7 @@ end
 
 local M = {}
 
----@type table the functions of core/data/column_ops.h
+---@type table the functions in core/data/column_ops.h
 local ops = cast("const struct tm_column_ops *", c.ops)
 assert(tonumber(ops.size_of_column) == ffi.sizeof "struct tm_column", "column.h is read differently by C and by Lua")
 M.ops = ops
@@ -36,7 +37,7 @@ M.type_names = { "bool", "long", "double", "string", "datetime" }
 M.type_numbers = { bool = BOOL, long = LONG, double = DOUBLE, string = STRING, datetime = DATETIME }
 M.ROWS_MAX = 2 ^ 31 - 2
 
---- Raises at the innermost line of the script's.
+--- Raises at the innermost line of the script.
 function M.refuse(...)
   plan.raise(string.format(...))
 end
@@ -48,7 +49,7 @@ function M.hint(given, names)
   return nearest and ("; did you mean '%s'?"):format(nearest) or ""
 end
 
---- The number of a type's name; raises for another.
+--- Returns the number of a type's name; raises for another name.
 function M.type_of(name, what)
   local number = M.type_numbers[name]
   if not number then
@@ -58,7 +59,8 @@ function M.type_of(name, what)
   return number
 end
 
---- Looks at a table of options; `kinds` is {name = type}, a type being what type() says, or "any".
+--- Checks a table of options; `kinds` is {name = type}, where a type is a result of type(), or
+--- "any".
 function M.options(what, options, kinds)
   if options == nil then
     return {}
@@ -99,8 +101,9 @@ local function refuse_ended()
 end
 M.refuse_ended = refuse_ended
 
---- The struct behind a column, which may be read now. It is asked for where it is used, and again after anything that
---- allocates: a pointer keeps no column alive, nor does a local that is not used any more, in compiled code.
+--- Returns the struct behind a column, which may be read now. Ask for it where you use it, and
+--- again after anything that allocates: neither a pointer nor, in compiled code, an unused local
+--- keeps a column alive.
 local function handle(column)
   local h = cast(handle_p, column)
   if h.ended[0] ~= 0 then
@@ -117,7 +120,7 @@ local function say_large()
     "key of a table; column:as_string() gives its digits (said once)\n")
 end
 
---- The value of row `i`, from 0, of a handle; nil for null. What every reader of rows goes through.
+--- Returns the value of row `i`, from 0, of a handle; nil for null. All readers of rows use it.
 local function read(h, i)
   if h.ended[0] ~= 0 then
     refuse_ended()
@@ -153,8 +156,9 @@ local function read(h, i)
 end
 M.read = read
 
--- The collector does about two bytes of work for each byte of an allocation, but at most 2 KB for one: columns would be
--- made faster than they are collected. So it is told how much is really made.
+-- The collector does about two bytes of work for each byte of an allocation, but at most 2 KB for
+-- one. So columns would be made faster than they are collected; this tells it how much memory is
+-- really allocated.
 local owed = 0
 local function charge(bytes)
   owed = owed + bytes
@@ -164,7 +168,7 @@ local function charge(bytes)
   end
 end
 
---- Memory for `n` of a C type, all zero.
+--- Allocates memory for `n` values of a C type, all zero.
 function M.new_array(array_type, n)
   local array = array_type(n)
   charge(ffi.sizeof(array))
@@ -184,8 +188,8 @@ local bytes_of = ffi.typeof "uint8_t[?]"
 local chars_of = ffi.typeof "char[?]"
 local offsets_of = ffi.typeof "int64_t[?]"
 
---- A new column of `n` rows, all zero: the userdata and its handle. `bytes`: room for those of strings. `bits`: with
---- validity bits, all of them 1 ("null": all 0).
+--- Makes a column of `n` rows, all zero: the userdata and its handle. `bytes`: space for the bytes
+--- of strings. `bits`: with validity bits, all of them 1 ("null": all 0).
 function M.new_column(kind, n, bytes, bits)
   if n > M.ROWS_MAX then
     refuse("a data frame has at most 2^31 - 2 rows; %.0f are too many", n)
@@ -219,7 +223,8 @@ function M.new_column(kind, n, bytes, bits)
   return column, h
 end
 
---- A column over the memory of another, or of C's, from row `first` (from 0) on. `owner` is kept alive by it.
+--- Makes a column over the memory of another column or of C, from row `first` (from 0) on. Keeps
+--- `owner` alive.
 function M.view_column(v, first, n, owner, ended)
   local keep = { owner = owner }
   local column = c.new_column(keep)
@@ -249,7 +254,8 @@ function M.view_column(v, first, n, owner, ended)
   return column
 end
 
---- Rows of a column by their numbers from 0, -1 for null; `may_lack` where there is a -1.
+--- Selects rows of a column by their numbers from 0, with -1 for null; `may_lack`: there may be a
+--- -1.
 function M.take(column, rows, n, may_lack)
   local from = handle(column).column
   local bytes = from.type == STRING and tonumber(ops.take_bytes(from, rows, n)) or nil
@@ -262,8 +268,8 @@ function M.take(column, rows, n, may_lack)
   return taken
 end
 
---- A column with the rows of `parts` one after the other. All are of one type, or long and double. It is one of dates
---- when all parts are.
+--- Makes a column with the rows of all `parts`. They have one type, or long and double. It is a
+--- column of dates if all parts are.
 function M.join_columns(parts)
   local n, bytes, has_nulls, is_date, kind = 0, 0, false, 1, nil
   for _, part in ipairs(parts) do
@@ -295,7 +301,7 @@ function M.join_columns(parts)
   return joined
 end
 
---- Room for the numbers of rows.
+--- Allocates memory for the numbers of rows.
 local numbers_of = ffi.typeof "int32_t[?]"
 function M.rows_of(n)
   return new_array(numbers_of, n)
@@ -333,7 +339,8 @@ function names_meta.__newindex()
   refuse("a data frame does not change; df:with_column(name, values) makes one with another column")
 end
 
---- A frame of these columns, a list; `names` as long, all different. With no columns, `len` is 0.
+--- Makes a frame of a list of columns; `names` has the same length, without duplicates. Without
+--- columns, `len` is 0.
 function M.new_frame(names, columns)
   local by_name = {}
   for i, name in ipairs(names) do
@@ -354,7 +361,7 @@ function M.is_frame(v)
   return states[v] ~= nil
 end
 
---- The state of a frame that may be read now; `what` is the method that asks.
+--- Returns the state of a frame that may be read now; `what` is the calling method.
 function M.state(frame, what)
   local state = states[frame]
   if not state then
@@ -366,7 +373,7 @@ function M.state(frame, what)
   return state
 end
 
---- The place of a column in the lists; raises for a name that is none.
+--- Returns the place of a column in the lists; raises if there is no such column.
 function M.place(state, name, what)
   for i, known in ipairs(state.names) do
     if known == name then
@@ -377,7 +384,7 @@ function M.place(state, name, what)
     M.hint(name, state.names))
 end
 
---- A list that is given as one table or as arguments.
+--- Returns a list that was given as one table or as arguments.
 function M.list(...)
   local first = ...
   if select("#", ...) == 1 and type(first) == "table" then
@@ -388,7 +395,7 @@ end
 
 local never = ffi.new "int32_t[1]"
 
---- A frame with copies of columns in C memory, which `owner` keeps until then.
+--- Makes a frame with copies of columns in C memory; `owner` keeps that memory until then.
 function M.read_frame(names, columns, len, owner)
   local list = {}
   columns = cast("const struct tm_column *", columns)
@@ -398,7 +405,7 @@ function M.read_frame(names, columns, len, owner)
   return M.new_frame(names, list)
 end
 
---- Frame over columns in C memory, for the time of a lease (lua/frame.c).
+--- Makes a frame over columns in C memory, for the time of a lease (lua/frame.c).
 local function wrap(names, columns, lease, len)
   local ended = cast("const int32_t *", lease)
   local list = {}

@@ -8,8 +8,9 @@ local cast, refuse, read, handle = ffi.cast, base.refuse, base.read, base.handle
 local handle_p = ffi.typeof "struct tm_column_handle *"
 local summary_of = ffi.typeof "struct tm_column_summary"
 
---- A column of a data frame: `df:column "price"` or `df.c.price`. It does not change. `c[i]` is row i, from 1: nil for
---- null and beyond the last; `#c` is the number of rows; `c.type` its type. Methods are called with ':'.
+--- A column of a data frame: `df:column "price"` or `df.c.price`. It never changes. `c[i]` is row
+--- i, from 1: nil for null and after the last row. `#c` is the number of rows, `c.type` the type.
+--- Call methods with ':'.
 ---@class tidemill.Column
 ---@field type "bool"|"long"|"double"|"string"|"datetime"
 ---@operator len: integer
@@ -74,8 +75,9 @@ local function refuse_type(v, what)
     what == "sum" and "bool, long, double" or "bool, long, double, datetime")
 end
 
---- The sum, nulls left out; 0 of none. Of a bool column the number of rows that are true. Exact for integers: beyond
---- 2^53 a 64-bit integer, beyond that a double. Strings and datetimes have none.
+--- Returns the sum without nulls; 0 if there is no value. For a bool column, the number of true
+--- rows. Exact for integers: beyond 2^53 it is a 64-bit integer, and beyond that a double. Strings
+--- and datetimes have no sum.
 ---
 ---     local df = frame.from_table { price = { 1.5, nil, 2.5 } }
 ---     assert(df.c.price:sum() == 4)
@@ -99,7 +101,8 @@ local function divided(column, what, divide)
   return divide(s, tonumber(s.count), unit)
 end
 
---- The mean, nulls left out; nil of none. Of a datetime column a moment, in seconds.
+--- Returns the mean without nulls; nil if there is no value. For a datetime column, a moment in
+--- seconds.
 ---
 ---     local df = frame.from_table { price = { 1, nil, 2 } }
 ---     assert(df.c.price:mean() == 1.5)
@@ -110,7 +113,8 @@ function methods.mean(column)
   end)
 end
 
---- The standard deviation of a sample (divided by count - 1), nulls left out; nil of fewer than two.
+--- Returns the standard deviation of a sample (divided by count - 1) without nulls; nil for fewer
+--- than two values.
 ---
 ---     local df = frame.from_table { a = { 1, 3 } }
 ---     assert(df.c.a:std() == math.sqrt(2))
@@ -127,7 +131,8 @@ local function value_at(column, row)
   end
 end
 
---- The smallest value, nulls and NaN left out; nil of none. Strings by bytes, false before true.
+--- Returns the smallest value without nulls and NaN; nil if there is none. Strings compare by
+--- bytes, false before true.
 ---
 ---     local df = frame.from_table { name = { "b", "a", nil } }
 ---     assert(df.c.name:min() == "a")
@@ -137,7 +142,7 @@ function methods.min(column)
   return value_at(column, summarize(column).min_row)
 end
 
---- The largest value, as min().
+--- Returns the largest value, like min().
 ---
 ---     local df = frame.from_table { name = { "b", "a", nil } }
 ---     assert(df.c.name:max() == "b")
@@ -147,7 +152,7 @@ function methods.max(column)
   return value_at(column, summarize(column).max_row)
 end
 
---- How many rows have a value.
+--- Returns how many rows have a value.
 ---
 ---     local df = frame.from_table { a = { 1, nil, 3 } }
 ---     assert(df.c.a:count() == 2 and #df.c.a == 3)
@@ -172,8 +177,8 @@ function methods.is_null(column, i)
   return bits ~= nil and bit.band(bit.rshift(bits[bit.rshift(i - 1, 3)], bit.band(i - 1, 7)), 1) == 0
 end
 
---- The values as a plain table, and how many rows there are: with a null at the end `#` of the table does not tell.
---- `null` stands for nulls, nil when it is not given.
+--- Returns the values as a plain table, and the number of rows, which `#` does not give if the last
+--- one is null. `null` stands for nulls; by default nil.
 ---
 ---     local df = frame.from_table { a = { 1, nil, 3 } }
 ---     local values, n = df.c.a:to_table()
@@ -195,8 +200,8 @@ function methods.to_table(column, null)
   return values, n
 end
 
---- The values as text, as they would stand in a file: a column of strings, or the text of row i alone. What is the way
---- to the digits of a long beyond 2^53.
+--- Returns the values as text, as in a file: a column of strings, or with i the text of that row.
+--- Use it for the digits of a long beyond 2^53.
 ---
 ---     local df = frame.from_table { id = { 9007199254740993LL } }
 ---     assert(df.c.id:as_string(1) == "9007199254740993")
@@ -229,10 +234,11 @@ end
 local pointers = { [BOOL] = "const bool *", [LONG] = "const int64_t *", [DOUBLE] = "const double *",
   [DATETIME] = "const int64_t *" }
 
---- The memory of the values, for loops that must be fast: a pointer of the column's type, from 0. A bool is a bool, a
---- datetime microseconds since the epoch; of strings there are two pointers, offsets and bytes: row i is the bytes from
---- offsets[i] up to offsets[i + 1]. What stands where a row is null means nothing: see validity(). The column must be
---- kept while the pointers are used; those of a frame that was given to run() lead nowhere when it has returned.
+--- Returns the memory of the values, for fast loops: a pointer of the column's type, from 0. A bool
+--- is a bool, a datetime is microseconds since the epoch. For strings it returns two pointers,
+--- offsets and bytes: row i is the bytes from offsets[i] up to, not including, offsets[i + 1]. The
+--- value of a null row is undefined: see validity(). Keep the column while you use the pointers;
+--- those of a frame that was given to run() are invalid when run() has returned.
 ---
 ---     local df = frame.from_table { price = { 1.5, 2.5 } }
 ---     local price, sum = df.c.price:data(), 0
@@ -251,7 +257,8 @@ function methods.data(column)
   return cast(pointers[v.type], v.data)
 end
 
---- The validity bits, from 0: row i has a value when bit `i % 8` of byte `i / 8` is 1. nil: no row is null.
+--- Returns the validity bits, from 0: row i has a value if bit `i % 8` of byte `i / 8` is 1. nil:
+--- no row is null.
 ---
 ---     local df = frame.from_table { a = { 1, nil, 3 } }
 ---     local bits = df.c.a:validity()

@@ -1,4 +1,4 @@
--- group.lua - methods of a data frame that compare rows with each other: order, groups, joins.
+-- group.lua - methods of a data frame that compare rows: sorting, groups.
 local base = require "tidemill.frame.base"
 local ffi = require "ffi"
 local shape = require "tidemill.frame.shape"
@@ -17,7 +17,7 @@ local counts_of, sums_of = array_maker "int64_t[?]", array_maker "double[?]"
 ---@class tidemill.DataFrame
 local M = {}
 
--- The structs of these columns as C takes them. The frame keeps them alive.
+-- The structs of these columns, as C takes them. The frame must keep them alive.
 local function structs(state, names, what)
   local list = ffi.new("const struct tm_column *[?]", #names)
   for i, name in ipairs(names) do
@@ -26,7 +26,7 @@ local function structs(state, names, what)
   return list
 end
 
--- At least twice the rows, a power of two: slots of a hash table.
+-- The number of slots of a hash table: a power of two, at least twice the number of rows.
 local function slots_for(n)
   local size = 16
   while size < 2 * n do
@@ -45,8 +45,9 @@ local function sort_keys(...)
   return { ... }
 end
 
---- The rows in order, by one column or several; equal rows stay as they stood. A key is a name or {name, desc = true}.
---- Nulls are last in either direction, NaN behind all numbers; strings by bytes.
+--- Sorts the rows by one column or several; equal rows keep their order. A key is a name or {name,
+--- desc = true}. Nulls come last in either direction, and NaN after all numbers; strings compare by
+--- bytes.
 ---
 ---     local df = frame.from_table { k = { "b", "a", "b" }, n = { 1, 2, 3 } }
 ---     local sorted = df:sort("k", { "n", desc = true })
@@ -79,7 +80,7 @@ end
 
 -- ---- groups ----
 
--- ids of rows, first rows of groups, and how many groups there are
+-- Returns the group of each row, the first row of each group, and the number of groups.
 local function groups_of(state, names, what)
   local n = state.len
   local ids, firsts = base.rows_of(n), base.rows_of(n)
@@ -94,7 +95,7 @@ local function long_column(list, n)
   return column
 end
 
--- A column of doubles; value(group) -> nil for null
+-- Makes a column of doubles from value(group), where nil means null.
 local function double_column(n, value)
   local list = {}
   for g = 0, n - 1 do
@@ -142,7 +143,7 @@ local function spread(finish)
   end
 end
 
--- The rows of each group, in one list; where group i begins: starts[i].
+-- Returns the rows of all groups in one list, and where each group i begins in it: starts[i].
 local function members(g)
   local starts, at = counts_of(g.n + 1), counts_of(g.n + 1)
   for i = 0, g.rows - 1 do
@@ -161,7 +162,7 @@ local function members(g)
   return list, starts
 end
 
--- What a function makes of the column of each group.
+-- Makes a column from the results of a function that gets the column of each group.
 local function each(column, g, fn, name)
   local list, starts = members(g)
   local made = {}
@@ -252,14 +253,15 @@ local function aggregate(state, g, name, spec)
   return aggregates[what](column, g, { what = what, column = of })
 end
 
---- Groups of rows, of which agg() makes one row each.
+--- Groups of rows. agg() makes one row of each.
 ---@class tidemill.Groups
 local Groups = {}
 Groups.__index = Groups
 
---- One row for each group: its keys, then, by name, what is asked for: "count" (rows), or {what, column}: count
---- (values), sum, mean, min, max, std, var, median, first, last, count_distinct, or a function that is given the
---- group's column. Nulls are left out. Groups stand in the order in which they appear.
+--- Makes one row for each group: its keys, and the aggregates in `specs`, by name. An aggregate is
+--- "count" (rows), or {what, column}: count (values), sum, mean, min, max, std, var, median, first,
+--- last, count_distinct, or a function that gets the group's column. Nulls are left out. The groups
+--- are in the order of their first rows.
 ---
 ---     local df = frame.from_table { k = { "a", "b", "a" }, revenue = { 1, 2, 3 } }
 ---     local sums = df:group_by("k"):agg { revenue = { "sum", "revenue" }, n = "count" }
@@ -290,7 +292,7 @@ function Groups:agg(specs)
   return base.new_frame(names, columns)
 end
 
---- Groups of rows that are equal in these columns, for agg(). A null is a value of its own here.
+--- Groups the rows that are equal in these columns, for agg(). Null is a value of its own here.
 ---
 ---     local df = frame.from_table { k = { "a", "b", "a" } }
 ---     assert(#df:group_by("k"):agg { n = "count" } == 2)
@@ -305,7 +307,7 @@ function M.group_by(df, ...)
   return setmetatable({ df = df, keys = keys, ids = ids, firsts = firsts, n = n, rows = state.len }, Groups)
 end
 
---- The first of all rows that are equal in these columns, or in all of them when none is named.
+--- Keeps the first of all rows that are equal in these columns, or in all columns if none is named.
 ---
 ---     local df = frame.from_table { k = { "a", "b", "a" }, n = { 1, 2, 3 } }
 ---     assert(#df:unique("k") == 2 and #df:unique() == 3)
@@ -320,7 +322,8 @@ function M.unique(df, ...)
   return shape.take_rows(state, firsts, n)
 end
 
---- Each value of a column and how often it stands there (`count`), the most frequent first; a null is a value too.
+--- Counts how often each value of a column occurs (`count`), the most frequent first. Null is a
+--- value too.
 ---
 ---     local df = frame.from_table { k = { "b", "a", "b" } }
 ---     local counts = df:value_counts "k"
@@ -337,8 +340,8 @@ function M.value_counts(df, name)
   return df:group_by(name):agg({ count = "count" }):sort { "count", desc = true }
 end
 
---- A row for each column: `column`, `type`, `count` (values), `nulls`, and of numbers `mean`, `std`, `min`, `median`,
---- `max`.
+--- Describes each column in a row: `column`, `type`, `count` (values), `nulls`, and for numbers
+--- `mean`, `std`, `min`, `median`, `max`.
 ---
 ---     local df = frame.from_table { a = { 1, nil, 2 } }
 ---     local d = df:describe()

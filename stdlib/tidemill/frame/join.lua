@@ -1,4 +1,4 @@
--- join.lua - frames put together: side by side by their keys, or one below the other.
+-- join.lua - combines frames: side by side by keys, or one below the other.
 local base = require "tidemill.frame.base"
 local ffi = require "ffi"
 local shape = require "tidemill.frame.shape"
@@ -11,7 +11,7 @@ local M = {}
 
 local hows = { inner = true, left = true, right = true, outer = true, semi = true, anti = true }
 
--- Names of the keys on both sides, from "id", {"id", "day"} or {left = "right"}.
+-- The names of the keys on both sides, from "id", {"id", "day"} or {left = "right"}.
 local function keys_of(on)
   local left, right = {}, {}
   if type(on) == "string" then
@@ -54,7 +54,8 @@ local function check_types(a, b, left_names, right_names)
   end
 end
 
--- Pairs of rows: two lists and how many; `matched` marks rows of the right side.
+-- The pairs of rows: two lists and their length; `matched` marks the rows of the right side that
+-- have a match.
 local function pairs_of(left, right, left_keys, right_keys, keep)
   local size, n_keys = 16, #left_keys
   while size < 2 * right.len do
@@ -76,7 +77,7 @@ local function pairs_of(left, right, left_keys, right_keys, keep)
   return x, y, n, matched
 end
 
--- Names of the right side's other columns in the result, and their places.
+-- The names of the right side's other columns in the result, and their places.
 local function right_columns(left, right, right_keys, suffix)
   local is_key, taken, list = {}, {}, {}
   for _, name in ipairs(right_keys) do
@@ -98,7 +99,7 @@ local function right_columns(left, right, right_keys, suffix)
   return list
 end
 
--- Rows of the right side that nothing matched are behind the others: -1 on the left.
+-- Appends the rows of the right side without a match; their left row is -1.
 local function with_unmatched(x, y, n, matched, right_len)
   local more = 0
   for i = 0, right_len - 1 do
@@ -116,7 +117,7 @@ local function with_unmatched(x, y, n, matched, right_len)
   return all_x, all_y, n
 end
 
--- The key columns: of the left side, and where that has no row, of the right.
+-- Makes the key columns: from the left side, and for rows that it lacks, from the right.
 local function key_column(left, right, x, y, n)
   local both, at = base.join_columns { left, right }, base.len(left)
   local list = base.rows_of(n)
@@ -155,11 +156,13 @@ local function filtered(left, right, keys, wanted)
   return shape.take_rows(left, list, count)
 end
 
---- Rows of two frames whose keys are equal, side by side. `on`: a name, a list of names, or {left = "right"} where they
---- differ. `how`: "inner" (the default), "left" (all rows of this one), "right", "outer" (all rows of both), "semi"
---- (rows of this one that have a match, once each), "anti" (those that have none). Rows stand in the order of this
---- frame, of the other one for "right"; what is only in the other comes last. A null in a key matches nothing. A column
---- of the other frame whose name is taken gets `suffix`, "_right".
+--- Joins the rows of two frames whose keys are equal. `on`: a name, a list of names, or {left =
+--- "right"} if the names differ. `how`: "inner" (the default), "left" (all rows of this frame),
+--- "right", "outer" (all rows of both), "semi" (rows of this frame with a match, once each), "anti"
+--- (rows of this frame without one). The rows are in the order of this frame, or of the other one
+--- for "right"; rows that are only in the other frame come last. A null in a key matches nothing.
+--- If both frames have a column of the same name, the other frame's column gets `suffix`, by
+--- default "_right".
 ---
 ---     local orders = frame.from_table { id = { 1, 2, 2 }, n = { 5, 6, 7 } }
 ---     local names = frame.from_table { id = { 2, 3 }, name = { "b", "c" } }
@@ -220,7 +223,7 @@ local function check_kinds(parts, name)
   end
 end
 
---- The rows of all frames, one after the other.
+--- Concatenates the rows of all frames.
 function M.concat(frames)
   if type(frames) ~= "table" or #frames == 0 then
     refuse "concat: no frame was given; accepted: a list of data frames"

@@ -1,9 +1,10 @@
--- rows.lua - frames row by row: one cursor that moves.
+-- rows.lua - iterating over the rows of a frame.
 --
--- A row is a userdata without bytes, so that every key, a number too, goes through __index and __newindex, and nothing
--- takes the row for an empty table. Where the cursor stands is in the array part of the row's own metatable: {handles
--- by name, row from 0, rows, names}. All functions are shared, so a loop over one frame is compiled once and fits the
--- next, and a step allocates nothing.
+-- A row is a userdata without bytes, so that every key, a number too, goes through __index and
+-- __newindex, and nothing takes the row for an empty table. Its position is in the array part of
+-- the row's own metatable: {handles by name, row from 0, rows, names}. All rows share the
+-- functions, so a loop over one frame is compiled once and works for the next, and a step allocates
+-- nothing.
 local base = require "tidemill.frame.base"
 local ffi = require "ffi"
 
@@ -13,13 +14,14 @@ local handle_p = ffi.typeof "struct tm_column_handle *"
 
 local M = {}
 
---- A row of a data frame, valid until the next step. Its fields are read by the names of columns: `row.price`, or
---- `row[df.columns[2]]` for the second column; a number is refused, and so is a name that no column has. `row:copy()`
---- is a plain table of the values, which stays; a row itself cannot be returned by run(), nor walked with pairs().
+--- A row of a data frame, valid until the next step. Read its fields by the names of columns:
+--- `row.price`, or `row[df.columns[2]]` for the second column. A number, or a name without a
+--- column, raises. `row:copy()` returns a plain table of the values, which stays valid. A row
+--- itself cannot be returned by run(), nor walked with pairs().
 ---@class tidemill.Row
 ---@field [string] boolean|number|string|nil
 
--- A table of the values, which stays. Nulls are left out.
+-- Returns a table of the values, which stays valid. Nulls are left out.
 local function copy(row)
   local fields, values = getmetatable(row), {}
   for name, h in pairs(fields[1]) do
@@ -69,7 +71,7 @@ local function text_of(row)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
---- A row before the first one, which keeps `state` alive, and with it the columns.
+--- Makes a row before the first one. It keeps `state`, and so the columns, alive.
 function M.cursor(state)
   local handles = {}
   for i, name in ipairs(state.names) do
@@ -86,10 +88,10 @@ function M.cursor(state)
   return row
 end
 
--- What the body of a loop loads to read a field, a step loads too: in compiled code that is then done once, before the
--- loop.
+-- The body of a loop loads the same things to read a field as this step does; compiled code then
+-- loads them only once, before the loop.
 
---- Moves a row: the row, or nil behind the last. For `for row in M.step, row, row do`.
+--- Moves a row. Returns it, or nil after the last row. Use: `for row in M.step, row, row do`.
 function M.step(_, row)
   local fields = getmetatable(row)
   local at, _, _ = fields[2] + 1, fields[1], fields.__index
@@ -99,7 +101,7 @@ function M.step(_, row)
   end
 end
 
---- The same with the number of the row, from 1. For `for i, row in M.numbered_step, row do`.
+--- Moves a row, and returns its number, from 1, too. Use: `for i, row in M.numbered_step, row do`.
 function M.numbered_step(row)
   local fields = getmetatable(row)
   local at, _, _ = fields[2] + 1, fields[1], fields.__index

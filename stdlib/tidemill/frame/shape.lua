@@ -1,4 +1,4 @@
--- shape.lua - methods of a data frame that choose rows and columns, or make new ones.
+-- shape.lua - methods of a data frame that select rows and columns, or make new ones.
 local base = require "tidemill.frame.base"
 local c = require "tidemill.frame_c"
 local ffi = require "ffi"
@@ -23,7 +23,7 @@ local function check_names(state, names, what)
   return names
 end
 
---- The rows by their numbers, from 0.
+--- Selects rows by their numbers, from 0.
 local function take_rows(state, list, n)
   local columns = {}
   for i, column in ipairs(state.columns) do
@@ -33,7 +33,7 @@ local function take_rows(state, list, n)
 end
 M.take_rows = take_rows
 
---- A frame of these columns, in this order.
+--- Selects these columns, in this order.
 ---
 ---     local df = frame.from_table { { "a", { 1 } }, { "b", { 2 } }, { "c", { 3 } } }
 ---     assert(table.concat(df:select("c", "a").columns, " ") == "c a")
@@ -48,7 +48,7 @@ function M.select(df, ...)
   return base.new_frame(picked, columns)
 end
 
---- A frame without these columns.
+--- Drops these columns.
 ---
 ---     local df = frame.from_table { { "a", { 1 } }, { "b", { 2 } }, { "c", { 3 } } }
 ---     assert(table.concat(df:drop("b").columns, " ") == "a c")
@@ -68,7 +68,7 @@ function M.drop(df, ...)
   return base.new_frame(names, columns)
 end
 
---- A frame whose columns have other names: {old = "new"}.
+--- Renames columns: {old = "new"}.
 ---
 ---     local df = frame.from_table { a = { 1 } }
 ---     assert(df:rename({ a = "b" }).c.b[1] == 1)
@@ -112,7 +112,7 @@ local function check_count(n, what)
   return n
 end
 
---- The first n rows, 10 when n is not given.
+--- Returns the first n rows, by default 10.
 ---
 ---     local df = frame.from_table { a = { 1, 2, 3 } }
 ---     assert(#df:head(2) == 2 and df:head(2).c.a[2] == 2)
@@ -123,7 +123,7 @@ function M.head(df, n)
   return view(state, 0, math.min(check_count(n or 10, "head"), state.len))
 end
 
---- The last n rows, 10 when n is not given.
+--- Returns the last n rows, by default 10.
 ---
 ---     local df = frame.from_table { a = { 1, 2, 3 } }
 ---     assert(df:tail(2).c.a[1] == 2)
@@ -135,8 +135,8 @@ function M.tail(df, n)
   return view(state, state.len - n, n)
 end
 
---- Rows i to j, from 1, both counted; negative numbers count from the end, as string.sub() does. j is the last when it
---- is not given.
+--- Returns rows i to j, both included and numbered from 1. Negative numbers count from the end, as
+--- in string.sub(). By default j is the last row.
 ---
 ---     local df = frame.from_table { a = { 1, 2, 3, 4 } }
 ---     assert(df:slice(2, 3).c.a[1] == 2 and #df:slice(2, 3) == 2)
@@ -172,7 +172,7 @@ local function filter_by_function(state, fn)
   return take_rows(state, list, n)
 end
 
--- The value that a column is compared with, or nil when it is not of the column's type.
+-- The value that a column is compared with, or nil if it does not have the column's type.
 local function value_for(kind, v)
   local value = ffi.new "struct tm_value"
   local t = type(v)
@@ -211,9 +211,9 @@ local function filter_by_value(state, name, op, v)
   return take_rows(state, list, tonumber(ops.compare(h.column, number, value, list)))
 end
 
---- The rows for which a function of the row is true, or in which a column compares to a value: `==`, `~=`, `<`, `<=`,
---- `>`, `>=`. Null compares to nothing: such a row is left out, also by `~=`; `filter(name, "==", nil)` finds nulls,
---- with `~=` the others.
+--- Keeps the rows for which a function of the row returns true, or in which a column compares to a
+--- value: `==`, `~=`, `<`, `<=`, `>`, `>=`. A comparison with null is never true, not even with
+--- `~=`. To find nulls, write `filter(name, "==", nil)`; to drop them, `filter(name, "~=", nil)`.
 ---
 ---     local df = frame.from_table { price = { 1, 5, nil, 7 } }
 ---     assert(#df:filter("price", ">", 3) == 2)
@@ -233,9 +233,9 @@ end
 
 -- ---- new columns ----
 
---- A frame of what a function makes of each row: a table of named values, or nil to leave the row out. Columns that
---- have a name of the frame's stand in its order, others behind them, by name. A type is what all values of a column
---- fit.
+--- Makes a frame from the results of a function for each row: a table of named values, or nil to
+--- leave the row out. Columns with names of this frame come first, in its order; the others follow,
+--- sorted by name. A column's type fits all its values.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     local twice = df:map(function(row) return { a = row.a, b = row.a * 2 } end)
@@ -263,7 +263,7 @@ function M.map(df, fn)
   return M.from_rows(made, n, state.names, "map")
 end
 
---- A frame of tables, 1 to n, by the names in them: those of `first` first.
+--- Makes a frame of tables 1 to n, with columns for all their names: those of `first` first.
 function M.from_rows(list, n, first, what)
   local by_name, names, others = {}, {}, {}
   for i = 1, n do
@@ -345,9 +345,9 @@ local function replaced(state, name, column)
   return base.new_frame(names, columns)
 end
 
---- A frame with one column more, or another in the place of one with that name: what a function makes of each row, a
---- list of values (nil for null), a column, or one value for all rows. A type is what the values fit, unless it is
---- given.
+--- Adds a column, or replaces the one with that name. `from` is a function of each row, a list of
+--- values (nil for null), a column, or one value for all rows. The type is inferred from the values
+--- unless it is given.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     local more = df:with_column("twice", function(row) return row.a * 2 end)
@@ -373,7 +373,7 @@ local function check_map(map, what, words)
   end
 end
 
---- A frame in which nulls of the named columns are these values.
+--- Replaces the nulls of the named columns by these values.
 ---
 ---     local df = frame.from_table { a = { nil, 1 } }
 ---     assert(df:fill_null({ a = 0 }).c.a[1] == 0)
@@ -408,7 +408,7 @@ local function same(v)
   return v
 end
 
--- casts[from][to](value) -> value, or nil where it has none
+-- casts[from][to](value) returns the converted value, or nil if there is none.
 local casts = {
   [BOOL] = {
     [LONG] = function(v) return v and 1 or 0 end,
@@ -447,7 +447,7 @@ local function cast_values(column, kind, name, invalid, one)
   return values.column(list, n, kind, "cast", name)
 end
 
---- A column of another type; `invalid`: what does not fit is null.
+--- Converts a column to another type; `invalid`: values that do not fit become null.
 function M.cast_column(column, kind, name, invalid)
   local from = base.handle(column).column.type
   if from == kind then
@@ -465,7 +465,7 @@ function M.cast_column(column, kind, name, invalid)
   return cast_values(column, kind, name, invalid, one)
 end
 
---- A column of strings as values of another type.
+--- Converts a column of strings to another type.
 function M.parse_column(column, kind, name, invalid)
   local n = base.len(column)
   local parsed, h = base.new_column(kind, n, nil, true)
@@ -480,9 +480,9 @@ function M.parse_column(column, kind, name, invalid)
   return parsed
 end
 
---- A frame in which these columns are of other types: {column = "long"}. What does not fit raises, with column and row,
---- or becomes null with { invalid = "null" }. A double becomes a long when it is whole; a datetime is seconds as a
---- number; strings are read as in a delimited file.
+--- Converts columns to other types: {column = "long"}. A value that does not fit raises, with
+--- column and row, or becomes null with { invalid = "null" }. A double becomes a long if it is
+--- whole. A datetime becomes a number of seconds. Strings are parsed as in a delimited file.
 ---
 ---     local df = frame.from_table { a = { "1", "2", "x" } }
 ---     local cast = df:cast({ a = "long" }, { invalid = "null" })
@@ -506,7 +506,7 @@ function M.cast(df, map, options)
   return df
 end
 
---- A frame with memory of its own: what to keep of the frame that run() is given.
+--- Returns a frame with memory of its own. Use it to keep data of the frame that run() gets.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     assert(df:copy().c.a[2] == 2)

@@ -16,7 +16,7 @@ local function width_of(text)
   return #text:gsub("[\128-\191]", "")
 end
 
--- One line, at most CELL characters.
+-- One line of at most CELL characters.
 local function cell(column, i)
   if column:is_null(i) then
     return "null"
@@ -81,7 +81,8 @@ local function lines_of(state)
   return lines, shown
 end
 
---- The frame as a table for people: names, types and values, the first and the last rows where there are many.
+--- Renders the frame as a table: names, types and values; of many rows, only the first and the
+--- last.
 base.frame_meta.__tostring = function(df)
   local state = base.state(df, "tostring")
   local lines, shown = lines_of(state)
@@ -110,10 +111,11 @@ local function delimited_options(what, options)
   return separator, options.header ~= false
 end
 
---- Writes a delimited file, whole or not at all. Fields are quoted where needed; null is an empty field, "" one in
---- quotes. (In a frame of one column a null is "" as well: an empty line would be no row.) A double has a point or an
---- exponent, as 175.0, so that it is read as a double again. A datetime is 2026-01-31T10:00:00Z; in a column that was
---- read from dates alone, midnight is 2026-01-31.
+--- Writes a delimited file; it appears complete or not at all. Fields are quoted where needed. Null
+--- is an empty field, and "" is two quotes. (In a frame of one column a null is "" as well, because
+--- an empty line would not be a row.) A double has a point or an exponent, as in 175.0, so that it
+--- is read as a double again. A datetime is 2026-01-31T10:00:00Z; in a column that was read from
+--- dates without times, midnight is 2026-01-31.
 ---
 ---     local df = frame.from_table { { "a", { 1, 2 } }, { "b", { "x", "y, z" } } }
 ---     assert(df:write_csv(path))
@@ -132,7 +134,7 @@ function M.write_csv(df, path, options)
   return c.write(state.columns, state.names, separator, header, path)
 end
 
---- The same as a string.
+--- Returns the text that write_csv() writes.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     assert(df:to_csv() == "a\n1\n2\n")
@@ -146,8 +148,8 @@ end
 
 -- ---- JSON lines ----
 
---- Writes a JSON object a line for each row, whole or not at all; null is null. A double that is no number is null too,
---- a datetime is a string, as in a delimited file.
+--- Writes a JSON object on a line for each row; the file appears complete or not at all. Null is
+--- null, and so are NaN and infinity; a datetime is a string, as in a delimited file.
 ---
 ---     local df = frame.from_table { a = { 1, nil }, b = { "x", "y" } }
 ---     assert(df:write_json_lines(path))

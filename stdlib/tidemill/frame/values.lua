@@ -1,4 +1,4 @@
--- values.lua - columns out of Lua values: which type they have, and where one does not fit.
+-- values.lua - makes columns of Lua values, and finds their types.
 local base = require "tidemill.frame.base"
 local ffi = require "ffi"
 local json = require "tidemill.json"
@@ -25,7 +25,7 @@ local function kind_of(v)
   end
 end
 
--- A value as a message shows it.
+-- Formats a value for a message.
 local function shown(v)
   if type(v) == "string" then
     return ("the string %q"):format(#v > 40 and v:sub(1, 40) .. "..." or v)
@@ -35,7 +35,8 @@ local function shown(v)
   return "a " .. type(v)
 end
 
---- The type that holds all values, of which 1 to n may be nil or json.null; of nothing but nulls, string.
+--- Returns the type that fits all values, of which 1 to n may be nil or json.null; if all are null,
+--- string.
 function M.infer(values, n, what, name)
   local kind
   for i = 1, n do
@@ -141,8 +142,8 @@ local function has_nulls(values, n)
   return false
 end
 
---- A column of values 1 to n, nil or json.null for null, of a type by its number (nil: the one that fits). What does
---- not fit raises, and names column and row.
+--- Makes a column of values 1 to n, with nil or json.null for null, of a type by its number (nil:
+--- the one that fits). A value that does not fit raises, with column and row.
 function M.column(values, n, kind, what, name)
   kind = kind or M.infer(values, n, what, name)
   local with_bits = has_nulls(values, n)
@@ -164,7 +165,7 @@ function M.column(values, n, kind, what, name)
   return column
 end
 
---- n times the same.
+--- Returns n copies of a value.
 function M.constant(v, n, kind, what, name)
   if v == nil or v == null then
     if not kind then
