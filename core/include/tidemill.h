@@ -891,6 +891,22 @@ struct tidemill_record_step {
   size_t outputs_len, errors_len;
   /* Only the end of a long list of failed items was read: there may be more items and reasons. */
   bool errors_cut;
+  size_t running_len; /* entries of tidemill_record_running() */
+};
+
+/* What a worker is doing. */
+struct tidemill_activity {
+  size_t size;
+  const char *worker; /* "process003" */
+  int64_t pid;
+  /* "start", "init", "load", "run", "return", "shutdown" or "recover"; "": not known yet */
+  const char *phase;
+  int64_t elapsed_ns; /* of this try or call, without the time in which the job was suspended */
+  bool is_stopped;    /* SIGSTOP has stopped the worker */
+  int64_t mini_batch; /* -1: none; try_number and first_item then mean nothing */
+  int64_t try_number;
+  const char *first_item; /* of the mini-batch; "": not known */
+  const char *text;       /* the whole as a sentence; file names in it may hold any byte */
 };
 
 struct tidemill_record_output {
@@ -937,6 +953,10 @@ TM_API const struct tidemill_record_output *tidemill_record_output(const struct 
 /* Why items of a step failed: a few distinct reasons, the newest first. */
 TM_API const struct tidemill_failure *tidemill_record_error(const struct tidemill_record *r,
                                                             size_t step, size_t i);
+/* What the workers of a running step are doing, the longest first. A worker is listed once it has
+ * been doing the same thing for a second; the list is at most a few seconds old. */
+TM_API const struct tidemill_activity *tidemill_record_running(const struct tidemill_record *r,
+                                                               size_t step, size_t i);
 /* Calls on_failure() for each failed item of a step; `step` NULL: of all steps that have ended. */
 TM_API int tidemill_record_failures(struct tidemill_record *r, const char *step,
                                     int (*on_failure)(void *data,

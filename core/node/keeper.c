@@ -30,6 +30,7 @@
 
 #include "base/time.h"
 #include "node/node_own.h"
+#include "sys/clock.h"
 #include "sys/fs.h"
 
 #define LOCK_AGAIN_NS (10 * TM_MS)
@@ -300,6 +301,41 @@ static void on_init_is_late(struct tm_keeper *k, const struct tm_frame *f)
   tm_keeper_look_again(k, step);
 }
 
+/* The pages are the workers': their bytes are passed on as numbers, and mean nothing here. */
+static void tell_doing(struct tm_keeper *k, const struct tm_keeper_step *step)
+{
+  struct tm_buf list = TM_BUF_NONE;
+  int64_t now_ns = tm_clock_mono_ns();
+  for (size_t i = 0; i < k->workers.len; i++) {
+    const struct tm_keeper_worker *w = k->workers.at[i];
+    struct tm_page_view view;
+    if (w->step != step)
+      continue;
+    tm_page_read(w->page, &view);
+    tm_worker_doing_encode(
+        &list,
+        &(struct tm_worker_doing) { .worker = w->number,
+                                    .phase = view.phase,
+                                    .phase_ns = view.since_ns < now_ns ? now_ns - view.since_ns : 0,
+                                    .seq = view.seq,
+                                    .is_stopped = w->frozen_due_ns != INT64_MAX });
+  }
+  struct tm_frame f = { .type = TM_FRAME_DOING,
+                        .index = step->index,
+                        .payload = tm_buf_str(&list),
+                        .length = (uint32_t)list.len,
+                        .fd = -1 };
+  tm_channel_send(&k->control, &f);
+  tm_buf_release(&list);
+}
+
+static void on_ask_doing(struct tm_keeper *k, const struct tm_frame *f)
+{
+  const struct tm_keeper_step *step = find_step(k, f->index);
+  if (step)
+    tell_doing(k, step);
+}
+
 static void on_frame(struct tm_channel *c, const struct tm_frame *f)
 {
   struct tm_keeper *k = c->data;
@@ -317,6 +353,7 @@ static void on_frame(struct tm_channel *c, const struct tm_frame *f)
   case TM_FRAME_START: on_start(k, f); break;
   case TM_FRAME_PING: tm_keeper_send(k, TM_FRAME_PONG, 0, NULL, 0); break;
   case TM_FRAME_INIT_IS_LATE: on_init_is_late(k, f); break;
+  case TM_FRAME_ASK_DOING: on_ask_doing(k, f); break;
   case TM_FRAME_TAKE_BACK:
   case TM_FRAME_STOPPING:
   case TM_FRAME_KILL: on_worker_frame(k, f); break;

@@ -158,6 +158,27 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
   return tm_err_set(err, TM_EPROTOCOL, "the report of a worker's end cannot be read");
 }
 
+void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d)
+{
+  tm_buf_add_u32(out, d->worker);
+  tm_buf_add_u32(out, d->phase);
+  tm_buf_add_u64(out, (uint64_t)d->phase_ns);
+  tm_buf_add_u64(out, d->seq);
+  tm_buf_add_u32(out, d->is_stopped);
+}
+
+bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
+{
+  uint32_t phase;
+  out->worker = tm_read_u32(r);
+  phase = tm_read_u32(r);
+  out->phase = (enum tm_phase)phase;
+  out->phase_ns = (int64_t)tm_read_u64(r);
+  out->seq = tm_read_u64(r);
+  out->is_stopped = tm_read_u32(r) != 0;
+  return !r->bad && phase <= TM_PHASE_RECOVER;
+}
+
 static const char *phase_words(enum tm_phase phase)
 {
   switch (phase) {

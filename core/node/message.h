@@ -10,6 +10,8 @@
  *     STOPPING         ------->         the worker was told STOP: it has TM_STOP_NS to end
  *     KILL             ------->         ends the worker and what it started
  *     INIT_IS_LATE     ------->         index: step. Each init() of it is late from here on, whatever init_timeout says
+ *     ASK_DOING        ------->         index: step. What do its workers do?
+ *                      <-------         DOING             index: step; struct tm_worker_doing of each that lives
  *     PING             ------->
  *                      <-------         PONG              it is awake
  *                      <-------         ENDED             struct tm_ended, once for each STARTED
@@ -40,12 +42,14 @@ enum tm_node_frame {
   TM_FRAME_KILL,
   TM_FRAME_PING,
   TM_FRAME_INIT_IS_LATE,
+  TM_FRAME_ASK_DOING,
   TM_FRAME_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_FRAME_START_FAILED, /* payload: words */
   TM_FRAME_TAKEN,        /* once for each TAKE_BACK to a worker that lives; may be empty */
   TM_FRAME_ENDED,
   TM_FRAME_NOTE,
   TM_FRAME_PONG,
+  TM_FRAME_DOING, /* once for each ASK_DOING about a step that is known */
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 
@@ -85,6 +89,19 @@ void tm_node_step_release(struct tm_node_step *s);
 /* What stands first in the marker (TM_ENV_WORKER) of all that descends from workers of the job in this directory, and of no
  * other: the path, shortened with a hash when it is long; ':' behind it, no ',' in it. To free. */
 char *tm_job_mark(const char *job_dir);
+
+/* What a worker does now, by its page. 28 bytes on the wire: u32 worker, u32 phase, u64 phase_ns,
+ * u64 seq, u32 is_stopped. */
+struct tm_worker_doing {
+  uint32_t worker; /* its number */
+  enum tm_phase phase;
+  int64_t phase_ns; /* how long it has been in that phase */
+  uint64_t seq;     /* of LOAD, RUN and RETURN: the entry */
+  bool is_stopped;  /* by SIGSTOP */
+};
+void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d);
+/* False: the bytes end, or cannot be that. */
+bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out);
 
 enum tm_end_cause {
   TM_END_STOPPED, /* it was told to stop, and exited with 0 */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "run/activity.h"
 
 #define SAMPLE_NS TM_S
 #define FEW       10 /* mini-batches: fewer in the window tell no speed */
@@ -76,6 +77,40 @@ void tm_progress_set_steps(struct tm_progress *p, const struct tm_job_view *job)
     p->steps_over += s && s->verdict != TM_RUNNING;
     p->steps_running += s && s->verdict == TM_RUNNING && !s->is_idle;
   }
+}
+
+static void keep_text(char *to, size_t size, const struct tm_buf *text)
+{
+  size_t n = text->len < size ? text->len : size - 1;
+  memcpy(to, tm_buf_str(text), n);
+  to[n] = '\0';
+}
+
+void tm_progress_set_slow(struct tm_progress *p, const struct tm_step_view *const *steps, size_t n)
+{
+  struct tm_slow slow = { .first = NULL };
+  const struct tm_step_view *step = NULL;
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < n; i++) {
+    struct tm_slow one = { .first = NULL };
+    if (steps[i] && steps[i]->activities && steps[i]->verdict == TM_RUNNING)
+      one = tm_activities_slow(steps[i]->activities);
+    if (!one.first || (step && one.first->ns <= slow.first->ns))
+      continue;
+    slow = one;
+    step = steps[i];
+  }
+  p->slow[0] = p->slow_short[0] = '\0';
+  if (!step)
+    return;
+  tm_slow_add_short(&text, &slow);
+  keep_text(p->slow_short, sizeof(p->slow_short), &text);
+  tm_buf_clear(&text);
+  if (n > 1)
+    tm_buf_printf(&text, "step '%s': ", step->name);
+  tm_slow_add(&text, &slow, step->activities);
+  keep_text(p->slow, sizeof(p->slow), &text);
+  tm_buf_release(&text);
 }
 
 const char *tm_progress_sum(struct tm_counts *out, const struct tm_job_view *job)
@@ -196,7 +231,7 @@ static void add_gauge(struct tm_buf *out, const struct tm_progress *p, int colum
 
 /* What a form of the bar has, from the most to the least. */
 struct form {
-  bool name, gauge, words, items, speed, left;
+  bool name, gauge, words, items, speed, left, slow;
 };
 
 static void add_form(struct tm_buf *out, const struct tm_progress *p, const struct form *f,
@@ -232,19 +267,32 @@ static void add_form(struct tm_buf *out, const struct tm_progress *p, const stru
     tm_buf_add_str(out, ", ");
     add_left(out, left);
   }
+  if (f->slow)
+    tm_buf_printf(out, "; %s", p->slow_short);
 }
 
 void tm_progress_add_bar(struct tm_buf *out, const struct tm_progress *p, int width)
 {
   static const struct form forms[] = {
-    { true, true, true, true, true, true },       { true, true, false, true, true, true },
-    { true, true, false, true, false, true },     { true, false, false, true, false, true },
-    { false, false, false, true, false, true },   { false, false, false, true, false, false },
-    { false, false, false, false, false, false },
+    { true, true, true, true, true, true, true },
+    { true, true, false, true, true, true, true },
+    { true, true, false, true, false, true, true },
+    { true, true, false, false, false, true, true },
+    { true, false, false, false, false, true, true },
+    { false, false, false, false, false, false, true },
+    { true, true, true, true, true, true, false },
+    { true, true, false, true, true, true, false },
+    { true, true, false, true, false, true, false },
+    { true, false, false, true, false, true, false },
+    { false, false, false, true, false, true, false },
+    { false, false, false, true, false, false, false },
+    { false, false, false, false, false, false, false },
   };
   size_t start = out->len;
   int gauge = width / 5 < GAUGE_MIN ? GAUGE_MIN : width / 5 > GAUGE_MAX ? GAUGE_MAX : width / 5;
   for (size_t i = 0; i < TM_COUNT_OF(forms); i++) {
+    if (forms[i].slow && !*p->slow_short)
+      continue;
     out->len = start;
     add_form(out, p, &forms[i], gauge);
     if ((int)(out->len - start) <= width)
@@ -256,7 +304,7 @@ void tm_progress_add_bar(struct tm_buf *out, const struct tm_progress *p, int wi
 
 void tm_progress_add_line(struct tm_buf *out, const struct tm_progress *p)
 {
-  static const struct form whole = { false, false, true, true, false, true };
+  static const struct form whole = { false, false, true, true, false, true, false };
   double speed = tm_progress_item_speed(p);
   tm_buf_printf(out, "%s: ", p->name);
   add_form(out, p, &whole, 0);
@@ -268,6 +316,8 @@ void tm_progress_add_line(struct tm_buf *out, const struct tm_progress *p)
   tm_buf_add_str(out, ", ");
   tm_time_duration(out, p->now_ns - p->begin_ns);
   tm_buf_add_str(out, " so far");
+  if (*p->slow)
+    tm_buf_printf(out, "; %s", p->slow);
 }
 
 static void add_number(struct tm_buf *out, int64_t n, const char *words)
@@ -297,4 +347,6 @@ void tm_progress_add_overview(struct tm_buf *out, const struct tm_progress *p)
   else
     tm_buf_add_str(out, c->all_created && done_of(p) == c->created ? "nothing left"
                                                                    : "time left unknown");
+  if (*p->slow)
+    tm_buf_printf(out, "; %s", p->slow);
 }

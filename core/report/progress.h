@@ -24,6 +24,7 @@ struct tm_progress {
   int64_t samples_len;       /* ever taken */
   size_t steps, steps_over, steps_running; /* of a job of several; steps is 0 else */
   int64_t begin_done, begin_items;         /* of the first sample */
+  char slow[600], slow_short[80]; /* what is slow (run/activity.h), sanitized; "": nothing */
 };
 
 void tm_progress_init(struct tm_progress *p, const char *name);
@@ -31,6 +32,8 @@ void tm_progress_init(struct tm_progress *p, const char *name);
 void tm_progress_sample(struct tm_progress *p, const struct tm_counts *counts, int64_t mono_ns);
 /* How many steps there are, and how many of them run and are over, for a job of several. */
 void tm_progress_set_steps(struct tm_progress *p, const struct tm_job_view *job);
+/* What is slow now in one of these steps (some may be NULL): of several, in the step where something takes longest. */
+void tm_progress_set_slow(struct tm_progress *p, const struct tm_step_view *const *steps, size_t n);
 /* The counts of all steps of a job, and what to call it: its only step's name, or its own. */
 const char *tm_progress_sum(struct tm_counts *out, const struct tm_job_view *job);
 /* Mini-batches and items a second: of the last quarter of a minute, or, where too few mini-batches end in it to tell, of all
@@ -40,7 +43,8 @@ double tm_progress_item_speed(const struct tm_progress *p);
 /* Nanoseconds; -1 while unknown, and when nothing is left. */
 int64_t tm_progress_left(const struct tm_progress *p);
 
-/* One line without its end, of at most `width` columns: what matters least is left out first. */
+/* One line without its end, of at most `width` columns: what matters least is left out first. What is slow matters more than
+ * the gauge. */
 void tm_progress_add_bar(struct tm_buf *out, const struct tm_progress *p, int width);
 /* One line without its end, whole. */
 void tm_progress_add_line(struct tm_buf *out, const struct tm_progress *p);

@@ -3,7 +3,7 @@
  *   TRY_ENDED -> tries, worker logs, summary, errors      (gather; files are written at ticks and at the end)
  *                log: a new reason why items failed although run() returned
  *   others    -> log, driver log                          (likewise)
- *   TICK      -> overview, progress in the log, and all that has gathered
+ *   TICK      -> overview, progress in the log, what takes long, and all that has gathered
  *
  *  (1) A try that went well costs two rows of text in memory and some sums, and nothing else.
  *  (2) Files stay open until the report is freed: a message may come after the end of the step, even of the job.
@@ -23,6 +23,7 @@
 #include "report/overview.h"
 #include "report/readme.h"
 #include "report/result.h"
+#include "report/running.h"
 #include "report/summary.h"
 #include "report/tries.h"
 #include "report/worker_logs.h"
@@ -36,6 +37,7 @@ struct tm_step_report {
   void *data;
   struct tm_tries tries;
   struct tm_worker_logs workers;
+  struct tm_running running;
   struct tm_summary summary;
   struct tm_log log;
   struct tm_driver_log driver;
@@ -81,6 +83,7 @@ struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct t
   note(s, tm_overview_open(&s->overview, fs, e, step, &err), &err);
   note(s, tm_readme_write(fs, dir, &err), &err);
   tm_worker_logs_init(&s->workers, fs, dir);
+  note(s, tm_running_init(&s->running, fs, dir, &err), &err);
   tm_errors_init(&s->errors, fs, dir);
   tm_errors_set_job(&s->errors, e->job->dir, e->job->steps_len > 1 ? step->name : NULL);
   tm_progress_init(&s->progress, step->name);
@@ -99,6 +102,7 @@ void tm_step_report_free(struct tm_step_report *s)
   note(s, tm_log_close(&s->log, &err), &err);
   note(s, tm_driver_log_close(&s->driver, &err), &err);
   note(s, tm_overview_close(&s->overview, &err), &err);
+  note(s, tm_running_close(&s->running, &err), &err);
   tm_summary_release(&s->summary);
   tm_errors_release(&s->errors);
   free(s);
@@ -184,6 +188,8 @@ static void add_ended(struct tm_step_report *s, const struct tm_event *e)
   char *path = tm_path_join(e->step->logs_dir, "job_result.txt");
   struct tm_err err = TM_ERR_NONE;
   s->is_ended = true;
+  note(s, tm_running_close(&s->running, &err), &err);
+  s->progress.slow[0] = '\0';
   tm_driver_log_add(&s->driver, e);
   flush(s, e);
   tm_progress_sample(&s->progress, &e->step->counts, e->mono_ns);
@@ -232,6 +238,17 @@ static void log_progress(struct tm_step_report *s, const struct tm_event *e)
   tm_buf_release(&text);
 }
 
+/* What takes long. */
+static void add_activities(struct tm_step_report *s, const struct tm_event *e,
+                           const struct tm_step_view *step)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (!step->activities)
+    return;
+  note(s, tm_worker_logs_tick(&s->workers, e, step->activities, &err), &err);
+  note(s, tm_running_tick(&s->running, e, step->activities, &err), &err);
+}
+
 void tm_step_report_tick(struct tm_step_report *s, const struct tm_event *e,
                          const struct tm_step_view *step)
 {
@@ -239,6 +256,8 @@ void tm_step_report_tick(struct tm_step_report *s, const struct tm_event *e,
   if (s->is_ended)
     return;
   tm_progress_sample(&s->progress, &step->counts, e->mono_ns);
+  tm_progress_set_slow(&s->progress, &step, 1);
+  add_activities(s, e, step);
   log_progress(s, e);
   note(s, tm_overview_tick(&s->overview, e, step, &s->progress, &err), &err);
   flush(s, e);

@@ -3,7 +3,7 @@
  * On the hot path, beside tries.c: a line costs some copies. What does not change during a worker's life is put together
  * once, in front of and behind what is said about a try.
  *
- *  (1) A file is open while its worker lives and has ended a try: no more descriptors than there are workers.
+ *  (1) A file is open while its worker lives and has a line: no more descriptors than there are workers.
  *  (2) What can fail, fails in the same way for every worker (a full disk, no right): it is said for the first alone.
  */
 #include "report/worker_logs.h"
@@ -16,7 +16,7 @@
 #include "base/text.h"
 
 #define NUMBERS_MAX                                                                                \
-  480 /* bytes of a line without names and message: seven numbers, two moments, three times, words */
+  512 /* bytes of a line without names and message: eight numbers, two moments, three times, words */
 #define MESSAGE_MAX 1000 /* bytes of what went wrong; the whole is in user/error/ */
 
 struct tm_worker_log {
@@ -24,6 +24,8 @@ struct tm_worker_log {
   struct tm_log_file file;
   struct tm_buf good, bad; /* "|INFO|4711|process003|mini-batch ", "|ERROR|..." */
   struct tm_buf place;     /* "; node 0 at host7" */
+  uint64_t told_seq;       /* the last try that was told before its end */
+  enum tm_phase told_call; /* likewise, of calls without a mini-batch; IDLE: none */
 };
 
 void tm_worker_logs_init(struct tm_worker_logs *l, const struct tm_fs *fs, const char *logs_dir)
@@ -48,6 +50,7 @@ static struct tm_worker_log *open_log(struct tm_worker_logs *l, const struct tm_
   char *path = tm_xprintf("%s/%s/%s.txt", l->dir, e->node_id, e->worker);
   *rc = tm_log_file_open(&w->file, l->fs, path, err);
   w->worker = tm_xstrdup(e->worker);
+  w->told_call = TM_PHASE_IDLE;
   tm_buf_printf(&w->good, "|INFO|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
   tm_buf_printf(&w->bad, "|ERROR|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
   tm_buf_printf(&w->place, "; node %s", e->node_id);
@@ -126,7 +129,12 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
   else
     ADD_COUNT(&p, a->items, " items, ");
   ADD_COUNT(&p, a->succeeded, " succeeded, ");
-  ADD_COUNT(&p, a->failed, " failed; ");
+  ADD_COUNT(&p, a->failed, " failed");
+  if (!a->is_final && a->status != TM_CANCELED && !a->is_uncounted) {
+    TM_PEN_ADD(&p, ", ");
+    ADD_COUNT(&p, a->items - a->succeeded, " to be tried again");
+  }
+  TM_PEN_ADD(&p, "; ");
   add_times(&p, &l->began, a);
   tm_pen_add(&p, w->place.data, w->place.len);
   tm_pen_add_char(&p, '\n');
@@ -149,6 +157,48 @@ int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struc
   if (*e->attempt->message)
     add_message(&w->file.text, e->attempt->message);
   return judge(l, rc < 0 ? rc : tm_log_file_flush_large(&w->file, err));
+}
+
+/* False: it was told before. */
+static bool is_untold(struct tm_worker_log *w, const struct tm_activity *a)
+{
+  bool is_new = a->seq != 0 ? w->told_seq != a->seq : w->told_call != a->phase;
+  if (a->seq != 0)
+    w->told_seq = a->seq;
+  else
+    w->told_call = a->phase;
+  return is_new;
+}
+
+static void add_begun(struct tm_worker_log *w, const struct tm_event *e,
+                      const struct tm_activity *a)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_activity_add_begun(&text, a, e->wall_ns);
+  tm_buf_add(&text, w->place.data, w->place.len);
+  tm_log_add_line(&w->file.text, e->wall_ns, TM_INFO, a->pid, a->worker, text.data);
+  tm_buf_release(&text);
+}
+
+int tm_worker_logs_tick(struct tm_worker_logs *l, const struct tm_event *e,
+                        const struct tm_activities *activities, struct tm_err *err)
+{
+  struct tm_event one = *e;
+  int rc = 0;
+  one.node_id = activities->node_id;
+  one.node_address = activities->node_address;
+  for (size_t i = 0; i < activities->list.len; i++) {
+    const struct tm_activity *a = &activities->list.at[i];
+    struct tm_worker_log *w;
+    if (a->ns < TM_ACTIVITY_SHOWN_NS || a->pid == 0)
+      continue;
+    one.worker = a->worker;
+    one.pid = a->pid;
+    w = log_of(l, &one, rc < 0 ? NULL : err, &rc);
+    if (is_untold(w, a))
+      add_begun(w, e, a);
+  }
+  return judge(l, rc);
 }
 
 int tm_worker_logs_end(struct tm_worker_logs *l, const char *worker, struct tm_err *err)

@@ -4,11 +4,17 @@
  *   mini-batch 7, try 1: RUN_DONE; 5 items, 5 succeeded, 0 failed; began 2026-01-31 23:59:58,123, 1.234567 s, process
  *   0.000999 s, run() 1.200000 s; node 0 at host7
  *
- * and behind it, of a try that failed, ": " and what went wrong. `process` is the CPU time of the worker, `run()` the time
- * within run(). "began" is left out where it is not known. A failed item is counted when the mini-batch is over.
+ * followed, for a try that failed, by ": " and what went wrong. `process` is the CPU time of the worker, `run()` the time
+ * within run(). "began" is left out if it is not known. If the items of a failed try will be tried again, they count as neither
+ * succeeded nor failed: "5 items, 0 succeeded, 0 failed, 5 to be tried again".
  *
- * A file is there once its worker has ended a try; it is appended to, session after session. Of files that cannot be
- * written the first is said.
+ * What takes longer than a second has a line before it ends (activity.h), so that the file of a stuck worker says where it is:
+ *
+ *   mini-batch 7, try 1: begun 2026-01-31 23:59:58,123, in run(), first item '/data/a.csv'; node 0 at host7
+ *   in init() since 2026-01-31 23:59:58,123; node 0 at host7
+ *
+ * The file is created with the first line and appended to, session after session. If files cannot be written, the first
+ * failure is reported.
  */
 #ifndef TM_REPORT_WORKER_LOGS_H
 #define TM_REPORT_WORKER_LOGS_H
@@ -17,6 +23,7 @@
 #include "base/mem.h"
 #include "report/log_file.h"
 #include "report/pen.h"
+#include "run/activity.h"
 #include "run/events.h"
 
 struct tm_worker_log; /* of one worker */
@@ -33,6 +40,9 @@ struct tm_worker_logs {
 void tm_worker_logs_init(struct tm_worker_logs *l, const struct tm_fs *fs, const char *logs_dir);
 /* `e`: TRY_ENDED. Gathers a line, and writes when enough has gathered. Fails once. */
 int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struct tm_err *err);
+/* What takes longer than a second: a line for each that has none yet. Fails once. */
+int tm_worker_logs_tick(struct tm_worker_logs *l, const struct tm_event *e,
+                        const struct tm_activities *activities, struct tm_err *err);
 /* The worker has ended: its file is closed. One that had none is left alone. Fails once. */
 int tm_worker_logs_end(struct tm_worker_logs *l, const char *worker, struct tm_err *err);
 int tm_worker_logs_flush(struct tm_worker_logs *l, struct tm_err *err);

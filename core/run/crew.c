@@ -536,7 +536,8 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .on_started = on_started,
                                .on_start_failed = on_start_failed,
                                .on_taken = on_taken,
-                               .on_ended = on_ended };
+                               .on_ended = on_ended,
+                               .on_doing = tm_doing_on_told };
   struct tm_node_step step = { .node_id = (char *)tm_node_id(node),
                                .job_dir = (char *)s->o.job->dir,
                                .logs_dir = s->logs_dir,

@@ -15,6 +15,8 @@
 #include "base/json.h"
 #include "base/level.h"
 
+struct tm_activities;
+
 /* TM_SKIPPED is of steps alone: what it reads was not all written. */
 enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB, TM_SKIPPED };
 const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
@@ -44,6 +46,7 @@ struct tm_step_view {
   const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
   int64_t workers;                 /* process_count_per_node */
   struct tm_counts counts;
+  const struct tm_activities *activities; /* what its workers are at (activity.h); or NULL */
   enum tm_verdict verdict;
   bool is_kept;            /* nothing was run: everything had been committed before */
   const char *reused_from; /* the job whose result it is: nothing was run (reuse.h); else NULL */

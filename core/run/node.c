@@ -46,6 +46,7 @@ struct tm_node {
   struct tm_awake awake;
   int64_t patience_ns;         /* of silence */
   int64_t heard_ns, pinged_ns; /* awake: the last frame of the keeper's; when it was asked last */
+  int64_t asked;               /* ASK_DOING frames without an answer */
   void (*on_note)(void *data, const char *text);
   void (*on_lost)(void *data, const char *text);
   void *data;
@@ -194,6 +195,14 @@ void tm_node_end_init(struct tm_node *n, uint32_t step)
   tm_channel_send(&n->control, &f);
 }
 
+void tm_node_ask_doing(struct tm_node *n, uint32_t step)
+{
+  struct tm_frame f = { .type = TM_FRAME_ASK_DOING, .index = step, .fd = -1 };
+
+  n->asked++;
+  tm_channel_send(&n->control, &f);
+}
+
 static void lose(struct tm_node *n, const char *text)
 {
   if (n->is_lost)
@@ -311,6 +320,31 @@ static bool on_worker_frame(struct tm_node *n, const struct tm_frame *f)
   return is_started;
 }
 
+/* Keeps (1). A worker of another step, or one that has ended, cannot be in it. */
+static void on_doing(struct tm_node *n, const struct tm_frame *f)
+{
+  const struct tm_node_user *user;
+  struct tm_worker_doing doing;
+  struct tm_reader r;
+
+  if (n->asked == 0 || f->index >= n->users.len) {
+    lose(n, "its keeper said what cannot be");
+    return;
+  }
+  n->asked--;
+  user = &n->users.at[f->index];
+  tm_reader_init(&r, f->payload, f->length);
+  while (r.at < r.end) {
+    if (!tm_worker_doing_read(&r, &doing) || doing.worker >= n->workers.len ||
+        n->workers.at[doing.worker].step != f->index ||
+        n->workers.at[doing.worker].phase != LIVES) {
+      lose(n, "its keeper said what cannot be");
+      return;
+    }
+    user->on_doing(user->data, &doing);
+  }
+}
+
 static void on_note(struct tm_node *n, const struct tm_frame *f)
 {
   char *text = text_of(f);
@@ -333,6 +367,8 @@ static void on_frame(struct tm_channel *c, const struct tm_frame *f)
     lose(n, "its keeper did not say its version");
   else if (f->type == TM_FRAME_NOTE)
     on_note(n, f);
+  else if (f->type == TM_FRAME_DOING)
+    on_doing(n, f);
   else
     is_taken = on_worker_frame(n, f);
   if (!is_taken)

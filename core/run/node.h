@@ -23,6 +23,8 @@ struct tm_node_user {
   void (*on_taken)(void *data, uint32_t worker, const uint64_t *seqs,
                    size_t n); /* the answer, also when n is 0 */
   void (*on_ended)(void *data, uint32_t worker, const struct tm_ended *ended);
+  /* What a living worker does: the answer to tm_node_ask_doing(), once for each. */
+  void (*on_doing)(void *data, const struct tm_worker_doing *doing);
 };
 
 /* has_stderr: the keeper has ours, else nobody's. on_note: words for the log. on_lost: the keeper has ended or speaks another version; every worker is gone. Once. */
@@ -40,6 +42,8 @@ void tm_node_stopping(struct tm_node *n, uint32_t worker);
 void tm_node_kill(struct tm_node *n, uint32_t worker);
 /* Workers of the step that are in init() are interrupted, and killed where that does not help. */
 void tm_node_end_init(struct tm_node *n, uint32_t step);
+/* Asks what the workers of the step do. */
+void tm_node_ask_doing(struct tm_node *n, uint32_t step);
 /* About ten times a second: the keeper is asked whether it is awake. One that has not said anything for as long as a run() of
  * its steps may take, and at least TM_NODE_PATIENCE_NS, is lost: it keeps nobody's deadlines any more. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);

@@ -192,6 +192,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
     return rc;
   }
   s->next_number = next_number(s);
+  s->view.activities = &s->activities;
   refresh(s);
   *out = s;
   return 0;
@@ -326,19 +327,14 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
   return s->lister ? 0 : err->code;
 }
 
-static void on_handle_closed(struct tm_supervisor *s)
-{
-  tm_supervisor_closed_one(s);
-}
-
 static void on_timer_closed(struct tm_timer *t)
 {
-  on_handle_closed(t->data);
+  tm_supervisor_closed_one(t->data);
 }
 
 static void on_turn_closed(struct tm_turn *t)
 {
-  on_handle_closed(t->data);
+  tm_supervisor_closed_one(t->data);
 }
 
 static void open_timer(struct tm_supervisor *s, struct tm_timer *t,
@@ -366,7 +362,7 @@ static void on_wake_closed(struct tm_wake *w)
 {
   struct tm_syncer *syncer = w->data;
 
-  on_handle_closed(syncer->data);
+  tm_supervisor_closed_one(syncer->data);
 }
 
 static int start_syncer(struct tm_supervisor *s, struct tm_err *err)
@@ -552,6 +548,7 @@ static void free_now(struct tm_supervisor *s)
   tm_slots_release(&s->slots);
   TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
+  tm_activities_release(&s->activities);
   tm_buf_release(&s->scratch);
   tm_buf_release(&s->stuck.places);
   tm_bound_release(&s->bound);

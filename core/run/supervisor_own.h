@@ -8,12 +8,14 @@
  *   answer.c      what workers say: results and failures, and what becomes of them
  *   steal.c       what waits in one hand is taken back for another that is empty
  *   vigil.c       what time brings: no progress, workers that do not get through init(), tries that wait for their time
+ *   doing.c       what the workers are at, for those who watch a step that is slow
  *   isolate.c     mini-batches that have used up their tries and are run in parts, until their bad items stand alone
  */
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
 #include "plan/bound.h"
+#include "run/activity.h"
 #include "run/columns.h"
 #include "run/hand.h"
 #include "run/init_rules.h"
@@ -46,6 +48,13 @@ struct tm_worker {
   int64_t mute_ns; /* monotonic; when its socket ended; 0: it has not */
   bool has_failed_init; /* it has said why */
   bool has_worked;      /* it has answered for a mini-batch */
+  struct {
+    enum tm_phase call; /* what it is at, as far as is seen from here; RUN: a mini-batch */
+    uint64_t seq;       /* the first in its hand, or 0 */
+    int64_t since_ns;   /* awake */
+    enum tm_phase told; /* by the keeper, of this seq; IDLE: nothing yet */
+    bool is_stopped;    /* likewise */
+  } doing;              /* doing.c */
 };
 
 struct tm_supervisor {
@@ -97,6 +106,8 @@ struct tm_supervisor {
     struct tm_buf places; /* what they answered */
     int answers;
   } stuck;
+  struct tm_activities activities; /* as of the last tick; view.activities points to it */
+  int64_t asked_doing_ns;          /* awake; when the keeper was asked last; 0: never */
   struct tm_buf scratch;
 };
 
@@ -146,6 +157,13 @@ void tm_steal_arm(
 void tm_steal_on_time(struct tm_timer *t);
 void tm_steal_ask_back(struct tm_worker *w,
                        int64_t before_ns); /* what waits behind its first, handed out before */
+
+/* doing.c. Ten times a second: looks what each worker is at, asks the keeper for more where that has taken a while, and fills
+ * s->activities. Costs a mini-batch nothing. */
+void tm_doing_tick(struct tm_supervisor *s);
+/* Adds what the workers are at, as the reason why nothing comes to its end. */
+void tm_doing_name_stuck(struct tm_supervisor *s, struct tm_err *err);
+void tm_doing_on_told(void *data, const struct tm_worker_doing *told); /* for a tm_node_user */
 
 /* vigil.c */
 void tm_vigil_tick(struct tm_supervisor *s);

@@ -426,6 +426,8 @@ void tm_survey_read_details(struct tm_survey *s)
     tm_survey_read_errors(step, dir, step->status != NULL);
     find_error_file(step, dir);
     tm_survey_read_tries(step, dir);
+    if (s->status == TM_JOB_RUNNING && !step->status && step->sessions > 0)
+      tm_survey_read_running(step, dir, s->dir, s->now_wall_ns);
     free(manifest);
     free(dir);
   }
@@ -446,6 +448,7 @@ static void release_step(struct tm_step_survey *s)
   free(s->output);
   tm_json_free(s->outputs);
   free(s->error_file);
+  tm_activities_release(&s->activities);
 }
 
 void tm_survey_release(struct tm_survey *s)

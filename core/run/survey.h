@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "run/activity.h"
 #include "run/cancel_request.h"
 
 enum tm_job_status {
@@ -62,6 +63,8 @@ struct tm_step_survey {
   size_t errors_len;
   bool
       errors_cut; /* the list is long, and its end alone was read: there may be more items and reasons */
+  struct tm_activities
+      activities; /* of a step that runs: what has taken a second or longer (activity.h) */
 };
 
 struct tm_survey {
@@ -88,7 +91,7 @@ int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, st
  * definition, and pid and host are not looked for. */
 int tm_survey_read_for_list(struct tm_survey *s, const char *dir, int64_t now_wall_ns,
                             struct tm_err *err);
-/* Adds the details, once: the last errors, error_file, the numbers of tries, and is_listed of steps that are over. */
+/* Adds the details, once: the last errors, error_file, the numbers of tries, activities, and is_listed of steps that are over. */
 void tm_survey_read_details(struct tm_survey *s);
 void tm_survey_release(struct tm_survey *s);
 
@@ -103,6 +106,11 @@ bool tm_survey_is_running(const char *dir, int64_t *pid, char **host);
 /* try_errors, try_timeouts and try_lost, out of logs/sys/job_report/process_summary.csv of the step in `dir`. While a job runs that file is
  * up to ten seconds old. */
 void tm_survey_read_tries(struct tm_step_survey *s, const char *dir);
+
+/* activities, out of logs/sys/running.json of the step in `dir`, whose job a supervisor runs. What an earlier session has left
+ * there does not count. `now_wall_ns`: the clock's. */
+void tm_survey_read_running(struct tm_step_survey *s, const char *dir, const char *job_dir,
+                            int64_t now_wall_ns);
 
 /* errors and errors_cut. Of a step that is over the lines that still count, else those that were written so far. What cannot be
  * read is left out. */

@@ -41,6 +41,14 @@ static struct tm_json *errors(const struct tm_step_survey *s)
   return list;
 }
 
+static struct tm_json *running(const struct tm_step_survey *s)
+{
+  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+  for (size_t i = 0; i < s->activities.list.len; i++)
+    tm_json_add(list, tm_activity_to_json(&s->activities.list.at[i]));
+  return list;
+}
+
 /* A step that has no result: what the job is doing with it. */
 static const char *status_of(const struct tm_survey *s, const struct tm_step_survey *step)
 {
@@ -66,6 +74,7 @@ static struct tm_json *step_to_json(const struct tm_survey *s, const struct tm_s
     tm_json_set(v, "outputs", tm_json_copy(step->outputs));
   tm_json_set(v, "mini_batches_per_second",
               rate > 0 ? tm_json_new_number(rate) : tm_json_new(TM_JSON_NULL));
+  tm_json_set(v, "running", running(step));
   tm_json_set(v, "errors", errors(step));
   tm_json_set(v, "errors_cut", tm_json_new_bool(step->errors_cut));
   if (step->status && step->items_failed > 0) {

@@ -88,8 +88,10 @@ static int judge_time(struct tm_supervisor *s, struct tm_err *err)
   struct tm_err last = s->cause; /* of an init() that failed, where one did */
   int rc = tm_patience_look(&s->patience, &s->tally.counts, tm_clock_mono_ns(), err);
 
-  if (rc < 0)
+  if (rc < 0) {
+    tm_doing_name_stuck(s, err);
     return rc;
+  }
   look = init_look(s);
   rc = tm_init_rules_look(&s->init_rules, &look, err);
   if (rc < 0 && tm_init_rules_is_stuck(&s->init_rules, &look) && ask_where(s, err))
@@ -105,6 +107,7 @@ void tm_vigil_tick(struct tm_supervisor *s)
 {
   struct tm_err err = TM_ERR_NONE;
 
+  tm_doing_tick(s);
   look_at_mute(s);
   if (s->stuck.since_ns != 0 && !s->is_ending) {
     look_at_stuck(s);

@@ -34,6 +34,7 @@ struct tm_record_step {
   char *logs_dir;
   struct TM_ARRAY(struct tidemill_record_output) outputs;
   struct TM_ARRAY(struct tidemill_failure) errors;
+  struct TM_ARRAY(struct tidemill_activity) running; /* each with a `text` of its own */
 };
 
 struct tidemill_record {

@@ -6,9 +6,15 @@
 #include "api/logs.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
 #include "run/survey.h"
+#include "sys/clock.h"
+
+#define BEGUN_NS (5 * TM_MS) /* logs have milliseconds, and so has a running try */
+#define UNKNOWN_NS                                                                                 \
+  (150 * TM_MS) /* until the keeper has told its phase, of when it was seen first */
 
 struct shown {
   const struct tidemill_workspace *ws; /* or NULL */
@@ -89,6 +95,15 @@ static void add_part(struct tm_buf *out, const char *detail)
   tm_buf_add_char(out, ')');
 }
 
+/* The items of a failed try that has another one after it are neither. */
+static void add_again(struct tm_buf *out, const struct tm_try_row *row)
+{
+  int64_t total, succeeded, failed;
+  if (tm_text_int(row->total, &total) && tm_text_int(row->succeeded, &succeeded) &&
+      tm_text_int(row->failed, &failed) && total > succeeded + failed)
+    tm_buf_printf(out, ", %" PRId64 " to be tried again", total - succeeded - failed);
+}
+
 static void on_row(void *data, const struct tm_try_row *row)
 {
   struct one *o = data;
@@ -101,6 +116,7 @@ static void on_row(void *data, const struct tm_try_row *row)
     tm_buf_printf(out, " at %s", row->process);
   tm_buf_printf(out, "; %s %s, %s succeeded, %s failed", row->total,
                 strcmp(row->total, "1") == 0 ? "item" : "items", row->succeeded, row->failed);
+  add_again(out, row);
   add_part(out, row->detail);
   if (row->begin_wall_ns > 0)
     tm_buf_printf(out, "; began %s, %s s, run() %s s", row->began, row->elapsed, row->run);
@@ -126,7 +142,12 @@ static int say_none(const struct shown *l, const struct tidemill_record_step *st
                       "step '%s' has no mini-batch %" PRId64 "; it has %" PRId64
                       ", numbered from 0",
                       step->name, l->mini_batch, extent.mini_batches);
-  if (l->ws)
+  if (l->ws && step->state == TIDEMILL_RUNNING)
+    tm_workspace_log(l->ws, TIDEMILL_INFO,
+                     "mini-batch %" PRId64 " of step '%s' has not been tried, or its first try "
+                     "began a moment ago: ask again",
+                     l->mini_batch, step->name);
+  else if (l->ws)
     tm_workspace_log(l->ws, TIDEMILL_INFO, "mini-batch %" PRId64 " of step '%s' has not been tried",
                      l->mini_batch, step->name);
   return 0;
@@ -152,18 +173,50 @@ static int refuse_step(const struct tidemill_record *r, const char *given, struc
   return TM_EUSAGE;
 }
 
+/* One that runs now, and what its worker has logged meanwhile. */
+static void add_running(struct one *o, const struct tidemill_activity *a)
+{
+  struct tm_buf *out = &o->l->out;
+  int64_t now_ns = tm_clock_wall_ns();
+  struct tm_log_choice c = { .worker = a->worker,
+                             .mini_batch = o->l->mini_batch,
+                             .from_ns =
+                                 now_ns - a->elapsed_ns - (*a->phase ? BEGUN_NS : UNKNOWN_NS),
+                             .until_ns = now_ns + TM_S };
+  struct tm_log_set *set = tm_log_set_new(o->step->logs_dir, &c, NULL, NULL);
+  struct tm_log_piece line;
+  if (o->tries++ == 0)
+    tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s'\n", o->l->mini_batch, o->step->name);
+  tm_buf_add_str(out, "running: ");
+  tm_text_one_line(out, a->text, strlen(a->text), 0);
+  tm_buf_add_char(out, '\n');
+  tm_log_set_finish(set);
+  while (tm_log_set_next(set, &line))
+    add_line(out, &line);
+  tm_log_set_free(set);
+}
+
+static void add_all_running(struct one *o, const struct tidemill_record *r, size_t i)
+{
+  const struct tidemill_activity *a;
+  for (size_t k = 0; (a = tidemill_record_running(r, i, k)) != NULL; k++)
+    if (a->mini_batch == o->l->mini_batch)
+      add_running(o, a);
+}
+
 /* Of one step: whether there is such a mini-batch, or a negative code; `why` says why there is none. */
-static int show_step(struct shown *l, const struct tidemill_record_step *step, struct tm_err *why,
+static int show_step(struct shown *l, const struct tidemill_record *r, size_t i, struct tm_err *why,
                      struct tm_err *err)
 {
-  struct one o = { .l = l, .step = step };
-  int64_t n = tm_try_rows_read(step->logs_dir, l->mini_batch, on_row, &o, err);
+  struct one o = { .l = l, .step = tidemill_record_step(r, i) };
+  int64_t n = tm_try_rows_read(o.step->logs_dir, l->mini_batch, on_row, &o, err);
   tm_map_release(&o.told);
   if (n < 0)
     return (int)n;
+  add_all_running(&o, r, i);
   if (n > 0)
-    add_way_on(l, step);
-  return n > 0 || say_none(l, step, why) >= 0;
+    add_way_on(l, o.step);
+  return o.tries > 0 || say_none(l, o.step, why) >= 0;
 }
 
 static int show_steps(struct shown *l, const struct tidemill_record *r, const char *wanted,
@@ -178,7 +231,7 @@ static int show_steps(struct shown *l, const struct tidemill_record *r, const ch
     if (wanted && strcmp(step->name, wanted) != 0)
       continue;
     meant++;
-    rc = show_step(l, step, &why, err);
+    rc = show_step(l, r, i, &why, err);
     found += rc > 0;
   }
   if (rc < 0)

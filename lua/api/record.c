@@ -70,6 +70,28 @@ static struct tidemill_counts counts_of(const struct tm_step_survey *s)
                                     .uncounted = s->uncounted };
 }
 
+static void add_running(struct tm_record_step *step, const struct tm_step_survey *s)
+{
+  for (size_t i = 0; i < s->activities.list.len; i++) {
+    const struct tm_activity *a = &s->activities.list.at[i];
+    bool has_mini_batch = a->seq != 0;
+    struct tm_buf text = TM_BUF_NONE;
+    tm_activity_add(&text, a);
+    *TM_ARRAY_ADD(&step->running) = (struct tidemill_activity) {
+      .size = sizeof(struct tidemill_activity),
+      .worker = a->worker,
+      .pid = a->pid,
+      .phase = has_mini_batch && a->phase == TM_PHASE_IDLE ? "" : tm_phase_name(a->phase),
+      .elapsed_ns = a->ns,
+      .is_stopped = a->is_stopped,
+      .mini_batch = has_mini_batch ? (int64_t)a->index : -1,
+      .try_number = a->try,
+      .first_item = or_empty(a->first_item),
+      .text = tm_buf_take(&text),
+    };
+  }
+}
+
 static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
 {
   struct tm_record_step *step = TM_ARRAY_ADD(&r->steps);
@@ -192,7 +214,9 @@ void tm_record_read_details(struct tidemill_record *r)
     struct tm_record_step *step = &r->steps.at[i];
     const struct tm_step_survey *s = &r->survey.steps[i];
     add_errors(step, s);
+    add_running(step, s);
     step->step.errors_len = step->errors.len;
+    step->step.running_len = step->running.len;
     step->step.errors_cut = s->errors_cut;
     step->step.error_file = or_empty(s->error_file);
     step->step.try_errors = s->try_errors;
@@ -229,6 +253,9 @@ void tm_record_release(struct tidemill_record *r)
   for (size_t i = 0; i < r->steps.len; i++) {
     TM_ARRAY_RELEASE(&r->steps.at[i].outputs);
     TM_ARRAY_RELEASE(&r->steps.at[i].errors);
+    for (size_t k = 0; k < r->steps.at[i].running.len; k++)
+      free((char *)(uintptr_t)r->steps.at[i].running.at[k].text);
+    TM_ARRAY_RELEASE(&r->steps.at[i].running);
     free(r->steps.at[i].logs_dir);
   }
   TM_ARRAY_RELEASE(&r->steps);
@@ -306,4 +333,11 @@ const struct tidemill_failure *tidemill_record_error(const struct tidemill_recor
 {
   const struct tm_record_step *s = step_at(r, step);
   return s && i < s->errors.len ? &s->errors.at[i] : NULL;
+}
+
+const struct tidemill_activity *tidemill_record_running(const struct tidemill_record *r,
+                                                        size_t step, size_t i)
+{
+  const struct tm_record_step *s = step_at(r, step);
+  return s && i < s->running.len ? &s->running.at[i] : NULL;
 }

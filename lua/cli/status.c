@@ -12,6 +12,7 @@
 #include "cli/resume_line.h"
 
 #define MESSAGE_MAX 300 /* bytes of an error that are shown */
+#define RUNNING_MAX 10  /* workers that are shown */
 
 struct status_options {
   bool json, all;
@@ -144,6 +145,21 @@ static void add_rate(struct tm_buf *out, const struct tidemill_record_step *step
   tm_buf_add_char(out, '\n');
 }
 
+/* What takes long just now, if the step runs. */
+static void add_running(struct tm_buf *out, const struct tidemill_record *r, size_t i)
+{
+  const struct tidemill_record_step *step = tidemill_record_step(r, i);
+  const struct tidemill_activity *a;
+  for (size_t k = 0; k < RUNNING_MAX && (a = tidemill_record_running(r, i, k)) != NULL; k++) {
+    tm_buf_add_str(out, k == 0 ? "  running:      " : "                ");
+    tm_text_one_line(out, a->text, strlen(a->text), 0);
+    tm_buf_add_char(out, '\n');
+  }
+  if (step->running_len > RUNNING_MAX)
+    tm_buf_printf(out, "                and %zu more; status --json lists all of them\n",
+                  step->running_len - RUNNING_MAX);
+}
+
 static void add_errors(struct tm_buf *out, const struct tidemill_record *r, size_t i)
 {
   const struct tidemill_record_step *step = tidemill_record_step(r, i);
@@ -204,6 +220,7 @@ static void add_step(struct tm_buf *out, const struct tidemill_record *r, size_t
   add_mini_batches(out, job, step);
   add_tries(out, step);
   add_rate(out, step);
+  add_running(out, r, i);
   add_outputs(out, r, i);
   add_errors(out, r, i);
   if (step->damage_at >= 0 && job->state != TIDEMILL_RUNNING)

@@ -170,6 +170,30 @@ static void a_record_says_what_came_of_a_job(void **state)
   host_end(&h);
 }
 
+/* The mini-batch that waits is named once it has run for a second. */
+static void expect_running(struct host *h, const char *dir)
+{
+  struct tidemill_record *r = NULL;
+  const struct tidemill_activity *a = NULL;
+  for (int i = 0; i < 3000 && !a; i++) {
+    tidemill_record_close(r);
+    assert_int_equal(tidemill_job_wait(h->job, 10, &h->err), -ETIMEDOUT);
+    host_must(h, tidemill_record_open(&r, NULL, dir, &h->err));
+    a = tidemill_record_running(r, 0, 0);
+  }
+  assert_non_null(a);
+  assert_int_equal(tidemill_record_step(r, 0)->running_len, 1);
+  assert_int_equal(a->size, sizeof(*a));
+  assert_true(a->elapsed_ns >= 1000000000 && a->pid > 0);
+  assert_int_equal(a->mini_batch, 1);
+  assert_int_equal(a->try_number, 1);
+  assert_non_null(strstr(a->text, ": mini-batch 1, try 1, for "));
+  assert_null(tidemill_record_running(r, 0, 1));
+  assert_null(tidemill_record_running(r, 1, 0));
+  assert_null(tidemill_record_running(NULL, 0, 0));
+  tidemill_record_close(r);
+}
+
 static void a_job_that_runs_is_looked_at_and_left_alone(void **state)
 {
   struct host h;
@@ -189,6 +213,7 @@ static void a_job_that_runs_is_looked_at_and_left_alone(void **state)
   assert_int_equal(tidemill_record_step(r, 0)->state, TIDEMILL_RUNNING);
   assert_null(tidemill_record_result(r));
   tidemill_record_close(r);
+  expect_running(&h, dir);
   expect(&h, tidemill_workspace_verify(NULL, dir, NULL, NULL, NULL, &h.err), TM_EINUSE, dir);
   o.jobs = &dir;
   o.jobs_len = 1;

@@ -104,7 +104,8 @@ describe("logs", function()
     t:expect_job(0)
     local seven = logs(t, "--mini-batch", "6")
     expect_order(seven, { "^mini%-batch 6 of step 'score': dataset=in count=1 manifest=%d+ first=%S+/0007.txt\n",
-      "handed out %d: RUN_EXCEPTION at process001; 1 item, 0 succeeded, 0 failed; began [%dTZ:.-]+, %S+ s, " ..
+      "handed out %d: RUN_EXCEPTION at process001; 1 item, 0 succeeded, 0 failed, 1 to be tried again; " ..
+      "began [%dTZ:.-]+, %S+ s, " ..
       "run%(%) %S+ s\n", "  [^\n]*seven is bad\n", "|process001|works on 7, try 1\n",
       "mini%-batch 6, try 1: RUN_EXCEPTION: ", "stack traceback:",
       "handed out %d: RUN_EXCEPTION at process001;", "works on 7, try 2\n",

@@ -14,7 +14,7 @@ local layers = {
   run = { "base", "sys", "data", "store", "plan", "agent/message.h", "node/message.h" },
   node = { "base", "sys", "data" },
   agent = { "base", "sys", "data", "node/page.h", "node/wire.h" },
-  report = { "base", "sys", "run/events.h" },
+  report = { "base", "sys", "run/activity.h", "run/events.h" },
 }
 
 -- Headers of libraries, and the place for each.

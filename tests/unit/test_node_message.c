@@ -226,6 +226,35 @@ static void what_is_known_of_a_death_stands_behind_what_tells_it_from_others(voi
   tm_buf_release(&b);
 }
 
+static void what_a_worker_does_comes_out_as_it_went_in(void **state)
+{
+  struct tm_worker_doing in = { .worker = 7,
+                                .phase = TM_PHASE_LOAD,
+                                .phase_ns = INT64_C(5000000000),
+                                .seq = INT64_C(1) << 40,
+                                .is_stopped = true },
+                         out;
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  tm_worker_doing_encode(&b, &in);
+  assert_int_equal(b.len, 28);
+  tm_reader_init(&r, b.data, b.len);
+  assert_true(tm_worker_doing_read(&r, &out));
+  assert_int_equal(out.worker, 7);
+  assert_int_equal(out.phase, TM_PHASE_LOAD);
+  assert_int_equal(out.phase_ns, in.phase_ns);
+  assert_int_equal(out.seq, in.seq);
+  assert_true(out.is_stopped);
+  for (size_t n = 0; n < b.len; n++) {
+    tm_reader_init(&r, b.data, n);
+    assert_false(tm_worker_doing_read(&r, &out));
+  }
+  b.data[4] = TM_PHASE_RECOVER + 1; /* no such phase */
+  tm_reader_init(&r, b.data, b.len);
+  assert_false(tm_worker_doing_read(&r, &out));
+  tm_buf_release(&b);
+}
+
 static void a_mark_tells_one_job_from_another(void **state)
 {
   static const char *const dirs[] = { "/jobs/a", "/jobs/a:b", "/jobs/a%3ab", "/jobs/a,b",
@@ -261,6 +290,7 @@ int main(void)
     cmocka_unit_test(an_end_comes_out_as_it_went_in),
     cmocka_unit_test(an_end_is_described_in_one_line),
     cmocka_unit_test(what_is_known_of_a_death_stands_behind_what_tells_it_from_others),
+    cmocka_unit_test(what_a_worker_does_comes_out_as_it_went_in),
     cmocka_unit_test(a_mark_tells_one_job_from_another),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "report_fixture.h"
 
 #include "report/progress.h"
+#include "run/activity.h"
 
 /* Two samples, ten seconds apart. */
 static void prepare(struct tm_progress *p, const struct tm_counts *then,
@@ -45,6 +46,67 @@ static void the_bar_says_what_fits(void **state)
   assert_string_equal(bar(&b, &p, 30), "45% 450/1,000, 3 failed");
   assert_string_equal(bar(&b, &p, 20), "45% 450/1,000, 3 fai");
   tm_buf_release(&b);
+}
+
+static struct tm_activity stuck = { .worker = "process003",
+                                    .pid = 4711,
+                                    .phase = TM_PHASE_RUN,
+                                    .ns = 41 * TM_S,
+                                    .seq = 9,
+                                    .index = 7,
+                                    .try = 1,
+                                    .first_item = (char *)"/data/a.pgm" };
+
+static void what_is_slow_stays_where_room_is_short(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_activities now = { .list = { &stuck, 1, 1 }, .workers = 2 };
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  prepare(&p, &nothing, &half);
+  f->step.activities = &now;
+  tm_progress_set_slow(&p, f->steps, 1);
+  assert_string_equal(bar(&b, &p, 130),
+                      "score [===========>              ] 45% 450/1,000, 4,500 items, 3 failed, "
+                      "450/s, 13 s left; process003: mini-batch 7 for 41 s");
+  assert_string_equal(bar(&b, &p, 79), "score 45% 450/1,000, 3 failed, 13 s left; process003: "
+                                       "mini-batch 7 for 41 s");
+  assert_string_equal(bar(&b, &p, 59),
+                      "45% 450/1,000, 3 failed; process003: mini-batch 7 for 41 s");
+  assert_string_equal(bar(&b, &p, 50), "45% 450/1,000, 4,500 items, 3 failed, 13 s left");
+  tm_buf_clear(&b);
+  tm_progress_add_line(&b, &p);
+  assert_string_equal(b.data, "score: 45% 450 of 1,000 mini-batches, 4,500 items, 3 failed, 13 s "
+                              "left, 450 items/s, 10.0 s so far; process003: mini-batch 7, try 1, "
+                              "for 41 s in run(), first item '/data/a.pgm'");
+  tm_buf_clear(&b);
+  tm_progress_add_overview(&b, &p);
+  assert_has(b.data, "; process003: mini-batch 7, try 1, for 41 s in run(), first item");
+  f->step.verdict = TM_COMPLETED; /* what was there at its end is over */
+  tm_progress_set_slow(&p, f->steps, 1);
+  assert_has_not(bar(&b, &p, 130), "process003");
+  tm_buf_release(&b);
+}
+
+static void of_several_steps_the_slowest_is_named(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_activity longer = stuck;
+  struct tm_activities now = { .list = { &stuck, 1, 1 } },
+                       other_now = { .list = { &longer, 1, 1 } };
+  struct tm_step_view other = { .name = "other", .activities = &other_now };
+  struct tm_progress p;
+  longer.ns = 50 * TM_S;
+  longer.index = 8;
+  prepare(&p, &nothing, &half);
+  f->step.activities = &now;
+  f->steps[1] = &other;
+  tm_progress_set_slow(&p, f->steps, 2);
+  assert_string_equal(p.slow_short, "process003: mini-batch 8 for 50 s");
+  assert_has(p.slow, "step 'other': process003: mini-batch 8, try 1, for 50 s");
+  f->steps[1] = NULL;
+  tm_progress_set_slow(&p, f->steps, 2);
+  assert_has(p.slow, "step 'score': process003: mini-batch 7");
 }
 
 static void no_bar_is_wider_than_the_terminal(void **state)
@@ -224,6 +286,10 @@ int main(void)
     cmocka_unit_test(a_job_that_stalls_has_no_speed),
     cmocka_unit_test(the_overview_says_what_is_known),
     cmocka_unit_test_setup_teardown(steps_are_summed, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(what_is_slow_stays_where_room_is_short, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(of_several_steps_the_slowest_is_named, fixture_open,
+                                    fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,72 @@ static void a_line_says_all_of_a_try(void **state)
   assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
 }
 
+static void items_of_a_try_add_up(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_worker_logs l;
+  tm_worker_logs_init(&l, tm_fs_real(), f->logs);
+  f->attempt.status = TM_RUN_EXCEPTION;
+  f->attempt.is_final = false;
+  f->attempt.succeeded = f->attempt.failed = 0;
+  assert_int_equal(add(&l, f, "process003", NULL), 0);
+  f->attempt.is_final = true;
+  f->attempt.failed = 5;
+  assert_int_equal(add(&l, f, "process003", NULL), 0);
+  f->attempt.is_final = false;
+  f->attempt.failed = 0;
+  f->attempt.is_uncounted = true;
+  assert_int_equal(add(&l, f, "process003", NULL), 0);
+  assert_int_equal(tm_worker_logs_flush(&l, NULL), 0);
+  char *text = fixture_read(f, LOG);
+  assert_has(text, "5 items, 0 succeeded, 0 failed, 5 to be tried again; began");
+  assert_has(text, "5 items, 0 succeeded, 5 failed; began");
+  assert_has(text, "its rows were not counted, 0 succeeded, 0 failed; began");
+  free(text);
+  assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
+}
+
+static void what_takes_long_is_told_once_before_its_end(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_worker_logs l;
+  struct tm_activity list[2] = { { .worker = "process003",
+                                   .pid = 4711,
+                                   .phase = TM_PHASE_RUN,
+                                   .ns = TM_S - 1,
+                                   .seq = 9,
+                                   .index = 7,
+                                   .try = 1,
+                                   .first_item = (char *)"/data/a.pgm" },
+                                 { .worker = "process004", .phase = TM_PHASE_START, .ns = TM_S } };
+  struct tm_activities now = { .list = { list, 2, 2 }, .node_id = "0", .node_address = "host7" };
+  struct tm_event e = fixture_event(f, TM_EVENT_TICK);
+  tm_worker_logs_init(&l, tm_fs_real(), f->logs);
+  assert_int_equal(tm_worker_logs_tick(&l, &e, &now, NULL), 0);
+  assert_int_equal(l.logs.len, 0); /* neither has been at it for a second, with a process */
+  list[0].ns = TM_S;
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(tm_worker_logs_tick(&l, &e, &now, NULL), 0);
+  list[0].seq = 10; /* the next try */
+  list[0].try = 2;
+  assert_int_equal(tm_worker_logs_tick(&l, &e, &now, NULL), 0);
+  list[0].seq = 0;
+  list[0].phase = TM_PHASE_SHUTDOWN;
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(tm_worker_logs_tick(&l, &e, &now, NULL), 0);
+  assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
+  char *text = fixture_read(f, LOG);
+  assert_string_equal(
+      text, "2026-01-31 23:59:58,123|INFO|4711|process003|mini-batch 7, try 1: begun "
+            "2026-01-31 23:59:57,123, in run(), first item '/data/a.pgm'; node 0 at host7\n"
+            "2026-01-31 23:59:58,123|INFO|4711|process003|mini-batch 7, try 2: begun "
+            "2026-01-31 23:59:57,123, in run(), first item '/data/a.pgm'; node 0 at host7\n"
+            "2026-01-31 23:59:58,123|INFO|4711|process003|in shutdown() since "
+            "2026-01-31 23:59:57,123; node 0 at host7\n");
+  free(text);
+  assert_null(fixture_read(f, "logs/sys/node/0/process004.txt"));
+}
+
 static void each_worker_has_its_file(void **state)
 {
   struct report_fixture *f = *state;
@@ -140,6 +206,8 @@ int main(void)
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_open, fixture_close)
   const struct CMUnitTest tests[] = {
     TEST(a_line_says_all_of_a_try),
+    TEST(items_of_a_try_add_up),
+    TEST(what_takes_long_is_told_once_before_its_end),
     TEST(each_worker_has_its_file),
     TEST(only_workers_that_live_have_a_file_open),
     TEST(another_session_appends),

@@ -1,0 +1,38 @@
+/* running.h - logs/sys/running.json: what the workers of a step are at, as long as something takes longer than a second.
+ * `tidemill status` and `tidemill logs --mini-batch` read it (run/survey.h). One JSON object:
+ *
+ *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY, ...]}
+ *
+ * with the activities as run/activity.h writes them, the longest first. The file is replaced whole every two seconds, and removed
+ * when there is nothing to say. After a kill it may be left: a reader takes it for what it says only while the job has an
+ * owner, and if it is not older than that owner's claim.
+ */
+#ifndef TM_REPORT_RUNNING_H
+#define TM_REPORT_RUNNING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "run/activity.h"
+#include "run/events.h"
+#include "sys/fs.h"
+
+struct tm_running {
+  const struct tm_fs *fs;
+  char *path; /* NULL: closed */
+  bool is_there;
+  bool has_failed;    /* it could not be written: nothing more is tried */
+  int64_t written_ns; /* monotonic */
+};
+
+/* Removes what an earlier session has left. */
+int tm_running_init(struct tm_running *r, const struct tm_fs *fs, const char *logs_dir,
+                    struct tm_err *err);
+/* About ten times a second. Fails once. */
+int tm_running_tick(struct tm_running *r, const struct tm_event *e,
+                    const struct tm_activities *activities, struct tm_err *err);
+/* Removes the file. Closed: a no-op. */
+int tm_running_close(struct tm_running *r, struct tm_err *err);
+
+#endif

@@ -1,0 +1,148 @@
+-- What is running now: which worker is at something that takes long, at what, and for how long.
+local job = require "support.job"
+local json = require "dkjson"
+local programs = require "support.programs"
+
+--- A script that logs, and then waits where WAITS_AT says until the file GO is there.
+local SCRIPT = [[
+local EntryScript = require "tidemill.entry_script"
+local process = require "tidemill.process"
+local function wait(name)
+  if name == os.getenv "WAITS_AT" then
+    process.spawn { "sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done', os.getenv "GO" }:wait()
+  end
+end
+function init() wait "init" end
+function run(m)
+  EntryScript().logger:info("works on " .. number_of(m[1]))
+  wait(name_of(m[1]))
+  return names_of(m)
+end]]
+
+local function new_case(step)
+  local t = job.case()
+  t:inputs(3)
+  t:script(SCRIPT)
+  t:pipeline("mini_batch_size = 1, process_count_per_node = 1", step)
+  return t
+end
+
+local function start(t, waits_at)
+  t.options = { env = { "WAITS_AT=" .. waits_at, "GO=" .. t:path "go" } }
+  t:start_job(nil, t.options)
+  t.running = t.last
+end
+
+--- Waits until the job's files say that the worker is in that phase.
+local function wait_for_phase(t, phase)
+  t:wait_for("job/score/logs/sys/running.json", '"phase":"' .. phase .. '"', 30)
+end
+
+local function release(t)
+  t:write("go", "")
+  local r = t:finish(t.running, 30)
+  t:expect(r, 0)
+  return r
+end
+
+local function ask(t, ...)
+  local r = t:run { ... }
+  t:expect(r, 0)
+  return r.out, r.err
+end
+
+local function running_of(t) return json.decode((ask(t, "status", t.job_dir, "--json"))).steps[1].running end
+
+describe("while a mini-batch takes long", function()
+  after_each(job.check_end)
+
+  it("status names worker, mini-batch, try, phase and first item", function()
+    local t = new_case()
+    start(t, "0002.txt")
+    wait_for_phase(t, "run")
+    local one = running_of(t)[1]
+    assert.same({ "process000", "run", 1, 1, t:path "in/0002.txt", false },
+                { one.worker, one.phase, one.mini_batch, one.try, one.first_item, one.stopped })
+    assert.is_true(one.seconds >= 1, one.seconds)
+    local text = ask(t, "status", t.job_dir)
+    assert.is_truthy(text:find "\n  running:      process000: mini%-batch 1, try 1, for [^\n]+ in run%(%), " ..
+                     "first item '[^\n]+/0002.txt'\n", text)
+    release(t)
+    assert.same({}, running_of(t))
+    assert.is_false(t:has_log "sys/running.json")
+  end)
+
+  it("logs --mini-batch shows it with what its worker has logged", function()
+    local t = new_case()
+    start(t, "0002.txt")
+    wait_for_phase(t, "run")
+    local out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
+    assert.is_truthy(out:find "^mini%-batch 1 of step 'score'\nrunning: process000: mini%-batch 1, try 1, for ", out)
+    assert.is_truthy(out:find("|INFO|%d+|process000|works on 2\n"), out)
+    local _, err = ask(t, "logs", t.job_dir, "--mini-batch", "2")
+    assert.is_truthy(err:find("mini-batch 2 of step 'score' has not been tried, or its first try began a moment ago",
+                              1, true), err)
+    release(t)
+    out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
+    assert.is_falsy(out:find("running:", 1, true), out)
+    assert.is_truthy(out:find("handed out 1: RUN_DONE", 1, true), out)
+  end)
+
+  it("the worker's file says that it has begun, and later how it ended", function()
+    local t = new_case()
+    start(t, "0002.txt")
+    t:wait_for("job/score/logs/sys/node/0/process000.txt", "mini%-batch 1, try 1: begun ", 30)
+    release(t)
+    local text = t:log "sys/node/0/process000.txt"
+    local begun = "|INFO|%d+|process000|mini%-batch 1, try 1: begun [%d-]+ [%d:,]+, in run%(%), " ..
+                  "first item '[^\n]+/0002.txt'; node 0 at [^\n]+\n"
+    local _, stop = text:find(begun)
+    assert.is_truthy(stop, text)
+    assert.is_falsy(text:find(begun, stop), text)
+    assert.is_truthy(text:find("mini-batch 1, try 1: RUN_DONE; ", stop, true), text)
+    assert.is_falsy(text:find "mini%-batch [02], try 1: begun", text)
+  end)
+
+  it("a job that is killed leaves nothing that status would believe", function()
+    local t = new_case()
+    start(t, "0002.txt")
+    wait_for_phase(t, "run")
+    t.running:kill(programs.SIGKILL)
+    t.running:wait()
+    t:wait_for_none()
+    assert.is_true(t:has_log "sys/running.json")
+    assert.same({}, running_of(t))
+    assert.is_falsy(ask(t, "status", t.job_dir):find "\n  running:")
+    t:write("go", "")
+    t:expect_job(0, { "--resume" }, t.options)
+    assert.is_false(t:has_log "sys/running.json")
+  end)
+
+  it("the end for want of progress names it", function()
+    local t = new_case [[arguments = { "--progress_update_timeout", "2" }]]
+    start(t, "0002.txt")
+    local r = t:finish(t.running, 60)
+    t:expect(r, 1)
+    local words = "progress_update_timeout %(2 s%); process000: mini%-batch 1, try 1, for %d+ s in run%(%), " ..
+                  "first item '[^\n]+/0002.txt'\n"
+    assert.is_truthy(r.err:find(words), r.err)
+    assert.is_truthy(t:log "job_result.txt":find(words), t:log "job_result.txt")
+  end)
+end)
+
+describe("while init() takes long", function()
+  after_each(job.check_end)
+
+  it("status and the worker's file say so", function()
+    local t = new_case()
+    start(t, "init")
+    wait_for_phase(t, "init")
+    local one = running_of(t)[1]
+    assert.same({ "process000", "init" }, { one.worker, one.phase })
+    assert.is_nil(one.mini_batch)
+    local text = ask(t, "status", t.job_dir)
+    assert.is_truthy(text:find "\n  running:      process000: in init%(%) for %d+ s\n", text)
+    t:wait_for("job/score/logs/sys/node/0/process000.txt", "|process000|in init%(%) since [%d-]+ [%d:,]+; node 0 at ")
+    release(t)
+  end)
+end)
