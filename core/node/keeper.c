@@ -301,6 +301,12 @@ static void on_init_is_late(struct tm_keeper *k, const struct tm_frame *f)
   tm_keeper_look_again(k, step);
 }
 
+static int64_t phase_ns(const struct tm_page_view *view, int64_t now_ns)
+{
+  bool is_good = view->since_ns > 0 && view->since_ns < now_ns; /* else it was scribbled on */
+  return is_good ? now_ns - view->since_ns : 0;
+}
+
 /* The pages are the workers': their bytes are passed on as numbers, and mean nothing here. */
 static void tell_doing(struct tm_keeper *k, const struct tm_keeper_step *step)
 {
@@ -313,12 +319,11 @@ static void tell_doing(struct tm_keeper *k, const struct tm_keeper_step *step)
       continue;
     tm_page_read(w->page, &view);
     tm_worker_doing_encode(
-        &list,
-        &(struct tm_worker_doing) { .worker = w->number,
-                                    .phase = view.phase,
-                                    .phase_ns = view.since_ns < now_ns ? now_ns - view.since_ns : 0,
-                                    .seq = view.seq,
-                                    .is_stopped = w->frozen_due_ns != INT64_MAX });
+        &list, &(struct tm_worker_doing) { .worker = w->number,
+                                           .phase = view.phase,
+                                           .phase_ns = phase_ns(&view, now_ns),
+                                           .seq = view.seq,
+                                           .is_stopped = w->frozen_due_ns != INT64_MAX });
   }
   struct tm_frame f = { .type = TM_FRAME_DOING,
                         .index = step->index,

@@ -176,6 +176,46 @@ static void what_has_not_begun_is_taken_back(void **state)
   rig_close(&r);
 }
 
+/* What the keeper tells of worker 0, which is its only one. */
+static struct tm_worker_doing ask_doing(struct rig *r)
+{
+  struct tm_worker_doing doing;
+  struct tm_reader reader;
+  rig_send(r, TM_FRAME_ASK_DOING, 0, 0, NULL, 0);
+  const struct tm_frame *f = rig_wait(r, TM_FRAME_DOING, 0);
+  assert_int_equal(f->index, 0);
+  tm_reader_init(&reader, f->payload, f->length);
+  assert_true(tm_worker_doing_read(&reader, &doing));
+  assert_ptr_equal(reader.at, reader.end);
+  assert_int_equal(doing.worker, 0);
+  return doing;
+}
+
+static void what_a_worker_does_is_told(void **state)
+{
+  struct rig r;
+  struct tm_worker_doing doing;
+  rig_start(&r, 60 * TM_S);
+  rig_send(&r, TM_FRAME_ASK_DOING, 0, 0, NULL, 0);
+  assert_int_equal(rig_wait(&r, TM_FRAME_DOING, 0)->length, 0); /* there is nobody */
+  pid_t pid = rig_start_worker(&r, 0);
+  rig_wait_ready(&r, 0);
+  rig_hand(&r, 0, "/hang");
+  rig_wait_begun(&r);
+  rig_send(&r, TM_FRAME_ASK_DOING, 77, 0, NULL, 0); /* no such step: no answer */
+  doing = ask_doing(&r);
+  assert_int_equal(doing.phase, TM_PHASE_RUN);
+  assert_int_equal(doing.seq, 1);
+  assert_false(doing.is_stopped);
+  assert_true(doing.phase_ns > 0 && doing.phase_ns < RIG_LIMIT);
+  assert_int_equal(kill(pid, SIGSTOP), 0);
+  for (int i = 0; i < 100000 && !doing.is_stopped;
+       i++) /* the news of it comes to the keeper first */
+    doing = ask_doing(&r);
+  assert_true(doing.is_stopped);
+  rig_close(&r);
+}
+
 /* `path` starts a process of its own session; its worker exits. Returns a handle on it. */
 static int start_daemon(struct rig *r, uint32_t worker, const char *path)
 {
@@ -535,6 +575,7 @@ static const struct CMUnitTest tests[] = {
   cmocka_unit_test(a_worker_that_is_killed_is_told),
   cmocka_unit_test(a_run_that_passes_its_timeout_is_killed),
   cmocka_unit_test(what_has_not_begun_is_taken_back),
+  cmocka_unit_test(what_a_worker_does_is_told),
   cmocka_unit_test(what_left_the_session_goes_with_its_worker),
   cmocka_unit_test(nothing_is_left_when_the_supervisor_is_gone),
   cmocka_unit_test(nothing_is_left_when_the_keeper_is_terminated),
