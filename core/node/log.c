@@ -53,7 +53,7 @@ void tm_keeper_log(struct tm_keeper_step *step, enum tm_level level, const char 
   static const char *const names[] = { "DEBUG", "INFO", "WARNING", "ERROR" };
   struct tm_buf line = TM_BUF_NONE;
   va_list ap;
-  if (step->main_fd < 0)
+  if (step->main_fd < 0 || level < step->s.log_level)
     return;
   tm_time_log(&line, tm_clock_wall_ns());
   tm_buf_printf(&line, "|%s|%ld|keeper|", names[level], (long)getpid());

@@ -39,6 +39,7 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
   tm_buf_add_u64(out, (uint64_t)s->interrupt_grace_ns);
   tm_buf_add_u64(out, (uint64_t)s->monitor_ns);
   tm_buf_add_u32(out, s->hides_gpus);
+  tm_buf_add_u32(out, s->log_level);
 }
 
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err)
@@ -62,9 +63,12 @@ int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struc
   out->monitor_ns = (int64_t)tm_read_u64(&r);
   uint32_t hides_gpus = tm_read_u32(&r);
   out->hides_gpus = hides_gpus == 1;
+  uint32_t log_level = tm_read_u32(&r);
+  out->log_level = (enum tm_level)log_level;
   if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
       out->load_timeout_ns >= 0 && out->memory_limit >= 0 && out->init_timeout_ns >= 0 &&
-      out->interrupt_grace_ns >= 0 && out->monitor_ns >= 0 && hides_gpus <= 1)
+      out->interrupt_grace_ns >= 0 && out->monitor_ns >= 0 && hides_gpus <= 1 &&
+      log_level <= TM_ERROR)
     return 0;
   tm_node_step_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of a step cannot be read");

@@ -30,6 +30,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/level.h"
 #include "node/page.h"
 #include "sys/channel.h"
 
@@ -58,7 +59,7 @@ const char *tm_hello(void);
 
 /* What the keeper must know of a step. In the frame: the strings and lists in this order (node/wire.h: any bytes but NUL,
  * paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64 memory_limit, u64 init_timeout_ns, u64
- * interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus. Strings are the struct's own after decoding. */
+ * interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus, u32 log_level. Strings are the struct's own after decoding. */
 struct tm_node_step {
   char *node_id;  /* "0" */
   char *job_dir;  /* node.lock lies there */
@@ -80,6 +81,7 @@ struct tm_node_step {
   int64_t interrupt_grace_ns; /* from the interruption of a call to the kill; 0: the kill at once */
   int64_t monitor_ns;         /* between two samples of the node's resources; 0: none are taken */
   bool hides_gpus;            /* from workers for which there is no GPU */
+  enum tm_level log_level;    /* what is below it is not written to _main.txt */
 };
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n,

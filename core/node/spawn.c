@@ -131,6 +131,8 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
   tm_fs_close(tm_fs_real(), page);
   tm_fs_close(tm_fs_real(), pair[1]);
   *fd = pair[0];
+  tm_keeper_log(w->step, TM_DEBUG, "%s: working directory '%s', folder for temporary files '%s'",
+                w->name, w->step->s.cwd, w->temp_dir);
   return 0;
 fail:
   tm_tree_remove_forced(w->temp_dir, NULL);

@@ -1,7 +1,7 @@
 /* log.c - see log.h.
  *
- * Single tries are not logged here: there may be millions, and each has its row in processed_mini-batches.csv and, when
- * it failed, its place in user/error.txt. Lines are written at each tick, so that who follows the file sees them come.
+ * Single tries are logged here at DEBUG alone: there may be millions, and each has its row in processed_mini-batches.csv and,
+ * when it failed, its place in user/error.txt. Lines are written at each tick, so that who follows the file sees them come.
  */
 #include "report/log.h"
 
@@ -13,13 +13,15 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "report/result.h"
 
-int tm_log_open(struct tm_log *l, const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
+int tm_log_open(struct tm_log *l, const struct tm_fs *fs, const char *logs_dir, enum tm_level level,
+                struct tm_err *err)
 {
   char *path = tm_path_join(logs_dir, "sys/master_role.txt");
   int rc;
-  *l = (struct tm_log) { .fs = fs, .pid = getpid() };
+  *l = (struct tm_log) { .fs = fs, .pid = getpid(), .level = level };
   l->system_path = tm_path_join(logs_dir, "sys/error/supervisor.txt");
   rc = tm_log_file_open(&l->master, fs, path, err);
   free(path);
@@ -37,7 +39,7 @@ int tm_log_close(struct tm_log *l, struct tm_err *err)
 
 void tm_log_add(struct tm_log *l, int64_t wall_ns, enum tm_level level, const char *message)
 {
-  if (level != TM_DEBUG)
+  if (level >= l->level)
     tm_log_add_line(&l->master.text, wall_ns, level, l->pid, "supervisor", message);
 }
 
@@ -91,12 +93,34 @@ static void add_worker(struct tm_buf *text, const struct tm_event *e)
   }
 }
 
+static void add_mini_batch(struct tm_buf *text, const struct tm_event *e)
+{
+  const struct tm_attempt *a = e->attempt;
+  tm_buf_printf(text, "mini-batch %" PRIu64 ", try %" PRIu32, a->index, a->try);
+  if (a->part_first > 0)
+    tm_buf_printf(text, ", its items from %" PRId64 " on", a->part_first);
+  if (e->kind == TM_EVENT_HANDED_OUT) {
+    tm_buf_printf(text, ": handed to %s, ", e->worker);
+    if (a->items > 0) /* rows of a table are counted by workers */
+      tm_buf_printf(text, "%" PRId64 " %s ", a->items, tm_text_counted(a->items, "item", "items"));
+    tm_buf_printf(text, "of input '%s', first '%.*s'", a->dataset, (int)a->first_item_len,
+                  a->first_item);
+  } else {
+    tm_buf_printf(
+        text, ": %s, by %s in %.3f s: %" PRId64 " %s, %" PRId64 " succeeded, %" PRId64 " failed",
+        tm_status_name(a->status), e->worker, (double)a->total_ns / (double)TM_S, a->items,
+        tm_text_counted(a->items, "item", "items"), a->succeeded, a->failed);
+  }
+}
+
 static enum tm_level level_of(const struct tm_event *e)
 {
   switch (e->kind) {
   case TM_EVENT_WORKER_ENDED:
   case TM_EVENT_MESSAGE: return e->level;
   case TM_EVENT_INIT_FAILED: return TM_ERROR;
+  case TM_EVENT_HANDED_OUT:
+  case TM_EVENT_TRY_ENDED: return TM_DEBUG;
   case TM_EVENT_STEP_ENDED: return e->step->verdict == TM_FAILED ? TM_ERROR : TM_INFO;
   default: return TM_INFO;
   }
@@ -113,6 +137,8 @@ int tm_log_add_event(struct tm_log *l, const struct tm_event *e, struct tm_err *
   case TM_EVENT_WORKER_READY:
   case TM_EVENT_WORKER_ENDED:
   case TM_EVENT_INIT_FAILED: add_worker(&text, e); break;
+  case TM_EVENT_HANDED_OUT:
+  case TM_EVENT_TRY_ENDED: add_mini_batch(&text, e); break;
   case TM_EVENT_MESSAGE:
     tm_buf_add_str(&text, e->text);
     if (e->level >= TM_ERROR)

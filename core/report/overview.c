@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "report/result.h"
 
 #define LINE_NS (10 * TM_S)
 #define DAY_NS  (24 * 3600 * TM_S)
@@ -70,9 +71,26 @@ static int link_newest(const struct tm_overview *v, const char *name, struct tm_
   return rc < 0 ? rc : 0;
 }
 
-static void add(struct tm_overview *v, const struct tm_event *e, const char *text)
+static void add(struct tm_overview *v, const struct tm_event *e, enum tm_level level,
+                const char *text)
 {
-  tm_log_add_line(&v->file.text, e->wall_ns, TM_INFO, v->pid, "supervisor", text);
+  if (level >= v->level)
+    tm_log_add_line(&v->file.text, e->wall_ns, level, v->pid, "supervisor", text);
+}
+
+/* The numbers behind the sentence, for DEBUG. */
+static void add_counts(struct tm_overview *v, const struct tm_event *e, const struct tm_counts *c)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_printf(&text,
+                "mini-batches: %" PRId64 " created%s, %" PRId64 " waiting, %" PRId64
+                " at workers, %" PRId64 " succeeded, %" PRId64 " failed; failed tries: ",
+                c->created, c->all_created ? " in all" : " so far",
+                c->created - c->running - c->succeeded - c->failed, c->running, c->succeeded,
+                c->failed);
+  tm_result_add_tries(&text, c);
+  add(v, e, TM_DEBUG, text.data);
+  tm_buf_release(&text);
 }
 
 static void add_first(struct tm_overview *v, const struct tm_event *e,
@@ -81,7 +99,7 @@ static void add_first(struct tm_overview *v, const struct tm_event *e,
   struct tm_buf text = TM_BUF_NONE;
   tm_buf_printf(&text, "step '%s' of '%s' %s; job: %s", step->name, e->job->name, words,
                 e->job->dir);
-  add(v, e, text.data);
+  add(v, e, TM_INFO, text.data);
   tm_buf_release(&text);
 }
 
@@ -105,9 +123,11 @@ static int open_file(struct tm_overview *v, const struct tm_event *e,
 int tm_overview_open(struct tm_overview *v, const struct tm_fs *fs, const struct tm_event *e,
                      const struct tm_step_view *step, struct tm_err *err)
 {
-  *v = (struct tm_overview) {
-    .fs = fs, .logs_dir = tm_xstrdup(step->logs_dir), .logged_ns = e->mono_ns, .pid = getpid()
-  };
+  *v = (struct tm_overview) { .fs = fs,
+                              .logs_dir = tm_xstrdup(step->logs_dir),
+                              .logged_ns = e->mono_ns,
+                              .pid = getpid(),
+                              .level = step->logging_level };
   return open_file(v, e, step, e->job->is_resumed ? "goes on" : "starts", err);
 }
 
@@ -131,7 +151,8 @@ int tm_overview_tick(struct tm_overview *v, const struct tm_event *e,
   if (e->wall_ns / DAY_NS > v->day) /* a clock that was set back keeps its file */
     rc = turn(v, e, step, err);
   tm_progress_add_overview(&text, p);
-  add(v, e, text.data);
+  add(v, e, TM_INFO, text.data);
+  add_counts(v, e, &step->counts);
   flushed = tm_log_file_flush(&v->file, rc < 0 ? NULL : err);
   tm_buf_release(&text);
   return rc < 0 ? rc : flushed;
@@ -142,14 +163,16 @@ int tm_overview_end(struct tm_overview *v, const struct tm_event *e, const struc
 {
   struct tm_buf line = TM_BUF_NONE;
   const char *at = tm_buf_str(result);
+  enum tm_level level = e->step->verdict == TM_FAILED ? TM_ERROR : TM_INFO;
   tm_progress_add_overview(&line, p);
-  add(v, e, line.data);
+  add(v, e, TM_INFO, line.data);
+  add_counts(v, e, &e->step->counts);
   while (*at) {
     size_t n = strcspn(at, "\n");
     tm_buf_clear(&line);
     tm_buf_add(&line, at, n);
     if (n > 0)
-      add(v, e, line.data);
+      add(v, e, level, line.data);
     at += n + (at[n] == '\n');
   }
   tm_buf_release(&line);

@@ -7,7 +7,8 @@
  *   output: 440 rows; 12.3 s so far, 21 s left
  *
  * "120 or more" while they are still being created, and then "time left unknown". The last lines, at the end of a session, are
- * the result and where to start looking.
+ * the result and where to start looking; of a step that Failed they are ERROR. The step's logging_level decides which lines are
+ * written. At DEBUG each line has a second one with all counts.
  *
  * A new file begins with each day (UTC); <timestamp> is when it began, 20260131-235958. A session goes on in the file of its day.
  * job_progress_overview.txt is a link to the newest.
@@ -25,6 +26,7 @@ struct tm_overview {
   int64_t day;       /* since the epoch, of the file that is open */
   int64_t logged_ns; /* monotonic; the last line */
   int64_t pid;
+  enum tm_level level; /* what is below it is left out */
 };
 
 /* `e`: of a step that begins. Fails as a log file does; it can be used all the same. */

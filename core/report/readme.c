@@ -33,7 +33,7 @@ static const char text[] =
     "                                    what it said through EntryScript's logger\n"
     "\n"
     "What the system did\n"
-    "  sys/master_role.txt               the supervisor's view: progress, workers, result\n"
+    "  sys/master_role.txt               the supervisor's view: mini-batches, workers, result\n"
     "  sys/error/                        errors of the system itself\n"
     "  sys/node/<node>/_main.txt         what happened to the workers of a node\n"
     "  sys/node/<node>/<process>.txt     what a worker did: a line for each try of a mini-batch, "

@@ -2,6 +2,7 @@
  *
  *   TRY_ENDED -> tries, worker logs, summary, errors      (gather; files are written at ticks and at the end)
  *                log: a new reason why items failed although run() returned
+ *   HANDED_OUT -> log, worker logs                        (with logging_level DEBUG alone)
  *   others    -> log, driver log                          (likewise)
  *   TICK      -> overview, progress in the log, what takes long, and all that has gathered
  *
@@ -45,6 +46,8 @@ struct tm_step_report {
   struct tm_errors errors;
   struct tm_progress progress;
   int64_t begin_ns, logged_ns; /* monotonic; the last line about the progress */
+  int64_t created;             /* mini-batches; the last line about them */
+  bool has_logged_all;         /* that all of them are created */
   bool is_ended;
 };
 
@@ -77,7 +80,7 @@ struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct t
   *s = (struct tm_step_report) { .fs = fs, .note = on_note, .data = data };
   note(s, remove_result(fs, dir, &err), &err);
   note(s, tm_tries_open(&s->tries, fs, dir, &err), &err);
-  note(s, tm_log_open(&s->log, fs, dir, &err), &err);
+  note(s, tm_log_open(&s->log, fs, dir, step->logging_level, &err), &err);
   note(s, tm_summary_init(&s->summary, fs, dir, e->mono_ns, &err), &err);
   note(s, tm_driver_log_open(&s->driver, fs, e, step, &err), &err);
   note(s, tm_overview_open(&s->overview, fs, e, step, &err), &err);
@@ -89,6 +92,7 @@ struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct t
   tm_progress_init(&s->progress, step->name);
   tm_progress_sample(&s->progress, &step->counts, e->mono_ns);
   s->begin_ns = s->logged_ns = e->mono_ns;
+  s->workers.level = step->logging_level;
   return s;
 }
 
@@ -168,6 +172,8 @@ static bool add_try(struct tm_step_report *s, const struct tm_event *e)
   struct tm_err err = TM_ERR_NONE;
   note(s, tm_tries_add(&s->tries, a, e->worker, &err), &err); /* keeps (1) */
   note(s, tm_worker_logs_add(&s->workers, e, &err), &err);
+  if (s->log.level == TM_DEBUG)
+    note(s, tm_log_add_event(&s->log, e, &err), &err);
   tm_summary_add(&s->summary, e);
   if (a->causes_len > 0)
     return add_causes(s, e);
@@ -199,13 +205,52 @@ static void add_ended(struct tm_step_report *s, const struct tm_event *e)
   free(path);
 }
 
+/* How many mini-batches there are: once when all are created, and at DEBUG meanwhile. */
+static void log_created(struct tm_step_report *s, const struct tm_event *e,
+                        const struct tm_step_view *step)
+{
+  const struct tm_counts *c = &step->counts;
+  struct tm_buf text = TM_BUF_NONE;
+  if (s->has_logged_all || step->is_kept ||
+      (!c->all_created && (s->log.level > TM_DEBUG || c->created == s->created)))
+    return;
+  s->created = c->created;
+  s->has_logged_all = c->all_created;
+  if (c->all_created)
+    tm_buf_add_str(&text, "all mini-batches have been created: ");
+  tm_text_grouped(&text, c->created);
+  if (!c->all_created)
+    tm_buf_printf(&text, " %s been created so far",
+                  tm_text_counted(c->created, "mini-batch has", "mini-batches have"));
+  if (c->items_created > 0) { /* rows of tables are counted by workers */
+    tm_buf_add_str(&text, ", with ");
+    tm_text_grouped(&text, c->items_created);
+    tm_buf_add_str(&text, tm_text_counted(c->items_created, " item", " items"));
+  }
+  tm_log_add(&s->log, e->wall_ns, c->all_created ? TM_INFO : TM_DEBUG, text.data);
+  tm_buf_release(&text);
+}
+
+static void add_handed(struct tm_step_report *s, const struct tm_event *e)
+{
+  struct tm_err err = TM_ERR_NONE;
+  note(s, tm_log_add_event(&s->log, e, &err), &err);
+  note(s, tm_worker_logs_add_handed(&s->workers, e, &err), &err);
+}
+
 bool tm_step_report_add(struct tm_step_report *s, const struct tm_event *e)
 {
   struct tm_err err = TM_ERR_NONE;
   if (e->kind == TM_EVENT_TRY_ENDED)
     return add_try(s, e);
-  if (e->kind == TM_EVENT_STEP_ENDED)
+  if (e->kind == TM_EVENT_HANDED_OUT) {
+    add_handed(s, e);
+    return false;
+  }
+  if (e->kind == TM_EVENT_STEP_ENDED) {
+    log_created(s, e, e->step);
     log_causes(s, e);
+  }
   note(s, tm_log_add_event(&s->log, e, &err), &err);
   switch (e->kind) {
   case TM_EVENT_INIT_FAILED:
@@ -258,6 +303,7 @@ void tm_step_report_tick(struct tm_step_report *s, const struct tm_event *e,
   tm_progress_sample(&s->progress, &step->counts, e->mono_ns);
   tm_progress_set_slow(&s->progress, &step, 1);
   add_activities(s, e, step);
+  log_created(s, e, step);
   log_progress(s, e);
   note(s, tm_overview_tick(&s->overview, e, step, &s->progress, &err), &err);
   flush(s, e);

@@ -104,11 +104,15 @@ static void add_times(struct tm_pen *p, struct tm_stamp *began, const struct tm_
   TM_PEN_ADD(p, " s");
 }
 
+static bool is_good(const struct tm_attempt *a)
+{
+  return a->status == TM_RUN_DONE || a->status == TM_CANCELED;
+}
+
 static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
-  bool is_good = a->status == TM_RUN_DONE || a->status == TM_CANCELED;
-  const struct tm_buf *front = is_good ? &w->good : &w->bad;
+  const struct tm_buf *front = is_good(a) ? &w->good : &w->bad;
   const char *status = tm_status_name(a->status);
   struct tm_pen p;
   tm_pen_start(&p, &w->file.text, NUMBERS_MAX + front->len + w->place.len);
@@ -149,9 +153,28 @@ static void add_message(struct tm_buf *b, const char *message)
   tm_buf_add_char(b, '\n');
 }
 
+int tm_worker_logs_add_handed(struct tm_worker_logs *l, const struct tm_event *e,
+                              struct tm_err *err)
+{
+  const struct tm_attempt *a = e->attempt;
+  struct tm_buf text = TM_BUF_NONE;
+  int rc = 0;
+  struct tm_worker_log *w = log_of(l, e, err, &rc);
+  tm_buf_printf(&text, "mini-batch %" PRIu64 ", try %" PRIu32 ": handed out, ", a->index, a->try);
+  if (a->items > 0)
+    tm_buf_printf(&text, "%" PRId64 " %s ", a->items, tm_text_counted(a->items, "item", "items"));
+  tm_buf_printf(&text, "of input '%s', first '%.*s'", a->dataset, (int)a->first_item_len,
+                a->first_item);
+  tm_log_add_line(&w->file.text, e->wall_ns, TM_DEBUG, e->pid, e->worker, text.data);
+  tm_buf_release(&text);
+  return judge(l, rc < 0 ? rc : tm_log_file_flush_large(&w->file, err));
+}
+
 int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struct tm_err *err)
 {
   int rc = 0;
+  if (l->level > TM_INFO && is_good(e->attempt))
+    return 0;
   struct tm_worker_log *w = log_of(l, e, err, &rc);
   add_line(l, w, e);
   if (*e->attempt->message)

@@ -8,13 +8,20 @@
  * within run(). "began" is left out if it is not known. If the items of a failed try will be tried again, they count as neither
  * succeeded nor failed: "5 items, 0 succeeded, 0 failed, 5 to be tried again".
  *
- * What takes longer than a second has a line before it ends (activity.h), so that the file of a stuck worker says where it is:
+ * An activity that takes longer than a second has a line before it ends (activity.h), so that the
+ * file of a stuck worker shows where it is:
  *
  *   mini-batch 7, try 1: begun 2026-01-31 23:59:58,123, in run(), first item '/data/a.csv'; node 0 at host7
  *   in init() since 2026-01-31 23:59:58,123; node 0 at host7
  *
- * The file is created with the first line and appended to, session after session. If files cannot be written, the first
- * failure is reported.
+ * At DEBUG each mini-batch has a line when it is handed to the worker:
+ *
+ *   mini-batch 7, try 1: handed out, 5 items of input 'images', first '/data/a.pgm'
+ *
+ * At WARNING only tries that failed have a line.
+ *
+ * The file is created with the first line and appended to, session after session. If files cannot
+ * be written, the first failure is reported.
  */
 #ifndef TM_REPORT_WORKER_LOGS_H
 #define TM_REPORT_WORKER_LOGS_H
@@ -34,7 +41,8 @@ struct tm_worker_logs {
   struct tm_stamp began, ended; /* rows come many to a second */
   struct tm_map open;           /* name of a worker -> place in `logs` + 1; 0: closed */
   struct TM_ARRAY(struct tm_worker_log *) logs;
-  bool has_failed; /* said */
+  bool has_failed;     /* said */
+  enum tm_level level; /* of the step; zeroed is DEBUG */
 };
 
 void tm_worker_logs_init(struct tm_worker_logs *l, const struct tm_fs *fs, const char *logs_dir);
@@ -43,6 +51,9 @@ int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struc
 /* What takes longer than a second: a line for each that has none yet. Fails once. */
 int tm_worker_logs_tick(struct tm_worker_logs *l, const struct tm_event *e,
                         const struct tm_activities *activities, struct tm_err *err);
+/* `e`: HANDED_OUT. As above. */
+int tm_worker_logs_add_handed(struct tm_worker_logs *l, const struct tm_event *e,
+                              struct tm_err *err);
 /* The worker has ended: its file is closed. One that had none is left alone. Fails once. */
 int tm_worker_logs_end(struct tm_worker_logs *l, const char *worker, struct tm_err *err);
 int tm_worker_logs_flush(struct tm_worker_logs *l, struct tm_err *err);

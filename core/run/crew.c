@@ -13,6 +13,7 @@
 #include "plan/snapshot.h"
 #include "base/time.h"
 #include "data/item.h"
+#include "run/handed.h"
 #include "run/isolate.h"
 #include "run/part.h"
 #include "run/temp_dirs.h"
@@ -247,6 +248,7 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   f.length = (uint32_t)s->scratch.len;
   tm_channel_send(&w->channel, &f);
   s->running++;
+  tm_handed_tell(w, held);
   return 0;
 }
 
@@ -553,7 +555,8 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
                                .memory_limit = s->o.step->config.worker_memory_limit,
                                .init_timeout_ns = s->o.step->config.init_timeout_ns,
                                .monitor_ns = s->o.step->config.monitor_interval_ns,
-                               .hides_gpus = s->o.step->config.hides_gpus };
+                               .hides_gpus = s->o.step->config.hides_gpus,
+                               .log_level = s->o.step->config.logging_level };
 
   if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
     step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;

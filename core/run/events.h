@@ -45,6 +45,7 @@ struct tm_step_view {
   const char *script_name; /* the user's path */
   const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
   int64_t workers;                 /* process_count_per_node */
+  enum tm_level logging_level;     /* of the system logs: what is below it is not written */
   struct tm_counts counts;
   const struct tm_activities *activities; /* what its workers are at (activity.h); or NULL */
   enum tm_verdict verdict;
@@ -88,10 +89,11 @@ enum tm_event_kind {
   TM_EVENT_WORKER_READY,   /* worker; init() is done */
   TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
   TM_EVENT_INIT_FAILED, /* worker, message, stack, script_where; attempt: without items; NULL: refused */
-  TM_EVENT_TRY_ENDED, /* attempt */
-  TM_EVENT_MESSAGE,   /* level, text: for logs and, from WARNING on, the terminal */
-  TM_EVENT_FLUSHED,   /* rows have been committed: output_bytes of the step has grown */
-  TM_EVENT_TICK,      /* about ten times a second */
+  TM_EVENT_HANDED_OUT, /* worker, attempt: what it is given; with logging_level DEBUG alone */
+  TM_EVENT_TRY_ENDED,  /* attempt */
+  TM_EVENT_MESSAGE,    /* level, text: for logs and, from WARNING on, the terminal */
+  TM_EVENT_FLUSHED,    /* rows have been committed: output_bytes of the step has grown */
+  TM_EVENT_TICK,       /* about ten times a second */
   TM_EVENT_STEP_ENDED,
   TM_EVENT_JOB_ENDED, /* before job_result.json is written */
 };
@@ -142,7 +144,7 @@ struct tm_event {
   enum tm_level level;
   const char *text;                           /* "" without */
   const char *message, *stack, *script_where; /* INIT_FAILED */
-  const struct tm_attempt *attempt;           /* TRY_ENDED, INIT_FAILED */
+  const struct tm_attempt *attempt;           /* HANDED_OUT, TRY_ENDED, INIT_FAILED */
 };
 
 struct tm_listener {

@@ -190,6 +190,43 @@ describe("the log folder of a step", function()
     assert.is_false(t:has_log "sys/error/supervisor.txt")
   end)
 
+  --- The system logs of a job at a level, as one text.
+  local function system_logs(level)
+    local t = new_case("error_threshold = -1, logging_level = '" .. level .. "'")
+    t:expect_job(0)
+    local text = ""
+    for _, name in ipairs { "sys/master_role.txt", "sys/node/0/_main.txt", "sys/node/0/process000.txt",
+                            "job_progress_overview.txt" } do
+      text = text .. t:log(name)
+    end
+    return text, t
+  end
+
+  it("has at WARNING what went wrong, and nothing else", function()
+    local text, t = system_logs "WARNING"
+    assert.equal(0, count_of(text, "|INFO|"))
+    assert.equal(0, count_of(text, "|DEBUG|"))
+    assert.equal(2, count_of(t:log "sys/node/0/process000.txt", "|ERROR|%d+|process000|mini%-batch 2, try %d"))
+    expect_words(t:log "job_result.txt", { "^score: Completed\n" }) -- it is no log
+  end)
+
+  it("says at DEBUG what becomes of each mini-batch, and at INFO how many there are", function()
+    local text = system_logs "INFO"
+    assert.equal(0, count_of(text, "|DEBUG|"))
+    expect_words(text, { "|all mini%-batches have been created: 4, with 8 items\n" })
+    local t
+    text, t = system_logs "DEBUG"
+    local master, main = t:log "sys/master_role.txt", t:log "sys/node/0/_main.txt"
+    assert.equal(5, count_of(master, "|DEBUG|%d+|supervisor|mini%-batch %d, try %d: handed to process000, "
+      .. "2 items of input 'in', first '%S+%.txt'\n"))
+    assert.equal(3, count_of(master, "|mini%-batch %d, try 1: RUN_DONE, by process000 in [%d.]+ s: 2 items, "
+      .. "2 succeeded, 0 failed\n"))
+    assert.equal(2, count_of(master, "|mini%-batch 2, try %d: RUN_EXCEPTION, by process000"))
+    assert.equal(5, count_of(t:log "sys/node/0/process000.txt", ": handed out, 2 items of input 'in', first "))
+    expect_words(main, { "|DEBUG|%d+|keeper|process000: working directory '" })
+    expect_words(text, { "|DEBUG|%d+|supervisor|mini%-batches: 4 created in all, 0 waiting, 0 at workers, 3 " })
+  end)
+
   it("does not stop a job when it cannot be written, and each file is said once", function()
     local t = new_case()
     t:expect_job(1)

@@ -74,6 +74,7 @@ static inline int fixture_open(void **state)
                                     .output_file = "/out/rows.txt",
                                     .script_name = "score.lua",
                                     .workers = 2,
+                                    .logging_level = TM_INFO,
                                     .cause = "" };
   f->steps[0] = &f->step;
   f->job = (struct tm_job_view) { .name = "digits",

@@ -22,7 +22,7 @@ static void a_line_for_what_happens(void **state)
   struct tm_err err = TM_ERR_NONE;
   struct tm_log l;
   char line[256];
-  assert_int_equal(tm_log_open(&l, tm_fs_real(), f->logs, &err), 0);
+  assert_int_equal(tm_log_open(&l, tm_fs_real(), f->logs, TM_INFO, &err), 0);
   add(&l, f, TM_EVENT_STEP_STARTED, TM_INFO, "");
   add(&l, f, TM_EVENT_WORKER_STARTED, TM_INFO, "");
   add(&l, f, TM_EVENT_WORKER_READY, TM_INFO, "");
@@ -55,12 +55,51 @@ static void a_line_for_what_happens(void **state)
   assert_int_equal(tm_log_close(&l, &err), 0);
 }
 
+/* The master log at a level, of two messages and what happens to a mini-batch; to free(). */
+static char *log_at(struct report_fixture *f, enum tm_level level)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_log l;
+  char *path = tm_path_join(f->dir, MASTER);
+  (void)unlink(path);
+  free(path);
+  assert_int_equal(tm_log_open(&l, tm_fs_real(), f->logs, level, &err), 0);
+  add(&l, f, TM_EVENT_STEP_STARTED, TM_INFO, "");
+  add(&l, f, TM_EVENT_MESSAGE, TM_DEBUG, "a detail");
+  add(&l, f, TM_EVENT_MESSAGE, TM_WARNING, "a warning");
+  add(&l, f, TM_EVENT_HANDED_OUT, TM_INFO, "");
+  add(&l, f, TM_EVENT_TRY_ENDED, TM_INFO, "");
+  assert_int_equal(tm_log_close(&l, &err), 0);
+  return fixture_read(f, MASTER);
+}
+
+static void the_level_decides_which_lines_are_written(void **state)
+{
+  struct report_fixture *f = *state;
+  char *text = log_at(f, TM_WARNING);
+  assert_int_equal(count_of(text, "\n"), 1);
+  assert_has(text, "|WARNING|");
+  free(text);
+  text = log_at(f, TM_INFO);
+  assert_int_equal(count_of(text, "\n"), 2);
+  assert_has_not(text, "|DEBUG|");
+  free(text);
+  text = log_at(f, TM_DEBUG);
+  assert_int_equal(count_of(text, "\n"), 5);
+  assert_has(text, "|supervisor|a detail\n");
+  assert_has(text, "|supervisor|mini-batch 7, try 1: handed to process003, 5 items of input "
+                   "'images', first '/data/a.pgm'\n");
+  assert_has(text, "|supervisor|mini-batch 7, try 1: RUN_DONE, by process003 in 1.235 s: 5 items, "
+                   "5 succeeded, 0 failed\n");
+  free(text);
+}
+
 static void errors_of_the_system_have_a_file(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_err err = TM_ERR_NONE;
   struct tm_log l;
-  assert_int_equal(tm_log_open(&l, tm_fs_real(), f->logs, &err), 0);
+  assert_int_equal(tm_log_open(&l, tm_fs_real(), f->logs, TM_INFO, &err), 0);
   add(&l, f, TM_EVENT_MESSAGE, TM_ERROR, "no descriptor left");
   add(&l, f, TM_EVENT_MESSAGE, TM_ERROR, "again");
   assert_int_equal(tm_log_close(&l, &err), 0);
@@ -79,6 +118,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_line_for_what_happens, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_level_decides_which_lines_are_written, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(errors_of_the_system_have_a_file, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

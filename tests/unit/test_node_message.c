@@ -25,7 +25,8 @@ static void make_step(struct tm_buf *out)
                             .worker_argv_len = 2,
                             .environment = env,
                             .environment_len = 3,
-                            .run_timeout_ns = 60 * TM_S };
+                            .run_timeout_ns = 60 * TM_S,
+                            .log_level = TM_WARNING };
   tm_node_step_encode(out, &s);
 }
 
@@ -46,6 +47,7 @@ static void a_step_comes_out_as_it_went_in(void **state)
   assert_string_equal(s.environment[1], "B=\xff\xfe");
   assert_null(s.environment[3]);
   assert_int_equal(s.run_timeout_ns, 60 * TM_S);
+  assert_int_equal(s.log_level, TM_WARNING);
   tm_node_step_release(&s);
   tm_buf_release(&b);
 }

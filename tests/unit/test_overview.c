@@ -188,13 +188,58 @@ static void without_links_it_is_written_all_the_same(void **state)
   free(text);
 }
 
+/* The file of a step with one tick, which ends so, at a level; to free(). */
+static char *overview_at(struct report_fixture *f, enum tm_level level, enum tm_verdict verdict)
+{
+  struct session s;
+  char *path = tm_path_join(f->dir, FIRST);
+  (void)unlink(path);
+  free(path);
+  f->wall_ns = FIXTURE_WALL;
+  f->step.logging_level = level;
+  f->step.verdict = verdict;
+  f->step.counts = (struct tm_counts) { .created = 9, .succeeded = 4, .running = 2, .timeouts = 1 };
+  start(&s, f, tm_fs_real());
+  s.v.day++; /* the day does not end within this test */
+  pass(&s, 10 * TM_S);
+  end(&s, "words\n");
+  return fixture_read(f, FIRST);
+}
+
+static void the_level_decides_which_lines_are_written(void **state)
+{
+  struct report_fixture *f = *state;
+  char *text = overview_at(f, TM_INFO, TM_COMPLETED);
+  assert_int_equal(count_of(text, "|INFO|"), 4);
+  assert_int_equal(count_of(text, "\n"), 4);
+  free(text);
+  text = overview_at(f, TM_WARNING, TM_COMPLETED);
+  assert_string_equal(text, "");
+  free(text);
+  text = overview_at(f, TM_WARNING, TM_FAILED);
+  assert_int_equal(count_of(text, "\n"), 1);
+  assert_has(text, "|ERROR|");
+  assert_has(text, "|supervisor|words\n");
+  free(text);
+  text = overview_at(f, TM_DEBUG, TM_COMPLETED);
+  assert_int_equal(count_of(text, "\n"), 6);
+  assert_has(text,
+             "|supervisor|mini-batches: 9 created so far, 3 waiting, 2 at workers, 4 succeeded, "
+             "0 failed; failed tries: 0 by an error, 1 by a timeout, 0 with their worker\n");
+  free(text);
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_open, fixture_close)
   const struct CMUnitTest tests[] = {
-    TEST(a_line_comes_every_ten_seconds),          TEST(a_new_file_begins_with_a_day),
-    TEST(a_clock_that_is_set_back_keeps_the_file), TEST(a_session_goes_on_in_the_file_of_its_day),
-    TEST(the_newest_of_a_day_is_gone_on_with),     TEST(without_links_it_is_written_all_the_same),
+    TEST(the_level_decides_which_lines_are_written),
+    TEST(a_line_comes_every_ten_seconds),
+    TEST(a_new_file_begins_with_a_day),
+    TEST(a_clock_that_is_set_back_keeps_the_file),
+    TEST(a_session_goes_on_in_the_file_of_its_day),
+    TEST(the_newest_of_a_day_is_gone_on_with),
+    TEST(without_links_it_is_written_all_the_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,49 @@ static void progress_is_logged_every_ten_seconds(void **state)
   tm_report_free(r);
 }
 
+/* The master log of a step whose mini-batches are created in two ticks; to free(). */
+static char *creation_at(struct report_fixture *f, enum tm_level level)
+{
+  char *path = tm_path_join(f->dir, MASTER);
+  (void)unlink(path);
+  free(path);
+  f->step.logging_level = level;
+  f->step.verdict = TM_RUNNING;
+  f->step.counts = (struct tm_counts) { .created = 0 };
+  f->events = (struct tm_events) { NULL }; /* the listener of the report before is gone */
+  struct tm_report *r = start(f, tm_fs_real(), TM_PROGRESS_NONE);
+  emit(f, TM_EVENT_JOB_STARTED);
+  emit(f, TM_EVENT_STEP_STARTED);
+  f->step.counts = (struct tm_counts) { .created = 1, .items_created = 5 };
+  emit(f, TM_EVENT_TICK);
+  emit(f, TM_EVENT_TICK);
+  f->step.counts =
+      (struct tm_counts) { .created = 1234, .items_created = 6170, .all_created = true };
+  emit(f, TM_EVENT_TICK);
+  emit(f, TM_EVENT_HANDED_OUT);
+  emit(f, TM_EVENT_TRY_ENDED);
+  end(f, TM_COMPLETED);
+  tm_report_free(r);
+  return fixture_read(f, MASTER);
+}
+
+static void the_log_says_how_many_mini_batches_were_created(void **state)
+{
+  struct report_fixture *f = *state;
+  char *text = creation_at(f, TM_INFO);
+  assert_int_equal(count_of(text, " created"), 1);
+  assert_has(text, "|all mini-batches have been created: 1,234, with 6,170 items\n");
+  free(text);
+  text = creation_at(f, TM_WARNING);
+  assert_string_equal(text, "");
+  free(text);
+  text = creation_at(f, TM_DEBUG);
+  assert_int_equal(count_of(text, " created"), 2);
+  assert_int_equal(count_of(text, "|1 mini-batch has been created so far, with 5 items\n"), 1);
+  assert_int_equal(count_of(text, "|mini-batch 7, try 1: "), 2);
+  free(text);
+}
+
 static void warnings_are_shown_and_logged(void **state)
 {
   struct report_fixture *f = *state;
@@ -352,6 +395,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_job_leaves_its_files, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(files_are_written_at_ticks, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(progress_is_logged_every_ten_seconds, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(the_log_says_how_many_mini_batches_were_created, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(warnings_are_shown_and_logged, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_message_after_the_end_is_not_lost, fixture_open,

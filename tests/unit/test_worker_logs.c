@@ -109,6 +109,44 @@ static void what_takes_long_is_told_once_before_its_end(void **state)
   assert_null(fixture_read(f, "logs/sys/node/0/process004.txt"));
 }
 
+static void at_warning_only_a_try_that_failed_has_a_line(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_worker_logs l;
+  tm_worker_logs_init(&l, tm_fs_real(), f->logs);
+  l.level = TM_WARNING;
+  assert_int_equal(add(&l, f, "process003", NULL), 0);
+  assert_int_equal(tm_worker_logs_flush(&l, NULL), 0);
+  assert_null(fixture_read(f, LOG));
+  f->attempt.status = TM_RUN_EXCEPTION;
+  assert_int_equal(add(&l, f, "process003", NULL), 0);
+  assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
+  char *text = fixture_read(f, LOG);
+  assert_int_equal(count_of(text, "\n"), 1);
+  assert_has(text, "|ERROR|");
+  free(text);
+}
+
+static void a_mini_batch_that_is_handed_out_has_a_line(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_event e = fixture_event(f, TM_EVENT_HANDED_OUT);
+  struct tm_worker_logs l;
+  tm_worker_logs_init(&l, tm_fs_real(), f->logs);
+  assert_int_equal(tm_worker_logs_add_handed(&l, &e, NULL), 0);
+  f->attempt.items = 0; /* rows that nobody has counted */
+  assert_int_equal(tm_worker_logs_add_handed(&l, &e, NULL), 0);
+  assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
+  char *text = fixture_read(f, LOG);
+  assert_string_equal(
+      text,
+      "2026-01-31 23:59:58,123|DEBUG|4711|process003|mini-batch 7, try 1: handed out, 5 items "
+      "of input 'images', first '/data/a.pgm'\n"
+      "2026-01-31 23:59:58,123|DEBUG|4711|process003|mini-batch 7, try 1: handed out, of "
+      "input 'images', first '/data/a.pgm'\n");
+  free(text);
+}
+
 static void each_worker_has_its_file(void **state)
 {
   struct report_fixture *f = *state;
@@ -208,6 +246,8 @@ int main(void)
     TEST(a_line_says_all_of_a_try),
     TEST(items_of_a_try_add_up),
     TEST(what_takes_long_is_told_once_before_its_end),
+    TEST(at_warning_only_a_try_that_failed_has_a_line),
+    TEST(a_mini_batch_that_is_handed_out_has_a_line),
     TEST(each_worker_has_its_file),
     TEST(only_workers_that_live_have_a_file_open),
     TEST(another_session_appends),
