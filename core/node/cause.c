@@ -153,10 +153,10 @@ void tm_keeper_log_end(struct tm_keeper *k, const struct tm_keeper_worker *w,
   struct tm_buf what = TM_BUF_NONE, tail = TM_BUF_NONE;
   bool was_asked = ended->cause == TM_END_STOPPED || ended->cause == TM_END_KILLED;
   tm_ended_describe(&what, ended);
-  if (!was_asked) {
+  if (ended->cause != TM_END_STOPPED)
     add_mini_batch(&what, &ended->view);
+  if (!was_asked)
     add_tail(&tail, w);
-  }
   tm_buf_add_str(&what, "; lived ");
   tm_time_duration(&what, ended->lived_ns);
   tm_buf_printf(&what, ", at most %lld kB resident", (long long)ended->max_rss_kb);

@@ -173,24 +173,49 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
     tm_buf_printf(out, " %s\n", step->logs_dir);
 }
 
+enum tm_start tm_result_start(const struct tm_step_view *step, size_t errors)
+{
+  bool has_failed = step->verdict == TM_FAILED;
+  if (has_failed && step->failing == TM_FAILING_SYSTEM)
+    return TM_START_SYSTEM;
+  if (has_failed && step->failing == TM_FAILING_STUCK && step->counts.created > 0 &&
+      step->logging_level <=
+          TM_INFO) /* else _main.txt leaves out workers that were killed on purpose */
+    return TM_START_WORKERS;
+  if (has_failed && step->failing != TM_FAILING_SCRIPT)
+    return TM_START_MASTER;
+  if (errors > 0)
+    return TM_START_ERRORS;
+  if (step->counts.items_failed > 0)
+    return TM_START_ITEMS;
+  return has_failed ? TM_START_MASTER : TM_START_README;
+}
+
 void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
                          const struct tm_errors *errors)
 {
-  const char *logs = step->logs_dir;
-  if (errors && errors->list.len > 0)
-    tm_buf_printf(
-        out, "start with %s/user/error.txt: what went wrong, how often, and where it is in full",
-        logs);
-  else if (step->counts.items_failed > 0)
-    tm_buf_printf(out, "start with %s/failed_items.jsonl: the items that failed, and why",
-                  step->dir);
-  else if (step->verdict == TM_FAILED)
-    tm_buf_printf(out, "start with %s/sys/master_role.txt, and %s/sys/error/ if it is there", logs,
-                  logs);
-  else
-    tm_buf_printf(out, "what is where: %s/readme.txt", logs);
-  if (step->counts.lost > 0)
-    tm_buf_printf(out, "; how workers ended: %s/sys/node/0/_main.txt", logs);
+  static const struct {
+    const char *name, *words;
+    bool is_of_step; /* the file is beside the logs */
+  } starts[] = {
+    [TM_START_ERRORS] = { "user/error.txt", "what went wrong, how often, and where it is in full",
+                          false },
+    [TM_START_ITEMS] = { "failed_items.jsonl", "the items that failed, and why", true },
+    [TM_START_WORKERS] = { "sys/node/0/_main.txt", "what each worker was doing when it was killed",
+                           false },
+    [TM_START_SYSTEM] = { "sys/error/supervisor.txt", "the error of the system", false },
+    [TM_START_MASTER] = { "sys/master_role.txt", "the cause, and what led to it", false },
+    [TM_START_README] = { "readme.txt", NULL, false },
+  };
+  enum tm_start start = tm_result_start(step, errors ? errors->list.len : 0);
+  tm_buf_printf(out, "%s %s/%s", starts[start].words ? "start with" : "what is where:",
+                starts[start].is_of_step ? step->dir : step->logs_dir, starts[start].name);
+  if (starts[start].words)
+    tm_buf_printf(out, ": %s", starts[start].words);
+  if (start != TM_START_ERRORS && errors && errors->list.len > 0)
+    tm_buf_printf(out, "; errors of the script: %s/user/error.txt", step->logs_dir);
+  if (step->counts.lost > 0 && start != TM_START_WORKERS)
+    tm_buf_printf(out, "; how workers ended: %s/sys/node/0/_main.txt", step->logs_dir);
   tm_buf_add_char(out, '\n');
 }
 

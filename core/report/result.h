@@ -15,7 +15,18 @@
 /* Lines about a step, each beginning with `indent` blanks. `errors` may be NULL. */
 void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
                         const struct tm_errors *errors, int indent);
-/* One line: where to start looking, for the files of the log folder. Nothing on a terminal, which names these places anyway. */
+/* The file that holds the reason for how a step ended. */
+enum tm_start {
+  TM_START_ERRORS,  /* user/error.txt */
+  TM_START_ITEMS,   /* failed_items.jsonl: the errors were those of earlier sessions */
+  TM_START_WORKERS, /* sys/node/0/_main.txt */
+  TM_START_SYSTEM,  /* sys/error/supervisor.txt */
+  TM_START_MASTER,  /* sys/master_role.txt */
+  TM_START_README,
+};
+/* Decides alone. `errors`: how many distinct ones there are in this session. */
+enum tm_start tm_result_start(const struct tm_step_view *step, size_t errors);
+/* One line that names this file. For log files: a terminal shows these places anyway. */
 void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
                          const struct tm_errors *errors);
 

@@ -2,6 +2,7 @@
  * whoever waits is told. See supervisor_own.h.
  */
 #include "base/mem.h"
+#include "run/job.h"
 #include "run/place.h"
 #include "run/supervisor_own.h"
 
@@ -18,7 +19,15 @@ static void finish_commit(struct tm_supervisor *s)
     s->code = err.code;
     s->cause = err;
     s->tally.verdict = TM_FAILED;
+    tm_supervisor_say(s, TM_ERROR, "step '%s' cannot be finished: %s", s->view.name, err.text);
   }
+}
+
+static enum tm_failing failing_of(int code)
+{
+  if (tm_exit_status_of(code) == 3)
+    return TM_FAILING_SYSTEM;
+  return code == TM_ESCRIPT ? TM_FAILING_SCRIPT : TM_FAILING_INPUT;
 }
 
 static void end(struct tm_supervisor *s)
@@ -29,6 +38,8 @@ static void end(struct tm_supervisor *s)
   tm_intake_clear(s->o.fs, s->o.step, s->o.job->dir);
   s->view.verdict = s->tally.verdict;
   s->view.cause = s->tally.verdict == TM_FAILED ? s->cause.text : "";
+  if (s->code < 0)
+    s->view.failing = failing_of(s->code);
   tm_supervisor_emit(s, &e, NULL);
   s->o.on_ended(s->o.data, s);
 }

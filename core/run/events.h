@@ -21,6 +21,14 @@ struct tm_activities;
 enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB, TM_SKIPPED };
 const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
 
+/* Why a step Failed, as far as it says which log holds the reason. */
+enum tm_failing {
+  TM_FAILING_SCRIPT, /* items failed, or init() */
+  TM_FAILING_STUCK,  /* nothing was created or ended for too long */
+  TM_FAILING_INPUT,  /* what was asked for, or its input: the cause says it all */
+  TM_FAILING_SYSTEM, /* logs/sys/error has it */
+};
+
 /* The numbers of a step; those of earlier sessions of the job are in them. */
 struct tm_counts {
   int64_t created; /* mini-batches; final when all_created */
@@ -53,7 +61,8 @@ struct tm_step_view {
   const char *reused_from; /* the job whose result it is: nothing was run (reuse.h); else NULL */
   bool
       is_idle; /* nothing of it runs in this session, or not yet: it waits for others, say; no logs are written */
-  const char *cause; /* why it Failed or was Skipped; "" else */
+  const char *cause;       /* why it Failed or was Skipped; "" else */
+  enum tm_failing failing; /* likewise, as a kind */
 };
 
 /* An output that the step was given, as its record has it. */

@@ -90,6 +90,7 @@ static int judge_time(struct tm_supervisor *s, struct tm_err *err)
 
   if (rc < 0) {
     tm_doing_name_stuck(s, err);
+    s->view.failing = TM_FAILING_STUCK;
     return rc;
   }
   look = init_look(s);

@@ -239,6 +239,53 @@ describe("the log folder of a step", function()
   end)
 end)
 
+-- For each kind of failure: the script, the settings, the arguments of the step, the file, and what stands there.
+local FAILURES = {
+  { "an error", "function run() error 'bad thing' end", "error_threshold = 0", "", "user/error.txt", "bad thing" },
+  { "a short return", "function run() return {} end", "", "", "user/error.txt", "fewer elements than items" },
+  { "context:fail()", "function run(m, c) for i = 1, #m do c:fail(i, 'too dark') end return {} end", "", "",
+    "user/error.txt", "too dark" },
+  { "a timeout", "function run() while true do end end",
+    "error_threshold = 0, run_max_try = 1, run_invocation_timeout = 1", "", "user/error.txt",
+    "run_invocation_timeout" },
+  { "a dead worker", "function run() os.exit(3) end", "error_threshold = 0, run_max_try = 1", "", "user/error.txt",
+    "exited with status 3" },
+  { "init()", "function init() error 'no model' end function run() end", "", "", "user/error.txt", "no model" },
+  { "no input", "function run(m) return m end", "", "",
+    "sys/master_role.txt", "no input", is_empty = true },
+  { "nothing that ends", "function run(m) while true do end end", "", "'--progress_update_timeout', '1', '--'",
+    "sys/node/0/_main.txt", "in run%(%) after [%d.]+ s; mini%-batch 0, try 1" },
+  { "nothing that ends, after an error that was mended", [[
+    local n = 0
+    function run()
+      n = n + 1
+      while n > 1 do end
+      error "once"
+    end]], "", "'--progress_update_timeout', '1', '--'", "sys/node/0/_main.txt", "in run%(%) after" },
+  { "the system", "function run(m) os.remove(os.getenv 'HERE' .. '/job/score/output/parallel_run_step.txt.partial') "
+    .. "return m end", "", "", "sys/error/supervisor.txt", "parallel_run_step.txt.partial" },
+}
+
+describe("the last line of job_result.txt", function()
+  after_each(job.check_end)
+
+  for _, f in ipairs(FAILURES) do
+    it("names the file that holds the reason: " .. f[1], function()
+      local t = job.case()
+      t:inputs(f.is_empty and 0 or 1)
+      if f.is_empty then lfs.mkdir(t:path "in") end
+      t:script(f[2])
+      t:pipeline("process_count_per_node = 1, " .. f[3], f[4] ~= "" and "arguments = { " .. f[4] .. " }" or "")
+      t:write("pipeline.lua", (t:read "pipeline.lua":gsub('"in/%*"', '"in"')))
+      local r = t:run_job(nil, { env = { "HERE=" .. t.dir } })
+      assert.is_truthy(r.status == 1 or r.status == 3, r.err)
+      local file = t:log "job_result.txt":match "\nstart with ([^\n]-): [^\n]*\n$"
+      assert.equal(t.step_dir .. "/logs/" .. f[5], file)
+      expect_words(t:read(file), { f[6] })
+    end)
+  end
+end)
+
 describe("progress in a pipe", function()
   after_each(job.check_end)
 

@@ -161,7 +161,7 @@ static void the_files_say_where_to_start(void **state)
   tm_buf_clear(&b);
   f->step.verdict = TM_FAILED;
   tm_result_add_start(&b, &f->step, &errors);
-  assert_has(b.data, "start with /l/sys/master_role.txt, and /l/sys/error/ if it is there\n");
+  assert_string_equal(b.data, "start with /l/sys/master_role.txt: the cause, and what led to it\n");
   tm_buf_clear(&b);
   f->step.counts.items_failed = 3; /* in an earlier session */
   f->step.dir = "/job/score";
@@ -178,6 +178,42 @@ static void the_files_say_where_to_start(void **state)
   tm_errors_release(&errors);
 }
 
+static void the_file_that_holds_the_reason_depends_on_the_failure(void **state)
+{
+  static const struct {
+    enum tm_verdict verdict;
+    enum tm_failing failing;
+    int64_t created, items_failed;
+    size_t errors;
+    enum tm_start start;
+  } cases[] = {
+    { TM_COMPLETED, TM_FAILING_SCRIPT, 4, 0, 0, TM_START_README },
+    { TM_COMPLETED, TM_FAILING_SCRIPT, 4, 2, 1, TM_START_ERRORS },
+    { TM_CANCELED_JOB, TM_FAILING_SCRIPT, 4, 0, 1, TM_START_ERRORS },
+    { TM_FAILED, TM_FAILING_SCRIPT, 4, 2, 1, TM_START_ERRORS },
+    { TM_FAILED, TM_FAILING_SCRIPT, 4, 2, 0, TM_START_ITEMS },
+    { TM_FAILED, TM_FAILING_SCRIPT, 4, 0, 0, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_STUCK, 4, 0, 0, TM_START_WORKERS },
+    { TM_FAILED, TM_FAILING_STUCK, 4, 2, 1, TM_START_WORKERS },
+    { TM_FAILED, TM_FAILING_STUCK, 0, 0, 0, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_INPUT, 0, 0, 0, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_INPUT, 4, 2, 1, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_SYSTEM, 4, 2, 1, TM_START_SYSTEM },
+  };
+  struct report_fixture *f = *state;
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    f->step.verdict = cases[i].verdict;
+    f->step.failing = cases[i].failing;
+    f->step.counts.created = cases[i].created;
+    f->step.counts.items_failed = cases[i].items_failed;
+    if (tm_result_start(&f->step, cases[i].errors) != cases[i].start)
+      fail_msg("case %zu", i);
+  }
+  f->step.failing = TM_FAILING_STUCK;
+  f->step.logging_level = TM_WARNING;
+  assert_int_equal(tm_result_start(&f->step, 0), TM_START_MASTER);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -191,6 +227,8 @@ int main(void)
                                     fixture_close),
     cmocka_unit_test_setup_teardown(a_long_message_is_shown_in_part, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_files_say_where_to_start, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_file_that_holds_the_reason_depends_on_the_failure,
+                                    fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
