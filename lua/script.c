@@ -12,7 +12,6 @@
  *  (3) Nothing is kept of a mini-batch when its run() has returned, but what the script keeps itself.
  *
  * The hot path is script_run(): no look-up by name, no memory but the strings of the paths and the array.
- *
  * A call that is stuck is interrupted (interrupt.h) within the tm_lua_pcall() of run(), of init() and of loading the file:
  * what is between _enter() and _leave() there may raise anywhere already, and holds nothing.
  */
@@ -30,6 +29,7 @@
 #include "lua/interrupt.h"
 #include "lua/lib_entry_script.h"
 #include "lua/memory.h"
+#include "lua/missing.h"
 #include "lua/place.h"
 #include "lua/rows.h"
 #include "lua/samples.h"
@@ -188,6 +188,7 @@ static int give_error(struct script *s, struct tm_script_error *out, enum tm_sta
   for (size_t i = 0; i < TM_COUNT_OF(to); i++)
     tm_lua_place_add(to[i], tm_buf_str(from[i]), from[i]->len, s->setup->script_dir,
                      s->setup->script_name);
+  tm_lua_missing_explain(&out->message, s->setup);
   tm_lua_error_release(e);
   return TM_ESCRIPT;
 }

@@ -66,6 +66,58 @@ describe("init()", function()
   end)
 end)
 
+describe("what lies beside the script, and is not copied,", function()
+  after_each(job.check_end)
+
+  local REASON = "; '%s' lies beside 'score.lua', but workers run a copy of 'score.lua' alone; to copy the folder: " ..
+                 'source_directory = "."'
+
+  it("is named by the error of whoever misses it", function()
+    for code, missing in pairs {
+      ["require 'helper'"] = "helper.lua",
+      ["require 'sub.part'"] = "sub/part/init.lua",
+      ["assert(io.open 'model.txt')"] = "model.txt",
+      ["for line in io.lines 'model.txt' do end"] = "model.txt",
+      ["assert(require 'tidemill.fs'.read 'a model.txt')"] = "a model.txt",
+    } do
+      local t = job.case()
+      t:inputs(1)
+      for _, name in ipairs { "helper.lua", "sub/part/init.lua", "model.txt", "a model.txt" } do
+        t:write(name, "return {}\n")
+      end
+      t:script(code .. " function run(m) return names_of(m) end")
+      t:pipeline()
+      local r = t:expect_job(1)
+      assert.truthy(r.err:find(REASON:format(missing), 1, true), r.err)
+      t:write("pipeline.lua", (t:read("pipeline.lua"):gsub("entry_script", 'source_directory = ".", entry_script', 1)))
+      t.job_dir = t:path "second"
+      t:expect_job(0)
+    end
+  end)
+
+  it("is not looked for elsewhere, and the paths of require are not listed", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script "require 'nowhere' function run(m) return names_of(m) end"
+    t:pipeline()
+    local r = t:expect_job(1)
+    local words = "module 'nowhere' not found beside '" .. t:path "score.lua" .. "', nor by package.path"
+    assert.truthy(r.err:find(words, 1, true), r.err)
+    assert.is_nil(r.err:find "no field")
+  end)
+
+  it("is said to lie there where relative paths are against another folder", function()
+    local t = job.case()
+    t:inputs(1)
+    t:write("src/score.lua", "assert(io.open 'model.txt') function run(m) return m end")
+    t:write("src/model.txt", "x")
+    local r = t:run { "map", "src/score.lua", "in", "--progress", "none" }
+    t:expect(r, 1)
+    local words = "; relative paths are against '" .. t.dir .. "', and 'model.txt' lies beside '"
+    assert.truthy(r.err:find(words, 1, true), r.err)
+  end)
+end)
+
 describe("a try", function()
   after_each(job.check_end)
 
