@@ -300,6 +300,14 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_ru
   return a->entries && tm_entry_loader_has_lost(a->entries) ? say_lost(a, code) : code;
 }
 
+/* What is said of entries names them as the listing does, not by the paths of their files here. */
+static void name_entries(struct tm_agent *a)
+{
+  tm_entry_loader_name(a->entries, &a->error.message);
+  tm_entry_loader_name(a->entries, &a->error.stack);
+  tm_extras_name_entries(&a->extras, a->entries);
+}
+
 static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct tm_err *err)
 {
   struct tm_reader r;
@@ -333,6 +341,8 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   tm_extras_clear(&a->extras);
   tm_script_error_clear(&a->error);
   int code = run_items(a, in, &call, &head);
+  if (a->entries)
+    name_entries(a);
   int64_t cpu_ns = cpu_now_ns();
   head.cpu_ns = cpu_ns - a->cpu_ns;
   a->cpu_ns = cpu_ns;

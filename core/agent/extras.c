@@ -13,6 +13,7 @@
 #include "agent/agent_own.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "data/entry_load.h"
 #include "sys/fs.h"
 
 void tm_extras_clear(struct tm_extras *e)
@@ -29,6 +30,29 @@ void tm_extras_release(struct tm_extras *e)
   tm_buf_release(&e->files);
   tm_buf_release(&e->columns);
   tm_buf_release(&e->faults);
+}
+
+void tm_extras_name_entries(struct tm_extras *e, const struct tm_entry_loader *entries)
+{
+  struct tm_buf marks = TM_BUF_NONE, words = TM_BUF_NONE;
+  struct tm_reader r;
+  if (e->marks.len == 0)
+    return;
+  tm_reader_init(&r, e->marks.data, e->marks.len);
+  while (r.at < r.end && !r.bad) {
+    size_t len = 0;
+    uint32_t number = tm_read_u32(&r);
+    const char *text = tm_read_bytes32(&r, &len);
+    tm_buf_clear(&words);
+    tm_buf_add(&words, text, len);
+    tm_entry_loader_name(entries, &words);
+    tm_buf_add_u32(&marks, number);
+    tm_buf_add_bytes32(&marks, tm_buf_str(&words), words.len);
+  }
+  tm_buf_clear(&e->marks);
+  tm_buf_add(&e->marks, tm_buf_str(&marks), marks.len);
+  tm_buf_release(&marks);
+  tm_buf_release(&words);
 }
 
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e)

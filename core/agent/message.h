@@ -130,6 +130,8 @@ void tm_result_head_encode(char out[TM_RESULT_HEAD], const struct tm_result_head
 bool tm_result_head_read(struct tm_reader *r, struct tm_result_head *h);
 #define TM_SPILL_ABOVE (1u << 20) /* bytes of rows */
 
+struct tm_entry_loader;
+
 /* What a script says of a mini-batch beside the rows. On the wire: bytes32 each, in this order. */
 struct tm_extras {
   struct tm_buf marks; /* failed items, each once: u32 number from 1, bytes32 message */
@@ -142,6 +144,8 @@ struct tm_extras {
 };
 #define TM_OUTPUT_NAME_MAX 1000 /* bytes */
 void tm_extras_clear(struct tm_extras *e);
+/* What the marks say of extracted files names entries (data/entry_load.h). */
+void tm_extras_name_entries(struct tm_extras *e, const struct tm_entry_loader *entries);
 void tm_extras_release(struct tm_extras *e);
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e);
 /* The bytes of each, in the reader's memory; what they hold is read with tm_read_ functions, and may be anything. */

@@ -31,8 +31,9 @@ struct tm_entry_loader {
   struct tm_entries *entries;
   struct tm_buf bytes, path, archive; /* archive: path of the current one */
   struct TM_ARRAY(uint32_t) numbers;
-  uint32_t archives;    /* seen in the mini-batch: the number of the folder */
-  struct tm_buf folder; /* of the last entry */
+  uint32_t archives;               /* seen in the mini-batch: the number of the folder */
+  struct TM_ARRAY(char *) folders; /* by that number, from 1: the archive's path */
+  struct tm_buf folder;            /* of the last entry */
   bool has_files;
   char *piece;
 };
@@ -78,11 +79,20 @@ bool tm_entry_loader_has_lost(struct tm_entry_loader *l)
   return true;
 }
 
+static void forget_folders(struct tm_entry_loader *l)
+{
+  for (size_t i = 0; i < l->folders.len; i++)
+    free(l->folders.at[i]);
+  l->folders.len = 0;
+}
+
 void tm_entry_loader_free(struct tm_entry_loader *l)
 {
   if (l == NULL)
     return;
   tm_entry_loader_clear(l);
+  forget_folders(l);
+  TM_ARRAY_RELEASE(&l->folders);
   tm_entries_free(l->entries);
   tm_buf_release(&l->bytes);
   tm_buf_release(&l->path);
@@ -136,12 +146,57 @@ static int set_path(struct tm_entry_loader *l, const struct tm_item *item)
     tm_buf_add(&l->archive, item->path, item->archive_len);
     l->archives++;
   }
+  while (l->folders.len < l->archives)
+    *TM_ARRAY_ADD(&l->folders) = tm_xstrdup(tm_buf_str(&l->archive));
   tm_buf_clear(&l->path);
   tm_buf_printf(&l->path, "%s/%" PRIu32 "/%s/", l->place, l->archives,
                 tm_path_base(tm_buf_str(&l->archive)));
   tm_buf_add(&l->path, tm_buf_str(&clean), clean.len);
   tm_buf_release(&clean);
   return is_good ? 0 : TM_EINPUT;
+}
+
+/* ---- names for people ---- */
+
+/* The archive whose folder stands at `at`, behind the place: "/2/scans.zip", up to *end. NULL: none does. */
+static const char *archive_at(const struct tm_entry_loader *l, const char *at, const char **end)
+{
+  uint64_t number = 0;
+  const char *digits = at + 1;
+  if (*at != '/')
+    return NULL;
+  for (; *digits >= '0' && *digits <= '9' && number <= l->folders.len; digits++)
+    number = number * 10 + (uint64_t)(*digits - '0');
+  if (*digits != '/' || number == 0 || number > l->folders.len)
+    return NULL;
+  const char *archive = l->folders.at[number - 1], *base = tm_path_base(archive);
+  size_t len = strlen(base);
+  *end = digits + 1 + len;
+  return strncmp(digits + 1, base, len) == 0 ? archive : NULL;
+}
+
+void tm_entry_loader_name(const struct tm_entry_loader *l, struct tm_buf *text)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  const char *at = tm_buf_str(text), *found;
+  size_t place_len = strlen(l->place);
+  if (l->folders.len == 0 || memchr(at, '\0', text->len) != NULL)
+    return;
+  while ((found = strstr(at, l->place)) != NULL) {
+    const char *end = found + place_len, *archive = archive_at(l, end, &end);
+    tm_buf_add(&out, at, (size_t)(found - at));
+    if (archive)
+      tm_buf_add_str(&out, archive);
+    else
+      tm_buf_add_str(&out, l->place);
+    at = archive ? end : found + place_len;
+  }
+  if (at != text->data) {
+    tm_buf_add_str(&out, at);
+    tm_buf_clear(text);
+    tm_buf_add(text, tm_buf_str(&out), out.len);
+  }
+  tm_buf_release(&out);
 }
 
 /* ---- one entry ---- */
@@ -257,6 +312,7 @@ static int load_all(struct tm_entry_loader *l, const char *bytes, size_t len, st
   tm_buf_clear(&l->folder);
   l->numbers.len = 0;
   l->archives = 0;
+  forget_folders(l);
   copy_keys(l, bytes, len);
   tm_reader_init(&r, bytes, len);
   while (tm_item_next(&r, &item)) {

@@ -39,6 +39,10 @@ void tm_entry_loader_free(struct tm_entry_loader *l); /* clears; NULL: a no-op *
  * the whole mini-batch cannot be loaded: TM_ECHANGED, a full disk, ... */
 int tm_entry_load(struct tm_entry_loader *l, const char *bytes, size_t len,
                   struct tm_entry_items *out, struct tm_buf *marks, struct tm_err *err);
+/* Replaces in `text` the paths of the files that were extracted last, and of their folders, by the
+ * paths of the items: "/data/scans.zip/a/b.png". For messages about them: when a user reads these,
+ * the files are gone. */
+void tm_entry_loader_name(const struct tm_entry_loader *l, struct tm_buf *text);
 /* Whether files in memory vanished before clear: a session manager removes a user's files there at
  * logout. The result of this mini-batch must be dropped; the next ones go below `scratch`. */
 bool tm_entry_loader_has_lost(struct tm_entry_loader *l);

@@ -284,6 +284,10 @@ static int run(struct tidemill_script *s, struct tm_err *err)
   begin_call(s, s->info.run_timeout_ns);
   rc = s->script.run(s->script.data, &call, &s->rows, &elements, &s->error);
   s->limit_ns = 0;
+  if (rc < 0 && call.entries) {
+    tm_entry_loader_name(s->entries, &s->error.message);
+    tm_entry_loader_name(s->entries, &s->error.stack);
+  }
   if (rc < 0)
     return fail(s, "run()", err);
   give_rows(s, call.items, elements);
