@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "data/entry_load.h"
 #include "data/item.h"
+#include "lua/scratch.h"
 
 #define TM_MINI_BATCH "tidemill.develop.mini_batch"
 
@@ -22,7 +23,7 @@ struct tm_develop_mini_batch {
   /* Of archives: their entries, extracted below `scratch` as long as this lives. Else NULL. */
   struct tm_entry_loader *entries;
   struct tm_entry_items given;
-  char *scratch;
+  struct tm_scratch scratch;
 };
 
 /* All of these may raise. */

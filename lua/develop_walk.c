@@ -36,9 +36,7 @@ static int mini_batch_gc(lua_State *L)
 {
   struct tm_develop_mini_batch *m = lua_touserdata(L, 1);
   tm_entry_loader_free(m->entries);
-  if (m->scratch)
-    tm_tree_remove(m->scratch, NULL);
-  free(m->scratch);
+  tm_scratch_remove(&m->scratch);
   free(m->dataset);
   tm_buf_release(&m->bytes);
   *m = (struct tm_develop_mini_batch) { 0 };
@@ -59,18 +57,6 @@ static struct tm_develop_mini_batch *push_mini_batch(lua_State *L, const struct 
     m->range.path = m->bytes.data + (call->range->path - call->bytes);
   }
   return m;
-}
-
-/* A fresh folder, to free(); NULL with words. */
-static char *make_scratch(struct tm_err *err)
-{
-  const char *tmp = getenv("TMPDIR");
-  char *dir = tm_xprintf("%s/tidemill-walk-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-  if (mkdtemp(dir))
-    return dir;
-  tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", dir);
-  free(dir);
-  return NULL;
 }
 
 static void add_marks(struct tm_buf *notes, const struct tm_buf *marks)
@@ -94,10 +80,9 @@ static int load_entries(struct tm_develop_mini_batch *m, struct tm_buf *notes, s
   m->given = (struct tm_entry_items) { .bytes = tm_buf_str(&m->bytes), .bytes_len = m->bytes.len };
   if (!tm_entry_load_is_for(m->given.bytes, m->given.bytes_len))
     return 0;
-  m->scratch = make_scratch(err);
-  if (!m->scratch)
+  if (tm_scratch_make(&m->scratch, "walk", err) < 0)
     return err->code;
-  char *below = tm_path_join(m->scratch, "entries");
+  char *below = tm_path_join(m->scratch.path, "entries");
   m->entries = tm_entry_loader_new(tm_fs_real(), below, NULL, NULL);
   free(below);
   int rc = tm_entry_load(m->entries, tm_buf_str(&m->bytes), m->bytes.len, &m->given, &marks, err);
@@ -150,7 +135,7 @@ struct walk {
   struct tm_cut *cut;
   struct tm_mini_batch mb;
   struct tm_buf warnings;
-  char *spill_dir;
+  struct tm_scratch spill;
   uint64_t index;
   bool has_look;
 };
@@ -162,13 +147,11 @@ static int walk_gc(lua_State *L)
     tm_cut_close(w->cut);
   if (w->has_look)
     tm_table_look_release(&w->look);
-  if (w->spill_dir)
-    tm_tree_remove(w->spill_dir, NULL);
+  tm_scratch_remove(&w->spill);
   tm_buf_release(&w->mb.bytes);
   tm_buf_release(&w->warnings);
   tm_cutting_release(&w->step.config);
   tm_dataset_free(w->dataset);
-  free(w->spill_dir);
   *w = (struct walk) { 0 };
   return 0;
 }
@@ -245,11 +228,10 @@ static int open_walk(struct walk *w, const struct tm_json *dataset, const struct
     rc = tm_cutting_check(&w->step, err);
   if (rc < 0)
     return rc;
-  w->spill_dir = make_scratch(err);
-  if (!w->spill_dir)
+  if (tm_scratch_make(&w->spill, "walk", err) < 0)
     return err->code;
   struct tm_cut_options o = tm_step_cut(&w->step);
-  o.spill_dir = w->spill_dir;
+  o.spill_dir = w->spill.path;
   o.on_warning = on_warning;
   o.data = w;
   tm_table_look_init(&w->look, &w->step);

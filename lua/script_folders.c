@@ -10,14 +10,12 @@
 
 int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct tm_err *err)
 {
-  const char *tmp = getenv("TMPDIR");
-  char *root = tm_xprintf("%s/tidemill-%s-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp", kind);
-  if (!mkdtemp(root)) {
-    tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", root);
-    free(root);
-    return TM_EUSAGE;
-  }
-  *f = (struct tm_script_folders) { .root = root,
+  struct tm_scratch scratch;
+  if (tm_scratch_make(&scratch, kind, err) < 0)
+    return err->code;
+  char *root = tm_xstrdup(scratch.path);
+  *f = (struct tm_script_folders) { .scratch = scratch,
+                                    .root = root,
                                     .output_dir = tm_path_join(root, "output"),
                                     .log_dir = tm_path_join(root, "log"),
                                     .temp_dir = tm_path_join(root, "temp"),
@@ -27,14 +25,14 @@ int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct
 
 bool tm_script_folders_leave(struct tm_script_folders *f)
 {
-  const char *const dirs[] = { f->output_dir, f->log_dir, f->root };
+  const char *const dirs[] = { f->output_dir, f->log_dir };
   bool is_left = false;
   if (!f->root)
     return false;
   tm_tree_remove(f->temp_dir, NULL);
   for (size_t i = 0; i < TM_COUNT_OF(dirs); i++)
     is_left = (rmdir(dirs[i]) < 0 && tm_fs_exists(tm_fs_real(), dirs[i])) || is_left;
-  return is_left;
+  return tm_scratch_leave(&f->scratch) || is_left;
 }
 
 void tm_script_folders_release(struct tm_script_folders *f)

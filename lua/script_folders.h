@@ -7,15 +7,16 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "lua/scratch.h"
 
 struct tm_script_folders {
+  struct tm_scratch scratch;
   char *root; /* of them; NULL: none was made */
   char *output_dir, *log_dir, *temp_dir;
   char *logger_file;
 };
 
-/* Fresh ones below TMPDIR, or /tmp, whose name begins with "tidemill-<kind>-". output_dir and log_dir are made by who loads the
+/* Fresh ones (scratch.h). output_dir and log_dir are made by who loads the
  * script. */
 int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct tm_err *err);
 /* temp_dir is removed, and what is empty of the others. True: something is left. */

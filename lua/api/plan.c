@@ -15,6 +15,7 @@
 #include "data/cut.h"
 #include "data/item.h"
 #include "data/key.h"
+#include "lua/scratch.h"
 #include "lua/table_look.h"
 #include "run/preflight.h"
 
@@ -122,17 +123,13 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
 static int cut_step(struct cutting *c, const struct tm_plan *plan, const struct tm_step *step,
                     struct tm_err *err)
 {
-  const char *tmp = getenv("TMPDIR");
-  char *dir = tm_xprintf("%s/tidemill-dry-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-  bool has_keys = step->config.partition_keys_len > 0;
+  struct tm_scratch scratch = { .path = NULL };
   int rc = 0;
-  if (has_keys && !mkdtemp(dir))
-    rc = tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", dir);
+  if (step->config.partition_keys_len > 0)
+    rc = tm_scratch_make(&scratch, "dry", err);
   if (rc == 0)
-    rc = cut_all(c, plan, step, dir, err);
-  if (has_keys)
-    tm_tree_remove(dir, NULL);
-  free(dir);
+    rc = cut_all(c, plan, step, scratch.path, err);
+  tm_scratch_remove(&scratch);
   return rc;
 }
 

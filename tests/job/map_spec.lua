@@ -2,6 +2,7 @@
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
+local folder = require "support.folder"
 local programs = require "support.programs"
 
 local ECHO = "function run(m) return names_of(m) end"
@@ -553,6 +554,56 @@ describe("try", function()
     local t = case(1)
     t:expect(t:run { "try", "score.lua", "in" }, 0)
     for name in lfs.dir(t:path "tmp") do assert.is_nil(name:find "tidemill") end
+  end)
+
+  local function temporary(t)
+    local names = {}
+    for name in lfs.dir(t:path "tmp") do
+      if name:find "tidemill" then names[#names + 1] = name end
+    end
+    return names
+  end
+
+  it("removes the folders of those before that were killed, and not those in use", function()
+    local ENDS = {
+      "os.exit(3)",
+      "require 'ffi'.cast('int *', 0)[0] = 1",
+      "require 'ffi'.cdef 'void abort(void)' require 'ffi'.C.abort()",
+      "assert(io.open(os.getenv 'BEGUN', 'w')):close() while true do end",
+    }
+    local t = case(2)
+    for i, code in ipairs(ENDS) do
+      t:write("ends.lua", "function run(m) " .. code .. " end")
+      local p = t:start({ "try", "ends.lua", "in" }, { env = { "BEGUN=" .. t:path "begun" } })
+      if i == #ENDS then
+        t:wait_for "begun"
+        assert.equal(1, #temporary(t))
+        t:expect(t:run { "try", "score.lua", "in" }, 0)
+        assert.equal(1, #temporary(t))
+        p:kill(programs.SIGTERM)
+      end
+      t:finish(p, 20)
+      t:expect(t:run { "try", "score.lua", "in" }, 0)
+      assert.same({}, temporary(t))
+    end
+  end)
+
+  it("keeps what a script that was killed has written to output_dir", function()
+    local t = case(2)
+    t:write("ends.lua", [[
+      function run(m)
+        assert(io.open(require "tidemill.entry_script"().output_dir .. "/kept", "w")):close()
+        require 'ffi'.cast('int *', 0)[0] = 1
+      end]])
+    t:run { "try", "ends.lua", "in" }
+    t:expect(t:run { "try", "score.lua", "in" }, 0)
+    local left = temporary(t)
+    assert.equal(1, #left)
+    assert.is_true(t:has("tmp/" .. left[1] .. "/output/kept"))
+    assert.is_false(t:has("tmp/" .. left[1] .. "/temp"))
+    t:expect(t:run { "try", "score.lua", "in" }, 0)
+    assert.same(left, temporary(t))
+    folder.remove_tree(t:path("tmp/" .. left[1]))
   end)
 
   it("reads paths from standard input, and refuses what map refuses", function()
