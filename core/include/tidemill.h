@@ -467,11 +467,14 @@ struct tidemill_job_options {
    * them with the journal. The call that opens the job blocks meanwhile. TM_EDAMAGE: the message
    * names the first difference. */
   bool verify_output;
+  /* Asked every few milliseconds while the call that opens the job waits for another process to leave its directory. True ends the
+   * call with -ECANCELED. NULL: the call waits. */
+  bool (*is_stopped)(void *data);
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
   {                                                                                                \
     sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL,   \
-        false, NULL, false                                                                         \
+        false, NULL, false, NULL                                                                   \
   }
 
 /* Checks the pipeline, creates (or opens) the job's directory and copies the scripts. The job

@@ -96,7 +96,7 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
       (before != TM_JOB_DIR_JOB && (rc = look_ahead(job, NULL, err)) < 0))
     return rc;
   job->is_empty_before = tm_fs_exists(job->o.fs, dir);
-  if ((rc = tm_job_dir_open(&job->dir, job->o.fs, dir, err)) < 0)
+  if ((rc = tm_job_dir_open(&job->dir, job->o.fs, dir, &job->o.wait, err)) < 0)
     return rc;
   state = tm_job_dir_look(dir, err);
   *has_job = state == TM_JOB_DIR_JOB;

@@ -9,6 +9,7 @@
 
 #include "plan/pipeline.h"
 #include "run/events.h"
+#include "run/job_dir.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 
@@ -33,6 +34,7 @@ struct tm_job_options {
   bool no_reuse;   /* every step is run, and its result is kept all the same */
   bool has_stderr; /* keepers say what they have to say on that of this process; else to nobody */
   bool has_stdin;  /* a list of paths on standard input can be read, from its beginning */
+  struct tm_job_wait wait;                          /* for another process to leave the directory */
   void (*on_ended)(void *data, struct tm_job *job); /* once; the result has been written */
   void *data;
 };

@@ -120,13 +120,16 @@ static int say_in_use(const struct tm_job_dir *d, struct tm_err *err)
   return TM_EINUSE;
 }
 
-/* Tries until `until_ns`. */
-static int lock_until(int fd, bool shared, int64_t until_ns)
+/* Tries until `until_ns`, or until it is stopped: -ECANCELED. */
+static int lock_until(int fd, bool shared, int64_t until_ns, const struct tm_job_wait *wait)
 {
   int rc;
 
-  while ((rc = tm_lock_take(fd, shared)) == -EWOULDBLOCK && tm_clock_mono_ns() < until_ns)
+  while ((rc = tm_lock_take(fd, shared)) == -EWOULDBLOCK && tm_clock_mono_ns() < until_ns) {
+    if (wait->is_stopped && wait->is_stopped(wait->data))
+      return -ECANCELED;
     tm_clock_pause(AGAIN_NS);
+  }
   return rc;
 }
 
@@ -143,6 +146,7 @@ static int open_lock(struct tm_job_dir *d, const char *name, int flags, struct t
 struct hold {
   int lock_flags, node_flags;
   bool is_shared;
+  struct tm_job_wait wait;
 };
 
 static int take_locks(struct tm_job_dir *d, struct hold how, struct tm_err *err)
@@ -152,15 +156,17 @@ static int take_locks(struct tm_job_dir *d, struct hold how, struct tm_err *err)
 
   if ((d->lock = open_lock(d, "lock", how.lock_flags, err)) < 0)
     return d->lock;
-  if ((rc = lock_until(d->lock, how.is_shared, now + OWNER_NS)) == 0) {
+  if ((rc = lock_until(d->lock, how.is_shared, now + OWNER_NS, &how.wait)) == 0) {
     if ((node = open_lock(d, "node.lock", how.node_flags, err)) < 0)
       return node;
-    rc = lock_until(node, false, until);
+    rc = lock_until(node, false, until, &how.wait);
     tm_lock_release(node);
     tm_fs_close(d->fs, node);
   }
   if (rc == -EWOULDBLOCK)
     return say_in_use(d, err);
+  if (rc == -ECANCELED)
+    return tm_err_set(err, rc, "canceled while another process had the job in '%s'", d->path);
   return rc < 0 ? tm_err_system(err, rc, "cannot lock job directory '%s'", d->path) : 0;
 }
 
@@ -221,10 +227,13 @@ int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 }
 
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
-                    struct tm_err *err)
+                    const struct tm_job_wait *wait, struct tm_err *err)
 {
-  static const struct hold how = { .lock_flags = O_RDWR | O_CREAT, .node_flags = O_RDWR | O_CREAT };
+  struct hold how = { .lock_flags = O_RDWR | O_CREAT, .node_flags = O_RDWR | O_CREAT };
   int rc;
+
+  if (wait)
+    how.wait = *wait;
 
   set_paths(d, fs, path);
   if ((rc = tm_fs_make_dirs(fs, path, 0700, err)) < 0 ||

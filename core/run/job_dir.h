@@ -25,6 +25,12 @@ enum tm_job_dir_state {
   TM_JOB_DIR_UNKNOWN, /* it cannot be read, or is a file */
 };
 
+/* Who may end the wait for another process: asked every few milliseconds. */
+struct tm_job_wait {
+  bool (*is_stopped)(void *data); /* or NULL */
+  void *data;
+};
+
 struct tm_job_dir {
   const struct tm_fs *fs;
   char *path, *owner_file, *definition_file, *result_file, *script_dir;
@@ -42,9 +48,9 @@ int tm_job_dir_refuse_job(const char *path, struct tm_err *err);
 bool tm_job_dir_is_own_name(const char *name);
 
 /* Makes the directory (mode 0700) where it is missing, takes the lock, and writes `owner`. Waits up to 1 s for an earlier
- * supervisor to end, and up to 5 s for its keeper; then TM_EINUSE says who has it. */
+ * supervisor to end, and up to 5 s for its keeper; then TM_EINUSE says who has it. `wait` may be NULL; stopped by it: -ECANCELED. */
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
-                    struct tm_err *err);
+                    const struct tm_job_wait *wait, struct tm_err *err);
 /* The locks of a directory that is read and stays as it is: nobody else runs the job meanwhile. Waits as open does. */
 int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);

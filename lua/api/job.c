@@ -245,6 +245,7 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .keep_script = s->o->keep_script,
                               .has_stdin = s->has_stdin,
                               .max_workers = s->o->max_workers,
+                              .wait = { .is_stopped = s->o->is_stopped, .data = s->o->data },
                               .on_ended = on_ended,
                               .data = job };
   int rc;

@@ -6,7 +6,7 @@
  *
  * While the job is submitted, databases are asked and paths are looked at on this thread, and a file system may hang. A handler
  * would not run before such a call returns; so a thread reads the signals meanwhile. The first one cancels the job as soon as
- * there is one, a second ends the process, which also ends the call.
+ * there is one, or ends the wait for another process that has the job. A second ends the process, which also ends the call.
  */
 #include "cli/execute.h"
 
@@ -39,6 +39,7 @@ int tm_execute_status_of(int rc)
   case TM_ECHANGED:
   case TM_EVERSION:
   case TM_ESCRIPT: return 2;
+  case -ECANCELED: return 128 + SIGINT;
   case TM_ENOINPUT:
   case TM_EINPUT:
   case TM_ETHRESHOLD: return 1;
@@ -214,6 +215,13 @@ static void on_event(void *data, const struct tidemill_event *e)
     hooks->on_event(x->o->data, e);
 }
 
+/* Nothing has begun while the directory is another process's. */
+static bool is_stopped(void *data)
+{
+  struct tm_execution *x = data;
+  return atomic_load(&x->is_early);
+}
+
 static int open_job(struct tm_execution *x, struct tm_err *err)
 {
   const struct tm_execute *e = x->o;
@@ -223,6 +231,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   screen.has_color = tm_terminal_has_color(&x->terminal);
   o.screen = &screen;
   o.on_event = on_event;
+  o.is_stopped = is_stopped;
   o.data = x;
   int rc = tidemill_job_submit(&x->job, e->pipeline, &o, err);
   if (rc >= 0 && e->hooks && e->hooks->on_open)

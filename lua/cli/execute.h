@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <tidemill.h>
@@ -55,11 +56,11 @@ struct tm_execute {
 struct tm_execution {
   const struct tm_execute *o;
   struct tm_terminal terminal;
-  int signals;     /* signalfd */
-  sigset_t before; /* what was blocked */
-  pthread_t watch; /* while the job is submitted: reads the signals */
-  int submitted;   /* eventfd: ends the watch */
-  bool is_early;   /* a signal came meanwhile */
+  int signals;          /* signalfd */
+  sigset_t before;      /* what was blocked */
+  pthread_t watch;      /* while the job is submitted: reads the signals */
+  int submitted;        /* eventfd: ends the watch */
+  atomic_bool is_early; /* a signal came meanwhile */
   struct tidemill_job *job;
   int64_t canceled_ns; /* monotonic; the last time; 0: not */
   bool is_killing;     /* for the second time */

@@ -216,6 +216,32 @@ describe("resume", function()
     finish()
   end)
 
+  it("hears a signal while it waits for the process that runs the job", function()
+    local t = new_case(WAITING)
+    local _, finish = start_waiting(t)
+    local function has_lock_open(pid)
+      local fds = ("/proc/%d/fd"):format(pid)
+      for name in lfs.dir(fds) do
+        local to = lfs.symlinkattributes(fds .. "/" .. name, "target")
+        if to and to:find("/lock$") then return true end
+      end
+    end
+    local r
+    for _ = 1, 20 do -- it waits for a second, which may be over before we look
+      local p = t:start { "resume", t.job_dir }
+      programs.wait_until("its wait, or its end", function()
+        local is_open, has = pcall(has_lock_open, p.pid)
+        return (is_open and has) or p:has_ended()
+      end)
+      if not p:has_ended() then p:kill(programs.SIGINT) end
+      r = t:finish(p)
+      if r.status ~= 3 then break end
+    end
+    t:expect(r, 130)
+    expect_words(r.err, { "canceled while another process had the job in '" .. t.job_dir })
+    finish()
+  end)
+
   it("says it when an input of a failed mini-batch is gone", function()
     local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
     t:expect_job(1)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "folder.h"
@@ -61,7 +62,7 @@ static void who_holds_a_folder_changes_nothing_and_shares_it(void **state)
   folder_init(&f);
   assert_true(tm_job_dir_hold(&a, fs, f.path, &err) < 0); /* no lock: nobody has had it */
   assert_int_equal(look(f.path), TM_JOB_DIR_NEW);
-  assert_int_equal(tm_job_dir_open(&owner, fs, f.path, &err), 0);
+  assert_int_equal(tm_job_dir_open(&owner, fs, f.path, NULL, &err), 0);
   uint64_t epoch = owner.epoch;
   char *owner_file = strdup(owner.owner_file);
   tm_job_dir_close(&owner);
@@ -79,12 +80,37 @@ static void who_holds_a_folder_changes_nothing_and_shares_it(void **state)
   folder_release(&f);
 }
 
+static bool is_second_call(void *data)
+{
+  return ++*(int *)data == 2;
+}
+
+static void a_wait_for_another_can_be_stopped(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct folder f;
+  struct tm_job_dir owner, other;
+  struct tm_err err = TM_ERR_NONE;
+  int calls = 0;
+  struct tm_job_wait wait = { .is_stopped = is_second_call, .data = &calls };
+  folder_init(&f);
+  assert_int_equal(tm_job_dir_open(&owner, fs, f.path, &wait, &err), 0);
+  assert_int_equal(calls, 0); /* nobody has it */
+  assert_int_equal(tm_job_dir_open(&other, fs, f.path, &wait, &err), -ECANCELED);
+  assert_int_equal(calls, 2);
+  assert_non_null(strstr(err.text, "canceled while another process had the job"));
+  tm_job_dir_close(&other);
+  tm_job_dir_close(&owner);
+  folder_release(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_in_a_folder_says_what_it_is),
     cmocka_unit_test(a_folder_that_cannot_be_looked_into_is_no_other_job),
     cmocka_unit_test(who_holds_a_folder_changes_nothing_and_shares_it),
+    cmocka_unit_test(a_wait_for_another_can_be_stopped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void one_that_is_in_use_stays(void **state)
   char *job = put_job(*state), *record = tm_path_join(job, "job.json");
   struct tm_err err = TM_ERR_NONE;
   struct tm_job_dir held;
-  assert_int_equal(tm_job_dir_open(&held, tm_fs_real(), job, &err), 0);
+  assert_int_equal(tm_job_dir_open(&held, tm_fs_real(), job, NULL, &err), 0);
   assert_int_equal(tm_job_remove(tm_fs_real(), job, &err), TM_EINUSE);
   assert_true(tm_fs_exists(tm_fs_real(), record));
   tm_job_dir_close(&held);
