@@ -28,6 +28,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "data/item_check.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"
 #include "sys/fs.h"

@@ -52,8 +52,4 @@ void tm_table_load_words(struct tm_table_loader *l, struct tm_buf *out);
 int64_t tm_table_count(struct tm_table_loader *l, uint32_t dataset, const char *bytes, size_t len,
                        struct tm_err *err);
 
-/* TM_ECHANGED with "input 'x' changed since it was listed: size 3 -> 4"; 0 if unchanged, or if size
- * and time were unknown. */
-int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, struct tm_err *err);
-
 #endif

@@ -35,11 +35,12 @@ struct tm_job_step {
   bool may_reuse;         /* that is to be seen when what it waits for is there */
   bool
       is_unchecked; /* its destinations are looked at when it is known that it is run: what is there may be the result */
-  struct tm_reuse_errand *errand; /* at work; or NULL */
-  struct tm_json *kept;           /* its result of an earlier session: it was Completed */
-  struct tm_err cause;            /* why it cannot be run, or not be recorded; code 0: nothing */
-  char *why;                      /* it is not run; the view's */
-  size_t *needs;                  /* numbers of the steps it waits for */
+  struct tm_reuse_errand *errand;   /* at work; or NULL */
+  struct tm_stale_look *stale_look; /* likewise: stale_inputs.h */
+  struct tm_json *kept;             /* its result of an earlier session: it was Completed */
+  struct tm_err cause;              /* why it cannot be run, or not be recorded; code 0: nothing */
+  char *why;                        /* it is not run; the view's */
+  size_t *needs;                    /* numbers of the steps it waits for */
   size_t needs_len;
 };
 
@@ -51,7 +52,7 @@ struct tm_job {
   struct tm_job_step *steps;              /* likewise */
   const struct tm_step_view **step_views; /* likewise: the supervisor's, else the step's own */
   size_t steps_len, steps_over;
-  size_t errands; /* of reuse, at work */
+  size_t errands; /* threads at work: of reuse, and of stale_inputs.h */
   int64_t max_workers;
   struct tm_share *shares;   /* room for one for each step */
   bool is_going, goes_again; /* job_steps.c (2) */

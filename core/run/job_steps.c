@@ -20,6 +20,7 @@
 #include "run/job_record.h"
 #include "run/intake.h"
 #include "run/place.h"
+#include "run/stale_inputs.h"
 #include "run/takeover.h"
 
 void tm_job_steps_init(struct tm_job *job)
@@ -313,6 +314,8 @@ static void start_step(struct tm_job *job, size_t i)
 {
   struct tm_job_step *st = &job->steps[i];
 
+  if (job->view.is_resumed && !job->o.verify_input && tm_supervisor_found(st->s)->committed > 0)
+    tm_stale_inputs_start(job, i);
   st->state = TM_STEP_RUNS;
   tm_supervisor_start(st->s);
   if (job->node && st->state == TM_STEP_RUNS)
@@ -431,6 +434,7 @@ void tm_job_steps_tick(struct tm_job *job)
 void tm_job_steps_cancel(struct tm_job *job, bool now)
 {
   tm_reusing_cancel(job);
+  tm_stale_inputs_cancel(job);
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_cancel(job->steps[i].s, now);
@@ -477,6 +481,7 @@ bool tm_job_steps_need_node(const struct tm_job *job)
 void tm_job_steps_close(struct tm_job *job)
 {
   tm_reusing_close(job);
+  tm_stale_inputs_close(job);
   for (size_t i = 0; i < job->steps_len; i++)
     tm_supervisor_close(job->steps[i].s);
 }

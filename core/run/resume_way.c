@@ -139,7 +139,8 @@ static enum tm_resume_way way_of_item(const struct tm_item *item, struct tm_err 
   tm_err_set(why, TM_ECHANGED,
              same == 0 ? "input '%.*s' has changed since it was cut into mini-batches; a new job "
                          "reads it as it is now"
-                       : "input '%.*s' is no longer there; put it back, or start a new job",
+                       : "input '%.*s' is no longer there; put it back and resume, or start a new "
+                         "job",
              (int)tm_item_file_len(item), item->path);
   return TM_RESUME_NEVER;
 }

@@ -291,12 +291,23 @@ describe("an input that has changed since", function()
     assert.is_truthy(said:find "0005.txt" and said:find "changed", said)
   end)
 
-  it("is not minded where its rows are kept, unless --verify-input is given", function()
+  it("is warned of where its rows are kept; --verify-input refuses it", function()
     local t = failed_case()
+    local before = #t:read "in/0001.txt"
     t:write("in/0001.txt", "longer than it had been")
+    t:write("in/0002.txt", "this one, too")
+    os.remove(t:path "in/0003.txt") -- what has been processed may go
     expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "changed" })
-    t:expect_job(0, { "--resume" }, go(t))
+    local r = t:expect_job(0, { "--resume" }, go(t))
+    expect_words(r, {
+      ("warning: step 'score': input '[^\n]*in/0001%%.txt' changed since it was listed: size %d %%-> 23, and 1 more; ")
+        :format(before) .. "their rows are committed already, and are of the files as they were" })
     assert.same(job.names(8), t:rows())
+  end)
+
+  it("is not warned of where nothing has changed", function()
+    local t = failed_case()
+    assert.is_nil(t:expect_job(0, { "--resume" }, go(t)).err:find("warning", 1, true))
   end)
 
   it("is found by --verify-input in a job that is Completed, which stays as it is", function()
