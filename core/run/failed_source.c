@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/files/failed.h"
+#include "data/item.h"
 #include "run/job_record.h"
 #include "run/survey.h"
 #include "run/takeover.h"
@@ -149,10 +150,33 @@ char *tm_failed_source_find(const struct tm_fs *fs, const char *given, const cha
 
 /* A pipeline over them. */
 
+struct count {
+  int64_t items;
+  struct TM_ARRAY(
+      char *) files; /* that could not be read at all: archives, compressed files of a table */
+};
+
 struct counts {
-  struct TM_ARRAY(int64_t) of_input;
+  struct TM_ARRAY(struct count) of_input;
   int64_t unnamed;
 };
+
+static void release_counts(struct counts *c)
+{
+  for (size_t i = 0; i < c->of_input.len; i++) {
+    for (size_t k = 0; k < c->of_input.at[i].files.len; k++)
+      free(c->of_input.at[i].files.at[k]);
+    TM_ARRAY_RELEASE(&c->of_input.at[i].files);
+  }
+  TM_ARRAY_RELEASE(&c->of_input);
+}
+
+static void count_item(struct count *c, const struct tm_item *item)
+{
+  c->items++;
+  if (tm_item_is_archive(item))
+    *TM_ARRAY_ADD(&c->files) = tm_xstrndup(item->path, tm_item_file_len(item));
+}
 
 /* Reads the whole list: how many items of each of the inputs it names. */
 static int count_list(const struct tm_failed_source *s, const char *path, size_t inputs,
@@ -169,7 +193,7 @@ static int count_list(const struct tm_failed_source *s, const char *path, size_t
     return why.code;
   }
   for (size_t i = 0; i < inputs; i++)
-    *TM_ARRAY_ADD(&out->of_input) = 0;
+    *TM_ARRAY_ADD(&out->of_input) = (struct count) { .items = 0 };
   while (list && (rc = tm_failed_next(list, &item, err)) > 0) {
     int64_t input = tm_failed_input(list);
     if (input >= (int64_t)inputs) {
@@ -177,7 +201,7 @@ static int count_list(const struct tm_failed_source *s, const char *path, size_t
                       input, inputs);
       break;
     }
-    out->of_input.at[input]++;
+    count_item(&out->of_input.at[input], &item);
   }
   out->unnamed = list ? tm_failed_unnamed(list) : 0;
   tm_failed_close(list);
@@ -202,6 +226,34 @@ static struct tm_dataset *failed_input(const char *path, size_t number,
   return d;
 }
 
+/* Files of a table fail as a whole when they cannot be decompressed. The new job reads them as the table was read, and as they are now.
+ * NULL without words: the input is not a table, or another step writes it. */
+static struct tm_dataset *failed_table(const struct count *failed, const struct tm_json *original,
+                                       struct tm_err *err)
+{
+  if (tm_json_get(original, "step"))
+    return NULL;
+  struct tm_json *v = tm_json_copy(original), *paths = tm_json_new(TM_JSON_ARRAY);
+
+  for (size_t i = 0; i < failed->files.len; i++)
+    tm_json_add(paths, tm_json_new_string(failed->files.at[i]));
+  tm_json_set(v, "paths", paths);
+  struct tm_dataset *d = tm_dataset_from_json(v, err);
+  tm_json_free(v);
+  if (!d || tm_dataset_is_table(d))
+    return d;
+  tm_dataset_free(d);
+  return NULL;
+}
+
+static struct tm_dataset *input_of(const char *path, size_t number, const struct count *failed,
+                                   const struct tm_json *original, struct tm_err *err)
+{
+  struct tm_dataset *d = failed->files.len > 0 ? failed_table(failed, original, err) : NULL;
+
+  return d || err->code < 0 ? d : failed_input(path, number, original, err);
+}
+
 static int set_inputs(struct tm_step *step, const char *path, const struct tm_json *originals,
                       const struct counts *counts, struct tm_err *err)
 {
@@ -209,9 +261,9 @@ static int set_inputs(struct tm_step *step, const char *path, const struct tm_js
   size_t len = 0;
 
   for (size_t i = 0; i < counts->of_input.len; i++) {
-    if (counts->of_input.at[i] == 0)
+    if (counts->of_input.at[i].items == 0)
       continue;
-    inputs[len] = failed_input(path, i, originals->list.at[i], err);
+    inputs[len] = input_of(path, i, &counts->of_input.at[i], originals->list.at[i], err);
     if (!inputs[len])
       break;
     len++;
@@ -232,7 +284,7 @@ static int apply_step(const struct tm_failed_source *s, struct tm_step *step, st
   int rc = path ? count_list(s, path, inputs, &counts, err) : err->code;
 
   for (size_t i = 0; i < counts.of_input.len; i++)
-    named += counts.of_input.at[i];
+    named += counts.of_input.at[i].items;
   if (rc == 0 && named == 0 && counts.unnamed > 0)
     rc = tm_err_set(err, TM_ENOINPUT,
                     "step '%s': %" PRId64
@@ -244,7 +296,7 @@ static int apply_step(const struct tm_failed_source *s, struct tm_step *step, st
     tm_step_note(step, "the input is what failed in job '%s': %" PRId64 " items", s->dir, named);
     rc = rc < 0 ? rc : 1;
   }
-  TM_ARRAY_RELEASE(&counts.of_input);
+  release_counts(&counts);
   free(path);
   return rc;
 }

@@ -27,6 +27,38 @@ local function rows_of(t, step) return t:sorted_lines("again/" .. step .. "/outp
 describe("--only-failed", function()
   after_each(job.check_end)
 
+  it("reads a compressed file of a table as it is now, with the options of the table", function()
+    local t = job.case()
+    t:script "function run(df) local rows = {} for i, row in df:irows() do rows[i] = row.id end return rows end"
+    local text = {}
+    for i = 1, 3000 do text[i] = ("%d;%d"):format(i, i * 7919 % 10007) end
+    t:write("in/a.csv", "id;x\n" .. table.concat(text, "\n", 1, 10) .. "\n")
+    t:write("in/b.csv", "id;x\n" .. table.concat(text, "\n", 11) .. "\n")
+    os.execute(("cd '%s' && gzip a.csv b.csv && cp b.csv.gz ../good && truncate -s 2000 b.csv.gz"):format(t:path "in"))
+    local first = { "map", "score.lua", "in/*.gz", "--rows", "--separator", ";", "--progress", "none" }
+    local function map(...)
+      local all = { unpack(first) }
+      for _, word in ipairs { ... } do all[#all + 1] = word end
+      return t:run(all)
+    end
+    local r = map("--job-dir", "job")
+    t:expect(r, 0)
+    assert.truthy(r.err:find("in/b.csv.gz': the file ends too early", 1, true), r.err)
+    os.execute(("mv '%s' '%s'"):format(t:path "good", t:path "in/b.csv.gz"))
+    r = map("--only-failed", "job", "--job-dir", "again")
+    t:expect(r, 0)
+    local ids = {}
+    for line in r.out:gmatch "%d+" do ids[#ids + 1] = tonumber(line) end
+    table.sort(ids)
+    assert.equal(2990, #ids)
+    assert.equal(11, ids[1])
+    assert.equal(3000, ids[2990])
+  end)
+end)
+
+describe("--only-failed", function()
+  after_each(job.check_end)
+
   local function two_steps(third)
     local t = job.case()
     t:inputs(6, "a")
