@@ -15,6 +15,7 @@
 
 #include "base/path.h"
 #include "data/cut.h"
+#include "data/fault_list.h"
 #include "data/frame_text.h"
 #include "lua/script.h"
 #include "sys/alarm.h"
@@ -84,6 +85,23 @@ static void on_warning(void *data, const char *text)
   tm_script_say(data, TIDEMILL_WARNING, "%s", text);
 }
 
+/* What was not as it should be in the rows that were loaded: a line for each kind, as the supervisor says them. */
+static void tell_faults(struct tidemill_script *s, const struct tm_table_look *look)
+{
+  struct tm_buf list = TM_BUF_NONE;
+  struct tm_reader r;
+  const char *words;
+  size_t len;
+  int kind;
+  if (!look->is_table)
+    return;
+  tm_table_load_faults(look->loader, &list);
+  tm_reader_init(&r, tm_buf_str(&list), list.len);
+  while (tm_fault_list_next(&r, &kind, &words, &len))
+    tm_script_say(s, TIDEMILL_WARNING, "%.*s", (int)len, words);
+  tm_buf_release(&list);
+}
+
 static void open_cut(struct tidemill_script *s)
 {
   struct tm_cut_options options = tm_step_cut(s->step);
@@ -108,6 +126,7 @@ static int next_cut(struct tidemill_script *s, struct tm_err *err)
     rc = err->code;
   if (rc <= 0)
     return rc;
+  tell_faults(s, &s->look);
   s->call = (struct tm_run_call) { .index = (uint64_t)s->read,
                                    .seq = 1,
                                    .try = 1,
@@ -127,6 +146,8 @@ static int next_again(struct tidemill_script *s, struct tm_err *err)
   if (s->read > 0)
     return 0;
   int rc = tm_again_call(s->again, &s->call, &s->range, err);
+  if (rc >= 0)
+    tell_faults(s, &s->again->look);
   if (rc >= 0 && s->again->look.is_table)
     tm_table_look_add(&s->head, &s->again->look, ROWS_SHOWN, "");
   return rc < 0 ? rc : 1;

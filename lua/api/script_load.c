@@ -31,7 +31,7 @@ void tm_script_say(const struct tidemill_script *s, enum tidemill_level level, c
 
 static void on_note(void *data, const char *words)
 {
-  tm_script_say(data, TIDEMILL_WARNING, "%s", words);
+  tm_script_say(data, TIDEMILL_INFO, "%s", words);
 }
 
 /* ---- what both have ---- */

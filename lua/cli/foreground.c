@@ -17,7 +17,7 @@
 
 static void on_log(void *data, enum tidemill_level level, const char *text)
 {
-  tm_cli_say("%s", text);
+  tm_cli_say("%s%s", level == TIDEMILL_WARNING ? "warning: " : "", text);
 }
 
 struct tm_foreground_exit {

@@ -297,6 +297,36 @@ describe("a table", function()
     assert.truthy(r.err:find("odd.csv', line 3 (byte 8)", 1, true), r.err)
   end)
 
+  it("warns in 'try' and 'replay' of what is wrong with the rows", function()
+    local t = job.case()
+    t:script(IDS)
+    t:write("in/a.csv", "id,b\n1,x\n3\n5,caf\233\n")
+    local function expect_warnings(r)
+      t:expect(r, 0)
+      for _, words in ipairs { "warning: rows with fewer fields than there are columns", "a.csv', line 3 (byte 9)",
+                               "warning: texts with bytes that are not of the encoding" } do
+        assert.truthy(r.err:find(words, 1, true), r.err)
+      end
+    end
+    expect_warnings(t:run { "try", "score.lua", "in/a.csv", "--rows" })
+    pipeline(t, "run_max_try = 1")
+    t:expect_job(0)
+    expect_warnings(t:run { "replay", t.job_dir, "--mini-batch", "0" })
+    t:write("in/a.csv", "id,b\n1,x\n3,y\n5,z\n")
+    local r = t:run { "try", "score.lua", "in/a.csv", "--rows" }
+    t:expect(r, 0)
+    assert.is_nil(r.err:find("warning", 1, true), r.err)
+  end)
+
+  it("of UTF-16 with a lone surrogate is warned of", function()
+    local t = job.case()
+    t:write("wide.csv", "\255\254a\0\n\0x\0\0\216\n\0")
+    local r = t:run { "head", "wide.csv", "--encoding", "utf16" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("warning: texts with bytes that are not of the encoding", 1, true), r.err)
+    assert.truthy(r.err:find("wide.csv', line 2", 1, true), r.err)
+  end)
+
   it("is isolated row by row", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 40)
