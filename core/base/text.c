@@ -246,11 +246,29 @@ static void add_escaped(struct tm_buf *out, const unsigned char *b, size_t len)
   }
 }
 
+/* Bytes at the beginning that stay as they are: printable ASCII. */
+static size_t plain_len(const char *s, size_t n)
+{
+  size_t len = 0;
+  while (len < n && s[len] >= 0x20 && s[len] < 0x7f)
+    len++;
+  return len;
+}
+
 void tm_text_one_line(struct tm_buf *out, const char *s, size_t n, size_t max)
 {
   size_t start = out->len, keep = start; /* keep: where "..." would still fit */
   size_t dots = max < 3 ? max : 3;
   for (size_t i = 0; i < n;) {
+    size_t used = out->len - start + dots, left = n - i;
+    size_t room = max == 0 ? left : used < max ? max - used : 0;
+    size_t plain = plain_len(s + i, room < left ? room : left);
+    if (plain > 0) {
+      tm_buf_add(out, s + i, plain);
+      keep = out->len;
+      i += plain;
+      continue;
+    }
     size_t len = tm_text_utf8_len(s + i, n - i);
     size_t whole = len ? len : 1;
     const unsigned char *b = (const unsigned char *)s + i;

@@ -39,10 +39,37 @@ static void add_entry(struct tm_buf *out, const struct tm_item *item)
   tm_buf_release(&bytes);
 }
 
+/* What is the same for all items that failed for one reason. */
+static void add_tail(struct tm_buf *out, const struct tm_failed_try *t)
+{
+  const char *status = tm_status_name(t->status);
+
+  tm_buf_printf(out, ",\"input\":%" PRIu32 ",\"try\":%" PRIu32, t->dataset, t->try);
+  add_string(out, "status", status, strlen(status));
+  add_string(out, "error", t->message, t->message_len);
+  add_string(out, "log", t->log, strlen(t->log));
+  tm_buf_add_str(out, "}\n");
+}
+
+static void add_shared_tail(struct tm_buf *out, const struct tm_failed_try *t)
+{
+  struct tm_failed_tail *tail = t->tail;
+
+  if (tail->text.len == 0 || tail->message != t->message || tail->message_len != t->message_len) {
+    tm_buf_clear(&tail->text);
+    add_tail(&tail->text, t);
+    tail->message = t->message;
+    tail->message_len = t->message_len;
+  }
+  tm_buf_add(out, tail->text.data, tail->text.len);
+}
+
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item)
 {
-  tm_buf_printf(out, "{\"mini_batch\":%" PRIu64 ",\"item\":", t->index);
+  tm_buf_add_str(out, "{\"mini_batch\":");
+  tm_buf_add_int(out, (int64_t)t->index);
+  tm_buf_add_str(out, ",\"item\":");
   tm_json_write_string(out, item->path, item->path_len);
   if (!is_utf8(item->path, item->path_len))
     add_hex(out, "item_hex", item->path, item->path_len);
@@ -58,12 +85,10 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
     tm_buf_printf(out, ",\"rows\":%" PRId64, item->rows);
   else if (item->is_rows && t->is_uncounted)
     tm_buf_add_str(out, ",\"rows\":null");
-  tm_buf_printf(out, ",\"input\":%" PRIu32 ",\"try\":%" PRIu32, t->dataset, t->try);
-  const char *status = tm_status_name(t->status);
-  add_string(out, "status", status, strlen(status));
-  add_string(out, "error", t->message, t->message_len);
-  add_string(out, "log", t->log, strlen(t->log));
-  tm_buf_add_str(out, "}\n");
+  if (t->tail)
+    add_shared_tail(out, t);
+  else
+    add_tail(out, t);
   if (t->causes)
     tm_causes_add(t->causes, t->message, t->message_len, item->path, item->path_len,
                   item->is_rows && item->rows > 0 ? item->rows : 1, NULL);
@@ -138,10 +163,12 @@ void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
                            const struct tm_manifest_entry *entry, uint32_t first,
                            const struct tm_reader *messages, uint32_t items)
 {
+  struct tm_failed_tail tail = { .message = NULL };
   struct tm_failed_try mark = *t;
   struct tm_reader r;
   struct tm_item item = { .is_rows = false };
 
+  mark.tail = &tail;
   tm_reader_init(&r, entry->bytes, entry->len);
   for (uint32_t i = 0; i < items; i++) {
     bool has_item = item.is_rows || tm_item_next(&r, &item); /* one range for all rows */
@@ -154,17 +181,22 @@ void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
     else
       tm_failed_lines_item(out, &mark, &item);
   }
+  tm_buf_release(&tail.text);
 }
 
 void tm_failed_lines_all(struct tm_buf *out, const struct tm_failed_try *t,
                          const struct tm_manifest_entry *entry)
 {
+  struct tm_failed_tail tail = { .message = NULL };
+  struct tm_failed_try all = *t;
   struct tm_reader r;
   struct tm_item item;
 
+  all.tail = &tail;
   tm_reader_init(&r, entry->bytes, entry->len);
   while (tm_item_next(&r, &item))
-    add_item(out, t, &item);
+    add_item(out, &all, &item);
+  tm_buf_release(&tail.text);
 }
 
 void tm_failed_lines_short(struct tm_buf *out, const struct tm_failed_try *t, uint32_t items,

@@ -23,6 +23,13 @@
   "run() returned fewer elements than items: an item without an element counts as failed; "        \
   "context:fail(i, why) says which one and why, returns = 'any' lets run() return any number"
 
+/* The end of a line, which is the same for all items with one message: encoded once. Zeroed at first. */
+struct tm_failed_tail {
+  struct tm_buf text;
+  const char *message; /* that it is of */
+  size_t message_len;
+};
+
 /* Of which try, and why. */
 struct tm_failed_try {
   uint64_t index;
@@ -33,8 +40,9 @@ struct tm_failed_try {
   const char *log; /* the file with the whole */
   uint32_t
       number; /* of a table: of the first row that is meant, in its mini-batch, from 1; 0: all of it */
-  bool is_uncounted;        /* of a table: nobody could count the rows */
-  struct tm_causes *causes; /* gets the reason of each line that is added; or NULL */
+  bool is_uncounted;           /* of a table: nobody could count the rows */
+  struct tm_causes *causes;    /* gets the reason of each line that is added; or NULL */
+  struct tm_failed_tail *tail; /* NULL: nothing is kept from one line to the next */
 };
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item);
