@@ -60,10 +60,35 @@ static bool is_by_content(const struct tm_json *definition)
   return strcmp(tm_json_str(definition, "allow_reuse", ""), "content") == 0;
 }
 
-void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 1])
+static bool reads_table(const struct tm_json *definition)
+{
+  static const char *const tables[] = { "delimited", "json_lines", "sql" };
+  const struct tm_json *inputs = tm_json_get(definition, "inputs");
+  for (size_t i = 0; i < tm_json_items(inputs); i++)
+    for (size_t k = 0; k < TM_COUNT_OF(tables); k++)
+      if (strcmp(tm_json_str(inputs->list.at[i], "kind", ""), tables[k]) == 0)
+        return true;
+  return false;
+}
+
+/* With returns = "auto" error_threshold decides which rows of a table have failed (run/returns.h), although it does not count
+ * itself. A copy, in which the rule that it led to stands in place of "auto". */
+static struct tm_json *settle_returns(const struct tm_json *definition)
+{
+  struct tm_json *v = tm_json_copy(definition), *settings = tm_json_get(v, "settings");
+  const char *returns = tm_json_str(tm_json_get(settings, "returns"), "value", "auto");
+  if (!settings || strcmp(returns, "auto") != 0 || !reads_table(v))
+    return v;
+  bool tolerates_all = tm_json_int(tm_json_get(settings, "error_threshold"), "value", -1) < 0;
+  struct tm_json *rule = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(rule, "value", tm_json_new_string(tolerates_all ? "any" : "rows"));
+  tm_json_set(settings, "returns", rule);
+  return v;
+}
+
+static void add_key(struct tm_buf *text, const struct tm_json *definition)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *settings = tm_json_new(TM_JSON_OBJECT);
-  struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < definition->list.len; i++) {
     const char *key = definition->keys[i];
     bool is_told = strcmp(key, "parameters") == 0; /* their values are in the rest */
@@ -74,11 +99,19 @@ void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 
   add_settings(settings, "arguments", tm_json_get(definition, "settings"));
   tm_json_set(v, "settings", settings);
   tm_json_set(v, "by_content", tm_json_new_bool(is_by_content(definition)));
-  tm_json_write(&text, v, (struct tm_json_style) { .sorted = true });
+  tm_json_write(text, v, (struct tm_json_style) { .sorted = true });
+  tm_json_free(v);
+}
+
+void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 1])
+{
+  struct tm_json *settled = settle_returns(definition);
+  struct tm_buf text = TM_BUF_NONE;
+  add_key(&text, settled);
   snprintf(out, TM_REUSE_KEY_LEN + 1, "%016" PRIx64 "%016" PRIx64, tm_hash64(text.data, text.len),
            tm_hash64_seed(text.data, text.len, 1));
   tm_buf_release(&text);
-  tm_json_free(v);
+  tm_json_free(settled);
 }
 
 /* For a setting the table decides; otherwise, anything that a resumed job may not change counts. */
@@ -148,8 +181,9 @@ bool tm_reuse_compare(struct tm_buf *out, const struct tm_json *then, const stru
   struct tm_buf words = TM_BUF_NONE;
   struct tm_changes changes = { 0 };
   const char *was = tm_json_str(then, "program", "?"), *is = tm_json_str(now, "program", "?");
+  struct tm_json *then_settled = settle_returns(then), *now_settled = settle_returns(now);
   bool has_changed;
-  tm_resume_compare(then, now, &changes);
+  tm_resume_compare(then_settled, now_settled, &changes);
   for (size_t i = 0; i < changes.len; i++)
     if (!change_counts(&changes.at[i], has_failures))
       continue;
@@ -167,5 +201,7 @@ bool tm_reuse_compare(struct tm_buf *out, const struct tm_json *then, const stru
   tm_buf_add(out, tm_buf_str(&words), words.len);
   tm_buf_release(&words);
   tm_changes_release(&changes);
+  tm_json_free(then_settled);
+  tm_json_free(now_settled);
   return has_changed;
 }

@@ -73,6 +73,58 @@ static void what_decides_over_failures_counts_where_there_were_some(void **state
   assert_change("'value':3", "'value':5", false, true, "run_max_try 3 -> 5");
 }
 
+static void key_of(const char *inputs, const char *settings, char out[TM_REUSE_KEY_LEN + 1])
+{
+  char *text = tm_xprintf("{'name':'s','settings':{%s},'inputs':[%s]}", settings, inputs);
+  struct tm_json *v = definition(text, "00");
+  tm_reuse_key(v, out);
+  tm_json_free(v);
+  free(text);
+}
+
+static bool is_one_key(const char *inputs, const char *then, const char *now)
+{
+  char a[TM_REUSE_KEY_LEN + 1], b[TM_REUSE_KEY_LEN + 1];
+  key_of(inputs, then, a);
+  key_of(inputs, now, b);
+  return strcmp(a, b) == 0;
+}
+
+/* With "auto" a tolerant job counts a row without an element as one that succeeded, and a strict job counts it as failed. */
+static void the_rule_for_returned_rows_counts_where_it_decides(void **state)
+{
+  static const char tolerant[] = "'error_threshold':{'value':-1}";
+  static const char strict[] = "'error_threshold':{'value':0}";
+  static const char stricter[] = "'error_threshold':{'value':9}";
+  static const char any[] = "'error_threshold':{'value':0},'returns':{'value':'any'}";
+  static const char rows[] = "'error_threshold':{'value':-1},'returns':{'value':'rows'}";
+  static const char *const tables[] = {
+    "{'kind':'delimited','paths':['a']}",
+    "{'kind':'files','paths':['b']},{'kind':'sql','paths':['a']}"
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(tables); i++) {
+    assert_false(is_one_key(tables[i], tolerant, strict));
+    assert_true(is_one_key(tables[i], strict, stricter));
+    assert_true(is_one_key(tables[i], tolerant, any));
+    assert_true(is_one_key(tables[i], strict, rows));
+  }
+  assert_true(is_one_key("{'kind':'files','paths':['a']}", tolerant, strict));
+
+  struct tm_buf words = TM_BUF_NONE;
+  struct tm_json *then =
+      definition("{'settings':{'error_threshold':{'value':-1}},'inputs':[{'kind':"
+                 "'delimited','paths':['a']}]}",
+                 "00");
+  struct tm_json *now = definition("{'settings':{'error_threshold':{'value':0}},'inputs':[{'kind':"
+                                   "'delimited','paths':['a']}]}",
+                                   "00");
+  assert_true(tm_reuse_compare(&words, then, now, false));
+  assert_string_equal(tm_buf_str(&words), "returns \"any\" -> \"rows\"");
+  tm_buf_release(&words);
+  tm_json_free(then);
+  tm_json_free(now);
+}
+
 static void the_script_counts(void **state)
 {
   struct tm_json *then = definition(base, "01"), *now = definition(base, "02");
@@ -119,6 +171,7 @@ int main(void)
     cmocka_unit_test(what_decides_over_the_output_counts),
     cmocka_unit_test(where_a_value_comes_from_does_not),
     cmocka_unit_test(what_decides_over_failures_counts_where_there_were_some),
+    cmocka_unit_test(the_rule_for_returned_rows_counts_where_it_decides),
     cmocka_unit_test(the_script_counts),
     cmocka_unit_test(the_order_of_members_does_not_count),
     cmocka_unit_test(another_version_counts),
