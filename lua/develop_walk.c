@@ -276,11 +276,9 @@ int tm_develop_next(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   struct tm_item range;
   tm_buf_clear(&w->warnings);
-  int rc = w->cut ? tm_cut_next(w->cut, &w->mb, &err) : 0;
+  int rc = w->cut ? tm_table_look_next(&w->look, w->cut, &w->mb, &err) : 0;
   if (rc == 0 && w->cut && w->index == 0)
-    rc = tm_cut_no_input(w->cut, &err);
-  if (rc > 0)
-    rc = tm_table_look_load(&w->look, &w->mb, &err) < 0 ? err.code : 1;
+    rc = tm_table_look_no_input(&w->look, w->cut, &err);
   if (rc < 0)
     return tm_lua_raise(L, &err);
   if (rc == 0) {

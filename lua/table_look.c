@@ -66,6 +66,32 @@ int tm_table_look_load(struct tm_table_look *l, const struct tm_mini_batch *mb, 
                                 &l->frame, err);
 }
 
+bool tm_table_look_is_unread(const struct tm_table_look *l, const struct tm_mini_batch *mb)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  tm_reader_init(&r, tm_buf_str(&mb->bytes), mb->bytes.len);
+  return l->is_table && tm_item_next(&r, &item) && item.is_entry && item.fault_len > 0;
+}
+
+int tm_table_look_next(struct tm_table_look *l, struct tm_cut *cut, struct tm_mini_batch *mb,
+                       struct tm_err *err)
+{
+  int rc;
+  while ((rc = tm_cut_next(cut, mb, err)) > 0 && tm_table_look_is_unread(l, mb))
+    tm_table_look_load(l, mb, &l->fault);
+  return rc > 0 && tm_table_look_load(l, mb, err) < 0 ? err->code : rc;
+}
+
+int tm_table_look_no_input(const struct tm_table_look *l, const struct tm_cut *cut,
+                           struct tm_err *err)
+{
+  if (l->fault.code == 0)
+    return tm_cut_no_input(cut, err);
+  *err = l->fault;
+  return err->code;
+}
+
 void tm_table_look_give(struct tm_table_look *l, struct tm_run_call *call, struct tm_item *range)
 {
   struct tm_reader r;

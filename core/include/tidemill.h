@@ -685,9 +685,11 @@ struct tidemill_mini_batch {
 struct tidemill_returned {
   size_t size;
   int64_t items;    /* given to run(); for archives, only those that could be read */
-  int64_t elements; /* that run() returned; if there are fewer than items, items have failed */
+  /* The elements that run() returned. Fewer than `items`: items have failed, unless any_number. */
+  int64_t elements;
   const char *rows; /* as in the output file; may contain NUL */
   size_t len;
+  bool any_number; /* `elements` may differ from `items`: the parameter returns */
 };
 
 struct tidemill_script_error {

@@ -250,6 +250,15 @@ void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_he
   *has_header = tm_json_bool(header, "value", is_csv || is_tsv);
 }
 
+bool tm_config_returns_any(const struct tm_json *settings, bool are_rows)
+{
+  const char *word = text_setting(settings, "returns");
+  enum tm_returns returns = word ? returns_of(word) : TM_RETURNS_ROWS;
+  if (returns == TM_RETURNS_AUTO)
+    return are_rows && int_setting(settings, "error_threshold") < 0;
+  return returns == TM_RETURNS_ANY;
+}
+
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
                    const char *base_dir, struct tm_err *err)
 {

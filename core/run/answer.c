@@ -82,12 +82,21 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
 
 /* The lines of the failures log. To be followed by free() of `log`. */
 
+/* What the script has logged, else what it has printed: the logger makes its file with the first line. To free(). */
+static char *log_of_script(const struct tm_worker *w)
+{
+  char *log = tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name);
+  if (tm_fs_exists(w->s->o.fs, log))
+    return log;
+  free(log);
+  return tm_xprintf("%s/user/stdout/0/%s.stdout.txt", w->s->logs_dir, w->name);
+}
+
 static struct tm_failed_try failed_try(const struct tm_worker *w, const struct tm_held *held,
                                        struct answer *a, char **log)
 {
-  *log = a->status == TM_RUN_DONE
-             ? tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name)
-             : tm_xprintf("%s/user/error/0/%s.txt", w->s->logs_dir, w->name);
+  *log = a->status == TM_RUN_DONE ? log_of_script(w)
+                                  : tm_xprintf("%s/user/error/0/%s.txt", w->s->logs_dir, w->name);
   return (struct tm_failed_try) { .index = held->entry.index,
                                   .try = held->entry.try,
                                   .dataset = held->dataset,
@@ -96,6 +105,8 @@ static struct tm_failed_try failed_try(const struct tm_worker *w, const struct t
                                   .message_len = strlen(a->message),
                                   .log = *log,
                                   .is_uncounted = held->is_uncounted,
+                                  .is_table =
+                                      tm_dataset_is_table(w->s->o.step->inputs[held->dataset]),
                                   .causes = a->status == TM_RUN_DONE ? &a->causes : NULL };
 }
 

@@ -33,6 +33,15 @@ void tm_causes_add(struct tm_causes *c, const char *message, size_t message_len,
                                .items = items };
 }
 
+/* "'/data/a.csv.gz': the file ends too early" */
+static bool names_item(const struct tm_item_cause *c)
+{
+  const char *message = c->message;
+  size_t n = c->first_item_len;
+  return strlen(message) > n + 2 && message[0] == '\'' &&
+         memcmp(message + 1, c->first_item, n) == 0 && message[n + 1] == '\'';
+}
+
 void tm_causes_add_text(struct tm_buf *out, const struct tm_causes *c)
 {
   const struct tm_item_cause *first = c->list.at;
@@ -43,7 +52,7 @@ void tm_causes_add_text(struct tm_buf *out, const struct tm_causes *c)
     items += c->list.at[i].items;
   tm_text_grouped(out, items);
   tm_buf_add_str(out, tm_text_counted(items, " item failed", " items failed"));
-  if (first->first_item_len > 0) {
+  if (first->first_item_len > 0 && !names_item(first)) {
     tm_buf_add_str(out, items == 1 ? ", '" : "; the first, '");
     tm_text_one_line(out, first->first_item, first->first_item_len, 0);
     tm_buf_add_char(out, '\'');

@@ -8,6 +8,7 @@
  * The second line stands for `count` items without an element, where other items of the mini-batch have one: nobody knows
  * which they are. `marked` is in it when some of `items` were marked as failed. The third line stands for rows of a table that
  * nobody could count; they count as one item. `input` is the number of the dataset in the step's inputs, from 0. A path that is not UTF-8 is shown in `item` with U+FFFD, and stands in `item_hex` byte by byte.
+ * A file of a table that could not be read has the `begin` of rows, 0, and no end: it cannot be an input of files either.
  * An entry of an archive is all in `entry_hex`, the bytes of data/item.h: with it, it can be an input again.
  */
 #ifndef TM_RUN_FAILED_LINES_H
@@ -41,6 +42,7 @@ struct tm_failed_try {
   uint32_t
       number; /* of a table: of the first row that is meant, in its mini-batch, from 1; 0: all of it */
   bool is_uncounted;           /* of a table: nobody could count the rows */
+  bool is_table; /* an item without rows is a table file that could not be read */
   struct tm_causes *causes;    /* gets the reason of each line that is added; or NULL */
   struct tm_failed_tail *tail; /* NULL: nothing is kept from one line to the next */
 };

@@ -41,11 +41,9 @@ static int look(struct head *h, const struct tm_step *step, struct tm_err *err)
   tm_table_look_init(&l, step);
   tm_table_look_cut_options(&l, &o);
   struct tm_cut *cut = tm_cut_open(&o);
-  int rc = tm_cut_next(cut, &mb, err);
+  int rc = tm_table_look_next(&l, cut, &mb, err);
   if (rc == 0)
-    rc = tm_cut_no_input(cut, err);
-  if (rc > 0)
-    rc = tm_table_look_load(&l, &mb, err);
+    rc = tm_table_look_no_input(&l, cut, err);
   if (rc >= 0) {
     tm_table_look_add(&h->out, &l, rows, "");
     tell_faults(h, &l);

@@ -97,13 +97,16 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
   tm_table_look_init(&look, step);
   tm_table_look_cut_options(&look, &options);
   struct tm_cut *cut = tm_cut_open(&options);
+  bool has_looked = false;
   int rc;
   while ((rc = tm_cut_next(cut, &mb, err)) > 0) {
-    if (c->mini_batches == 0) {
+    if (c->mini_batches == 0)
       note_piece(&c->first, 0, &mb);
+    if (!has_looked && !tm_table_look_is_unread(&look, &mb)) {
       if ((rc = tm_table_look_load(&look, &mb, err)) < 0)
         break;
       tm_table_look_add(&c->table, &look, ROWS_SHOWN, "  ");
+      has_looked = true;
     }
     c->has_rows |= look.is_table && mb.items == 0;
     note_piece(&c->last, (uint64_t)c->mini_batches++, &mb);

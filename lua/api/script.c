@@ -119,11 +119,9 @@ static int next_cut(struct tidemill_script *s, struct tm_err *err)
   struct tm_mini_batch *mb = &s->mini_batch;
   if (!s->cut)
     open_cut(s);
-  int rc = tm_cut_next(s->cut, mb, err);
+  int rc = tm_table_look_next(&s->look, s->cut, mb, err);
   if (rc == 0 && s->read == 0)
-    rc = tm_cut_no_input(s->cut, err);
-  if (rc > 0 && tm_table_look_load(&s->look, mb, err) < 0)
-    rc = err->code;
+    rc = tm_table_look_no_input(&s->look, s->cut, err);
   if (rc <= 0)
     return rc;
   tell_faults(s, &s->look);
@@ -278,18 +276,22 @@ static int load_entries(struct tidemill_script *s, struct tm_run_call *call, str
   return rc;
 }
 
-static void give_rows(struct tidemill_script *s, uint32_t items, uint32_t elements)
+static void give_rows(struct tidemill_script *s, const struct tm_run_call *call, uint32_t elements)
 {
+  const struct tm_json *settings =
+      s->again ? s->again->settings : tm_json_get(s->step->effective, "settings");
   const struct tm_buf *columns = &s->extras.columns;
   tm_buf_clear(&s->text);
   if (columns->len > 0 && s->has_header)
     tm_frame_add_header(&s->text, columns->data, columns->len, s->setup.separator);
   tm_buf_add(&s->text, tm_buf_str(&s->rows), s->rows.len);
   s->returned = (struct tidemill_returned) { .size = sizeof(s->returned),
-                                             .items = items,
+                                             .items = call->items,
                                              .elements = elements,
                                              .rows = tm_buf_str(&s->text),
-                                             .len = s->text.len };
+                                             .len = s->text.len,
+                                             .any_number = tm_config_returns_any(
+                                                 settings, call->frame != NULL) };
 }
 
 static int run(struct tidemill_script *s, struct tm_err *err)
@@ -301,6 +303,11 @@ static int run(struct tidemill_script *s, struct tm_err *err)
     return rc;
   tm_extras_clear(&s->extras);
   tm_buf_clear(&s->rows);
+  if (call.items == 0 &&
+      (call.frame || call.entries)) { /* as a worker: nothing is left to run over */
+    give_rows(s, &call, 0);
+    return 0;
+  }
   call.extras = &s->extras;
   begin_call(s, s->info.run_timeout_ns);
   rc = s->script.run(s->script.data, &call, &s->rows, &elements, &s->error);
@@ -311,7 +318,7 @@ static int run(struct tidemill_script *s, struct tm_err *err)
   }
   if (rc < 0)
     return fail(s, "run()", err);
-  give_rows(s, call.items, elements);
+  give_rows(s, &call, elements);
   return 0;
 }
 

@@ -177,7 +177,8 @@ static int run(struct tm_foreground *f, const char *what)
   tm_cli_say("%s: %d %s, %d %s returned%s", what, (int)r->items,
              tm_text_counted(r->items, "item", "items"), (int)r->elements,
              tm_text_counted(r->elements, "element", "elements"),
-             r->elements < r->items   ? "; the missing ones count as failed items"
+             r->any_number            ? ""
+             : r->elements < r->items ? "; the missing ones count as failed items"
              : r->elements > r->items ? "; more than one for an item"
                                       : "");
   return 0;

@@ -308,6 +308,48 @@ describe("a compressed file that is damaged", function()
     end
   end)
 
+  it("is left out by head, by try, and where a dataset is walked through", function()
+    local t = job.case()
+    damaged(t)
+    os.rename(t:path "in/a.csv.gz", t:path "in/e.csv.gz")
+    t:write("walk.lua", "for mini_batch in require('tidemill').Dataset.Tabular.from_delimited_files 'in'"
+      .. ":mini_batches '1MB' do print(#mini_batch) end")
+    for _, words in ipairs { { "head", "in", "-n", "1" }, { "try", "--rows", "score.lua", "in" },
+                             { "run", "walk.lua" } } do
+      local r = words[1] == "run" and t:run { "lua", "walk.lua" } or t:run(words)
+      t:expect(r, 0)
+      assert.is_truthy(r.out:find("a1", 1, true) or r.out == "300\n", r.out)
+      if words[1] ~= "run" then
+        assert.truthy(r.err:find("in/b.csv.gz': the file ends too early", 1, true), r.err)
+      end
+    end
+  end)
+
+  it("is not an input of its own, and run() is not called for it", function()
+    local t = job.case()
+    damaged(t)
+    t:script "function run(df) assert(#df > 0) return { #df } end"
+    local r = t:run { "map", "--rows", "score.lua", "in", "--job-dir", "job", "--progress", "none" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("the failed items cannot be run alone", 1, true), r.err)
+    local number = 0
+    for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
+      assert.is_truthy(line:find('"begin":0,', 1, true) and not line:find("entry_hex", 1, true), line)
+      assert.is_true(t:has((line:match '"log":"[^"]*/job/([^"]*)"':gsub("^", "job/"))), line)
+      number = tonumber(line:match '"mini_batch":(%d+)')
+    end
+    r = t:run { "replay", "job", "--mini-batch", tostring(number) }
+    t:expect(r, 0)
+    assert.truthy(r.err:find(": 0 items, 0 elements returned\n", 1, true), r.err)
+    r = t:run { "map", "--rows", "score.lua", "in", "--only-failed", "job" }
+    t:expect(r, 2)
+    assert.truthy(r.err:find("rows of a table, which cannot be an input of files", 1, true), r.err)
+    r = t:run { "try", "--rows", "score.lua", "in/a.csv.gz" }
+    assert.truthy(r.err:find("300 items, 1 element returned\n", 1, true), r.err)
+    r = t:run { "try", "--rows", "score.lua", "in/a.csv.gz", "--error-threshold", "0" }
+    assert.truthy(r.err:find("300 items, 1 element returned; the missing ones count as failed items", 1, true), r.err)
+  end)
+
   it("is the same item when the job is resumed", function()
     local t = job.case()
     damaged(t)
