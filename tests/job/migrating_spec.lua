@@ -49,7 +49,9 @@ local tries = {
   ["Dataset.File.from_files(path, partition_format)"] = "return tm.Dataset.File.from_files { path = 'in', "
     .. "partition_format = '{a}.txt' }",
   ["from_files((datastore, path))"] = "return tm.Dataset.File.from_files({ store, 'x' })",
+  ['from_files(path=datastore.path("texts"))'] = "return tm.Dataset.File.from_files { path = { store, 'texts' } }",
   ["from_files(validate, is_file)"] = "return tm.Dataset.File.from_files { path = 'in', validate = true }",
+  ['df["price"]'] = "return df.c.price[1] + 0", ["df.price"] = "return df.c.price[1] + 0", ["len(df)"] = "return #df", ["pd.read_csv()"] = "return pd.read_csv 'x.csv'",
   ["Dataset.Tabular.from_delimited_files(path, ...)"] = "return tm.Dataset.Tabular.from_delimited_files 'x.csv'",
   ["include_path"] = { table = "true" }, ["infer_column_types"] = { table = "true" },
   ["set_column_types"] = { table = "{ a = tm.DataType.to_long() }" }, ["separator"] = { table = '";"' },
@@ -90,7 +92,7 @@ local tries = {
 
 -- What a name is used on: the first word of it where it is an object of the tries.
 local objects = { run = "job", files = "files", table = "table", output = "output", workspace = "workspace",
-                  datastore = "store", pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
+                  datastore = "store", df = "df", pd = "pd", score = "score", pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
 
 -- The Lua code that uses a name.
 local function code_of(name)
@@ -128,8 +130,10 @@ local score = tm.ParallelRunStep { name = "score", parallel_run_config = config,
 local job = tm.Pipeline { name = "case", steps = { score } }:submit()
 job:wait()
 local parameter = tm.PipelineParameter { name = "data", default_value = files }
+local pd = require "tidemill.frame"
+local df = pd.from_table { price = { 1.5 } }
 local env = { tm = tm, workspace = workspace, store = store, files = files, table = rows, output = output,
-              config = config, score = score, parameter = parameter, job = job }
+              config = config, score = score, parameter = parameter, job = job, df = df, pd = pd }
 local function try(name, code)
   local ok, message = pcall(setfenv(assert(loadstring(code, "=" .. name)), env))
   print(name .. "\t" .. (ok and "accepted" or tostring(message)))
@@ -137,10 +141,15 @@ end
 ]]
 
 -- The rows of a section: { names, here }.
-local function rows_of(section)
+local function page()
   local file = assert(io.open(here .. "/../../lua/manual/migrating.md"))
   local text = file:read "*a"
   file:close()
+  return text
+end
+
+local function rows_of(section)
+  local text = page()
   local part = assert(text:match("\n### " .. section .. "\n(.-)\n##"), section .. " is not in the page")
   local rows = {}
   for line in part:gmatch "[^\n]+" do
@@ -181,7 +190,7 @@ describe("the page for those who come from the original", function()
   after_each(job.check_end)
 
   for _, section in ipairs { "ParallelRunConfig", "ParallelRunStep and Pipeline", "Jobs", "Datasets",
-                             "Workspaces and datastores" } do
+                             "Data frames", "Workspaces and datastores" } do
     it("is true of each name of " .. section, function()
       local t, code, rows = new_case(), { HEAD }, rows_of(section)
       for _, row in ipairs(rows) do
@@ -217,6 +226,20 @@ describe("the page for those who come from the original", function()
         end
       end
     end
+  end)
+
+  it("names options of map that exist", function()
+    local t, options = new_case(), 0
+    local help = t:run({ "help", "map" }).out
+    local part = assert(page():match "\n## From GNU parallel\n(.*)$")
+    for right in part:gmatch "\n| [^\n]- | ([^\n]*) |" do
+      for option in right:gmatch "`%-%-(%l[%l-]*)" do
+        options = options + 1
+        assert.is_truthy(help:find("--" .. option, 1, true), "map has no --" .. option)
+      end
+      for name in right:gmatch "`tidemill (%l+)" do t:expect(t:run { "help", name }, 0) end
+    end
+    assert.is_true(options > 15)
   end)
 
   it("is true of what an entry script has in the place of Python's", function()
