@@ -51,7 +51,8 @@ local tries = {
   ["from_files((datastore, path))"] = "return tm.Dataset.File.from_files({ store, 'x' })",
   ['from_files(path=datastore.path("texts"))'] = "return tm.Dataset.File.from_files { path = { store, 'texts' } }",
   ["from_files(validate, is_file)"] = "return tm.Dataset.File.from_files { path = 'in', validate = true }",
-  ['df["price"]'] = "return df.c.price[1] + 0", ["df.price"] = "return df.c.price[1] + 0", ["len(df)"] = "return #df", ["pd.read_csv()"] = "return pd.read_csv 'x.csv'",
+  ['df["price"]'] = "return df.c.price[1] + 0", ["df.price"] = "return df.c.price[1] + 0", ["len(df)"] = "return #df",
+  ["pd.read_csv()"] = "return pd.read_csv 'x.csv'",
   ["Dataset.Tabular.from_delimited_files(path, ...)"] = "return tm.Dataset.Tabular.from_delimited_files 'x.csv'",
   ["include_path"] = { table = "true" }, ["infer_column_types"] = { table = "true" },
   ["set_column_types"] = { table = "{ a = tm.DataType.to_long() }" }, ["separator"] = { table = '";"' },
@@ -92,7 +93,8 @@ local tries = {
 
 -- What a name is used on: the first word of it where it is an object of the tries.
 local objects = { run = "job", files = "files", table = "table", output = "output", workspace = "workspace",
-                  datastore = "store", df = "df", pd = "pd", score = "score", pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
+                  datastore = "store", df = "df", pd = "pd", score = "score",
+                  pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
 
 -- The Lua code that uses a name.
 local function code_of(name)
