@@ -1,9 +1,10 @@
 #!/bin/bash
-# The two commands of the README on a fresh machine: a release is checked with it, as root.
+# What the README says about installing, and tests/run.sh, on a fresh machine: a release is checked with it, as root.
 #
 # The machine is a Debian 12 of its own in a folder, with the packages of `mmdebstrap --variant=apt` and nothing else: no
 # git, no compiler, another locale. The tree goes there as git would commit it, in a folder `tidemill`, without the files
-# that git ignores. A form of the check is a user who calls examples/quickstart.sh and then tests/run.sh:
+# that git ignores. A form of the check is a user who types the commands of the README's chapter "Install", runs its first minute
+# with the installed program, and then calls tests/run.sh:
 #
 #   root   in /root
 #   user   in a home that nobody else may enter (mode 0700); root has installed the packages
@@ -141,13 +142,42 @@ step()
   wait $process
 }
 
-# commands USER HOME: both of the README's; what came of them is one line in $said.
+# Each command of the README's chapter "Install", one a line.
+install_commands()
+{
+  sed -n '/^## Install/,/^## The/s/^    \([^#]*\).*/\1/p' "$root/README.md" | sed 's/ *$//'
+}
+
+# as_typed USER HOME COMMAND: sudo is a call as root, who need not confirm.
+as_typed()
+{
+  case $3 in
+    'sudo apt-get install '*) step root "$2" "apt-get install -y ${3#sudo apt-get install }" ;;
+    *) step "$@" ;;
+  esac
+}
+
+# installed USER HOME: the README's chapter "Install", and its first minute with the package and from the prefix; the package is
+# removed again.
+installed()
+{
+  local command
+  while IFS= read -r command; do
+    as_typed "$1" "$2" "$command" || { said="$1: $command failed"; return 1; }
+  done < <(install_commands)
+  for command in /usr/bin/tidemill "$2/.local/bin/tidemill"; do
+    step "$1" "$2" "tests/example/readme.sh $command" || { said="$1: the README's first minute failed with $command"; return 1; }
+  done
+  step root "$2" "apt-get remove -y tidemill" || { said="$1: the package cannot be removed"; return 1; }
+}
+
+# commands USER HOME: all of it; what came of them is one line in $said.
 commands()
 {
   local status=0
-  step "$1" "$2" examples/quickstart.sh || { said="$1: examples/quickstart.sh failed"; return 1; }
+  installed "$1" "$2" || return 1
   step "$1" "$2" tests/run.sh || status=1
-  said="$1: examples/quickstart.sh succeeded; tests/run.sh: $(tail -n 1 "$dir/log")"
+  said="$1: the README's commands succeeded; tests/run.sh: $(tail -n 1 "$dir/log")"
   return $status
 }
 
