@@ -60,7 +60,8 @@ static const char text[] =
     "\n"
     "<node> is the number of a machine, 0 the first; <process> a worker: process000, process001, "
     "...\n"
-    "Items that failed are listed beside this folder, in failed_items.jsonl.\n";
+    "Items that failed are listed beside this folder, in failed_items.jsonl.\n"
+    "What messages and statuses mean, and what to do: tidemill help troubleshooting\n";
 
 int tm_readme_write(const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
 {

@@ -171,6 +171,10 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
     tm_buf_printf(out, " %s/%s/logs\n", step->reused_from, step->name);
   else
     tm_buf_printf(out, " %s\n", step->logs_dir);
+  if (step->verdict == TM_FAILED) {
+    add_label(out, indent, "help:");
+    tm_buf_add_str(out, " tidemill help troubleshooting\n");
+  }
 }
 
 enum tm_start tm_result_start(const struct tm_step_view *step, size_t errors)

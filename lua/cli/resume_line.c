@@ -35,7 +35,8 @@ static void add_never(struct tm_buf *out, const char *dir, const struct tm_err *
   bool is_there = access(record, F_OK) == 0;
   free(record);
   if (is_there)
-    tm_buf_printf(out, "the job cannot be resumed: %s", why->text);
+    tm_buf_printf(out, "the job cannot be resumed: %s; see 'tidemill help troubleshooting'",
+                  why->text);
   else
     tm_buf_printf(out,
                   "the job cannot be resumed: its files in '%s' have been removed; start a new job",

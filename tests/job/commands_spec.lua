@@ -151,7 +151,7 @@ describe("resume", function()
       t:expect_job(1)
       damage(t)
       local r = t:run { "status", t.job_dir }
-      expect_words(r.out, { "the job cannot be resumed: ", word })
+      expect_words(r.out, { "the job cannot be resumed: ", word, "tidemill help troubleshooting" })
       assert.is_nil(r.out:find("to go on", 1, true))
       t:expect(t:run { "resume", t.job_dir }, 3)
     end

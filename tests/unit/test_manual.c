@@ -3,11 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "agent/message.h"
+#include "cli/help.h"
 #include "cli/manual.h"
 
 static char *shown(const char *text, int width, bool has_bold)
@@ -86,6 +89,21 @@ static void every_page_is_shown(void **state)
   assert_null(tm_manual_find("none"));
 }
 
+static void troubleshooting_explains_every_status(void **state)
+{
+  const char *text = tm_manual_find("troubleshooting")->text;
+  (void)state;
+#define XX(name) assert_non_null(strstr(text, #name));
+  TM_STATUS_MAP(XX)
+#undef XX
+  for (size_t i = 0; tm_help_exit_status_at(i); i++) {
+    char row[16];
+    assert_int_equal(sscanf(tm_help_exit_status_at(i), "%7[0-9]", row + 3), 1);
+    memcpy(row, "\n| ", 3);
+    assert_non_null(strstr(text, row));
+  }
+}
+
 static void a_man_page_is_roff(void **state)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -113,6 +131,7 @@ int main(void)
     cmocka_unit_test(tables_fit_the_width),
     cmocka_unit_test(links_to_pages_say_how_to_read_them),
     cmocka_unit_test(every_page_is_shown),
+    cmocka_unit_test(troubleshooting_explains_every_status),
     cmocka_unit_test(a_man_page_is_roff),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

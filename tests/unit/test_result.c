@@ -121,9 +121,11 @@ static void each_output_and_destination_is_named(void **state)
                      "  destination:  /masks\n"
                      "  output:       /job/score/output.more\n"
                      "  logs:");
+  assert_has_not(b.data, "tidemill help");
   tm_buf_clear(&b);
   f->step.verdict = TM_FAILED; /* an upload has not appeared; what is written there has */
   tm_result_add_step(&b, &f->step, NULL, 0);
+  assert_has(b.data, "\n  help:         tidemill help troubleshooting\n");
   assert_has_not(b.data, "/there");
   assert_has(b.data, "  destination:  /masks\n");
   f->step.effective = NULL;
