@@ -53,8 +53,9 @@ struct tm_manual_look tm_manual_look_here(void)
 struct flow {
   struct tm_buf *out;
   const struct tm_manual_look *look;
-  int indent; /* of the lines that follow */
-  int column; /* of the line that is being written */
+  int indent;    /* of the lines that follow */
+  int column;    /* of the line that is being written */
+  bool has_word; /* on any line */
   struct tm_buf word;
   int word_width;
 };
@@ -70,14 +71,15 @@ static int width_of(const char *s, size_t n)
 static void end_word(struct flow *f)
 {
   if (f->word_width > 0) {
-    if (f->column > f->indent && f->column + 1 + f->word_width > f->look->width) {
+    if (f->has_word && f->column + 1 + f->word_width > f->look->width) {
       tm_buf_printf(f->out, "\n%*s", f->indent, "");
       f->column = f->indent;
-    } else if (f->column > f->indent) {
+    } else if (f->has_word) {
       tm_buf_add_char(f->out, ' ');
       f->column++;
     }
     f->column += f->word_width;
+    f->has_word = true;
   }
   tm_buf_add(f->out, tm_buf_str(&f->word), f->word.len);
   tm_buf_clear(&f->word);

@@ -57,8 +57,8 @@ static void tables_fit_the_width(void **state)
                "  a     b\n  -N 1  one two three four five six 7\n");
   assert_shown("| a | b |\n| --- | --- |\n| x | one two three four five six seven eight |\n", 40,
                false, "  a  b\n  x  one two three four five six seven\n     eight\n");
-  assert_shown("| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | |\n| 3 | 4 | 5 |\n", 40, false,
-               "  1\n      b: 2\n  3\n      b: 4\n      c: 5\n");
+  assert_shown("| a | b | c |\n| --- | --- | --- |\n| A b | 2 | |\n| 3 | 4 | 5 |\n", 40, false,
+               "  A b\n      b: 2\n  3\n      b: 4\n      c: 5\n");
 }
 
 static void links_to_pages_say_how_to_read_them(void **state)
