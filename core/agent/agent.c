@@ -1,18 +1,21 @@
 /* agent.c - our code inside a worker process.
  *
- *   SETUP -> load -> LOADED -> init() -> READY -> { MINI_BATCH -> begin, check, run(), answer, done } ... STOP -> shutdown() -> BYE
+ *   SETUP -> load -> LOADED -> init() -> READY
+ *         -> { MINI_BATCH -> begin, check, run(), answer, done } ... -> STOP -> shutdown() -> BYE
  *
- *  (1) A mini-batch is run only after its entry moved queued -> begun on the page: what was taken back is not run.
- *  (2) Its entry moves to done when the answer stands in the outbox, not before.
- *  (3) The outbox is written before run() is called, unless it was written less than WRITE_EVERY_NS ago; and always
- *      before the agent waits. So what is lost with a worker is little, and short mini-batches share their writes.
- *  (4) The page says what is being done, and since when, before it is done. It costs no system call.
+ *  (1) A mini-batch is run only after its entry moved queued -> begun on the page: a mini-batch
+ *      that was taken back is not run.
+ *  (2) Its entry moves to done when the answer is in the outbox, not before.
+ *  (3) The outbox is written before each run(), unless that happened less than WRITE_EVERY_NS ago,
+ *      and always before the agent waits. So little is lost with a worker, and short mini-batches
+ *      share their writes.
+ *  (4) The page says what is being done, and since when, before it is done. It costs no system
+ *      call.
+ *  (5) A process that the script has forked never returns from a hook: it would answer in the
+ *      worker's place, on the same socket and page.
  *
- *  (5) A process that the script has forked never comes back from a hook: it would answer in the worker's place, on the same
- *      socket and page.
- *
- * Per mini-batch the agent reads the clock three times and the process's CPU time once; all else is memory.
- * Failures: failure.c. Large results: spill.c. Calls that are interrupted: interrupt.c.
+ * Per mini-batch the agent reads the clock three times and the process's CPU time once; everything
+ * else is memory. Failures: failure.c. Large results: spill.c. Interrupted calls: interrupt.c.
  */
 #include "agent/agent.h"
 
@@ -36,10 +39,10 @@
 #include "sys/process.h"
 
 #define WRITE_EVERY_NS (200 * 1000)
-#define ROWS_KEPT      (4u << 20) /* bytes; a buffer that grew beyond is given back */
-#define WALL_EVERY_NS  TM_S       /* how often the distance of the two clocks is measured */
+#define ROWS_KEPT      (4u << 20) /* bytes; a buffer that grew beyond this is freed */
+#define WALL_EVERY_NS  TM_S       /* how often the offset of the two clocks is measured */
 
-/* Behind each hook. Keeps (5). No handler at its exit: what is in the buffers is its parent's. */
+/* Called after each hook. Keeps (5). It runs no exit handlers: the buffers belong to its parent. */
 void tm_agent_end_forked(const struct tm_agent *a)
 {
   static const char words[] = "tidemill: a process that the script forked has come back from its "
@@ -57,7 +60,7 @@ static int64_t cpu_now_ns(void)
   return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
 }
 
-/* The wall clock of a monotonic moment, without a read of its own most of the time. */
+/* The wall clock at a monotonic moment, usually without reading the clock. */
 static int64_t wall_of(struct tm_agent *a, int64_t now_ns)
 {
   if (a->wall_read_ns == 0 || now_ns - a->wall_read_ns >= WALL_EVERY_NS) {
@@ -81,8 +84,8 @@ static void send_plain(struct tm_agent *a, enum tm_agent_frame type)
 
 /* ---- one mini-batch ---- */
 
-/* The items are as many as the head says, and each can be handed to a script (data/item.h). Of rows only who reads them knows
- * how many there are. */
+/* Checks that the number of items is that of the head, and that each can be passed to a script
+ * (data/item.h). Only the reader of rows knows their number. */
 static bool has_good_items(const struct tm_run_call *call, bool *has_rows, bool *has_entries)
 {
   struct tm_reader r;
@@ -97,7 +100,7 @@ static bool has_good_items(const struct tm_run_call *call, bool *has_rows, bool 
   return !r.bad && r.at == r.end && (*has_rows || n == call->items);
 }
 
-/* Compares what was looked at when it was listed; the items' bytes are good. */
+/* Compares size and time with those of the listing; the items' bytes are valid. */
 static int check_items(const struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_reader r;
@@ -154,7 +157,7 @@ static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err
   return 0;
 }
 
-/* The entries of archives that can be read, as files or names; the others are marked. */
+/* Loads the readable entries of archives, as files or names; marks the others. */
 static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_entry_items given;
@@ -176,7 +179,7 @@ static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_
   return 0;
 }
 
-/* All that comes before run(): reading rows, extracting entries, looking whether files are what they were. */
+/* Everything before run(): reads rows, extracts entries, checks whether files have changed. */
 static int load(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
                 const struct tm_result_head *head, bool has_rows, bool has_entries,
                 int64_t *begin_ns)
@@ -198,7 +201,8 @@ static int load(struct tm_agent *a, const struct tm_frame *in, struct tm_run_cal
   return rc;
 }
 
-/* Answers with the rows, or with the file they were spilled to. Negative: the try fails, with a->error. */
+/* Answers with the rows, or with the file they were spilled to. Negative: the try fails, with
+ * a->error. */
 static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_result_head *head)
 {
   struct tm_frame out = { .type = TM_FRAME_RESULT,
@@ -257,7 +261,7 @@ static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_resu
     tm_buf_release(&a->payload);
 }
 
-/* What the script has made of files that were taken away from it is not to be trusted. */
+/* If files were removed under the script, its result cannot be trusted. */
 static int say_lost(struct tm_agent *a, int code)
 {
   tm_buf_add_str(&a->error.message, code < 0 ? "\n" : "");
@@ -267,7 +271,7 @@ static int say_lost(struct tm_agent *a, int code)
   return code < 0 ? code : TM_ECHANGED;
 }
 
-/* Checks, and calls run(). Fills what the head says of it. */
+/* Checks the items, and calls run(). Fills the head. */
 static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
                      struct tm_result_head *head)
 {
@@ -286,8 +290,8 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_ru
     return rc;
   }
   head->items = has_rows ? call->items : items;
-  if ((has_rows || has_entries) &&
-      call->items == 0) /* a filter has left nothing, or no entry can be read */
+  /* a filter left nothing, or no entry can be read */
+  if ((has_rows || has_entries) && call->items == 0)
     return 0;
   a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
@@ -317,8 +321,8 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   if (!tm_mini_batch_head_read(&r, &h))
     return tm_err_set(err, TM_EPROTOCOL, "a mini-batch cannot be read");
   int64_t begin_ns = a->begin_ns = tm_clock_mono_ns();
-  if (begin_ns - a->written_ns >= WRITE_EVERY_NS &&
-      tm_agent_flush(a, begin_ns, err) < 0) /* keeps (3) */
+  /* keeps (3) */
+  if (begin_ns - a->written_ns >= WRITE_EVERY_NS && tm_agent_flush(a, begin_ns, err) < 0)
     return err->code;
   if (!tm_page_begin(a->page, h.seq)) /* keeps (1) */
     return 0;
@@ -370,7 +374,8 @@ static int read_setup(struct tm_agent *a, struct tm_err *err)
   return tm_setup_decode(&a->setup, f.payload, f.length, err);
 }
 
-/* Loads the script and calls init(). A failure is told to the supervisor, and to stderr by the words of `err`. */
+/* Loads the script and calls init(). Reports a failure to the supervisor and, by `err`, on
+ * stderr. */
 static int start(struct tm_agent *a, struct tm_err *err)
 {
   struct tm_frame nothing = { .fd = -1 };
@@ -426,7 +431,7 @@ static int stop(struct tm_agent *a, struct tm_err *err)
   return tm_agent_flush(a, now_ns, err);
 }
 
-/* The next frame; waits with an empty outbox. Keeps (3). */
+/* The next frame; waits only with an empty outbox. Keeps (3). */
 static int read_next(struct tm_agent *a, struct tm_frame *f, struct tm_err *err)
 {
   bool ended = false;
@@ -466,7 +471,8 @@ static int serve(struct tm_agent *a, struct tm_err *err)
   return code;
 }
 
-/* Ends with the keeper; and when memory runs out, a worker goes before the supervisor does. */
+/* Makes the worker end with the keeper, and makes the kernel kill it before the supervisor when
+ * memory runs out. */
 static void take_precautions(void)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -489,7 +495,7 @@ int tm_agent_run(const struct tm_script *script)
   tm_link_init(&a.link, TM_WORKER_CHANNEL_FD);
   a.page = tm_page_map(TM_WORKER_PAGE_FD, sizeof *a.page, &err);
   tm_fs_close(tm_fs_real(),
-              TM_WORKER_PAGE_FD); /* mapped; what the script starts must not have it */
+              TM_WORKER_PAGE_FD); /* mapped; processes that the script starts must not have it */
   int code = a.page ? serve(&a, &err) : err.code;
   if (code < 0) {
     tm_buf_clear(&a.scratch);

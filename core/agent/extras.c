@@ -1,8 +1,8 @@
-/* extras.c - what a script says of a mini-batch beside what it returns: items that failed, files that it made.
+/* extras.c - what a script reports for a mini-batch besides its return value: failed items, and
+ * files that it made.
  *
- * In a worker the script's binding fills it and the agent looks at the files, and fsyncs them: a name that is in a result
- * stands for a file whose contents no power cut can take. The supervisor reads it as it reads everything from there, as
- * bytes that may be anything.
+ * In a worker, the script's binding fills it, and the agent checks and fsyncs the files: a file
+ * named in a result survives a power failure. The supervisor treats all of it as hostile bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ bool tm_extras_read(struct tm_reader *r, struct tm_said *out)
   return !r->bad;
 }
 
-/* Whether the script has made what it asked a path for, and it is on the disk. */
+/* Checks that the script has written the requested file, and fsyncs it. */
 static int settle_file(const char *call, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();

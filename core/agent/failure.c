@@ -1,11 +1,12 @@
-/* failure.c - what a worker says of a try, an init() or a shutdown() that failed.
+/* failure.c - reports a failed try, init() or shutdown().
  *
- * Twice: to the supervisor, which decides what becomes of it, and in full into the worker's own error file, where the
- * user looks. The file is made when there is something to write. That it cannot be written fails nothing: the
- * supervisor has the words too.
+ * It reports twice: to the supervisor, which decides what follows, and in full to the worker's own
+ * error file, for the user. The file is made when there is something to write. A failure to write
+ * it is ignored: the supervisor has the message too.
  *
- * Words come from the user's script and may be of any length and hold any byte. In the frame they are cut (a frame has
- * a limit, and nobody reads a message of a megabyte), in the file they are whole.
+ * Messages come from the user's script and may be of any length and hold any byte. In the frame
+ * they are cut (a frame has a limit, and nobody reads a message of a megabyte), in the file they
+ * are complete.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,7 +38,7 @@ void tm_agent_release_buffers(struct tm_agent *a)
   tm_extras_release(&a->extras);
 }
 
-/* A C string: NUL bytes shown, so that none of it is lost. */
+/* For C strings: shows NUL bytes, so that nothing is lost. */
 static void show_nul(struct tm_buf *b)
 {
   char *at;
@@ -52,8 +53,8 @@ static void cut(struct tm_buf *b, size_t max)
   if (b->len <= max)
     return;
   b->len = max - sizeof mark;
-  while (b->len > 0 &&
-         ((unsigned char)b->data[b->len] & 0xC0) == 0x80) /* not within a character of UTF-8 */
+  /* not within a UTF-8 character */
+  while (b->len > 0 && ((unsigned char)b->data[b->len] & 0xC0) == 0x80)
     b->len--;
   tm_buf_add_str(b, mark);
 }
@@ -106,8 +107,8 @@ void tm_failure_send(struct tm_agent *a, enum tm_agent_frame type, const struct 
                           .fd = -1 };
   if (e->message.len == 0)
     tm_buf_add_str(&e->message, "failed without a message");
-  if (e->status == TM_RUN_DONE ||
-      e->status > TM_CANCELED) /* a slip of the script's binding: it did fail */
+  /* an error of the script's binding: it did fail */
+  if (e->status == TM_RUN_DONE || e->status > TM_CANCELED)
     e->status = TM_RUN_EXCEPTION;
   show_nul(&e->message);
   show_nul(&e->stack);

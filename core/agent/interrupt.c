@@ -1,15 +1,18 @@
-/* interrupt.c - calls of the script that the keeper interrupts, and what comes after one.
+/* interrupt.c - calls of the script that the keeper interrupts, and what follows.
  *
- *   keeper: page.interrupt = call, SIGALRM --> on_alarm(): is it the call that is being made? --> script->interrupt()
+ *   keeper: page.interrupt = call, SIGALRM
+ *     --> on_alarm(): is it the current call? --> script->interrupt()
  *
- *  (1) An alarm that came late hits nobody: the handler compares the call that the keeper has named with the one that is
- *      being made now.
- *  (2) The page says that this worker can be interrupted only when the handler stands: the signal would end the process.
- *      It stands from the beginning: an init() that hangs can be asked where it is, though only what is interpreted answers
- *      while the script has not been armed. run() of such a worker is not interrupted.
- *  (3) The try has been answered before recover() is called: what recover() does is not the mini-batch's.
- *  (4) A worker that recover() could not put right, or that was interrupted twice in a row without one, begins nothing more.
- *      It says so, and is killed: what it holds goes back, uncounted.
+ *  (1) A late alarm has no effect: the handler compares the call that the keeper has named with the
+ *      current one.
+ *  (2) The page says that this worker can be interrupted only once the handler is installed:
+ *      before, the signal would end the process. It is installed from the beginning, so that a
+ *      hanging init() can report where it is, although only interpreted code does while the script
+ *      is not armed. run() of an unarmed script is not interrupted.
+ *  (3) The try is answered before recover() is called: recover() is not part of the mini-batch.
+ *  (4) If recover() has failed, or after two consecutive interruptions without recover(), the
+ *      worker begins nothing more. It reports this and is killed: its mini-batches go back, without
+ *      counting a try.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -20,7 +23,7 @@
 #include "sys/alarm.h"
 #include "sys/clock.h"
 
-#define UNRECOVERED_MAX 2 /* interruptions in a row without a recover() */
+#define UNRECOVERED_MAX 2 /* consecutive interruptions without a recover() */
 
 static void on_alarm(void *data)
 {
@@ -94,7 +97,7 @@ void tm_agent_settle_call(struct tm_agent *a, const struct tm_frame *in, uint64_
   }
   int64_t now_ns = tm_clock_mono_ns();
   tm_agent_flush(a, now_ns,
-                 &err); /* keeps (3); that the channel has ended is seen when it is read */
+                 &err); /* keeps (3); an end of the channel is noticed at the next read */
   tm_page_set(a->page, TM_PHASE_RECOVER, now_ns, seq, in->index, in->try);
   char *reason = tm_xstrdup(tm_buf_str(&a->error.message));
   recover(a, reason);

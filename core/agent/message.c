@@ -1,8 +1,9 @@
 /* message.c - the frames between supervisor and worker, as bytes.
  *
- * Both sides may be given rubbish: a worker runs the user's code, which can write to any descriptor it has. So a decoder
- * reads all fields, asks once whether the bytes were bad (base/buf.h), refuses what is left over, and checks every
- * number that becomes an index or an enum. What it has allocated until then is released here.
+ * Both sides may receive garbage: a worker runs the user's code, which can write to any descriptor.
+ * So a decoder reads all fields, then checks once for bad bytes (base/buf.h), refuses surplus
+ * bytes, and checks every number that becomes an index or an enum. On failure it frees what it has
+ * allocated.
  */
 #include "agent/message.h"
 

@@ -1,7 +1,8 @@
 /* output_name.c - names of files of context:output_file(): see message.h.
  *
- * One of the step's first output is its path in there. One of a further output begins with what no path in a folder can begin with:
- * "/OUTPUT/path". On its way it lies in the folder of its try all the same, below a folder whose name no file of a script can have.
+ * In the step's first output, the name is the path there. In a further output it is "/OUTPUT/path",
+ * because no path within a folder begins with '/'. Before it is committed, such a file is also in
+ * the folder of its try, below a folder whose name no file of a script can have.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +27,7 @@ bool tm_output_name_is_good(const char *name, size_t len)
   return true;
 }
 
-/* Where the path begins in the name of a file of a further output; 0: it is one of the first. */
+/* Where the path begins in the name of a file of a further output; 0: it is in the first. */
 static size_t path_at(const char *name, size_t len)
 {
   const char *slash = len > 1 && name[0] == '/' ? memchr(name + 1, '/', len - 1) : NULL;

@@ -1,7 +1,8 @@
 /* profile.c - see profile.h.
  *
- * The count of a stack is written over, in its place, in a fixed number of digits: the file grows with the number of
- * different stacks, not with time. Beyond STACKS_MAX of them the rest is counted as one.
+ * The count of a stack is overwritten in place, with a fixed number of digits: the file grows with
+ * the number of different stacks, not with time. Beyond STACKS_MAX stacks, the others are counted
+ * together.
  */
 #include "agent/profile.h"
 

@@ -1,13 +1,13 @@
-/* staging.c - where files of context:output_file() lie before they are committed: see message.h.
+/* staging.c - where files of context:output_file() are before they are committed: see message.h.
  *
- * A rename gives a file its name in the output folder, and a rename cannot leave a file system. It
- * cannot even leave a mount of the same one, so device numbers do not tell where it works. An
+ * A rename gives a file its name in the output folder, but a rename cannot leave a file system. It
+ * cannot even leave a mount of the same one, so device numbers do not tell whether it works. An
  * output folder that is a link, to the destination of the output, therefore has the staging folder
- * within itself. The number and the time of the link name that folder: they are the same in every
+ * within itself. The inode and the time of the link name that folder: they are the same in every
  * session of a job, and differ between two jobs.
  *
- *  (1) The folder of a try below the staging folder of the job is made first and removed last, also
- *      where no file lies in it: without it there is nothing to look for in the destinations.
+ *  (1) The folder of a try below the staging folder of the job is made first and removed last, even
+ *      if it holds no file: without it there is nothing to look for in the destinations.
  */
 #include <dirent.h>
 #include <inttypes.h>

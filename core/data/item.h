@@ -10,10 +10,11 @@
  *                  56 number of the first row in the dataset i64 (-1: not known)
  *                  64 rows to skip i64   72 path
  *   TM_ITEM_GROUP  as TM_ITEM_ROWS: rows with the same keys, in a file of the job (table_groups.h)
- *   TM_ITEM_ENTRY  the fields of a file, for the archive; then   20 length of the archive's path
- *                  u32 24 how it is read u8, flags u8, method of a zip u16   28 CRC-32 u32 32
- *                  length of the fault u32   36 place i64   44 bytes in a zip i64 52 bytes of
- *                  contents i64   60 path, fault
+ *   TM_ITEM_ENTRY  the fields of a file, for the archive; then
+ *                  20 length of the archive's path u32   24 how it is read u8, flags u8,
+ *                  method of a zip u16   28 CRC-32 u32   32 length of the fault u32
+ *                  36 place i64   44 bytes in a zip i64   52 bytes of contents i64
+ *                  60 path, fault
  *   TM_ITEM_KEYS   at most one, and the first: key.h
  *
  * A file is one item. A range of a table's file is as many items as it has rows. An entry of an

@@ -5,8 +5,7 @@
  *
  *   {"op": "skip" | "take", "count": n}                 rows of the whole dataset, in its order
  *   {"op": "sample", "probability": p, "seed": s}       each row with this probability
- *   {"op": "split", "fraction": p, "seed": s, "part": 1 | 2}   the rows that are drawn, or the
- *                                                              others
+ *   {"op": "split", "fraction": p, "seed": s, "part": 1 | 2}   the drawn rows, or the others
  *   {"op": "filter", "column": name, "is": "==" | "~=" | "<" | "<=" | ">" | ">=", "value": v}
  *   {"op": "keep" | "drop", "columns": [name, ...]}
  *

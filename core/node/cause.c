@@ -1,12 +1,14 @@
-/* cause.c - why a worker has ended, as far as it can be known: its status, who killed it, memory, its last words.
+/* cause.c - finds out why a worker has ended: its status, who killed it, memory, its last output.
  *
- *   killed by us            the table of watch.c knows why
- *   SIGKILL by another      the kernel's log, where it may be read, names whom it killed for want of memory. Else its count of
- *                           such kills: when that has grown since the last one was accounted for, one is taken to be this
- *                           worker. That is a guess, and said to be one.
- *   everything else         signal or status speak for themselves; the last lines of stderr often say more
+ *   killed by us            the table of watch.c knows the cause
+ *   SIGKILL by another      the kernel's log, if readable, names processes killed for lack of
+ *                           memory. Otherwise the kernel's count of such kills: if it has grown by
+ *                           more than the accounted ones, one is attributed to this worker. The
+ *                           message says that this is a guess.
+ *   everything else         signal or status are clear; the last lines of stderr often say more
  *
- * One line goes to the supervisor, and so to the terminal; the whole into _main.txt and user/error/.
+ * One line goes to the supervisor, and so to the terminal; everything into _main.txt and
+ * user/error/.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +24,7 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-#define TAIL_MAX   4096 /* bytes of stderr that are looked at */
+#define TAIL_MAX   4096 /* bytes of stderr that are read */
 #define TAIL_LINES 10
 
 enum tm_memory_kill tm_keeper_memory_kill(enum tm_end_cause cause, int signal, bool is_logged,
@@ -45,7 +47,8 @@ const char *tm_keeper_last_lines(const char *text, size_t len, int lines)
   return text + at;
 }
 
-/* The end of its stderr; of what an earlier worker of the same name wrote nothing: names are not used twice. */
+/* The end of its stderr. Names of workers are not reused, so it holds nothing of an earlier
+ * worker. */
 static void read_tail(const struct tm_keeper_worker *w, struct tm_buf *out)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -88,7 +91,7 @@ static enum tm_memory_kill find_memory_kill(struct tm_keeper *k, const struct tm
   int64_t new_kills = k->readings->kills() - k->memory_kills;
   bool is_logged = k->readings->log_names(w->pid, w->started_ns);
   if (new_kills > 0)
-    k->memory_kills++; /* this one is accounted for */
+    k->memory_kills++; /* accounts for this one */
   return tm_keeper_memory_kill(ended->cause, ended->signal, is_logged, new_kills);
 }
 

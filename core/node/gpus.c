@@ -1,11 +1,12 @@
-/* gpus.c - which worker has which GPU.
+/* gpus.c - assigns GPUs to workers.
  *
- *  (1) A worker has the first device that no living worker of the node has, of whatever step. Nothing is kept beside the
- *      workers themselves: when one has ended and been told, its device is free.
- *  (2) Where there are no devices, or all are hidden, workers have the variable as the node has it.
+ *  (1) A worker gets the first device that no living worker of the node has, of any step. Only the
+ *      workers themselves store their devices: when the end of one has been reported, its device is
+ *      free.
+ *  (2) If there are no devices, or all are hidden, workers get the variable of the node.
  *
- * A killed worker is reaped, and what it started is killed, before its end is told and another one is started: so what it
- * had on the device is gone by then.
+ * A killed worker is reaped, and what it started is killed, before its end is reported and another
+ * worker starts: by then its use of the device has ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ char *tm_keeper_gpu_entry(const struct tm_gpus *gpus, char *const *used, size_t 
   return tm_xprintf("%s%s", TM_GPUS_VISIBLE, hides ? "=-1" : "");
 }
 
-/* The value that a worker of the step would have. */
+/* The value of the variable in a worker of the step. */
 static const char *variable(const struct tm_node_step *s, const char *name)
 {
   size_t len = strlen(name);

@@ -1,18 +1,19 @@
 /* interrupt.c - a call that has passed its timeout in a worker that can be interrupted.
  *
- *   late --> INTERRUPT: the call is named on the page, an alarm is sent --> AGAIN, and again --> KILL, after the grace
- *                          `--> the call has ended: the page shows another phase, and nothing more is done
+ *   late --> INTERRUPT: names the call on the page, sends an alarm --> AGAIN, ... --> KILL
+ *                           `--> the call has ended: the page shows another phase
  *
- * Why again: the worker's handler may have come at a moment at which it cannot take hold (agent/interrupt.c), and user code
- * may have swallowed the error. A worker that cannot be interrupted is killed at once.
+ * KILL follows after the grace time. Why AGAIN: the alarm may arrive when the worker's handler
+ * cannot act (agent/interrupt.c), and user code may catch the error. A worker that cannot be
+ * interrupted is killed at once.
  */
 #include "base/time.h"
 #include "node/node_own.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"
 
-#define SOON_NS  (5 * TM_MS)  /* between two alarms, ... */
-#define LATER_NS (50 * TM_MS) /* ... when as much has gone by */
+#define SOON_NS  (5 * TM_MS)  /* between two alarms, at first */
+#define LATER_NS (50 * TM_MS) /* between two alarms, later */
 
 static uint64_t call_of(const struct tm_page_view *view)
 {
@@ -30,8 +31,8 @@ enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,
   uint64_t call = call_of(view);
   if (grace_ns <= 0 || call == 0)
     return TM_LATE_KILL;
-  if (i->call ==
-      call) /* a worker that can no longer be interrupted may be about to say where it was */
+  /* a worker that can no longer be interrupted may be about to report where it was */
+  if (i->call == call)
     return now_ns - i->begun_ns >= grace_ns ? TM_LATE_KILL : TM_LATE_AGAIN;
   return can_interrupt ? TM_LATE_INTERRUPT : TM_LATE_KILL;
 }

@@ -1,23 +1,25 @@
 /* keeper.c - the process on a node that starts, watches and ends its workers.
  *
- * One loop, one thread, and these events: a frame on the control channel; the end of a child; a deadline. Its invariants,
- * after invariant 14 of core/README.md:
+ * One loop, one thread, and these events: a frame on the control channel; the end of a child; a
+ * deadline. Its invariants, besides invariant 14 of core/README.md:
  *
- *  (1) When the control channel closes, everything beneath the keeper is killed, and it ends when nothing is left: all
- *      that descends from its workers becomes its own child sooner or later, because it is a subreaper, and is killed then.
- *      node.lock is held until that is so.
- *  (2) The second line: when the supervisor's process has ended and somebody else still holds its end of the channel (a
- *      child that it forked), SIGHUP comes, by PDEATHSIG, and has the same effect. It comes also when only the thread that
- *      started the keeper has ended; then the parent is still the same, and nothing happens. Not SIGKILL: a killed keeper
- *      could end nobody.
+ *  (1) When the control channel closes, everything beneath the keeper is killed, and the keeper
+ *      ends when nothing is left: because it is a subreaper, all descendants of its workers become
+ *      its children sooner or later, and are killed then. Until then it holds node.lock.
+ *  (2) The second line: if the supervisor's process has ended but another process still holds its
+ *      end of the channel (a child that it forked), SIGHUP arrives by PDEATHSIG and has the same
+ *      effect. SIGHUP also arrives if only the thread that started the keeper has ended; then the
+ *      parent is unchanged, and nothing happens. It is not SIGKILL: a killed keeper could end
+ *      nobody.
  *  (3) ENDED is sent once for each STARTED, and nothing about that worker after it.
- *  (4) Nothing but a HELLO of the same version is answered before such a HELLO has come.
- *  (5) Before the first worker is started, what a killed keeper of the same job has left behind is ended. It is known by the
- *      job's directory in its marker; the supervisor, who has the job's lock, has waited for an earlier keeper's end.
+ *  (4) Before a HELLO of the same version, only such a HELLO is answered.
+ *  (5) Before the first worker is started, leftovers of a killed keeper of the same job are ended.
+ *      The job's directory in their marker identifies them. The supervisor, which has the job's
+ *      lock, has waited for the end of an earlier keeper.
+ *  (6) It removes its temporary folders last, when no process is left that could write to them.
  *
- *  (6) It removes its temporary folders last, when nothing lives that could write to them.
- *
- * It owns the workers' page, temp_dir and log files; their sockets are the supervisor's and theirs.
+ * It owns the workers' page, temp_dir and log files; their sockets belong to the supervisor and to
+ * them.
  */
 #include "node/keeper.h"
 
@@ -35,7 +37,7 @@
 
 #define LOCK_AGAIN_NS (10 * TM_MS)
 #define STRAYS_NS     (5 * TM_S)
-#define NAME_MAX_LEN  64 /* of a worker, bytes */
+#define NAME_MAX_LEN  64 /* bytes of a worker's name */
 
 void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n)
 {
@@ -61,7 +63,7 @@ static void close_if_alone(struct tm_keeper *k)
   tm_signal_close(&k->on_orphaned);
 }
 
-/* Keeps (1): from here on every child that ends brings us back, until there is none. */
+/* Keeps (1): from here on, every child that ends calls this again, until there is none. */
 static void begin_close(struct tm_keeper *k)
 {
   if (k->is_closing)
@@ -99,12 +101,12 @@ static void on_orphaned(struct tm_signal *s, int number) /* keeps (2) */
     begin_close(k);
 }
 
-/* ---- what the supervisor asks ---- */
+/* ---- requests of the supervisor ---- */
 
 static void take_lock(struct tm_keeper *k)
 {
   int rc = tm_lock_take(k->lock_fd, true);
-  if (rc == -EWOULDBLOCK) { /* who opens a job looks whether it is held, for a moment */
+  if (rc == -EWOULDBLOCK) { /* a process that opens a job holds it for a moment, to check it */
     tm_timer_start(&k->lock_timer, LOCK_AGAIN_NS, 0);
   } else if (rc < 0) {
     struct tm_err err = TM_ERR_NONE;
@@ -193,7 +195,7 @@ static bool is_good_name(const struct tm_frame *f)
          !memchr(f->payload, '/', f->length) && !memchr(f->payload, 0, f->length);
 }
 
-/* Hands the socket over; false when the control channel is gone. */
+/* Hands the socket over; false if the control channel is closed. */
 static bool tell_started(struct tm_keeper *k, const struct tm_keeper_worker *w, int fd)
 {
   char pid[4];
@@ -234,7 +236,7 @@ static int start_worker(struct tm_keeper *k, struct tm_keeper_step *step, uint32
 void tm_keeper_start(struct tm_keeper *k, uint64_t step, uint32_t number, const char *name)
 {
   struct tm_err err = TM_ERR_NONE;
-  k->memory_kills = k->readings->kills(); /* those before are not this worker's */
+  k->memory_kills = k->readings->kills(); /* earlier ones do not concern this worker */
   if (start_worker(k, find_step(k, step), number, name, &err) < 0)
     tm_keeper_send(k, TM_FRAME_START_FAILED, number, err.text, strlen(err.text));
 }
@@ -279,7 +281,7 @@ static void on_hello(struct tm_keeper *k, const struct tm_frame *f)
 static void on_worker_frame(struct tm_keeper *k, const struct tm_frame *f)
 {
   struct tm_keeper_worker *w = find_worker(k, f->worker);
-  if (!w) { /* its ENDED is on the way, or it waits to be started */
+  if (!w) { /* its ENDED is on the way, or it is waiting to be started */
     if (f->type == TM_FRAME_KILL)
       tm_keeper_memory_drop(k, f->worker);
     return;
@@ -344,7 +346,7 @@ static void on_ask_doing(struct tm_keeper *k, const struct tm_frame *f)
 static void on_frame(struct tm_channel *c, const struct tm_frame *f)
 {
   struct tm_keeper *k = c->data;
-  tm_fs_close(tm_fs_real(), f->fd); /* we are sent none */
+  tm_fs_close(tm_fs_real(), f->fd); /* none is expected */
   if (f->type == TM_FRAME_HELLO) {
     on_hello(k, f);
     return;
@@ -382,7 +384,7 @@ static int open_all(struct tm_keeper *k, struct tm_err *err)
       tm_signal_open(&k->on_term, &k->loop, SIGTERM, on_term, k, err) < 0 ||
       tm_signal_open(&k->on_orphaned, &k->loop, SIGHUP, on_orphaned, k, err) < 0)
     return err->code;
-  tm_process_signal_with_parent(SIGHUP); /* after its handler is there */
+  tm_process_signal_with_parent(SIGHUP); /* after the handler is installed */
   int rc = tm_process_adopt_orphans();
   if (rc < 0)
     return tm_err_system(err, rc, "cannot become the parent of orphans");

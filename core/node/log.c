@@ -1,12 +1,13 @@
-/* log.c - the log folder of a node, as far as the keeper writes it.
+/* log.c - the part of a node's log folder that the keeper writes.
  *
- *   user/stdout/<node>/  user/stderr/<node>/       opened here, so that not a byte is lost when a worker dies
+ *   user/stdout/<node>/  user/stderr/<node>/       opened here: no byte is lost if a worker dies
  *   user/entry_script_log/<node>/                  the folder only; the worker writes there
- *   user/error/<node>/<worker>.txt                 the worker's own; written here when it can no longer say it itself
- *   sys/node/<node>/_main.txt                      what happened to the workers
+ *   user/error/<node>/<worker>.txt                 the worker's; written here if it cannot
+ *   sys/node/<node>/_main.txt                      events of the workers
  *   sys/node/<node>/<worker>.stdout.txt            links to the files above
  *
- * A log that cannot be written is said once and the job goes on: nothing here fails a worker's start.
+ * If a log cannot be written, this is reported once and the job continues; it never fails a
+ * worker's start.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,12 @@
-/* memory.c - the memory of a node's workers: the limit of each, and whether there is enough for another one.
+/* memory.c - the memory of a node's workers: the limit of each, and whether another one fits.
  *
- *  (1) Lua itself keeps a worker's limit (lua/memory.h). What it does not see (C modules, buffers) is seen here: resident memory
- *      is read every LOOK_NS, and a worker that has more than its limit is killed.
- *  (2) While memory is short nobody is started; who was asked for waits. When no worker lives one is started all the same: else
- *      nothing would ever be given back.
+ *  (1) Lua itself enforces a worker's limit (lua/memory.h). Memory outside of Lua (C modules,
+ *      buffers) is checked here: resident memory is read every LOOK_NS, and a worker above its
+ *      limit is killed.
+ *  (2) While memory is short, requested workers wait. If no worker lives, one is started all the
+ *      same: otherwise no memory would ever be freed.
  *
- * The timer runs only while there is something to look at.
+ * The timer runs only while there is something to check.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ void tm_keeper_memory_watch(struct tm_keeper *k, const struct tm_keeper_worker *
     tm_timer_start(&k->memory_timer, LOOK_NS, LOOK_NS);
 }
 
-/* Keeps (1). Returns whether there is anything to look at. */
+/* Keeps (1). Returns whether a worker has a limit. */
 static bool look_at_workers(struct tm_keeper *k)
 {
   bool has_limit = false;

@@ -1,7 +1,9 @@
-/* message.c - the frames between supervisor and keeper, as bytes; and the words for how a worker ended.
+/* message.c - the frames between supervisor and keeper, as bytes; and the text about the end of a
+ * worker.
  *
- * On another machine the bytes come through a pipe that anything may have written to: decoders read all, ask once
- * whether the bytes were bad, refuse what is left over, and check every number that becomes an index or an enum.
+ * On another machine the bytes come through a pipe that anything may have written to: decoders read
+ * everything, then check once for bad bytes, refuse surplus bytes, and check every number that
+ * becomes an index or an enum.
  */
 #include "node/message.h"
 
@@ -15,7 +17,7 @@
 #include "base/time.h"
 #include "node/wire.h"
 
-#define MARK_MAX 512 /* bytes of a path that are shown in a marker */
+#define MARK_MAX 512 /* bytes of a path in a marker */
 
 const char *tm_hello(void)
 {
@@ -198,7 +200,7 @@ static const char *phase_words(enum tm_phase phase)
   return "";
 }
 
-/* Which limit a call has passed. */
+/* The limit that a call has passed. */
 static const char *limit_words(enum tm_phase phase)
 {
   switch (phase) {

@@ -1,12 +1,12 @@
-/* monitor.c - when a node's resources are looked at (sampler.c), for a step.
+/* monitor.c - samples a node's resources (sampler.c) at intervals, for a step.
  *
- *   a worker starts -> FIRST_NS, or the interval if that is shorter -> a sample -> the interval -> a sample -> ...
+ *   a worker starts -> FIRST_NS, or the interval if shorter -> a sample -> the interval -> ...
  *   no worker lives -> nothing, until one starts
  *
- *  (1) A job that is over in less than FIRST_NS pays nothing.
- *  (2) It must not cost a job anything: a file that cannot be written, or a machine without /proc, is said once, and
- *      the monitor of the step is off.
- *  (3) The list of all processes is made between other events, a piece at a time.
+ *  (1) A job that takes less than FIRST_NS costs nothing.
+ *  (2) It must not disturb a job: if a file cannot be written, or there is no /proc, this is
+ *      reported once, and the step's monitor is turned off.
+ *  (3) The list of all processes is made in pieces, between other events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@
 #include "sys/fs.h"
 
 #define FIRST_NS TM_S
-#define LEAST_NS (100 * TM_MS) /* between two samples, whatever was asked for */
+#define LEAST_NS (100 * TM_MS) /* minimum between two samples */
 #define PIECE_NS TM_MS         /* between two pieces of a list */
 
 struct tm_keeper_monitor {
   struct tm_keeper *k;
   struct tm_keeper_step *step;
   struct tm_timer timer;
-  struct tm_sampler *sampler; /* NULL: nothing has been started yet, or it is off */
+  struct tm_sampler *sampler; /* NULL: no worker has started yet, or the monitor is off */
   int64_t interval_ns;
   int64_t due_ns;  /* monotonic; the next sample */
   bool is_waiting; /* the timer has been started */
@@ -39,7 +39,7 @@ static void turn_off(struct tm_keeper_monitor *m, struct tm_err *err) /* keeps (
   tm_keeper_note_log(m->k, err);
 }
 
-/* A machine without /proc. */
+/* For a machine without /proc. */
 static void turn_off_at_once(struct tm_keeper_monitor *m, struct tm_err *err)
 {
   m->is_off = true;
@@ -48,7 +48,7 @@ static void turn_off_at_once(struct tm_keeper_monitor *m, struct tm_err *err)
   tm_keeper_note(m->k, err->text);
 }
 
-/* The older of two names of one folder. */
+/* The older name of the folder. */
 static void add_link(struct tm_keeper_monitor *m)
 {
   const struct tm_fs *fs = tm_fs_real();

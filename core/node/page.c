@@ -1,13 +1,15 @@
-/* page.c - what a worker shares with its keeper. Keeps invariant 10 (core/README.md):
+/* page.c - memory that a worker shares with its keeper. Keeps invariant 10 (core/README.md):
  *
- *  (1) An entry moves queued -> begun -> done (worker) or queued -> taken (keeper), by compare-and-swap on one word: of
- *      the two only one can have it, and a death at any point leaves the word at the truth.
- *  (2) A reading of `doing` is of one moment, also when the worker dies in the middle of a change: the worker writes the
- *      record that is not current, then publishes it by counting `doing` up. What a reader has copied is of one moment
- *      when the count is still the same afterwards, for only then nobody has begun to write that record again.
+ *  (1) An entry moves queued -> begun -> done (worker) or queued -> taken (keeper), by
+ *      compare-and-swap on one word: only one of the two can get it, and after a death at any point
+ *      the word is true.
+ *  (2) A reading of `doing` is of one moment, also if the worker dies during a change: the worker
+ *      writes the record that is not current, then publishes it by incrementing the count in
+ *      `doing`. A copied record is of one moment if the count is unchanged afterwards, since only
+ *      then nobody has begun to write that record again.
  *
- * The other side of the page is a process of the user's: it may scribble. Nothing read here is used as an index or a
- * pointer, and a phase that is none is read as idle.
+ * The other side of the page is a user's process, which may write anything. Nothing read here is
+ * used as an index or a pointer, and an invalid phase is read as idle.
  */
 #include "node/page.h"
 
@@ -22,8 +24,8 @@ static enum tm_entry_state state_in(uint64_t word, uint64_t seq)
 {
   if (word >> 2 == seq)
     return (enum tm_entry_state)(word & 3);
-  return word >> 2 < seq ? TM_ENTRY_QUEUED
-                         : TM_ENTRY_DONE; /* its place went on to a later one: it was closed */
+  /* its place belongs to a later entry: it was closed */
+  return word >> 2 < seq ? TM_ENTRY_QUEUED : TM_ENTRY_DONE;
 }
 
 const char *tm_phase_name(enum tm_phase phase)
@@ -69,8 +71,8 @@ void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_
   struct tm_page_record *r = &p->records[count & 1], *before = &p->records[~count & 1];
   bool is_same = atomic_load_explicit(&before->seq, memory_order_relaxed) == seq;
   uint32_t rows = is_same ? atomic_load_explicit(&before->rows, memory_order_relaxed) : 0;
-  atomic_thread_fence(
-      memory_order_release); /* (2): who sees what follows sees the count before it */
+  /* (2): readers of what follows see the count before it */
+  atomic_thread_fence(memory_order_release);
   atomic_store_explicit(&r->since_ns, now_ns, memory_order_relaxed);
   atomic_store_explicit(&r->seq, seq, memory_order_relaxed);
   atomic_store_explicit(&r->index, index, memory_order_relaxed);
@@ -88,9 +90,8 @@ void tm_page_set_rows(struct tm_page *p, uint32_t rows)
 
 void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
 {
-  for (
-      int i = 0; i < 100000;
-      i++) { /* a page that changes all the time is scribbled on: the last reading is good enough */
+  for (int i = 0; i < 100000;
+       i++) { /* a page that changes all the time is being scribbled on: the last reading will do */
     uint64_t doing = atomic_load_explicit(&p->doing, memory_order_acquire);
     const struct tm_page_record *r = &p->records[doing >> 4 & 1];
     out->phase = (doing & 15) <= TM_PHASE_RECOVER ? (enum tm_phase)(doing & 15) : TM_PHASE_IDLE;

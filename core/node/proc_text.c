@@ -1,5 +1,5 @@
-/* proc_text.c - see proc_text.h. The formats are those of proc(5); what a later kernel adds at the end of a line is passed
- * over, and so is a line that is not as expected.
+/* proc_text.c - see proc_text.h. The formats are those of proc(5). Additions of later kernels at
+ * the end of a line, and unexpected lines, are ignored.
  */
 #include "node/proc_text.h"
 
@@ -12,11 +12,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define SECTOR      512  /* bytes, in /proc/diskstats, whatever the disk's own are */
-#define DISKS_MAX   1024 /* whose partitions are known as such */
-#define COMMAND_MAX 4096 /* bytes of a command line that are shown */
+#define SECTOR      512  /* bytes, in /proc/diskstats, whatever the disk's own size */
+#define DISKS_MAX   1024 /* whose partitions are recognised */
+#define COMMAND_MAX 4096 /* bytes of a command line to show */
 
-/* Behind the line's end; at the end of the text, that. */
+/* The next line, or the end of the text. */
 static const char *next_line(const char *at)
 {
   const char *end = strchr(at, '\n');
@@ -28,7 +28,7 @@ static bool begins(const char *line, const char *word)
   return strncmp(line, word, strlen(word)) == 0;
 }
 
-/* Behind `word` at the beginning of some line, or NULL. */
+/* The text after `word` at the beginning of a line, or NULL. */
 static const char *find_line(const char *text, const char *word)
 {
   for (const char *line = text; *line; line = next_line(line))
@@ -65,7 +65,8 @@ int64_t tm_proc_boot_s(const char *text)
 
 double tm_cpu_percent(const struct tm_cpu_times *before, const struct tm_cpu_times *now)
 {
-  if (now->total <= before->total || now->busy < before->busy) /* idle times may go back a little */
+  /* idle times may decrease a little */
+  if (now->total <= before->total || now->busy < before->busy)
     return 0;
   double percent =
       100.0 * (double)(now->busy - before->busy) / (double)(now->total - before->total);
@@ -119,7 +120,7 @@ void tm_proc_disks(const char *text, struct tm_disk_io *out)
                &reads, &sectors_read, &writes, &sectors_written) != 5 ||
         is_made_of_others(name))
       continue;
-    for (size_t i = len; i-- > 0 && is_new;) /* a disk stands before its partitions */
+    for (size_t i = len; i-- > 0 && is_new;) /* a disk precedes its partitions */
       is_new = !is_partition(name, disks[i]);
     if (!is_new || len == DISKS_MAX)
       continue;
@@ -166,7 +167,7 @@ static bool is_octal(const char *s)
   return s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' && s[2] >= '0' && s[2] <= '7';
 }
 
-/* One field: blanks, tabs, line breaks and backslashes are in it as \ooo. */
+/* One field, in which blanks, tabs, line breaks and backslashes are encoded as \ooo. */
 static const char *take_field(const char *at, struct tm_buf *out)
 {
   tm_buf_clear(out);
@@ -257,7 +258,7 @@ static void add_tty(char out[24], int tty)
     snprintf(out, 24, "?");
 }
 
-/* The hour of a process of today, else the day. */
+/* The hour for a process of today, else the day. */
 static void add_start(char out[16], int64_t start_s, int64_t now_s)
 {
   static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -1,8 +1,8 @@
-/* proc_text.h - the files of /proc, read as text. Pure: no file is opened here, and nothing is trusted: a text that is cut or
- * empty gives false, or what there is.
+/* proc_text.h - parses the files of /proc. Pure: it opens no file and trusts nothing; a text that
+ * is cut off or empty gives false, or the available part.
  *
- * Names of programs, of mounts and of devices may hold any byte: they are pointers and lengths into the text, to be made
- * fit for where they go by the caller.
+ * Names of programs, mounts and devices may hold any byte: they are pointers and lengths into the
+ * text; the caller must sanitize them.
  */
 #ifndef TM_NODE_PROC_TEXT_H
 #define TM_NODE_PROC_TEXT_H
@@ -13,13 +13,13 @@
 
 #include "base/buf.h"
 
-struct tm_cpu_times { /* ticks since the machine's start, of all cores together */
+struct tm_cpu_times { /* ticks since the machine's start, all cores together */
   uint64_t busy, total;
 };
 /* /proc/stat */
 bool tm_proc_cpu(const char *text, struct tm_cpu_times *out);
-int64_t tm_proc_boot_s(const char *text); /* since the epoch; 0: it does not say */
-/* 0 to 100, of all cores; 0 when no time has gone by. */
+int64_t tm_proc_boot_s(const char *text); /* since the epoch; 0: unknown */
+/* 0 to 100, over all cores; 0 if no time has passed */
 double tm_cpu_percent(const struct tm_cpu_times *before, const struct tm_cpu_times *now);
 
 struct tm_memory {
@@ -30,8 +30,8 @@ bool tm_proc_memory(const char *text, struct tm_memory *out); /* /proc/meminfo *
 struct tm_disk_io { /* since the machine's start */
   uint64_t reads, writes, read_bytes, written_bytes;
 };
-/* /proc/diskstats, whole disks alone: what goes through a partition, or a device made of others (dm, md, loop), is counted
- * once. */
+/* /proc/diskstats, only whole disks: traffic through a partition, or through a device made of
+ * others (dm, md, loop), is counted once. */
 void tm_proc_disks(const char *text, struct tm_disk_io *out);
 
 struct tm_network_io {
@@ -43,16 +43,17 @@ void tm_proc_network(const char *text,
 struct tm_sockets {
   int64_t tcp, udp;
 };
-/* Adds what /proc/net/sockstat, or sockstat6, says. */
+/* Adds the counts of /proc/net/sockstat, or sockstat6. */
 void tm_proc_sockets(const char *text, struct tm_sockets *out);
 
 struct tm_mount {
-  struct tm_buf device, point, type; /* the caller's; refilled */
+  struct tm_buf device, point, type; /* the caller's; overwritten */
 };
-/* The next line of /proc/self/mounts, from *at on; false at the end. */
+/* The next line of /proc/self/mounts from *at; false at the end. */
 bool tm_proc_mount(const char **at, struct tm_mount *out);
 void tm_mount_release(struct tm_mount *m);
-/* A file system on a device of this machine: asking how full it is does not wait for another one. */
+/* Whether the file system is on a device of this machine: statvfs then does not wait for another
+ * machine. */
 bool tm_mount_is_local(const struct tm_mount *m);
 
 struct tm_process_stat { /* /proc/PID/stat */
@@ -65,22 +66,23 @@ struct tm_process_stat { /* /proc/PID/stat */
   int64_t threads, memory_bytes, resident_pages;
 };
 bool tm_proc_process(const char *text, size_t len, struct tm_process_stat *out);
-/* /proc/PID/io: bytes that went to and from disks. */
+/* /proc/PID/io: bytes read from and written to disks. */
 bool tm_proc_io(const char *text, uint64_t *read_bytes, uint64_t *written_bytes);
 int64_t tm_proc_uid(const char *text); /* /proc/PID/status: the effective user, or -1 */
 
-/* A process as a line of `ps -ef`, one line whatever its name and arguments hold. */
+/* A process as a line of `ps -ef`; always one line, whatever its name and arguments hold. */
 struct tm_ps_line {
   const struct tm_process_stat *stat;
   const char *user;
-  const char *command; /* /proc/PID/cmdline: NUL between arguments; empty: the name in brackets */
+  /* /proc/PID/cmdline: NUL between arguments; empty: shows the name in brackets */
+  const char *command;
   size_t command_len;
   int64_t boot_s, now_s;    /* since the epoch */
   int64_t ticks_per_second; /* sysconf(_SC_CLK_TCK) */
 };
 #define TM_PS_HEADER "UID          PID    PPID  C STIME TTY          TIME CMD\n"
 void tm_ps_add_line(struct tm_buf *out, const struct tm_ps_line *p);
-/* The name of a user in the text of /etc/passwd; false: there is none, or it is no fit word. */
+/* The name of a user in the text of /etc/passwd; false: not found, or not a valid word. */
 bool tm_passwd_name(const char *text, int64_t uid, char *out, size_t out_len);
 
 #endif

@@ -1,11 +1,12 @@
 /* sampler.c - see sampler.h.
  *
- *  (1) What does not belong to this job is looked at once a minute at most, and then in pieces: a machine may have ten
- *      thousand processes, and the keeper has deadlines to watch. Between, only descendants are, which the kernel names
- *      (/proc/PID/task/TID/children): what a sample costs does not depend on what else the machine does.
- *  (2) Nothing here waits for another machine: file systems that are not on a device of this one are left out, users are
- *      those of /etc/passwd.
- *  (3) A process may be gone between two looks: it is left out then.
+ *  (1) Processes of other jobs are read at most once a minute, and in pieces: a machine may have
+ *      ten thousand processes, and the keeper has deadlines to watch. Otherwise only descendants
+ *      are read, which the kernel lists (/proc/PID/task/TID/children): the cost of a sample does
+ *      not depend on other work of the machine.
+ *  (2) Nothing here waits for another machine: only file systems on local devices are read, and
+ *      user names come from /etc/passwd.
+ *  (3) A process that vanishes between two reads is left out.
  */
 #include "node/sampler.h"
 
@@ -46,7 +47,7 @@ static const char process_columns[] =
 
 struct family { /* a process of the job */
   pid_t pid;
-  const char *root; /* whose name it goes by */
+  const char *root; /* the name to show */
   bool is_alone;
   uint64_t start_ticks, used_ticks;
 };
@@ -55,20 +56,20 @@ struct tm_sampler {
   char *dir, *proc;
   int64_t hz, page_bytes, boot_s;
   struct tm_cpu_times cpu; /* at the last sample */
-  int64_t taken_ns;        /* monotonic; of it; 0: none yet */
+  int64_t taken_ns;        /* monotonic; of that sample; 0: none yet */
   struct TM_ARRAY(struct family) family, before;
   struct tm_buf text, rows, stamp;
   /* The list of all processes. */
   int64_t listed_minute, list_s; /* since the epoch; -1: none yet */
   struct TM_ARRAY(pid_t) pids;
-  size_t listed; /* of pids */
+  size_t listed; /* number of `pids` done */
   struct tm_buf list, passwd;
 };
 
 static int read_file(struct tm_sampler *s, struct tm_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A file below /proc, into s->text. */
+/* Reads a file below /proc into s->text. */
 static int read_file(struct tm_sampler *s, struct tm_err *err, const char *fmt, ...)
 {
   struct tm_buf path = TM_BUF_NONE;
@@ -142,7 +143,7 @@ static int make_own_folders(const struct tm_sampler *s, struct tm_err *err)
   return rc < 0 ? rc : make_folder(s->dir, err);
 }
 
-/* Adds to a file below the folder; `header` where it is new, or NULL. */
+/* Appends to a file below the folder; `header` if it is new, or NULL. */
 static int append(struct tm_sampler *s, const char *name, const char *header,
                   const struct tm_buf *rows, struct tm_err *err)
 {
@@ -176,7 +177,7 @@ static void add_megabytes(struct tm_buf *out, double bytes)
   tm_buf_printf(out, ",%.2f", bytes / MB);
 }
 
-/* A field that stays on its line, whatever is in it. */
+/* A field that stays on its line, whatever it holds. */
 static void add_text(struct tm_buf *out, const char *p, size_t n)
 {
   struct tm_buf line = TM_BUF_NONE;
@@ -188,7 +189,7 @@ static void add_text(struct tm_buf *out, const char *p, size_t n)
 
 /* ---- the machine ---- */
 
-/* What is missing (a container may hide some) is zero. */
+/* Missing values (a container may hide some) are zero. */
 static int add_node(struct tm_sampler *s, struct tm_err *err)
 {
   struct tm_cpu_times cpu;
@@ -234,7 +235,7 @@ static void add_file_system(struct tm_sampler *s, const struct tm_mount *m)
   if (statvfs(tm_buf_str(&m->point), &v) < 0 || v.f_blocks == 0)
     return;
   double unit = (double)v.f_frsize, used = (double)(v.f_blocks - v.f_bfree) * unit;
-  double room = (double)v.f_bavail * unit; /* for who is not root, as df counts */
+  double room = (double)v.f_bavail * unit; /* available to users other than root, as df counts */
   begin_row(s);
   add_text(&s->rows, tm_buf_str(&m->device), m->device.len);
   add_text(&s->rows, tm_buf_str(&m->point), m->point.len);
@@ -248,8 +249,8 @@ static void add_file_system(struct tm_sampler *s, const struct tm_mount *m)
 static void add_disks(struct tm_sampler *s) /* keeps (2) */
 {
   struct tm_mount m = { .device = TM_BUF_NONE };
-  struct tm_buf seen =
-      TM_BUF_NONE; /* devices, NUL behind each: a device may be mounted in many places */
+  /* devices, NUL after each: a device may be mounted several times */
+  struct tm_buf seen = TM_BUF_NONE;
   if (read_file(s, NULL, "self/mounts") < 0)
     return;
   for (const char *at = text_of(s); tm_proc_mount(&at, &m);) {
@@ -302,7 +303,7 @@ static int on_thread(void *data, const char *name, int type)
   return 0;
 }
 
-/* The roots, then what descends from them: the list grows behind the place where it is read. */
+/* The roots, then their descendants: the list grows while it is read. */
 static void find_family(struct tm_sampler *s, const struct tm_sample_root *roots, size_t n)
 {
   s->family.len = 0;
@@ -318,7 +319,7 @@ static void find_family(struct tm_sampler *s, const struct tm_sample_root *roots
   }
 }
 
-/* Ticks since the sample before; all of them when it was not there then. */
+/* Ticks since the last sample; all of them if the process is new. */
 static uint64_t ticks_since(const struct tm_sampler *s, const struct family *f)
 {
   for (size_t i = 0; i < s->before.len; i++) {
@@ -334,7 +335,7 @@ static double percent_of(const struct tm_sampler *s, const struct family *f, int
   double ticks = (double)ticks_since(s, f);
   double lived_ns = (double)mono_ns - (double)f->start_ticks * (double)TM_S / (double)s->hz;
   double ns = s->taken_ns > 0 ? (double)(mono_ns - s->taken_ns) : lived_ns;
-  ns = ns < lived_ns ? ns : lived_ns; /* it began after the sample before */
+  ns = ns < lived_ns ? ns : lived_ns; /* it began after the last sample */
   double tick_ns = (double)TM_S / (double)s->hz;
   ns = ns < tick_ns ? tick_ns : ns;
   return 100 * ticks * tick_ns / ns;

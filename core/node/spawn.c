@@ -1,16 +1,18 @@
-/* spawn.c - starting one worker.
+/* spawn.c - starts one worker.
  *
- *   descriptors: 0 nothing  1 stdout file  2 stderr file  3 its socket  4 its page; every other one is closed
- *   environment: the keeper's own, the step's over it, and TMPDIR, TIDEMILL_WORKER, TIDEMILL_KEEPER over both
+ *   descriptors: 0 nothing  1 stdout file  2 stderr file  3 its socket  4 its page; no others
+ *   environment: the keeper's, overridden by the step's, then by TMPDIR, TIDEMILL_WORKER and
+ *                TIDEMILL_KEEPER
  *
- *  (1) All that descends from a worker carries its marker in its environment, whatever session it moves to: by that
- *      watch.c knows it. Markers of workers of one keeper differ, because the worker's number is in them; inside another
- *      worker the outer marker follows, so that the outer keeper knows its own. They begin with the job's directory, so that
- *      what outlived a killed keeper is found by the next one, or by the supervisor (tm_job_mark).
- *  (2) temp_dir is made by us, anew, with mode 0700, in a folder that nobody else can enter (temp.c). memory_dir is the worker's
- *      to make, in such a folder.
- *  (3) START stands on the page before there is a process, so that a worker which dies at once is seen to have been
- *      starting.
+ *  (1) All descendants of a worker have its marker in their environment, whatever their session:
+ *      watch.c recognises them by it. The worker's number makes the markers of one keeper
+ *      different. Inside another worker the outer marker follows, so that the outer keeper
+ *      recognises its own. Markers begin with the job's directory, so that the next keeper, or the
+ *      supervisor, finds survivors of a killed keeper (tm_job_mark).
+ *  (2) We make temp_dir anew, with mode 0700, in a folder that nobody else can enter (temp.c). The
+ *      worker makes memory_dir, in such a folder.
+ *  (3) The page says START before the process exists, so that a worker that dies at once is known
+ *      to have been starting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +72,7 @@ static char *make_marker(const struct tm_keeper_worker *w)
   return marker;
 }
 
-/* Keeps (2). What an earlier worker of this name left behind is removed first. */
+/* Keeps (2). First removes leftovers of an earlier worker of this name. */
 static int make_temp_dir(struct tm_keeper *k, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -116,8 +118,7 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
   if (*w->step->s.memory_base) {
     w->memory_dir = tm_xprintf("%s-%s", w->step->s.memory_base, w->name);
     tm_tree_remove_forced(w->memory_dir, NULL);
-    tm_keeper_base_hold(k, w->memory_dir,
-                        NULL); /* where it cannot be made, the worker does without */
+    tm_keeper_base_hold(k, w->memory_dir, NULL); /* if it cannot be made, the worker does without */
   }
   if ((page = tm_page_new(w->name, sizeof *w->page, err)) < 0)
     goto fail;

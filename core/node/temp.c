@@ -1,10 +1,14 @@
-/* temp.c - the keeper's own folders, in which the temporary folders of its workers are: one in TMPDIR, perhaps one on memory.
+/* temp.c - the keeper's own folders for the temporary folders of its workers: one in TMPDIR,
+ * perhaps one in memory.
  *
- *  (1) A folder is made when a worker needs it, with mode 0700. Its name cannot be guessed, so one that exists is ours; it is
- *      looked at all the same, and a link or another user's folder is refused.
- *  (2) It is locked, shared, as long as the keeper lives. Whoever looks for folders of killed keepers (run/temp_dirs.h) passes
- *      over a locked one, and so do programs that remove old files from /tmp (tmpfiles.d(5)).
- *  (3) It is removed when nothing lives any more that could write to it. What fails is recorded in the job directory.
+ *  (1) A folder is made when a worker needs it, with mode 0700. Its name is unpredictable, so an
+ *      existing one is ours; it is checked all the same, and a link or another user's folder is
+ *      refused.
+ *  (2) It has a shared lock while the keeper lives. Code that removes folders of killed keepers
+ *      (run/temp_dirs.h) skips locked ones, and so do programs that remove old files from /tmp
+ *      (tmpfiles.d(5)).
+ *  (3) It is removed when no process is left that could write to it. A failure is recorded in the
+ *      job directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +21,7 @@
 #include "node/node_own.h"
 #include "sys/fs.h"
 
-/* Somebody removes the folder at the moment we open it. */
+/* Another process may remove the folder while we open it. */
 #define TRIES 3
 
 static struct tm_keeper_base *find(struct tm_keeper *k, const char *path)
@@ -30,7 +34,7 @@ static struct tm_keeper_base *find(struct tm_keeper *k, const char *path)
   return new;
 }
 
-/* Whether the descriptor is still what the path names. */
+/* Whether the path still names the open folder. */
 static bool is_at_path(const struct tm_keeper_base *b)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -56,7 +60,7 @@ static int make(struct tm_keeper_base *b)
   if (st.uid != geteuid())
     return -EEXIST;
   rc = tm_lock_take(b->fd, true);
-  return rc == -EWOULDBLOCK ? rc : 0; /* else the file system may have no locks */
+  return rc == -EWOULDBLOCK ? rc : 0; /* otherwise the file system may not support locks */
 }
 
 static void let_go(struct tm_keeper_base *b)
@@ -87,7 +91,7 @@ void tm_keeper_bases_remove(struct tm_keeper *k)
 {
   for (size_t i = 0; i < k->bases.len; i++) {
     struct tm_keeper_base *b = &k->bases.at[i];
-    if (is_at_path(b))                      /* else it is somebody else's, or gone */
+    if (is_at_path(b))                      /* otherwise it belongs to others, or is gone */
       tm_tree_remove_forced(b->path, NULL); /* keeps (3) */
     tm_fs_close(tm_fs_real(), b->fd);
     free(b->path);

@@ -1,16 +1,20 @@
-/* watch.c - deadlines and ends. What can happen to a worker stands in one table, [state][event] -> action.
+/* watch.c - deadlines and ends. Events of a worker are in one table, [state][event] -> action.
  *
- *  (1) No polling: one timer, armed to the earliest moment at which some deadline can have passed. A worker in run()
- *      since s can be late at s + timeout; one that is not in run() can be late at now + timeout at the earliest. The same
- *      of init(), of loading a mini-batch, of writing its result, of recover().
- *  (2) An end is handled whole before the next one is asked for: the group is killed while the ended worker still holds
- *      its number, then it is reaped, told, and what it had is removed.
- *  (3) What has left the group by setsid() becomes our own child when its parent dies. It is known by its marker; what
- *      carries the marker of no living worker is killed, whenever a process beneath us has ended: only then something
- *      can have become our child. What has wiped its marker is left until the keeper ends.
- *  (4) A kill is sent once and its cause kept; a worker that had ended by itself before the kill came says so.
- *  (5) One that somebody has stopped (SIGSTOP) does nothing until it is woken, whatever its page says: it has
- *      run_invocation_timeout for that, wherever it was. SIGKILL needs nobody's waking.
+ *  (1) No polling: one timer, set to the earliest possible deadline. A worker in run() since s can
+ *      be late at s + timeout; one that is not in run() can be late at now + timeout at the
+ *      earliest. The same holds for init(), loading a mini-batch, writing its result, and
+ *      recover().
+ *  (2) An end is handled completely before the next one: the group is killed while the ended worker
+ *      still holds its number, then the worker is reaped and reported, and its folders are removed.
+ *  (3) A process that has left the group by setsid() becomes our child when its parent dies. Its
+ *      marker identifies it: if that belongs to no living worker, the process is killed. This is
+ *      checked whenever a process beneath us has ended, because only then something can have become
+ *      our child. A process that has erased its marker lives until the keeper ends.
+ *  (4) A kill is sent once and its cause stored; a worker that ended by itself before the kill
+ *      reports that.
+ *  (5) A worker that was stopped (SIGSTOP) does nothing until it is continued, whatever its page
+ *      says. It has run_invocation_timeout for that, in any phase. SIGKILL works on stopped
+ *      processes.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,10 +27,9 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-#define CHILDREN_MAX                                                                               \
-  1024 /* looked at in one turn; what is beyond is found when the next one has ended */
-#define MARKER_MAX 4096
-#define FROZEN_NS  (60 * TM_S) /* where there is no run_invocation_timeout */
+#define CHILDREN_MAX 1024 /* checked in one turn; others are found when the next process ends */
+#define MARKER_MAX   4096
+#define FROZEN_NS    (60 * TM_S) /* if there is no run_invocation_timeout */
 
 static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
 {
@@ -66,10 +69,11 @@ enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
   if (w->state == TM_KEEPER_KILLED && end->signal == SIGKILL)
     return w->kill_cause; /* (4) */
   if (end->signal == SIGALRM && w->interrupt.call != 0)
-    return TM_END_TIMEOUT; /* user code had taken the handler away */
+    return TM_END_TIMEOUT; /* user code had removed the handler */
   if (end->signal != 0)
     return TM_END_SIGNAL;
-  /* The worker may have got STOP, and ended, before we are told that it was sent: the page says so too. */
+  /* The worker may have received STOP and ended before we learn of the STOP: the page shows it,
+   * too. */
   bool was_told = w->state == TM_KEEPER_STOPS || phase == TM_PHASE_SHUTDOWN;
   return was_told && end->exit_status == 0 ? TM_END_STOPPED : TM_END_EXITED;
 }
@@ -93,7 +97,7 @@ static void arm(struct tm_keeper *k, int64_t now_ns) /* keeps (1) */
     tm_timer_start(&k->timer, first_ns > now_ns ? first_ns - now_ns : 0, 0);
 }
 
-/* init() has no more time once the supervisor has said so. */
+/* init() has no time left once the supervisor has said so. */
 static int64_t due_now(const struct tm_keeper_worker *w, int64_t now_ns)
 {
   if (w->step->is_init_late && w->view.phase == TM_PHASE_INIT)
@@ -116,7 +120,7 @@ static void look_at(struct tm_keeper *k, struct tm_keeper_worker *w, int64_t now
   if (w->stop_due_ns <= now_ns)
     tm_keeper_step(k, w, TM_KEEPER_ON_STOP_LATE);
   look_at_page(k, w, now_ns);
-  if (w->frozen_due_ns <= now_ns) /* last: where it was late by its page, that is the cause */
+  if (w->frozen_due_ns <= now_ns) /* last: if it was late by its page, that is the cause */
     tm_keeper_step(k, w, TM_KEEPER_ON_FROZEN_LATE);
 }
 
@@ -210,7 +214,7 @@ static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
   while (k->workers.at[i] != w)
     i++;
   k->workers.at[i] = k->workers.at[--k->workers.len];
-  tm_tree_remove_forced(w->temp_dir, NULL); /* what fails is removed with the keeper's folder */
+  tm_tree_remove_forced(w->temp_dir, NULL); /* on failure, it is removed with the keeper's folder */
   if (w->memory_dir)
     tm_tree_remove_forced(w->memory_dir, NULL);
   tm_keeper_worker_free(w);
@@ -219,7 +223,8 @@ static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
 
 static void (*const actions[TM_KEEPER_STATES][TM_KEEPER_EVENTS])(struct tm_keeper *,
                                                                  struct tm_keeper_worker *) = {
-  /*                    STOPPING    KILL        RUN_LATE      STOP_LATE      FROZEN_LATE MEMORY     END */
+  /*                    STOPPING    KILL        RUN_LATE      STOP_LATE      FROZEN_LATE MEMORY
+   *                                END */
   [TM_KEEPER_LIVES] = { begin_stop, end_killed, end_late_run, nothing, end_frozen, end_large,
                         forget },
   [TM_KEEPER_STOPS] = { nothing, end_killed, end_late_run, end_late_stop, end_frozen, end_large,
@@ -240,7 +245,7 @@ static void tell(struct tm_keeper *k, struct tm_keeper_worker *w, const struct t
   tm_keeper_log_end(k, w, ended);
   tm_ended_encode(&bytes, ended);
   tm_keeper_send(k, TM_FRAME_ENDED, w->number, bytes.data,
-                 bytes.len);     /* after the logs: they are named then */
+                 bytes.len);     /* after the logs, because it names them */
   tm_channel_flush(&k->control); /* its successor need not wait for what we do next */
   tm_buf_release(&bytes);
 }
@@ -258,7 +263,7 @@ static void end_worker(struct tm_keeper *k, struct tm_keeper_worker *w,
     ended.words[i] = atomic_load_explicit(&w->page->words[i], memory_order_acquire);
   ended.cause = tm_keeper_cause(w, end, ended.view.phase);
   ended.lived_ns = now_ns - w->started_ns;
-  if (ended.view.since_ns > 0 && ended.view.since_ns < now_ns) /* else it was scribbled on */
+  if (ended.view.since_ns > 0 && ended.view.since_ns < now_ns) /* otherwise it was scribbled on */
     ended.phase_ns = now_ns - ended.view.since_ns;
   tm_keeper_find_cause(k, w, &ended);
   tm_process_reap(w->pid, &ended.max_rss_kb);
@@ -274,7 +279,7 @@ static struct tm_keeper_worker *find_pid(struct tm_keeper *k, pid_t pid)
   return NULL;
 }
 
-/* Its worker lives, or nobody can tell. */
+/* Whether its worker lives, or is unknown. */
 static bool may_live(const struct tm_keeper *k, pid_t pid)
 {
   char found[MARKER_MAX];
@@ -286,7 +291,7 @@ static bool may_live(const struct tm_keeper *k, pid_t pid)
   return false;
 }
 
-/* Keeps (3). When the keeper ends, nothing may live. */
+/* Keeps (3). When the keeper ends, nothing may survive. */
 static void sweep(struct tm_keeper *k)
 {
   pid_t pids[CHILDREN_MAX];

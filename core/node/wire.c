@@ -1,8 +1,8 @@
 /* wire.c - strings and lists of strings in frames.
  *
- * The bytes come from another process and may be cut or hostile: nothing is allocated for a count that the rest of the
- * frame cannot hold, and a string with a NUL in it is refused, because what a C string would show of it is something else
- * than what was sent.
+ * The bytes come from another process and may be cut off or hostile: nothing is allocated for a
+ * count that the rest of the frame cannot hold. A string with a NUL is refused, because a C string
+ * would show only part of it.
  */
 #include "node/wire.h"
 
@@ -39,7 +39,7 @@ char *tm_wire_read_str(struct tm_reader *r)
 void tm_wire_read_list(struct tm_reader *r, char ***at, size_t *len)
 {
   uint32_t n = tm_read_u32(r);
-  if (r->bad || n > (size_t)(r->end - r->at) / 4) { /* each takes at least its length */
+  if (r->bad || n > (size_t)(r->end - r->at) / 4) { /* each takes at least its length field */
     r->bad = true;
     n = 0;
   }

@@ -1,7 +1,8 @@
-/* wire.h - strings and lists of strings in frames: the part that node/message.c and agent/message.c share.
+/* wire.h - strings and lists of strings in frames: the part that node/message.c and agent/message.c
+ * share.
  *
- * A string is bytes32 (base/buf.h) without a NUL in it, whatever its encoding: paths and variables of a machine need not
- * be UTF-8. A list is a u32 count and as many strings.
+ * A string is bytes32 (base/buf.h) without a NUL in it, whatever its encoding: paths and variables
+ * of a machine need not be UTF-8. A list is a u32 count and as many strings.
  */
 #ifndef TM_NODE_WIRE_H
 #define TM_NODE_WIRE_H
@@ -14,7 +15,7 @@
 void tm_wire_add_str(struct tm_buf *out, const char *s); /* NULL is written as "" */
 void tm_wire_add_list(struct tm_buf *out, char *const *at, size_t len);
 
-/* To free(). "" and r->bad on bytes that end too early or hold a NUL. */
+/* To free(). "" with r->bad on bytes that end too early or hold a NUL. */
 char *tm_wire_read_str(struct tm_reader *r);
 /* *at is NULL-ended, to tm_wire_release_list(). On bad bytes an empty list and r->bad. */
 void tm_wire_read_list(struct tm_reader *r, char ***at, size_t *len);

@@ -1,13 +1,12 @@
 /* given.h - a value for a PipelineParameter at submission, converted to the type of its default.
  * Within plan.
  *
- *   default      given as text (--param)       given as a value (a file of parameters, a job's
- *                record)
+ *   default      given as text (--param)       given as a value (in a file, a job's record)
  *   a string     the text                      a string, or a number
  *   a number     a number in digits            a number, or digits (parameters.c: also "1KB" and "5m", for settings)
  *   a boolean    true, True, false, False      a boolean, or one of the words
- *   a dataset    a path or pattern,            a path, a list of paths, or a dataset of the same
- *                type dataset:NAME[:VERSION]
+ *   a dataset    a path or pattern,            a path, a list of paths, or a dataset of the
+ *                dataset:NAME[:VERSION]        same type
  *
  * dataset:NAME is a registered dataset: in the default's workspace if the default is registered,
  * else in the pipeline file's. Paths replace those of the default and are relative to where they

@@ -1,7 +1,6 @@
 /* snapshot.c - copies what a script needs, and hashes it.
  *
- * One walk does both, in the order of names, so that the hash does not depend on the order of a
- * file system. Without a target the walk only hashes.
+ * One walk does both, in the order of names. Without a target the walk only hashes.
  *
  *  (1) The hash is of what was written: contents pass through one buffer to both, so that a
  *      concurrent edit cannot come between them.
@@ -9,8 +8,7 @@
  *      at the end.
  *  (3) Of the file modes only "executable" counts: the rest depends on the umask.
  *  (4) The copy is self-contained: no link in it leads to the source, or to a folder outside.
- *  (5) A copy is of one moment: if something has changed meanwhile, it is made again, at most TRIES
- *      times.
+ *  (5) A copy is of one moment: if something changes meanwhile, it is made again, up to TRIES times.
  */
 #include "plan/snapshot.h"
 
@@ -39,11 +37,10 @@
 
 struct walk {
   const struct tm_fs *fs;
-  const char *source; /* absolute */
-  const char *target; /* or NULL: only hash */
-  const char *prefix; /* of names in the copy: "", or the current folder of modules */
-  /* the job directory and the copy, which may be within the source; or NULL */
-  const char *left_out[2];
+  const char *source;        /* absolute */
+  const char *target;        /* or NULL: only hash */
+  const char *prefix;        /* of names in the copy: "", or the current folder of modules */
+  const char *left_out[2];   /* the job directory and the copy, if within the source; or NULL */
   struct tm_stat skipped[2]; /* of the same, if they exist */
   bool has_skipped[2];
   struct tm_ignore ignore;

@@ -1,7 +1,6 @@
 /* seven_zip.c - see seven_zip.h.
  *
- *   [32 bytes: where the header is] [packed contents] [packed header] [header, or where it is
- *   packed]
+ *   [32 bytes: place of the header] [packed contents] [packed header] [header, or its place]
  *
  *  (1) A header has at most HEADER_MOST bytes, packed or not, and takes as much memory. A header
  *      larger than TM_ARCHIVE_SMALL is at most RATIO times as long as the archive.

@@ -1,7 +1,6 @@
 /* zip_source.c - the entries of a zip file, by the central directory at its end.
  *
- *   [local header, data] [local header, data] ... [central directory] [zip64 end, its locator]
- *   [end]
+ *   [local header, data] [local header, data] ... [central directory] [zip64 end, locator] [end]
  *
  * The code is our own because it needs the offset of each entry, so that a worker can read its
  * entry without the directory; neither libzip nor libarchive reports it. (Both read the whole

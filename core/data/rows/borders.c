@@ -1,7 +1,6 @@
 /* borders.c - a window that moves over the file, and a scan in it.
  *
- *    window  [ bytes of the file, from window.at ]   UTF-16: narrowed to one byte a unit, `unit` is
- *            2
+ *    window  [ bytes of the file, from window.at ]   UTF-16: one byte per unit, `unit` is 2
  *
  * A range ends after the first row end at or after begin + range_bytes. When probing, the window
  * jumps there: the text before that place does not matter to a scan of lines.
