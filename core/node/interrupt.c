@@ -3,9 +3,9 @@
  *   late --> INTERRUPT: names the call on the page, sends an alarm --> AGAIN, ... --> KILL
  *                           `--> the call has ended: the page shows another phase
  *
- * KILL follows after the grace time. Why AGAIN: the alarm may arrive when the worker's handler
- * cannot act (agent/interrupt.c), and user code may catch the error. A worker that cannot be
- * interrupted is killed at once.
+ * KILL follows after the grace time. AGAIN is needed because the alarm may arrive when the worker's
+ * handler cannot act (agent/interrupt.c), and user code may catch the error. A worker that cannot
+ * be interrupted is killed at once.
  */
 #include "base/time.h"
 #include "node/node_own.h"

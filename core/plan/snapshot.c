@@ -8,7 +8,7 @@
  *      at the end.
  *  (3) Of the file modes only "executable" counts: the rest depends on the umask.
  *  (4) The copy is self-contained: no link in it leads to the source, or to a folder outside.
- *  (5) A copy is of one moment: if something changes meanwhile, it is made again, up to TRIES times.
+ *  (5) A copy is of one moment: if something changes meanwhile, up to TRIES copies are made.
  */
 #include "plan/snapshot.h"
 

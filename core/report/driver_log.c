@@ -1,7 +1,7 @@
 /* driver_log.c - see driver_log.h.
  *
- * The settings are those of job.json, which says the same for programs; here they are for who reads logs, and those of each
- * session stay, where job.json has the last alone.
+ * The settings are those of job.json, which is for programs. Here they are for readers of logs: the
+ * settings of each session stay, while job.json has only the last.
  */
 #include "report/driver_log.h"
 
@@ -44,7 +44,7 @@ static void add_start(struct tm_driver_log *d, const struct tm_event *e,
   tm_buf_release(&text);
 }
 
-/* `values`: {NAME: {value, origin}}; `word`: what they are. */
+/* `values`: {NAME: {value, origin}}; `word`: their kind. */
 static void add_values(struct tm_driver_log *d, const struct tm_event *e, const char *word,
                        const struct tm_json *values)
 {

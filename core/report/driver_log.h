@@ -1,12 +1,13 @@
-/* driver_log.h - logs/70_driver_log.txt: what a session of a step was started with: by which program and where, from which
- * file, and each effective setting with its origin, as log lines:
+/* driver_log.h - logs/70_driver_log.txt: how a session of a step was started: by which program and
+ * where, from which file, and each effective setting with its origin, as log lines:
  *
  *   parameter size = 5 (--param)
  *   setting run_max_try = 3 (default)
  *   setting mini_batch_size = 5 (parameter size)
  *
- * The origin is a word of the plan: "file", "default", "argument", "option", or a parameter, whose own says where its value is from. No value of an environment variable is in it.
- * Behind it, what was said about the job (what is kept, what has changed), and how the session ended. Appended to.
+ * The origin is "file", "default", "argument", "option", or a parameter, whose own line has the
+ * origin of its value. The log holds no value of an environment variable. Messages about the job
+ * follow (what is kept, what has changed), and how the session ended. Appended to.
  */
 #ifndef TM_REPORT_DRIVER_LOG_H
 #define TM_REPORT_DRIVER_LOG_H
@@ -19,7 +20,7 @@ struct tm_driver_log {
   int64_t pid;
 };
 
-/* Says what starts. Fails as a log file does; it can be used all the same. */
+/* Logs what starts. Fails like a log file; it can be used all the same. */
 int tm_driver_log_open(struct tm_driver_log *d, const struct tm_fs *fs, const struct tm_event *e,
                        const struct tm_step_view *step, struct tm_err *err);
 /* MESSAGE or STEP_ENDED. */

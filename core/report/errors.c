@@ -1,8 +1,9 @@
 /* errors.c - see errors.h.
  *
- *  (1) The file is replaced whole, by a rename: a reader sees the old or the new one. It is not synced, since the loop
- *      must not wait for a disk; what matters of it is in the failed items and in the worker's own error file.
- *  (2) What earlier sessions of the job wrote stays, below: an error of yesterday is not lost by resuming.
+ *  (1) The file is replaced atomically, by a rename: a reader sees the old or the new one. It is
+ *      not synced, because the loop must not wait for a disk; the important parts are also in the
+ *      failed items and in the worker's own error file.
+ *  (2) The text of earlier sessions stays, below: resuming does not lose an error of yesterday.
  */
 #include "report/errors.h"
 
@@ -14,9 +15,9 @@
 #include "base/text.h"
 #include "base/time.h"
 
-#define MESSAGE_MAX     4000       /* bytes kept of a message */
-#define ITEM_MAX        1000       /* bytes kept of a path */
-#define SCREEN_LINE_MAX 500        /* bytes of a line of a message, where lines are limited too */
+#define MESSAGE_MAX     4000       /* bytes of a message */
+#define ITEM_MAX        1000       /* bytes of a path */
+#define SCREEN_LINE_MAX 500        /* bytes of a line of a message, if lines are limited too */
 #define EARLIER_MAX     (4u << 20) /* bytes */
 #define WRITE_NS        TM_S
 
@@ -84,7 +85,7 @@ static char *keep_item(const char *item, size_t len)
   return text.len > 0 ? tm_buf_take(&text) : (tm_buf_release(&text), tm_xstrdup(""));
 }
 
-/* The message names the first item: it is the one that failed. Else nobody knows which one it was. */
+/* If the message names the first item, that item failed. Otherwise it is unknown which one did. */
 static bool names_first(const struct tm_attempt *a)
 {
   char *item = tm_xstrndup(a->first_item, a->first_item_len);
@@ -116,8 +117,8 @@ static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, c
   return n;
 }
 
-/* As much of a message as tells it from others. How a worker ended has no place in the script, and says after how long:
- * that is no difference between two deaths. */
+/* The part of a message that distinguishes errors. The message about a worker's end has no place in
+ * the script, and ends in its lifetime, which does not distinguish two deaths. */
 static size_t distinct_len(const char *message, const char *where)
 {
   const char *after = *where ? NULL : strstr(message, " after ");
@@ -125,8 +126,8 @@ static size_t distinct_len(const char *message, const char *where)
   return is_time ? (size_t)(after - message) : strlen(message);
 }
 
-/* A path in a worker's own folder holds the worker's name, and then a number that it counts up. The same error at another worker,
- * or a try later, is no other error. */
+/* A path in a worker's own folder has the worker's name and then a counter. Without these, the same
+ * error at another worker or in a later try gives the same key. */
 static void add_without_worker(struct tm_buf *key, const char *message, size_t len,
                                const char *worker)
 {
@@ -143,7 +144,7 @@ static void add_without_worker(struct tm_buf *key, const char *message, size_t l
     tm_buf_add(key, at, (size_t)(end - at));
 }
 
-/* The error that has this key, or a new one; NULL: too many are kept apart already. */
+/* The error with this key, or a new one; NULL: the limit of distinct errors is reached. */
 static uint64_t *find_place(struct tm_errors *s, bool *is_new)
 {
   *is_new = false;
@@ -181,7 +182,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   return is_new;
 }
 
-/* In place of the worker's own error file, which has nothing of it. */
+/* Replaces the path of the worker's own error file, which has nothing about it. */
 static void fill_cause(struct tm_errors *s, struct tm_error *n, const struct tm_event *e,
                        const struct tm_item_cause *cause)
 {
@@ -191,7 +192,7 @@ static void fill_cause(struct tm_errors *s, struct tm_error *n, const struct tm_
   n->is_items = true;
   n->count = 0;
   if (!cause->first_item)
-    return; /* it is one of the mini-batch's */
+    return; /* one of the mini-batch's items, unknown which */
   free(n->item);
   n->item = keep_item(cause->first_item, cause->first_item_len);
   n->items = 1;

@@ -1,7 +1,8 @@
 /* log.c - see log.h.
  *
- * Single tries are logged here at DEBUG alone: there may be millions, and each has its row in processed_mini-batches.csv and,
- * when it failed, its place in user/error.txt. Lines are written at each tick, so that who follows the file sees them come.
+ * Single tries are logged here only at DEBUG: there may be millions, and each has its row in
+ * processed_mini-batches.csv and, if it failed, its place in user/error.txt. Lines are written at
+ * each tick, so that readers who follow the file see them soon.
  */
 #include "report/log.h"
 

@@ -1,9 +1,9 @@
 /* log_file.c - see log_file.h.
  *
- *  (1) Once a call has failed, nothing more is tried: a full disk is said once and not a thousand times, and the text
- *      that gathers does not grow without end.
- *  (2) Whole lines are gathered by the callers, and what is gathered is written at once: a reader of the file, and
- *      whoever resumes the job after a kill, finds at most one torn line, the last.
+ *  (1) After a failure, nothing more is tried: a full disk is reported once, and the collected text
+ *      does not grow without end.
+ *  (2) Callers collect whole lines, which are written at once: after a kill, the file has at most
+ *      one torn line, the last.
  */
 #include "report/log_file.h"
 

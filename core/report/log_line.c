@@ -8,7 +8,7 @@
 
 #define MOMENT_LEN 19 /* "2026-01-31 23:59:58" */
 
-/* So many digits as a number, or -1. */
+/* Parses n digits, or returns -1. */
 static int digits(const char *s, size_t n)
 {
   int value = 0;
@@ -139,13 +139,13 @@ int64_t tm_log_try_of(const char *message, size_t len)
   return number;
 }
 
-/* The field at *at, unquoted in place; *at goes behind its separator, or to NULL. */
+/* The field at *at, unquoted in place; moves *at after its separator, or to NULL. */
 static char *take_field(char **at)
 {
   char *field = *at, *from = *at, *to = *at;
   if (*from == '"') {
     for (from++; *from && !(from[0] == '"' && from[1] != '"'); from++) {
-      from += *from == '"'; /* "" stands for one */
+      from += *from == '"'; /* "" means one quote */
       *to++ = *from;
     }
     from += *from == '"';

@@ -1,5 +1,6 @@
-/* log_line.h - reading what log.h and tries.h write: lines of logs, and rows of processed_mini-batches.csv. Pure; nothing is
- * trusted, since scripts write into some of these files.
+/* log_line.h - parses what log.h and tries.h write: log lines, and rows of
+ * processed_mini-batches.csv. Pure; nothing is trusted, because scripts write to some of these
+ * files.
  */
 #ifndef TM_REPORT_LOG_LINE_H
 #define TM_REPORT_LOG_LINE_H
@@ -17,19 +18,21 @@ struct tm_log_line {
   const char *process, *message;
   size_t process_len, message_len;
 };
-/* False: the line is no such, but belongs to the one before it (a stack). */
+/* False: not a log line; it belongs to the line before it (a stack). */
 bool tm_log_line_read(const char *line, size_t len, struct tm_log_line *out);
-/* "2026-01-31 23:59:58,123456" or "2026-01-31T23:59:58.123456Z": the moment, and how many bytes it takes; 0: it is none. */
+/* "2026-01-31 23:59:58,123456" or "2026-01-31T23:59:58.123456Z": sets the moment, and returns its
+ * length; 0: not a moment. */
 size_t tm_log_moment(const char *s, size_t len, int64_t *wall_ns);
-/* Whether `word` stands in the text, not as a part of a longer one. */
+/* Whether the text has `word`, not as a part of a longer one. */
 bool tm_log_has_word(const char *text, size_t len, const char *word);
-/* "mini-batch 17, ..." or "mini-batch 17: ...": 17; -1: the text begins otherwise. */
+/* For "mini-batch 17, ..." or "mini-batch 17: ...": 17; -1: the text begins differently. */
 int64_t tm_log_mini_batch(const char *message, size_t len);
-/* The same, or of "... mini-batch 17, try 2..." anywhere in it: what the keeper says of a try. */
+/* Like tm_log_mini_batch(), or "... mini-batch 17, try 2..." anywhere in the text: the keeper's
+ * form. */
 int64_t tm_log_try_of(const char *message, size_t len);
 
-/* One row of a CSV file without line breaks in its fields. Fields are NUL-ended, in the caller's `row`, which is written
- * over. Returns how many there are, at most `max`. */
+/* Splits one row of a CSV file without line breaks in its fields. The fields are NUL-ended, in the
+ * caller's `row`, which is overwritten. Returns their number, at most `max`. */
 size_t tm_csv_split(char *row, size_t len, char **fields, size_t max);
 
 #endif

@@ -1,8 +1,8 @@
 /* log_set.c - see log_set.h.
  *
- *  (1) Of all sources that have a line, the one with the earliest goes on, until another one has an earlier: so lines that
- *      belong together stay together, and a source is not compared with all others for each line.
- *  (2) A source at the end of its file is not looked at again before it is touched.
+ *  (1) The source with the earliest line is read until another one has an earlier line. So related
+ *      lines stay together, and a source is not compared with all others for each line.
+ *  (2) A source at the end of its file is not read again before it is touched.
  */
 #include "report/log_set.h"
 
@@ -17,16 +17,17 @@
 #include "base/path.h"
 #include "sys/fs.h"
 
-#define PIECE    (16u << 10)         /* bytes read in one go */
-#define LINE_MAX (1u << 20)          /* bytes; a longer line is told in parts */
-#define SLACK_NS INT64_C(2000000000) /* after a try in which its worker's end is told */
+#define PIECE    (16u << 10) /* bytes of one read */
+#define LINE_MAX (1u << 20)  /* bytes; a longer line is returned in parts */
+/* after a try; its worker's end is reported within this time */
+#define SLACK_NS INT64_C(2000000000)
 
 struct source {
   char *path, *label;
   enum tm_log_kind kind;
-  int64_t at;         /* what has been read of the file, bytes */
-  struct tm_buf text; /* read, not told */
-  size_t begin;       /* of the next line in it */
+  int64_t at;         /* bytes of the file that were read */
+  struct tm_buf text; /* read but not returned */
+  size_t begin;       /* of the next line in `text` */
   size_t line_len;
   bool has_line, is_idle, is_taken; /* the last line with a moment was */
   int64_t key_ns;
@@ -41,14 +42,14 @@ struct tm_log_set {
   struct tm_map by_path, folders, known_workers;
   struct TM_ARRAY(const char *) workers;
   struct source *current;
-  int64_t until_ns; /* `current` goes on to here */
+  int64_t until_ns; /* `current` is read up to this moment */
   bool is_finished;
 };
 
 /* ---- which files ---- */
 
 static const struct place {
-  const char *folder; /* with <node> behind it; NULL: the path alone */
+  const char *folder; /* followed by <node>; NULL: only the path */
   const char *suffix;
   enum tm_log_kind kind;
 } places[] = {
@@ -83,7 +84,7 @@ bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size
       *kind = TM_LOG_NODE;
       return len == 5;
     }
-    if (memchr(name, '.', len) || len >= worker_len) /* in sys/node: a link to what was printed */
+    if (memchr(name, '.', len) || len >= worker_len) /* in sys/node: a link to the printed output */
       return false;
     memcpy(worker, name, len);
     worker[len] = '\0';
@@ -172,7 +173,7 @@ static void add_worker(struct tm_log_set *s, const char *worker)
     *TM_ARRAY_ADD(&s->workers) = tm_xstrdup(worker);
 }
 
-/* `name`: below the folder. */
+/* `name`: relative to the folder. */
 static void add_source(struct tm_log_set *s, const char *path, const char *name)
 {
   enum tm_log_kind kind;
@@ -200,7 +201,7 @@ static void add_source(struct tm_log_set *s, const char *path, const char *name)
 
 static void look_in(struct tm_log_set *s, const char *path);
 
-/* Files that are wanted, and the folders of nodes. */
+/* Handles wanted files, and the folders of nodes. */
 void tm_log_set_touch(struct tm_log_set *s, const char *path)
 {
   size_t n = strlen(s->dir);
@@ -241,7 +242,7 @@ static void look_in(struct tm_log_set *s, const char *path)
   bool is_new;
   tm_map_add(&s->folders, path, strlen(path), &is_new);
   if (is_new && s->on_folder)
-    s->on_folder(s->data, path); /* before its names are read: none is missed */
+    s->on_folder(s->data, path); /* before its names are read, so that none is missed */
   tm_dir_read(path, on_name, &l);
 }
 
@@ -271,7 +272,7 @@ size_t tm_log_set_workers(const struct tm_log_set *s, const char *const **names)
 
 /* ---- reading ---- */
 
-/* More of the file behind what is held; false: there is none now. */
+/* Appends more of the file; false: there is none now. */
 static bool read_more(struct source *n)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -293,7 +294,7 @@ static bool read_more(struct source *n)
   return got > 0;
 }
 
-/* The bytes of the next line, at n->begin; false: it is not whole. */
+/* The length of the next line, at n->begin; false: it is incomplete. */
 static bool find_line(struct tm_log_set *s, struct source *n, size_t *len)
 {
   size_t searched = 0;
@@ -319,7 +320,7 @@ static void skip_line(struct source *n)
   n->has_line = false;
 }
 
-/* Goes to the next line that is wanted; false: there is none now. */
+/* Moves to the next wanted line; false: there is none now. */
 static bool load_line(struct tm_log_set *s, struct source *n)
 {
   struct tm_log_line line;
@@ -337,7 +338,8 @@ static bool load_line(struct tm_log_set *s, struct source *n)
   return true;
 }
 
-/* Of lines of one moment, the supervisor's first, the script's last; whatever order the folder has. */
+/* Of lines with the same moment, the supervisor's come first, the script's last, independent of the
+ * order in the folder. */
 static bool is_before(const struct source *a, const struct source *b)
 {
   if (a->key_ns != b->key_ns)

@@ -1,7 +1,8 @@
 /* overview.c - see overview.h.
  *
- * The clock is that of the events: which day it is, and when ten seconds have gone by. Lines are written as they come: one
- * every ten seconds costs nothing, and who follows the file sees them at once.
+ * The clock is that of the events: it decides the day, and when ten seconds have passed. Lines are
+ * written at once: one per ten seconds costs nothing, and readers who follow the file see them
+ * immediately.
  */
 #include "report/overview.h"
 
@@ -41,7 +42,7 @@ static int on_name(void *data, const char *name, int type)
   return 0;
 }
 
-/* A name that is there goes on being used on its day. */
+/* An existing name is used again on its day. */
 static char *find_name(const char *logs_dir, int64_t wall_ns)
 {
   struct newest n = { .is_found = false };
@@ -53,7 +54,7 @@ static char *find_name(const char *logs_dir, int64_t wall_ns)
   return tm_xprintf("%s%s.txt", prefix, n.stamp);
 }
 
-/* Points job_progress_overview.txt at `name`; by a rename, so that it is there all the time. */
+/* Points job_progress_overview.txt to `name`; by a rename, so that it exists all the time. */
 static int link_newest(const struct tm_overview *v, const char *name, struct tm_err *err)
 {
   const struct tm_fs *fs = v->fs;
@@ -148,7 +149,7 @@ int tm_overview_tick(struct tm_overview *v, const struct tm_event *e,
   if (!v->logs_dir || e->mono_ns - v->logged_ns < LINE_NS)
     return 0;
   v->logged_ns = e->mono_ns;
-  if (e->wall_ns / DAY_NS > v->day) /* a clock that was set back keeps its file */
+  if (e->wall_ns / DAY_NS > v->day) /* after a clock was set back, the file stays */
     rc = turn(v, e, step, err);
   tm_progress_add_overview(&text, p);
   add(v, e, TM_INFO, text.data);

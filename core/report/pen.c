@@ -1,7 +1,8 @@
 /* pen.c - see pen.h.
  *
- * A job of small mini-batches ends a hundred thousand tries a second, and each is in two files, with moments and three
- * durations. printf, the calendar and a look at the room for each word would cost more than all else that is done about it.
+ * A job of small mini-batches ends a hundred thousand tries a second, and each is in two files,
+ * with moments and three durations. printf, calendar arithmetic and a check of the room for each
+ * word would cost more than everything else about a try.
  */
 #include "report/pen.h"
 

@@ -1,7 +1,8 @@
-/* pen.h - text put down fast, for what is written about every try: room is reserved once for a whole line, the calendar is asked
- * once for each second, and digits are put down one by one. Elsewhere base/buf.h and base/time.h.
+/* pen.h - fast formatting for the lines about every try: it reserves room once for a whole line,
+ * computes the calendar once per second, and writes digits one by one. Other code uses base/buf.h
+ * and base/time.h.
  *
- * Caller: start with room for all that is going to be added (who adds more overwrites memory); add; stop.
+ * Caller: start with enough room (adding more than that overwrites memory); add; stop.
  */
 #ifndef TM_REPORT_PEN_H
 #define TM_REPORT_PEN_H
@@ -13,7 +14,7 @@
 #include "base/check.h"
 #include "base/time.h"
 
-#define TM_PEN_INT     20 /* bytes: the most that a number needs */
+#define TM_PEN_INT     20 /* bytes: the maximum length of a number */
 #define TM_PEN_SECONDS 27
 #define TM_PEN_MOMENT  27
 
@@ -50,7 +51,7 @@ static inline void tm_pen_add_char(struct tm_pen *p, char c)
   *p->at++ = c;
 }
 
-/* `count` digits, with zeros in front. */
+/* `count` digits, with leading zeros. */
 static inline void tm_pen_add_digits(struct tm_pen *p, uint32_t n, int count)
 {
   for (int i = count; i-- > 0; n /= 10)
@@ -75,7 +76,7 @@ static inline void tm_pen_add_int(struct tm_pen *p, int64_t n)
   tm_pen_add(p, digits + at, (size_t)(TM_PEN_INT - at));
 }
 
-/* "12.345678", cut, not rounded; 0 for less than nothing. */
+/* "12.345678", truncated, not rounded; 0 if negative. */
 static inline void tm_pen_add_seconds(struct tm_pen *p, int64_t ns)
 {
   ns = ns < 0 ? 0 : ns;
@@ -84,9 +85,9 @@ static inline void tm_pen_add_seconds(struct tm_pen *p, int64_t ns)
   tm_pen_add_digits(p, (uint32_t)(ns % TM_S / 1000), 6);
 }
 
-/* Moments. Those before the epoch are taken for the epoch. */
+/* Moments. Those before the epoch are shown as the epoch. */
 struct tm_stamp {
-  int64_t second; /* since the epoch, whose text is kept */
+  int64_t second; /* since the epoch: the second of `text` */
   char text[20];  /* "2026-01-31 23:59:58" */
 };
 

@@ -1,8 +1,8 @@
 /* progress.c - see progress.h.
  *
- * A bar is made of pieces, and tried in one form after the other, each with fewer pieces, until one fits. The gauge has
- * one length for a width, so that it does not jump with the numbers beside it. Names of steps and pipelines are ASCII, so
- * bytes are columns.
+ * A bar consists of parts. Several forms are tried, each with fewer parts, until one fits. For a
+ * given width the gauge has a fixed length, so that it does not jump with the numbers beside it.
+ * Names of steps and pipelines are ASCII, so bytes are columns.
  */
 #include "report/progress.h"
 
@@ -14,7 +14,7 @@
 #include "run/activity.h"
 
 #define SAMPLE_NS TM_S
-#define FEW       10 /* mini-batches: fewer in the window tell no speed */
+#define FEW       10 /* mini-batches: fewer in the window give no speed */
 #define GAUGE_MIN 10 /* columns */
 #define GAUGE_MAX 40
 
@@ -127,7 +127,7 @@ const char *tm_progress_sum(struct tm_counts *out, const struct tm_job_view *job
   return job->steps_len == 1 && last ? last->name : job->name;
 }
 
-/* The oldest sample that is kept. */
+/* The oldest stored sample. */
 static size_t oldest(const struct tm_progress *p)
 {
   return p->samples_len <= TM_PROGRESS_SAMPLES ? 0 : (size_t)(p->samples_len % TM_PROGRESS_SAMPLES);
@@ -138,8 +138,9 @@ static double per_second(int64_t n, int64_t ns)
   return ns <= 0 || n <= 0 ? 0 : (double)n * (double)TM_S / (double)ns;
 }
 
-/* The window is short for mini-batches that take long: two end in one, none in the next, and the time left would jump. Then
- * the average of all the time tells more; but not of a job that was fast and is slow now. */
+/* The window is too short for long mini-batches: two end in one, none in the next, and the time
+ * left would jump. Then the average since the beginning is better, but not for a job that was fast
+ * and is slow now. */
 static bool is_window_short(const struct tm_progress *p)
 {
   double average = per_second(done_of(p) - p->begin_done, p->now_ns - p->begin_ns);
@@ -178,7 +179,7 @@ int64_t tm_progress_left(const struct tm_progress *p)
   return (int64_t)(seconds * (double)TM_S);
 }
 
-/* Pieces. */
+/* Parts. */
 
 static void add_speed(struct tm_buf *out, double speed)
 {
@@ -229,7 +230,7 @@ static void add_gauge(struct tm_buf *out, const struct tm_progress *p, int colum
   tm_buf_add_str(out, "] ");
 }
 
-/* What a form of the bar has, from the most to the least. */
+/* The parts in a form of the bar, from the most to the least. */
 struct form {
   bool name, gauge, words, items, speed, left, slow;
 };

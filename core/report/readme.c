@@ -1,7 +1,7 @@
 /* readme.c - see readme.h.
  *
- * For whoever opens the folder without having read anything else. It names what is written by others too (the keeper, the
- * workers, the library for scripts), and changes with them.
+ * For users who open the folder without having read anything else. It also names the files of
+ * others (the keeper, the workers, the library for scripts), and must change with them.
  */
 #include "report/readme.h"
 

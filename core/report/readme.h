@@ -1,4 +1,4 @@
-/* readme.h - logs/readme.txt: what is where in the log folder of a step. */
+/* readme.h - logs/readme.txt: describes the log folder of a step. */
 #ifndef TM_REPORT_README_H
 #define TM_REPORT_README_H
 

@@ -3,10 +3,11 @@
  *   event -> on_event --> of its step: step_report        (files)
  *                     `-> screen                          (at once)
  *
- *  (1) Steps that are known when the job starts get their files then: what is said about the job, before any step has
- *      begun, stands in the logs of each. Another step gets them with its first event.
- *  (2) Errors of tries are shown while they are new, and never faster than one can read: the newest, once a second on a
- *      terminal, else about every ten seconds. All of them are in user/error.txt, the first in the result.
+ *  (1) Steps that are known when the job starts get their files then: messages about the job before
+ *      any step begins are in the logs of each step. Another step gets them with its first event.
+ *  (2) Errors of tries are shown while they are new, at a readable rate: the newest, once a second
+ *      on a terminal, else about every ten seconds. All are in user/error.txt, the first ones in
+ *      the result.
  */
 #include "report/report.h"
 
@@ -28,9 +29,9 @@ struct tm_report {
   struct tm_report_options o;
   struct tm_listener listener;
   struct tm_screen screen;
-  struct TM_ARRAY(struct tm_step_report *) steps; /* by number; NULL: not known yet */
-  struct tm_buf error;                            /* the newest that was not shown */
-  int64_t error_ns;                               /* monotonic: when one was shown; 0 never */
+  struct TM_ARRAY(struct tm_step_report *) steps; /* by number; NULL: unknown so far */
+  struct tm_buf error;                            /* the newest that was not shown yet */
+  int64_t error_ns;                               /* monotonic: when one was shown; 0: never */
 };
 
 static void on_note(void *data, const struct tm_err *err)
@@ -51,7 +52,7 @@ static struct tm_step_report *step_of(struct tm_report *r, const struct tm_event
   return r->steps.at[step->number];
 }
 
-/* Its place and its first line; the rest comes with the result. */
+/* The place and the first line; the rest comes with the result. */
 static void add_short(struct tm_buf *out, const char *where, const char *message)
 {
   size_t first_line = strcspn(message, "\n");
@@ -93,7 +94,7 @@ static void on_job_started(struct tm_report *r, const struct tm_event *e)
       step_of(r, e, e->job->steps[i]);
 }
 
-/* What is about the job stands in the logs of every step. */
+/* Messages about the job go to the logs of every step. */
 static void on_message(struct tm_report *r, const struct tm_event *e)
 {
   if (e->step)

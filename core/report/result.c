@@ -1,7 +1,7 @@
 /* result.c - see result.h.
  *
- * The order is that of the questions a reader has: did it work, how much of it, where is what I wanted, what went wrong,
- * where can I read more. What is zero is left out, but for the failed items.
+ * The order is that of a reader's questions: did it work, how much of it, where is the output, what
+ * went wrong, where can I read more. Zeros are left out, except for failed items.
  */
 #include "report/result.h"
 
@@ -90,7 +90,7 @@ static void add_outputs(struct tm_buf *out, const struct tm_step_view *s, int in
   tm_buf_printf(out, " %s%s\n", s->output_file ? s->output_file : s->output_dir,
                 is_partial ? ".partial" : "");
   for (size_t i = 0; tm_step_view_output(&o, s, i); i++) {
-    if (i > 0) { /* the first is the one above */
+    if (i > 0) { /* the first is already shown above */
       add_label(out, indent, "output:");
       tm_buf_add_char(out, ' ');
       tm_step_view_add_folder(out, s, &o);
@@ -103,7 +103,7 @@ static void add_outputs(struct tm_buf *out, const struct tm_step_view *s, int in
   }
 }
 
-/* Errors that made items fail for good stand before those that a further try has mended. */
+/* Errors that finally failed items come before those that a later try has fixed. */
 static size_t add_some(struct tm_buf *out, const struct tm_errors *errors, bool failed, size_t room,
                        int indent)
 {
@@ -147,10 +147,11 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
   if (*step->cause) {
     add_label(out, indent, "cause:");
     tm_buf_add_char(out, ' ');
-    tm_text_one_line(out, step->cause, strlen(step->cause), CAUSE_MAX); /* whole among the errors */
+    /* complete among the errors */
+    tm_text_one_line(out, step->cause, strlen(step->cause), CAUSE_MAX);
     tm_buf_add_char(out, '\n');
   }
-  if (step->is_idle && step->verdict != TM_COMPLETED) /* there is nothing of it */
+  if (step->is_idle && step->verdict != TM_COMPLETED) /* there is nothing to show */
     return;
   add_mini_batches(out, &step->counts, indent);
   add_items(out, &step->counts, indent);

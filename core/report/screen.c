@@ -1,8 +1,10 @@
 /* screen.c - see screen.h.
  *
- *  (1) A bar stands on the last line alone: whatever else is written takes it away first, in the same write.
- *  (2) Texts come from scripts and file names. What could steer a terminal has been made harmless before it is written.
- *  (3) Who is written to may have something said meanwhile: the text that it has stays as it is until it returns.
+ *  (1) Only the last line can be a bar: any other text erases it first, in the same write.
+ *  (2) Texts come from scripts and file names. Terminal control characters are escaped before they
+ *      are written.
+ *  (3) The writer may cause another message: the text passed to it stays unchanged until it
+ *      returns.
  */
 #include "report/screen.h"
 
@@ -13,7 +15,7 @@
 
 #define FRAME_NS  (100 * TM_MS)
 #define LINE_NS   (10 * TM_S)
-#define SAID_MAX  10000 /* distinct texts that are remembered; later ones are not shown */
+#define SAID_MAX  10000 /* distinct texts to remember; later ones are not shown */
 #define ERASE     "\r\x1b[K"
 #define COLOR_OFF "\x1b[0m"
 

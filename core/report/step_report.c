@@ -1,13 +1,14 @@
 /* step_report.c - see step_report.h.
  *
- *   TRY_ENDED -> tries, worker logs, summary, errors      (gather; files are written at ticks and at the end)
+ *   TRY_ENDED -> tries, worker logs, summary, errors      (collected; written at ticks and the end)
  *                log: a new reason why items failed although run() returned
  *   HANDED_OUT -> log, worker logs                        (with logging_level DEBUG alone)
  *   others    -> log, driver log                          (likewise)
- *   TICK      -> overview, progress in the log, what takes long, and all that has gathered
+ *   TICK      -> overview, progress in the log, what takes long, and all collected text
  *
- *  (1) A try that went well costs two rows of text in memory and some sums, and nothing else.
- *  (2) Files stay open until the report is freed: a message may come after the end of the step, even of the job.
+ *  (1) A successful try costs only two rows of text in memory and some sums.
+ *  (2) Files stay open until the report is freed: a message may come after the end of the step,
+ *      even of the job.
  */
 #include "report/step_report.h"
 
@@ -30,7 +31,7 @@
 #include "report/worker_logs.h"
 
 #define PROGRESS_NS   (10 * TM_S)
-#define CAUSES_LOGGED 20 /* of a step, at its end */
+#define CAUSES_LOGGED 20 /* of a step, when it ends */
 
 struct tm_step_report {
   const struct tm_fs *fs;
@@ -51,14 +52,14 @@ struct tm_step_report {
   bool is_ended;
 };
 
-/* What a call of the modules answered. */
+/* Reports a failed call of the modules. */
 static void note(struct tm_step_report *s, int rc, const struct tm_err *err)
 {
   if (rc < 0)
     s->note(s->data, err);
 }
 
-/* The result of an earlier session would be taken for that of this one while it runs. */
+/* While this session runs, the result of an earlier one would be taken for its result. */
 static int remove_result(const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
 {
   char *path = tm_path_join(logs_dir, "job_result.txt");
@@ -125,7 +126,7 @@ static void flush(struct tm_step_report *s, const struct tm_event *e)
 
 /* Events. */
 
-/* A reason that had not come before; all of them follow at the end. */
+/* Logs a new reason; all of them follow at the end. */
 static void log_try(struct tm_step_report *s, const struct tm_event *e)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -154,7 +155,7 @@ static void log_causes(struct tm_step_report *s, const struct tm_event *e)
   tm_buf_release(&text);
 }
 
-/* Why items failed although run() returned. */
+/* Adds the reasons why items failed although run() returned. */
 static bool add_causes(struct tm_step_report *s, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;

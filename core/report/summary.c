@@ -1,9 +1,10 @@
 /* summary.c - see summary.h.
  *
- *  (1) The files are replaced whole, by a rename: a reader sees the old or the new one.
- *  (2) What earlier sessions wrote is read from process_summary.csv alone: the rows of the nodes are sums of it.
+ *  (1) The files are replaced atomically, by a rename: a reader sees the old or the new one.
+ *  (2) Rows of earlier sessions are read only from process_summary.csv: the rows of nodes are sums
+ *      of it.
  *
- * Names of workers, nodes and hosts hold nothing that CSV would quote; a host's name that does is made harmless.
+ * Names of workers, nodes and hosts need no quoting in CSV; a host's name that would is sanitized.
  */
 #include "report/summary.h"
 
@@ -205,7 +206,7 @@ void tm_summary_add(struct tm_summary *s, const struct tm_event *e)
 
 /* Writing. */
 
-/* What stands behind the first column. */
+/* The columns after the first. */
 static void add_rest(struct tm_buf *out, const struct tm_summary_row *row)
 {
   const struct tm_sums *n = &row->sums;
@@ -240,7 +241,7 @@ static void add_processes(struct tm_buf *out, const struct tm_summary *s)
 }
 
 struct node_sums {
-  struct tm_summary_row row; /* its words are those of the first worker */
+  struct tm_summary_row row; /* its texts are those of the first worker */
   int64_t processes;
 };
 

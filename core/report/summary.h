@@ -1,13 +1,15 @@
-/* summary.h - logs/sys/job_report/process_summary.csv and node_summary.csv: processed_mini-batches.csv added up by worker
- * and by node. Public formats.
+/* summary.h - logs/sys/job_report/process_summary.csv and node_summary.csv:
+ * processed_mini-batches.csv summed by worker and by node. Public formats.
  *
- * Columns of both: Process (process_summary.csv) or Processes, how many (node_summary.csv); Node; Node Address; Tries; Total,
- * Succeeded, Failed (items); Elapsed Seconds, Process Seconds, Run Method Seconds; and for each status the number of tries
- * that ended with it, RUN_DONE to CANCELED. Each number is the sum of that column over the tries of the worker: items that are
- * tried twice count twice in Total.
+ * Columns of both: Process (process_summary.csv) or Processes, how many (node_summary.csv); Node;
+ * Node Address; Tries; Total, Succeeded, Failed (items); Elapsed Seconds, Process Seconds, Run
+ * Method Seconds; and for each status the number of tries that ended with it, RUN_DONE to CANCELED.
+ * Each number is the sum of that column over the tries of the worker: items that are tried twice
+ * count twice in Total.
  *
- * A job that is resumed adds to what is there: rows of earlier workers stay, and the nodes are added up from all rows. Tries
- * that ended after the last writing before a kill (at most ten seconds) are in processed_mini-batches.csv alone.
+ * A resumed job adds to the files: rows of earlier workers stay, and the nodes are summed from all
+ * rows. Tries that ended after the last write before a kill (at most ten seconds) are only in
+ * processed_mini-batches.csv.
  */
 #ifndef TM_REPORT_SUMMARY_H
 #define TM_REPORT_SUMMARY_H
@@ -33,19 +35,20 @@ struct tm_summary_row {
 struct tm_summary {
   const struct tm_fs *fs;
   char *process_path, *node_path;
-  struct TM_ARRAY(
-      struct tm_summary_row) rows; /* in the order in which workers ended their first try */
-  struct tm_map places;            /* name of a worker -> place + 1 */
-  int64_t written_ns;              /* monotonic */
+  struct TM_ARRAY(struct tm_summary_row) rows; /* in the order of the workers' first ended tries */
+  struct tm_map places;                        /* name of a worker -> index + 1 */
+  int64_t written_ns;                          /* monotonic */
   bool is_changed, is_given_up;
 };
 
-/* Reads what is there. Fails when it cannot be read: the file is left alone then, and no summary is written. */
+/* Reads existing files. Fails if they cannot be read: then they are left alone, and no summary is
+ * written. */
 int tm_summary_init(struct tm_summary *s, const struct tm_fs *fs, const char *logs_dir,
                     int64_t mono_ns, struct tm_err *err);
 void tm_summary_release(struct tm_summary *s);                       /* zeroed: a no-op */
 void tm_summary_add(struct tm_summary *s, const struct tm_event *e); /* TRY_ENDED */
-/* Writes both files when there is something new and ten seconds have gone by, or `now`. Not synced. Fails once. */
+/* Writes both files if there is something new and ten seconds have passed, or if `now`. Not synced.
+ * Fails once. */
 int tm_summary_write(struct tm_summary *s, int64_t mono_ns, bool now, struct tm_err *err);
 
 #endif

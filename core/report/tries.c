@@ -1,7 +1,8 @@
 /* tries.c - see tries.h.
  *
- * This is the one log that is on the hot path: a job of small mini-batches ends a hundred thousand tries a second. So
- * rows gather in memory, each row is put down with a pen, and a path that needs no quoting (nearly every one) is copied as it is.
+ * This log is on the hot path: a job of small mini-batches ends a hundred thousand tries a second.
+ * So rows are collected in memory and formatted with a pen, and a path that needs no quoting
+ * (nearly every one) is copied as it is.
  */
 #include "report/tries.h"
 
@@ -51,7 +52,7 @@ const char *tm_tries_category(enum tm_status status)
   return "error";
 }
 
-/* False when a CSV field must say it otherwise. */
+/* False if a CSV field must encode it. */
 static bool is_plain(const char *s, size_t n)
 {
   for (size_t i = 0; i < n; i++) {
@@ -128,7 +129,7 @@ static void add_columns(struct tm_tries *t, const struct tm_attempt *a, const ch
   struct tm_pen p;
   tm_pen_start(&p, &t->file.text,
                400 + worker_len); /* five numbers, a moment, three times, two words */
-  if (a->items > 0)               /* else it is an init() */
+  if (a->items > 0)               /* otherwise it is an init() */
     tm_pen_add_int(&p, (int64_t)a->index);
   tm_pen_add_char(&p, ',');
   add_int(&p, a->picked);

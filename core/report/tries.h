@@ -1,14 +1,19 @@
-/* tries.h - logs/sys/job_report/processed_mini-batches.csv: a row for each try, and for each init() that failed (without a
- * mini-batch: Mini-batch Id and Detail are empty, Picked Count is 0). A public format.
+/* tries.h - logs/sys/job_report/processed_mini-batches.csv: a row for each try, and for each init()
+ * that failed (without a mini-batch: Mini-batch Id and Detail are empty, Picked Count is 0). A
+ * public format.
  *
- * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed, Elapsed Seconds, Process
- * Seconds, Run Method Seconds, Status, Error Category, Error Message, Mini-batch Detail.
+ * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed,
+ * Elapsed Seconds, Process Seconds, Run Method Seconds, Status, Error Category, Error Message,
+ * Mini-batch Detail.
  *
- *   Process Start Time   when the worker took the mini-batch up, "2026-01-31T23:59:58.123456Z"; empty when it never said
+ *   Process Start Time   when the worker began the mini-batch, "2026-01-31T23:59:58.123456Z"; empty
+ *                        if it did not report that
  *   Error Category       empty, "error", "timeout", "lost" (its worker died) or "canceled"
- *   Error Message        one line; the whole is in logs/user/error/. Of a RUN_DONE: why items failed all the same
- *   Mini-batch Detail    "dataset=NAME count=N manifest=OFFSET first=PATH": PATH goes to the field's end; " part=5-8" behind
- *                        the count where only these of its items were run, while bad ones are isolated
+ *   Error Message        one line; logs/user/error/ has the full text. For a RUN_DONE: why items
+ *                        failed all the same
+ *   Mini-batch Detail    "dataset=NAME count=N manifest=OFFSET first=PATH": PATH extends to the
+ *                        field's end; " part=5-8" follows the count if only these items were run,
+ *                        while bad ones are isolated
  */
 #ifndef TM_REPORT_TRIES_H
 #define TM_REPORT_TRIES_H
@@ -19,14 +24,14 @@
 
 struct tm_tries {
   struct tm_log_file file;
-  struct tm_stamp stamp; /* rows come many to a second */
-  struct tm_buf scratch; /* of one row */
+  struct tm_stamp stamp; /* many rows per second */
+  struct tm_buf scratch; /* for one row */
 };
 
-/* Appends to what is there; the header stands once. Fails as a log file does. */
+/* Appends to an existing file; the header is written once. Fails like a log file. */
 int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_dir,
                   struct tm_err *err);
-/* Gathers a row, and writes when enough has gathered. */
+/* Collects a row, and writes if enough was collected. */
 int tm_tries_add(struct tm_tries *t, const struct tm_attempt *a, const char *worker,
                  struct tm_err *err);
 int tm_tries_flush(struct tm_tries *t, struct tm_err *err);

@@ -1,5 +1,5 @@
-/* try_rows.c - see try_rows.h. The file may have many millions of rows: it is read in pieces, and only rows that begin with
- * the number are taken apart.
+/* try_rows.c - see try_rows.h. The file may have many millions of rows: it is read in pieces, and
+ * only rows that begin with the number are parsed.
  */
 #include "report/try_rows.h"
 
@@ -60,7 +60,7 @@ static void take_row(struct reading *r, char *line, size_t len)
   r->on_row(r->data, &row);
 }
 
-/* The whole lines of what is held; the rest stays. */
+/* Handles the complete lines; the rest stays. */
 static void take_lines(struct reading *r, struct tm_buf *text)
 {
   size_t at = 0;

@@ -1,4 +1,4 @@
-/* try_rows.h - the tries of one mini-batch, out of processed_mini-batches.csv (tries.h). */
+/* try_rows.h - the tries of one mini-batch, from processed_mini-batches.csv (tries.h). */
 #ifndef TM_REPORT_TRY_ROWS_H
 #define TM_REPORT_TRY_ROWS_H
 
@@ -7,17 +7,17 @@
 
 #include "base/err.h"
 
-struct tm_try_row { /* words are valid during the call */
+struct tm_try_row { /* strings are valid during the call */
   int64_t picked;
-  const char *process, *began, *total, *succeeded, *failed; /* as they stand in the row */
+  const char *process, *began, *total, *succeeded, *failed; /* as in the file */
   const char *elapsed, *run;                                /* seconds */
   const char *status, *category, *message, *detail;
   int64_t begin_wall_ns; /* 0: it never began */
   int64_t elapsed_ns;
 };
 
-/* The rows in the order in which they were written. Returns how many there are; what is no row is passed over. No such file:
- * none. */
+/* Calls on_row for the rows in the order in which they were written. Returns their number; invalid
+ * rows are skipped. A missing file has none. */
 int64_t tm_try_rows_read(const char *logs_dir, int64_t mini_batch,
                          void (*on_row)(void *data, const struct tm_try_row *row), void *data,
                          struct tm_err *err);

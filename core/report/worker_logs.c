@@ -1,10 +1,12 @@
 /* worker_logs.c - see worker_logs.h.
  *
- * On the hot path, beside tries.c: a line costs some copies. What does not change during a worker's life is put together
- * once, in front of and behind what is said about a try.
+ * On the hot path, like tries.c: a line costs some copies. The parts of a line that are constant
+ * for a worker are formatted once.
  *
- *  (1) A file is open while its worker lives and has a line: no more descriptors than there are workers.
- *  (2) What can fail, fails in the same way for every worker (a full disk, no right): it is said for the first alone.
+ *  (1) A file is open while its worker lives and has a line: there are no more descriptors than
+ *      workers.
+ *  (2) A failure usually affects all workers alike (a full disk, missing permission): only the
+ *      first is reported.
  */
 #include "report/worker_logs.h"
 
@@ -17,7 +19,7 @@
 
 #define NUMBERS_MAX                                                                                \
   512 /* bytes of a line without names and message: eight numbers, two moments, three times, words */
-#define MESSAGE_MAX 1000 /* bytes of what went wrong; the whole is in user/error/ */
+#define MESSAGE_MAX 1000 /* bytes of the error; user/error/ has the full text */
 
 struct tm_worker_log {
   char *worker;
@@ -147,7 +149,7 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
 
 static void add_message(struct tm_buf *b, const char *message)
 {
-  b->len--; /* it stands on the line */
+  b->len--; /* continues the line */
   tm_buf_add_str(b, ": ");
   tm_text_one_line(b, message, strlen(message), MESSAGE_MAX);
   tm_buf_add_char(b, '\n');
@@ -208,6 +210,8 @@ int tm_worker_logs_tick(struct tm_worker_logs *l, const struct tm_event *e,
 {
   struct tm_event one = *e;
   int rc = 0;
+  if (l->level > TM_INFO)
+    return 0;
   one.node_id = activities->node_id;
   one.node_address = activities->node_address;
   for (size_t i = 0; i < activities->list.len; i++) {

@@ -1,12 +1,13 @@
-/* worker_logs.h - logs/sys/node/<node_id>/<process_name>.txt: what a worker did, a line for each try. A log line, with the
- * worker's name and pid, whose message is
+/* worker_logs.h - logs/sys/node/<node_id>/<process_name>.txt: a worker's work, a line per try. It
+ * is a log line, with the worker's name and pid, and this message (here broken in two):
  *
- *   mini-batch 7, try 1: RUN_DONE; 5 items, 5 succeeded, 0 failed; began 2026-01-31 23:59:58,123, 1.234567 s, process
- *   0.000999 s, run() 1.200000 s; node 0 at host7
+ *   mini-batch 7, try 1: RUN_DONE; 5 items, 5 succeeded, 0 failed; began 2026-01-31 23:59:58,123,
+ *   1.234567 s, process 0.000999 s, run() 1.200000 s; node 0 at host7
  *
- * followed, for a try that failed, by ": " and what went wrong. `process` is the CPU time of the worker, `run()` the time
- * within run(). "began" is left out if it is not known. If the items of a failed try will be tried again, they count as neither
- * succeeded nor failed: "5 items, 0 succeeded, 0 failed, 5 to be tried again".
+ * After a failed try, ": " and the error follow. `process` is the CPU time of the worker, `run()`
+ * the time within run(). "began" is left out if unknown. If the items of a
+ * failed try will be tried again, they count as neither succeeded nor failed: "5 items, 0
+ * succeeded, 0 failed, 5 to be tried again".
  *
  * An activity that takes longer than a second has a line before it ends (activity.h), so that the
  * file of a stuck worker shows where it is:
@@ -38,23 +39,23 @@ struct tm_worker_log; /* of one worker */
 struct tm_worker_logs {
   const struct tm_fs *fs;
   char *dir;                    /* logs/sys/node */
-  struct tm_stamp began, ended; /* rows come many to a second */
-  struct tm_map open;           /* name of a worker -> place in `logs` + 1; 0: closed */
+  struct tm_stamp began, ended; /* many rows per second */
+  struct tm_map open;           /* name of a worker -> index in `logs` + 1; 0: closed */
   struct TM_ARRAY(struct tm_worker_log *) logs;
-  bool has_failed;     /* said */
+  bool has_failed;     /* a failure was reported */
   enum tm_level level; /* of the step; zeroed is DEBUG */
 };
 
 void tm_worker_logs_init(struct tm_worker_logs *l, const struct tm_fs *fs, const char *logs_dir);
-/* `e`: TRY_ENDED. Gathers a line, and writes when enough has gathered. Fails once. */
+/* `e`: TRY_ENDED. Collects a line, and writes if enough was collected. Fails once. */
 int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struct tm_err *err);
-/* What takes longer than a second: a line for each that has none yet. Fails once. */
+/* Adds a line for each activity that takes longer than a second and has none yet. Fails once. */
 int tm_worker_logs_tick(struct tm_worker_logs *l, const struct tm_event *e,
                         const struct tm_activities *activities, struct tm_err *err);
-/* `e`: HANDED_OUT. As above. */
+/* `e`: HANDED_OUT. Adds its line. Fails once. */
 int tm_worker_logs_add_handed(struct tm_worker_logs *l, const struct tm_event *e,
                               struct tm_err *err);
-/* The worker has ended: its file is closed. One that had none is left alone. Fails once. */
+/* The worker has ended: closes its file, if it has one. Fails once. */
 int tm_worker_logs_end(struct tm_worker_logs *l, const char *worker, struct tm_err *err);
 int tm_worker_logs_flush(struct tm_worker_logs *l, struct tm_err *err);
 int tm_worker_logs_close(struct tm_worker_logs *l, struct tm_err *err); /* zeroed: a no-op */
