@@ -141,6 +141,8 @@ static const char jobs_line[] =
     "    dataset) if [ \"$COMP_CWORD\" -eq 2 ]; then words='list show register unregister'\n"
     "      else words=\"$(" DATASETS ")\"; fi ;;\n";
 
+/* Names of jobs are names of folders, and compgen -W would run the commands that a word holds: these words are compared one by
+ * one. */
 static void write_bash(struct tm_buf *out)
 {
   tm_buf_add_str(out,
@@ -167,7 +169,10 @@ static void write_bash(struct tm_buf *out)
   tm_buf_add_str(out,
                  "    file) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
                  "  esac\n"
-                 "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+                 "  local word\n"
+                 "  while read -r word; do\n"
+                 "    case $word in \"$current\"*) [ -n \"$word\" ] && COMPREPLY+=(\"$word\") ;; esac\n"
+                 "  done < <(tr ' ' '\\n' <<<\"$words\")\n"
                  "  case $rest in job|dataset) COMPREPLY+=($(compgen -d -- \"$current\")) ;; esac\n"
                  "  return 0\n"
                  "}\ncomplete -o filenames -F _tidemill tidemill\n");

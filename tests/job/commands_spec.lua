@@ -421,6 +421,29 @@ end)
 describe("jobs", function()
   after_each(job.check_end)
 
+  it("are completed by their names, of which nothing is run", function()
+    local t = new_case()
+    t:expect(t:run { "run", "pipeline.lua" }, 0)
+    local jobs = t:path "workspace/jobs/"
+    for name in lfs.dir(jobs) do
+      if name:find "^case" then assert(os.rename(jobs .. name, jobs .. "x$(touch${IFS}ran)`touch${IFS}ran`")) end
+    end
+    t:write("bash", t:run({ "help", "--completion", "bash" }).out)
+    local path = os.getenv("TIDEMILL"):match "^(.*)/[^/]*$"
+    local file = assert(io.popen(([[cd '%s' && TIDEMILL_WORKSPACE='%s' PATH='%s':"$PATH" bash -c '
+      . ./bash
+      COMP_WORDS=(tidemill status x) COMP_CWORD=2
+      _tidemill
+      printf "%%s\n" "${COMPREPLY[@]}"
+      COMP_WORDS=(tidemill status lat) COMPREPLY=()
+      _tidemill
+      printf "%%s\n" "${COMPREPLY[@]}"']]):format(t.dir, t:path "workspace", path)))
+    local text = file:read "*a"
+    file:close()
+    assert.equal("x$(touch${IFS}ran)`touch${IFS}ran`\nlatest\n", text)
+    assert.is_false(t:has "ran")
+  end)
+
   it("lists the workspace, the newest first, and what can be read of it", function()
     local t = new_case()
     for _ = 1, 2 do t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0) end
