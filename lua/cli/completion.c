@@ -166,16 +166,16 @@ static void write_bash(struct tm_buf *out)
                  "  esac\n"
                  "  case $rest in\n");
   tm_buf_add_str(out, jobs_line);
-  tm_buf_add_str(out,
-                 "    file) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
-                 "  esac\n"
-                 "  local word\n"
-                 "  while read -r word; do\n"
-                 "    case $word in \"$current\"*) [ -n \"$word\" ] && COMPREPLY+=(\"$word\") ;; esac\n"
-                 "  done < <(tr ' ' '\\n' <<<\"$words\")\n"
-                 "  case $rest in job|dataset) COMPREPLY+=($(compgen -d -- \"$current\")) ;; esac\n"
-                 "  return 0\n"
-                 "}\ncomplete -o filenames -F _tidemill tidemill\n");
+  tm_buf_add_str(
+      out, "    file) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
+           "  esac\n"
+           "  local word\n"
+           "  while read -r word; do\n"
+           "    case $word in \"$current\"*) [ -n \"$word\" ] && COMPREPLY+=(\"$word\") ;; esac\n"
+           "  done < <(tr ' ' '\\n' <<<\"$words\")\n"
+           "  case $rest in job|dataset) COMPREPLY+=($(compgen -d -- \"$current\")) ;; esac\n"
+           "  return 0\n"
+           "}\ncomplete -o filenames -F _tidemill tidemill\n");
 }
 
 /* As a file of $fpath, autoloaded: its text is the function. */
