@@ -87,7 +87,7 @@ static void add_job(struct tm_buf *out, const struct tidemill_record_info *job)
     tm_buf_printf(out, "cancel:  requested by %s%s\n", job->cancel_asked_by,
                   job->cancel_is_taken ? "; the job is ending" : "");
   if (*job->cause)
-    tm_buf_printf(out, "cause:   %s\n", job->cause);
+    tm_buf_printf(out, "cause:   %s\nhelp:    tidemill help troubleshooting\n", job->cause);
 }
 
 static void add_open(struct tm_buf *out, const struct tidemill_record_info *job, int64_t open)

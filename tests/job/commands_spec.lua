@@ -141,7 +141,8 @@ describe("resume", function()
     local t = map_failing { "--environment-variables", "KEY=secret" }
     assert.is_nil(t:read "job/job.json":find("secret", 1, true))
     expect_run(t, 0, { "status", t.job_dir },
-      { "to go on: run the command that began the job again, with --resume --job-dir " .. t.job_dir })
+      { "\nhelp:    tidemill help troubleshooting\n",
+        "to go on: run the command that began the job again, with --resume --job-dir " .. t.job_dir })
     expect_run(t, 2, { "resume", t.job_dir }, { "does not hold its definition", "--resume --job-dir " .. t.job_dir })
   end)
 
