@@ -1,9 +1,10 @@
-/* awake.h - time in which the supervisor was awake: what somebody else may be blamed for having let pass.
+/* awake.h - a clock that stops while the supervisor is stopped or suspended, so that timeouts do
+ * not fire for that time.
  *
- * Pure. Of a longer gap between two looks (the supervisor was stopped, the machine was suspended) a second is taken. The wall
- * clock has no part in it.
+ * Pure. A gap of more than a second between two looks (the supervisor was stopped, the machine was
+ * suspended) counts as one second. The wall clock is not used.
  *
- * Caller: init; look about ten times a second, whose answer is the time.
+ * Caller: init; look about ten times a second, which returns the time.
  */
 #ifndef TM_RUN_AWAKE_H
 #define TM_RUN_AWAKE_H

@@ -6,7 +6,7 @@
 #define LOST_FIRST_NS (500 * TM_MS)
 #define RETRY_MAX_NS  (60 * TM_S)
 
-/* Spreads a seed over all 64 bits: neighbouring seeds give values that have nothing to do with each other. */
+/* Spreads a seed over all 64 bits: neighbouring seeds give unrelated values. */
 static uint64_t spread(uint64_t seed)
 {
   seed += 0x9e3779b97f4a7c15u;

@@ -1,7 +1,8 @@
 /* columns.c - see columns.h.
  *
- * Rows come as text already, with the separator of the step, so that what fits is copied and nothing else. Putting fields into
- * another order reads them again (data/frame_text.h); a spilled result is taken into memory for it.
+ * Rows arrive as text with the separator of the step, so that matching rows are only copied. To
+ * reorder fields, the text is parsed (data/frame_text.h); a spilled result is read into memory for
+ * that.
  */
 #include "run/columns.h"
 
@@ -16,7 +17,7 @@
 
 #define FILE_VERSION 1u
 #define FILE_MAX     ((size_t)64 << 20) /* bytes */
-#define NAMES_SHOWN  600                /* bytes, in words */
+#define NAMES_SHOWN  600                /* bytes, in messages */
 
 struct name {
   const char *at;
@@ -38,7 +39,7 @@ void tm_columns_release(struct tm_columns *c)
   c->path = NULL;
 }
 
-/* False: the bytes are no names. The list is to be freed. */
+/* False: the bytes are not names. Free the list. */
 static bool list_names(struct tm_reader r, struct names *out)
 {
   while (r.at < r.end && !r.bad) {
@@ -123,9 +124,9 @@ int tm_columns_open(struct tm_columns *c, const struct tm_commit *commit, struct
   return rc;
 }
 
-/* ---- what comes ---- */
+/* ---- incoming rows ---- */
 
-/* from[i]: which of `given` is the file's column i. False: they are others. */
+/* from[i]: the index in `given` of the file's column i. False: the columns differ. */
 static bool find_order(const struct names *file, const struct names *given, size_t *from,
                        bool *is_same)
 {
@@ -172,7 +173,7 @@ static int refuse_array(const struct names *file, struct tm_err *err)
   return TM_ESCRIPT;
 }
 
-/* The rows in memory: as they came, or out of the file. */
+/* Gets the rows into memory, as received or from the spilled file. */
 static int get_rows(const struct tm_columns *c, const struct tm_columns_rows *r,
                     struct tm_buf *file, struct tm_err *err)
 {
@@ -252,7 +253,7 @@ int tm_columns_fit(struct tm_columns *c, const struct tm_columns_rows *r, struct
   return rc;
 }
 
-/* ---- what is added ---- */
+/* ---- adding ---- */
 
 static void note_header(const struct tm_columns *c, struct tm_commit *commit)
 {

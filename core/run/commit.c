@@ -1,25 +1,32 @@
-/* commit.c - the order in which a step's files are written, from the first add to the last rename; the beginning is
- * commit_open.c's.
+/* commit.c - the order in which a step's files are written, from the first add to the last rename;
+ * see commit_open.c for the beginning.
  *
- *  (1) The rows of a mini-batch stand together in the output, in the order run() returned them: one add, one piece.
- *  (2) A journal record is written only after the last row that it covers has been written, and after its files have got their
- *      names: flush writes output, failures log and files log, renames, and writes the journal, in this order.
- *  (3) Records are of one size, versioned, with a check sum: journal.h.
- *  (4) A sync record is appended only after manifest, failures log, files log, output, the folders of files, and journal have
- *      been fsynced, in this order,
- *      and states the lengths that they had when the fsyncs began: recover.c reads it.
- *  (5) Every file and its folder are fsynced when made and when renamed. A failed fsync is never tried again: the commit is
- *      broken from then on. What recovery kept is fsynced before anything new is written, so that what it cut cannot come
- *      back; and the first record of a session is on the disk before the first row is written.
- *  (6) The owner's epoch is read before each sync record and before the last renames; if another session owns the job,
- *      nothing is written. It is also read before rows when the last reading is older than OWNED_NS, and before their records when
- *      writing the rows took longer than SLOW_NS: a process that was stopped, or hung in a write, finds out before it goes on.
- *      A write seldom takes that long, so the second reading costs nothing; a hang in which another session takes over does.
- *  (8) What cannot be written breaks the commit: every later call answers with the first error and writes nothing.
- *  (9) A mini-batch is committed at most once: its fate is asked at the add.
+ *  (1) The rows of a mini-batch are together in the output, in the order in which run() returned
+ *      them: one add, one piece.
+ *  (2) A journal record is written only after the last row that it covers, and after its files have
+ *      their names: flush writes output, failures log and files log, renames, and writes the
+ *      journal, in this order.
+ *  (3) Records have one size, a version and a check sum: journal.h.
+ *  (4) A sync record is appended only after manifest, failures log, files log, output, the folders
+ *      of files, and journal have been fsynced, in this order. It states their lengths at the
+ *      beginning of the fsyncs; recover.c reads it.
+ *  (5) Every file and its folder are fsynced when made and when renamed. A failed fsync is never
+ *      tried again: it breaks the commit. What recovery kept is fsynced before anything new is
+ *      written, so that what it cut cannot come back. The first record of a session is on the disk
+ *      before its first row is written.
+ *  (6) The owner's epoch is read before each sync record and before the last renames; if another
+ *      session owns the job, nothing is written. It is also read before rows if the last reading is
+ *      older than OWNED_NS, and before their records if writing the rows took longer than SLOW_NS:
+ *      a process that was stopped, or hung in a write, notices the loss before it continues. A
+ *      write seldom takes that long, so the second reading costs nothing; a hang during which
+ *      another session takes over does.
+ *  (8) A failed write breaks the commit: every later call returns the first error and writes
+ *      nothing.
+ *  (9) A mini-batch is committed at most once: the add checks its fate.
  *
- * `c->code` is the state: 0, or broken. Threads: all of it is the job's thread's, but for tm_sync_run(), which reads
- * descriptors that do not change between begin and end. recover.c decides what counts; this file does it.
+ * `c->code` is the state: 0, or broken. Threads: everything belongs to the job's thread, except
+ * tm_sync_run(), which reads descriptors that do not change between begin and end. recover.c
+ * decides what counts; this file carries it out.
  */
 #include "run/commit.h"
 
@@ -56,7 +63,7 @@ static int break_commit(struct tm_commit *c, int code, struct tm_err *err)
 int tm_commit_check_owner(struct tm_commit *c, struct tm_err *err)
 {
   if (!c->owner_file)
-    return 0; /* else keeps (6) */
+    return 0; /* otherwise keeps (6) */
   c->owned_ns = tm_clock_mono_ns();
   return tm_job_dir_check_owner(c->fs, c->owner_file, c->epoch, err);
 }
@@ -126,7 +133,7 @@ void tm_commit_drop_notes(struct tm_commit *c)
   tm_files_drop(&c->files);
 }
 
-/* The files, the failure lines and the record of an outcome whose rows have been added. */
+/* Adds the files, the failure lines and the record of an outcome whose rows have been added. */
 static void add_record(struct tm_commit *c, enum tm_record_kind kind, const struct tm_outcome *o,
                        uint64_t output_hash)
 {
@@ -160,7 +167,7 @@ void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const v
   }
   if (c->output.fd < 0)
     rows_len = 0;
-  if (c->header.len > 0) { /* once in a job */
+  if (c->header.len > 0) { /* once per job */
     tm_buf_add(&c->header, rows_len > 0 ? rows : "", rows_len);
     rows = c->header.data;
     rows_len = c->header.len;
@@ -171,7 +178,7 @@ void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const v
   tm_buf_clear(&c->header);
 }
 
-/* The header, and behind it the bytes of the file; `hash` becomes that of both. */
+/* The header, followed by the bytes of the file; `hash` becomes that of both. */
 static int copy_with_header(struct tm_commit *c, const char *path, int64_t length, uint64_t *hash,
                             struct tm_err *err)
 {
@@ -203,9 +210,8 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
     add_record(c, TM_RECORD_COMMITTED, o, c->output.fd >= 0 ? hash : tm_hash64("", 0));
   else
     tm_commit_drop_notes(c);
-  c->fs->unlink(
-      c->fs->self,
-      path); /* its rows are in the output, or it is worth nothing; open removes what stays */
+  c->fs->unlink(c->fs->self,
+                path); /* its rows are in the output, or useless; open removes leftovers */
   if (rc >= 0)
     return 0;
   if (err)
@@ -253,7 +259,7 @@ size_t tm_commit_pending(const struct tm_commit *c)
          c->journal.pending.len;
 }
 
-/* Everything that the records cover. */
+/* Writes everything that the records cover. */
 static int write_rows(struct tm_commit *c, struct tm_err *err)
 {
   int rc = c->output.fd >= 0 ? tm_output_flush(&c->output, err) : 0;
@@ -342,7 +348,7 @@ int tm_commit_sync_end(struct tm_commit *c, struct tm_sync *s, struct tm_err *er
   return 0;
 }
 
-/* Takes a refused result off the end, and what somebody else has put there; has everything on the disk. */
+/* Removes a refused result, and bytes of other programs, from the end; syncs everything. */
 static int settle(struct tm_commit *c, struct tm_err *err)
 {
   struct tm_sync s = { .commit = c };

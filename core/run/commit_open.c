@@ -1,5 +1,6 @@
-/* commit_open.c - the beginning of a session: see commit_own.h. What an earlier one left is recovered (recover.c decides what
- * counts), put on the disk, and only then the session's first record is written: invariant (5) of commit.c.
+/* commit_open.c - the beginning of a session: see commit_own.h. The state of an earlier session is
+ * recovered (recover.c decides what counts) and put on the disk; only then the session's first
+ * record is written: invariant (5) of commit.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static int open_journal(struct tm_commit *c, struct tm_err *err)
   return rc;
 }
 
-/* 1 or 0; or that it cannot be told. */
+/* 1 or 0; or an error if it is unknown. */
 static int is_there(const struct tm_commit *c, const char *path, struct tm_err *err)
 {
   struct tm_stat st;
@@ -58,8 +59,8 @@ static int is_there(const struct tm_commit *c, const char *path, struct tm_err *
   return rc < 0 ? tm_err_system(err, rc, "cannot look at '%s'", path) : 1;
 }
 
-/* A session that ended between the last rename and the job's result left the output under its final name. The folder is
- * fsynced with the others, before anything is written. */
+/* A session that ended between the last rename and the job's result left the output under its final
+ * name. The folder is fsynced with the others, before anything is written. */
 static int rename_back(struct tm_commit *c, struct tm_err *err)
 {
   if (!c->partial || c->journal.len < TM_RECORD_SIZE)
@@ -99,7 +100,8 @@ static int open_manifest(struct tm_commit *c, int64_t stated, struct tm_err *err
   return rc;
 }
 
-/* A job's first record is on the disk before its first row is (5): rows without a record are another's. */
+/* A job's first record is on the disk before its first row (5): rows without a record belong to
+ * another job. */
 static int check_output_is_ours(const struct tm_commit *c, const struct tm_commit_options *o,
                                 const struct tm_commit_found *found, struct tm_err *err)
 {
@@ -150,7 +152,8 @@ static int sync_parent(const struct tm_commit *c, const char *path, struct tm_er
   return rc;
 }
 
-/* Keeps (5): names that a killed session made may never have been fsynced, so all are, whoever made them. */
+/* Keeps (5): names made by a killed session may never have been fsynced, so all are, whoever made
+ * them. */
 static int sync_all(struct tm_commit *c, struct tm_err *err)
 {
   tm_files_begin_sync(&c->files); /* folders of files that recovery kept */
@@ -167,7 +170,7 @@ static int sync_all(struct tm_commit *c, struct tm_err *err)
   return rc < 0 ? rc : sync_parent(c, c->output_dir, err);
 }
 
-/* The session's own record, and what recovery has just put on the disk. */
+/* Writes the session's own record, and a sync record of what recovery has put on the disk. */
 static int begin_session(struct tm_commit *c, uint64_t number, struct tm_err *err)
 {
   struct tm_record session = { .kind = TM_RECORD_SESSION };
@@ -190,7 +193,7 @@ static int remove_spilled(void *data, const char *name, int type)
 {
   struct tm_commit *c = data;
   char *path = join(c->spill_dir, name, "");
-  c->fs->unlink(c->fs->self, path); /* what stays is in nobody's way: names are not used twice */
+  c->fs->unlink(c->fs->self, path); /* leftovers do no harm: names are not reused */
   free(path);
   return 0;
 }

@@ -10,7 +10,7 @@
 
 #define PIECE (1u << 20) /* bytes copied at a time */
 
-/* A folder on the way. */
+/* A folder being copied. */
 struct walk {
   const struct tm_copy *c;
   struct tm_err *err;

@@ -1,4 +1,4 @@
-/* copy.h - a tree of files, copied and on the disk when it returns. Blocking. */
+/* copy.h - copies a tree of files; the copy is on the disk when it returns. Blocking. */
 #ifndef TM_RUN_COPY_H
 #define TM_RUN_COPY_H
 
@@ -12,11 +12,11 @@ struct tm_copy {
   const struct tm_fs *fs;
   const char *from, *to;
   bool (*is_left_out)(const char *dir, const char *name); /* or NULL */
-  const atomic_bool *stop; /* set by another thread: it ends with -ECANCELED; or NULL */
+  const atomic_bool *stop; /* set by another thread: ends with -ECANCELED; or NULL */
 };
 
-/* Files, folders and links; what is something else is left out, and what is not there. Nothing in it may be written meanwhile.
- * Folders that are there already are added to; a file that is there is an error. */
+/* Copies files, folders and links; other types and vanished entries are left out. Nothing in it may
+ * be written meanwhile. Existing folders are added to; an existing file is an error. */
 int tm_copy_tree(const struct tm_copy *c, struct tm_err *err);
 
 #endif

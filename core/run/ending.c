@@ -1,12 +1,13 @@
-/* ending.c - the end of a step, from the end of its last worker on: the commit is finished, outputs get to their destinations, and
- * whoever waits is told. See supervisor_own.h.
+/* ending.c - the end of a step, after its last worker has ended: the commit is finished, outputs go
+ * to their destinations, and the owner is informed. See supervisor_own.h.
  */
 #include "base/mem.h"
 #include "run/job.h"
 #include "run/place.h"
 #include "run/supervisor_own.h"
 
-/* The output is whole, or stays .partial; a commit that has failed is left as it is: what is on disk is what counts. */
+/* Completes the output, or leaves it as .partial. A broken commit is left as it is: the disk has
+ * what counts. */
 static void finish_commit(struct tm_supervisor *s)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -44,7 +45,8 @@ static void end(struct tm_supervisor *s)
   s->o.on_ended(s->o.data, s);
 }
 
-/* Not all of it is where it was to be: it is not Completed, and its rows are called so. */
+/* The outputs are not all at their destinations: the step is not Completed, and its rows are
+ * renamed back. */
 static void fail_upload(struct tm_supervisor *s, int code, const struct tm_err *err)
 {
   const struct tm_fs *fs = s->o.fs;
@@ -57,7 +59,7 @@ static void fail_upload(struct tm_supervisor *s, int code, const struct tm_err *
     tm_supervisor_say(s, TM_ERROR, "%s", err->text);
   }
   if (partial && fs->rename(fs->self, s->output_file, partial) >= 0)
-    tm_fs_sync_dir(fs, s->output_dir, NULL); /* either name is good for the next session */
+    tm_fs_sync_dir(fs, s->output_dir, NULL); /* the next session accepts either name */
   free(partial);
 }
 
@@ -72,7 +74,7 @@ static void on_uploaded(void *data, int code, const struct tm_err *err)
   end(s);
 }
 
-/* False: there is nothing to be put anywhere, or it cannot be begun. */
+/* False: nothing to upload, or it cannot begin. */
 static bool start_upload(struct tm_supervisor *s)
 {
   struct tm_upload_options o = { .loop = s->o.loop,

@@ -1,8 +1,9 @@
-/* failures.c - from the failures log, which is journalled and only grows, to the list that users read.
+/* failures.c - makes the list for users from the failures log, which is journalled and only grows.
  *
- * A mini-batch that failed in one session may be committed in the next, or fail again: then its earlier lines no longer
- * count. Which record is the latest of its mini-batch is found backwards through the journal, one bit for each record; then
- * the log is copied forwards, ranges that touch as one. Both run in pieces: memory does not grow with the lines.
+ * A mini-batch that failed in one session may be committed in the next, or fail again: then its
+ * earlier lines are obsolete. The journal is read backwards to find the latest record of each
+ * mini-batch, with one bit per record; then the log is copied forwards, adjacent ranges as one.
+ * Both work in pieces: memory does not grow with the lines.
  */
 #include "run/failures.h"
 
@@ -40,7 +41,8 @@ static bool is_outcome(const struct tm_record *r)
   return r->kind == TM_RECORD_COMMITTED || r->kind == TM_RECORD_FAILED;
 }
 
-/* Up to WALK_RECORDS records from `at` on. Returns how many; all are good, recovery has seen to it. */
+/* Reads up to WALK_RECORDS records from `at` on. Returns how many; recovery has verified all of
+ * them. */
 static int read_records(const struct tm_journal *j, int64_t at, struct tm_record *out,
                         struct tm_err *err)
 {
@@ -82,10 +84,10 @@ static int find_latest(const struct tm_journal *j, uint64_t mini_batches, struct
 
 struct copy {
   const struct tm_output *log;
-  const char *path; /* of what is written */
+  const char *path; /* of the new file */
   int fd;
   int64_t written;
-  int64_t from, to; /* range of the log that is still to be copied */
+  int64_t from, to; /* range of the log to copy next */
   char *piece;
 };
 
@@ -136,7 +138,7 @@ static int copy_latest(struct copy *c, const struct tm_journal *j, const struct 
   return rc < 0 ? rc : copy_range(c, err);
 }
 
-/* The whole list on the disk under `tmp`. */
+/* Writes the whole list, fsynced, to `tmp`. */
 static int write_list(const struct tm_journal *j, const struct tm_output *log,
                       const struct bits *latest, const char *tmp, int64_t *len, struct tm_err *err)
 {
@@ -154,7 +156,7 @@ static int write_list(const struct tm_journal *j, const struct tm_output *log,
   return rc;
 }
 
-/* Puts the list in its place, or takes the place's contents away when there is nothing to list. */
+/* Moves the list to its place, or removes the old list if the new one is empty. */
 static int replace(const struct tm_fs *fs, const char *tmp, const char *path, bool is_empty,
                    struct tm_err *err)
 {

@@ -1,4 +1,5 @@
-/* fates.c - two bits for each mini-batch, in words of 32 mini-batches; memory grows with the highest index that has ended. */
+/* fates.c - two bits per mini-batch, in words of 32 mini-batches; memory grows with the highest
+ * index that has ended. */
 #include "run/fates.h"
 
 #include "base/mem.h"

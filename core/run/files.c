@@ -1,9 +1,11 @@
 /* files.c - see files.h.
  *
- *  (1) A file gets its name after its line has been written to the log, and before the record that commits it: whatever a kill
- *      leaves, recovery finds the names that no record covers, and takes the files away.
- *  (2) After a power cut a record without its files does not count (tm_files_are_there), and the mini-batch is run again.
- *  (3) A line that is cut away has no file left on the disk.
+ *  (1) A file gets its name after its line was written to the log, and before the record that
+ *      commits it: after a kill, recovery finds the names that no record covers, and removes the
+ *      files.
+ *  (2) After a power failure, a record without its files does not count (tm_files_are_there), and
+ *      the mini-batch is run again.
+ *  (3) When a line is cut, its file has been removed from the disk.
  */
 #include "run/files.h"
 
@@ -20,7 +22,7 @@
 
 #define HASH_LEN   16 /* hexadecimal digits */
 #define LINE_MAX_  (HASH_LEN + 1 + 20 + 1 + TM_OUTPUT_NAME_MAX + 1)
-#define MOVE_BYTES (4u << 10) /* a rename takes about as long as so many bytes of rows */
+#define MOVE_BYTES (4u << 10) /* the cost of a rename, in bytes of rows */
 
 int tm_files_open(struct tm_files *f, const struct tm_fs *fs, const char *path,
                   const char *output_dir, const char *output_name, struct tm_err *err)
@@ -86,7 +88,7 @@ static bool read_line(struct lines *l, const char *line, size_t len)
   return true;
 }
 
-/* 1: a line. 0: the end, or what is no line, which a power cut leaves. */
+/* 1: a line. 0: the end, or an invalid line after a power failure. */
 static int next_line(struct lines *l, struct tm_err *err)
 {
   char bytes[LINE_MAX_];
@@ -112,7 +114,7 @@ static void add_line(struct tm_files *f, uint64_t index, const char *name, struc
 
 /* ---- noting ---- */
 
-/* 1: a mini-batch has the name: *index. */
+/* 1: the name belongs to the mini-batch *index. */
 static int find_owner(struct tm_files *f, const char *name, uint64_t *index, struct tm_err *err)
 {
   struct lines l = { .log = &f->log, .end = f->log.written };
@@ -153,7 +155,7 @@ static bool is_below(const char *dir, const char *path)
   return strncmp(dir, path, n) == 0 && path[n] == '/';
 }
 
-/* Beside the names that are not on the disk yet. */
+/* Checks the name against moves that are not carried out yet. */
 static int check_moves(const struct tm_files *f, const char *name, const char *to,
                        struct tm_err *err)
 {
@@ -184,7 +186,7 @@ static int check_name(struct tm_files *f, const char *name, const char *to, stru
   rc = f->log.fs->stat(f->log.fs->self, to, false, &st);
   if (rc == -ENOTDIR)
     return refuse_below(name, err);
-  if (rc < 0) /* the usual: it is not there; what else may be wrong the rename says */
+  if (rc < 0) /* usually it does not exist; the rename reports other errors */
     return 0;
   if ((st.mode & S_IFMT) == S_IFDIR)
     return refuse_twice(name, "a folder", err);
@@ -194,7 +196,7 @@ static int check_name(struct tm_files *f, const char *name, const char *to, stru
   return refuse_twice(name, whose, err);
 }
 
-/* A worker may say anything: an output is a folder that is there. */
+/* The worker may be hostile: an output must be an existing folder. */
 static int check_output(const struct tm_files *f, const char *to, struct tm_err *err)
 {
   size_t n = strlen(f->output_dir);
@@ -297,7 +299,7 @@ size_t tm_files_pending(const struct tm_files *f)
 
 static void add_dirty(struct tm_files *f, const char *dir)
 {
-  for (size_t i = f->dirty.len; i > 0; i--) /* most often the last one again */
+  for (size_t i = f->dirty.len; i > 0; i--) /* usually the last one again */
     if (strcmp(f->dirty.at[i - 1], dir) == 0)
       return;
   tm_array_reserve((void **)&f->dirty.at, f->dirty.len + 1, &f->dirty.cap, sizeof(char *));
@@ -311,7 +313,7 @@ static void add_dirty_parent(struct tm_files *f, const char *path)
   free(dir);
 }
 
-/* The folders between that of its output and the file. Not fsynced: that is the group commit's. */
+/* Makes the folders between its output's folder and the file. The group commit fsyncs them. */
 static int make_parents(struct tm_files *f, const char *to, struct tm_err *err)
 {
   const struct tm_fs *fs = f->log.fs;
@@ -342,7 +344,7 @@ static int carry_out(struct tm_files *f, struct tm_move *m, struct tm_err *err)
   add_dirty_parent(f, m->to);
   if (m->root)
     tm_staging_remove(fs, f->output_dir,
-                      m->root); /* empty folders; what stays goes when the step ends */
+                      m->root); /* empty folders; leftovers are removed when the step ends */
   return 0;
 }
 
@@ -381,8 +383,8 @@ void tm_files_end_sync(struct tm_files *f)
 
 /* ---- recovery ---- */
 
-/* The folders of a name that are there, from output_dir down: any of them may have been made by the session that ended, and the next
- * one, which finds them, makes none. */
+/* Adds the existing folders of a name, from output_dir down: the last session may have made any of
+ * them, and the next one would not fsync existing ones. */
 static void add_dirty_path(struct tm_files *f, const char *path)
 {
   char *dir = tm_path_dir(path);

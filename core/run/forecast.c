@@ -1,4 +1,5 @@
-/* forecast.c - see forecast.h. The same questions as a job asks (reusing.c), in the order in which steps feed each other. */
+/* forecast.c - see forecast.h. It asks the same questions as a job (reusing.c), in the order of the
+ * dependencies. */
 #include "run/forecast.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static struct tm_foreseen *is_there(const char *from, const char *why)
   return s;
 }
 
-/* What this job has of it: its result, or a beginning that is gone on with. NULL: nothing. */
+/* What this job has of the step: its result, or a beginning to be resumed. NULL: nothing. */
 static struct tm_foreseen *look_in_job(const struct tm_forecast *f, const struct tm_step *step)
 {
   char *dir = f->job_dir ? tm_path_join(f->job_dir, step->name) : NULL;
@@ -78,7 +79,7 @@ struct asked {
   const struct tm_step *step;
 };
 
-/* Where the outputs are of a step that it reads. */
+/* The job directory with the outputs of a step that it reads. */
 static const char *dir_of(void *data, const char *name)
 {
   const struct asked *a = data;
@@ -132,7 +133,7 @@ static struct tm_foreseen *ask(struct tm_forecast *f, const struct tm_step *step
   return s;
 }
 
-/* All that it reads has been looked at. */
+/* All steps that it reads have been looked at. */
 static struct tm_foreseen *foresee(struct tm_forecast *f, const struct tm_step *step)
 {
   const char *obstacle = tm_reuse_obstacle(f->pipeline, step);
@@ -145,7 +146,7 @@ static struct tm_foreseen *foresee(struct tm_forecast *f, const struct tm_step *
   return f->no_reuse ? is_run("earlier results are not asked for: --no-reuse") : ask(f, step);
 }
 
-/* One that it reads, and that has not been looked at; or NULL. */
+/* A step that it reads and that has not been looked at; or NULL. */
 static const struct tm_step *next_of(const struct tm_forecast *f, const struct tm_step *step)
 {
   for (size_t i = 0; i < step->needs_len; i++)
@@ -156,7 +157,7 @@ static const struct tm_step *next_of(const struct tm_forecast *f, const struct t
 
 const struct tm_foreseen *tm_forecast_step(struct tm_forecast *f, const struct tm_step *step)
 {
-  struct TM_ARRAY(const struct tm_step *) waiting = { 0 }; /* each reads what is behind it */
+  struct TM_ARRAY(const struct tm_step *) waiting = { 0 }; /* each reads a step before it */
 
   if (!f->steps)
     f->steps = tm_xcalloc(f->pipeline->steps_len, sizeof(*f->steps));

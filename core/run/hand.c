@@ -1,7 +1,7 @@
 /* hand.c - see hand.h.
  *
- * A seq's place is seq % TM_PAGE_WORDS, the same as in the page: hence the span first..next is never longer than the page,
- * also when what lies between has been taken back.
+ * A seq's place is seq % TM_PAGE_WORDS, as in the page: so the span first..next is never longer
+ * than the page, even if entries in between have been taken back.
  */
 #include "run/hand.h"
 
@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/time.h"
 
-#define WINDOW_NS  (2 * TM_MS) /* work that a worker should have before it */
+#define WINDOW_NS  (2 * TM_MS) /* amount of work that a worker should have ahead */
 #define WINDOW_MAX 256         /* half of the page */
 
 void tm_hand_init(struct tm_hand *h)

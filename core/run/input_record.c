@@ -30,7 +30,7 @@ void tm_input_record_release(struct tm_input_record *r)
   tm_identity_release(&r->sum);
 }
 
-/* The files of the input at hand come again. */
+/* The files of the current input will be listed again. */
 static void begin_again(struct tm_input_record *r)
 {
   r->sum.files = r->before.files;
@@ -43,7 +43,7 @@ static void begin_again(struct tm_input_record *r)
 int tm_input_record_add(struct tm_input_record *r, uint32_t input, const struct tm_item *file,
                         struct tm_err *err)
 {
-  if (r->inputs[input]->is_placed) /* what they are made of has been looked at, beside the inputs */
+  if (r->inputs[input]->is_placed) /* its originals are recorded elsewhere */
     return 0;
   if (input != r->at) {
     r->at = input;
@@ -140,7 +140,7 @@ static int on_file(void *data, uint32_t input, const struct tm_item *file, struc
   return tm_identity_count_of(l->out, l->fs, l->d, file, err);
 }
 
-/* Of a table, and of archives, the files as they are: nothing is read of them, and none is cut. */
+/* For tables and archives, lists the files themselves, without reading or splitting them. */
 int tm_input_record_list(struct tm_identity *out, const struct tm_fs *fs,
                          const struct tm_dataset *d, const atomic_bool *stop, struct tm_err *err)
 {
@@ -158,7 +158,7 @@ int tm_input_record_list(struct tm_identity *out, const struct tm_fs *fs,
   int rc;
   if (tm_dataset_is_table(d) || d->kind == TM_DATASET_ARCHIVES) {
     files.kind = TM_DATASET_FILES;
-    files.limit = 0; /* it is of rows, or of entries */
+    files.limit = 0; /* counts rows or entries, not files */
   }
   files.table = NULL;
   files.archives = NULL;

@@ -1,7 +1,8 @@
-/* intake.c - see intake.h. The thread touches nothing of the loop but its wake.
+/* intake.c - see intake.h. The thread uses nothing of the loop except its wake.
  *
- *  (1) A place is marked as whole when all of it is there; one without its mark is made anew.
- *  (2) A link is put at a path that was given only when its place is whole, and only where nothing is, or an empty folder.
+ *  (1) A place is marked when it is complete; one without the mark is made again.
+ *  (2) A link at a given path is made only when its place is complete, and only if the path is free
+ *      or an empty folder.
  */
 #include "run/intake.h"
 
@@ -19,12 +20,13 @@
 
 #define ITEMS 1000 /* listed at a time */
 
-/* One of a step's, while it is made. */
+/* A place while it is made. */
 struct making {
   const struct tm_fs *fs;
   const struct tm_dataset *dataset; /* bound */
-  char *folder, *mark, *base;       /* of links; absolute */
-  char *made;                       /* the folder that was made last, or NULL */
+  /* the place; its mark; the folder that names of links are relative to; all absolute */
+  char *folder, *mark, *base;
+  char *made; /* the folder made last, or NULL */
   const struct tm_stop *stop;
 };
 
@@ -42,7 +44,7 @@ static int on_first_name(void *data, const char *name, int type)
   return -EEXIST;
 }
 
-/* 1: the link is there; 0: it may be put there. */
+/* 1: the link exists; 0: it can be made. */
 static int look_at(const struct tm_fs *fs, const char *folder, const char *path, struct tm_err *err)
 {
   struct tm_stat st;
@@ -76,7 +78,7 @@ int tm_intake_link(const struct tm_fs *fs, const char *folder, const char *path,
   int rc = look_at(fs, folder, path, err);
 
   if (rc == 0 && (rc = tm_fs_make_dirs(fs, parent, 0777, err)) >= 0) {
-    (void)fs->unlink(fs->self, path); /* an empty folder, or nothing */
+    (void)fs->unlink(fs->self, path); /* removes an empty folder */
     rc = fs->symlink(fs->self, folder, path);
     if (rc < 0)
       tm_err_system(err, rc, "cannot make link '%s'", path);
@@ -118,7 +120,7 @@ void tm_intake_clear(const struct tm_fs *fs, const struct tm_step *step, const c
 
 /* Names. */
 
-/* The folder of a path or pattern that has nothing of a pattern in it. */
+/* The longest folder of a path or pattern without special characters. */
 static char *fixed_folder(const struct tm_fs *fs, const char *base_dir, const char *given)
 {
   char *path = tm_path_absolute(base_dir, given);
@@ -133,7 +135,7 @@ static char *fixed_folder(const struct tm_fs *fs, const char *base_dir, const ch
   return path;
 }
 
-/* Cuts `base` to what is above `other`, too. */
+/* Shortens `base` to its common folder with `other`. */
 static void make_common(char *base, const char *other)
 {
   size_t n = 0, last = 0;
@@ -146,7 +148,7 @@ static void make_common(char *base, const char *other)
   base[last > 0 ? last : 1] = '\0';
 }
 
-/* What the names of links begin behind. */
+/* The folder that names of links are relative to. */
 static char *common_folder(const struct tm_fs *fs, const struct tm_dataset *d)
 {
   char *base = NULL;
@@ -164,7 +166,7 @@ static char *common_folder(const struct tm_fs *fs, const struct tm_dataset *d)
 
 /* Making. */
 
-/* The one folder that the dataset is, absolute, to free(); or NULL. */
+/* The only folder of the dataset, absolute, to free(); or NULL. */
 static char *only_folder(const struct making *m)
 {
   const struct tm_dataset *d = m->dataset;
@@ -198,7 +200,7 @@ static int put_file(struct making *m, const char *path, struct tm_err *err)
       tm_err_system(err, rc, "cannot make link '%s'", to);
     rc = rc == -EEXIST ? 0 : rc;
   } else if (rc >= 0 && !tm_fs_exists(m->fs, to)) {
-    char real[PATH_MAX]; /* of a link what it leads to */
+    char real[PATH_MAX]; /* copies the target of a link */
     struct tm_copy c = {
       .fs = m->fs, .from = realpath(path, real) ? real : path, .to = to, .stop = &m->stop->is_set
     };

@@ -1,13 +1,15 @@
-/* interrupt.c - which workers can be interrupted, and those that retire after it: see supervisor_own.h.
+/* interrupt.c - which workers can be interrupted, and those that retire afterwards: see
+ * supervisor_own.h.
  *
- * With interruptible = "auto" workers begin without, because it costs tight loops some of their speed; the first run()
- * or init() of the step that times out arms those that live, and all that come. A worker hears of it before the mini-batch that timed out
- * comes back to it: both go through its socket, in this order.
+ * With interruptible = "auto" workers begin unarmed, because being interruptible makes tight loops
+ * slower. The first run() or init() of the step that times out arms all current and future workers.
+ * A worker is armed before the mini-batch that timed out comes back to it: both go through its
+ * socket, in this order.
  */
 #include "base/text.h"
 #include "run/supervisor_own.h"
 
-#define WHY_MAX 400 /* bytes of why a worker has retired */
+#define WHY_MAX 400 /* bytes of the reason why a worker has retired */
 
 void tm_crew_arm_workers(struct tm_supervisor *s)
 {

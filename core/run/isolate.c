@@ -1,10 +1,11 @@
 /* isolate.c - see isolate.h.
  *
- *   a failed try -> search (isolation.c) -> parts in the queue -> each ends: a piece, or halves of it -> ... -> finish()
+ *   a failed try -> search (isolation.c) -> parts in the queue -> each ends: a piece, or its halves
+ *                -> ... -> finish()
  *
- *  (1) The pieces that are left at the end hold each item of the mini-batch once: finish() puts them in order.
- *  (2) A good piece's rows are in the stash, its files in the staging folder of its try: nothing of it is on record before all
- *      of the mini-batch is, in one add.
+ *  (1) In the end, the pieces hold each item of the mini-batch once; finish() sorts them.
+ *  (2) A good piece's rows are in the stash, its files in the staging folder of its try: nothing is
+ *      recorded before the whole mini-batch is, in one add.
  */
 #include "run/isolate.h"
 
@@ -23,26 +24,26 @@
 
 #define AGAIN_MAX 3
 
-/* A part that is not divided any more. */
+/* A part that is not divided any further. */
 struct piece {
   uint64_t part;
   bool is_good, is_frame;
-  struct tm_outcome outcome; /* good: */
+  struct tm_outcome outcome; /* if good: */
   struct tm_stash_range rows;
   struct tm_buf lines, files;
   char *staging;            /* or NULL */
-  struct tm_failed_try why; /* not good; strings are the piece's */
+  struct tm_failed_try why; /* if not good; the piece owns the strings */
 };
 
 struct tm_isolate {
   struct tm_supervisor *s;
   uint64_t index;
-  uint32_t items, try; /* of the mini-batch; the last that was given out */
+  uint32_t items, try; /* of the mini-batch; the last one assigned */
   struct tm_isolation search;
   int64_t untested; /* items */
   int again;        /* good parts that were run again */
   struct tm_stash stash;
-  struct tm_map names; /* of output files: the part that has each */
+  struct tm_map names; /* of output files -> the part that has each */
   struct TM_ARRAY(struct piece) pieces;
 };
 
@@ -123,8 +124,8 @@ static void set_why(struct piece *p, const struct tm_failed_try *why, const char
   p->why.log = tm_xstrdup(why->log);
 }
 
-/* A file that has gone, a name that another mini-batch has got meanwhile: what the part returned cannot count. It says nothing of
- * its items: the part is run again, uncounted, a few times. */
+/* A file has vanished, or another mini-batch has taken its name: the part's result cannot count.
+ * This says nothing about its items, so the part is run again, uncounted, a few times. */
 static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
 {
   bool is_again = x->again < AGAIN_MAX;
@@ -180,7 +181,7 @@ static int note_files(struct tm_isolate *x, struct tm_err *err)
   return failed < 0 ? failed : x->search.open > 0;
 }
 
-/* Lines for all that has failed, in the order of the items. */
+/* Adds lines for all failed items, in item order. */
 static int add_lines(const struct tm_isolate *x, struct tm_buf *out, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
@@ -197,7 +198,8 @@ static int add_lines(const struct tm_isolate *x, struct tm_buf *out, struct tm_e
   return rc;
 }
 
-/* What is to be committed: the sums of the good pieces, and their rows. Returns the number of good pieces. */
+/* Sums the good pieces and collects their rows, for the commit. Returns the number of good
+ * pieces. */
 static size_t sum_up(const struct tm_isolate *x, struct tm_outcome *o,
                      struct tm_stash_range *ranges)
 {
@@ -293,7 +295,7 @@ static void finish(struct tm_isolate *x)
     forget(x);
 }
 
-/* On the way. */
+/* Running. */
 
 static void add_bad(struct tm_isolate *x, uint64_t part, const struct tm_failed_try *t)
 {
@@ -326,7 +328,7 @@ bool tm_isolate_is_wanted(const struct tm_supervisor *s, const struct tm_held *h
   return held->entry.part != 0 || (s->o.step->config.isolate_failures && held->items > 1);
 }
 
-/* What the search wants next. Returns how many items are settled by it. */
+/* Carries out the next step of the search. Returns the number of items that it settles. */
 static int64_t go_on(struct tm_isolate *x, const struct tm_isolation_next *next,
                      const struct tm_failed_try *t)
 {
@@ -377,7 +379,7 @@ static int refuse_name(const char *bytes, size_t len, struct tm_err *err)
   return TM_EDAMAGE;
 }
 
-/* Whether another part has one of the names. */
+/* Checks that no other part has one of the names. */
 static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good_try *g,
                        struct tm_err *err)
 {
@@ -404,7 +406,7 @@ static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good
 static int stash_rows(struct tm_isolate *x, const struct tm_good_try *g, struct tm_stash_range *out,
                       struct tm_err *err)
 {
-  bool is_wanted = x->s->output_file; /* else only their number is */
+  bool is_wanted = x->s->output_file; /* otherwise only their number counts */
 
   if (g->spilled && g->length > INT64_MAX)
     return tm_err_set(err, TM_EDAMAGE, "the result in '%s' has no length", g->spilled);
@@ -446,8 +448,8 @@ int64_t tm_isolate_open(const struct tm_supervisor *s)
   int64_t open = 0;
 
   for (size_t i = 0; i < s->isolates.len; i++)
-    open +=
-        s->isolates.at[i]->search.open - 1; /* the mini-batch itself is counted with the others */
+    /* the mini-batch itself is counted with the others */
+    open += s->isolates.at[i]->search.open - 1;
   return open;
 }
 

@@ -1,8 +1,10 @@
-/* isolate.h - mini-batches that have used up their tries and are run in parts, until their bad items stand alone (isolation.h
- * decides which parts). Results of good parts are held; the mini-batch is committed once, rows in item order, when its last part
- * has ended. Until then nothing of it is on record: a job that is killed meanwhile begins with this mini-batch anew.
+/* isolate.h - runs mini-batches that have used up their tries in parts, until their bad items are
+ * isolated (isolation.h decides which parts). Results of good parts are held; the mini-batch is
+ * committed once, rows in item order, when its last part has ended. Until then nothing is recorded:
+ * a job that is killed meanwhile starts over with this mini-batch.
  *
- * Part of the supervisor, on its thread. Parts go through its queue like mini-batches; answer.c says how each has ended.
+ * Part of the supervisor, on its thread. Parts go through its queue like mini-batches; answer.c
+ * reports how each has ended.
  */
 #ifndef TM_RUN_ISOLATE_H
 #define TM_RUN_ISOLATE_H
@@ -10,34 +12,36 @@
 #include "run/failed_lines.h"
 #include "run/supervisor_own.h"
 
-/* A try that has ended well; what it points to is the caller's. */
+/* A successful try; everything it points to belongs to the caller. */
 struct tm_good_try {
-  struct tm_outcome outcome; /* of a part: its items */
-  struct tm_buf lines;       /* of the failures log, for items that failed all the same */
+  struct tm_outcome outcome; /* for a part: its items */
+  struct tm_buf lines;       /* for the failures log, about items that failed all the same */
   const char *rows;
   size_t rows_len;
-  char *spilled; /* the rows are in this file, `length` bytes with `hash`; or NULL */
+  char *spilled; /* a file with the rows, `length` bytes with `hash`; or NULL */
   uint64_t length, hash;
   char *staging; /* the folder of its output files, or NULL */
   const char *files;
   size_t files_len;  /* their names, bytes32 each */
-  bool is_frame;     /* the rows are a data frame's, and as the output's columns are */
-  struct tm_buf own; /* the rows, where they had to be put in another order */
+  bool is_frame;     /* the rows are a data frame's, in the order of the output's columns */
+  struct tm_buf own; /* the rows, if they had to be reordered */
 };
 
-/* Whether a failed try, of a mini-batch that has no further one or of a part, is the business of tm_isolate_failed(). */
+/* Whether tm_isolate_failed() handles a failed try: of a mini-batch without further tries, or of a
+ * part. */
 bool tm_isolate_is_wanted(const struct tm_supervisor *s, const struct tm_held *held);
-/* Such a try has failed. `no_halves`: for a reason that halves of it would meet again. Returns how many of its items have failed
- * for good with it. */
+/* Such a try has failed. `no_halves`: halves would fail for the same reason. Returns how many of
+ * its items have finally failed. */
 int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
                           const struct tm_failed_try *t, bool no_halves);
-/* A part has ended well. TM_EDAMAGE: its rows or files are not what the worker said, and it has failed (with *no_halves, when
- * another part has one of its files' names); else an error of the disk, and the job ends. */
+/* A part has succeeded. TM_EDAMAGE: its rows or files are not as announced, and it has failed (with
+ * *no_halves, if another part has one of its files' names); other errors are of the disk, and end
+ * the job. */
 int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err);
-/* Parts that wait or run: work for so many workers. */
+/* Parts that wait or run: work for that many workers. */
 int64_t tm_isolate_open(const struct tm_supervisor *s);
-/* Forgets all of it. */
+/* Drops everything. */
 void tm_isolate_drop_all(struct tm_supervisor *s);
 
 #endif

@@ -1,10 +1,10 @@
-/* journal.c - records of 64 bytes, as they lie in the file, and the file itself.
+/* journal.c - records of 64 bytes, and their file.
  *
- *  (3) A record has one fixed size and is written field by field, little-endian, with a version and a check sum. What is
- *      not exactly so is no record.
+ *  (3) A record has one fixed size and is written field by field, little-endian, with a version and
+ *      a check sum. Anything else is not a record.
  *
- * The file is written at known offsets: what lies behind `len` (a torn tail, a write that failed) is overwritten, not
- * appended to. What a bad record means is decided in recover.c; this file only says where it is.
+ * The file is written at known offsets: bytes after `len` (a torn tail, a failed write) are
+ * overwritten, not appended to. recover.c decides what a bad record means; this file only finds it.
  */
 #include "run/journal.h"
 

@@ -1,4 +1,5 @@
-/* journal.h - the record of what is over: fixed records of 64 bytes, appended, never changed (core/README.md: invariant 3).
+/* journal.h - the record of what is over: fixed records of 64 bytes, appended, never changed
+ * (core/README.md: invariant 3).
  *
  * Every record, little-endian:
  *
@@ -8,7 +9,7 @@
  *     2 try u16 (65535: that or more)   4 returned u32   8 index u64   16 items u32
  *     20 succeeded u32   24 end in the output i64   32 end in the failures log i64
  *     40 hash of its output bytes u64   48 hash of its failure bytes u64
- *     items 0, of a failed one: rows that nobody could count; they count as one item
+ *     items 0, of a failed one: rows that could not be counted; they count as one item
  *   session
  *     8 number u64 (from 1)   16 epoch u64   24 wall clock i64 (ns)   32 "tidemill"
  *   sync
@@ -17,8 +18,8 @@
  *   files, directly before the committed record of its mini-batch
  *     8 index u64   16 end in the files log i64   24 hash of its lines u64
  *
- * The first record of a file is a session record. That it says "tidemill" at 32, its version at 1 and its check sum at 56
- * holds for all versions to come; another version is refused.
+ * The first record of a file is a session record. All future versions keep "tidemill" at 32, the
+ * version at 1 and the check sum at 56; another version is refused.
  *
  * A file is opened, walked, cut, and then added to; by one thread.
  */
@@ -49,14 +50,14 @@ struct tm_record {
     struct { /* committed, failed */
       uint64_t index;
       uint32_t try, items, succeeded, returned;
-      int64_t output_end, failures_end; /* its bytes begin where those before it end */
+      int64_t output_end, failures_end; /* its bytes begin at the end of those before */
       uint64_t output_hash, failures_hash;
     };
     struct { /* session */
       uint64_t number, epoch;
       int64_t wall_ns;
     };
-    struct { /* sync: so much of each file is on the disk */
+    struct { /* sync: bytes of each file that are on the disk */
       int64_t journal_len, manifest_len, output_len, failures_len, files_len;
     };
     struct { /* files */
@@ -68,10 +69,10 @@ struct tm_record {
 };
 
 void tm_record_encode(const struct tm_record *r, void *out64);
-/* 0, TM_EDAMAGE, or TM_EVERSION: a whole record of another version. */
+/* 0, TM_EDAMAGE, or TM_EVERSION: a complete record of another version. */
 int tm_record_decode(struct tm_record *r, const void *in64);
 
-/* How many items a committed or failed record counts for. */
+/* The number of items of a committed or failed record. */
 static inline uint32_t tm_record_items(const struct tm_record *r)
 {
   return r->kind == TM_RECORD_FAILED && r->items == 0 ? 1 : r->items;
@@ -81,22 +82,24 @@ struct tm_journal {
   const struct tm_fs *fs;
   char *path;
   int fd;                /* -1: not open */
-  int64_t len;           /* bytes that have been written */
+  int64_t len;           /* bytes written */
   struct tm_buf pending; /* whole records that follow */
 };
 
-/* Opens or makes the file; `len` is what is there. Zero the struct before; close it also after a failure. */
+/* Opens or makes the file; `len` is its length. Zero the struct before; close it also after a
+ * failure. */
 int tm_journal_open(struct tm_journal *j, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
-/* The same for reading alone: nothing is made. For readers that are not the job's owner; while it runs `len` is a moment's. */
+/* The same, read-only: does not make the file. For readers that do not own the job; while it runs,
+ * `len` is that of one moment. */
 int tm_journal_open_read(struct tm_journal *j, const struct tm_fs *fs, const char *path,
                          struct tm_err *err);
 void tm_journal_close(struct tm_journal *j);
 void tm_journal_add(struct tm_journal *j, const struct tm_record *r);
 int tm_journal_flush(struct tm_journal *j, struct tm_err *err);
-/* Writes one record now, before those that are pending. */
+/* Writes one record now, before the pending ones. */
 int tm_journal_write(struct tm_journal *j, const struct tm_record *r, struct tm_err *err);
-/* Takes away what lies behind `len`. */
+/* Removes what follows `len`. */
 int tm_journal_cut(struct tm_journal *j, int64_t len, struct tm_err *err);
 
 /* From `at` (0 is the beginning) to the end, in pieces: init, next until it returns 0, release. */
@@ -108,17 +111,17 @@ struct tm_journal_walk {
   size_t have, used;
 };
 void tm_journal_walk_init(struct tm_journal_walk *w, const struct tm_journal *j, int64_t at);
-/* 1: a record. 0: the end. TM_EDAMAGE without words: a bad record, or half a one at the end; the next call goes on behind
- * it. Another negative code, with words: it could not be read, or TM_EVERSION. */
+/* 1: a record. 0: the end. TM_EDAMAGE without a message: a bad record, or an incomplete one at the
+ * end; the next call continues after it. Another negative code, with a message: it could not be
+ * read, or TM_EVERSION. */
 int tm_journal_walk_next(struct tm_journal_walk *w, struct tm_record *out, struct tm_err *err);
 void tm_journal_walk_release(struct tm_journal_walk *w);
 
-/* What the journal has of outcomes: records that are committed, failed or files. Two sessions
- * have the same sum if and only if no mini-batch ended in between, so that the step's output is
- * the same. */
+/* The outcomes in the journal: records that are committed, failed or files. Two sessions have the
+ * same sum if and only if no mini-batch ended in between, so that the step's output is the same. */
 struct tm_journal_sum {
   int64_t outcomes; /* records */
-  uint64_t hash;    /* of these, in their order */
+  uint64_t hash;    /* of these, in order */
 };
 /* Reads the journal at `path` up to its first bad record. A missing journal has no outcomes. */
 int tm_journal_sum_read(struct tm_journal_sum *out, const struct tm_fs *fs, const char *path,

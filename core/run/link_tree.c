@@ -27,7 +27,7 @@ static int link_file(const struct tm_link_tree *t, const char *from, const char 
   int rc = tm_file_link(from, to);
   if (rc == -ENOENT || rc == -EEXIST || rc == -ENOSPC)
     return tm_err_system(err, rc, "cannot link '%s' to '%s'", to, from);
-  if (rc < 0) { /* another file system, or one without links, or too many of them */
+  if (rc < 0) { /* another file system, or one without links, or too many links */
     rc = tm_copy_tree(&(struct tm_copy) { .fs = t->fs, .from = from, .to = to, .stop = t->stop },
                       err);
     if (rc >= 0)

@@ -1,14 +1,15 @@
 /* lister.c - see lister.h.
  *
- * The thread owns the cut and the writer's side of the manifest. What both sides see is behind the mutex, or atomic.
+ * The thread owns the cut and the writer's side of the manifest. Shared state is protected by the
+ * mutex, or atomic.
  *
- *  (1) Loop and thread own the struct together; whoever leaves last frees it. The thread reads nothing that is not in it.
- *  (2) The thread uses the manifest and the wake only behind `gate`, and only while it is not left behind. The loop leaves it
- *      behind with the gate closed: from then on both may go.
+ *  (1) Loop and thread own the struct together; the last one to leave frees it. The thread reads
+ *      nothing that is not in it.
+ *  (2) The thread uses the manifest and the wake only inside `gate`, and only while it is not left
+ *      behind. The loop leaves it behind while holding the gate: from then on both may be freed.
  *
- * Entries
- * become readable when the buffer is large, when the loop is hungry, every 2 ms, or before the thread waits for input: in
- * large pieces while workers are busy, at once while they wait.
+ * Entries become readable when the buffer is large, when the loop is hungry, every 2 ms, or before
+ * the thread waits for input: in large pieces while workers are busy, at once while they wait.
  */
 #include "run/lister.h"
 
@@ -26,22 +27,22 @@
 
 #define FLUSH_BYTES (64 << 10)
 #define FLUSH_NS    (2 * TM_MS)
-#define WARNINGS    100 /* kept until they are taken; further ones are counted */
+#define WARNINGS    100 /* stored until they are taken; further ones are only counted */
 #define STOP_NS     (3 * TM_S)
 
 struct tm_lister {
   struct tm_lister_options o;
-  struct tm_dataset **inputs; /* its own, as all strings in `o` are */
+  struct tm_dataset **inputs; /* its own copies, like all strings in `o` */
   char **keys;
   struct tm_mutex gate; /* keeps (2) */
-  bool is_left;         /* behind the gate */
+  bool is_left;         /* protected by the gate */
   struct tm_thread thread;
   struct tm_wake wake;
   atomic_bool is_hungry;
   struct tm_stop stop;
   struct tm_schemas schemas; /* of the inputs that are tables */
   struct tm_input_record record;
-  struct tm_mutex mutex; /* for what follows */
+  struct tm_mutex mutex; /* protects the following fields */
   struct tm_cond ended;
   int owners; /* keeps (1) */
   bool has_ended;
@@ -94,7 +95,7 @@ static int on_file(void *data, uint32_t input, const struct tm_item *file, struc
   return tm_input_record_add(&l->record, input, file, err);
 }
 
-/* A record that cannot be written costs a later job its reuse, this one nothing. */
+/* Without the record, a later job cannot reuse the step; this job needs nothing of it. */
 static void write_record(struct tm_lister *l)
 {
   struct tm_err ignored = TM_ERR_NONE;
@@ -103,7 +104,7 @@ static void write_record(struct tm_lister *l)
     (void)tm_input_record_write(l->record.fs, l->o.inputs_file, &l->record.sum, &ignored);
 }
 
-/* Behind the gate. */
+/* Call it inside the gate. */
 static int flush(struct tm_lister *l, int64_t *flushed_at, struct tm_err *err)
 {
   int rc = tm_manifest_flush(l->o.manifest, err);
@@ -113,7 +114,7 @@ static int flush(struct tm_lister *l, int64_t *flushed_at, struct tm_err *err)
   return rc;
 }
 
-/* Nothing comes for now: what has come is not kept back. An error is met again by the next flush. */
+/* No input for now: makes everything readable. The next flush will meet an error again. */
 static void on_wait(void *data)
 {
   struct tm_lister *l = data;
@@ -148,7 +149,7 @@ static int add(struct tm_lister *l, const struct tm_mini_batch *mb, int64_t *flu
   return rc;
 }
 
-/* Adds all there is: 1 at the end, 0 when asked to stop, negative on error. */
+/* Adds all mini-batches: 1 at the end, 0 if stopped, negative on error. */
 static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
 {
   struct tm_mini_batch mb = { 0 };
@@ -162,18 +163,18 @@ static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
   return rc == -ECANCELED ? 0 : rc < 0 ? rc : 1;
 }
 
-/* Behind the gate: what becomes of the list; `rc` is that of list(). */
+/* Inside the gate: finishes the list; `rc` is that of list(). */
 static int finish(struct tm_lister *l, const struct tm_cut *cut, int rc, struct tm_err *err)
 {
   struct tm_err ignored = TM_ERR_NONE;
 
   if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0)
-    return tm_cut_no_input(cut, err); /* no end record: who resumes the job lists again */
+    return tm_cut_no_input(cut, err); /* no end record: a resumed job lists again */
   if (rc > 0) {
     write_record(l);
     return tm_manifest_end(l->o.manifest, err) < 0 ? err->code : 1;
   }
-  if (rc == 0) /* stopped: what is in the buffer is listed again when the job is resumed */
+  if (rc == 0) /* stopped: a resumed job lists the contents of the buffer again */
     (void)tm_manifest_flush(l->o.manifest, &ignored);
   return rc;
 }

@@ -1,15 +1,17 @@
-/* manifest.c - the list of mini-batches: adding to it on one thread, reading it on another.
+/* manifest.c - the list of mini-batches: one thread adds to it, another one reads it.
  *
- *  (11) A mini-batch may be handed out when its entry has been written: the reader sees what tm_manifest_flush() has
- *       published, never the writer's buffer. A list that is resumed without its end record is listed again in the same
- *       order, compared with what is there byte by byte, and goes on behind it.
+ *  (11) A mini-batch may be handed out when its entry has been written: the reader sees what
+ *       tm_manifest_flush() has published, never the writer's buffer. A resumed list without its
+ *       end record is listed again in the same order, compared with the existing entries byte by
+ *       byte, and continued.
  *
  *   lister: add, add, flush ----> file ----> count (release)
  *   job:                          file <---- count (acquire), read
  *
- * The writer owns `pending` and the fields beside it, the reader its two cursors; what they share is atomic, and the places
- * of blocks are stored before the count that covers them. Bytes of an entry are shown to the reader as they are: what they
- * mean is data/item.h's, and is looked at here only to say in words what has changed.
+ * The writer owns `pending` and the fields beside it, the reader its two cursors. Shared fields are
+ * atomic, and the offsets of blocks are stored before the count that covers them. The reader gets
+ * the bytes of an entry unchanged: data/item.h defines them; they are parsed here only for messages
+ * about changes.
  */
 #include "run/manifest.h"
 
@@ -24,7 +26,7 @@
 #define LONG_READ  (256u << 10)
 #define SHORT_READ (16u << 10) /* bytes, for one entry out of order */
 
-/* Partition keys, where one of them has some. */
+/* Whether the partition keys differ, if either has some. */
 static bool has_other_keys(const char *old, size_t old_len, const char *new, size_t new_len)
 {
   struct tm_reader was = { 0 }, is = { 0 };
@@ -57,7 +59,8 @@ static int report_keys(uint64_t index, const char *old, size_t old_len, const ch
   return TM_ECHANGED;
 }
 
-/* Whole files alone, in the same order: a range of rows or an entry of an archive is a place within the file. */
+/* Whether both hold the same whole files in the same order; ranges of rows and entries of archives
+ * do not count. */
 static bool has_same_files(const char *old, size_t old_len, const char *new, size_t new_len)
 {
   struct tm_reader was, is;
@@ -75,7 +78,7 @@ static bool has_same_files(const char *old, size_t old_len, const char *new, siz
   return is_same && has_a == has_b && !was.bad && !is.bad;
 }
 
-/* The first item of the two lists that is not the same in both. */
+/* Reports the first item that differs between the two lists. */
 static int report_items(uint64_t index, const char *old, size_t old_len, const char *new,
                         size_t new_len, struct tm_err *err)
 {
@@ -137,7 +140,7 @@ static int compare_entry(struct tm_manifest *m, uint32_t dataset, uint32_t items
   return 0;
 }
 
-/* Behind what is there, in the buffer. */
+/* Appends a record to the buffer. */
 static void add_record(struct tm_manifest *m, struct tm_manifest_head *h, const void *bytes)
 {
   char *at = tm_buf_extend(&m->pending, TM_MANIFEST_HEAD + (size_t)h->length);
@@ -249,7 +252,7 @@ static int report_damage(const struct tm_manifest *m, int rc, int64_t at, struct
   return tm_err_set(err, TM_EDAMAGE, "'%s' is damaged at byte %lld", m->path, (long long)at);
 }
 
-/* From the head at *at to the one behind it. */
+/* Moves *at from a head to the next one. */
 static int step_over(struct tm_manifest *m, struct tm_manifest_cursor *c, uint64_t index,
                      int64_t *at, int64_t length, struct tm_err *err)
 {
@@ -261,7 +264,7 @@ static int step_over(struct tm_manifest *m, struct tm_manifest_cursor *c, uint64
   return 0;
 }
 
-/* The place of an entry behind the walk: those of one block are kept. */
+/* Finds an entry before the walk; the offsets of one block are stored. */
 static int find_back(struct tm_manifest *m, uint64_t index, int64_t length, int64_t *at,
                      struct tm_err *err)
 {
@@ -286,7 +289,7 @@ static int find_back(struct tm_manifest *m, uint64_t index, int64_t length, int6
   return 0;
 }
 
-/* Moves the walk to an entry before it. */
+/* Moves the walk forward to an entry. */
 static int walk_to(struct tm_manifest *m, uint64_t index, int64_t length, struct tm_err *err)
 {
   if (index - m->forward_next >= TM_MANIFEST_BLOCK) {

@@ -1,9 +1,11 @@
-/* manifest_file.c - the manifest as bytes: opening it, what of it is good, and finding an entry.
+/* manifest_file.c - the manifest as bytes: opens it, finds its valid part, and finds entries.
  *
- *  (11) Entries are check-summed, numbered and chained: an entry is good when its own check sum, its number and the chain
- *       up to it are what they must be. Good is what lies before the first that is not.
+ *  (11) Entries have check sums and numbers, and are chained: an entry is valid if its own check
+ *       sum, its number and the chain up to it are right. The valid part ends at the first invalid
+ *       entry.
  *
- * What the last sync record states must be good, else the file is damaged. What lies behind it may be torn, and is cut.
+ * Everything stated by the last sync record must be valid, else the file is damaged. What follows
+ * may be torn, and is cut.
  */
 #include "run/manifest_file.h"
 
@@ -15,7 +17,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#define MAGIC     "tm-list" /* with its NUL */
+#define MAGIC     "tm-list" /* including its NUL */
 #define CHECKED   24        /* bytes of a head that its check sum covers */
 #define LONG_READ (256u << 10)
 
@@ -56,7 +58,8 @@ uint64_t tm_manifest_link(uint64_t before, uint64_t check)
   return tm_hash64(both, sizeof(both));
 }
 
-/* n bytes at `at`, which lie before `limit`. NULL: the file has become shorter (0), or it cannot be read. */
+/* n bytes at `at`, before `limit`. NULL: the file has become shorter (*rc is 0), or it cannot be
+ * read. */
 static const char *cursor_get(const struct tm_manifest *m, struct tm_manifest_cursor *c, int64_t at,
                               size_t n, int64_t limit, int *rc, struct tm_err *err)
 {
@@ -125,7 +128,7 @@ int64_t tm_manifest_place(const struct tm_manifest *m, uint64_t index)
   return m->leaves[block / TM_MANIFEST_LEAF][block % TM_MANIFEST_LEAF];
 }
 
-/* 1: the head is good. 0: it is not there, or torn. */
+/* 1: the head is valid. 0: it is missing or torn. */
 static int head_read(struct tm_manifest *m, struct tm_err *err)
 {
   char b[TM_MANIFEST_FILE_HEAD];
@@ -141,7 +144,7 @@ static int head_read(struct tm_manifest *m, struct tm_err *err)
   return 1;
 }
 
-/* Takes good entries up to the first that is not, or the end record. */
+/* Reads entries up to the first invalid one, or the end record. */
 static int scan(struct tm_manifest *m, struct tm_err *err)
 {
   struct tm_manifest_head h;
@@ -191,7 +194,7 @@ static int take_good(struct tm_manifest *m, int64_t stated, struct tm_err *err)
   return 0;
 }
 
-/* What has been added so far may be read. */
+/* Makes all entries so far readable. */
 static void publish_found(struct tm_manifest *m)
 {
   atomic_store(&m->items, m->items_added);
@@ -249,7 +252,7 @@ static int head_write(struct tm_manifest *m, struct tm_err *err)
 
 int tm_manifest_cut(struct tm_manifest *m, struct tm_err *err)
 {
-  m->forward.have = 0; /* what it has read of the tail will be written anew */
+  m->forward.have = 0; /* the tail that it has read will be rewritten */
   if (m->size_found > m->end) {
     int rc = m->fs->ftruncate(m->fs->self, m->fd, m->end);
     if (rc < 0)

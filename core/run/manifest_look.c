@@ -1,8 +1,9 @@
-/* manifest_look.c - how long a manifest is, from the end of its file (survey.h).
+/* manifest_look.c - finds the length of a manifest from the end of its file (survey.h).
  *
- * A complete list ends in its end record, which has a fixed size. Where there is none, the last entry is searched for in
- * a piece at the end: a place is an entry when its kind, its length and its check sum fit, and the next one lies right
- * behind it. Bytes of a path that look like a head do not have its check sum.
+ * A complete list ends in its end record, which has a fixed size. Otherwise the last entry is
+ * searched for in a piece at the end: a position is an entry if its kind, its length and its check
+ * sum are right, and the next one follows directly. Bytes of a path that look like a head do not
+ * have the right check sum.
  */
 #include "run/survey.h"
 
@@ -16,7 +17,7 @@
 #define PIECE    (64u << 10) /* bytes */
 #define END_SIZE (TM_MANIFEST_HEAD + 8)
 
-/* The bytes at `at` are an entry or the end record. */
+/* Whether the bytes are an entry or the end record. */
 static bool is_entry(const char *b, size_t have, struct tm_manifest_head *h)
 {
   if (have < TM_MANIFEST_HEAD)
@@ -27,7 +28,7 @@ static bool is_entry(const char *b, size_t have, struct tm_manifest_head *h)
          tm_manifest_check(b, b + TM_MANIFEST_HEAD, h->length) == h->check;
 }
 
-/* The last entry within the bytes; false: none begins and ends in them. */
+/* The last complete entry within the bytes; false: there is none. */
 static bool find_last(struct tm_manifest_extent *out, const char *b, size_t have)
 {
   struct tm_manifest_head h;

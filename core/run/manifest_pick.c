@@ -1,4 +1,5 @@
-/* manifest_pick.c - one mini-batch out of the manifest of a job that nobody runs (survey.h). */
+/* manifest_pick.c - reads one mini-batch from the manifest of a job that is not running
+ * (survey.h). */
 #include <inttypes.h>
 #include <string.h>
 

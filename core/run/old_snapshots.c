@@ -1,5 +1,5 @@
-/* old_snapshots.c - see old_snapshots.h. The jobs are those in the workspace, and those with directories of their own that are in
- * its history and still there. */
+/* old_snapshots.c - see old_snapshots.h. The jobs are those in the workspace, and those in its
+ * history whose directories are elsewhere and still exist. */
 #include "run/old_snapshots.h"
 
 #include <stdlib.h>
@@ -18,12 +18,12 @@
 struct search {
   const struct tm_fs *fs;
   struct tm_map used; /* hashes */
-  struct tm_map seen; /* directories that count as removed, or have been read */
+  struct tm_map seen; /* directories that count as removed, or were read */
   char *store;
   struct tm_old_snapshots *out;
 };
 
-/* The hashes of a job that is there. */
+/* Adds the hashes of an existing job. */
 static int add_job(struct search *s, const char *dir, struct tm_err *err)
 {
   char *record = tm_path_join(dir, "job.json");
@@ -83,7 +83,7 @@ int tm_old_snapshots_find(struct tm_old_snapshots *out, const struct tm_fs *fs,
   s.store = tm_path_join(workspace, "snapshots");
   int rc = add_jobs(&s, workspace, err);
   if (rc == 0)
-    (void)tm_dir_read(s.store, on_name, &s); /* missing: none has been kept */
+    (void)tm_dir_read(s.store, on_name, &s); /* missing: nothing was stored */
   tm_map_release(&s.used);
   tm_map_release(&s.seen);
   free(s.store);

@@ -1,7 +1,8 @@
-/* old_snapshots.h - copies of scripts that a workspace keeps (plan/snapshot.h), and that no job of it runs any more.
+/* old_snapshots.h - finds stored copies of scripts (plan/snapshot.h) that no job of the workspace
+ * uses any more.
  *
- * Steps: _find, then _remove or not, then _release. A job that begins meanwhile with such a copy loses it here: it has one of its
- * own, and keeps its script again when it is resumed.
+ * Steps: _find, then perhaps _remove, then _release. A job that begins meanwhile with such a copy
+ * loses it here, but has a copy of its own, and stores its script again when it is resumed.
  */
 #ifndef TM_RUN_OLD_SNAPSHOTS_H
 #define TM_RUN_OLD_SNAPSHOTS_H
@@ -17,8 +18,8 @@ struct tm_old_snapshots {
   int64_t bytes;
 };
 
-/* `gone`: directories of jobs that count as removed, absolute. A job whose record cannot be read may run any of them: TM_EDAMAGE,
- * TM_EVERSION, with its name. Release it in every case. */
+/* `gone`: directories of jobs that count as removed, absolute. A job whose record cannot be read
+ * may use any of them: TM_EDAMAGE, TM_EVERSION, with its name. Release it in every case. */
 int tm_old_snapshots_find(struct tm_old_snapshots *out, const struct tm_fs *fs,
                           const char *workspace, char *const *gone, size_t gone_len,
                           struct tm_err *err);

@@ -1,10 +1,11 @@
 /* output.c - the file that rows are appended to.
  *
- *  (1) What is added in one call stands together, in the order of the calls: one buffer, one writer, known offsets. The
- *      file is not opened for appending, so that a short write or a refused result leaves nothing in the middle.
- *  (2) `end` moves only by what a caller added. Bytes behind it were never promised to anybody.
- *  (3) The file is the user's to see, and somebody may cut it or write to it meanwhile. One that has become shorter is not
- *      written to any more: there would be a hole where rows had been.
+ *  (1) The bytes of one add are contiguous, in the order of the calls: one buffer, one writer,
+ *      known offsets. The file is not opened in append mode, so that a short write or a refused
+ *      result leaves nothing in the middle.
+ *  (2) `end` moves only by what a caller added. Bytes after it were never promised.
+ *  (3) The file is visible to the user, and another program may cut it or write to it. If it has
+ *      become shorter, it is no longer written to: there would be a hole instead of rows.
  */
 #include "run/output.h"
 
@@ -63,7 +64,7 @@ void tm_output_add(struct tm_output *o, const void *p, size_t n)
   o->end += (int64_t)n;
 }
 
-/* Keeps `size` true also when the write fails half way. */
+/* Keeps `size` correct even if the write fails half way. */
 static int write_piece(struct tm_output *o, const void *p, size_t n, int64_t at, struct tm_err *err)
 {
   if (at + (int64_t)n > o->size)
@@ -71,7 +72,7 @@ static int write_piece(struct tm_output *o, const void *p, size_t n, int64_t at,
   return tm_fs_write_at(o->fs, o->fd, o->path, p, n, at, err);
 }
 
-/* Keeps (3). `size` becomes what the file has, also when it has grown by another's hand. */
+/* Keeps (3). Updates `size`, also if another program has extended the file. */
 static int look(struct tm_output *o, struct tm_err *err)
 {
   struct tm_stat st;
@@ -151,7 +152,7 @@ int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64
   rc = copy_pieces(o, fd, from, length, hash, err);
   tm_fs_close(o->fs, fd);
   if (rc < 0)
-    return rc; /* keeps (2): what was written lies behind the end */
+    return rc; /* keeps (2): what was written is after the end */
   o->written += length;
   o->end += length;
   return 0;
@@ -176,7 +177,7 @@ void tm_output_take_back(struct tm_output *o, int64_t end)
   o->end = o->written = end;
 }
 
-/* 1; 0 where the file is shorter; or a negative code. */
+/* 1; 0 if the file is shorter; or a negative code. */
 static int hash_bytes(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
                       struct tm_err *err)
 {

@@ -12,12 +12,12 @@
 struct look {
   const struct tm_fs *fs;
   const struct tm_step_output *out;
-  struct tm_stat st; /* of what is at the destination now */
+  struct tm_stat st; /* of the current contents of the destination */
   bool is_there;
   struct tm_err *err;
 };
 
-/* Also where links are on the way. Of what is not there yet the folders above it that are. */
+/* Compares also through links. For a path that does not exist, its existing parents are checked. */
 static bool is_held(const struct look *l, const char *path)
 {
   char *at = tm_xstrdup(path), *above;
@@ -46,7 +46,7 @@ static int check(const struct look *l, const char *what, const char *path)
                     l->out->destination, l->out->name, what, path);
 }
 
-/* What a pattern may match is below this, to free(); a path that is none is itself. */
+/* The folder that contains all matches of a pattern, to free(); a plain path is returned itself. */
 static char *folder_of(const char *path)
 {
   size_t fixed = strcspn(path, "*?[{\\");
@@ -58,7 +58,7 @@ static char *folder_of(const char *path)
   return tm_xstrndup(path, fixed);
 }
 
-/* The pipeline's own folder is no pattern, whatever its name is. */
+/* The pipeline's own folder is literal, whatever its name. */
 static int check_input(const struct look *l, const struct tm_dataset *d)
 {
   int rc = 0;
@@ -93,7 +93,7 @@ static int refuse_link(const struct look *l)
                     l->out->destination, l->out->name);
 }
 
-/* Of the folder at the destination; a rename cannot put another in its place. A mount of the same file
+/* Whether the destination is a mount point; a rename cannot replace it. A mount of the same file
  * system is not noticed here, and the upload fails. */
 static bool is_mount(const struct look *l)
 {

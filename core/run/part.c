@@ -5,7 +5,7 @@
 
 #include "data/item.h"
 
-/* False when there are not so many. */
+/* False if there are fewer. */
 static bool skip_items(struct tm_reader *r, uint32_t count)
 {
   struct tm_item item;
@@ -35,7 +35,7 @@ int tm_part_read(struct tm_manifest *m, uint64_t index, uint64_t part,
   if (rc < 0 || part == 0)
     return rc;
   tm_reader_init(&r, out->bytes, out->len);
-  if (has_rows(out)) { /* they are told apart by who reads them */
+  if (has_rows(out)) { /* only their reader can select rows */
     out->items = count;
     return 0;
   }

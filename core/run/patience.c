@@ -1,8 +1,8 @@
 /* patience.c - see patience.h.
  *
- * Until the first mini-batch has been created first_ns counts alone, from then on update_ns. A mini-batch that is tried again
- * is no progress: one that hangs in each of its tries has ended when the last is over. Each part that is tried is: how many there
- * can be is limited.
+ * Until the first mini-batch has been created only first_ns counts, afterwards only update_ns. A
+ * retry is not progress: a mini-batch that hangs in each of its tries has ended when the last is
+ * over. Each tried part is: their number is limited.
  */
 #include "run/patience.h"
 

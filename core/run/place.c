@@ -1,4 +1,4 @@
-/* place.c - see place.h. The upload is upload.c's. */
+/* place.c - see place.h. upload.c does the upload. */
 #include "run/place.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static int on_first_name(void *data, const char *name, int type)
   return 1;
 }
 
-/* Something above the path is no folder: TM_EUSAGE names it. */
+/* A parent of the path is not a folder: TM_EUSAGE names it. */
 static int refuse_below(const struct tm_fs *fs, const char *path, struct tm_err *err)
 {
   char *above = tm_path_dir(path);
@@ -41,7 +41,8 @@ static bool is_link(const struct tm_fs *fs, const char *path)
   return fs->stat(fs->self, path, false, &st) == 0 && S_ISLNK(st.mode);
 }
 
-/* 1: it holds something, or is the file, or a link in the place of that; 0: it is missing, or an empty folder. */
+/* 1: it is not empty, or is the file, or a link in its place; 0: it is missing, or an empty
+ * folder. */
 static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, struct tm_err *err)
 {
   struct tm_stat st;
@@ -65,7 +66,7 @@ static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, 
   return rc < 0 ? tm_err_system(err, rc, "cannot look at destination '%s'", path) : is_found;
 }
 
-/* 1: what is at the destination is this job's. */
+/* 1: the contents of the destination belong to this job. */
 static int is_own(const struct tm_fs *fs, const struct tm_step *step, size_t i, const char *job_dir,
                   struct tm_err *err)
 {
@@ -111,7 +112,7 @@ int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const cha
   return rc < 0 ? wrap(step, err) : 0;
 }
 
-/* A file system without locks has none to be waited for. */
+/* If a file system has no locks, nobody is waited for. */
 static int hold(const struct tm_fs *fs, const char *destination, struct tm_place_held *held,
                 struct tm_err *err)
 {
@@ -153,7 +154,7 @@ static int open_link(const struct tm_fs *fs, const char *folder, const char *des
   return rc < 0 ? rc : 0;
 }
 
-/* The link is made when the folder is ours, and there before in a later session alone. */
+/* The link is made when the folder is ours; only a later session finds it. */
 static int open_mount(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                       const char *job_dir, struct tm_place_held *held, struct tm_err *err)
 {
