@@ -21,7 +21,7 @@ static const signed char next_state[TM_WORKER_STATES][TM_WORKER_EVENTS] = {
   [LOADING]  = {  NO,       NO,       INIT,     NO,       STOPPING, GONE },
   [INIT]     = {  NO,       NO,       NO,       READY,    STOPPING, GONE },
   [READY]    = {  NO,       NO,       NO,       NO,       STOPPING, GONE },
-  /* What it had said before it heard of the stop may still arrive. */
+  /* Messages that the worker sent before it received the stop may still arrive. */
   [STOPPING] = {  NO,       STOPPING, STOPPING, STOPPING, STOPPING, GONE },
 };
 /* clang-format on */

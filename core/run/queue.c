@@ -1,8 +1,8 @@
 /* queue.c - see queue.h.
  *
- * The list of what came back is short: no longer than what workers had in their hands. It is kept sorted, highest number
- * first, so that the lowest is popped from its end. Should it grow all the same (every try fails, one worker is stuck), (3)
- * is given up before the search through it costs more than the tries.
+ * The list of entries that came back is short: no longer than what the workers held. It is sorted,
+ * highest number first, so that the lowest is popped from its end. If it still grows (every try
+ * fails, one worker is stuck), the queue gives up (3) before the search costs more than the tries.
  */
 #include "run/queue.h"
 

@@ -1,7 +1,8 @@
 /* recheck.c - see recheck.h.
  *
- * One step after the other: its manifest, opened for reading, and a lister that compares with all of it. A complete list is
- * never added to (manifest.c), and that of a Completed job is complete; one that is not is damage.
+ * It checks one step after the other: it opens the manifest for reading, and a lister compares the
+ * inputs with all of it. Nothing is ever added to a complete list (manifest.c). The list of a
+ * Completed job is complete; one that is not is damaged.
  */
 #include "run/recheck.h"
 
@@ -15,11 +16,11 @@
 
 struct tm_recheck {
   struct tm_recheck_options o;
-  size_t at; /* the step at hand */
+  size_t at; /* the current step */
   struct tm_manifest *manifest;
   struct tm_lister *lister;
   struct tm_bound bound;                                 /* of that step */
-  char *state_dir, *spill_dir, *schema_file, *index_dir; /* of the step at hand */
+  char *state_dir, *spill_dir, *schema_file, *index_dir; /* of the current step */
   int64_t compared;
 };
 

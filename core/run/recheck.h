@@ -1,7 +1,9 @@
-/* recheck.h - the inputs of a job that is Completed, compared with the lists that it was cut into: for --verify-input.
+/* recheck.h - for --verify-input: compares the inputs of a Completed job with the lists that they
+ * were cut into.
  *
- * Nothing is written: whatever it finds, the job stays as it is. The comparing is done beside the loop, as the listing of a job.
- * Caller: start; on_ended comes once, on the loop, unless it is stopped before.
+ * It writes nothing: whatever it finds, the job stays as it is. It compares beside the loop, as a
+ * job lists its inputs. Caller: start; on_ended comes once, on the loop, unless the caller stops it
+ * before.
  */
 #ifndef TM_RUN_RECHECK_H
 #define TM_RUN_RECHECK_H
@@ -18,13 +20,13 @@ struct tm_recheck_options {
   const struct tm_pipeline *pipeline; /* must live until stop */
   const char *dir;                    /* of the job; must live until stop */
   void (*on_warning)(void *data, const char *text);
-  /* 0: all is as it was, `compared` mini-batches of it; else why not: TM_ECHANGED names the first difference. From within it
-   * stop may be called. */
+  /* 0: nothing has changed, and `compared` mini-batches were compared. Otherwise an error;
+   * TM_ECHANGED names the first difference. The callback may call stop. */
   void (*on_ended)(void *data, int code, int64_t compared, const struct tm_err *err);
   void *data;
 };
 
-/* NULL and words when it cannot be begun. */
+/* NULL with a message if it cannot begin. */
 struct tm_recheck *tm_recheck_start(const struct tm_recheck_options *o, struct tm_err *err);
 void tm_recheck_stop(struct tm_recheck *r); /* NULL is a no-op */
 

@@ -1,17 +1,19 @@
-/* recover.c - reading a journal that may end anywhere, in any state that a kill or a power cut leaves.
+/* recover.c - reads a journal that may end anywhere, in any state that a kill or a power cut
+ * leaves.
  *
- *  (4) The last readable sync record draws a line through each file: all before it had been fsynced when the record was
- *      written. What is bad before the line is damage, and the job stops and says where. Behind it records are kept
- *      while they are good, their manifest entry exists, and the output and the failures log hold the bytes that they
- *      hash; the first that fails ends the log, and all five files are cut there. A file is never lengthened.
- *      Files that a script made must be under their names, too.
+ *  (4) The last readable sync record draws a line through each file: everything before the line had
+ *      been fsynced when the record was written. A bad record before the line is damage: the job
+ *      stops and reports the place. Behind the line records count as long as they are good, their
+ *      manifest entry exists, and the output and the failures log hold the bytes that they hash.
+ *      Files that a script made must also be under their names. The first record that does not hold
+ *      ends the log, and all five files are cut there. A file is never lengthened.
  *
  *      journal   [session][..][..][..]|[..][sync][..][..]x[..]
  *                <----- the line ---->                   ^ ends the log
  *
- * The sync record itself lies behind the line that it states, and may be cut away with what is behind the first bad record;
- * that it was there is enough. Cutting is safe to be interrupted: whichever of the cuts have reached the disk, the next
- * recovery finds the same end again.
+ * The sync record itself lies behind the line that it states. It may be cut away together with what
+ * is behind the first bad record; it is enough that it was there. Cutting may be interrupted:
+ * whichever cuts have reached the disk, the next recovery finds the same end.
  */
 #include "run/recover.h"
 
@@ -56,7 +58,7 @@ static int check_lengths(const struct tm_recovery *r, struct tm_err *err)
   return 0;
 }
 
-/* Why a record cannot stand where it is, by itself; NULL: it can. */
+/* Why a record cannot be valid at this place, judged by itself; NULL: it can. */
 static const char *find_fault(const struct tm_recovery *r, const struct tm_record *record,
                               int64_t at)
 {
@@ -88,7 +90,7 @@ static const char *find_fault(const struct tm_recovery *r, const struct tm_recor
   return NULL;
 }
 
-/* 1: the files hold what the record says; 0: they do not. Behind the line alone. */
+/* 1: the files hold what the record says; 0: they do not. Only for records behind the line. */
 static int has_bytes(const struct tm_recovery *r, const struct tm_record *record,
                      struct tm_err *err)
 {
@@ -145,7 +147,7 @@ static void apply(struct tm_recovery *r, const struct tm_record *record,
   tm_fates_put(r->fates, record->index, TM_FATE_COMMITTED);
 }
 
-/* Where the line is crossed, the records before it must end where it says that the files did. */
+/* At the line, the records before it must end where the line says that the files ended. */
 static int check_line(const struct tm_recovery *r, struct tm_err *err)
 {
   if (r->journal_len < r->line.journal_len)
@@ -157,7 +159,7 @@ static int check_line(const struct tm_recovery *r, struct tm_err *err)
   return 0;
 }
 
-/* One record: 1 it counts; 0 it ends the log; or a negative code. */
+/* One record. 1: it counts; 0: it ends the log; or a negative code. */
 static int take_record(struct tm_recovery *r, struct tm_journal_walk *walk,
                        struct tm_record *record, struct tm_commit_found *found, struct tm_err *err)
 {
@@ -174,7 +176,7 @@ static int take_record(struct tm_recovery *r, struct tm_journal_walk *walk,
   if (is_behind && record->kind == TM_RECORD_FILES && (rc = has_files(r, record, err)) <= 0)
     return rc;
   apply(r, record, found);
-  if (record->kind != TM_RECORD_FILES) /* those count with their mini-batch, not without */
+  if (record->kind != TM_RECORD_FILES) /* file records count only together with their mini-batch */
     r->journal_len = walk->next;
   return 1;
 }
@@ -214,8 +216,8 @@ int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct 
   return 0;
 }
 
-/* Writes again what no sync record covers. After an fsync that failed the kernel shows bytes that it will never write:
- * what a later fsync answers holds for those alone that have been written since. */
+/* Writes again what no sync record covers. After a failed fsync the kernel shows bytes that it will
+ * never write; a later fsync that succeeds covers only bytes that were written since. */
 static int write_again(const struct tm_fs *fs, int fd, const char *path, int64_t from, int64_t to,
                        struct tm_err *err)
 {

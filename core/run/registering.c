@@ -16,10 +16,10 @@
 
 #define WORD_LEN 32 /* hexadecimal digits */
 
-/* The workspace of the pipeline file, to free(); NULL with words. */
+/* The workspace of the pipeline file, to free(); NULL with a message. */
 static char *find_workspace(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err)
 {
-  char *cwd = getcwd(NULL, 0), *found; /* what the variable is against */
+  char *cwd = getcwd(NULL, 0), *found; /* the variable may be relative to it */
   found = tm_workspace_find(fs, p->file, getenv(TM_WORKSPACE_VARIABLE), cwd ? cwd : "/", err);
   free(cwd);
   return found;
@@ -43,7 +43,8 @@ int tm_registering_check(const struct tm_fs *fs, const struct tm_pipeline *p, st
   return rc < 0 ? tm_err_wrap(err, "dataset '%s' could not be registered later", name) : 0;
 }
 
-/* The step's word, to free(): that of an earlier session, else a new one. NULL with words. */
+/* The step's word, to free(): that of an earlier session, otherwise a new one. NULL with a
+ * message. */
 static char *take_word(const struct tm_fs *fs, const struct tm_step_view *view, struct tm_err *err)
 {
   char *path = tm_path_join(view->dir, "registered");
@@ -95,8 +96,8 @@ static int add(const struct registering *g, const struct tm_registration *r, str
   return rc < 0 ? rc : 0;
 }
 
-/* Where it has a destination, the files there are the dataset: they stay when the job is cleaned up. Of an archive it is the
- * folder that was packed. */
+/* If the output has a destination, the dataset refers to the files there: they remain when the job
+ * is removed. For an archive it is the folder that was packed. */
 static char *place_of(const struct registering *g, const struct tm_step_output *out)
 {
   return out->destination && !out->archive_format ? tm_xstrdup(out->destination)
@@ -114,7 +115,7 @@ static char *contents_of(const struct tm_fs *fs, const struct tm_step_view *view
   return rc < 0 ? NULL : tm_xprintf("%" PRId64 ".%016" PRIx64, sum.outcomes, sum.hash);
 }
 
-/* `source`: what no other output has. */
+/* `source`: unique to this output. */
 static int add_output(const struct registering *g, const struct tm_step *step,
                       const struct tm_step_output *out, const char *source, const char *contents,
                       struct tm_err *err)
@@ -152,7 +153,7 @@ static bool registers(const struct tm_step *step)
   return false;
 }
 
-/* The first output has the step's word, each further one the word with its name. */
+/* The first output gets the step's word; each further one gets the word and its name. */
 static int add_outputs(const struct registering *g, const struct tm_step *step,
                        const struct tm_step_view *view, struct tm_err *err)
 {

@@ -1,11 +1,13 @@
 /* removal.c - see removal.h.
  *
- *  (1) One rename decides: before it the job is whole, after it only a leftover is there.
- *  (2) A leftover can be recognized until its last file is gone: every job has `lock` from its start,
- *      and `lock` is removed last, when the folder is otherwise empty.
- *  (3) Only what a job makes is removed: the record names the steps, and a foreign name at the top refuses the whole.
+ *  (1) One rename decides: before it the job is whole, after it only a leftover exists.
+ *  (2) A leftover can be recognized until its last file is removed: every job has `lock` from its
+ *      start on, and `lock` is removed last, when the folder is otherwise empty.
+ *  (3) Only what a job makes is removed: the record names the steps. One foreign name at the top
+ *      makes the removal refuse everything.
  *
- * Nothing is fsynced: after a power cut a job may be back, whole or as a leftover, and the next removal takes it.
+ * Nothing is fsynced. After a power cut a job may be back, whole or as a leftover; the next removal
+ * removes it.
  */
 #include "run/removal.h"
 
@@ -58,7 +60,7 @@ static bool is_link(const struct tm_fs *fs, const char *path)
   return fs->stat(fs->self, path, false, &st) == 0 && S_ISLNK(st.mode);
 }
 
-/* What is at the top. */
+/* The names at the top of the folder. */
 
 struct top {
   struct TM_ARRAY(char *) names;
@@ -86,7 +88,7 @@ static bool top_has(const struct top *t, const char *name)
   return false;
 }
 
-/* A step's folder, or a step that is being taken over from another job. */
+/* A step's folder, or a step that is being copied from another job. */
 static bool is_of_step(const struct tm_json *record, const char *name)
 {
   static const char suffix[] = ".reuse";
@@ -101,7 +103,7 @@ static bool is_of_step(const struct tm_json *record, const char *name)
   return yes;
 }
 
-/* The first name that no job makes, or NULL. */
+/* The first name that a job does not make, or NULL. */
 static const char *foreign_name(const struct top *t, const struct tm_json *record)
 {
   for (size_t i = 0; i < t->names.len; i++)
@@ -117,7 +119,7 @@ static char *refuse_foreign(const char *name)
                     name);
 }
 
-/* By what each record has had since the first version. */
+/* Checks the members that every record has had since the first version. */
 static bool is_whole(const struct tm_json *record)
 {
   const struct tm_json *steps = tm_json_get(record, "steps");
@@ -186,7 +188,7 @@ char *tm_job_leftover(const char *dir)
   return leftover_name(dir, tm_hash64(dir, strlen(dir)));
 }
 
-/* That a workspace has given the job its name, by its moment. */
+/* Whether the name carries a moment, so that a workspace has given it to the job. */
 static bool has_moment(const char *dir)
 {
   const char *base = tm_path_base(dir);
@@ -254,11 +256,11 @@ static char *clear_leftover(const struct tm_fs *fs, const char *dir, struct tm_e
 
 /* Jobs. */
 
-/* Files that workers have left in destinations. */
+/* Removes files that workers left in destinations. */
 static int remove_staging(void *data, const char *name, int type)
 {
   char *step_dir = tm_path_join(data, name);
-  if (type == DT_DIR || type == DT_UNKNOWN) { /* of a file: nothing */
+  if (type == DT_DIR || type == DT_UNKNOWN) { /* a file needs nothing */
     char *output = tm_path_join(step_dir, "output");
     char *staging = tm_path_join(step_dir, "state/staging");
     tm_staging_remove_all(tm_fs_real(), output, staging);
@@ -269,13 +271,13 @@ static int remove_staging(void *data, const char *name, int type)
   return 0;
 }
 
-/* Keeps (1). The locks are ours. */
+/* Keeps (1). The caller holds the locks. */
 static int remove_job(const struct tm_fs *fs, char *dir, struct tm_err *err)
 {
   char *name = clear_leftover(fs, dir, err);
   if (!name)
     return err->code;
-  int rc = tm_temp_dirs_remove_left(fs, dir, err); /* nobody would find them without the job */
+  int rc = tm_temp_dirs_remove_left(fs, dir, err); /* without the job nobody would find them */
   if (rc == 0)
     (void)tm_dir_read(dir, remove_staging, dir);
   if (rc == 0 && (rc = fs->rename(fs->self, dir, name)) < 0)

@@ -1,10 +1,12 @@
 /* reuse.c - see reuse.h.
  *
- *  (1) What is on record of inputs is older than their use: the lister tells of a file before it is handed out (input_record.h), and
- *      what is beside the inputs is looked at before the step begins. A file that changes meanwhile is another one next time.
- *  (2) What is taken is looked at first, and its job is still there behind it: removal.c gives a job another name before it touches
- *      anything in it.
- *  (3) <step> appears by one rename, with its result in it: a job that is gone on with keeps it, or has nothing of it.
+ *  (1) The recorded inputs are older than their use: the lister reports a file before it is handed
+ *      out (input_record.h), and what is beside the inputs is listed before the step begins. A file
+ *      that changes meanwhile counts as changed next time.
+ *  (2) A result is checked before it is linked, and its job must still exist afterwards: removal.c
+ *      renames a job before it touches anything in it.
+ *  (3) <step> appears by one rename, together with its result: a resumed job has either all of it
+ *      or nothing.
  */
 #include "run/reuse.h"
 
@@ -81,7 +83,7 @@ static bool has_failures(const struct tm_result_row *row)
          tm_json_int(tm_json_get(row->summary, "mini_batches"), "failed", 0) > 0;
 }
 
-/* What is not as in the newest result of the step. */
+/* Reports how the definition differs from that of the step's newest result. */
 static int explain_definition(struct tm_reuse *r, struct tm_db *db, struct tm_err *err)
 {
   struct tm_result_row newest;
@@ -97,8 +99,9 @@ static int explain_definition(struct tm_reuse *r, struct tm_db *db, struct tm_er
   return rc;
 }
 
-/* Whether others may have written the result. The workspace itself has been judged, or was named; a
- * job elsewhere may have been removed since, and somebody else may have put another in its place. */
+/* Whether others may have written the result. The workspace itself has been checked, or the user
+ * named it. A job elsewhere may have been removed since, and somebody else may have put another in
+ * its place. */
 static bool is_strange(struct tm_reuse *r, const struct tm_result_row *row)
 {
   struct tm_err why = TM_ERR_NONE;
@@ -113,8 +116,8 @@ static bool is_strange(struct tm_reuse *r, const struct tm_result_row *row)
   return true;
 }
 
-/* Those that failed in part count where what decides over failures is the same. What an earlier job has left in the directory of
- * this one is none. */
+/* A result with failed items counts only if the settings that decide about failures are the same. A
+ * result that an earlier job left in this job's own directory does not count. */
 static void drop_unfit(struct tm_reuse *r)
 {
   size_t kept = 0;
@@ -167,7 +170,8 @@ static void begin_identity(struct tm_identity *id, bool by_content)
                                .max = TM_INPUT_RECORD_MAX };
 }
 
-/* Adds the files of a dataset, which an other step may have written. Who is given a folder may read what is hidden in it, too. */
+/* Adds the files of a dataset, which another step may have written. A script that gets a folder may
+ * also read its hidden files. */
 static int list_dataset(struct tm_identity *out, const struct tm_reuse *r,
                         const struct tm_dataset *d, bool is_folder, struct tm_err *err)
 {
@@ -191,7 +195,7 @@ static int list_inputs(struct tm_reuse *r, struct tm_err *err)
   return rc;
 }
 
-/* Adds the files at a place that is no job's. */
+/* Adds the files at a path outside the jobs. */
 static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *path,
                       struct tm_err *err)
 {
@@ -205,7 +209,8 @@ static int list_place(struct tm_identity *out, const struct tm_reuse *r, char *p
   return tm_input_record_list(out, r->fs, &d, r->stop, err);
 }
 
-/* The file beside a database that has what was changed since its last check point: where links lead to. */
+/* The -wal file beside a database, which holds the changes since the last checkpoint. SQLite puts
+ * it where the links lead to. */
 static int list_wal_of(struct tm_reuse *r, const char *path, size_t len, struct tm_err *err)
 {
   char *file = tm_xstrndup(path, len), *place = realpath(file, NULL),
@@ -241,7 +246,8 @@ static int list_wals(struct tm_reuse *r, const struct tm_dataset *d, struct tm_e
   return rc;
 }
 
-/* Of inputs what is not listed as such: what links and copies are made of, and what is beside a database. */
+/* Parts of inputs that are not listed as inputs: the files behind links and copies, and the files
+ * beside a database. */
 static int list_inputs_aside(struct tm_reuse *r, struct tm_err *err)
 {
   int rc = 0;
@@ -298,7 +304,7 @@ static char *record_of(const char *job, const char *step, const char *name)
   return tm_xprintf("%s/%s/state/%s", job, step, name);
 }
 
-/* Names what has changed since, of inputs or of what is beside them. */
+/* Reports what has changed since, among the inputs or beside them. */
 static void explain_files(struct tm_reuse *r, const struct tm_result_row *row, const char *name,
                           const struct tm_identity *then, const struct tm_identity *now)
 {
@@ -348,7 +354,7 @@ static void forget(const struct tm_reuse *r, const struct tm_result_row *row)
   (void)tm_results_remove(r->workspace, row->id, NULL);
 }
 
-/* Whether what it came to is still there: 1, or 0 with words. */
+/* Whether the outputs still exist unchanged: 1, or 0 with a message. */
 static int check_outputs(struct tm_reuse *r, const struct tm_result_row *row, struct tm_err *err)
 {
   struct tm_identity now = { .files = 0 };
@@ -421,9 +427,9 @@ int tm_reuse_look(struct tm_reuse *r, struct tm_err *err)
   return 0;
 }
 
-/* Taking. */
+/* Linking the result. */
 
-/* Logs are the earlier job's, and so is what its tries left on the way. */
+/* The logs belong to the earlier job, and so do temporary files of its tries. */
 static bool is_left_out(const char *relative)
 {
   static const char *const names[] = { "logs", "step_result.json", "state/spill", "state/staging" };
@@ -490,7 +496,7 @@ int tm_reuse_take(struct tm_reuse *r, struct tm_step_view *view, struct tm_err *
   return rc < 0 ? rc : 0;
 }
 
-/* Keeping. */
+/* Keeping a result. */
 
 static int fill_row(struct tm_result_row *row, struct tm_reuse *r, const struct tm_step_view *view,
                     struct tm_err *err)
@@ -506,7 +512,7 @@ static int fill_row(struct tm_result_row *row, struct tm_reuse *r, const struct 
   return rc;
 }
 
-/* Names of what is beside the inputs, for who is told later that it has changed. */
+/* Names of the files beside the inputs, so that a later message can say which of them changed. */
 static int keep_aside(struct tm_reuse *r, struct tm_err *err)
 {
   char *path = record_of(r->job_dir, r->step->name, "side_inputs");

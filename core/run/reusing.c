@@ -1,10 +1,12 @@
-/* reusing.c - results of earlier jobs (reuse.h), for the steps of a job: see job_own.h.
+/* reusing.c - results of earlier jobs (reuse.h) for the steps of a job: see job_own.h.
  *
- *  (1) What the definitions say is asked once, when the job is opened: a step of which there is no earlier result begins as if there
- *      were no reuse. Only where there is one are its inputs listed before it begins.
- *  (2) Listing, linking and the database are on a thread, one for each step at it. The loop's thread has the job meanwhile, and
- *      touches nothing of the step.
- *  (3) Nothing of this fails a job: a step whose earlier result cannot be had is run, a result that cannot be kept is not.
+ *  (1) The definitions are compared once, when the job is opened. A step without an earlier result
+ *      begins as if there were no reuse. Only a step that has one lists its inputs before it
+ *      begins.
+ *  (2) Listing, linking and the database run on a thread, one per step. Meanwhile the loop's thread
+ *      keeps the job, and touches nothing of the step.
+ *  (3) No error here fails a job. If an earlier result cannot be taken, the step runs; if a result
+ *      cannot be recorded, it is not.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +24,7 @@
 struct tm_reuse_errand {
   struct tm_job *job;
   size_t step;
-  bool keeps;               /* else it looks */
+  bool keeps;               /* true: it records the result; false: it looks for one */
   struct tm_step_view view; /* a copy */
   struct tm_thread thread;
   struct tm_wake wake;
@@ -31,7 +33,7 @@ struct tm_reuse_errand {
   struct tm_err err;
 };
 
-/* Words. */
+/* Messages. */
 
 static void say(struct tm_job *job, size_t i, enum tm_level level, const char *what,
                 const char *words)
@@ -87,7 +89,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_db *db, struct tm_e
   if (rc < 0)
     return rc;
   st->is_unchecked = rc > 0;
-  st->may_reuse = rc > 0 || reads_aside(step); /* that is looked at before it begins */
+  st->may_reuse = rc > 0 || reads_aside(step); /* those are listed before it begins */
   if (rc == 0 && r->words && !r->is_new)
     tm_job_note(job, "step '%s' is run: %s", step->name, r->words);
   return 0;
@@ -110,7 +112,7 @@ void tm_reusing_open(struct tm_job *job)
 
 /* The thread. */
 
-/* 1: it has been taken. */
+/* 1: the earlier result was taken. */
 static int look(struct tm_reuse_errand *t, struct tm_reuse *r)
 {
   int rc = r->rows.len > 0 ? tm_reuse_look(r, &t->err) : tm_reuse_look_aside(r, &t->err);
@@ -146,7 +148,7 @@ static void end_errand(struct tm_reuse_errand *t)
   tm_wake_close(&t->wake);
 }
 
-/* Who runs a pipeline again because items failed expects another try. */
+/* A user who runs a pipeline again because items failed expects another try. */
 static void warn_failed(struct tm_job *job, size_t i)
 {
   int64_t failed = job->step_views[i]->counts.items_failed;

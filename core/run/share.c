@@ -28,7 +28,8 @@ static int64_t sum_at(const struct tm_share *of, size_t n, int64_t level)
   return sum;
 }
 
-/* The part of the one at `at`: all are filled evenly, as far as they want; what is left then goes to the first ones. */
+/* The part of the step at `at`: all are filled evenly, up to what each wants. The first ones get
+ * the rest. */
 static int64_t part_of(const struct tm_share *of, size_t n, size_t at, int64_t max)
 {
   int64_t level = 0, left;

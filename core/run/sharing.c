@@ -1,4 +1,5 @@
-/* sharing.c - a step among others: the workers that it has of those of the job (share.h). See supervisor_own.h. */
+/* sharing.c - a step among others: how many of the job's workers it has (share.h). See
+ * supervisor_own.h. */
 #include "run/supervisor_own.h"
 
 static int64_t count_leaving(const struct tm_supervisor *s)
@@ -21,12 +22,12 @@ void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
   int64_t open = tm_crew_open(s), most = s->pool.process_count;
 
   *out = (struct tm_share) { .lives = s->pool.living, .leaves = count_leaving(s) };
-  if (!s->is_ending && !s->intake &&
-      s->stuck.since_ns == 0) /* one at least, also while nothing is listed: it is needed soon */
+  /* at least one, even while nothing is listed: it is needed soon */
+  if (!s->is_ending && !s->intake && s->stuck.since_ns == 0)
     out->wants = open < 1 ? 1 : open < most ? open : most;
 }
 
-/* The one with the least in hand that is ready, so that it ends soon. */
+/* Takes the ready worker that holds the least, so that it ends soon. */
 void tm_supervisor_give_back(struct tm_supervisor *s)
 {
   struct tm_worker *found = NULL;

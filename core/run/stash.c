@@ -1,5 +1,5 @@
-/* stash.c - see stash.h. A range is a place in all rows in the order in which they came: in the buffer, and, once that has been
- * written, in the file. */
+/* stash.c - see stash.h. A range is a place among all rows, in the order in which they came: first
+ * in the buffer, later in the file to which the buffer was written. */
 #include "run/stash.h"
 
 #include <errno.h>
@@ -28,11 +28,11 @@ static bool has_file(const struct tm_stash *s)
 static int open_new(struct tm_output *o, const struct tm_fs *fs, const char *path,
                     struct tm_err *err)
 {
-  fs->unlink(fs->self, path); /* nobody's */
+  fs->unlink(fs->self, path); /* nobody uses it */
   return tm_output_open(o, fs, path, 0600, err);
 }
 
-/* From memory to a file. */
+/* Moves the rows from memory to a file. */
 static int settle(struct tm_stash *s, struct tm_err *err)
 {
   struct tm_buf memory = s->rows.pending;
@@ -68,7 +68,7 @@ int tm_stash_add_file(struct tm_stash *s, const char *from, int64_t length, uint
     return rc;
   *out = (struct tm_stash_range) { .at = s->rows.end, .len = length };
   rc = tm_output_copy(&s->rows, from, length, hash, err);
-  s->fs->unlink(s->fs->self, from); /* what stays is removed by the next session */
+  s->fs->unlink(s->fs->self, from); /* what cannot be removed, the next session removes */
   return rc;
 }
 

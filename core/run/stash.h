@@ -1,7 +1,9 @@
-/* stash.h - rows that are held back: of the good parts of a mini-batch, until its bad items have been found.
+/* stash.h - rows that are held back: the rows of the good parts of a mini-batch, until its bad
+ * items have been found.
  *
- * Few rows stay in memory; behind TM_STASH_MEMORY all of them go to a file. They come in any order, and are joined in the
- * order that the caller wants. Nothing here is fsynced or outlives the session: what is lost is run again.
+ * Few rows stay in memory; above TM_STASH_MEMORY all of them go to a file. They come in any order,
+ * and are joined in the order that the caller wants. Nothing here is fsynced or outlives the
+ * session: lost rows are computed again.
  */
 #ifndef TM_RUN_STASH_H
 #define TM_RUN_STASH_H
@@ -14,7 +16,7 @@
 
 struct tm_stash {
   const struct tm_fs *fs;
-  char *path; /* of the file, made when it is needed; the joined ones are in the second */
+  char *path; /* of the file, which is made when needed; `joined` is the file of the joined rows */
   char *joined;
   struct tm_output rows; /* not open while all are in memory */
 };
@@ -27,11 +29,13 @@ void tm_stash_init(struct tm_stash *s, const struct tm_fs *fs, const char *path)
 /* Negative: the file cannot be written, a system error. */
 int tm_stash_add(struct tm_stash *s, const void *rows, size_t len, struct tm_stash_range *out,
                  struct tm_err *err);
-/* The same with rows in a file, which is removed: `length` bytes with `hash`. TM_EDAMAGE: they are not, and nothing was added. */
+/* The same for rows in the file `from`, which is removed: `length` bytes with `hash`. TM_EDAMAGE:
+ * the bytes differ; nothing was added. */
 int tm_stash_add_file(struct tm_stash *s, const char *from, int64_t length, uint64_t hash,
                       struct tm_stash_range *out, struct tm_err *err);
 
-/* All that is joined: `rows` in memory (to be released by the caller) where `path` is NULL, else `len` bytes of that file. */
+/* All joined rows: `rows` in memory (the caller releases it) if `path` is NULL, otherwise `len`
+ * bytes of that file. */
 struct tm_joined {
   struct tm_buf rows;
   const char *path;

@@ -1,13 +1,14 @@
-/* steal.c - what waits in one hand is taken back for another that is empty: see supervisor_own.h. The keeper says what had not
- * begun (node/page.h); that alone comes back.
+/* steal.c - takes back what waits at one worker for another worker that has nothing: see
+ * supervisor_own.h. The keeper says which mini-batches had not begun (node/page.h); only these come
+ * back.
  */
 #include "base/time.h"
 #include "run/supervisor_own.h"
 #include "sys/clock.h"
 
-#define STEAL_NS TM_HAND_LATE_NS /* what waits longer in a hand is taken back for an idle worker */
+#define STEAL_NS TM_HAND_LATE_NS /* what waits longer at a worker is taken back for an idle one */
 
-/* Somebody is idle, and somebody else has what waits. */
+/* One worker is idle, and another one has a waiting mini-batch. */
 static bool should_steal(const struct tm_supervisor *s)
 {
   bool has_idle = false, has_waiting = false;
@@ -28,7 +29,7 @@ void tm_steal_arm(struct tm_supervisor *s)
   tm_timer_start(&s->steal_timer, STEAL_NS, 0);
 }
 
-/* Asks for what waits behind the first, and was handed out before. */
+/* Asks for the entries that wait behind the first and were handed out before `before_ns`. */
 void tm_steal_ask_back(struct tm_worker *w, int64_t before_ns)
 {
   uint64_t seqs[TM_PAGE_WORDS];

@@ -1,6 +1,7 @@
-/* survey_errors.c - why items of a step failed, out of the lines of its failures log: see survey.h.
+/* survey_errors.c - why items of a step failed, read from its failures log: see survey.h.
  *
- * The end of the list is read, which has the newest reasons; a list of a million items does not make `status` slow.
+ * Only the end of the log is read, which has the newest reasons: a log of a million items does not
+ * make `status` slow.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "run/survey.h"
 #include "sys/fs.h"
 
-#define LIST_END (1u << 20) /* bytes that are looked at */
+#define LIST_END (1u << 20) /* bytes that are read */
 
 static struct tm_survey_error *find(struct tm_step_survey *s, const char *message)
 {
@@ -21,7 +22,7 @@ static struct tm_survey_error *find(struct tm_step_survey *s, const char *messag
   return NULL;
 }
 
-/* One item, rows of a table, or items of which nobody knows which they are. */
+/* One item, or rows of a table, or a number of items that cannot be told apart. */
 int64_t tm_survey_items_of(const struct tm_json *line)
 {
   int64_t items = tm_json_int(line, "count", tm_json_int(line, "rows", 1));
@@ -34,7 +35,7 @@ static bool is_of_name(char c)
          (c >= 'A' && c <= 'Z');
 }
 
-/* All items of a mini-batch have its error. The one that the message names is the one that failed. */
+/* All items of a mini-batch have its error. If the message names one of them, that one failed. */
 static bool is_named(const struct tm_survey_error *e)
 {
   const char *name = e->item ? tm_path_base(e->item) : "";
@@ -45,7 +46,8 @@ static bool is_named(const struct tm_survey_error *e)
   return false;
 }
 
-/* Lines come from the last to the first: each is the first one so far, but for a named one of its mini-batch. */
+/* Lines come from the last to the first: each one so far is the first, except that a named item of
+ * the same mini-batch stays. */
 static void take_first(struct tm_survey_error *e, const struct tm_json *line)
 {
   int64_t mini_batch = tm_json_int(line, "mini_batch", -1);

@@ -1,6 +1,7 @@
-/* survey_tries.c - how many tries have failed, and how, out of the summary by worker: see survey.h.
+/* survey_tries.c - how many tries failed, and how, read from the summary by worker: see survey.h.
  *
- * A column of the file is known by its name, so that others may be added. A file that is no such table says nothing.
+ * A column of the file is known by its name, so that others may be added. A file that is not such a
+ * table adds nothing.
  */
 #include <stdlib.h>
 #include <string.h>

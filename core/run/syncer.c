@@ -1,9 +1,10 @@
-/* syncer.c - one slot for work, one for what is done, and a thread between them.
+/* syncer.c - one slot for work, one for finished work, and a thread between them.
  *
  *  loop: submit -> work -> [thread: tm_sync_run] -> done -> wake -> on_done
  *
- * A tm_sync belongs to the thread between submit and on_done; the caller does not look into it meanwhile. Wakes may come
- * together or late: on_wake takes what lies in `done`, and finds nothing there when stop has taken it.
+ * A tm_sync belongs to the thread between submit and on_done; the caller must not touch it
+ * meanwhile. Wakes may come together or late: on_wake takes what is in `done`, and finds nothing
+ * there if stop has taken it.
  */
 #include "run/syncer.h"
 

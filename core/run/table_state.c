@@ -5,7 +5,8 @@
 
 #include "data/schemas.h"
 
-/* The lister writes the schema of an input before it records a mini-batch of it. Only JSON lines may have no column at all. */
+/* The lister writes the schema of an input before it records a mini-batch of that input. Only JSON
+ * lines may have no column at all. */
 static int check_first(const struct tm_step *step, struct tm_manifest *manifest,
                        const struct tm_schemas *schemas, const char *schema_file,
                        struct tm_err *err)

@@ -18,7 +18,7 @@ bool tm_takeover_is_asked(const struct tm_step *step)
   return step->config.resume_from != NULL;
 }
 
-/* Results on their way from workers, and files of tries, are of no use to another session. */
+/* Another session has no use for results on their way from workers, and for files of tries. */
 static bool is_passing(const char *dir, const char *name)
 {
   if (strncmp(name, TM_STAGING_PREFIX, strlen(TM_STAGING_PREFIX)) == 0)
@@ -29,7 +29,8 @@ static bool is_passing(const char *dir, const char *name)
 
 /* One step. */
 
-/* What relative names of jobs are against: where the pipeline file is, or where the command was typed. */
+/* The folder that relative names of jobs refer to: that of the pipeline file, or the working
+ * directory of the command. */
 static char *base_of(const struct tm_definition *d, const struct tm_step *step)
 {
   return step->working_dir ? tm_xstrdup(step->working_dir) : tm_path_dir(d->pipeline->file);
@@ -67,7 +68,7 @@ static int copy_part(const struct tm_definition *d, const char *from, const char
   return rc;
 }
 
-/* The folders of all outputs: what a mini-batch that is kept has written to them is not written again. */
+/* Copies the folders of all outputs: a kept mini-batch does not write its files again. */
 static int copy_parts(const struct tm_definition *d, const struct tm_step *step, const char *dir,
                       struct tm_err *err)
 {
@@ -86,7 +87,7 @@ static int copy_parts(const struct tm_definition *d, const struct tm_step *step,
   return rc;
 }
 
-/* Of a job that nobody has open. */
+/* From a job that nobody has open. */
 static int take_over(const struct tm_definition *d, size_t i, const char *dir, struct tm_err *err)
 {
   const char *name = d->pipeline->steps[i]->name;
@@ -127,7 +128,7 @@ static int copy_step(const struct tm_definition *d, size_t i, struct tm_err *err
 int tm_takeover_copy(const struct tm_definition *d, struct tm_err *err)
 {
   char *all = tm_path_join(d->dir->path, TM_TAKEOVER_DIR);
-  int rc = tm_fs_remove_tree(d->fs, all, err); /* of one that was killed */
+  int rc = tm_fs_remove_tree(d->fs, all, err); /* copies of a session that was killed */
 
   for (size_t i = 0; i < d->pipeline->steps_len && rc == 0; i++)
     rc = copy_step(d, i, err);

@@ -15,7 +15,7 @@ void tm_tally_init(struct tm_tally *t, const struct tm_limits *limits, bool appe
   t->verdict = TM_RUNNING;
 }
 
-/* Of a table only who reads the rows knows how many there are. */
+/* Only the readers of a table know how many rows it has. */
 static void raise_created(struct tm_tally *t)
 {
   if (t->counts.items > t->counts.items_created)
@@ -90,7 +90,7 @@ void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status)
   }
 }
 
-/* Which limit was exceeded, and by how much: negative. */
+/* Names the limit that was exceeded, and by how much: negative. 0: none. */
 static int check_limits(const struct tm_tally *t, struct tm_err *err)
 {
   const struct tm_counts *c = &t->counts;

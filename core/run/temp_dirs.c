@@ -36,7 +36,8 @@ static const char *memory_dir(const char *tmp)
   return getenv(TM_ENV_MEMORY_DIR) ? named(TM_ENV_MEMORY_DIR) : tmp ? NULL : MEMORY_DIR;
 }
 
-/* What the names of all folders of a job begin with. Short: scripts make sockets there, whose paths end at 107 bytes. */
+/* What the names of all folders of a job begin with. It is short: scripts make sockets there, whose
+ * paths have at most 107 bytes. */
 static char *new_begin(const char *job_dir)
 {
   return tm_xprintf("tidemill-%u-%08" PRIx32 "-", (unsigned)geteuid(),
@@ -91,7 +92,7 @@ int tm_temp_dirs_record(struct tm_temp_dirs *d, const struct tm_fs *fs, const ch
   else
     rc = write_record(fs, records, name, tmp ? tmp : "/tmp", err); /* keeps (2) */
   free(name);
-  name = new_name(job_dir); /* another one: both may be in one folder */
+  name = new_name(job_dir); /* a second name: both may be in one folder */
   d->memory = memory ? tm_path_join(memory, name) : tm_xstrdup("");
   if (rc == 0 && memory)
     rc = write_record(fs, records, name, memory, err);
@@ -127,11 +128,12 @@ struct tm_temp_dirs tm_temp_dirs_of(const struct tm_temp_dirs *d, const char *st
 struct removal {
   const struct tm_fs *fs;
   const char *records;
-  struct tm_err *err; /* of the first that is left */
+  struct tm_err *err; /* of the first folder that could not be removed */
   int code;
 };
 
-/* The folder itself. A path at which there is nothing of ours is as good as removed: whoever took it, our folder is gone. */
+/* Removes the folder itself. If the path leads to nothing of ours, that counts as removed: our
+ * folder no longer exists. */
 static int remove_folder(const char *path, unsigned long uid, struct tm_err *err)
 {
   const struct tm_fs *real = tm_fs_real();
@@ -164,7 +166,7 @@ static int on_record(void *data, const char *name, int type)
     return 0;
   record = tm_path_join(r->records, name);
   rc = tm_fs_read_file(r->fs, record, RECORD_MAX, &parent, &err);
-  /* Empty: whoever wrote it was killed before, and there is no folder yet. */
+  /* Empty: its writer was killed before it made the folder. */
   if (rc >= 0 && parent.len > 0 && parent.data[0] == '/' && !memchr(parent.data, 0, parent.len)) {
     char *path = tm_path_join(tm_buf_str(&parent), name);
     rc = remove_folder(path, uid, &err);
@@ -201,7 +203,7 @@ int tm_temp_dirs_remove(const struct tm_fs *fs, const char *job_dir, struct tm_e
 
 struct search {
   const char *dir, *begin;
-  bool removes; /* else they are counted */
+  bool removes; /* true: they are removed; false: they are counted */
   size_t found;
 };
 
@@ -231,7 +233,8 @@ static int on_temp_name(void *data, const char *name, int type)
   return 0;
 }
 
-/* Where this session would make its own; and on memory, where another session may have had it. Returns how many there are. */
+/* Looks where this session would make its own folders, and in memory, where another session may
+ * have made some. Returns how many there are. */
 static size_t look_for_orphans(const char *job_dir, bool removes)
 {
   const char *tmp = named("TMPDIR"), *memory = memory_dir(tmp);

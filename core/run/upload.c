@@ -16,7 +16,7 @@
 
 #define PUT_TRIES 100
 
-/* One upload: its paths, and what is known of it. */
+/* One upload: its paths, and what is known about it. */
 struct upload {
   const struct tm_fs *fs;
   const struct tm_step *step;
@@ -25,8 +25,8 @@ struct upload {
   char *folder, *journal, *mark; /* in the job's directory */
   char *parent, *copy, *before;  /* beside the destination; `before`: what the upload replaces */
   struct tm_journal_sum now;     /* the outcomes that the step has */
-  struct tm_upload_look
-      own; /* what this job put at the destination; files -1: nothing of its own is there */
+  /* what this job put at the destination; files -1: nothing of its own is there */
+  struct tm_upload_look own;
 };
 
 static void upload_init(struct upload *u, const struct tm_fs *fs, const struct tm_step *step,
@@ -146,7 +146,7 @@ static int make_archive(const struct upload *u, const atomic_bool *stop, struct 
   struct tm_pack_options o = {
     .format = u->out->archive_format, .mode = 0666, .is_for_others = true, .stop = stop
   };
-  int rc = u->fs->unlink(u->fs->self, u->copy); /* of one that was killed */
+  int rc = u->fs->unlink(u->fs->self, u->copy); /* left by a killed session */
 
   if (rc < 0 && rc != -ENOENT)
     return tm_err_system(err, rc, "cannot remove '%s'", u->copy);
@@ -158,11 +158,11 @@ static int make_archive(const struct upload *u, const atomic_bool *stop, struct 
 static int make_copy(const struct upload *u, const atomic_bool *stop, struct tm_err *err)
 {
   struct tm_copy c = { .fs = u->fs, .from = u->folder, .to = u->copy, .stop = stop };
-  int rc = tm_fs_remove_tree(u->fs, u->copy, err); /* of one that was killed */
+  int rc = tm_fs_remove_tree(u->fs, u->copy, err); /* left by a killed session */
 
   if (rc >= 0)
     rc = tm_fs_make_dirs(u->fs, u->copy, 0777,
-                         err); /* what is below a job's directory is its owner's alone */
+                         err); /* what is below a job's directory is for its owner only */
   return rc < 0 ? rc : tm_copy_tree(&c, err);
 }
 
@@ -254,8 +254,8 @@ static int put(const struct upload *u, struct tm_err *err)
   return rc < 0 ? rc : tm_fs_sync_dir(u->fs, u->parent, err);
 }
 
-/* Removes what was replaced, and makes that last: a power cut would bring it back. What cannot be
- * removed is in nobody's way. */
+/* Removes what was replaced, and makes that last: a power cut would bring it back. A remainder that
+ * cannot be removed does no harm. */
 static void remove_replaced(const struct upload *u)
 {
   const char *names[] = { u->copy, u->before };

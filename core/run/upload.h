@@ -1,14 +1,14 @@
-/* upload.h - one output at its destination. For place.c, and what it does on a thread.
+/* upload.h - puts one output at its destination. place.c calls it, on a thread.
  *
  *  (1) The copy or archive is made beside the destination, as <destination>.tidemill-<job>. All of
  *      it is on the disk before it gets its name.
  *  (2) Before that the mark is written: which folder or file it is, and from which outcomes of the
  *      step it was made (upload_mark.h). After a kill the mark tells what the destination is.
  *  (3) An upload is done if the destination is this job's, and the step has the same outcomes as
- *      when it was made. A resumed step that has more is uploaded anew, and the old upload is
- *      replaced.
- *  (4) Only with `overwrite` is anything replaced that is not this job's. Where the file system can
- *      exchange two names, the destination is never missing meanwhile. Elsewhere the old folder is
+ *      when the upload was made. A resumed step that has more outcomes is uploaded anew and
+ *      replaces the old upload.
+ *  (4) Something that is not this job's is replaced only with `overwrite`. If the file system can
+ *      exchange two names, the destination is never missing meanwhile. Otherwise the old folder is
  *      set aside first, as <destination>.tidemill-<job>.before. It is put back when the new one
  *      cannot get the name, or when the job is resumed.
  */

@@ -8,10 +8,10 @@
  * The mark is written before the upload gets its name, so it also holds the look of the earlier
  * upload that it replaces.
  *
- * A look has no device number: those change when a machine starts again. The inode and the time of
- * the last change tell our folder from any other that stands there at the same time, and a rename
- * leaves both as they are. The names, sizes and times of all files below it tell whether somebody
- * has changed, added or removed one since.
+ * A look has no device number, because those change when a machine starts again. The inode and the
+ * time of the last change tell our folder from any other that exists there at the same time, and a
+ * rename leaves both as they are. The names, sizes and times of all files below it tell whether
+ * somebody has changed, added or removed one since.
  */
 #ifndef TM_RUN_UPLOAD_MARK_H
 #define TM_RUN_UPLOAD_MARK_H
@@ -24,11 +24,11 @@ struct tm_upload_look {
   uint64_t ino;
   int64_t mtime_ns;
   int64_t files, bytes; /* below the folder; of an archive, 1 and its size */
-  uint64_t
-      names; /* hash of names, sizes and times below the folder, and of where links lead; else 0 */
+  /* hash of names, sizes and times below the folder, and of where links lead; otherwise 0 */
+  uint64_t names;
 };
 
-/* What stands at `path`, a folder or a file. 0, or a system error: -ENOENT if there is nothing. */
+/* Looks at `path`, a folder or a file. 0, or a system error: -ENOENT if there is nothing. */
 int tm_upload_look(struct tm_upload_look *out, const struct tm_fs *fs, const char *path,
                    struct tm_err *err);
 bool tm_upload_look_is_equal(const struct tm_upload_look *a, const struct tm_upload_look *b);
@@ -38,20 +38,20 @@ int tm_upload_hash(uint64_t *out, const struct tm_fs *fs, const char *path, stru
 
 struct tm_upload_mark {
   struct tm_upload_look look;
-  struct tm_upload_look
-      replaces;  /* our earlier upload, which is there until this one is; files -1: none */
-  uint64_t hash; /* of an archive's bytes; else 0 */
+  /* our earlier upload, which is there until this one is; files -1: none */
+  struct tm_upload_look replaces;
+  uint64_t hash;              /* of an archive's bytes; otherwise 0 */
   struct tm_journal_sum from; /* the journal from whose outcomes the upload was made */
 };
 
-/* To free(): where the mark of output `i` is. */
+/* The path of the mark of output `i`, to free(). */
 char *tm_upload_mark_path(const char *step_dir, size_t i);
 /* 1; or 0: there is no mark, it is damaged, or it is of another destination; or a system error. */
 int tm_upload_mark_read(struct tm_upload_mark *out, const struct tm_fs *fs, const char *path,
                         const char *destination, struct tm_err *err);
 int tm_upload_mark_write(const struct tm_upload_mark *m, const struct tm_fs *fs, const char *path,
                          const char *destination, struct tm_err *err);
-/* The members of a look in the JSON object of a mark become these. */
+/* Replaces the members of a look in the JSON object of a mark by these. */
 void tm_upload_mark_set_look(struct tm_json *mark, const struct tm_upload_look *look);
 
 #endif

@@ -1,15 +1,17 @@
 /* verify.c - see verify.h.
  *
- * The journal is walked once; the other files are read along with it, in the order in which they were written, through a
- * window each, so that small results cost no call of their own. What makes a record impossible is what makes it so for
- * recover.c; there it ends the log or the job, here it is told and the walk goes on, as long as places still fit.
+ * The journal is read once. The other files are read along with it, in the order in which they were
+ * written, each through a window, so that small results need no call of their own. A record is
+ * impossible here for the same reasons as in recover.c. There it ends the log or the job; here it
+ * is reported, and the walk continues as long as the places still fit.
  *
- *  (1) Behind the last sync record of a job without a result nothing is a fault: the first record that does not hold ends
- *      what counts. A job with a result has synced all, and has no such end, but for (2).
+ *  (1) In a job without a result nothing behind the last sync record is a fault: the first record
+ *      that does not hold ends what counts. A job with a result has synced everything and has no
+ *      such end, except for (2).
  *  (2) The very last sync record of a session is written and not fsynced. After a power cut some
  *      file systems have zeros in its place. Zeros from behind the line up to the end of the
- *      journal are therefore not a fault. Outcomes that they might hide are found all the same: the
- *      result counts them, and rows would be left that no record covers.
+ *      journal are therefore not a fault. Outcomes that they might hide are still found: the result
+ *      counts them, and rows would remain that no record covers.
  */
 #include "run/verify.h"
 
@@ -45,10 +47,10 @@ struct check {
   struct tm_step_verify *found;
   struct tm_journal journal;
   struct tm_output output, failures;
-  struct tm_files files; /* its log, read; and where the files are */
+  struct tm_files files; /* its log, for reading; and the folder of the files */
   struct tm_manifest *manifest;
   struct tm_fates fates;
-  struct tm_recovery recovery; /* for the line alone */
+  struct tm_recovery recovery; /* only for the line */
   struct window rows, lines;
   int64_t output_end, failures_end, files_end; /* where the records so far end */
   uint64_t sessions;
@@ -72,7 +74,7 @@ static void fault(struct check *c, const char *path, int64_t at, const char *fmt
 
 /* Bytes of a file. */
 
-/* 1: the bytes from .. to have `hash`; 0: they have not, or are not there. */
+/* 1: the bytes from `from` up to `to` have `hash`; 0: they do not, or they are missing. */
 static int has_hash(struct window *w, int64_t from, int64_t to, uint64_t hash, struct tm_err *err)
 {
   struct tm_output *f = w->file;
@@ -122,7 +124,8 @@ static const char *find_fault(const struct check *c, const struct tm_record *r, 
   return find_outcome_fault(c, r);
 }
 
-/* 0: as it must be. 1: not; `what`, in which file and where. */
+/* 0: the bytes are as they must be. 1: they are not; `what`, `path` and `from` say what is wrong,
+ * in which file and where. */
 static int check_bytes(struct check *c, const struct tm_record *r, const char **path, int64_t *from,
                        const char **what, struct tm_err *err)
 {
@@ -143,7 +146,7 @@ static int check_bytes(struct check *c, const struct tm_record *r, const char **
   return rc < 0 ? rc : !rc;
 }
 
-/* The same of files, which must be under their names. */
+/* The same for files, which must be under their names. */
 static int check_names(struct check *c, const struct tm_record *r, const char **path, int64_t *from,
                        const char **what, struct tm_err *err)
 {
@@ -182,7 +185,7 @@ static void apply(struct check *c, const struct tm_record *r)
   c->failures_end = r->failures_end;
 }
 
-/* One record that could be read. */
+/* One readable record. */
 static int check_record(struct check *c, const struct tm_record *r, int64_t at, struct tm_err *err)
 {
   bool may_be_torn = !c->result && at >= c->recovery.line.journal_len; /* (1) */
@@ -207,7 +210,7 @@ static int check_record(struct check *c, const struct tm_record *r, int64_t at, 
           r->index, at);
   else if (what)
     fault(c, path, from, "%s", what);
-  /* A record whose bytes alone are wrong still says where the next ones begin. */
+  /* If only the bytes of a record are wrong, it still says where the next ones begin. */
   if (!what || path != c->journal.path)
     apply(c, r);
   return 0;
@@ -237,8 +240,8 @@ static int is_zero_from(const struct tm_journal *j, int64_t at, struct tm_err *e
   return 1;
 }
 
-/* A record that cannot be read ends the walk: without it nobody knows where the next rows begin.
- * Keeps (1) and (2). */
+/* An unreadable record ends the walk: without it nobody knows where the next rows begin. Keeps (1)
+ * and (2). */
 static int check_bad_record(struct check *c, int64_t at, struct tm_err *err)
 {
   bool is_behind = at >= c->recovery.line.journal_len;
@@ -312,7 +315,7 @@ static void check_count(struct check *c, const char *name, int64_t counted)
 static void check_sums(struct check *c)
 {
   if (c->found->faults > 0)
-    return; /* what follows from those is no news */
+    return; /* these would only follow from the faults above */
   check_tail(c, &c->output, c->output_end, true);
   check_tail(c, &c->failures, c->failures_end, false);
   check_tail(c, &c->files.log, c->files_end, false);
@@ -337,7 +340,8 @@ static void check_manifest(struct check *c)
 
 /* A step. */
 
-/* The rows: by their last name when the step is Completed, else the partial one; none with summary_only. */
+/* The rows: under their final name if the step is Completed, otherwise in the partial file; none
+ * with summary_only. */
 static int open_output(struct check *c, const char *step_dir, const struct tm_json *step,
                        struct tm_err *err)
 {
@@ -398,7 +402,7 @@ static void close_files(struct check *c)
   free(c->lines.bytes);
 }
 
-/* Whether the step has been begun at all. */
+/* Whether the step has begun at all. */
 static bool has_state(const char *step_dir)
 {
   char *path = tm_path_join(step_dir, "state/journal");
@@ -407,7 +411,7 @@ static bool has_state(const char *step_dir)
   return yes;
 }
 
-/* What a step that is not Completed has put somewhere is put there again. */
+/* Only for a Completed step: any other step uploads its outputs again. */
 static int check_uploads(struct check *c, const struct tm_json *step, struct tm_buf *said,
                          struct tm_err *err)
 {
@@ -440,7 +444,7 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
       check_sums(c);
     if (rc >= 0)
       rc = check_uploads(c, step, &uploads, err);
-  } else if (tm_json_str(c->result, "output", NULL)) { /* else it was not run */
+  } else if (tm_json_str(c->result, "output", NULL)) { /* otherwise it did not run */
     char *path = tm_path_join(dir, "state/journal");
     fault(c, path, -1, "it is missing");
     free(path);
@@ -456,7 +460,7 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
 
 /* The job. */
 
-/* Of a step that was Completed before its job was interrupted. */
+/* The result of a step that was Completed before its job was interrupted. */
 static struct tm_json *load_kept(const char *job_dir, const char *step)
 {
   char *dir = tm_path_join(job_dir, step);
@@ -494,7 +498,7 @@ static int64_t check_steps(const struct tm_verify_options *o, const struct tm_js
   return faults;
 }
 
-/* The text of `owner`, which is another in each session; to free(). */
+/* The text of `owner`, which differs in each session; to free(). */
 static char *session_of(const char *dir)
 {
   char *path = tm_path_join(dir, "owner");

@@ -1,16 +1,17 @@
-/* verify.h - whether the files of a job are what its journals say, to the last byte. Reads all of them, writes nothing.
+/* verify.h - checks whether the files of a job are what its journals say, to the last byte. Reads
+ * all of them, writes nothing.
  *
- * Of each step: every record of the journal (check sum, order, what sync records state), every entry of the manifest (check
- * sum, chain, number, the end record), the bytes of output, failures log and files log that each record hashes, that the files
- * of context:output_file() are there, the lengths of the files, and that the result has the same counts.
+ * It checks for each step: every record of the journal (checksum, order, what sync records state),
+ * every entry of the manifest (checksum, chain, number, the end record), the bytes of the output,
+ * failures log and files log that each record hashes, that the files of context:output_file()
+ * exist, the lengths of the files, and that the result has the same counts.
  *
  * Behind the last sync record of an interrupted job the files may be torn. That is not a fault, and
- * the next session cuts it; what counts of it is checked all the same. Of a job that has a result,
- * a power cut may have left zeros in the place of the last sync record, which no committed row
- * depends on.
+ * the next session cuts it; the records there that count are still checked. In a job that has a
+ * result, a power cut may have left zeros in the place of the last sync record, on which no
+ * committed row depends.
  *
- * Of a step that is Completed the destinations of its uploads are compared as well:
- * verify_upload.h.
+ * For a Completed step the destinations of its uploads are compared as well: verify_upload.h.
  */
 #ifndef TM_RUN_VERIFY_H
 #define TM_RUN_VERIFY_H
@@ -22,13 +23,13 @@
 
 struct tm_step_verify {
   const char *name;   /* the caller's, during the call */
-  const char *output; /* the file that was checked; NULL: summary_only, or nothing was begun */
-  int64_t records;    /* of the journal, good ones */
+  const char *output; /* the file that was checked; NULL: summary_only, or nothing had begun */
+  int64_t records;    /* good records of the journal */
   int64_t committed, failed;           /* mini-batches whose bytes were hashed */
   int64_t entries;                     /* of the manifest */
   int64_t output_bytes, failure_bytes; /* hashed */
   int64_t torn_records,
-      torn_bytes; /* behind the last sync record of a job that was interrupted: journal, output */
+      torn_bytes; /* behind the last sync record of an interrupted job: journal, output */
   /* A line for each destination: what was compared, or which job has replaced it; "": none. */
   const char *uploads;
   int64_t faults;
@@ -36,17 +37,18 @@ struct tm_step_verify {
 
 struct tm_verify_options {
   const char *dir;       /* of the job, absolute */
-  const char *workspace; /* absolute, or NULL: whose other jobs may have replaced an upload */
-  /* A fault: the file (absolute), the place of its first bad byte, and what is wrong there. -1: of the file as a whole. */
+  const char *workspace; /* absolute, or NULL: its other jobs may have replaced an upload */
+  /* A fault: the file (absolute), the place of its first bad byte, and what is wrong there. -1: of
+   * the file as a whole. */
   void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
   void (*on_step)(void *data, const struct tm_step_verify *step); /* when it has been checked */
   void *data;
 };
 
-/* The number of faults; or a negative code with words: TM_EINUSE, the job runs, or has been gone on with meanwhile; no job,
- * another version, or a file that cannot be read. */
+/* The number of faults; or a negative code with a message. TM_EINUSE: the job runs, or has been
+ * resumed meanwhile. Other errors: no job, another version, or a file that cannot be read. */
 int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err);
-/* The same of a job whose lock the caller has: it does not ask who runs the job. */
+/* The same for a job whose lock the caller holds: it does not check who runs the job. */
 int64_t tm_verify_own_job(const struct tm_verify_options *o, struct tm_err *err);
 
 #endif

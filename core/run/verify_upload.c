@@ -17,7 +17,7 @@
 #include "store/history.h"
 
 #define PIECE      (1u << 20) /* bytes */
-#define FAULTS_MAX 100        /* of an upload; then its walk ends */
+#define FAULTS_MAX 100        /* per upload; then its walk ends */
 
 /* One upload. */
 struct check {
@@ -49,8 +49,8 @@ static void fault(struct check *c, const char *path, int64_t at, const char *fmt
   tm_buf_release(&what);
 }
 
-/* "; to put it there again: cp -a FROM TO", to free(). A step whose own files are damaged has
- * nothing to offer. */
+/* "; to put it there again: cp -a FROM TO", to free(). Empty if the step's own files are
+ * damaged. */
 static char *remedy(const struct check *c, const char *from, const char *to)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -64,10 +64,9 @@ static char *remedy(const struct check *c, const char *from, const char *to)
   return out.data ? tm_buf_take(&out) : tm_xstrdup("");
 }
 
-/* A folder against the step's own. */
+/* Comparing a folder with the step's own. */
 
-/* The first byte from which on they differ; -1: they are the same as far as both go. Or a code
- * below -1. */
+/* The first byte that differs; -1: they are the same as far as both go. Or a code below -1. */
 static int64_t find_difference(struct check *c, int a, const char *a_path, int b,
                                const char *b_path)
 {
@@ -171,7 +170,7 @@ static int compare_folders(struct check *c, const char *own, const char *there)
   return rc;
 }
 
-/* What the copy leaves out (copy.h) is not missed. */
+/* Files that the copy leaves out (copy.h) are not missed. */
 static int compare(struct check *c, const char *own, const char *there)
 {
   struct tm_stat is, now;
@@ -196,7 +195,7 @@ static int compare(struct check *c, const char *own, const char *there)
   return 0;
 }
 
-/* Who has replaced it. */
+/* Finding the job that has replaced it. */
 
 struct search {
   const struct check *c;
@@ -223,7 +222,7 @@ static int on_search_name(void *data, const char *name, int type)
   return 0;
 }
 
-/* The directory of the job that put there what is at the destination; to free(), NULL: nobody
+/* The directory of the job that put there what is at the destination; to free(). NULL: nobody
  * knows. */
 static char *find_other_job(const struct check *c)
 {

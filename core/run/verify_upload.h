@@ -1,11 +1,11 @@
-/* verify_upload.h - whether the destinations of a Completed step have what the step uploaded. For
- * verify.c.
+/* verify_upload.h - checks whether the destinations of a Completed step have what the step
+ * uploaded. For verify.c.
  *
  * A folder is compared with the step's own output folder, byte for byte. Files that somebody has
  * added to it since are not looked at. An archive is compared by the hash that its mark holds
  * (upload_mark.h).
  *
- * A destination that is not as this job left it may be the upload of another job by now: if a mark
+ * A destination that is not as this job left it may be the upload of another job by now. If a mark
  * of a job in the workspace's history says so, that is reported and is not a fault of this job.
  */
 #ifndef TM_RUN_VERIFY_UPLOAD_H
@@ -20,10 +20,10 @@
 
 struct tm_verify_uploads {
   const char *job_dir;   /* absolute */
-  const char *workspace; /* whose jobs may have replaced an upload; NULL: that is not looked for */
+  const char *workspace; /* its jobs may have replaced an upload; NULL: they are not searched */
   const struct tm_json *step; /* of job.json */
   bool is_output_good;        /* the step's own files are what its journal says */
-  /* As in verify.h. The words end with a command that mends it if there is one. */
+  /* As in verify.h. The message ends with a command that mends the fault if there is one. */
   void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
   void *data;
   /* Out: a line for each destination that is as it was uploaded, or was replaced; to release. */
