@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "data/archives.h"
+#include "data/files/glob.h"
 
 struct tm_archive_files {
   const struct tm_fs *fs;
@@ -22,6 +24,7 @@ struct tm_archive_files {
   char *own_path;
   bool has_begun;
   int64_t count, entries, given;
+  int64_t in_folders;     /* entries left out, whose last names the one pattern would match */
   int64_t entries_before; /* entries before the current archive */
 };
 
@@ -80,8 +83,12 @@ static int open_archive(struct tm_archive_files *a, struct tm_err *err)
 static bool is_wanted(struct tm_archive_files *a, const struct tm_archive_entry *e)
 {
   const struct tm_archives *which = a->dataset->archives;
+  bool is_wanted =
+      tm_archives_want(which, e->name) || (e->fault && tm_archives_want_bad(which, e->name));
   a->entries++;
-  return tm_archives_want(which, e->name) || (e->fault && tm_archives_want_bad(which, e->name));
+  if (!is_wanted && which->len == 1 && strchr(which->patterns[0], '/') == NULL)
+    a->in_folders += tm_glob_match_name(which->patterns[0], tm_path_base(e->name));
+  return is_wanted;
 }
 
 static void warn(const struct tm_archive_files *a, const char *what_follows)
@@ -181,11 +188,18 @@ char *tm_archive_files_empty(const struct tm_archive_files *a)
   const struct tm_archives *which = a->dataset->archives;
   if (a->count == 0 || a->given > 0)
     return NULL;
-  return tm_xprintf("none of the %" PRId64 " %s in %" PRId64 " %s%s%s%s", a->entries,
-                    tm_text_counted(a->entries, "file", "files"), a->count,
-                    tm_text_counted(a->count, "archive", "archives"),
-                    which->len == 0   ? " is taken: their names begin with a dot"
-                    : which->len == 1 ? " matches '"
-                                      : " matches a pattern of 'entries', the first is '",
-                    which->len > 0 ? which->patterns[0] : "", which->len > 0 ? "'" : "");
+  char *more = a->in_folders > 0
+                   ? tm_xprintf("; '**/%s' matches %" PRId64 " of them, which are in folders",
+                                which->patterns[0], a->in_folders)
+                   : tm_xstrdup("");
+  char *text =
+      tm_xprintf("none of the %" PRId64 " %s in %" PRId64 " %s%s%s%s%s", a->entries,
+                 tm_text_counted(a->entries, "file", "files"), a->count,
+                 tm_text_counted(a->count, "archive", "archives"),
+                 which->len == 0   ? " is taken: their names begin with a dot"
+                 : which->len == 1 ? " matches '"
+                                   : " matches a pattern of 'entries', the first is '",
+                 which->len > 0 ? which->patterns[0] : "", which->len > 0 ? "'" : "", more);
+  free(more);
+  return text;
 }

@@ -19,6 +19,7 @@
 #include "run/chronicle.h"
 #include "run/definition.h"
 #include "run/job_own.h"
+#include "run/limits.h"
 #include "run/temp_dirs.h"
 #include "run/job_record.h"
 #include "run/output_check.h"
@@ -28,10 +29,7 @@
 #include "sys/clock.h"
 #include "sys/process.h"
 
-#define FDS_OF_JOB    24 /* the loop, the node, locks, what is open for a moment */
-#define FDS_OF_STEP   16
-#define FDS_OF_WORKER 3
-#define TICK_NS       (100 * TM_MS)
+#define TICK_NS (100 * TM_MS)
 
 void tm_job_note(struct tm_job *job, const char *fmt, ...)
 {
@@ -227,25 +225,6 @@ static int64_t max_workers(const struct tm_job_options *o)
   return most;
 }
 
-/* Each worker has a socket and a log here, a socket, a page and files at the keeper. Before anything is made: short of descriptors
- * workers would end one after the other, for reasons of their own. */
-static int check_descriptors(const struct tm_pipeline *p, int64_t max_workers, struct tm_err *err)
-{
-  int64_t workers = 0, needed, allowed = tm_process_fd_limit();
-
-  for (size_t i = 0; i < p->steps_len; i++)
-    workers += p->steps[i]->config.process_count_per_node;
-  workers = workers < max_workers ? workers : max_workers;
-  needed = FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * workers;
-  if (needed <= allowed)
-    return 0;
-  return tm_err_set(err, -EMFILE,
-                    "this process may open %" PRId64 " files (ulimit -n), and %" PRId64
-                    " %s need about %" PRId64
-                    ": raise the limit, or let process_count_per_node be less",
-                    allowed, workers, tm_text_counted(workers, "worker", "workers"), needed);
-}
-
 int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err)
 {
   struct tm_job *job = TM_NEW(struct tm_job);
@@ -259,7 +238,7 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
   job->max_workers = max_workers(o);
-  if ((rc = check_descriptors(o->pipeline, job->max_workers, err)) < 0 ||
+  if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
       (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
   if (tm_temp_dirs_remove_left(o->fs, job->dir.path, &left) < 0)

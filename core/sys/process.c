@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -105,9 +106,10 @@ pid_t tm_process_start(const struct tm_spawn *s, struct tm_err *err)
   posix_spawnattr_destroy(&st.attr);
   posix_spawn_file_actions_destroy(&st.actions);
   if (rc < 0)
-    return tm_err_system(err, rc,
-                         s->cwd != NULL ? "cannot start '%s' in '%s'" : "cannot start '%s'",
-                         s->program, s->cwd);
+    return tm_process_blame_limits(
+        tm_err_system(err, rc, s->cwd != NULL ? "cannot start '%s' in '%s'" : "cannot start '%s'",
+                      s->program, s->cwd),
+        err);
   return pid;
 }
 
@@ -223,10 +225,39 @@ void tm_process_raise_fd_limit(void)
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* `rc`: of getrlimit(). */
+static int64_t soft_limit(int rc, const struct rlimit *limit)
+{
+  return rc < 0 || limit->rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)limit->rlim_cur;
+}
+
 int64_t tm_process_fd_limit(void)
 {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT64_MAX)
-    return INT64_MAX;
-  return (int64_t)limit.rlim_cur;
+  return soft_limit(getrlimit(RLIMIT_NOFILE, &limit), &limit);
+}
+
+int64_t tm_process_file_limit(void)
+{
+  struct rlimit limit;
+  return soft_limit(getrlimit(RLIMIT_FSIZE, &limit), &limit);
+}
+
+int tm_process_blame_limits(int code, struct tm_err *err)
+{
+  struct rlimit limit;
+  int64_t processes = soft_limit(getrlimit(RLIMIT_NPROC, &limit), &limit);
+  int64_t memory = soft_limit(getrlimit(RLIMIT_AS, &limit), &limit);
+  if (!err || (code != -EAGAIN && code != -ENOMEM))
+    return code;
+  size_t len = strlen(err->text);
+  if (memory < INT64_MAX)
+    snprintf(err->text + len, sizeof err->text - len,
+             "; a process may have %lld MB of address space (ulimit -v)",
+             (long long)(memory >> 20));
+  len = strlen(err->text);
+  if (processes < INT64_MAX)
+    snprintf(err->text + len, sizeof err->text - len,
+             "; this user may have %lld processes and threads (ulimit -u)", (long long)processes);
+  return code;
 }

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "sys/process.h"
 
 static const int own_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 
@@ -34,7 +35,7 @@ int tm_thread_start(struct tm_thread *t, void (*run)(void *data), void *data, st
   int rc = uv_thread_create(&t->uv, run_thread, t);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (rc < 0)
-    return tm_err_system(err, rc, "cannot start a thread");
+    return tm_process_blame_limits(tm_err_system(err, rc, "cannot start a thread"), err);
   t->is_started = true;
   return 0;
 }

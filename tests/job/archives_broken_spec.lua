@@ -262,3 +262,48 @@ describe("an archive that cannot be listed", function()
     end
   end)
 end)
+
+describe("an entry of an archive", function()
+  after_each(job.check_end)
+
+  local function new_case()
+    local t = job.case()
+    t:write("in/a.zip", archives.zip { { "below/1.txt", "1" }, { "below/2.txt", "2" } })
+    return t
+  end
+
+  it("is named by errors as it is by the list of failed items, and not by its file here", function()
+    local t = new_case()
+    pipeline(t, nil, "mini_batch_size = 1, run_max_try = 2, process_count_per_node = 2")
+    for _, script in ipairs {
+      [[function run(m) error("cannot parse " .. m[1] .. ", in " .. m[1]:match ".*/") end]],
+      [[function run(m, c) c:fail(1, "cannot parse " .. m[1] .. ", in " .. m[1]:match ".*/") return {} end]],
+    } do
+      t:script(script)
+      local r = t:expect_job(1)
+      local archive = t:path "in/a.zip/below/"
+      assert.equal("cannot parse " .. archive .. "1.txt, in " .. archive, failed_items(t)["a.zip/below/1.txt"].error)
+      assert.truthy(r.err:find("cannot parse " .. archive .. "2.txt", 1, true), r.err)
+      assert.is_nil(r.err:find "entries/1/")
+      assert.is_nil(t:read("job/score/logs/user/error.txt"):find "entries/1/")
+      again(t)
+    end
+  end)
+
+  it("is named by errors of try", function()
+    local t = new_case()
+    t:script [[function run(m) error("cannot parse " .. m[1]) end]]
+    local r = t:run { "try", "score.lua", "in", "--entries", "**" }
+    t:expect(r, 1)
+    assert.truthy(r.err:find("cannot parse " .. t:path "in/a.zip/below/1.txt", 1, true), r.err)
+  end)
+
+  it("that lies in a folder is not matched by a name alone, and the words say what matches it", function()
+    local t = new_case()
+    t:script(SCRIPT)
+    pipeline(t, '{ entries = "*.txt" }')
+    local r = t:expect_job(1)
+    local words = "none of the 2 files in 1 archive matches '*.txt'; '**/*.txt' matches 2 of them, which are in folders"
+    assert.truthy(r.err:find(words, 1, true), r.err)
+  end)
+end)

@@ -57,39 +57,6 @@ end
 
 local function again(t) os.execute("rm -rf " .. t.job_dir) end
 
-describe("an entry of an archive", function()
-  after_each(job.check_end)
-
-  it("is named by errors as it is by the list of failed items, and not by its file here", function()
-    local t = job.case()
-    t:write("a.zip", archives.zip((numbered(1, "in/"))))
-    pipeline(t, '"a.zip", { entries = "**" }', "mini_batch_size = 1, run_max_try = 2, process_count_per_node = 2")
-    for _, script in ipairs {
-      [[function run(m) error("cannot parse " .. m[1] .. ", in " .. m[1]:match ".*/") end]],
-      [[function run(m, c) c:fail(1, "cannot parse " .. m[1] .. ", in " .. m[1]:match ".*/") return {} end]],
-    } do
-      t:script(script)
-      local r = t:expect_job(1)
-      local words = "cannot parse " .. t:path "a.zip/in/001.txt" .. ", in " .. t:path "a.zip/in/"
-      local item = failed_items(t)[t:path "a.zip/in/001.txt"]
-      assert.equal(words, item.error)
-      assert.truthy(r.err:find(words, 1, true), r.err)
-      assert.is_nil(r.err:find "entries/1/")
-      assert.is_nil(t:read("job/score/logs/user/error.txt"):find "entries/1/")
-      again(t)
-    end
-  end)
-
-  it("is named by errors of try", function()
-    local t = job.case()
-    t:write("a.zip", archives.zip((numbered(1, "in/"))))
-    t:script [[function run(m) error("cannot parse " .. m[1]) end]]
-    local r = t:run { "try", "score.lua", "a.zip", "--entries", "**" }
-    t:expect(r, 1)
-    assert.truthy(r.err:find("cannot parse " .. t:path "a.zip/in/001.txt", 1, true), r.err)
-  end)
-end)
-
 describe("an archive as a dataset", function()
   after_each(job.check_end)
 
@@ -165,6 +132,7 @@ describe("an archive as a dataset", function()
     local r = t:run_job()
     t:expect(r, 1)
     assert.truthy(r.err:find("no input: none of the 6 files in 2 archives matches '*.jpg'", 1, true), r.err)
+    assert.is_nil(r.err:find "in folders")
   end)
 
   it("that is hostile fails item by item, and touches nothing outside", function()

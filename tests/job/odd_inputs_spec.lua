@@ -171,6 +171,14 @@ describe("a machine", function()
     error "64 descriptors are too few"
   end)
 
+  it("whose files may not grow is refused before there is a job", function()
+    local t = new_case()
+    local r = t:run_job(nil, { before = { "prlimit", "--fsize=4096:4096" }, limit = 30 })
+    t:expect(r, 3)
+    expect_words(r, { "a file may have 4096 bytes at most here (ulimit -f)", "raise the limit" })
+    assert.is_false(t:has(t.job_dir))
+  end)
+
   it("without /proc is told so", function()
     local t = new_case()
     local before = in_own_mounts(t, "mount -t tmpfs tmpfs /proc")

@@ -323,6 +323,32 @@ static void the_limit_of_descriptors_is_raised(void **state)
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+/* In a child: the limits stay. */
+static void what_could_not_be_started_names_the_limits_that_may_be_to_blame(void **state)
+{
+  int status;
+  pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    struct rlimit memory = { 512u << 20, 512u << 20 }, processes = { 7, 7 };
+    struct tm_err err = TM_ERR_NONE, other = TM_ERR_NONE;
+    setrlimit(RLIMIT_AS, &memory);
+    setrlimit(RLIMIT_NPROC, &processes);
+    tm_err_set(&err, -EAGAIN, "cannot start it");
+    tm_err_set(&other, -ENOENT, "cannot start it");
+    bool is_right =
+        tm_process_blame_limits(-EAGAIN, &err) == -EAGAIN &&
+        strcmp(err.text, "cannot start it; a process may have 512 MB of address space (ulimit -v); "
+                         "this user may have 7 processes and threads (ulimit -u)") == 0 &&
+        tm_process_blame_limits(-ENOENT, &other) == -ENOENT &&
+        strcmp(other.text, "cannot start it") == 0 &&
+        tm_process_blame_limits(-EAGAIN, NULL) == -EAGAIN;
+    _exit(is_right ? 0 : 1);
+  }
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_int_equal(status, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -340,6 +366,7 @@ int main(void)
     cmocka_unit_test(it_dies_when_the_parent_has_gone_before),
     cmocka_unit_test(orphans_are_adopted),
     cmocka_unit_test(the_limit_of_descriptors_is_raised),
+    cmocka_unit_test(what_could_not_be_started_names_the_limits_that_may_be_to_blame),
   };
   alarm(60); /* an end that never comes ends the test */
   return cmocka_run_group_tests(tests, NULL, NULL);
