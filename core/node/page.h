@@ -30,22 +30,21 @@
 
 #define TM_PAGE_WORDS 512
 
-/* Variables in a worker's environment. */
-#define TM_ENV_WORKER                                                                              \
-/* <tm_job_mark><worker name>:<number>[,<marker of a worker around the keeper>] */
-"TIDEMILL_WORKER"
+/* Variables in a worker's environment. TM_ENV_WORKER:
+ * <tm_job_mark><worker name>:<number>[,<marker of a worker around the keeper>] */
+#define TM_ENV_WORKER "TIDEMILL_WORKER"
 #define TM_ENV_KEEPER "TIDEMILL_KEEPER" /* the keeper's pid */
 
-    enum tm_phase {
-      TM_PHASE_START,
-      TM_PHASE_INIT,
-      TM_PHASE_IDLE,
-      TM_PHASE_LOAD,
-      TM_PHASE_RUN,
-      TM_PHASE_RETURN,
-      TM_PHASE_SHUTDOWN,
-      TM_PHASE_RECOVER /* after an interruption */
-    };
+enum tm_phase {
+  TM_PHASE_START,
+  TM_PHASE_INIT,
+  TM_PHASE_IDLE,
+  TM_PHASE_LOAD,
+  TM_PHASE_RUN,
+  TM_PHASE_RETURN,
+  TM_PHASE_SHUTDOWN,
+  TM_PHASE_RECOVER /* after an interruption */
+};
 enum tm_entry_state { TM_ENTRY_QUEUED, TM_ENTRY_BEGUN, TM_ENTRY_DONE, TM_ENTRY_TAKEN };
 
 struct tm_page_record {
