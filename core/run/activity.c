@@ -187,7 +187,7 @@ void tm_slow_add(struct tm_buf *out, const struct tm_slow *slow, const struct tm
     tm_buf_add_str(out, " (init_timeout is not set");
   if (a->script) {
     tm_buf_add_str(out, "; ");
-    tm_text_one_line(out, a->script, strlen(a->script), 0);
+    tm_text_one_line(out, a->script, strlen(a->script), ITEM_MAX);
   }
   tm_buf_add_char(out, ')');
 }

@@ -2,6 +2,7 @@
 #include "report_fixture.h"
 
 #include "report/screen.h"
+#include "run/activity.h"
 
 struct shown {
   struct report_fixture *f;
@@ -45,6 +46,23 @@ static void a_bar_is_redrawn_in_place(void **state)
   go(&x, 1 * TM_MS, 3);
   assert_has(shown(&x), " 3 of 10 ");
   tm_screen_release(&x.s);
+}
+
+static void what_is_slow_is_named(void **state)
+{
+  struct tm_activity stuck = { .worker = "process003", .phase = TM_PHASE_INIT, .ns = 9 * TM_S };
+  struct tm_activities now = { .list = { &stuck, 1, 1 }, .workers = 1, .in_init = 1 };
+  struct shown x;
+  for (int mode = TM_PROGRESS_PLAIN; mode <= TM_PROGRESS_BAR; mode++) {
+    start(&x, state, (enum tm_progress_mode)mode, false);
+    x.f->step.activities = &now;
+    go(&x, 10 * TM_S, 0);
+    assert_has(shown(&x), "; no worker has come out of init() for 9 s");
+    x.f->step.activities = NULL;
+    go(&x, 10 * TM_S, 0);
+    assert_has_not(shown(&x), "init()");
+    tm_screen_release(&x.s);
+  }
 }
 
 static void a_terminal_that_does_not_read_misses_frames(void **state)
@@ -158,6 +176,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_bar_is_redrawn_in_place, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(what_is_slow_is_named, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_terminal_that_does_not_read_misses_frames, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_width_is_asked_for_each_time, fixture_open, fixture_close),
