@@ -3,8 +3,22 @@
  */
 #include "base/mem.h"
 #include "run/job.h"
+#include "run/job_dir.h"
 #include "run/place.h"
 #include "run/supervisor_own.h"
+
+void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err)
+{
+  char *partial = s->output_file ? tm_xprintf("%s.partial", s->output_file) : NULL;
+  /* These exist from the beginning; only the end renames the rows. */
+  const char *const paths[] = { s->o.job->dir, s->dir, s->state_dir, s->output_dir,
+                                s->commit ? partial : NULL };
+
+  s->code = err->code;
+  s->cause = *err;
+  tm_job_dir_explain(s->o.fs, paths, TM_COUNT_OF(paths), &s->cause);
+  free(partial);
+}
 
 /* Completes the output, or leaves it as .partial. A broken commit is left as it is: the disk has
  * what counts. */
@@ -17,10 +31,9 @@ static void finish_commit(struct tm_supervisor *s)
   if (has_failed)
     return;
   if (tm_commit_finish(s->commit, s->tally.verdict == TM_COMPLETED, &err) < 0) {
-    s->code = err.code;
-    s->cause = err;
+    tm_supervisor_take_cause(s, &err);
     s->tally.verdict = TM_FAILED;
-    tm_supervisor_say(s, TM_ERROR, "step '%s' cannot be finished: %s", s->view.name, err.text);
+    tm_supervisor_say(s, TM_ERROR, "step '%s' cannot be finished: %s", s->view.name, s->cause.text);
   }
 }
 

@@ -454,10 +454,14 @@ static void judge(struct tm_job *job)
 
 static void fail_end(struct tm_job *job)
 {
+  /* A step has failed by it already: files of the job were removed, `owner` among them. */
+  bool is_known = job->code == -ENOENT && job->cause.code == -ENOENT;
+
   job->code = job->cause.code;
   job->view.verdict = TM_FAILED;
   job->view.cause = job->cause.text;
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+  if (!is_known)
+    tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
 }
 
 void tm_job_end(struct tm_job *job)

@@ -247,6 +247,29 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
   return rc;
 }
 
+void tm_job_dir_explain(const struct tm_fs *fs, const char *const *paths, size_t len,
+                        struct tm_err *err)
+{
+  struct tm_stat st;
+
+  for (size_t i = 0; err->code == -ENOENT && i < len; i++)
+    if (paths[i] && fs->stat(fs->self, paths[i], false, &st) == -ENOENT) {
+      tm_err_set(err, -ENOENT, "'%s' was removed or renamed while the job ran", paths[i]);
+      return;
+    }
+}
+
+/* The words for an owner that cannot be read. */
+static void explain_owner(const struct tm_fs *fs, const char *owner_file, struct tm_err *err)
+{
+  char *dir = tm_path_dir(owner_file);
+  const char *const paths[] = { dir, owner_file };
+
+  if (err)
+    tm_job_dir_explain(fs, paths, TM_COUNT_OF(paths), err);
+  free(dir);
+}
+
 int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint64_t epoch,
                            struct tm_err *err)
 {
@@ -264,6 +287,8 @@ int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint6
                       "'%s' names another owner: the job has been taken over, and this one stops",
                       owner_file);
     tm_json_free(owner);
+  } else {
+    explain_owner(fs, owner_file, err);
   }
   tm_buf_release(&text);
   return rc;

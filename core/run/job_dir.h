@@ -58,6 +58,10 @@ int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
  * does. */
 int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
+/* For an error that a missing file has caused (-ENOENT): if one of these files and folders of the job, the outermost first, is
+ * not there any more, the words say so. NULLs among them are passed over. */
+void tm_job_dir_explain(const struct tm_fs *fs, const char *const *paths, size_t len,
+                        struct tm_err *err);
 /* Whether `owner_file` still names the session with this epoch: 0, or TM_EINUSE. */
 int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint64_t epoch,
                            struct tm_err *err);

@@ -496,10 +496,9 @@ void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
   if (s->is_finished)
     return;
   if (s->code == 0) {
-    s->code = err->code;
-    s->cause = *err;
+    tm_supervisor_take_cause(s, err);
     if (tm_exit_status_of(err->code) == 3) /* the system's: sys/error/ has it too */
-      tm_supervisor_say(s, TM_ERROR, "step '%s' cannot go on: %s", s->view.name, err->text);
+      tm_supervisor_say(s, TM_ERROR, "step '%s' cannot go on: %s", s->view.name, s->cause.text);
   }
   s->tally.verdict = TM_FAILED;
   tm_supervisor_end(s, TM_FAILED, true);

@@ -115,6 +115,8 @@ struct tm_supervisor {
 void tm_supervisor_judge(struct tm_supervisor *s);
 /* The verdict is known (or fixed by `verdict`): nothing more is handed out. `kill`: what runs is killed. */
 void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill);
+/* Why it cannot go on: `err`, or what was removed while the job ran. */
+void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err);
 void tm_supervisor_check_end(
     struct tm_supervisor *s); /* nobody lives any more: the end is carried out */
 void tm_supervisor_say(struct tm_supervisor *s, enum tm_level level, const char *fmt, ...)

@@ -1,4 +1,5 @@
 -- Who may use a job directory, and what is done about one that is damaged.
+local folder = require "support.folder"
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -254,6 +255,41 @@ local function open_to_others(dir, below, found)
   end
   return found
 end
+
+-- What is removed while mini-batch 1 runs, below the job's directory.
+local REMOVED = { ["the job's directory"] = "", ["the folder of the step"] = "/score",
+                  ["the folder of the output"] = "/score/output",
+                  ["the output"] = "/score/output/parallel_run_step.txt.partial" }
+
+describe("a job of which something is removed while it runs:", function()
+  after_each(job.check_end)
+
+  for name, path in pairs(REMOVED) do
+    it(name .. ", says so, and names no command that is refused", function()
+      local t = new_case "sync_interval = 0.001"
+      t:script [[
+        local ffi = require "ffi"
+        ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+        function run(m)
+          if number_of(m[1]) == 2 then io.open(os.getenv "HERE" .. "/begun", "w"):close() end
+          while number_of(m[1]) == 2 and not io.open(os.getenv "HERE" .. "/go") do ffi.C.poll(nil, 0, 5) end
+          return names_of(m)
+        end]]
+      local p = t:start_job(nil, { env = { "HERE=" .. t.dir } })
+      t:wait_for "begun"
+      folder.remove_tree(t.job_dir .. path)
+      t:write("go", "")
+      local r = t:finish(p, 60)
+      t:expect(r, 3)
+      local words = ("'%s' was removed or renamed while the job ran"):format(t.job_dir .. path)
+      assert.is_truthy(r.err:find("\n    cause:        " .. words .. "\n", 1, true), r.err)
+      assert.is_nil(r.err:find "no such file or directory")
+      if not r.err:find "\nthe job cannot be resumed: " then
+        t:expect(t:run({ "resume", t.job_dir, "--progress", "none" }, { env = { "HERE=" .. t.dir } }), 0)
+      end
+    end)
+  end
+end)
 
 describe("what a job and the workspace write", function()
   after_each(job.check_end)
