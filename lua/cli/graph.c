@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "cli/cli.h"
+#include "cli/loading.h"
 
 struct graph_options {
   struct tm_words params;
@@ -78,7 +79,7 @@ static int show(struct tidemill_runtime *rt, const char *file, const struct grap
   struct tidemill_pipeline *p = NULL;
   struct tm_buf text = TM_BUF_NONE;
   const char *graph;
-  int rc = tidemill_pipeline_load(&p, rt, file, err);
+  int rc = tm_loading_file(&p, rt, file, err);
   if (rc == 0)
     rc = give(p, &o->params, cwd, err);
   if (rc == 0)

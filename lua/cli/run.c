@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/launch.h"
+#include "cli/loading.h"
 
 struct run_options {
   struct tm_launch_options launch;
@@ -118,7 +119,7 @@ static int load(const struct tm_cli *cli, struct run *r, struct tm_err *err)
 {
   struct tm_launch *l = &r->launch;
   char *file = find_file(cli, r, err);
-  int rc = file ? tidemill_pipeline_load(&l->pipeline, l->rt, file, err) : err->code;
+  int rc = file ? tm_loading_file(&l->pipeline, l->rt, file, err) : err->code;
   free(file);
   if (rc == 0 && r->o.like)
     rc = tidemill_pipeline_set_like(l->pipeline, r->o.like, err);

@@ -1,5 +1,6 @@
 -- What is refused before anything runs: exit status 2, and words that say where and what instead.
 local job = require "support.job"
+local programs = require "support.programs"
 
 local OK = "function run(m) return names_of(m) end"
 
@@ -53,6 +54,37 @@ describe("a pipeline file is refused", function()
     t:write("pipeline.lua", "error('a\\27[31m\\r\\255\\nb')")
     local r = expect_refusal(t, 2, { "a\\x1B%[31m\\r\\xFF\nb\n" })
     assert.is_nil(r.err:find "[\27\r\255]")
+  end)
+end)
+
+describe("a pipeline file", function()
+  after_each(job.check_end)
+
+  it("that ends the program is named, and keeps its exit status", function()
+    local t = new_case()
+    for code, status in pairs { ["os.exit(7)"] = 7, ["io.write 'printed' os.exit(0, true)"] = 0 } do
+      t:write("exit.lua", code)
+      for _, command in ipairs { "run", "graph" } do
+        local r = t:run { command, "exit.lua" }
+        t:expect(r, status)
+        assert.is_truthy(r.err:find(("/exit.lua' ended the program with status %d (os.exit), and there is no job; ")
+          :format(status), 1, true), r.err)
+        assert.equal(status == 0 and "printed" or "", r.out)
+      end
+    end
+  end)
+
+  it("that loops is named after ten seconds, once", function()
+    local t = new_case()
+    t:write("loop.lua", "while true do end")
+    local p = t:start { "run", "loop.lua" }
+    programs.wait_until("the words", function()
+      return t:read(p.err_file):find("/loop.lua' has been running for 10 s, and there is no job yet", 1, true)
+    end, 60)
+    p:kill(programs.SIGINT)
+    local r = t:finish(p, 60)
+    assert.equal(programs.SIGINT, r.signal)
+    assert.equal(1, select(2, r.err:gsub("\n", "")))
   end)
 end)
 

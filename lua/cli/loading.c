@@ -1,0 +1,105 @@
+/* loading.c - see loading.h.
+ *
+ * A thread waits for the limit, and not an alarm, which would interrupt calls of the file. A handler for the end of the program cannot be
+ * taken back: what it reads stays until then, and says whether a file is being run.
+ */
+#include "cli/loading.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+
+#define LIMIT_S 10
+
+struct loading {
+  char *what; /* NULL: the file has been run */
+  pthread_mutex_t lock;
+  pthread_cond_t ended;
+  pthread_t thread;
+  bool has_thread;
+};
+
+static void on_exit_within(int status, void *data)
+{
+  struct loading *l = data;
+  if (!l->what)
+    return;
+  fflush(stdout);
+  tm_cli_say(
+      "%s ended the program with status %d (os.exit), and there is no job; a pipeline file ends "
+      "with: return tidemill.Pipeline { name = ..., steps = { ... } }",
+      l->what, status);
+}
+
+static void *watch(void *data)
+{
+  struct loading *l = data;
+  struct timespec until;
+  int rc = 0;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += LIMIT_S;
+  pthread_mutex_lock(&l->lock);
+  while (l->what && rc == 0)
+    rc = pthread_cond_timedwait(&l->ended, &l->lock, &until);
+  if (l->what)
+    tm_cli_say("%s has been running for %d s, and there is no job yet: does it loop, or wait? "
+               "Ctrl-C ends it",
+               l->what, LIMIT_S);
+  pthread_mutex_unlock(&l->lock);
+  return NULL;
+}
+
+/* Without a thread nothing is said, and nothing is lost. */
+static void start_thread(struct loading *l)
+{
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  l->has_thread = pthread_create(&l->thread, NULL, watch, l) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Takes `what`, as messages call the file. */
+static struct loading *begin(char *what)
+{
+  struct loading *l = TM_NEW(struct loading);
+  pthread_condattr_t attributes;
+  l->what = what;
+  pthread_mutex_init(&l->lock, NULL);
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&l->ended, &attributes);
+  pthread_condattr_destroy(&attributes);
+  on_exit(on_exit_within, l);
+  start_thread(l);
+  return l;
+}
+
+static void end(struct loading *l)
+{
+  char *what = l->what;
+  pthread_mutex_lock(&l->lock);
+  l->what = NULL;
+  pthread_cond_signal(&l->ended);
+  pthread_mutex_unlock(&l->lock);
+  if (l->has_thread)
+    pthread_join(l->thread, NULL);
+  pthread_cond_destroy(&l->ended);
+  pthread_mutex_destroy(&l->lock);
+  free(what);
+}
+
+int tm_loading_file(struct tidemill_pipeline **out, struct tidemill_runtime *rt, const char *file,
+                    struct tm_err *err)
+{
+  struct loading *l = begin(tm_xprintf("'%s'", file));
+  int rc = tidemill_pipeline_load(out, rt, file, err);
+  end(l);
+  return rc;
+}
