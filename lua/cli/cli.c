@@ -186,8 +186,7 @@ char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err
 
 /* Words. */
 
-/* Words may hold what a user's file said: line breaks and tabs stay, nothing else moves the terminal's cursor. */
-static void add_shown(struct tm_buf *out, const char *s, size_t n)
+void tm_cli_add_shown(struct tm_buf *out, const char *s, size_t n)
 {
   for (size_t i = 0; i < n;) {
     size_t len = 0;
@@ -208,7 +207,7 @@ void tm_cli_say(const char *fmt, ...)
   tm_buf_vprintf(&words, fmt, ap);
   va_end(ap);
   tm_buf_add_str(&text, "tidemill: ");
-  add_shown(&text, tm_buf_str(&words), words.len);
+  tm_cli_add_shown(&text, tm_buf_str(&words), words.len);
   tm_buf_release(&words);
   tm_buf_add_char(&text, '\n');
   (void)fwrite(text.data, 1, text.len,

@@ -31,6 +31,8 @@ struct tm_command {
 /* All of main(). */
 int tm_cli_main(int argc, char **argv, const struct tm_fs *fs);
 
+/* Adds what a user's file may have said: line breaks and tabs stay, nothing else moves the cursor of a terminal. */
+void tm_cli_add_shown(struct tm_buf *out, const char *s, size_t n);
 /* Says "tidemill: <words>" on standard error. */
 void tm_cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same with the words of `err`, for wrong usage with the command's usage below; returns the exit status. */

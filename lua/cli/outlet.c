@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/cli.h"
 
 #define PIECE      ((size_t)64 << 10) /* bytes */
 #define TURN       (1 << 20)          /* bytes */
@@ -108,28 +109,54 @@ static ssize_t read_some(const struct tm_outlet *r, size_t want, struct tm_err *
   return got;
 }
 
-/* A piece for a terminal ends with a line, where it holds one: others write there between two pieces. */
-static ssize_t whole_lines(const struct tm_outlet *r, ssize_t got)
+/* A piece for a terminal ends with a line, where it holds one: others write there between two pieces. Else it ends with a character. */
+static size_t whole_lines(const struct tm_outlet *r, size_t got)
 {
-  const char *end = memrchr(r->piece, '\n', (size_t)got);
-  return end ? end + 1 - r->piece : got;
+  const char *end = memrchr(r->piece, '\n', got);
+  size_t cut = got;
+  if (end)
+    return (size_t)(end + 1 - r->piece);
+  while (cut > 1 && got - cut < 3 && ((unsigned char)r->piece[cut - 1] & 0xC0) == 0x80)
+    cut--;
+  return cut > 1 && ((unsigned char)r->piece[cut - 1] & 0xC0) == 0xC0 ? cut - 1 : got;
+}
+
+/* Sends a piece to a terminal, made harmless. As of send_piece(). */
+static int send_shown(struct tm_outlet *r, size_t want, struct tm_err *err)
+{
+  if (r->shown_at == r->shown.len) {
+    ssize_t got = read_some(r, want, err);
+    if (got < 0)
+      return (int)got;
+    r->shown_for = (int64_t)whole_lines(r, (size_t)got);
+    r->shown_at = 0;
+    tm_buf_clear(&r->shown);
+    tm_cli_add_shown(&r->shown, r->piece, (size_t)r->shown_for);
+  }
+  ssize_t put = write_some(r, r->shown.data + r->shown_at, r->shown.len - r->shown_at);
+  if (put < 0)
+    return tm_err_system(err, (int)put, "cannot write rows to standard output");
+  r->shown_at += (size_t)put;
+  if (put > 0)
+    r->is_mid_line = r->shown.data[r->shown_at - 1] != '\n';
+  if (r->shown_at == r->shown.len)
+    r->sent += r->shown_for;
+  return put > 0;
 }
 
 /* Sends a piece: 1, 0 when the reader takes no more now, or negative with words. Keeps (2). */
 static int send_piece(struct tm_outlet *r, struct tm_err *err)
 {
   size_t want = r->end - r->sent < (int64_t)PIECE ? (size_t)(r->end - r->sent) : PIECE;
+  if (r->is_tty)
+    return send_shown(r, want, err);
   ssize_t got = read_some(r, want, err), put;
   if (got < 0)
     return (int)got;
-  if (r->is_tty)
-    got = whole_lines(r, got);
   put = write_some(r, r->piece, (size_t)got);
   if (put < 0)
     return tm_err_system(err, (int)put, "cannot write rows to standard output");
   r->sent += put;
-  if (put > 0)
-    r->is_mid_line = r->piece[put - 1] != '\n';
   return put > 0;
 }
 
@@ -178,6 +205,7 @@ void tm_outlet_close(struct tm_outlet *r)
     close(r->file);
   if (r->own_fd >= 0)
     close(r->own_fd);
+  tm_buf_release(&r->shown);
   free(r->piece);
   free(r->path);
   r->piece = NULL;

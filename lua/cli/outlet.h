@@ -1,4 +1,5 @@
-/* outlet.h - rows to a descriptor as they are committed: standard output of `map`.
+/* outlet.h - rows to a descriptor as they are committed: standard output of `map`. On a terminal control characters are shown as
+ * escapes: rows may hold names and contents of files, and must not steer it.
  *
  * They are read back from the output file of the step, behind what has been sent, so that memory is flat however slow the
  * reader is, and the job never waits for it. Caller: open; _advance() whenever more has been committed; between two turns of the
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 struct pollfd;
@@ -25,6 +27,9 @@ struct tm_outlet {
   bool is_mid_line;  /* what was sent does not end in a line break */
   bool is_gone;
   char *piece;
+  struct tm_buf shown; /* for a terminal: a piece of the file as it is written there, */
+  size_t shown_at;     /* how much of it has been written, */
+  int64_t shown_for;   /* and how many bytes of the file it stands for */
   char *path;
 };
 

@@ -78,6 +78,25 @@ class Map(Place):
             self.assert_rows_stand_alone(t, 60000)
             self.assertIn("x\nCompleted: waits", t.screen.text()[-2000:])
 
+    def test_rows_do_not_steer_the_terminal(self):
+        self.go(*range(ITEMS))
+        self.put("waits.lua", """
+            function run(m)
+              local rows = {}
+              for i in ipairs(m) do rows[i] = "é\\27[31mred\\7\\tcell" .. ("é"):rep(50000) end
+              return rows
+            end""")
+        with self.map() as t:
+            t.screen.columns = 1000000
+            self.assertEqual(t.end(), 0)
+            lines = [line for line in t.screen.text().split("\n") if "red" in line]
+            self.assertEqual(len(lines), ITEMS)
+            for line in lines:
+                self.assertRegex(line, r"^é\\x1B\[31mred\\x07\s+cellé{50000}$")
+        with self.shell('"$0" "$@" | cat >out.txt') as t:
+            self.assertEqual(t.end(), 0)
+        self.assertIn("é\x1b[31mred\x07\tcellé", self.get("out.txt"))
+
     def test_output_to_a_file_shows_no_rows(self):
         self.go(*range(ITEMS))
         with self.map("--output", "out.txt") as t:

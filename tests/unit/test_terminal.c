@@ -117,6 +117,72 @@ static void a_stopped_terminal_is_not_waited_for(void **state)
   close(fd);
 }
 
+static void expect_next(int fd, const char *want)
+{
+  char text[200] = "";
+  size_t len = strlen(want), got = 0;
+  while (got < len) {
+    ssize_t n = read(fd, text + got, len - got);
+    assert_true(n > 0);
+    got += (size_t)n;
+  }
+  assert_string_equal(text, want);
+}
+
+#define WRITE(w, text) (w).write((w).data, text, strlen(text))
+
+static void a_bar_leaves_its_line_for_rows_and_comes_back(void **state)
+{
+  struct tm_terminal t;
+  int fds[2];
+  assert_int_equal(pipe(fds), 0);
+  tm_terminal_init(&t, fds[1]);
+  struct tidemill_screen w = tm_terminal_screen(&t);
+  WRITE(w, "said\n");
+  WRITE(w, "\r[=> ]\x1b[K");
+  expect_next(fds[0], "said\n\r[=> ]\x1b[K");
+  assert_true(tm_terminal_yield(&t));
+  expect_next(fds[0], "\r\x1b[K");
+  assert_false(w.is_ready(w.data)); /* for another frame */
+  assert_true(tm_terminal_yield(&t));
+  tm_terminal_take_back(&t);
+  tm_terminal_take_back(&t);
+  expect_next(fds[0], "\r[=> ]\x1b[K");
+  assert_true(w.is_ready(w.data));
+  assert_true(tm_terminal_yield(&t));
+  expect_next(fds[0], "\r\x1b[K");
+  WRITE(w, "\r\x1b[Kdone\n"); /* held back until the rows are out; then there is no bar */
+  assert_true(tm_terminal_has_later(&t));
+  tm_terminal_take_back(&t);
+  assert_true(tm_terminal_yield(&t));
+  tm_terminal_take_back(&t);
+  WRITE(w, "end\n");
+  expect_next(fds[0], "\r\x1b[Kdone\nend\n");
+  assert_true(tm_terminal_yield(&t));
+  WRITE(w, "last\n");
+  tm_terminal_release(&t); /* loses nothing */
+  expect_next(fds[0], "last\n");
+  close(fds[0]);
+  close(fds[1]);
+}
+
+static void a_bar_that_is_dropped_does_not_come_back(void **state)
+{
+  struct tm_terminal t;
+  int fds[2];
+  assert_int_equal(pipe(fds), 0);
+  tm_terminal_init(&t, fds[1]);
+  struct tidemill_screen w = tm_terminal_screen(&t);
+  WRITE(w, "\r[=> ]\x1b[K");
+  tm_terminal_drop_bar(&t);
+  assert_false(w.is_ready(w.data));
+  WRITE(w, "said\n");
+  expect_next(fds[0], "\r[=> ]\x1b[K\r\x1b[Ksaid\n");
+  tm_terminal_release(&t);
+  close(fds[0]);
+  close(fds[1]);
+}
+
 static void a_dumb_terminal_has_no_bar(void **state)
 {
   struct tm_terminal t = { .is_tty = true, .has_no_cursor = true };
@@ -131,6 +197,8 @@ int main(void)
     cmocka_unit_test(a_reader_that_is_gone_is_no_trouble),
     cmocka_unit_test(a_file_is_written_where_it_stands),
     cmocka_unit_test(a_stopped_terminal_is_not_waited_for),
+    cmocka_unit_test(a_bar_leaves_its_line_for_rows_and_comes_back),
+    cmocka_unit_test(a_bar_that_is_dropped_does_not_come_back),
     cmocka_unit_test(a_dumb_terminal_has_no_bar),
   };
   signal(SIGPIPE, SIG_IGN);
