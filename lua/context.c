@@ -46,19 +46,46 @@ static struct tm_lua_context *check_call(lua_State *L, const char *method)
   return c;
 }
 
+/* The item's number at 2, from 1; `call` is what is said of a wrong one. */
+static uint32_t check_number(lua_State *L, const struct tm_lua_context *c, const char *call)
+{
+  lua_Number i = luaL_checknumber(L, 2);
+  uint32_t items = c->marks.call->items;
+  if (!(i >= 1 && i <= items) || i != (lua_Number)(uint32_t)i)
+    luaL_error(L, "context:%s: i is %f; expected an item's number, 1 to %d", call, i, (int)items);
+  return (uint32_t)i;
+}
+
 /* context:fail(i, message). Marked twice: the first reason stands. */
 static int context_fail(lua_State *L)
 {
   struct tm_lua_context *c = check_call(L, "fail");
-  lua_Number i = luaL_checknumber(L, 2);
   size_t len = 0;
   const char *message = luaL_optlstring(L, 3, "marked as failed", &len);
-  uint32_t items = c->marks.call->items;
-  if (!(i >= 1 && i <= items) || i != (lua_Number)(uint32_t)i)
-    return luaL_error(L, "context:fail(i, message): i is %f; expected an item's number, 1 to %d", i,
-                      (int)items);
-  tm_lua_marks_add(&c->marks, (uint32_t)i - 1, message, len);
+  tm_lua_marks_add(&c->marks, check_number(L, c, "fail(i, message)") - 1, message, len);
   return 0;
+}
+
+/* context:name(i) */
+static int context_name(lua_State *L)
+{
+  const struct tm_lua_context *c = check_call(L, "name");
+  const struct tm_run_call *call = c->marks.call;
+  struct tm_reader r;
+  struct tm_item item;
+  if (call->frame)
+    return luaL_error(L, "context:name(i) is for files and entries; this mini-batch holds rows");
+  uint32_t i = check_number(L, c, "name(i)"), number = call->numbers ? call->numbers[i - 1] : i;
+  if (call->listed)
+    tm_reader_init(&r, call->listed, call->listed_len);
+  else
+    tm_reader_init(&r, call->bytes, call->bytes_len);
+  for (uint32_t at = 1; tm_item_next(&r, &item); at++)
+    if (at == number) {
+      lua_pushlstring(L, item.path, item.path_len);
+      return 1;
+    }
+  return luaL_error(L, "context:name(%d): the item cannot be read", (int)i);
 }
 
 /* Whether the name has been asked for before, in this call. */
@@ -227,6 +254,7 @@ void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm
   lua_pushinteger(L, 1);
   lua_setfield(L, -2, "try");
   set_method(L, c, "fail", context_fail);
+  set_method(L, c, "name", context_name);
   set_method(L, c, "open", context_open);
   set_method(L, c, "output_file", context_output_file);
   c->try = 1;

@@ -248,6 +248,8 @@ static int develop_run(lua_State *L)
                               .items = (uint32_t)luaL_checkinteger(L, 3),
                               .bytes = m ? m->given.bytes : "",
                               .bytes_len = m ? m->given.bytes_len : 0,
+                              .listed = m ? tm_buf_str(&m->bytes) : NULL,
+                              .listed_len = m ? m->bytes.len : 0,
                               .numbers = m ? m->given.numbers : NULL,
                               .entries =
                                   m && m->entries ? tm_entry_loader_entries(m->entries) : NULL,

@@ -171,6 +171,8 @@ static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_
   int rc = tm_entry_load(a->entries, call->bytes, call->bytes_len, &given, &a->extras.marks, err);
   if (rc < 0)
     return rc;
+  call->listed = call->bytes;
+  call->listed_len = call->bytes_len;
   call->bytes = given.bytes;
   call->bytes_len = given.bytes_len;
   call->items = given.items;

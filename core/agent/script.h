@@ -23,6 +23,9 @@ struct tm_run_call {
   int64_t first_row;                 /* number of the first in its file, from 0; -1: unknown */
   const char *bytes;                 /* the items, data/item.h; validated */
   size_t bytes_len;
+  /* the items as listed, before entries became files; NULL: the same as `bytes` */
+  const char *listed;
+  size_t listed_len;
   /* the items' numbers in the mini-batch, from 1, if some are left out; NULL: none are */
   const uint32_t *numbers;
   /* for reading items that are entries of archives; NULL: items are files */

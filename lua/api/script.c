@@ -265,6 +265,8 @@ static int load_entries(struct tidemill_script *s, struct tm_run_call *call, str
   if (rc < 0) {
     tm_err_wrap(err, "the mini-batch cannot be loaded");
   } else {
+    call->listed = call->bytes;
+    call->listed_len = call->bytes_len;
     call->bytes = given.bytes;
     call->bytes_len = given.bytes_len;
     call->items = given.items;

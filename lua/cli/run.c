@@ -1,9 +1,12 @@
 /* run.c - `tidemill run`: a pipeline file, run as a new job, or gone on with. How it is run is launch.c. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "cli/launch.h"
 #include "cli/loading.h"
+#include "cli/parameter_options.h"
 
 struct run_options {
   struct tm_launch_options launch;
@@ -58,11 +61,33 @@ const struct tm_command tm_command_run = {
   .options_len = TM_COUNT_OF(options),
 };
 
+/* An option that is a setting of a step, which `map` takes: here the pipeline file has it. */
+static void explain_setting(const char *word, struct tm_err *err)
+{
+  struct tidemill_parameter p;
+  char *name = tm_xstrndup(word + 2, strcspn(word + 2, "="));
+  char *refused = tm_xprintf("unknown option '--%s'", name);
+  bool is_refused = strncmp(err->text, refused, strlen(refused)) == 0;
+  for (char *at = name; *at; at++)
+    *at = *at == '-' ? '_' : *at;
+  for (size_t i = 0; is_refused && tm_parameter_of_group(TM_PARAMETERS_CONFIG, i, &p); i++)
+    if (strcmp(p.name, name) == 0)
+      tm_err_set(err, TM_EUSAGE,
+                 "%s: the pipeline file has this setting; %s = tidemill.PipelineParameter { name = "
+                 "\"%s\", default_value = ... } there is set by --param %s=VALUE here",
+                 refused, p.name, p.name, p.name);
+  free(refused);
+  free(name);
+}
+
 static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *err)
 {
   const struct tm_launch_options *o = &r->o.launch;
   int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &r->o, &r->rest, err);
   r->launch.o = r->o.launch; /* the launch releases what was read */
+  for (int i = 1; rc < 0 && i < argc; i++)
+    if (strncmp(argv[i], "--", 2) == 0)
+      explain_setting(argv[i], err);
   if (rc < 0)
     return rc;
   if (r->rest.len == 0 && !r->o.like)

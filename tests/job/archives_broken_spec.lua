@@ -290,6 +290,31 @@ describe("an entry of an archive", function()
     end
   end)
 
+  it("is named by context:name(), whichever of them can be read", function()
+    local t = new_case()
+    t:write("in/b.zip", archives.zip { { "bad", "x", crc = 7 }, { "good", "x" } })
+    t:script [[function run(m, c)
+      local rows = {}
+      for i = 1, #m do rows[i] = c:name(i) end
+      assert(not pcall(c.name, c, #m + 1) and not pcall(c.name, c, 0))
+      return rows
+    end]]
+    local want = { t:path "in/a.zip/below/1.txt", t:path "in/a.zip/below/2.txt", t:path "in/b.zip/good" }
+    for _, options in ipairs { "{}", "{ extract = false }" } do
+      pipeline(t, options, "mini_batch_size = 9")
+      t:expect_job(0)
+      if options ~= "{}" then want[3] = t:path "in/b.zip/bad" want[4] = t:path "in/b.zip/good" end
+      assert.same(want, t:rows())
+      again(t)
+    end
+    local r = t:run { "try", "score.lua", "in", "--entries", "**/*.txt" }
+    t:expect(r, 0)
+    assert.equal(want[1] .. "\n" .. want[2] .. "\n", r.out)
+    r = t:run { "map", "score.lua", "in/a.zip", "--progress", "none" }
+    t:expect(r, 0)
+    assert.equal(t:path "in/a.zip" .. "\n", r.out)
+  end)
+
   it("is named by errors of try", function()
     local t = new_case()
     t:script [[function run(m) error("cannot parse " .. m[1]) end]]

@@ -494,6 +494,18 @@ describe("run --dry-run", function()
   end)
 end)
 
+describe("run", function()
+  after_each(job.check_end)
+
+  it("says where a setting stands that is no option of it", function()
+    local t = new_case()
+    for _, word in ipairs { "--mini-batch-size", "--mini_batch_size=5" } do
+      expect_run(t, 2, { "run", "pipeline.lua", word, "5" }, { "unknown option '" .. word:match "[^=]+",
+        "mini_batch_size = tidemill.PipelineParameter", "--param mini_batch_size=VALUE" })
+    end
+  end)
+end)
+
 describe("a file instead of a command", function()
   after_each(job.check_end)
 
