@@ -28,6 +28,7 @@
 #define FLUSH_BYTES (64 << 10)
 #define FLUSH_NS    (2 * TM_MS)
 #define WARNINGS    100 /* stored until they are taken; further ones are only counted */
+#define SHOWN       20  /* of them have the level of a warning */
 #define STOP_NS     (3 * TM_S)
 
 struct tm_lister {
@@ -50,7 +51,7 @@ struct tm_lister {
   struct tm_err err;
   struct TM_ARRAY(char *) warnings;
   size_t warnings_taken;
-  int64_t warnings_lost;
+  int64_t warnings_lost, warnings_given;
 };
 
 static bool enter(struct tm_lister *l)
@@ -340,7 +341,18 @@ int tm_lister_state(struct tm_lister *l, struct tm_err *err)
   return state;
 }
 
-char *tm_lister_take_warning(struct tm_lister *l)
+/* The last one that is shown says where the others are. */
+static char *add_where(char *text)
+{
+  char *out = tm_xprintf("%s (further warnings about the input are in logs/sys/master_role.txt, "
+                         "as INFO)",
+                         text);
+
+  free(text);
+  return out;
+}
+
+char *tm_lister_take_warning(struct tm_lister *l, enum tm_level *level)
 {
   char *text = NULL;
 
@@ -353,6 +365,9 @@ char *tm_lister_take_warning(struct tm_lister *l)
       text = tm_xprintf("%lld further warnings while listing", (long long)l->warnings_lost);
     l->warnings_lost = 0;
   }
+  l->warnings_given += text != NULL;
+  *level = l->warnings_given <= SHOWN ? TM_WARNING : TM_INFO;
+  text = text && l->warnings_given == SHOWN ? add_where(text) : text;
   tm_mutex_unlock(&l->mutex);
   return text;
 }

@@ -82,14 +82,15 @@ static void on_listed(void *data)
 {
   struct tm_recheck *r = data;
   struct tm_err err = TM_ERR_NONE;
+  enum tm_level level;
   char *warning;
-  int state;
 
   if (!r->lister)
     return;
-  state = tm_lister_state(r->lister, &err);
-  while ((warning = tm_lister_take_warning(r->lister))) {
-    r->o.on_warning(r->o.data, warning);
+  int state = tm_lister_state(r->lister, &err);
+  while ((warning = tm_lister_take_warning(r->lister, &level))) {
+    if (level == TM_WARNING)
+      r->o.on_warning(r->o.data, warning);
     free(warning);
   }
   if (state == 0)

@@ -280,14 +280,14 @@ static void on_listed(void *data)
 {
   struct tm_supervisor *s = data;
   struct tm_err err = TM_ERR_NONE;
+  enum tm_level level;
   char *warning;
-  int state;
 
   if (!s->lister)
     return;
-  state = tm_lister_state(s->lister, &err);
-  while ((warning = tm_lister_take_warning(s->lister))) {
-    tm_supervisor_say(s, TM_WARNING, "%s", warning);
+  int state = tm_lister_state(s->lister, &err);
+  while ((warning = tm_lister_take_warning(s->lister, &level))) {
+    tm_supervisor_say(s, level, "%s", warning);
     free(warning);
   }
   tm_queue_set_created(&s->queue, tm_manifest_count(s->manifest));

@@ -350,6 +350,19 @@ describe("a compressed file that is damaged", function()
     assert.truthy(r.err:find("300 items, 1 element returned; the missing ones count as failed items", 1, true), r.err)
   end)
 
+  it("is warned of, and a great many of them are in the log", function()
+    local t = job.case()
+    damaged(t)
+    for i = 1, 27 do t:write(("in/e%02d.csv.gz"):format(i), "id,text\n1,x\n") end
+    local r = t:run { "map", "--rows", "score.lua", "in", "--job-dir", "job", "--progress", "none" }
+    t:expect(r, 0)
+    local words = "; it is a failed item, and the other files are read"
+    assert.equal(20, select(2, r.err:gsub(words, "")), r.err)
+    assert.truthy(r.err:find("(further warnings about the input are in logs/sys/master_role.txt", 1, true), r.err)
+    assert.equal(30, select(2, t:read "job/score/logs/sys/master_role.txt":gsub(words, "")))
+    assert.truthy(r.err:find("330, 300 succeeded, 30 failed", 1, true), r.err)
+  end)
+
   it("is the same item when the job is resumed", function()
     local t = job.case()
     damaged(t)
