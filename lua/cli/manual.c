@@ -186,7 +186,11 @@ static void write_columns(struct tm_buf *out, const struct tm_md *m, int width,
   for (size_t i = 0; i < m->cells.len; i += 2) {
     struct flow f = { .out = out, .look = look, .indent = INDENT, .column = INDENT };
     tm_buf_printf(out, "%*s", INDENT, "");
+    if (i == 0)
+      add_bold(&f, BOLD);
     add_spans(&f, m->cells.at[i]);
+    if (i == 0)
+      add_bold(&f, NO_BOLD);
     end_word(&f);
     tm_buf_printf(out, "%*s", second - INDENT - cell_width(m->cells.at[i]), "");
     tm_buf_release(&f.word);

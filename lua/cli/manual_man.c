@@ -39,21 +39,30 @@ static void add_line(struct tm_buf *out, const char *before, const char *text)
   tm_buf_add_char(out, '\n');
 }
 
-/* A row is a term and its text; of more columns each has its name before it. */
+/* A row is a term and its text. Of more columns, each cell that is not empty has the name of its column before it. */
+static void add_row(struct tm_buf *out, const struct tm_md *m, size_t first)
+{
+  bool is_first = true;
+  add_line(out, ".TP\n", *m->cells.at[first] ? m->cells.at[first] : "\\&");
+  for (size_t i = 1; i < m->columns; i++) {
+    const char *cell = m->cells.at[first + i];
+    if (*cell == '\0' && !(is_first && i + 1 == m->columns)) /* a term needs a text */
+      continue;
+    if (!is_first)
+      tm_buf_add_str(out, ".br\n");
+    if (m->columns > 2) {
+      add_spans(out, m->cells.at[i]);
+      tm_buf_add_str(out, ": ");
+    }
+    add_line(out, "", *cell ? cell : "\\&");
+    is_first = false;
+  }
+}
+
 static void add_table(struct tm_buf *out, const struct tm_md *m)
 {
-  for (size_t i = m->columns; i < m->cells.len; i++) {
-    size_t column = i % m->columns;
-    if (column == 0) {
-      add_line(out, ".TP\n", *m->cells.at[i] ? m->cells.at[i] : "\\&");
-      continue;
-    }
-    if (column > 1)
-      tm_buf_add_str(out, ".br\n");
-    if (m->columns > 2)
-      add_line(out, "", m->cells.at[column]);
-    add_line(out, "", *m->cells.at[i] ? m->cells.at[i] : "-");
-  }
+  for (size_t first = m->columns; first < m->cells.len; first += m->columns)
+    add_row(out, m, first);
 }
 
 static void add_block(struct tm_buf *out, const struct tm_md *m)

@@ -109,14 +109,16 @@ static void a_man_page_is_roff(void **state)
   struct tm_buf out = TM_BUF_NONE;
   const struct tm_manual_page page = {
     "case", "# Case: a \\ b\n\n`-N` × 3\n.x\n\n## Two\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
-            "\nsee [tables](tables.md)\n\n    --code\n"
+            "\n| a | b | c |\n| --- | --- | --- |\n| 3 | | 4 |\n| 5 | 6 | 7 |\n\nsee "
+            "[tables](tables.md)\n\n    --code\n"
   };
   (void)state;
   tm_manual_write_man(&out, &page);
   assert_non_null(strstr(out.data,
                          ".TH TIDEMILL\\-CASE 7 \"\" \"tidemill " TM_VERSION "\" \"Manual\"\n"
                          ".SH NAME\ntidemill\\-case \\- a \\e b\n.SH DESCRIPTION\n"
-                         ".PP\n\\fB\\-N\\fR \\[u00D7] 3 .x\n.SH Two\n.TP\n1\n2\n"));
+                         ".PP\n\\fB\\-N\\fR \\[u00D7] 3 .x\n.SH Two\n.TP\n1\n2\n"
+                         ".TP\n3\nc: 4\n.TP\n5\nb: 6\n.br\nc: 7\n"));
   assert_non_null(strstr(out.data, "see tables (\\fBtidemill\\-tables\\fR(7))\n"));
   assert_non_null(strstr(out.data, ".nf\n\\-\\-code\n.fi\n"));
   assert_non_null(strstr(out.data, ".SH SEE ALSO\n\\fBtidemill\\fR(1),\n"));
