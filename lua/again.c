@@ -118,7 +118,7 @@ static int check_items(const struct tm_again *a, struct tm_err *err)
     char *path = tm_xstrndup(item.path, tm_item_file_len(&item));
     bool is_gone = fs->stat(fs->self, path, true, &st) < 0;
     if (is_gone && item.size < 0)
-      say(a, "input '%s' is not there; it was not looked at when it was listed", path);
+      say(a, "input '%s' does not exist; it was not checked when it was listed", path);
     else if (is_gone && ++gone == 1)
       first = tm_xstrdup(path);
     else if (!is_gone && item.size >= 0)

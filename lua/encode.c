@@ -246,7 +246,7 @@ static int encode(struct encoder *e, int at, const struct frame *f)
   case TM_LUA_TCDATA:
     if (tm_lua_encode_int64(L, at, e->out))
       return 0;
-    return refuse(e, f, "is an FFI value that is no 64-bit integer");
+    return refuse(e, f, "is an FFI value that is not a 64-bit integer");
   case LUA_TTHREAD: return refuse(e, f, "is a coroutine");
   default: return refuse(e, f, lua_isfunction(L, at) ? "is a function" : "is a userdata");
   }

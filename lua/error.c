@@ -303,7 +303,7 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
   }
   if (len > 0 && text[0] == '\x1b') { /* has no lines, and could be anything */
     tm_lua_error_release(e);
-    tm_buf_printf(&e->message, "'%s' is no Lua text but compiled; accepted: its source", shown_as);
+    tm_buf_printf(&e->message, "'%s' is compiled Lua; accepted: its source", shown_as);
     return TM_ESCRIPT;
   }
   struct tm_buf label = TM_BUF_NONE;

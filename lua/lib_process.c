@@ -249,7 +249,7 @@ static int program_wait(lua_State *L)
                 "accepted: seconds from 0 to 1e9");
   int rc = wait_for(p, limit < 0 ? -1 : (int64_t)(limit * 1e9), &err);
   if (rc > 0 && p->end.exit_status < 0)
-    rc = tm_err_set(&err, TM_EPROTOCOL, "nobody knows how program %d ended", (int)p->pid);
+    rc = tm_err_set(&err, TM_EPROTOCOL, "it is not known how program %d ended", (int)p->pid);
   if (rc < 0)
     return tm_lua_push_err(L, &err);
   if (rc == 0) {

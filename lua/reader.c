@@ -93,7 +93,7 @@ int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, struct tm_l
   uint32_t number;
   const char *path = luaL_checklstring(L, arg, &len);
   if (call->frame != NULL || !find_item(readers, call, path, len, &item, &number))
-    return luaL_error(L, "context:open(item): '%s' is no item of this mini-batch", path);
+    return luaL_error(L, "context:open(item): '%s' is not an item of this mini-batch", path);
   struct tm_lua_reader *r = lua_newuserdata(L, sizeof *r);
   memset(r, 0, sizeof *r);
   push_reader_type(L);

@@ -216,7 +216,7 @@ static int add_cdata(lua_State *L, uint32_t number, struct tm_buf *rows, struct 
   if (tm_lua_encode_int64(L, -1, rows))
     return 0;
   return refuse_element(
-      number, err, "is an FFI value that is no 64-bit integer; make a number or a string of it");
+      number, err, "is an FFI value that is not a 64-bit integer; make a number or a string of it");
 }
 
 static int add_table(lua_State *L, uint32_t number, const struct target *to, struct tm_err *err)

@@ -46,7 +46,7 @@
 void tm_agent_end_forked(const struct tm_agent *a)
 {
   static const char words[] = "tidemill: a process that the script forked has come back from its "
-                              "hook; it is ended, the worker goes on\n";
+                              "hook; it is ended, and the worker continues\n";
   if (tm_self_is(&a->self))
     return;
   tm_fd_append(STDERR_FILENO, words, sizeof(words) - 1);

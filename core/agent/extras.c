@@ -84,7 +84,8 @@ static int settle_file(const char *call, const char *path, struct tm_err *err)
     return tm_err_system(err, rc, "%s: nothing was written there", call);
   if (!S_ISREG(st.mode))
     return tm_err_set(err, TM_ESCRIPT,
-                      "%s: what was made there is no file; ask for a path for each file", call);
+                      "%s: the script did not make a file there; ask for a path for each file",
+                      call);
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
   if (fd < 0)
     return fd;

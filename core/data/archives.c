@@ -30,7 +30,7 @@ static int add_pattern(struct tm_archives *a, const struct tm_json *v, struct tm
       v->type == TM_JSON_STRING && v->string.len > 0 && strlen(v->string.at) == v->string.len;
   if (!is_text)
     return tm_err_set(err, TM_EUSAGE,
-                      "'entries' is of another kind; accepted: a pattern, or a list of them");
+                      "'entries' is not valid; accepted: a pattern, or a list of them");
   if (v->string.at[0] == '/')
     return tm_err_set(err, TM_EUSAGE,
                       "'entries': '%s' begins with '/'; accepted: a pattern of names within the "

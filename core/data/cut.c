@@ -262,7 +262,7 @@ static void end_failed(struct tm_cut *cut, const char *path, bool is_missing)
     cut->o.on_warning(cut->o.data, words);
   if (is_missing)
     *TM_ARRAY_ADD(&cut->empty) =
-        tm_xprintf("'%s' is not there: no item has failed, or it was removed", path);
+        tm_xprintf("'%s' does not exist: no item has failed, or it was removed", path);
   else if (cut->input_items == 0)
     *TM_ARRAY_ADD(&cut->empty) =
         words ? tm_xstrdup(words) : tm_xprintf("'%s' names no failed items", path);

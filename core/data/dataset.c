@@ -56,7 +56,7 @@ static int place(const struct tm_json *v, struct tm_err *err)
 
 static int refuse(struct tm_err *err, const char *key, const char *accepted)
 {
-  return tm_err_set(err, TM_EUSAGE, "'%s' is of another kind; accepted: %s", key, accepted);
+  return tm_err_set(err, TM_EUSAGE, "'%s' is not valid; accepted: %s", key, accepted);
 }
 
 static bool is_plain_string(const struct tm_json *v)
@@ -69,7 +69,7 @@ static int check_keys(const struct tm_json *v, struct tm_err *err)
 {
   if (v->type != TM_JSON_OBJECT)
     return tm_err_set(err, TM_EUSAGE,
-                      "is no dataset; accepted: what Dataset.File.from_files, from_archives, "
+                      "is not a dataset; accepted: what Dataset.File.from_files, from_archives, "
                       "from_manifest or from_failed_items returns");
   for (size_t i = 0; i < v->list.len; i++) {
     bool is_known = false;
@@ -118,13 +118,13 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
     if (path->tag)
       return tm_err_set(
           err, TM_EUSAGE,
-          "path %zu is a %s, whose value is known to a job alone; accepted here: a path "
+          "path %zu is a %s, whose value is known only in a job; accepted here: a path "
           "or pattern, or a list of them",
           i + 1, path->tag);
     if (!is_plain_string(path))
       return tm_err_set(
           err, TM_EUSAGE,
-          "path %zu is no text, or is empty; accepted: a path or pattern, or a list of them",
+          "path %zu is not text, or is empty; accepted: a path or pattern, or a list of them",
           i + 1);
     d->paths[d->paths_len++] = tm_xstrdup(path->string.at);
   }
@@ -209,7 +209,8 @@ static int read_kind_options(struct tm_dataset *d, const struct tm_json *v, stru
     return d->archives ? 0 : TM_EUSAGE;
   }
   if (!tm_dataset_is_table(d))
-    return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are of a table") : 0;
+    return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are only for a table")
+                          : 0;
   d->ops = ops ? tm_json_copy(ops) : NULL;
   d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
   d->table = tm_table_from_json(format_of(d), d->options, ops, err);
@@ -231,8 +232,7 @@ static int read_mode(struct tm_dataset *d, const struct tm_json *v, struct tm_er
       (tm_dataset_is_table(d) || tm_dataset_is_stdin(d) || d->kind == TM_DATASET_ARCHIVES))
     return tm_err_set(err, TM_EUSAGE, "as_%s() is for datasets of files that have paths", word);
   if (where && (!is_plain_string(where) || d->mode == TM_DATASET_DIRECT))
-    return tm_err_set(err, TM_EUSAGE, "as_%s() is given no path; accepted: a path, or nothing",
-                      word);
+    return tm_err_set(err, TM_EUSAGE, "as_%s() has no path; accepted: a path, or nothing", word);
   d->place = where ? tm_xstrdup(where->string.at) : NULL;
   return 0;
 }

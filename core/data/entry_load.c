@@ -217,7 +217,7 @@ static int copy(struct tm_entry_loader *l, struct tm_entry *e, int fd, struct tm
 static int open_new(struct tm_entry_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   if (set_path(l, item) < 0)
-    return tm_err_set(err, TM_EINPUT, "the name of an entry is none below a folder");
+    return tm_err_set(err, TM_EINPUT, "the name of an entry is not a name below a folder");
   l->has_files = true;
   int rc = make_folders(l, err);
   return rc < 0

@@ -62,8 +62,8 @@ static int refuse_key(const struct tm_row_sorter *s, size_t i, const struct tm_d
                       struct tm_err *err)
 {
   const char *nearest = tm_text_nearest(s->keys[i], f->names, f->n);
-  return tm_err_set(err, TM_EUSAGE, "%s names '%s', which is no column of the table%s%s%s", s->what,
-                    s->keys[i], nearest ? "; did you mean '" : "", nearest ? nearest : "",
+  return tm_err_set(err, TM_EUSAGE, "%s names '%s', which is not a column of the table%s%s%s",
+                    s->what, s->keys[i], nearest ? "; did you mean '" : "", nearest ? nearest : "",
                     nearest ? "'?" : "");
 }
 

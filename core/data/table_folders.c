@@ -105,7 +105,7 @@ static int check_nulls(const struct writer *w, struct tm_err *err)
   for (int64_t row = 0; row < c->len; row++)
     if (tm_column_is_null(c, row))
       return tm_err_set(err, TM_EINPUT,
-                        "column '%s' is the only one that is no key, and has a null, which a "
+                        "column '%s' is the only one that is not a key, and has a null, which a "
                         "delimited file of one column of strings cannot hold; keep another column",
                         w->names[w->rest[0]]);
   return 0;

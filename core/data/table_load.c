@@ -180,7 +180,7 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
   if (rc < 0)
     return rc;
   if (dataset >= l->len || !l->inputs[dataset].dataset || !l->inputs[dataset].dataset->table)
-    return tm_err_set(err, TM_EPROTOCOL, "input %" PRIu32 " is no table", dataset + 1);
+    return tm_err_set(err, TM_EPROTOCOL, "input %" PRIu32 " is not a table", dataset + 1);
   *out = &l->inputs[dataset];
   if ((*out)->reader)
     return 0;
@@ -369,7 +369,7 @@ int tm_table_load(struct tm_table_loader *l, uint32_t dataset, const char *bytes
   int rc = find_reader(l, dataset, &in, err);
   if (rc == 0 && (!tm_item_next(&r, &item) || !item.is_rows || r.at != r.end))
     rc = tm_err_set(err, TM_EDAMAGE,
-                    "the mini-batch is no range of rows; the manifest may be damaged");
+                    "the mini-batch is not a range of rows; the manifest may be damaged");
   if (rc == 0)
     rc = load_range(l, in, &item, out, err);
   if (rc < 0 || part.count == 0)

@@ -65,7 +65,7 @@ static int read_filter(struct tm_table_op *op, const struct tm_json *v, struct t
   if (op->comparison == 0)
     return tm_err_set(
         err, TM_EUSAGE,
-        "filter('%s', ...): the sign is no comparison; accepted: \"==\", \"~=\", \"<\", "
+        "filter('%s', ...): the sign is not a comparison; accepted: \"==\", \"~=\", \"<\", "
         "\"<=\", \">\", \">=\"",
         column->string.at);
   bool is_good = value && (value->type == TM_JSON_INT || value->type == TM_JSON_NUMBER ||
@@ -140,7 +140,7 @@ static int read_op(struct tm_table_ops *o, const struct tm_json *v, struct tm_er
     return read_filter(op, v, err);
   if (strcmp(kind, "keep") == 0 || strcmp(kind, "drop") == 0)
     return read_columns(op, v, kind, err);
-  return tm_err_set(err, TM_EUSAGE, "'%s' is no operation of a table", kind);
+  return tm_err_set(err, TM_EUSAGE, "'%s' is not an operation of a table", kind);
 }
 
 int tm_table_ops_read(struct tm_table_ops *o, const struct tm_json *list, struct tm_err *err)
@@ -149,7 +149,7 @@ int tm_table_ops_read(struct tm_table_ops *o, const struct tm_json *list, struct
   if (!list || list->type == TM_JSON_NULL)
     return 0;
   if (list->type != TM_JSON_ARRAY)
-    return tm_err_set(err, TM_EUSAGE, "'ops' is no list");
+    return tm_err_set(err, TM_EUSAGE, "'ops' is not a list");
   o->at = tm_xcalloc(list->list.len, sizeof(*o->at));
   for (size_t i = 0; i < list->list.len; i++)
     if (read_op(o, list->list.at[i], err) < 0)
@@ -244,8 +244,8 @@ static int check_column(const struct tm_table_ops *o, size_t i, const char *name
     return tm_schema_refuse(s, name, err);
   if (op->kind != OP_DROP && !is_left_before(o, i, name))
     return tm_err_set(err, TM_EUSAGE,
-                      "%s: column '%s' is not there any more: keep_columns or drop_columns before "
-                      "it leaves it out; put it before that",
+                      "%s: column '%s' does not exist any more: an earlier keep_columns or "
+                      "drop_columns left it out; put this before that",
                       op->kind == OP_FILTER ? "filter" : "keep_columns", name);
   enum tm_column_type type = s->columns[column].type;
   if (op->kind == OP_FILTER && !value_of(op->value, type, &value))
@@ -327,7 +327,7 @@ static int filter_rows(const struct tm_table_op *op, const struct tm_data_frame 
   struct tm_value value;
   long column = find_column(f, op->names[0]);
   if (column < 0 || !value_of(op->value, (enum tm_column_type)f->columns[column].type, &value))
-    return tm_err_set(err, TM_EUSAGE, "filter('%s', ...): the column is not there any more",
+    return tm_err_set(err, TM_EUSAGE, "filter('%s', ...): the column does not exist any more",
                       op->names[0]);
   *count = tm_column_ops()->compare(&f->columns[column], op->comparison, &value, rows);
   return 0;
@@ -348,7 +348,7 @@ static int choose_columns(const struct tm_table_op *op, struct tm_arena *arena,
   for (size_t i = 0; op->kind == OP_KEEP && i < op->names_len && n < f->n; i++) {
     long at = find_column(f, op->names[i]);
     if (at < 0)
-      return tm_err_set(err, TM_EUSAGE, "keep_columns: column '%s' is not there any more",
+      return tm_err_set(err, TM_EUSAGE, "keep_columns: column '%s' does not exist any more",
                         op->names[i]);
     columns[n] = f->columns[at];
     names[n++] = f->names[at];

@@ -115,7 +115,7 @@ static int is_taken(const char *path, struct tm_err *err)
   if (rc == 0 || rc == -ENOENT)
     return 0;
   if (rc == -ENOTDIR)
-    return tm_err_set(err, TM_EUSAGE, "the target '%s' is no folder", path);
+    return tm_err_set(err, TM_EUSAGE, "the target '%s' is not a folder", path);
   return rc == -EEXIST ? 1 : tm_err_system(err, rc, "cannot read the target '%s'", path);
 }
 
@@ -179,7 +179,7 @@ static int look_at_target(const struct tm_table_partition *p, const char *source
                ? err->code
                : tm_err_set(err, TM_EUSAGE,
                             "the target '%s' is not empty, and partition_by has not made it; it is "
-                            "left as it is: name a folder that is empty, or not there",
+                            "left as it is: name a folder that is empty or does not exist",
                             p->target);
   bool is_same = strcmp(tm_json_str(note, "source", ""), source) == 0;
   rc = is_same ? is_whole(p, note, err) : 0;
@@ -188,8 +188,8 @@ static int look_at_target(const struct tm_table_partition *p, const char *source
     set_path(*out, p->target); /* it may have been moved */
   } else if (rc == 0 && !p->overwrite)
     rc = tm_err_set(
-        err, TM_EUSAGE, "the target '%s' %s; { overwrite = true } makes it anew", p->target,
-        is_same ? "is no longer as partition_by has made it: files were added, removed or changed"
+        err, TM_EUSAGE, "the target '%s' %s; { overwrite = true } replaces it", p->target,
+        is_same ? "has changed since partition_by made it: files were added, removed or changed"
                 : "was made of other rows, or by other keys: the dataset or its files have "
                   "changed since");
   tm_json_free(note);

@@ -142,8 +142,7 @@ static void end_strays(struct tm_keeper_step *step)
   free(mark);
   if (n > 0)
     tm_keeper_log(step, TM_WARNING,
-                  "%zu processes were killed that an earlier keeper of this job had left behind",
-                  n);
+                  "killed %zu processes that an earlier keeper of this job had left behind", n);
 }
 
 static struct tm_keeper_step *find_step(struct tm_keeper *k, uint64_t index)

@@ -25,7 +25,7 @@ void tm_keeper_note_log(struct tm_keeper *k, struct tm_err *err)
   if (k->has_noted_log)
     return;
   k->has_noted_log = true;
-  tm_err_wrap(err, "a log of the node cannot be written, and the job goes on without it");
+  tm_err_wrap(err, "a log of the node cannot be written, and the job continues without it");
   tm_keeper_note(k, err->text);
 }
 

@@ -43,7 +43,7 @@ static void turn_off(struct tm_keeper_monitor *m, struct tm_err *err) /* keeps (
 static void turn_off_at_once(struct tm_keeper_monitor *m, struct tm_err *err)
 {
   m->is_off = true;
-  tm_err_wrap(err, "the resources of node %s are not looked at, and the job goes on without",
+  tm_err_wrap(err, "the resources of node %s cannot be measured, and the job continues without",
               m->step->s.node_id);
   tm_keeper_note(m->k, err->text);
 }

@@ -90,11 +90,12 @@ static int refuse_key(const char *key, const char *input, const struct tm_partit
     tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
   }
   const char *nearest = tm_text_nearest(key, names, tm_partition_len(p));
-  tm_err_set(err, TM_EUSAGE,
-             "'partition_keys' names '%s', which is no key in the partition_format of %s; it has "
-             "%s%s%s%s",
-             key, input, tm_buf_str(&all), nearest ? "; did you mean '" : "",
-             nearest ? nearest : "", nearest ? "'?" : "");
+  tm_err_set(
+      err, TM_EUSAGE,
+      "'partition_keys' names '%s', which is not a key in the partition_format of %s; it has "
+      "%s%s%s%s",
+      key, input, tm_buf_str(&all), nearest ? "; did you mean '" : "", nearest ? nearest : "",
+      nearest ? "'?" : "");
   tm_buf_release(&all);
   return TM_EUSAGE;
 }

@@ -26,7 +26,8 @@ static int refuse(struct tm_err *err, const char *path, int line, const char *te
 {
   struct tm_buf said = TM_BUF_NONE;
   tm_text_one_line(&said, text, strlen(text), 80);
-  tm_err_set(err, TM_EUSAGE, "%s:%d: '%s' is no pattern: %s", path, line, tm_buf_str(&said), why);
+  tm_err_set(err, TM_EUSAGE, "%s:%d: '%s' is not a pattern: %s", path, line, tm_buf_str(&said),
+             why);
   tm_buf_release(&said);
   return TM_EUSAGE;
 }

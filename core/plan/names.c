@@ -86,10 +86,10 @@ static const struct answer answers[] = {
     "auto_read_files",
     "datasets are Dataset.File.from_files(path) or Dataset.Tabular.from_delimited_files(path)" },
   { DATASETS, "to_path|download|mount",
-    "run() is given the paths of the files themselves; dataset:as_mount(path) and "
+    "run() gets the paths of the files themselves; dataset:as_mount(path) and "
     "dataset:as_download(path) put them into one folder" },
   { DATASETS, "to_pandas_dataframe|to_spark_dataframe|to_dask_dataframe",
-    "run() is given data frames; elsewhere write frame.read_csv(path) of tidemill.frame" },
+    "run() gets data frames; elsewhere write frame.read_csv(path) of tidemill.frame" },
   { DATASETS, "to_csv_files|to_parquet_files",
     "return the data frame from run(), with append_row_file_name = \"rows.csv\"" },
   { DATASETS,

@@ -116,7 +116,7 @@ static int check_writer(struct tm_outputs *o, const struct tm_json *config,
   }
   const struct tm_json *first = o->known.at[*place].step;
   if (first == step)
-    tm_err_set(err, TM_EUSAGE, "output '%s' (%s) stands in 'output' twice; accepted: each once",
+    tm_err_set(err, TM_EUSAGE, "output '%s' (%s) is in 'output' twice; accepted: each once",
                name_of(config), where_of(config));
   else
     tm_err_set(err, TM_EUSAGE,
@@ -304,7 +304,7 @@ const struct tm_output_known *tm_outputs_find(const struct tm_outputs *o, const 
   if (config->id != 0 && place)
     return &o->known.at[*place];
   tm_err_set(err, TM_EUSAGE,
-             "output '%s' (%s) is written by no step of this pipeline; accepted: one that stands "
+             "output '%s' (%s) is written by no step of this pipeline; accepted: one that is "
              "in 'output' of a step in 'steps'",
              name_of(config), where_of(config));
   return NULL;

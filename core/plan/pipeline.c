@@ -171,13 +171,13 @@ static int check_takeover(const struct tm_step *s, const struct tm_json *v, stru
     tm_err_set(err, TM_EUSAGE,
                "'--resume_from' is in 'arguments' of a step that reads what step '%s' writes: what "
                "'%s' has committed was made of what that step had written there, and this job "
-               "writes it anew; accepted: for steps whose inputs are there before the job; to go "
-               "on with that job itself: tidemill resume %s",
+               "writes it anew; accepted: for steps whose inputs are there before the job; to "
+               "resume that job itself: tidemill resume %s",
                writer, job, job);
   else if (job && has_place(s))
     tm_err_set(err, TM_EUSAGE,
                "'--resume_from' is in 'arguments' of a step with an input that has a place of "
-               "its own in each job; accepted: inputs as_direct(); to go on with that job itself: "
+               "its own in each job; accepted: inputs as_direct(); to resume that job itself: "
                "tidemill resume %s",
                job);
   else

@@ -146,12 +146,11 @@ int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct
   }
   if (words.len == 0)
     return 0;
-  tm_err_set(
-      err, TM_ECHANGED,
-      "step '%s' has changed since the job was started: %s; put it back, start a new job, or go on "
-      "with --accept-changes%s",
-      step, words.data,
-      is_script ? ", or with the job's own copy of the script: --keep-script" : "");
+  tm_err_set(err, TM_ECHANGED,
+             "step '%s' has changed since the job was started: %s; put it back, start a new job, "
+             "or resume with --accept-changes%s",
+             step, words.data,
+             is_script ? ", or with the job's own copy of the script: --keep-script" : "");
   tm_buf_release(&words);
   return TM_ECHANGED;
 }

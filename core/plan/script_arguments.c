@@ -88,9 +88,9 @@ static int refuse_argument(const struct tm_json *step, const struct tm_json *v, 
   tm_err_set(err, TM_EUSAGE,
              "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean, a "
              "PipelineParameter, an output, a dataset of one file or folder, or one of 'inputs' "
-             "and 'side_inputs' that is given a place by as_mount() or as_download()",
+             "and 'side_inputs' that has a place by as_mount() or as_download()",
              i + 1, said.data,
-             is_files && has_mode ? " that stands in neither 'inputs' nor 'side_inputs'"
+             is_files && has_mode ? " that is in neither 'inputs' nor 'side_inputs'"
              : is_files           ? " of several paths, of a pattern, or of a part"
                                   : "");
   tm_buf_release(&said);

@@ -479,7 +479,7 @@ static const char *hint_of(const struct tm_field *f, const struct tm_json *given
 {
   bool is_step = is_tagged(given, "ParallelRunStep") && strstr(f->accepts, "FileDataset");
   if (f->flags & TM_FIELD_PARAMETER && is_tagged(given, "PipelineParameter"))
-    return " whose default_value is no dataset";
+    return " whose default_value is not a dataset";
   return is_step ? " (what a step writes is read by its output)" : "";
 }
 

@@ -30,7 +30,7 @@ static void add_start(struct tm_driver_log *d, const struct tm_event *e,
   char host[256] = "";
   (void)gethostname(host, sizeof(host) - 1);
   tm_buf_printf(&text, "tidemill %s %s: pid %" PRId64 " on %s", TM_VERSION,
-                e->job->is_resumed ? "goes on with a job" : "starts a job", d->pid, host);
+                e->job->is_resumed ? "resumes a job" : "starts a job", d->pid, host);
   add(d, e->wall_ns, TM_INFO, &text);
   tm_buf_printf(&text, "pipeline '%s': %s", e->job->name, e->job->pipeline_file);
   add(d, e->wall_ns, TM_INFO, &text);

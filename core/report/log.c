@@ -56,7 +56,7 @@ static void add_begin(struct tm_buf *text, const struct tm_event *e)
   const struct tm_step_view *s = e->step;
   tm_buf_printf(text, "step '%s' %s: script '%s', %" PRId64 " workers at most", s->name,
                 s->is_kept           ? "is kept, nothing is run"
-                : e->job->is_resumed ? "goes on"
+                : e->job->is_resumed ? "continues"
                                      : "starts",
                 s->script_name, s->workers);
 }

@@ -129,14 +129,14 @@ int tm_overview_open(struct tm_overview *v, const struct tm_fs *fs, const struct
                               .logged_ns = e->mono_ns,
                               .pid = getpid(),
                               .level = step->logging_level };
-  return open_file(v, e, step, e->job->is_resumed ? "goes on" : "starts", err);
+  return open_file(v, e, step, e->job->is_resumed ? "continues" : "starts", err);
 }
 
 static int turn(struct tm_overview *v, const struct tm_event *e, const struct tm_step_view *step,
                 struct tm_err *err)
 {
   int rc = tm_log_file_close(&v->file, err);
-  int opened = open_file(v, e, step, "goes on from the day before", rc < 0 ? NULL : err);
+  int opened = open_file(v, e, step, "continues from the day before", rc < 0 ? NULL : err);
   return rc < 0 ? rc : opened;
 }
 

@@ -37,7 +37,7 @@ struct tm_report {
 static void on_note(void *data, const struct tm_err *err)
 {
   struct tm_report *r = data;
-  char *text = tm_xprintf("%s; the job goes on without it", err->text);
+  char *text = tm_xprintf("%s; the job continues without it", err->text);
   tm_screen_say(&r->screen, TM_WARNING, text);
   free(text);
 }

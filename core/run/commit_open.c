@@ -115,7 +115,7 @@ static int check_output_is_ours(const struct tm_commit *c, const struct tm_commi
     return 0;
   return tm_err_set(
       err, TM_EUSAGE,
-      "output file '%s' is there already and is not of this job; move it away, choose another "
+      "output file '%s' exists already and is not this job's; move it away, choose another "
       "append_row_file_name, or set overwrite = true",
       there);
 }

@@ -145,8 +145,7 @@ int tm_definition_compare_step(const struct tm_definition *d, size_t i,
     return tm_err_set(err, TM_ECHANGED, "the job in '%s' has no step '%s'", dir, step->name);
   rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, d->keep_script ? NULL : err);
   if (d->keep_script && (rc < 0 || strcmp(hash, own) != 0)) {
-    note(d,
-         "step '%s': the script has changed since the job began; the job goes on with its own copy",
+    note(d, "step '%s': the script has changed since the job began; the job uses its own copy",
          step->name);
     snprintf(hash, sizeof(hash), "%s", own);
   } else if (rc < 0) {
@@ -211,11 +210,10 @@ static int keep_snapshot(const struct tm_definition *d, size_t i, const struct t
     s->script = tm_snapshot_script(&step->config, dir);
     memcpy(s->hash, hash, sizeof(hash));
   } else if (rc == 0 && d->keep_script) {
-    rc = tm_err_set(
-        err, TM_EDAMAGE,
-        "the job's copy of its script, '%s', is not what it was, and the workspace has not "
-        "kept it; without --keep-script the job goes on with the script as it is now",
-        dir);
+    rc = tm_err_set(err, TM_EDAMAGE,
+                    "the job's copy of its script, '%s', has changed, and the workspace has not "
+                    "kept it; without --keep-script the job uses the script as it is now",
+                    dir);
   } else if (rc == 0) {
     rc = take_snapshot(d, i, err);
   }

@@ -33,8 +33,8 @@ static int check_is_over(struct tm_failed_source *s, struct tm_err *err)
     return why.code;
   }
   return tm_err_set(err, TM_EUSAGE,
-                    "job '%s' was interrupted: what failed in it is known when it has ended; go on "
-                    "with it first: tidemill resume %s",
+                    "job '%s' was interrupted: what failed in it is known when it has ended; "
+                    "resume it first: tidemill resume %s",
                     s->dir, s->dir);
 }
 
@@ -113,7 +113,7 @@ char *tm_failed_source_list(const struct tm_failed_source *s, const char *step, 
     return path;
   tm_err_set(err, TM_EDAMAGE,
              "%" PRId64
-             " items of step '%s' have failed, but their list '%s' is not there any more",
+             " items of step '%s' have failed, but their list '%s' does not exist any more",
              failed_items(s, step), step, path);
   free(path);
   return NULL;

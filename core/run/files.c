@@ -142,7 +142,7 @@ static int refuse_below(const char *name, struct tm_err *err)
 {
   char *call = tm_output_file_call(name);
   tm_err_set(err, TM_EDAMAGE,
-             "%s: where its folder would be another mini-batch has a file; give files other names "
+             "%s: another mini-batch has a file where its folder would be; give files other names "
              "than folders",
              call);
   free(call);
@@ -206,7 +206,7 @@ static int check_output(const struct tm_files *f, const char *to, struct tm_err 
   char *folder = tm_xstrndup(to, n + strcspn(to + n, "/"));
   int rc = f->log.fs->stat(f->log.fs->self, folder, true, &st);
   if (rc < 0)
-    tm_err_set(err, TM_EDAMAGE, "a worker named an output that is not there: '%s'", folder);
+    tm_err_set(err, TM_EDAMAGE, "a worker named an output that does not exist: '%s'", folder);
   free(folder);
   return rc < 0 ? TM_EDAMAGE : 0;
 }
@@ -214,7 +214,7 @@ static int check_output(const struct tm_files *f, const char *to, struct tm_err 
 static int refuse_gone(const char *name, struct tm_err *err)
 {
   char *call = tm_output_file_call(name);
-  tm_err_set(err, TM_EDAMAGE, "%s: the file is not there any more", call);
+  tm_err_set(err, TM_EDAMAGE, "%s: the file does not exist any more", call);
   free(call);
   return TM_EDAMAGE;
 }

@@ -35,7 +35,7 @@ static struct tm_foreseen *is_run_behind(const struct tm_step *before)
   struct tm_foreseen *s = TM_NEW(struct tm_foreseen);
 
   s->before = before;
-  s->why = tm_xprintf("step '%s', whose output it reads, is run", before->name);
+  s->why = tm_xprintf("step '%s', whose output it reads, will run", before->name);
   return s;
 }
 

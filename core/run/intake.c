@@ -55,7 +55,7 @@ static int look_at(const struct tm_fs *fs, const char *folder, const char *path,
     return 0;
   if (rc == -ENOTDIR)
     return tm_err_set(err, TM_EUSAGE,
-                      "'%s' is below something that is no folder; name another path", path);
+                      "'%s' is below something that is not a folder; name another path", path);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot look at '%s'", path);
   if (S_ISLNK(st.mode) && folder && leads_to(fs, path, folder))
@@ -65,7 +65,7 @@ static int look_at(const struct tm_fs *fs, const char *folder, const char *path,
   is = S_ISDIR(st.mode) ? "a folder that is not empty"
        : S_ISLNK(st.mode)
            ? "a link to something else, which another job uses, or one that was killed has left"
-           : "no folder";
+           : "not a folder";
   return tm_err_set(err, TM_EUSAGE,
                     "'%s' is %s; accepted: a path where nothing is, or an empty folder; move it "
                     "away, or name another path",

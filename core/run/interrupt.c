@@ -19,8 +19,8 @@ void tm_crew_arm_workers(struct tm_supervisor *s)
     return;
   s->arms_workers = true;
   tm_supervisor_say(s, TM_INFO,
-                    "a call has timed out: workers can be interrupted from here on, and one that "
-                    "times out again says where it was (interruptible = \"auto\")");
+                    "a call has timed out: workers can be interrupted from now on, and a call that "
+                    "times out again shows where it was (interruptible = \"auto\")");
   for (size_t i = 0; i < s->workers.len; i++) {
     struct tm_worker *w = s->workers.at[i];
     bool has_setup =

@@ -372,7 +372,7 @@ static int refuse_name(const char *bytes, size_t len, struct tm_err *err)
 
   tm_err_set(err, TM_EDAMAGE,
              "%.300s: another part of this mini-batch has that name; put context.part.first in it "
-             "where there is a context.part, or the item's own name",
+             "if there is a context.part, or the item's own name",
              call);
   free(name);
   free(call);

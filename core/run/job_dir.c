@@ -74,7 +74,7 @@ enum tm_job_dir_state tm_job_dir_look(const char *path, struct tm_err *err)
     return TM_JOB_DIR_NEW;
   if (rc == -ENOTDIR) {
     tm_err_set(err, TM_EUSAGE,
-               "'%s' is no directory, nor can it become one; name an empty or a new directory",
+               "'%s' is not a directory, nor can it become one; name an empty or a new directory",
                path);
     return TM_JOB_DIR_UNKNOWN;
   }
@@ -99,8 +99,8 @@ int tm_job_dir_refuse_job(const char *path, struct tm_err *err)
                       " is running; name another directory: --job-dir DIR",
                       path, pid);
   return tm_err_set(err, TM_EUSAGE,
-                    "'%s' holds a job already; go on with it: --resume; or start anew in another "
-                    "directory: --job-dir DIR",
+                    "'%s' contains a job already; resume it with --resume, or start a new one in "
+                    "another directory: --job-dir DIR",
                     path);
 }
 

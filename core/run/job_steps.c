@@ -129,7 +129,7 @@ static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
     return 0;
   return tm_err_set(err, TM_EUSAGE,
                     "step '%s' read its paths from standard input, and had not read all of them: "
-                    "that list cannot be read again; run the command that began the job once more, "
+                    "that list cannot be read again; run the command that started the job again, "
                     "with the same list and --resume --job-dir %s",
                     step->name, job->o.dir);
 }

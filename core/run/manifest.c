@@ -132,7 +132,7 @@ static int compare_entry(struct tm_manifest *m, uint32_t dataset, uint32_t items
   }
   if (h.dataset != dataset || h.items != items)
     return tm_err_set(err, TM_ECHANGED,
-                      "the input has changed: mini-batch %llu is of another dataset",
+                      "the input has changed: mini-batch %llu belongs to another dataset",
                       (unsigned long long)h.index);
   m->compare_at += TM_MANIFEST_HEAD + (int64_t)h.length;
   if (++m->compared == m->compare_count && !m->had_end)

@@ -13,7 +13,7 @@ static int refuse(const struct tm_manifest *m, const char *path, uint64_t index,
     return tm_err_set(err, TM_EDAMAGE,
                       "mini-batch %" PRIu64
                       " cannot be read: '%s' is torn or damaged at byte %" PRId64
-                      ", behind the first %" PRIu64 " mini-batches; tidemill verify says more",
+                      ", after the first %" PRIu64 " mini-batches; 'tidemill verify' has details",
                       index, path, tm_manifest_length(m), count);
   if (count == 0)
     return tm_err_set(err, TM_EUSAGE, "there is no mini-batch %" PRIu64 ": the list has none",

@@ -263,7 +263,7 @@ static void on_hello(struct tm_node *n, const struct tm_frame *f)
   n->has_hello =
       !n->has_hello && f->length == strlen(hello) && memcmp(f->payload, hello, f->length) == 0;
   if (!n->has_hello)
-    lose(n, "its keeper is of another version of tidemill");
+    lose(n, "its keeper has another version of tidemill");
 }
 
 static char *text_of(const struct tm_frame *f)
@@ -307,7 +307,7 @@ static bool on_worker_frame(struct tm_node *n, const struct tm_frame *f)
 
   if (f->worker >= n->workers.len || !may_happen(&n->workers.at[f->worker], f->type) ||
       (is_started && (f->fd < 0 || f->length < 4))) {
-    lose(n, "its keeper said what cannot be");
+    lose(n, "its keeper sent an impossible message");
     return false;
   }
   user = &n->users.at[n->workers.at[f->worker].step];
@@ -379,7 +379,7 @@ static void on_end(struct tm_channel *c, int code)
 {
   struct tm_node *n = c->data;
 
-  char *text = code < 0 ? tm_xprintf("its keeper cannot be heard: %s", tm_code_text(code))
+  char *text = code < 0 ? tm_xprintf("its keeper cannot be read: %s", tm_code_text(code))
                         : tm_xstrdup("its keeper has ended");
 
   lose(n, text);

@@ -88,8 +88,8 @@ static int check_step(const struct look *l, const struct tm_step *s)
 static int refuse_link(const struct look *l)
 {
   return tm_err_set(l->err, TM_EUSAGE,
-                    "destination '%s' of output '%s' is a link, in whose place no upload can be "
-                    "put; name the folder that it leads to, or remove it",
+                    "destination '%s' of output '%s' is a link, which an upload cannot replace; "
+                    "name the folder that it leads to, or remove it",
                     l->out->destination, l->out->name);
 }
 
@@ -108,11 +108,10 @@ static bool is_mount(const struct look *l)
 
 static int refuse_mount(const struct look *l)
 {
-  return tm_err_set(
-      l->err, TM_EUSAGE,
-      "destination '%s' of output '%s' is a mount point, in whose place no upload can "
-      "be put; name a folder in it",
-      l->out->destination, l->out->name);
+  return tm_err_set(l->err, TM_EUSAGE,
+                    "destination '%s' of output '%s' is a mount point, which an upload cannot "
+                    "replace; name a folder in it",
+                    l->out->destination, l->out->name);
 }
 
 static int check_output(struct look *l, const struct tm_pipeline *p, const char *const dirs[2])

@@ -28,8 +28,8 @@ static int refuse_below(const struct tm_fs *fs, const char *path, struct tm_err 
     above = next;
   }
   tm_err_set(err, TM_EUSAGE,
-             "destination '%s' cannot be made: '%s' is no folder; name another destination", path,
-             above);
+             "destination '%s' cannot be made: '%s' is not a folder; name another destination",
+             path, above);
   free(above);
   return TM_EUSAGE;
 }
@@ -55,12 +55,12 @@ static int has_contents(const struct tm_fs *fs, const char *path, bool is_file, 
     return refuse_below(fs, path, err);
   if (rc == 0 && is_file && !S_ISREG(st.mode))
     return tm_err_set(err, TM_EUSAGE,
-                      "destination '%s' is no file; move it away, or name another one", path);
+                      "destination '%s' is not a file; move it away, or name another one", path);
   if (rc == 0 && is_file)
     return 1;
   if (rc == 0 && !S_ISDIR(st.mode))
     return tm_err_set(err, TM_EUSAGE,
-                      "destination '%s' is no folder; move it away, or name another one", path);
+                      "destination '%s' is not a folder; move it away, or name another one", path);
   if (rc == 0 && (rc = fs->dir_read(fs->self, path, on_first_name, &is_found)) > 0)
     rc = 0;
   return rc < 0 ? tm_err_system(err, rc, "cannot look at destination '%s'", path) : is_found;
@@ -90,9 +90,9 @@ static int check_output(const struct tm_fs *fs, const struct tm_step *step, size
   if (rc <= 0 || step->config.overwrite)
     return rc < 0 ? rc : 0;
   return tm_err_set(err, TM_EUSAGE,
-                    "destination '%s' of output '%s' is %s, and what is there is not of "
-                    "this job; move it away, name another destination, or set overwrite = true",
-                    out->destination, out->name, out->archive_format ? "there" : "not empty");
+                    "destination '%s' of output '%s' is %s, and its contents are not this job's; "
+                    "move it away, name another destination, or set overwrite = true",
+                    out->destination, out->name, out->archive_format ? "taken" : "not empty");
 }
 
 static int wrap(const struct tm_step *step, struct tm_err *err)

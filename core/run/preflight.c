@@ -28,7 +28,7 @@ static void explain(struct tm_forecast *f, const struct tm_step *step, struct tm
 
   if (cause != step)
     add_words(refusal,
-              tm_xprintf("step '%s', which it depends on, is run: %s", cause->name, s->why));
+              tm_xprintf("step '%s', which it depends on, will run: %s", cause->name, s->why));
   else if (!s->is_plain)
     add_words(refusal, tm_xstrdup(s->why));
 }

@@ -41,7 +41,7 @@ int tm_recover_line(struct tm_recovery *r, struct tm_err *err)
 static int report_damage(const char *path, int64_t at, const char *what, struct tm_err *err)
 {
   return tm_err_set(err, TM_EDAMAGE,
-                    "'%s' is damaged at byte %lld: %s; what stands there had been written to the "
+                    "'%s' is damaged at byte %lld: %s; the data there had been written to the "
                     "disk: restore the file, "
                     "or start a new job",
                     path, (long long)at, what);

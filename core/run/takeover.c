@@ -44,7 +44,7 @@ static char *find_job(const struct tm_definition *d, const struct tm_step *step,
                      TM_TO_USE, err);
   if (dir && strcmp(dir, d->dir->path) == 0) {
     tm_err_set(err, TM_EUSAGE,
-               "'%s' is this job's own directory; to go on with a job: --resume, or tidemill "
+               "'%s' is this job's own directory; to resume a job: --resume, or tidemill "
                "resume JOB",
                dir);
     free(dir);

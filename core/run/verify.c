@@ -335,7 +335,7 @@ static void check_manifest(struct check *c)
           "a bad entry, or the end of the file; %" PRId64 " bytes had been written to the disk",
           c->recovery.line.manifest_len);
   else if (m->end < m->size_found && c->result)
-    fault(c, m->path, m->end, "%" PRId64 " bytes that are no entry", m->size_found - m->end);
+    fault(c, m->path, m->end, "%" PRId64 " bytes that are not an entry", m->size_found - m->end);
 }
 
 /* A step. */
@@ -550,11 +550,10 @@ int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err)
   rc = tm_verify_own_job(o, err);
   after = session_of(o->dir);
   if (strcmp(before, after) != 0)
-    rc =
-        tm_err_set(err, TM_EINUSE,
-                   "job '%s' was gone on with while it was verified: nothing that was said counts; "
-                   "verify it when it has ended",
-                   o->dir);
+    rc = tm_err_set(err, TM_EINUSE,
+                    "job '%s' was resumed while it was verified: this result does not count; "
+                    "verify it when it has ended",
+                    o->dir);
   free(before);
   free(after);
   return rc;

@@ -27,7 +27,7 @@ static int check_name(const char *name, struct tm_err *err)
   if (is_good)
     return 0;
   return tm_err_set(err, TM_EUSAGE,
-                    "'%s' is no name of a datastore; accepted: 1 to 255 letters, digits and '_'",
+                    "'%s' is not a name of a datastore; accepted: 1 to 255 letters, digits and '_'",
                     name);
 }
 
@@ -119,11 +119,10 @@ static int check_folder(const struct tm_fs *fs, const char *name, const char *pa
   int rc = fs->stat(fs->self, path, true, &st);
   if (rc < 0)
     return tm_err_set(err, TM_EUSAGE,
-                      "datastore '%s': cannot use '%s': %s; accepted: a directory "
-                      "that is there",
-                      name, path, tm_code_text(rc));
+                      "datastore '%s': cannot use '%s': %s; accepted: an existing directory", name,
+                      path, tm_code_text(rc));
   if (!S_ISDIR(st.mode))
-    return tm_err_set(err, TM_EUSAGE, "datastore '%s': '%s' is no directory", name, path);
+    return tm_err_set(err, TM_EUSAGE, "datastore '%s': '%s' is not a directory", name, path);
   if (!tm_text_is_utf8(path, strlen(path)))
     return tm_err_set(err, TM_EUSAGE, "datastore '%s': its path is not UTF-8", name);
   return 0;

@@ -178,7 +178,7 @@ static void refuse(const struct tm_fs *fs, const char *given, const char *as_fol
   struct tm_stat st;
   bool is_there = fs->stat(fs->self, as_folder, true, &st) == 0;
   tm_buf_printf(&words, "there is no job '%s': '%s' %s", given, as_folder,
-                is_there ? "holds none (no job.json)" : "is not there");
+                is_there ? "contains none (no job.json)" : "does not exist");
   if (as_name)
     tm_buf_printf(&words, ", nor is '%s'", as_name);
   else if (!workspace && !strchr(given, '/'))

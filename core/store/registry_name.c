@@ -16,10 +16,11 @@ int tm_registry_check_name(const char *name, struct tm_err *err)
   if (is_good && name[n - 1] != ' ')
     return 0;
   tm_text_one_line(&said, name, n, 80);
-  tm_err_set(err, TM_EUSAGE,
-             "'%s' is no name of a dataset; accepted: 1 to %d letters, digits, '_', and within it "
-             "'-', '.' and blanks",
-             tm_buf_str(&said), TM_REGISTRY_NAME_MAX);
+  tm_err_set(
+      err, TM_EUSAGE,
+      "'%s' is not a name of a dataset; accepted: 1 to %d letters, digits, '_', and within it "
+      "'-', '.' and blanks",
+      tm_buf_str(&said), TM_REGISTRY_NAME_MAX);
   tm_buf_release(&said);
   return TM_EUSAGE;
 }
@@ -32,5 +33,5 @@ int tm_registry_read_version(int64_t *out, const char *text, struct tm_err *err)
   if (tm_text_int(text, out) && *out >= 1)
     return 0;
   return tm_err_set(err, TM_EUSAGE,
-                    "'%s' is no version; accepted: an integer from 1 on, or 'latest'", text);
+                    "'%s' is not a version; accepted: an integer from 1 on, or 'latest'", text);
 }

@@ -56,7 +56,7 @@ static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
   int rc;
   if (fs->stat(fs->self, path, true, &st) == 0 && !S_ISDIR(st.mode))
     return tm_err_set(err, TM_EUSAGE,
-                      "the workspace '%s' is no folder; name a folder in " TM_WORKSPACE_VARIABLE
+                      "the workspace '%s' is not a folder; name a folder in " TM_WORKSPACE_VARIABLE
                       ", or move the file away",
                       path);
   rc = tm_fs_make_dirs(fs, path, 0700, &why);

@@ -227,10 +227,10 @@ int tm_program_wait(pid_t pid, int64_t ns, struct tm_process_end *end, struct tm
     rc = waitid(P_PID, (id_t)pid, &info, WEXITED);
   while (rc < 0 && errno == EINTR);
   if (rc < 0)
-    return tm_err_system(
-        err, -errno,
-        "nobody knows how program %d ended: this process ignores SIGCHLD, or reaped it elsewhere",
-        (int)pid);
+    return tm_err_system(err, -errno,
+                         "it is not known how program %d ended: this process ignores SIGCHLD, or "
+                         "reaped it elsewhere",
+                         (int)pid);
   bool exited = info.si_code == CLD_EXITED;
   *end = (struct tm_process_end) {
     .pid = pid,

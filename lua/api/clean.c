@@ -362,7 +362,7 @@ int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err
     return rc;
   if (i >= c->list.len || c->list.at[i].kept || c->list.at[i].is_gone)
     return tm_err_set(err, TM_EUSAGE, "tidemill_clean_remove(): job %zu %s", i,
-                      i >= c->list.len        ? "is not there"
+                      i >= c->list.len        ? "does not exist"
                       : c->list.at[i].is_gone ? "is removed already"
                                               : "stays");
   struct chosen *j = &c->list.at[i];

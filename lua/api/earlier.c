@@ -42,7 +42,7 @@ static int refuse_without_source(const struct tidemill_runtime *rt, const char *
                     rt->o.is_command
                         ? "the record of job '%s' does not hold its definition: it has no pipeline "
                           "file, and values of environment variables are not recorded; run the "
-                          "command that began it again, with --resume --job-dir %s"
+                          "command that started it again, with --resume --job-dir %s"
                         : "the record of job '%s' does not hold its definition: it has no pipeline "
                           "file, and values of environment variables are not recorded; submit its "
                           "pipeline again with `dir` %s and `resume`",

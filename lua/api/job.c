@@ -42,7 +42,7 @@ static int read_options(struct tidemill_job_options *out, const struct tidemill_
                       "`dir` of the job is empty; NULL is a new one in the workspace");
   if (out->keep_script && !out->resume)
     return tm_err_set(err, TM_EUSAGE,
-                      "`keep_script` of the job goes with `resume`: a new job takes a copy anew");
+                      "`keep_script` of the job goes with `resume`: a new job makes a new copy");
   if (out->screen && out->screen->size == 0)
     return tm_err_set(err, TM_EUSAGE,
                       "the screen of the job has no size; begin with TIDEMILL_SCREEN_INIT");

@@ -53,7 +53,7 @@ static int check(const struct tidemill_runtime *rt, const char *path, bool overw
   if (rc < 0)
     return tm_err_set(err, TM_EUSAGE, "cannot put the output at '%s': %s", path, tm_code_text(rc));
   if (!S_ISREG(st.mode))
-    return tm_err_set(err, TM_EUSAGE, "'%s' is there and is no regular file; name another one%s",
+    return tm_err_set(err, TM_EUSAGE, "'%s' is there and is not a regular file; name another one%s",
                       path,
                       rt->o.is_command ? ", or send the rows to standard output: --output -" : "");
   if (overwrite)

@@ -224,7 +224,7 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
   if (tm_need(err, call, "out", out, "p", p, NULL) < 0)
     return TM_EUSAGE;
   if ((unsigned)format >= TM_COUNT_OF(formats))
-    return tm_err_set(err, TM_EUSAGE, "%s: %d is no format", call, (int)format);
+    return tm_err_set(err, TM_EUSAGE, "%s: %d is not a format", call, (int)format);
   if (!p->checked && !(settled = tm_draft_settle(p, TM_SCRIPTS_THERE, err)))
     return tm_words_for_host(p->rt, err);
   tm_graph_add(&text, settled ? settled : p->checked, formats[format]);

@@ -86,7 +86,7 @@ static int read_age(int64_t *out, const char *text, struct tm_err *err)
     }
   return tm_err_set(
       err, TM_EUSAGE,
-      "'--older-than %s' is no age; accepted: a number and s, m, h, d or w, as in 30d", text);
+      "'--older-than %s' is not an age; accepted: a number and s, m, h, d or w, as in 30d", text);
 }
 
 static int read_arguments(struct clean *c, int argc, char **argv, struct tm_err *err)
@@ -187,7 +187,7 @@ static int ask(const struct clean *c, struct tm_err *err)
     return 1;
   if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
     return tm_err_set(err, TM_EUSAGE,
-                      "nothing is removed: there is no terminal to ask on; --yes does without, "
+                      "nothing is removed: there is no terminal to ask on; --yes does not ask, "
                       "--dry-run says what would be removed");
   add_size(&text, c->bytes + c->script_bytes);
   fprintf(stderr, "remove %s, %s? [y/N] ",

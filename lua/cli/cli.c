@@ -114,7 +114,7 @@ int tm_cli_one_job(struct tm_words *rest, struct tm_err *err)
   if (rest->len == 0)
     *TM_ARRAY_ADD(rest) = "latest";
   if (rest->len > 1)
-    return tm_err_set(err, TM_EUSAGE, "one job at a time, '%s' is one too many", rest->at[1]);
+    return tm_err_set(err, TM_EUSAGE, "only one job at a time; '%s' is too many", rest->at[1]);
   return 0;
 }
 
@@ -157,7 +157,8 @@ char *tm_cli_program(struct tm_err *err)
 {
   char *program = tm_process_program();
   if (!program)
-    tm_err_set(err, -ENOENT, "cannot tell where this program is: /proc is not there; mount it");
+    tm_err_set(err, -ENOENT,
+               "cannot find the file of this program: /proc is not mounted; mount it");
   return program;
 }
 

@@ -100,7 +100,7 @@ static int check_option(const struct action *a, bool is_given, const char *name,
   free(word);
   if (!is_given || is_taken)
     return 0;
-  return tm_err_set(err, TM_EUSAGE, "'--%s' is no option of 'dataset %s'", name, a->name);
+  return tm_err_set(err, TM_EUSAGE, "'--%s' is not an option of 'dataset %s'", name, a->name);
 }
 
 static int read_version(int64_t *out, const char *text, struct tm_err *err)
@@ -109,7 +109,7 @@ static int read_version(int64_t *out, const char *text, struct tm_err *err)
   if (strcmp(text, "latest") == 0 || (tm_text_int(text, out) && *out >= 1))
     return 0;
   return tm_err_set(err, TM_EUSAGE,
-                    "'%s' is no version; accepted: an integer from 1 on, or 'latest'", text);
+                    "'%s' is not a version; accepted: an integer from 1 on, or 'latest'", text);
 }
 
 static int check_words(struct dataset *d, const struct action *a, struct tm_err *err)

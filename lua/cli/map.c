@@ -240,7 +240,7 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   tm_outlet_advance(&m->outlet, is_partial ? step.output_bytes : st.st_size);
   if (m->outlet.end > 0)
     tm_cli_say("printing %lld bytes of rows again, which earlier runs of this job have committed; "
-               "write to a new file (>), not behind those already printed (>>)",
+               "write to a new file (>), not after those already printed (>>)",
                (long long)m->outlet.end);
   return 0;
 }
@@ -272,7 +272,8 @@ static void on_gone(struct map *m, struct tm_execution *x)
   if (x->has_ended)
     return;
   tidemill_job_say(x->job, TIDEMILL_WARNING,
-                   has_gone ? "nobody reads the rows any more: the job is canceled" : m->lost.text);
+                   has_gone ? "the reader of the rows has gone: the job is canceled"
+                            : m->lost.text);
   tm_execution_end(x);
 }
 
@@ -356,8 +357,8 @@ static int read_all(struct map *m, const struct tm_cli *cli, struct tm_err *err)
     rc = choose_output(m, err);
   if (rc == 0 && m->o.only_failed && m->o.launch.resume)
     return tm_err_set(err, TM_EUSAGE,
-                      "'--only-failed' starts a new job; --resume goes on with one, over the input "
-                      "that it was started with");
+                      "'--only-failed' starts a new job, and --resume resumes an old one over its "
+                      "whole input; choose one");
   if (rc == 0 && m->o.only_failed)
     rc = tidemill_pipeline_set_only_failed(m->launch.pipeline, m->o.only_failed, err);
   return rc;

@@ -123,7 +123,7 @@ static int check_entry(const struct tm_one_step *s, struct tm_err *err)
     return tm_err_set(err, TM_EUSAGE, "cannot read the entry script '%s': %s", s->words.at[0],
                       tm_code_text(-errno));
   if (!S_ISREG(st.st_mode))
-    return tm_err_set(err, TM_EUSAGE, "'%s' is no file; accepted: an entry script in Lua",
+    return tm_err_set(err, TM_EUSAGE, "'%s' is not a file; accepted: an entry script in Lua",
                       s->words.at[0]);
   return 0;
 }

@@ -78,7 +78,7 @@ bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_comman
   } else if (own) {
     own(data, out, only_failed);
   } else {
-    tm_buf_add_str(out, "the command that began the job");
+    tm_buf_add_str(out, "the command that started the job");
     if (only_failed) {
       tm_buf_add_str(out, ", with --only-failed ");
       tm_text_shell(out, only_failed);

@@ -24,7 +24,7 @@ static void add_command(struct tm_buf *out, const char *dir,
 /* The words of a command that nobody recorded. */
 static void add_words(struct tm_buf *out, const char *dir, bool needs_list)
 {
-  tm_buf_printf(out, "run the command that began the job again, with %s--resume --job-dir ",
+  tm_buf_printf(out, "run the command that started the job again, with %s--resume --job-dir ",
                 needs_list ? "the same list on standard input and " : "");
   tm_text_shell(out, dir);
 }

@@ -7,7 +7,7 @@
 
 struct tm_buf;
 
-/* Adds the command that began the job, made to resume it: `dir` is the job's, `accepts`: with --accept-changes. */
+/* Adds the command that started the job, made to resume it: `dir` is the job's, `accepts`: with --accept-changes. */
 struct tm_resume_command {
   void (*add)(void *data, struct tm_buf *out, const char *dir, bool accepts);
   void *data;

@@ -93,19 +93,19 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   if (r->rest.len == 0 && !r->o.like)
     return tm_err_set(err, TM_EUSAGE, "a pipeline file is missing");
   if (o->resume && r->o.like)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "'--like' starts a new job; --resume goes on with one, with its own parameters");
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--like' starts a new job, and --resume resumes an old one with its own "
+                      "parameters; choose one");
   if (r->rest.len > 1)
-    return tm_err_set(err, TM_EUSAGE, "one pipeline file is run at a time, '%s' is one too many",
+    return tm_err_set(err, TM_EUSAGE, "one pipeline file is run at a time; '%s' is too many",
                       r->rest.at[1]);
   if (o->resume && r->o.only_failed)
     return tm_err_set(err, TM_EUSAGE,
-                      "'--only-failed' starts a new job; --resume goes on with one, over the input "
-                      "that it was started with");
+                      "'--only-failed' starts a new job, and --resume resumes an old one over its "
+                      "whole input; choose one");
   if (o->keep_script && !o->resume)
     return tm_err_set(err, TM_EUSAGE,
-                      "'--keep-script' goes with --resume: a new job takes a copy anew");
+                      "'--keep-script' goes with --resume: a new job makes a new copy");
   if (o->resume && r->o.dry_run)
     return tm_launch_plan(&r->launch, false, err);
   if (r->o.explain && !r->o.dry_run)
@@ -132,8 +132,8 @@ static char *find_file(const struct tm_cli *cli, const struct run *r, struct tm_
   char *file = *info->file ? tm_xstrdup(info->file) : NULL;
   if (!file)
     tm_err_set(err, TM_EUSAGE,
-               "--like: job '%s' was not begun from a pipeline file; run the command that "
-               "began it once more",
+               "--like: job '%s' was not started from a pipeline file; run the command that "
+               "started it again",
                info->dir);
   tidemill_record_close(record);
   return file;

@@ -139,7 +139,7 @@ static int run_options(struct script *s, int argc, char **argv)
     if (word[1] != 'e' && word[1] != 'l')
       return refuse("there is no option '", word, "'; accepted: -e CODE, -l NAME, -i, -");
     if (*value == '\0' && ++s->at == argc)
-      return refuse("'", word, "' is the last word; accepted: a word behind it");
+      return refuse("'", word, "' is the last word; accepted: a word after it");
     int status = run_option(s, word[1], *value ? value : argv[s->at]);
     if (status != 0)
       return status;

@@ -226,7 +226,7 @@ static void add_step(struct tm_buf *out, const struct tidemill_record *r, size_t
   if (step->damage_at >= 0 && job->state != TIDEMILL_RUNNING)
     tm_buf_printf(out,
                   "  journal:      a bad record at byte %" PRId64
-                  "; what is behind it is not counted; tidemill verify says more\n",
+                  "; nothing after it is counted; 'tidemill verify' has details\n",
                   step->damage_at);
 }
 
@@ -383,9 +383,8 @@ static int jobs(const struct tm_cli *cli, int argc, char **argv)
   struct tm_err err = TM_ERR_NONE;
   int rc = tm_options_read(jobs_options, TM_COUNT_OF(jobs_options), argc, argv, &o, &rest, &err);
   if (rc >= 0 && rest.len > 0)
-    rc =
-        tm_err_set(&err, TM_EUSAGE,
-                   "'%s' is one word too many; tidemill status JOB says more of a job", rest.at[0]);
+    rc = tm_err_set(&err, TM_EUSAGE,
+                    "'%s' is one word too many; 'tidemill status JOB' shows one job", rest.at[0]);
   TM_ARRAY_RELEASE(&rest);
   if (rc < 0)
     return tm_cli_fail_usage(&tm_command_jobs, &err);

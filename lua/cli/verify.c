@@ -85,7 +85,7 @@ static void on_step(void *data, const struct tidemill_verified *s)
   }
   add_uploads(out, s->uploads);
   if (s->torn_records > 0 || s->torn_bytes > 0) {
-    tm_buf_add_str(out, "  behind what counts, and taken away when the job is resumed: ");
+    tm_buf_add_str(out, "  incomplete, and removed when the job is resumed:  ");
     add_number(out, s->torn_records, " records, ");
     add_number(out, s->torn_bytes, " bytes of output\n");
   }
@@ -100,7 +100,7 @@ static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *
     if (v.faults > FAULTS_SHOWN)
       tm_cli_say("%" PRId64 " more faults were found", v.faults - FAULTS_SHOWN);
     if (faults == 0)
-      tm_buf_add_str(&v.text, "everything is as the journal says\n");
+      tm_buf_add_str(&v.text, "everything matches the journal\n");
     rc = tm_cli_write(&v.text);
     if (rc == 0 && faults > 0)
       rc = 3;

@@ -91,7 +91,7 @@ local function split_names(...)
   end
   for _, name in ipairs(names) do
     if type(name) ~= "string" or not name:find "^%-?%-?[%w][%w_.-]*$" then
-      refuse("add_argument: '%s' is no name; accepted: \"--name\", \"-n\", \"name\"", tostring(name))
+      refuse("add_argument: '%s' is not a name; accepted: \"--name\", \"-n\", \"name\"", tostring(name))
     end
     if #names > 1 and name:sub(1, 1) ~= "-" then
       refuse("add_argument: '%s' is a positional argument, which has one name", name)

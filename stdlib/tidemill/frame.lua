@@ -202,7 +202,7 @@ local function pairs_of(given)
   end
   for _, pair in ipairs(list) do
     if type(pair[1]) ~= "string" then
-      refuse("from_table: %s is no name of a column; accepted: {name = {...}} or {{name, {...}}, ...}",
+      refuse("from_table: %s is not a name of a column; accepted: {name = {...}} or {{name, {...}}, ...}",
         values.shown(pair[1]))
     elseif seen[pair[1]] then
       refuse("from_table: there are two columns '%s'", pair[1])

@@ -375,7 +375,7 @@ static void refuses_to_replace_what_somebody_has_changed(void **state)
       drive_init(&d, &ways[w], 1);
       put(&d, file, "THREE"); /* as long as "three" */
       assert_int_equal(upload(&d, &err), TM_EUSAGE);
-      assert_non_null(strstr(err.text, "what is there is not of this job"));
+      assert_non_null(strstr(err.text, "its contents are not this job's"));
       assert_int_equal(tm_upload_output(d.fs, &d.step, 0, JOB, NULL, &err), TM_EUSAGE);
       assert_non_null(strstr(err.text, "is not free any more"));
       assert_int_equal(tm_disk_read(d.disk, file, &now), 0);

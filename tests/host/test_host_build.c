@@ -177,7 +177,7 @@ static void a_graph_says_which_step_waits_for_which(void **state)
   host_must(&h, tidemill_pipeline_check(p, &h.err));
   host_must(&h, tidemill_pipeline_set_param(p, "none", "1", &h.err));
   expect(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err), "'none'");
-  expect(&h, tidemill_pipeline_graph(&text, p, (enum tidemill_graph)9, &h.err), "is no format");
+  expect(&h, tidemill_pipeline_graph(&text, p, (enum tidemill_graph)9, &h.err), "is not a format");
   assert_null(text);
   host_end(&h);
 }

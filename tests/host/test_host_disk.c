@@ -382,7 +382,7 @@ static void jobs_go_one_by_one_and_are_remembered(void **state)
   assert_true(tidemill_clean_scripts(c, &bytes) == 1 && bytes > 0);
   host_must(&h, tidemill_clean_remove(c, 0, &h.err));
   expect(&h, tidemill_clean_remove(c, 0, &h.err), TM_EUSAGE, "is removed already");
-  expect(&h, tidemill_clean_remove(c, 2, &h.err), TM_EUSAGE, "is not there");
+  expect(&h, tidemill_clean_remove(c, 2, &h.err), TM_EUSAGE, "does not exist");
   expect(&h, tidemill_clean_remove_scripts(c, &h.err), TM_EUSAGE, "is still there");
   host_must(&h, tidemill_clean_remove(c, 1, &h.err));
   host_must(&h, tidemill_clean_remove_scripts(c, &h.err));

@@ -145,8 +145,8 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   tidemill_job_cancel(h.job, true); /* has ended: nothing */
   tidemill_job_close(h.job);
   assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
-  assert_non_null(strstr(h.err.text, "holds a job already; go on with it: `resume`"));
-  assert_non_null(strstr(h.err.text, "/it's --resume' holds"));
+  assert_non_null(strstr(h.err.text, "contains a job already; resume it with `resume`"));
+  assert_non_null(strstr(h.err.text, "/it's --resume' contains"));
   assert_null(strstr(h.err.text, "--job-dir"));
   host_go(&h, 1);
   host_must(&h, tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err));

@@ -123,7 +123,7 @@ static void rows_are_put_where_they_are_wanted(void **state)
   host_must(&h, tidemill_job_put_output(h.job, 0, path, true, &h.err));
   read_file(path, rows, sizeof rows);
   assert_string_equal(rows, "good.000\n");
-  expect(&h, tidemill_output_check(h.rt, h.dir, true, &h.err), "is no regular file");
+  expect(&h, tidemill_output_check(h.rt, h.dir, true, &h.err), "is not a regular file");
   host_path(&h, "none/rows.txt", path);
   expect(&h, tidemill_job_put_output(h.job, 0, path, true, &h.err), "no such file");
   expect(&h, tidemill_job_put_output(h.job, 7, path, true, &h.err), "there is no step 7");

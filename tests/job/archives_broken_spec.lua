@@ -60,11 +60,11 @@ describe("an archive that cannot be listed", function()
   local overlapping = members(9)
   for i = 2, #overlapping do overlapping[i].at = 0 end
   local cases = {
-    { "no archive", "a.zip", "hello", {}, "it is no archive; accepted: zip, tar" },
+    { "no archive", "a.zip", "hello", {}, "it is not an archive; accepted: zip, tar" },
     { "an empty file", "a.tar", "", {}, "it is empty" },
     { "a zip that is cut off", "a.zip", archives.zip(members(3)):sub(1, -30), {}, "it may be cut off" },
     { "a zip without what its directory names", "a.zip", archives.zip(members(3)):sub(1500), {},
-      "it is no archive" },
+      "it is not an archive" },
     { "a zip with a damaged directory", "a.zip",
       (archives.zip(members(3)):gsub("PK\1\2(.-)PK\1\2", "PK\1\2%1PK\1\1", 1)), { "1.txt" },
       "its directory is damaged" },
@@ -224,7 +224,7 @@ describe("an archive that cannot be listed", function()
     t:write("in/a.zip", archives.zip(members(2))) -- it is whole now: another list
     r = t:run { "run", "pipeline.lua", "--progress", "none", "--only-failed", t.job_dir, "--job-dir", t:path "more" }
     t:expect(r, 1)
-    assert.truthy(r.err:find("is not what it was when it was listed: it has another size or time", 1, true), r.err)
+    assert.truthy(r.err:find("has changed since it was listed: it has another size or time", 1, true), r.err)
   end)
 
   it("is the same item in a job that goes on after any kill", function()

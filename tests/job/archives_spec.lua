@@ -141,7 +141,7 @@ describe("an archive as a dataset", function()
       { "/etc/passwd", "x", why = "its name is absolute" },
       { "../../../../../../../../tmp/tidemill-out", "x",
         why = "its name leads out of the archive's folder, by '..'" },
-      { "good.txt", "twice", why = "its name is there twice" },
+      { "good.txt", "twice", why = "its name occurs twice" },
     }
     local zip_only = {
       { "secret", "x", flags = 1, why = "it is encrypted" },
@@ -274,7 +274,7 @@ describe("an archive as a dataset", function()
     end]]):format(t:path "a.zip"))
     pipeline(t, '"a.zip", { extract = false }', "mini_batch_size = 5, process_count_per_node = 1")
     t:expect_job(0)
-    assert.same({ "ECHANGED a.zip' is not what it was when it was listed: it has another size or time" }, t:rows())
+    assert.same({ "ECHANGED a.zip' has changed since it was listed: it has another size or time" }, t:rows())
   end)
 
   it("leaves nothing of its files behind, whoever is killed while they are there", function()
@@ -347,7 +347,7 @@ describe("context:open", function()
     local found = table.concat(t:rows(), "\n")
     for _, row in ipairs(first) do assert.truthy(found:find(row, 1, true), row .. " in " .. found) end
     assert.truthy(found:find("the reader is closedreader:read('x'): accepted: a number of bytes, '*l', '*a'"
-      .. "context:open(item): '/etc/passwd' is no item of this mini-batch", 1, true), found)
+      .. "context:open(item): '/etc/passwd' is not an item of this mini-batch", 1, true), found)
   end)
 end)
 
@@ -569,7 +569,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     local env = { env = { "BAD=" .. t:path "bad" } }
     local r = t:run_job(nil, env)
     t:expect(r, 2)
-    assert.truthy(r.err:find("out/all.zip' of output 'packed' is there, and what is there is not of this job", 1, true),
+    assert.truthy(r.err:find("out/all.zip' of output 'packed' is taken, and its contents are not this job's", 1, true),
       r.err)
     assert.equal("somebody's", t:read "out/all.zip")
     again(t)

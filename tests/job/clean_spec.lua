@@ -109,7 +109,7 @@ describe("clean", function()
   it("says what it cannot take", function()
     local t = case()
     for words, part in pairs {
-      ["--older-than soon"] = "is no age",
+      ["--older-than soon"] = "is not an age",
       ["--status Complete"] = "did you mean 'Completed'?",
       ["--all --status Failed"] = "exclude each other",
       ["--all latest"] = "names a job",

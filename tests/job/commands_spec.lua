@@ -142,7 +142,7 @@ describe("resume", function()
     assert.is_nil(t:read "job/job.json":find("secret", 1, true))
     expect_run(t, 0, { "status", t.job_dir },
       { "\nhelp:    tidemill help troubleshooting\n",
-        "to go on: run the command that began the job again, with --resume --job-dir " .. t.job_dir })
+        "to go on: run the command that started the job again, with --resume --job-dir " .. t.job_dir })
     expect_run(t, 2, { "resume", t.job_dir }, { "does not hold its definition", "--resume --job-dir " .. t.job_dir })
   end)
 
@@ -329,7 +329,7 @@ describe("a job", function()
       expect_run(t, 2, { command, "nope" }, { "there is no job 'nope'", t.dir .. "/nope" })
       expect_run(t, 2, { command }, { "there is no job yet" })
       expect_run(t, 2, { command, "a", "b" }, { "one job at a time" })
-      expect_run(t, 2, { command, "in" }, { "holds none (no job.json)" })
+      expect_run(t, 2, { command, "in" }, { "contains none (no job.json)" })
     end
     expect_run(t, 2, { "jobs" }, { "there is no workspace", "TIDEMILL_WORKSPACE" })
   end)

@@ -40,7 +40,7 @@ describe("a pipeline file is refused", function()
       ["local a = 1\n"] = { "Pipeline" },
       ["return 42\n"] = { "Pipeline", "number" },
       ["return {}\n"] = { "Pipeline" },
-      ["\27LJ compiled"] = { "pipeline.lua' is no Lua text but compiled; accepted: its source" },
+      ["\27LJ compiled"] = { "pipeline.lua' is compiled Lua; accepted: its source" },
     } do
       local t = new_case()
       t:write("pipeline.lua", text)
@@ -209,7 +209,7 @@ describe("an entry script is refused", function()
     t:script "function run(m)\n  return = m\nend"
     expect_refusal(t, 2, { "score.lua:3" })
     t:write("score.lua", "\27LJ compiled")
-    expect_refusal(t, 2, { "score.lua' is no Lua text but compiled; accepted: its source" })
+    expect_refusal(t, 2, { "score.lua' is compiled Lua; accepted: its source" })
     assert.is_false(t:has "job/score/logs/user/stdout/0/process000.stdout.txt")
   end)
 

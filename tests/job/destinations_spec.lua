@@ -163,7 +163,7 @@ describe("a resumed step that commits more rows", function()
       t:write(how == ":as_upload()" and "pub/parallel_run_step.txt" or "pub", "mine\n")
       local r = t:run { "resume", "job", "--progress", "none" }
       t:expect(r, 2)
-      has(r.err, "what is there is not of this job")
+      has(r.err, "its contents are not this job's")
       assert.equal("mine\n", t:read(how == ":as_upload()" and "pub/parallel_run_step.txt" or "pub"))
     end)
   end
@@ -290,7 +290,7 @@ describe("a link at the destination", function()
     assert(lfs.link("nowhere", t:path "out", true))
     local r = t:run_job()
     t:expect(r, 2)
-    has(r.err, "destination '" .. t:path "out" .. "' of output 'there' is there")
+    has(r.err, "destination '" .. t:path "out" .. "' of output 'there' is taken")
     assert.equal("link", lfs.symlinkattributes(t:path "out", "mode"))
   end)
 

@@ -136,8 +136,8 @@ describe("a pipe that nobody writes to", function()
 
   it("is not taken for a table, an archive or a database", function()
     for inputs, words in pairs {
-      [ [[tm.Dataset.Tabular.from_delimited_files("pipe")]] ] = "pipe' is no regular file; it is skipped",
-      [ [[tm.Dataset.File.from_archives("pipe", { entries = "**" })]] ] = "pipe' is no regular file; it is skipped",
+      [ [[tm.Dataset.Tabular.from_delimited_files("pipe")]] ] = "pipe' is not a regular file; it is skipped",
+      [ [[tm.Dataset.File.from_archives("pipe", { entries = "**" })]] ] = "pipe' is not a regular file; it is skipped",
       [ [[tm.Dataset.Tabular.from_sql_query("pipe", "SELECT 1")]] ] = "pipe' is not a file, but a pipe or a device",
     } do
       local t = new_case(inputs)

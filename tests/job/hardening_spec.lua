@@ -99,7 +99,7 @@ describe("a log", function()
     local r = t:finish(t.program, 60)
     t:expect(r, 0)
     assert.same(job.names(12), t:rows())
-    for line in r.err:gmatch "[^\n]*goes on without it" do
+    for line in r.err:gmatch "[^\n]*continues without it" do
       assert.equal(1, count_of(r.err, (line:gsub("%p", "%%%0"))), line)
     end
   end)
@@ -120,7 +120,7 @@ describe("a log", function()
         hit = hit + 1
         u:expect(r, 0)
         assert.same(job.names(30), u:rows())
-        assert.equal(1, count_of(r.err, "i/o error[^\n]*the job goes on without it"), r.err)
+        assert.equal(1, count_of(r.err, "i/o error[^\n]*the job continues without it"), r.err)
       end
     end
     assert.is_true(hit > 0)
@@ -139,8 +139,8 @@ describe("a log", function()
     if not before then return pending "needs the right to mount" end
     local r = t:expect_job(0, { "--resume" }, { before = before, env = { "GO=1" }, limit = 60 })
     assert.equal(1500, #t:rows())
-    assert.is_truthy(r.err:find "no space left on device[^\n]*the job goes on without it", r.err)
-    for line in r.err:gmatch "[^\n]*goes on without it" do
+    assert.is_truthy(r.err:find "no space left on device[^\n]*the job continues without it", r.err)
+    for line in r.err:gmatch "[^\n]*continues without it" do
       assert.equal(1, count_of(r.err, (line:gsub("%p", "%%%0"))), line)
     end
   end)

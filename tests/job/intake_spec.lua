@@ -137,14 +137,14 @@ describe("side inputs", function()
     { 'side_inputs = { tm.Dataset.Tabular.from_delimited_files "models" }',
       "'side_inputs[1]' is a TabularDataset; accepted: a FileDataset or OutputFileDatasetConfig" },
     { 'arguments = { files("models"):as_mount "mnt" }',
-      "'arguments[1]' is a FileDataset that stands in neither 'inputs' nor 'side_inputs'" },
-    { 'side_inputs = { files("models"):as_mount(3) }', "as_mount() is given no path; accepted: a path, or nothing" },
+      "'arguments[1]' is a FileDataset that is in neither 'inputs' nor 'side_inputs'" },
+    { 'side_inputs = { files("models"):as_mount(3) }', "as_mount() has no path; accepted: a path, or nothing" },
     { 'side_inputs = { files("models"):as_mount "x", files("models"):as_download "x/y" }', "are one place" },
     { 'side_inputs = { files("models"):as_named_input "in" }', "two inputs are named 'in'" },
     { 'side_inputs = { files("models"):as_mount "." }', "'%s' is a folder that is not empty; accepted: a path "
       .. "where nothing is, or an empty folder" },
-    { 'side_inputs = { files("models"):as_mount "score.lua" }', "'%s/score.lua' is no folder" },
-    { 'side_inputs = { size }', "'side_inputs[1]' is a PipelineParameter whose default_value is no dataset" },
+    { 'side_inputs = { files("models"):as_mount "score.lua" }', "'%s/score.lua' is not a folder" },
+    { 'side_inputs = { size }', "'side_inputs[1]' is a PipelineParameter whose default_value is not a dataset" },
     { 'side_inputs = files("models"):as_mount "x", arguments = { "--resume_from", "latest" }, '
       .. 'inputs = files("in"):as_mount "y"', "that has a place of its own in each job" },
   } do

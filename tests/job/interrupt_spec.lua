@@ -136,7 +136,7 @@ describe("a run() that is stuck in Lua", function()
     assert.is_truthy(tries[1]["Error Message"]:find("its worker was killed", 1, true))
     for i = 2, 3 do assert.is_truthy(tries[i]["Error Message"]:find("was interrupted", 1, true)) end
     assert.is_truthy(t:log("user/error.txt"):find("score.lua:5: run() took longer", 1, true), t:log "user/error.txt")
-    assert.is_truthy(t:log("sys/master_role.txt"):find("workers can be interrupted from here on", 1, true))
+    assert.is_truthy(t:log("sys/master_role.txt"):find("workers can be interrupted from now on", 1, true))
     assert.is_falsy(t:log("sys/node/0/_main.txt"):find("exited", 1, true)) -- it goes on behind being told so
   end)
 

@@ -81,7 +81,7 @@ describe("an input", function()
     assert.is_truthy(t:log("user/error.txt"):find("0003.txt: No such file", 1, true), t:log "user/error.txt")
   end)
 
-  it("that is no regular file is not taken by a folder or a pattern, and does not hold up the listing", function()
+  it("that is not a regular file is not taken by a folder or a pattern, and does not hold up the listing", function()
     local t = new_case(READ, "run_invocation_timeout = 5, ")
     assert.equal(0, ffi.C.mkfifo(t:path "in/0000.fifo", 384))
     lfs.link("/dev/zero", t:path "in/0000.zero", true)
@@ -91,7 +91,7 @@ describe("an input", function()
       t.step_dir = t.job_dir .. "/score"
       local r = t:expect_job(0, nil, { limit = 30 })
       assert.same({ "0001.txt 2", "0002.txt 2", "0003.txt 2", "0004.txt 2" }, t:rows(), paths)
-      if i == 3 then expect_words(r, { "0000.fifo' is no regular file", "0000.zero' is no regular file" }) end
+      if i == 3 then expect_words(r, { "0000.fifo' is not a regular file", "0000.zero' is not a regular file" }) end
       assert.equal(4, r.result.steps[1].items.total)
     end
   end)
@@ -185,7 +185,7 @@ describe("a machine", function()
     if not before then return pending "no right to mount" end
     local r = t:run_job(nil, { before = before })
     if not r.err:find "LeakSanitizer" then t:expect(r, 3) end -- which needs /proc itself, and fails
-    expect_words(r, { "/proc is not there; mount it" })
+    expect_words(r, { "/proc is not mounted; mount it" })
     assert.is_false(t:has "job")
   end)
 

@@ -176,7 +176,7 @@ describe("--only-failed", function()
     programs.kill(p.pid, programs.SIGKILL)
     t:finish(p)
     t:wait_for_none()
-    says(refused(t, 2, t.job_dir), "was interrupted: what failed in it is known when it has ended; go on with it "
+    says(refused(t, 2, t.job_dir), "was interrupted: what failed in it is known when it has ended; resume it "
                                    .. "first: tidemill resume " .. t.job_dir)
   end)
 
@@ -266,7 +266,7 @@ describe("Dataset.File.from_failed_items", function()
     with(t, '"by1"')
     local r = t:run(words(t))
     t:expect(r, 1)
-    assert.is_truthy(r.err:find("no input: .+ is not there: no item has failed"), r.err)
+    assert.is_truthy(r.err:find("no input: .+ does not exist: no item has failed"), r.err)
   end)
 
   it("reads the newest job of the workspace", function()

@@ -319,11 +319,11 @@ return tm.Pipeline { name = "two", steps = steps }
     t:script(SAY_ARGUMENTS)
     for fields, words in pairs {
       ["inputs = { tm.PipelineParameter { name = 'x', default_value = 'in' } }"] =
-        "'inputs[1]' is a PipelineParameter whose default_value is no dataset",
+        "'inputs[1]' is a PipelineParameter whose default_value is not a dataset",
       ["inputs = { data }, arguments = { tm.PipelineParameter { name = 'size', default_value = 3 }, size }"] =
         "PipelineParameter: 'size' has the default 2 here and 3 at",
       ["inputs = { data }, name = size"] = "'name' is a PipelineParameter, which it cannot be",
-      ["inputs = { tm.Dataset.File.from_files(size) }"] = "FileDataset: path 1 is no text",
+      ["inputs = { tm.Dataset.File.from_files(size) }"] = "FileDataset: path 1 is not text",
     } do
       t:write("pipeline.lua", ([[
 local tm = require "tidemill"
@@ -377,6 +377,6 @@ describe("run --like", function()
     expect_words(t, { "run", "--like", "nothing" }, 2, { "--like: ", "'nothing'" })
     expect_words(t, { "run", "pipeline.lua", "--like", "latest", "--resume" }, 2, { "'--like' starts a new job" })
     t:expect(t:run { "map", "score.lua", "in", "--output", "out.txt" }, 0)
-    expect_words(t, { "run", "--like", "latest" }, 2, { "was not begun from a pipeline file" })
+    expect_words(t, { "run", "--like", "latest" }, 2, { "was not started from a pipeline file" })
   end)
 end)

@@ -131,7 +131,7 @@ describe("partition_by", function()
     assert.same({ ".tidemill-partition", "Bonn", "Rom", "Ulm" }, fs.list(t:path "parts"))
     pipeline(t, "rows:partition_by('city', 'parts')")
     t:write("parts/Rom/rows.csv", "id\n5\n6\n")
-    refused(t, "is no longer as partition_by has made it")
+    refused(t, "has changed since partition_by made it")
   end)
 
   it("may be registered, got back, and partitioned again", function()
@@ -175,7 +175,7 @@ return tm.Pipeline { name = "case", steps = {
     assert.equal("mine", t:read "parts/mine.txt")
     assert.same({ "mine.txt" }, fs.list(t:path "parts"))
     pipeline(t, "rows:partition_by('city', 'parts/mine.txt')")
-    refused(t, "is no folder")
+    refused(t, "is not a folder")
     assert(fs.mkdir(t:path "empty"))
     pipeline(t, "rows:partition_by('city', 'empty')")
     expect_new_job(t)
@@ -191,7 +191,7 @@ return tm.Pipeline { name = "case", steps = {
     t:write("none/a.csv", "id,k\n")
     local from = [[tm.Dataset.Tabular.from_delimited_files("%s/*.csv"):partition_by("k", "parts")]]
     local cases = {
-      { "rows:partition_by('ctiy', 'parts')", "names 'ctiy', which is no column of the table; did you mean 'city'?" },
+      { "rows:partition_by('ctiy', 'parts')", "names 'ctiy', which is not a column of the table; did you mean 'city'" },
       { "rows:partition_by({}, 'parts')", "keys, a name of a column or a list of them" },
       { "rows:partition_by({ 'city', 7 }, 'parts')", "keys, a name of a column or a list of them" },
       { "rows:partition_by({ 'city', 'city' }, 'parts')", "the key 'city' is named twice" },
@@ -202,7 +202,7 @@ return tm.Pipeline { name = "case", steps = {
       { "rows:partition_by({ 'id', 'city' }, 'parts')", "every column is a key" },
       { from:format "long", "longer than a name of 255 bytes" },
       { from:format "nul", "has a NUL byte" },
-      { from:format "only", "column 's' is the only one that is no key, and has a null" },
+      { from:format "only", "column 's' is the only one that is not a key, and has a null" },
       { from:format "bare", "every column is a key" },
       { from:format "none", "no input: there is no row in 1 file" },
       { from:format "missing", "nothing matches 'missing/*.csv'" },

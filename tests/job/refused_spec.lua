@@ -47,23 +47,23 @@ describe("refused before there is a job", function()
     it("is a destination that is not empty" .. how, function()
       local t = case(output("out", how))
       t:write("out/theirs.txt", "x")
-      refused(t, { "step 'score'", t:path "out", "is not empty, and what is there is not of this job" })
+      refused(t, { "step 'score'", t:path "out", "is not empty, and its contents are not this job's" })
       assert.equal("x", t:read "out/theirs.txt")
     end)
 
     it("is a destination below a file" .. how, function()
-      refused(case(output("score.lua/x/y", how)), { "score.lua/x/y' cannot be made", "score.lua' is no folder" })
+      refused(case(output("score.lua/x/y", how)), { "score.lua/x/y' cannot be made", "score.lua' is not a folder" })
     end)
 
     it("is a destination that is a file" .. how, function()
-      refused(case(output("score.lua", how)), { "score.lua' is no folder" })
+      refused(case(output("score.lua", how)), { "score.lua' is not a folder" })
     end)
   end
 
   it("is an archive that is there", function()
     local t = case(output("out.zip", ':as_archive "zip"'))
     t:write("out.zip", "x")
-    refused(t, { "out.zip' of output 'there' is there" })
+    refused(t, { "out.zip' of output 'there' is taken" })
   end)
 
   it("is a dataset among the arguments that is not there", function()
@@ -83,7 +83,7 @@ describe("refused before there is a job", function()
     local t = case(side:format "taken")
     t:write("taken/x", "x")
     refused(t, { "taken' is a folder that is not empty" })
-    refused(case(side:format "score.lua/x"), { "score.lua/x' is below something that is no folder" })
+    refused(case(side:format "score.lua/x"), { "score.lua/x' is below something that is not a folder" })
   end)
 
   for _, how in ipairs { "as_mount", "as_download" } do
@@ -183,7 +183,7 @@ describe("the full destination of a step that reads what others write", function
       t:expect(r, 0)
       for _, s in ipairs(r.result.steps) do assert.is_true(s.reused, s.name) end
       t:write("in/0001.txt", "changed\n")
-      refused_now(t, "(the step is not reused: step 'first', which it depends on, is run: "
+      refused_now(t, "(the step is not reused: step 'first', which it depends on, will run: "
         .. "input 'in/0001.txt': size 2 -> 8)", 2)
     end)
   end
@@ -191,7 +191,7 @@ describe("the full destination of a step that reads what others write", function
   it("is refused at once where a step before it may not be reused", function()
     local t = chain("", ", allow_reuse = false")
     t:expect(t:run(WORDS), 0)
-    refused_now(t, "step 'first', which it depends on, is run: allow_reuse is false)", 1)
+    refused_now(t, "step 'first', which it depends on, will run: allow_reuse is false)", 1)
   end)
 
   it("is refused at once where its own definition has changed", function()

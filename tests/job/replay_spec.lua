@@ -349,7 +349,7 @@ describe("replay refuses", function()
     t:inputs(1)
     t:write("list", t.dir .. "/in/0001.txt\n" .. t.dir .. "/in/none.txt\n")
     t:expect_job(0)
-    replay(t, 1, 1, { "input '" .. t.dir .. "/in/none.txt' is not there", "No such file or directory" })
+    replay(t, 1, 1, { "input '" .. t.dir .. "/in/none.txt' does not exist", "No such file or directory" })
   end)
 end)
 

@@ -485,7 +485,7 @@ describe("steps that feed each other", function()
       r = run(t)
       t:expect(r, 2) -- it is run, and what is there is not its own
       has(r.err, "is not as it was")
-      has(r.err, "is not empty, and what is there is not of this job")
+      has(r.err, "is not empty, and its contents are not this job's")
     end
   end)
 end)
@@ -520,7 +520,7 @@ describe("--dry-run --explain", function()
     said = explained(t)
     assert.is_false(said.first.reused)
     assert.equal("input 'in/0001.txt': size 2 -> 8", said.first.why)
-    assert.equal("step 'first', whose output it reads, is run", said.second.why)
+    assert.equal("step 'first', whose output it reads, will run", said.second.why)
     local text = t:run { "run", "pipeline.lua", "--dry-run", "--explain" }
     has(text.out, "is run: input 'in/0001.txt': size 2 -> 8")
     has(text.out, "nothing has been run, nothing has been made")
@@ -578,8 +578,8 @@ describe(".tidemillignore", function()
   end
 
   it("is refused with file and line, and nothing is started", function()
-    refused("# a comment\n\n../other\n", ":3: '../other' is no pattern: it leads out of the folder")
-    refused("a//b\n", ":1: 'a//b' is no pattern: a name is missing")
+    refused("# a comment\n\n../other\n", ":3: '../other' is not a pattern: it leads out of the folder")
+    refused("a//b\n", ":1: 'a//b' is not a pattern: a name is missing")
     refused("keep.lua\n*.lua\n", ":2: the entry script 'score.lua' is left out by it")
   end)
 end)

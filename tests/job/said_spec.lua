@@ -256,7 +256,7 @@ describe("context:output_file", function()
       local errors = {}
       for _, try in ipairs(t:tries()) do errors[tonumber(try["Mini-batch Id"])] = try["Error Message"] end
       for _, i in ipairs { 1, 7 } do
-        assert.is_truthy(errors[i]:find("where its folder would be another mini-batch has a file", 1, true), errors[i])
+        assert.is_truthy(errors[i]:find("another mini-batch has a file where its folder would be", 1, true), errors[i])
       end
       for _, i in ipairs { 3, 5 } do
         assert.is_truthy(errors[i]:find("a folder has that name", 1, true), errors[i])

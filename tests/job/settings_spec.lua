@@ -144,7 +144,7 @@ describe("names of the successor", function()
       ["max_concurrency_per_instance = 0"] = "'max_concurrency_per_instance' is 0; accepted: an integer from 1 on",
       ["retry_settings = { max_retries = -1 }"] = "'max_retries' is -1; accepted: an integer from 0 to 2147483646",
       ["retry_settings = { tries = 1 }"] = "retry_settings: unknown key 'tries'",
-      ["retry_settings = 3"] = "retry_settings: is given 3",
+      ["retry_settings = 3"] = "retry_settings: the argument is 3",
       ["mini_batch_error_threshold = -2"] = "'mini_batch_error_threshold' is -2; accepted: an integer from -1",
     } do
       local t = job.case()
@@ -172,7 +172,7 @@ describe("an output file that is not this job's", function()
       for name in lfs.dir(t.step_dir .. "/state") do os.remove(t.step_dir .. "/state/" .. name) end
       os.remove(t.dir .. "/job/job_result.json")
       local r = t:expect_job(overwrite and 0 or 2, { "--resume" })
-      if not overwrite then assert.is_truthy(r.err:find("is not of this job", 1, true), r.err) end
+      if not overwrite then assert.is_truthy(r.err:find("is not this job's", 1, true), r.err) end
       assert.same(job.names(2), t:rows())
     end
   end)

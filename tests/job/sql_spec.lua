@@ -133,10 +133,11 @@ describe("a query", function()
     assert.is_nil(rows[#rows].note)
     assert.is_truthy(t:log "sys/master_role.txt":find(
       "refuses such values; the first: '" .. t:path "orders.db" .. "', row 307 of the mini-batch, column 'note': "
-        .. "'none of these' is no long", 1, true), t:log "sys/master_role.txt")
+        .. "'none of these' is not a valid long", 1, true), t:log "sys/master_role.txt")
     t = new_case { data = data, query = [["orders.db", "SELECT id, note FROM orders", { on_misfit = "error" }]] }
     local r = t:expect_job(1)
-    assert.is_truthy(r.err:find("row 307 of the mini-batch: column 'note': 'none of these' is no long", 1, true), r.err)
+    assert.is_truthy(r.err:find(
+      "row 307 of the mini-batch: column 'note': 'none of these' is not a valid long", 1, true), r.err)
     t = new_case { data = data, query = [["orders.db", "SELECT id, note FROM orders",
       { set_column_types = { note = "string" } }]] }
     t:expect_job(0)
@@ -168,7 +169,7 @@ describe("a database", function()
 
   for query, words in pairs {
     [ [["none.db", "SELECT 1"]] ] = "there is no database '%s/none.db'",
-    [ [["pipeline.lua", "SELECT 1"]] ] = "'%s/pipeline.lua' is no SQLite database",
+    [ [["pipeline.lua", "SELECT 1"]] ] = "'%s/pipeline.lua' is not an SQLite database",
     [ [["orders.db", "SELECT * FORM orders"]] ] = "database '%s/orders.db': near \"FORM\": syntax error",
     [ [["orders.db", "SELECT * FROM order_lines"]] ] = "no such table: order_lines",
     [ [["orders.db", "DROP TABLE orders"]] ] = "the query writes, and a dataset is only read; accepted: a SELECT",
@@ -186,7 +187,7 @@ describe("a database", function()
       "'key_to' is less than 'key_from'",
     [ [["orders.db", "SELECT * FROM orders", { key_column = "id", key_from = 1, key_to = 2 }]] ] =
       "'mini_batch_size' is a size, and input 1 (%s/pipeline.lua:2) is cut by its 'key_column'; accepted: so many keys",
-    [ [["orders.db", "SELECT * FROM orders", 3]] ] = "is given 3; accepted: a table of names and values",
+    [ [["orders.db", "SELECT * FROM orders", 3]] ] = "the argument is 3; accepted: a table of names and values",
   } do
     it("is refused before anything starts: " .. query, function()
       local t = new_case { query = query }

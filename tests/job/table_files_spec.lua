@@ -43,7 +43,7 @@ describe("a table", function()
             { on_misfit = "error", support_multi_line = %s, set_column_types = { id = "long" } })]])
             :format(file, option))
           local r = t:run_job()
-          local words = ("line %d (byte %d): column 'id': 'odd' is no long"):format(50003,
+          local words = ("line %d (byte %d): column 'id': 'odd' is not a valid long"):format(50003,
             #table.concat(lines, "\n", 1, 50002) + 1)
           assert.truthy(r.err:find(words, 1, true), words .. "\n" .. r.err)
         end
@@ -180,8 +180,8 @@ describe("a table", function()
       t:write("in/a.jsonl", '{"id":1,"n":"x","m":1}\n{"id":2,"n":2,"m":"y"}\n')
       t:script [[function run(df) return { #df .. " " .. table.concat(df.columns, " ") } end]]
       for source, words in pairs {
-        from_delimited_files = "a.csv', line 2 (byte 9): column 'n': 'x' is no long",
-        from_json_lines_files = "a.jsonl', line 1 (byte 0): column 'n': 'x' is no long",
+        from_delimited_files = "a.csv', line 2 (byte 9): column 'n': 'x' is not a valid long",
+        from_json_lines_files = "a.jsonl', line 1 (byte 0): column 'n': 'x' is not a valid long",
       } do
         for ops, want in pairs {
           [':keep_columns("id")'] = { "2 id" },
@@ -243,7 +243,7 @@ describe("a table", function()
       t:script(IDS)
       for ops, words in pairs {
         [':filter("id", ">", 1):take(5)'] = "take() after filter()",
-        [':filter("id", "=", 1)'] = "the sign is no comparison",
+        [':filter("id", "=", 1)'] = "the sign is not a comparison",
         [':filter("id", ">")'] = "accepted: a number, a string or a boolean",
         [':take(-1)'] = "take(count): accepted: an integer from 0 on",
         [':take_sample(2)'] = "accepted: a number from 0 to 1",
@@ -336,7 +336,7 @@ describe("a table", function()
       pipeline(t, [[partition_keys = { "cty" }]])
       local r = t:run { "run", "pipeline.lua", "--progress", "none" }
       t:expect(r, 2)
-      assert.truthy(r.err:find("'partition_keys' names 'cty', which is no column of the table; did you mean 'city'?",
+      assert.truthy(r.err:find("'partition_keys' names 'cty', which is not a column of the table; did you mean 'city'?",
         1, true), r.err)
     end)
   end)

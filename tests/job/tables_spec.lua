@@ -351,11 +351,12 @@ describe("a table", function()
     local input = [[tm.Dataset.Tabular.from_delimited_files("in/*.csv", { %s })]]
     pipeline(t, "", input:format "max_columns = 999")
     local r = t:expect_job(1)
-    assert.truthy(r.err:find("in/a.csv', line 1 (byte 1998): column 1000 is one too many; accepted: up to 999 columns, "
+    assert.truthy(r.err:find(
+        "in/a.csv', line 1 (byte 1998): column 1000 is beyond the limit; accepted: up to 999 columns, "
                              .. "which max_columns raises to 16777216 at most", 1, true), r.err)
     r = t:run { "head", "in/a.csv", "--max-columns", "999" }
     t:expect(r, 1)
-    assert.truthy(r.err:find("column 1000 is one too many", 1, true), r.err)
+    assert.truthy(r.err:find("column 1000 is beyond the limit", 1, true), r.err)
     r = t:run { "map", "--rows", "score.lua", "in/a.csv", "--max-record-size", "6KB", "--progress", "none" }
     t:expect(r, 1)
     assert.truthy(r.err:find("in/a.csv', line 2 (byte 2000): a record of more than 6KB; max_record_size ",
@@ -379,13 +380,13 @@ describe("a table", function()
     local function count(text) return select(2, r.err:gsub(text:gsub("%p", "%%%0"), "")) end
     for words, place in pairs {
       ['their column, and are null: 2; set_column_types gives the column another type, on_misfit = "error"'] =
-        "line 3 (byte 8), column 'a': 'foo' is no long",
+        "line 3 (byte 8), column 'a': 'foo' is not a valid long",
       ['of the encoding, replaced by U+FFFD: 1; set encoding to what the files have, for example "latin1"'] =
-        "line 6 (byte 24), column 'b': 'caf\\xE9' is not text of the encoding that was given",
+        "line 6 (byte 24), column 'b': 'caf\\xE9' is not text in the given encoding",
       ['than there are columns, where the missing ones are null: 2; on_ragged = "drop" leaves such rows out'] =
-        "line 4 (byte 14), a row of 1 fields where there are 2 columns",
-      ['than there are columns, whose surplus is left out: 1; on_ragged = "drop"'] =
-        "line 5 (byte 16), a row of 3 fields where there are 2 columns",
+        "line 4 (byte 14), a row of 1 fields in a table of 2 columns",
+      ['than there are columns, where the surplus is left out: 1; on_ragged = "drop"'] =
+        "line 5 (byte 16), a row of 3 fields in a table of 2 columns",
       ["quotes that are not closed where their row ends: 1; a row with a line break within quotes is torn there"] =
         "line 7 (byte 31), column 'b': a quote is not closed where its row ends; for line breaks within quotes set "
           .. "support_multi_line = true",
@@ -404,7 +405,7 @@ describe("a table", function()
       pipeline(t, "", ([[tm.Dataset.Tabular.from_json_lines_files("in/*.jsonl",
         { encoding = "ascii", on_misfit = "%s" })]]):format(misfit))
       local r = t:expect_job(status)
-      local words = "in/a.jsonl', line 2 (byte 25), '\\xE9\"}\\n' is not text of the encoding"
+      local words = "in/a.jsonl', line 2 (byte 25), '\\xE9\"}\\n' is not text in the given encoding"
       assert.truthy(r.err:find(words, 1, true), r.err)
       assert.equal(status == 0, r.err:find('replaced by U+FFFD: 1; set encoding to what', 1, true) ~= nil)
     end

@@ -183,7 +183,7 @@ describe("--resume_from", function()
 
   it("says which job is not there, is this one, or has no such step", function()
     local t = failed_case()
-    for given, words in pairs { absent = { "there is no job 'absent'" }, ["in"] = { "holds none (no job.json)" } } do
+    for given, words in pairs { absent = { "there is no job 'absent'" }, ["in"] = { "contains none (no job.json)" } } do
       t:pipeline(CONFIG, ([[arguments = { "--resume_from", "%s" }]]):format(given))
       expect_words(t:expect_job(2, nil, env(t, true)), words)
     end

@@ -76,7 +76,7 @@ describe("verify", function()
     local t = new_case()
     t:expect_job(0)
     expect_verify(t, 0, { "step 'score': good", "6 mini-batches committed, 2 failed", "8 mini-batches", "54 bytes",
-      OUTPUT, "everything is as the journal says" })
+      OUTPUT, "everything matches the journal" })
     assert.equal("Completed", t:result().status)
   end)
 
@@ -90,7 +90,7 @@ describe("verify", function()
       { cut, "state/journal", 1, { "state/journal' is damaged at byte " } },
       { cut, "state/journal", 3 * RECORD, { "job_result.json" } },
       { spoil, "state/manifest", 70, { "state/manifest' is damaged at byte 16:" } },
-      { add, "state/manifest", "x", { "state/manifest' is damaged at byte ", "1 bytes that are no entry" } },
+      { add, "state/manifest", "x", { "state/manifest' is damaged at byte ", "1 bytes that are not an entry" } },
     }
     local t = new_case()
     t:expect_job(0)
@@ -111,7 +111,7 @@ describe("verify", function()
     local name = t.step_dir .. "/state/journal"
     local good = t:read(name)
     t:write(name, good:sub(1, -RECORD - 1) .. ("\0"):rep(RECORD))
-    expect_verify(t, 0, { "good", "everything is as the journal says" })
+    expect_verify(t, 0, { "good", "everything matches the journal" })
     t:write(name, good:sub(1, -RECORD - 1))
     expect_verify(t, 0, { "good" })
     -- An outcome is no sync record, and zeros elsewhere are damage.
@@ -265,7 +265,7 @@ describe("verify of an upload", function()
     local command = r.err:match "to put it there again: ([^\n]+)"
     if command then
       assert.equal(0, os.execute(command))
-      expect_verify(t, 0, { "everything is as the journal says" })
+      expect_verify(t, 0, { "everything matches the journal" })
     end
   end
 

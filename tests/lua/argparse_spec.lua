@@ -91,7 +91,7 @@ describe("tidemill.argparse", function()
 
   it("refuses a definition that says nothing", function()
     for words, argument in pairs {
-      ["add_argument: '--two words' is no name; accepted: \"--name\", \"-n\", \"name\""] = { "--two words" },
+      ["add_argument: '--two words' is not a name; accepted: \"--name\", \"-n\", \"name\""] = { "--two words" },
       ["add_argument: a name is missing; accepted: \"--name\", \"-n\", \"name\""] = { {} },
       ["add_argument: 'b' is a positional argument, which has one name"] = { "--a", "b" },
       ["add_argument '--a': unknown key 'typ'; known: action, choices, default, dest, help, metavar, nargs, "

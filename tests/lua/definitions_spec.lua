@@ -86,11 +86,12 @@ describe("ParallelRunConfig", function()
     assert.equal("ParallelRunConfig: 'entry_script' is missing; it is required: a path", words)
   end)
 
-  it("refuses what is no table", function()
-    assert.equal("ParallelRunConfig: is given 3; accepted: a table of names and values", (refused(function()
+  it("refuses what is not a table", function()
+    assert.equal("ParallelRunConfig: the argument is 3; accepted: a table of names and values", (refused(function()
       local _ = Config(3)
     end)))
-    assert.equal("ParallelRunConfig: is given nothing; accepted: a table of names and values", (refused(function()
+    assert.equal(
+      "ParallelRunConfig: the argument is nothing; accepted: a table of names and values", (refused(function()
       local _ = Config()
     end)))
   end)
@@ -163,13 +164,13 @@ describe("Dataset.File", function()
       ["FileDataset: the path is missing; accepted: a path or pattern, or a list of them"] = function()
         local _ = Dataset.File.from_files()
       end,
-      ["FileDataset: path 2 is no text, or is empty; accepted: a path or pattern, or a list of them"] = function()
+      ["FileDataset: path 2 is not text, or is empty; accepted: a path or pattern, or a list of them"] = function()
         local _ = Dataset.File.from_files { "a", 2 }
       end,
       ["FileDataset: a manifest is one file; accepted: its path"] = function()
         local _ = Dataset.File.from_manifest { "a", "b" }
       end,
-      ["FileDataset: 'name' is of another kind; accepted: a string, not empty"] = function()
+      ["FileDataset: 'name' is not valid; accepted: a string, not empty"] = function()
         local _ = Dataset.File.from_files("a"):as_named_input ""
       end,
     } do

@@ -284,12 +284,12 @@ describe("a data frame's files", function()
       assert.is_truthy(message:find(words, 1, true), message)
     end
     dir:write("x", "a,b,c\n1,2,3\n1,2,333333\n")
-    too_much(frame.read_csv, { max_columns = 2 }, "line 1 (byte 4): column 3 is one too many; accepted: up to 2 ")
+    too_much(frame.read_csv, { max_columns = 2 }, "line 1 (byte 4): column 3 is beyond the limit; accepted: up to 2 ")
     too_much(frame.read_csv, { max_record_size = 7 }, "line 3: a record of more than 7 bytes; max_record_size raises")
     too_much(frame.read_csv, { max_columns = 0 }, "'max_columns' is 0; accepted: an integer from 1 to 16777216")
     assert.equal(2, #frame.read_csv(dir:at "x", { max_columns = 3, max_record_size = 10 }))
     dir:write("x", '{"a":1}\n{"a":1,"b":2}\n')
-    too_much(frame.read_json_lines, { max_columns = 1 }, "line 2 (byte 8): column 2 is one too many")
+    too_much(frame.read_json_lines, { max_columns = 1 }, "line 2 (byte 8): column 2 is beyond the limit")
     too_much(frame.read_json_lines, { max_record_size = 10 }, "line 2 (byte 8): a line of more than 10 bytes")
     assert.equal(2, #frame.read_json_lines(dir:at "x", { max_columns = 2 }))
   end)
@@ -373,15 +373,15 @@ describe("what a data frame refuses", function()
     { function() return (df:rename { id = "name" }) end, "there would be two columns 'name'" },
     { function() return (df:sort()) end, "sort: no column is named" },
     { function() return (df:sort { "id", desc = 1 }) end, "option 'desc' is a number" },
-    { function() return (df:head(-1)) end, "head: -1 is no number of rows" },
+    { function() return (df:head(-1)) end, "head: -1 is not a number of rows" },
     { function() return (df:with_column("x", { 1, 2, 3, 4, 5 })) end, "5 values for column 'x' of a frame with" },
     { function() return (df:with_column("x", nil)) end, "column 'x' is null in all rows; give its type" },
     { function() return (df:with_column("x", { 1, "a" })) end, "column 'x', row 2: the string \"a\" in a column of" },
     { function() return (df:with_column("x", function(r) return r.id / 2 end, "long")) end, "column 'x', row 1: 0.5" },
-    { function() return (df:with_column("x", 1, "int")) end, "'int' is no type; accepted: bool, long, double" },
+    { function() return (df:with_column("x", 1, "int")) end, "'int' is not a type; accepted: bool, long, double" },
     { function() return (df:with_column("x", df:head(2).c.id)) end, "column 'x' has 2 rows; the frame has 4" },
-    { function() return (df:cast { name = "long" }) end, "column 'name', row 1: the string \"b\" is no long" },
-    { function() return (df:cast { price = "bool" }) end, "column 'price', row 1: 1.5 is no bool" },
+    { function() return (df:cast { name = "long" }) end, "column 'name', row 1: the string \"b\" is not a valid long" },
+    { function() return (df:cast { price = "bool" }) end, "column 'price', row 1: 1.5 is not a valid bool" },
     { function() return (df:cast { on = "datetime" }) end, "of type bool, which cannot become datetime" },
     { function() return (df:fill_null { id = "x" }) end, "fill_null: column 'id', row 1" },
     { function() return (df:map(function() return 1 end)) end, "map: the function returned 1 for row 1" },

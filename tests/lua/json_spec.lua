@@ -87,7 +87,7 @@ describe("json.decode", function()
     assert.is_truthy(message:find "line 2, column %d+", message)
   end)
 
-  it("raises for what is no text, and object for what is no table of its own", function()
+  it("raises for what is no text, and object for what is not a table of its own", function()
     assert.equal("json.decode: a number was given; accepted: a string", refused(function() json.decode(1) end))
     assert.is_truthy(refused(function() json.object(1) end):find "a number was given; accepted: a table")
     assert.is_truthy(refused(function() json.object(setmetatable({}, {})) end):find "a metatable of its own")

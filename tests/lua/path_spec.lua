@@ -40,7 +40,7 @@ describe("tidemill.path", function()
     })
   end)
 
-  it("raises where an argument is no name", function()
+  it("raises where an argument is not a name", function()
     for name, f in pairs(path) do
       for _, wrong in ipairs { {}, true, "a\0b" } do
         local ok, message = pcall(f, wrong)

@@ -74,8 +74,8 @@ static void names_that_lead_out_have_a_fault(void **state)
       "../up ! its name leads out of the archive's folder, by '..'\n"
       "a/../../up ! its name leads out of the archive's folder, by '..'\n"
       "good 1\n"
-      "good ! its name is there twice; this is the later entry of that name\n"
-      "good ! its name is there twice; this is the later entry of that name\n";
+      "good ! its name occurs twice; this is the later entry\n"
+      "good ! its name occurs twice; this is the later entry\n";
   folder_init(&f);
   path = tm_xstrdup(folder_file(&f, "t.tar"));
   archive_make(path, ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_NONE, bad, TM_COUNT_OF(bad));
@@ -116,11 +116,10 @@ static void links_lead_to_entries_before_them(void **state)
   expect_list(&o, "d/file 4\nhard 4\nd/soft 4\nup 4\n"
                   "out ! it is a link that leads out of the archive, to '../../etc/passwd'\n"
                   "root ! it is a link that leads out of the archive, to '/etc/passwd'\n"
-                  "later ! it is a link to 'last', which is no file that comes before it in the "
-                  "archive\n"
+                  "later ! it is a link to 'last', which is not an earlier file in the archive\n"
                   "hard-out ! it is a link that leads out of the archive, to '/etc/passwd'\n"
-                  "null ! it is a device, a FIFO or a socket, and no file\n"
-                  "pipe ! it is a device, a FIFO or a socket, and no file\n"
+                  "null ! it is a device, a FIFO or a socket, not a file\n"
+                  "pipe ! it is a device, a FIFO or a socket, not a file\n"
                   "last 1\n");
   free(path);
   folder_release(&f);
@@ -175,9 +174,9 @@ static void entries_of_a_zip_that_cannot_be_read_have_a_fault(void **state)
               "odd ! it is packed in a way that is not known; accepted: stored, deflate, bzip2, "
               "LZMA, zstd, xz\n"
               "link ! it is a symbolic link, and links of a zip or 7z archive are not followed\n"
-              "null ! it is a device, a FIFO or a socket, and no file\n"
+              "null ! it is a device, a FIFO or a socket, not a file\n"
               "streamed 1\n"
-              "fifo ! it is a device, a FIFO or a socket, and no file\n"
+              "fifo ! it is a device, a FIFO or a socket, not a file\n"
               "socket 1\n"
               "of no known type 1\n"
               "sizes ! it is stored, and its two sizes differ: the archive is damaged\n"
@@ -227,7 +226,7 @@ static void a_zip_that_is_wrong_as_a_whole_is_refused(void **state)
       break;
     folder_cut(&f, "t.zip", at);
     o = archive_options(path);
-    expect_refused(&o, at < 4 ? "it is no archive" : "cut off");
+    expect_refused(&o, at < 4 ? "it is not an archive" : "cut off");
   }
   free(path);
   folder_release(&f);
@@ -258,7 +257,7 @@ static void a_tar_that_is_cut_off_is_refused(void **state)
   folder_put(&f, "t.tar", 0, "no archive at all", 17);
   folder_cut(&f, "t.tar", 17);
   o = archive_options(path);
-  expect_refused(&o, "it is no archive; accepted: zip, tar");
+  expect_refused(&o, "it is not an archive; accepted: zip, tar");
   folder_cut(&f, "t.tar", 0);
   o = archive_options(path);
   expect_refused(&o, "it is empty");
@@ -274,7 +273,7 @@ static void formats_that_lead_to_other_files_are_refused(void **state)
   folder_put(&f, "t.tar", 0, mtree, sizeof mtree - 1);
   char *path = tm_xstrdup(folder_file(&f, "t.tar"));
   struct tm_archive_options o = archive_options(path);
-  expect_refused(&o, "it is no archive");
+  expect_refused(&o, "it is not an archive");
   free(path);
   folder_release(&f);
 }
@@ -295,7 +294,7 @@ static void bombs_are_not_unpacked(void **state)
   o.limits.ratio = 1000000;
   expect_list(&o, "small 1\nzeros 67108864\n");
   o.limits.entries = 1;
-  expect_refused(&o, "it has more than 1 entries; where that is right, max_entries");
+  expect_refused(&o, "it has more than 1 entries; if that is right, raise max_entries");
   free(zeros);
   free(path);
   folder_release(&f);

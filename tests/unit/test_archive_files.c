@@ -117,7 +117,7 @@ static void an_archive_that_cannot_be_listed_is_an_item(void **state)
   make(&f, "4.tar", ARCHIVE_FILTER_NONE);
   expect(&f, "{}", names,
          "1.tar/a 3\n1.tar/d/b 3\n1.tar/d/c 5\n"
-         "2.tar ! the archive '*cannot be listed: it is no archive; accepted: zip, tar\n"
+         "2.tar ! the archive '*cannot be listed: it is not an archive; accepted: zip, tar\n"
          "3.tar/a 3\n3.tar/d/b 3\n"
          "3.tar ! *the files before that are read all the same\n"
          "4.tar/a 3\n4.tar/d/b 3\n4.tar/d/c 5\n");
@@ -125,7 +125,7 @@ static void an_archive_that_cannot_be_listed_is_an_item(void **state)
   assert_non_null(strstr(warning, "read all the same; it is a failed item"));
   /* Whatever is wanted of it: nobody knows what it holds. */
   expect(&f, "{\"entries\":\"a\"}", names,
-         "1.tar/a 3\n2.tar ! *it is no archive\n3.tar/a 3\n3.tar ! *\n4.tar/a 3\n");
+         "1.tar/a 3\n2.tar ! *it is not an archive\n3.tar/a 3\n3.tar ! *\n4.tar/a 3\n");
   expect(&f, "{\"max_entries\":2}", names,
          "1.tar/a 3\n1.tar/d/b 3\n1.tar ! *it has more than 2 entries\n2.tar ! *\n3.tar/a 3\n"
          "3.tar/d/b 3\n3.tar ! *\n4.tar/a 3\n4.tar/d/b 3\n4.tar ! *it has more than 2 entries\n");

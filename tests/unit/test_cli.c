@@ -145,7 +145,7 @@ static void usage_is_refused_with_what_is_accepted(void **state)
   assert_int_equal(CALL("run"), 2);
   assert_has(p->err, "tidemill: a pipeline file is missing\nusage: tidemill run PIPELINE.lua");
   assert_int_equal(CALL("run", "p.lua", "q.lua"), 2);
-  assert_has(p->err, "'q.lua' is one too many");
+  assert_has(p->err, "'q.lua' is too many");
   assert_int_equal(CALL("run", "p.lua", "--param", "workers"), 2);
   assert_has(p->err, "'--param workers' is not of the form NAME=VALUE");
   assert_int_equal(CALL("run", "p.lua", "--keep-failed"), 2);

@@ -55,10 +55,10 @@ static void what_is_no_directory_or_no_name_is_refused(void **state)
   struct tm_err err = TM_ERR_NONE;
   store_put(*state, "file", "", 1);
   assert_int_equal(add(*state, "images", "file", false, &err), TM_EUSAGE);
-  assert_words(&err, TM_EUSAGE, "is no directory");
+  assert_words(&err, TM_EUSAGE, "is not a directory");
   assert_int_equal(add(*state, "images", "missing", false, &err), TM_EUSAGE);
   assert_int_equal(add(*state, "my images", ".", false, &err), TM_EUSAGE);
-  assert_words(&err, TM_EUSAGE, "is no name of a datastore");
+  assert_words(&err, TM_EUSAGE, "is not a name of a datastore");
   assert_int_equal(add(*state, TM_DATASTORE_FIRST, ".", true, &err), TM_EUSAGE);
 }
 

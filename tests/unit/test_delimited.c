@@ -170,19 +170,18 @@ static void deviations_can_be_errors(void **state)
   rig_init(&g, "a:long b:string");
   g.dialect.ragged = TM_RAGGED_ERROR;
   g.dialect.misfit = TM_MISFIT_ERROR;
-  expect_error(&g, "1,2\n3\n", "a row of 1 fields where there are 2 columns", 1004);
-  expect_error(&g, "1,2\n3,4,5\n", "a row of 3 fields where there are 2 columns", 1004);
-  expect_error(&g, "1,2\n3x,4\n", "column 'a': '3x' is no long", 1004);
-  expect_error(&g, "1,2\n\"3x\",4\n", "column 'a': '3x' is no long", 1004);
-  expect_error(&g, "1,2\n3,\xff\n",
-               "column 'b': '\\xFF' is not text of the encoding that was given", 1006);
+  expect_error(&g, "1,2\n3\n", "a row of 1 fields in a table of 2 columns", 1004);
+  expect_error(&g, "1,2\n3,4,5\n", "a row of 3 fields in a table of 2 columns", 1004);
+  expect_error(&g, "1,2\n3x,4\n", "column 'a': '3x' is not a valid long", 1004);
+  expect_error(&g, "1,2\n\"3x\",4\n", "column 'a': '3x' is not a valid long", 1004);
+  expect_error(&g, "1,2\n3,\xff\n", "column 'b': '\\xFF' is not text in the given encoding", 1006);
   expect_error(
       &g, "1,2\n3,\"x\n",
       "column 'b': a quote is not closed where its row ends; for line breaks within quotes set "
       "support_multi_line = true",
       1006);
   g.dialect.encoding = TM_ENCODING_UTF16; /* the text is UTF-8, its places are those of the file */
-  expect_error(&g, "1,\xe2\x82\xac\n3x,4\n", "column 'a': '3x' is no long", 1008);
+  expect_error(&g, "1,\xe2\x82\xac\n3x,4\n", "column 'a': '3x' is not a valid long", 1008);
   rig_release(&g);
 }
 

@@ -70,7 +70,7 @@ static void each_session_is_kept(void **state)
   char *text = fixture_read(f, LOG);
   assert_int_equal(count_of(text, "setting run_max_try"), 2);
   assert_has(text, "starts a job");
-  assert_has(strstr(text, "starts a job"), "goes on with a job");
+  assert_has(strstr(text, "starts a job"), "resumes a job");
   free(text);
 }
 

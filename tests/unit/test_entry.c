@@ -288,7 +288,7 @@ static void an_archive_that_has_changed_is_told(void **state)
   zip_put(&g.f, "t", m, 1);
   rig_list(&g);
   folder_put(&g.f, "t", folder_size(&g.f, "t"), "more", 4);
-  expect_error(&g, 0, TM_ECHANGED, "is not what it was when it was listed");
+  expect_error(&g, 0, TM_ECHANGED, "has changed since it was listed");
   unlink(g.path);
   expect_error(&g, 0, -ENOENT, "cannot open");
   rig_release(&g);

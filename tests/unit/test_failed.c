@@ -105,23 +105,23 @@ static void what_is_no_such_line_ends_the_reading_and_is_said(void **state)
     { "{\"item\":\"/b\"", "line 2: " },
     { "[\"/b\"]", "line 2: no JSON object" },
     { "7", "line 2: no JSON object" },
-    { "{}", "line 2: 'item' is missing, or no string" },
-    { "{\"item\":7}", "'item' is missing, or no string" },
-    { "{\"item\":[\"/b\"]}", "'item' is missing, or no string" },
-    { "{\"item\":\"\"}", "the item is no absolute path" },
-    { "{\"item\":\"b\"}", "the item is no absolute path" },
-    { "{\"item\":\"/b\\u0000c\"}", "the item is no absolute path" },
-    { "{\"item\":null}", "'count' says not how many there are" },
-    { "{\"item\":null,\"count\":0}", "'count' says not how many there are" },
-    { "{\"item\":null,\"count\":-3}", "'count' says not how many there are" },
-    { "{\"item\":null,\"count\":\"2\"}", "'count' says not how many there are" },
-    { "{\"item\":\"/b\",\"item_hex\":\"2\"}", "'item_hex' is no string of hexadecimal digits" },
-    { "{\"item\":\"/b\",\"item_hex\":\"2g\"}", "'item_hex' is no string of hexadecimal digits" },
-    { "{\"item\":\"/b\",\"item_hex\":7}", "'item_hex' is no string of hexadecimal digits" },
-    { "{\"item\":\"/b\",\"item_hex\":\"2f00\"}", "the item is no absolute path" },
-    { "{\"item\":\"/b\",\"item_hex\":\"\"}", "the item is no absolute path" },
-    { "{\"item\":\"/b\",\"input\":-1}", "'input' is no number of an input" },
-    { "{\"item\":\"/b\",\"input\":\"0\"}", "'input' is no number of an input" },
+    { "{}", "line 2: 'item' is missing or not a string" },
+    { "{\"item\":7}", "'item' is missing or not a string" },
+    { "{\"item\":[\"/b\"]}", "'item' is missing or not a string" },
+    { "{\"item\":\"\"}", "the item is not an absolute path" },
+    { "{\"item\":\"b\"}", "the item is not an absolute path" },
+    { "{\"item\":\"/b\\u0000c\"}", "the item is not an absolute path" },
+    { "{\"item\":null}", "'count' does not say how many there are" },
+    { "{\"item\":null,\"count\":0}", "'count' does not say how many there are" },
+    { "{\"item\":null,\"count\":-3}", "'count' does not say how many there are" },
+    { "{\"item\":null,\"count\":\"2\"}", "'count' does not say how many there are" },
+    { "{\"item\":\"/b\",\"item_hex\":\"2\"}", "'item_hex' is not a string of hexadecimal digits" },
+    { "{\"item\":\"/b\",\"item_hex\":\"2g\"}", "'item_hex' is not a string of hexadecimal digits" },
+    { "{\"item\":\"/b\",\"item_hex\":7}", "'item_hex' is not a string of hexadecimal digits" },
+    { "{\"item\":\"/b\",\"item_hex\":\"2f00\"}", "the item is not an absolute path" },
+    { "{\"item\":\"/b\",\"item_hex\":\"\"}", "the item is not an absolute path" },
+    { "{\"item\":\"/b\",\"input\":-1}", "'input' is not a number of an input" },
+    { "{\"item\":\"/b\",\"input\":\"0\"}", "'input' is not a number of an input" },
     { "{\"item\":\"/\xff\"}", "line 2: " },
     { "\xef\xbb\xbf{\"item\":\"/b\"}", "line 2: " },
   };
@@ -165,7 +165,7 @@ static void what_is_missing_or_no_file_is_told_apart(void **state)
   assert_true(is_missing);
   assert_null(tm_failed_open(tm_fs_real(), f.path, 0, &is_missing, &err));
   assert_false(is_missing);
-  assert_non_null(strstr(err.text, "is no regular file"));
+  assert_non_null(strstr(err.text, "is not a regular file"));
   folder_release(&f);
 }
 

@@ -225,13 +225,13 @@ static void outputs_of_no_step_here_are_refused(void **state)
   setup(&w);
   add_step(&w, "reader", output(7, "{'name':'foreign'}"), NULL);
   refused(&w, "p.lua:50: ParallelRunStep: 'inputs[1]': output 'foreign' (p.lua:7) is written by no "
-              "step of this pipeline; accepted: one that stands in 'output' of a step in 'steps'");
+              "step of this pipeline; accepted: one that is in 'output' of a step in 'steps'");
   setup(&w);
   struct tm_json *step = add_step(&w, "reader", NULL, NULL);
   tm_json_set(step, "arguments", tree(NULL, NULL, "['--x']"));
   tm_json_add(tm_json_get(step, "arguments"), output(7, "{'name':'foreign'}"));
   refused(&w, "p.lua:50: ParallelRunStep: 'arguments[2]': output 'foreign' (p.lua:7) is written by "
-              "no step of this pipeline; accepted: one that stands in 'output' of a step in "
+              "no step of this pipeline; accepted: one that is in 'output' of a step in "
               "'steps'");
 }
 
@@ -287,7 +287,7 @@ static void work_over_another_job_s_output_is_not_taken_over(void **state)
           "p.lua:51: ParallelRunStep: '--resume_from' is in 'arguments' of a step that reads "
           "what step 'writer' writes: what 'latest' has committed was made of what that step "
           "had written there, and this job writes it anew; accepted: for steps whose inputs are "
-          "there before the job; to go on with that job itself: tidemill resume latest");
+          "there before the job; to resume that job itself: tidemill resume latest");
 }
 
 static void nor_is_work_done_with_it_beside(void **state)
@@ -307,7 +307,7 @@ static void nor_is_work_done_with_it_beside(void **state)
     refused(&w, "p.lua:51: ParallelRunStep: '--resume_from' is in 'arguments' of a step that reads "
                 "what step 'writer' writes: what 'latest' has committed was made of what that step "
                 "had written there, and this job writes it anew; accepted: for steps whose inputs "
-                "are there before the job; to go on with that job itself: tidemill resume latest");
+                "are there before the job; to resume that job itself: tidemill resume latest");
   }
 }
 

@@ -114,7 +114,7 @@ static void what_was_looked_for_is_named(void **state)
   REFUSED("nope", NULL, folder, "/.tidemill/jobs/nope", "tidemill jobs");
   REFUSED("digits-20260101-000000-aaab", NULL, "did you mean 'digits-20260101-000000-aaaa'?");
   put_folder(*state, "nope");
-  REFUSED("nope", NULL, "holds none (no job.json)");
+  REFUSED("nope", NULL, "contains none (no job.json)");
   REFUSED("", NULL, "there is no job ''");
   REFUSED("latest", "missing", "no workspace");
   free(folder);

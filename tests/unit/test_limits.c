@@ -74,7 +74,7 @@ static void endless_headers_are_refused(void **state)
     const char *text, *again, *words;
     int64_t most; /* bytes read */
   } cases[] = {
-    { "", "a,", "'/t', line 1 (byte 200000): column 100001 is one too many; ", 1 << 19 },
+    { "", "a,", "'/t', line 1 (byte 200000): column 100001 is beyond the limit; ", 1 << 19 },
     { "\r\n\n\xff", ",", "'/t', line 3 (byte 100004): column 100001", 1 << 19 },
     { "x", "a", "'/t', line 1 (byte 0): a header or first row of more than 1000000 bytes; ",
       2 << 20 },
@@ -142,7 +142,8 @@ static void objects_with_too_many_keys_are_refused(void **state)
   assert_int_equal(schema.len, 3);
   tm_schema_release(&schema);
   o.dialect.limits.columns = 2;
-  assert_non_null(strstr(find(&e, &o, &schema), "'/t', line 2 (byte 3): column 3 is one too many"));
+  assert_non_null(
+      strstr(find(&e, &o, &schema), "'/t', line 2 (byte 3): column 3 is beyond the limit"));
   tm_schema_release(&schema);
 }
 

@@ -191,11 +191,13 @@ static void what_is_no_file_is_named_and_skipped(void **state)
   assert_int_equal(mkfifo(fifo, 0600), 0);
   list_one(&out, *state, "d");
   expect_paths(&out, "d/a\nd/z\n");
-  assert_non_null(strstr(tm_buf_str(&out.warnings), "d/fifo' is no regular file; it is skipped"));
+  assert_non_null(
+      strstr(tm_buf_str(&out.warnings), "d/fifo' is not a regular file; it is skipped"));
   release(&out);
   list_one(&out, *state, "d/fifo");
   expect_paths(&out, "");
-  assert_non_null(strstr(tm_buf_str(&out.warnings), "d/fifo' is no regular file; it is skipped"));
+  assert_non_null(
+      strstr(tm_buf_str(&out.warnings), "d/fifo' is not a regular file; it is skipped"));
   release(&out);
   list_one(&out, *state, "d/[az]");
   expect_paths(&out, "d/a\nd/z\n");

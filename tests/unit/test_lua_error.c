@@ -109,7 +109,7 @@ static void a_syntax_error_has_its_place(void **state)
   fails_with(w, "x = 1\ny = = 2", "unexpected symbol near '='", "score.lua:2");
   assert_int_equal(w->e.stack.len, 0);
   fails_with(w, "#!/usr/bin/env tidemill\nx = = 1", "unexpected symbol near '='", "score.lua:2");
-  fails_with(w, "\x1bLJ\x02", "'score.lua' is no Lua text but compiled; accepted: its source", "");
+  fails_with(w, "\x1bLJ\x02", "'score.lua' is compiled Lua; accepted: its source", "");
 }
 
 static void the_first_line_of_the_system_is_skipped(void **state)

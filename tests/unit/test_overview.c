@@ -103,7 +103,7 @@ static void a_new_file_begins_with_a_day(void **state)
   assert_int_equal(count_of(text, "\n"), 1);
   free(text);
   text = fixture_read(f, LINK);
-  assert_has(text, "|step 'score' of 'digits' goes on from the day before; job: ");
+  assert_has(text, "|step 'score' of 'digits' continues from the day before; job: ");
   assert_int_equal(count_of(text, "mini-batches created"), 3);
   assert_has(text, "|score: Completed\n");
   free(text);
@@ -136,7 +136,7 @@ static void a_session_goes_on_in_the_file_of_its_day(void **state)
   end(&s, "score: Completed\n");
   expect_link(f, "logs/job_progress_overview.20260131-225958.txt");
   char *text = fixture_read(f, LINK);
-  assert_has(text, "|step 'score' of 'digits' goes on; job: ");
+  assert_has(text, "|step 'score' of 'digits' continues; job: ");
   assert_has(text, "score: Failed");
   assert_has(strstr(text, "score: Failed"), "score: Completed");
   free(text);

@@ -175,7 +175,7 @@ static void refuses(void **state)
     { "ParallelRunConfig", "[]",
       "p.lua:12: ParallelRunConfig: 'entry_script' is missing; it is required: a path" },
     { "ParallelRunConfig", "7",
-      "p.lua:12: ParallelRunConfig: is given 7; accepted: a table of names and values" },
+      "p.lua:12: ParallelRunConfig: the argument is 7; accepted: a table of names and values" },
     { "Pipeline", "{'name':'Digits','steps':[]}",
       "p.lua:12: Pipeline: 'name' is \"Digits\"; accepted: 1 to 32 characters of a-z, 0-9, '-' "
       "and '_', a letter first, no '-' last" },

@@ -247,8 +247,8 @@ static void a_dataset_among_the_arguments_becomes_its_path(void **state)
           "p.lua:9: ParallelRunStep: 'arguments[3]' is a FileDataset of several paths, of a "
           "pattern, or of a part; accepted: a string, a number, a boolean, a PipelineParameter, an "
           "output, a "
-          "dataset of one file or folder, or one of 'inputs' and 'side_inputs' that is given a "
-          "place by as_mount() or as_download()");
+          "dataset of one file or folder, or one of 'inputs' and 'side_inputs' that has a place by "
+          "as_mount() or as_download()");
   teardown(&w);
 }
 

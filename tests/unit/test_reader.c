@@ -111,13 +111,14 @@ static void words_name_file_line_byte_and_column(void **state)
       words.data, "values that do not fit the type of their column, and are null: 2; "
                   "set_column_types gives the column another type, on_misfit = \"error\" refuses "
                   "such values; the first: "
-                  "'/d/t.csv', line 4 (byte 12), column 'a': '3z' is no long");
+                  "'/d/t.csv', line 4 (byte 12), column 'a': '3z' is not a valid long");
   tm_buf_release(&words);
   tm_rows_reader_free(g.reader);
   g.options.dialect.misfit = TM_MISFIT_ERROR;
   g.reader = tm_rows_reader_new(&g.options, &g.schema);
   assert_int_equal(read_range(&g, 8, 21), TM_EDAMAGE);
-  assert_string_equal(g.err.text, "'/d/t.csv', line 4 (byte 12): column 'a': '3z' is no long");
+  assert_string_equal(g.err.text,
+                      "'/d/t.csv', line 4 (byte 12): column 'a': '3z' is not a valid long");
   rig_release(&g);
 }
 
@@ -155,7 +156,8 @@ static void utf16_of_both_orders(void **state)
     assert_int_equal(read_range(&g, 10, 18), 0);
     assert_string_equal(g.text.data, "1|\xe2\x82\xac\n");
     assert_int_equal(read_range(&g, 10, 28), TM_EDAMAGE);
-    assert_string_equal(g.err.text, "'/d/t.csv', line 3 (byte 18): column 'a': 'q' is no long");
+    assert_string_equal(g.err.text,
+                        "'/d/t.csv', line 3 (byte 18): column 'a': 'q' is not a valid long");
     rig_release(&g);
   }
 }

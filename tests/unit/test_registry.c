@@ -152,9 +152,9 @@ static void names_and_versions_are_checked(void **state)
   struct tm_err err = TM_ERR_NONE;
   int64_t version;
   store_put(*state, "a", "", 100);
-  assert_add_refused(*state, "", "a", "is no name of a dataset");
-  assert_add_refused(*state, "a/b", "a", "is no name of a dataset");
-  assert_add_refused(*state, "-a", "a", "is no name of a dataset");
+  assert_add_refused(*state, "", "a", "is not a name of a dataset");
+  assert_add_refused(*state, "a/b", "a", "is not a name of a dataset");
+  assert_add_refused(*state, "-a", "a", "is not a name of a dataset");
   assert_add_refused(*state, "bytes", "\xff*", "not UTF-8");
   assert_int_equal(tm_registry_check_name("The digits of 2026-01.v2", &err), 0);
   assert_int_equal(tm_registry_read_version(&version, "latest", &err), 0);

@@ -345,10 +345,11 @@ static void a_full_disk_is_said_and_the_job_goes_on(void **state)
   }
   end(f, TM_COMPLETED);
   const char *shown = tm_buf_str(&f->shown);
-  assert_int_equal(count_of(shown, "the job goes on without it"),
+  assert_int_equal(count_of(shown, "the job continues without it"),
                    9); /* each of its nine files once */
-  assert_has(shown,
-             "processed_mini-batches.csv': no space left on device; the job goes on without it\n");
+  assert_has(
+      shown,
+      "processed_mini-batches.csv': no space left on device; the job continues without it\n");
   assert_has(shown, "Completed: digits");
   tm_report_free(r);
 }

@@ -134,7 +134,7 @@ static void what_is_no_database_is_said(void **state)
   struct tm_sql *db = w->driver->open(folder_file(&w->folder, "text"), &w->err);
   assert_non_null(db);
   assert_int_equal(w->driver->ask(db, "SELECT 1", NULL, 0, 5, &w->err), TM_EINPUT);
-  assert_non_null(strstr(w->err.text, "is no SQLite database"));
+  assert_non_null(strstr(w->err.text, "is not an SQLite database"));
   w->driver->close(db);
   assert_null(w->driver->open(folder_file(&w->folder, "none"), &w->err));
   assert_int_equal(w->err.code, TM_EINPUT);

@@ -164,15 +164,15 @@ static void bad_ones_are_refused(void **state)
   static const struct {
     const char *ops, *words;
   } cases[] = {
-    { "{}", "'ops' is no list" },
-    { "[{'op':'sort'}]", "'sort' is no operation of a table" },
+    { "{}", "'ops' is not a list" },
+    { "[{'op':'sort'}]", "'sort' is not an operation of a table" },
     { "[{'op':'take'}]", "take(count): accepted: an integer from 0 on" },
     { "[{'op':'take','count':-1}]", "take(count): accepted" },
     { "[{'op':'sample','probability':0.5},{'op':'take','count':1}]", "take() after filter()" },
     { "[{'op':'sample','probability':1.5}]", "accepted: a number from 0 to 1" },
     { "[{'op':'sample','probability':0.5,'seed':'x'}]", "'seed': accepted: an integer" },
     { "[{'op':'filter','is':'==','value':1}]", "the name of a column comes first" },
-    { "[{'op':'filter','column':'a','is':'=','value':1}]", "the sign is no comparison" },
+    { "[{'op':'filter','column':'a','is':'=','value':1}]", "the sign is not a comparison" },
     { "[{'op':'filter','column':'a','is':'=='}]", "accepted: a number, a string or a boolean" },
     { "[{'op':'keep','columns':[]}]", "one or more names of columns" },
     { "[{'op':'drop','columns':[1]}]", "one or more names of columns" },
@@ -205,9 +205,9 @@ static void columns_must_be_there(void **state)
     { "[{'op':'filter','column':'price','is':'>','value':'x'}]", "of type double" },
     { "[{'op':'filter','column':'day','is':'>','value':'soon'}]", "of type datetime" },
     { "[{'op':'drop','columns':['day']},{'op':'filter','column':'day','is':'>','value':1}]",
-      "filter: column 'day' is not there any more" },
+      "filter: column 'day' does not exist any more" },
     { "[{'op':'keep','columns':['price']},{'op':'keep','columns':['day']}]",
-      "keep_columns: column 'day' is not there any more" },
+      "keep_columns: column 'day' does not exist any more" },
     { "[{'op':'drop','columns':['day']},{'op':'drop','columns':['day']}]", NULL },
     { "[{'op':'drop','columns':['day','price']}]", "leave no column" },
   };

@@ -137,7 +137,7 @@ static void what_has_changed_is_told_and_replaced_only_when_asked(void **state)
   expect_made(*state, true);
   expect_file(*state, "out/Rom/rows.csv", "id\n5\n");
   tree_file(*state, "out/Rom/rows.csv", "id\n5\n6\n", 7);
-  expect_refused(*state, false, "is no longer as partition_by has made it");
+  expect_refused(*state, false, "has changed since partition_by made it");
   expect_made(*state, true);
   expect_file(*state, "out/Rom/rows.csv", "id\n5\n");
 }

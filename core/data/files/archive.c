@@ -58,7 +58,7 @@ int tm_archive_check_held(const struct tm_archive_options *o, int64_t held, stru
     return 0;
   return tm_archive_refuse(o->path, err,
                            "it holds more than %" PRId64 " times its own %" PRId64
-                           " bytes; where that is right, max_ratio of the dataset says so",
+                           " bytes; if that is right, raise max_ratio of the dataset",
                            o->limits.ratio, o->size);
 }
 
@@ -188,7 +188,7 @@ static void judge_link(struct tm_archive *a, const struct tm_raw_entry *raw,
     tm_buf_printf(&a->fault, "it is a link that leads out of the archive, to '%.1000s'", raw->link);
   else if (!is_found)
     tm_buf_printf(&a->fault,
-                  "it is a link to '%.1000s', which is no file that comes before it in the archive",
+                  "it is a link to '%.1000s', which is not an earlier file in the archive",
                   raw->link);
   free(target);
   if (a->fault.len > 0)
@@ -215,7 +215,7 @@ static const char *judge_size(struct tm_archive *a, const struct tm_entry_place 
 static void judge_name(struct tm_archive *a, struct tm_archive_entry *out) /* keeps (2) */
 {
   if (!tm_entry_set_add(&a->names, out->name, out->name_len, &out->place))
-    out->fault = "its name is there twice; this is the later entry of that name";
+    out->fault = "its name occurs twice; this is the later entry";
 }
 
 static void judge(struct tm_archive *a, const struct tm_raw_entry *raw,
@@ -228,7 +228,7 @@ static void judge(struct tm_archive *a, const struct tm_raw_entry *raw,
   out->name_len = a->name.len;
   out->fault = bad ? bad : out->fault;
   if (!out->fault && raw->type == TM_RAW_OTHER)
-    out->fault = "it is a device, a FIFO or a socket, and no file";
+    out->fault = "it is a device, a FIFO or a socket, not a file";
   if (!out->fault && raw->type == TM_RAW_LINK)
     judge_link(a, raw, out);
   if (!out->fault)
@@ -293,7 +293,7 @@ int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct t
     if (++a->count > a->o.limits.entries || a->count > TM_ENTRY_SET_MOST)
       return tm_archive_refuse(a->o.path, err,
                                "it has more than %" PRId64
-                               " entries; where that is right, max_entries of the dataset says so",
+                               " entries; if that is right, raise max_entries of the dataset",
                                a->o.limits.entries);
     if (!is_folder)
       judge(a, &raw, out);

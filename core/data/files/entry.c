@@ -112,9 +112,7 @@ static int check(const struct tm_fs *fs, const char *path, const struct tm_item 
   if (st.size == item->size && st.mtime_ns == item->mtime_ns)
     return 0;
   return tm_err_set(err, TM_ECHANGED,
-                    "'%s' is not what it was when it was listed: it has another size "
-                    "or time",
-                    path);
+                    "'%s' has changed since it was listed: it has another size or time", path);
 }
 
 static struct tm_stream *open_stream(struct tm_entries *all, const struct archive_file *f,
@@ -288,7 +286,7 @@ static int stand_at(struct tm_entry *e, struct tm_err *err)
   while (rc == 0 && f->walk_number < e->place.place) {
     rc = tm_walk_next(f->walk, &entry, err);
     if (rc == 0)
-      return tm_err_set(err, TM_EDAMAGE, "the archive has no such entry any more");
+      return tm_err_set(err, TM_EDAMAGE, "the archive does not have this entry any more");
     f->walk_number++;
     f->walk_done = 0;
     rc = rc < 0 ? rc : 0;

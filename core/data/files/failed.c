@@ -39,7 +39,7 @@ static int check_regular(const struct tm_failed *f, struct tm_err *err)
   if (rc < 0)
     return tm_err_system(err, rc, "cannot look at '%s'", f->path);
   if ((st.mode & S_IFMT) != S_IFREG)
-    return tm_err_set(err, TM_EUSAGE, "'%s' is no regular file; accepted: a failed_items.jsonl",
+    return tm_err_set(err, TM_EUSAGE, "'%s' is not a regular file; accepted: a failed_items.jsonl",
                       f->path);
   return 0;
 }
@@ -165,7 +165,7 @@ static int read_entry(struct tm_failed *f, const struct tm_json *hex, struct tm_
       f->entry.path_len <= PATH_LIMIT)
     return 1;
   f->entry.is_entry = false;
-  return refuse(f, err, "'entry_hex' is no entry of an archive");
+  return refuse(f, err, "'entry_hex' is not an entry of an archive");
 }
 
 /* 1: its path is in f->item, or all of it in f->entry; 0: items without names. */
@@ -177,24 +177,24 @@ static int read_item(struct tm_failed *f, const struct tm_json *v, struct tm_err
   if (item && item->type == TM_JSON_NULL && !hex) {
     int64_t count = tm_json_int(v, "count", 0);
     if (count < 1 || count > INT64_MAX - f->unnamed)
-      return refuse(f, err, "'item' is null, and 'count' says not how many there are");
+      return refuse(f, err, "'item' is null, and 'count' does not say how many there are");
     f->unnamed += count;
     return 0;
   }
   if (!item || item->type != TM_JSON_STRING)
-    return refuse(f, err, "'item' is missing, or no string");
+    return refuse(f, err, "'item' is missing or not a string");
   if (tm_json_get(v, "begin"))
     return refuse(f, err,
                   "these are rows of a table, which cannot be an input of files: resume the "
-                  "job, which gives failed mini-batches fresh tries");
+                  "job, which gives failed mini-batches new tries");
   if (!hex)
     tm_buf_add(&f->item, item->string.at, item->string.len);
   else if (hex->type != TM_JSON_STRING || !add_hex(&f->item, hex->string.at, hex->string.len))
-    return refuse(f, err, "'item_hex' is no string of hexadecimal digits, two for each byte");
+    return refuse(f, err, "'item_hex' is not a string of hexadecimal digits, two for each byte");
   if (tm_json_get(v, "entry_hex"))
     return read_entry(f, tm_json_get(v, "entry_hex"), err);
   if (f->item.len == 0 || *f->item.data != '/' || memchr(f->item.data, 0, f->item.len))
-    return refuse(f, err, "the item is no absolute path");
+    return refuse(f, err, "the item is not an absolute path");
   if (f->item.len > PATH_LIMIT)
     return refuse(f, err, "the item is a path that is too long");
   return 1;
@@ -213,7 +213,7 @@ static int read_line(struct tm_failed *f, const char *line, size_t len, struct t
   if (v->type != TM_JSON_OBJECT)
     rc = refuse(f, err, "no JSON object");
   else if (input && (input->type != TM_JSON_INT || input->integer < 0))
-    rc = refuse(f, err, "'input' is no number of an input");
+    rc = refuse(f, err, "'input' is not a number of an input");
   else if (f->wanted != TM_FAILED_ANY && f->wanted != f->input)
     rc = 0;
   else

@@ -143,7 +143,7 @@ static int look(struct tm_listing *l, int type, bool is_guess, struct tm_stat *s
     return FOLDER_FOUND;
   if (S_ISREG(st->mode))
     return FILE_FOUND;
-  warn(l, "'%s' is no regular file; it is skipped", path);
+  warn(l, "'%s' is not a regular file; it is skipped", path);
   return SKIP;
 }
 

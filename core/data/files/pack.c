@@ -310,7 +310,8 @@ static int put_entry(struct pack *p)
       tm_err_system(p->err, rc, "cannot make link '%s'", path);
     break;
   case AE_IFREG: rc = put_contents(p, path, archive_entry_perm(p->entry) & S_IXUSR); break;
-  default: rc = tm_err_set(p->err, TM_EDAMAGE, "'%s' is damaged: '%s' is no file", p->path, name);
+  default:
+    rc = tm_err_set(p->err, TM_EDAMAGE, "'%s' is damaged: '%s' is not a file", p->path, name);
   }
 done:
   free(name);

@@ -66,11 +66,12 @@ static int refuse_field(const char *at, const struct column *c, struct tm_err *e
     n++;
   snprintf(word, sizeof(word), "%.*s", (int)n, at);
   const char *nearest = tm_text_nearest(word, field_names, FIELDS);
-  return tm_err_set(err, TM_EUSAGE,
-                    "'%s' in '{%s:...}' is no field of a datetime%s%s%s; accepted: yyyy, MM, dd, "
-                    "HH, mm, ss",
-                    word, c->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "");
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "'%s' in '{%s:...}' is not a field of a datetime%s%s%s; accepted: yyyy, MM, dd, "
+      "HH, mm, ss",
+      word, c->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+      nearest ? "'?" : "");
 }
 
 /* 1: added a field; 0: there is none here. */
@@ -152,7 +153,7 @@ static int add_column(struct tm_partition *p, const char *at, size_t n, bool is_
     rc = tm_err_set(err, TM_EUSAGE, "the key '{%s}' has a sign in its name that none has: { / * ?",
                     name);
   else if (is_known(p, name))
-    rc = tm_err_set(err, TM_EUSAGE, "the key '%s' stands twice", name);
+    rc = tm_err_set(err, TM_EUSAGE, "the key '%s' occurs twice", name);
   else if (p->columns.len == TM_PARTITION_KEYS_MAX)
     rc = tm_err_set(err, TM_EUSAGE, "there are more than %d keys", TM_PARTITION_KEYS_MAX);
   if (rc < 0) {
@@ -180,7 +181,7 @@ static int read_key(struct tm_partition *p, const char **at, struct tm_err *err)
   if (colon && !is_coded)
     return read_fields(p, colon + 1, end, err);
   if (p->signs.len > 0 && p->signs.at[p->signs.len - 1].kind == SIGN_STRING)
-    return tm_err_set(err, TM_EUSAGE, "nothing stands between '{%s}' and '{%s}'",
+    return tm_err_set(err, TM_EUSAGE, "there is nothing between '{%s}' and '{%s}'",
                       p->columns.at[p->columns.len - 2].name,
                       p->columns.at[p->columns.len - 1].name);
   add_sign(p, SIGN_STRING, 0);
@@ -205,10 +206,11 @@ static int read_format(struct tm_partition *p, struct tm_err *err)
       return rc;
   }
   add_sign(p, SIGN_END, 0);
-  return p->columns.len > 0 ? 0
-                            : tm_err_set(err, TM_EUSAGE,
-                                         "no key is in it; accepted: as '{store}/{date:yyyy/MM/dd}/"
-                                         "*.csv'");
+  return p->columns.len > 0
+             ? 0
+             : tm_err_set(err, TM_EUSAGE,
+                          "it has no key; accepted: for example '{store}/{date:yyyy/MM/dd}/"
+                          "*.csv'");
 }
 
 struct tm_partition *tm_partition_new(const char *format, struct tm_err *err)

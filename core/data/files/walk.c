@@ -204,8 +204,9 @@ static int refuse(struct tm_walk *w, struct tm_err *err)
   if (words == NULL)
     words = "it is damaged, or cut off";
   if (strstr(words, "Unrecognized archive format") != NULL)
-    words = "it is no archive; accepted: zip, tar (also packed with gzip, zstd, xz, bzip2 or lz4), "
-            "7z and cpio";
+    words =
+        "it is not an archive; accepted: zip, tar (also packed with gzip, zstd, xz, bzip2 or lz4), "
+        "7z and cpio";
   return tm_archive_refuse(w->path, err, "%s", words);
 }
 

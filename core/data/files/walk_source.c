@@ -64,7 +64,7 @@ static void describe(struct walk_source *w, struct archive_entry *e, struct tm_r
   if (out->type == TM_RAW_LINK)
     out->link = hard ? hard : archive_entry_symlink(e);
   if (archive_entry_sparse_count(e) > 0)
-    out->fault = "it is a sparse file, whose holes are not stored";
+    out->fault = "it is a sparse file, and its holes are not stored";
   else if (archive_entry_is_encrypted(e))
     out->fault = "it is encrypted";
   else if (out->place.size < 0 || (out->type == TM_RAW_FILE && !archive_entry_size_is_set(e)))

@@ -60,10 +60,11 @@ size_t tm_max_record_size(const struct tm_row_limits *limits)
 int tm_refuse_columns(const struct tm_row_limits *limits, struct tm_err *err)
 {
   size_t most = tm_max_columns(limits);
-  return tm_err_set(err, TM_EINPUT,
-                    "column %zu is one too many; accepted: up to %zu columns, which max_columns "
-                    "raises to %d at most",
-                    most + 1, most, TM_MAX_COLUMNS_MOST);
+  return tm_err_set(
+      err, TM_EINPUT,
+      "column %zu is beyond the limit; accepted: up to %zu columns, which max_columns "
+      "raises to %d at most",
+      most + 1, most, TM_MAX_COLUMNS_MOST);
 }
 
 static void add_size(struct tm_buf *out, size_t n)

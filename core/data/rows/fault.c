@@ -48,15 +48,13 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
   }
   switch (f->kind) {
   case TM_FAULT_VALUE:
-    tm_buf_printf(out, "'%s' is no %s", f->text,
+    tm_buf_printf(out, "'%s' is not a valid %s", f->text,
                   c != NULL ? tm_column_type_name(c->type) : "value");
     break;
-  case TM_FAULT_TEXT:
-    tm_buf_printf(out, "'%s' is not text of the encoding that was given", f->text);
-    break;
+  case TM_FAULT_TEXT: tm_buf_printf(out, "'%s' is not text in the given encoding", f->text); break;
   case TM_FAULT_SHORT:
   case TM_FAULT_LONG:
-    tm_buf_printf(out, "a row of %" PRId64 " fields where there are %" PRId64 " columns", f->fields,
+    tm_buf_printf(out, "a row of %" PRId64 " fields in a table of %" PRId64 " columns", f->fields,
                   f->expected);
     break;
   case TM_FAULT_UNCLOSED:
@@ -89,7 +87,7 @@ static struct advice advice_on_ragged(const struct tm_row_counts *counts, enum t
                              "on_ragged = \"null\" keeps them" };
   return (struct advice) {
     is_short ? "rows with fewer fields than there are columns, where the missing ones are null"
-             : "rows with more fields than there are columns, whose surplus is left out",
+             : "rows with more fields than there are columns, where the surplus is left out",
     "on_ragged = \"drop\" leaves such rows out, \"error\" refuses them"
   };
 }
@@ -114,7 +112,7 @@ static struct advice advice_on(const struct tm_row_counts *counts, enum tm_fault
                         "\"error\" refuses such texts" },
     [TM_FAULT_TOO_LONG] = { "records longer than max_record_size, left out",
                             "a larger max_record_size reads them" },
-    [TM_FAULT_LINE] = { "lines that are no JSON objects, left out",
+    [TM_FAULT_LINE] = { "lines that are not JSON objects, left out",
                         "invalid_lines = \"error\" refuses them" },
     [TM_FAULT_NUMBER] = { "numbers of rows written as JSON that were nan or inf, and are null",
                           "JSON has neither: return them as strings, or return a data frame" },

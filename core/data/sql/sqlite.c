@@ -51,7 +51,7 @@ static int fail(const struct tm_sql *db, int code, struct tm_err *err)
   case SQLITE_INTERRUPT:
     return tm_err_set(err, TM_EINPUT, "database '%s' has not answered within query_timeout (%g s)",
                       db->path, db->timeout_s);
-  case SQLITE_NOTADB: return tm_err_set(err, TM_EINPUT, "'%s' is no SQLite database", db->path);
+  case SQLITE_NOTADB: return tm_err_set(err, TM_EINPUT, "'%s' is not an SQLite database", db->path);
   case SQLITE_CORRUPT:
     return tm_err_set(err, TM_EDAMAGE, "database '%s' is damaged: %s", db->path, why);
   case SQLITE_NOMEM: return tm_err_system(err, -ENOMEM, "database '%s'", db->path);

@@ -53,7 +53,7 @@ end
 function M.type_of(name, what)
   local number = M.type_numbers[name]
   if not number then
-    refuse("%s: '%s' is no type; accepted: %s%s", what, tostring(name), table.concat(M.type_names, ", "),
+    refuse("%s: '%s' is not a type; accepted: %s%s", what, tostring(name), table.concat(M.type_names, ", "),
       M.hint(name, M.type_names))
   end
   return number

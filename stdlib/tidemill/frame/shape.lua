@@ -107,7 +107,7 @@ end
 
 local function check_count(n, what)
   if type(n) ~= "number" or n < 0 or n % 1 ~= 0 then
-    refuse("%s: %s is no number of rows", what, values.shown(n))
+    refuse("%s: %s is not a number of rows", what, values.shown(n))
   end
   return n
 end
@@ -361,7 +361,7 @@ end
 function M.with_column(df, name, from, type_name)
   local state = base.state(df, "with_column")
   if type(name) ~= "string" then
-    refuse("with_column: %s is no name of a column; accepted: a string", values.shown(name))
+    refuse("with_column: %s is not a name of a column; accepted: a string", values.shown(name))
   end
   local kind = type_name ~= nil and base.type_of(type_name, "with_column") or nil
   return replaced(state, name, column_from(state, name, from, kind))
@@ -428,7 +428,7 @@ local casts = {
 }
 
 local function refuse_cast(from, kind)
-  refuse("cast: column '%s', row %d: %s is no %s; { invalid = \"null\" } makes it null", from.name, from.row,
+  refuse("cast: column '%s', row %d: %s is not a valid %s; { invalid = \"null\" } makes it null", from.name, from.row,
     values.shown(from.value), base.type_names[kind])
 end
 
