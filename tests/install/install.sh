@@ -126,10 +126,10 @@ fi
 
 # The manual page names every command and every parameter that the program knows, and groff has nothing to say of it.
 "$prefix/bin/tidemill" help >"$dir/overview"
-for command in $(sed -n '/^Topics/q; s/^  \([a-z]*\) .*/\1/p' "$dir/overview"); do
+for command in $(sed -n '/^Topics/q; s/^  \([a-z][a-z]*\) .*/\1/p' "$dir/overview"); do
   grep -q "^\.SS tidemill $command$" "$prefix/share/man/man1/tidemill.1" || fail "'$command' is not in the manual page"
 done
-"$prefix/bin/tidemill" help parameters | sed -n 's/^  \([a-z_]*\) .*/\1/p' >"$dir/parameters"
+"$prefix/bin/tidemill" help parameters | sed -n 's/^  \([a-z_][a-z_]*\) .*/\1/p' >"$dir/parameters"
 [ "$(wc -l <"$dir/parameters")" -gt 20 ] || fail "there are few parameters"
 while read -r parameter; do
   grep -q "^.fB$parameter.fR$" "$prefix/share/man/man1/tidemill.1" || fail "'$parameter' is not in the manual page"
@@ -138,7 +138,7 @@ while read -r function; do
   grep -q "\b$function(" "$prefix/share/man/man3/tidemill.h.3" || fail "'$function' is not in tidemill.h(3)"
 done <"$dir/named"
 pages="man1/tidemill.1 man3/tidemill.h.3 man7/tidemill-entry-script.7"
-for topic in $(sed -n '/^Topics/,$s/^  \([a-z]*\) .*/\1/p' "$dir/overview"); do
+for topic in $(sed -n '/^Topics/,$s/^  \([a-z][a-z]*\) .*/\1/p' "$dir/overview"); do
   [ -s "$prefix/share/man/man7/tidemill-$topic.7" ] || fail "there is no tidemill-$topic(7)"
   [ -s "$prefix/share/doc/tidemill/lua/manual/$topic.md" ] || fail "the page '$topic' is not among the documents"
   pages="$pages man7/tidemill-$topic.7"
