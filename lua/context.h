@@ -3,19 +3,23 @@
  *   context.minibatch_index   number of the mini-batch, from 0
  *   context.try               from 1
  *   context.dataset_name      name of the input, "" without one
- *   context.part              nil, or {first = , last = }: which of its items these are, from 1, while bad ones are
+ *   context.part              nil, or {first = , last = }: the items of a part, from 1, while bad
+ *   items are
  *                             isolated
  *
- *   context:fail(i, message)  item i of mini_batch has failed, for this reason: it never counts as succeeded
- *   context:open(item)        a reader of the contents of an item of the mini-batch (reader.h); an item that it cannot read
- *                             has failed
- *   context:output_file(name, output) a path for a file that gets this name in output_dir, or in that output, when the mini-batch
- *                             is committed
- *   source, global_row_index_lower_bound   of rows of one file: its path; the number of the first in it, from 0, where known
- *   partition_key_value  with partition keys: a new table of their values by name; a datetime in seconds
+ *   context:fail(i, message)  marks item i of mini_batch as failed; it never counts as succeeded
+ *   context:open(item)        a reader of an item of the mini-batch (reader.h); an item that it
+ *                             cannot read has failed
+ *   context:output_file(name, output)  a path for a file, which gets this name in output_dir, or in
+ *                             that output, when the mini-batch is committed
+ *   source, global_row_index_lower_bound   for rows of one file: its path, and the number of the
+ *                             first row in it, from 0, if known
+ *   partition_key_value       with partition keys: a new table of their values by name; datetimes
+ *   in
+ *                             seconds
  *
- * One table a state, filled anew for each call: a script that wants a field later keeps the field. It cannot be
- * written to.
+ * A state has one such table, which is filled for each call; a script that needs a field later must
+ * copy it. It is read-only.
  */
 #ifndef TM_LUA_CONTEXT_H
 #define TM_LUA_CONTEXT_H
@@ -28,7 +32,7 @@
 
 struct tm_lua_context {
   int handle_ref, fields_ref; /* in the registry */
-  uint32_t try;               /* what stands in the fields now */
+  uint32_t try;               /* the value in the fields now */
   uint64_t part;
   bool has_keys;       /* partition_key_value is set */
   bool has_range;      /* source is set */
@@ -41,9 +45,9 @@ struct tm_lua_context {
 /* Once per state. May raise (memory). `c` and `setup` live as long as the state. */
 void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup);
 void tm_lua_context_release(struct tm_lua_context *c);
-/* run() has ended: what it has opened is closed. */
+/* run() has ended: closes what it has opened. */
 void tm_lua_context_end(struct tm_lua_context *c);
-/* Fills it with what `call` says and pushes it. May raise (memory). */
+/* Fills it from `call` and pushes it. May raise (memory). */
 void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define TM_MINI_BATCH "tidemill.develop.mini_batch"
 
-/* A mini-batch, as a userdata: what the context of a run() over it says. */
+/* A mini-batch as a userdata, for the context of run(). */
 struct tm_develop_mini_batch {
   uint64_t index;
   char *dataset;
@@ -20,7 +20,7 @@ struct tm_develop_mini_batch {
   struct tm_item range;
   bool has_range;
   int64_t first_row;
-  /* Of archives: their entries, extracted below `scratch` as long as this lives. Else NULL. */
+  /* Entries of archives, extracted below `scratch` for the life of this struct. Otherwise NULL. */
   struct tm_entry_loader *entries;
   struct tm_entry_items given;
   struct tm_scratch scratch;
@@ -28,9 +28,10 @@ struct tm_develop_mini_batch {
 
 /* All of these may raise. */
 void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc);
-void tm_develop_add_walks(lua_State *L); /* the kinds of develop_walk.c */
-/* Pushes what run() is given, a list of paths or a data frame with memory of its own, and the mini-batch. Copies what it needs of the
- * call; what cannot be read of an archive is said in `notes`, which belongs to something on the stack. */
+void tm_develop_add_walks(lua_State *L); /* the types of develop_walk.c */
+/* Pushes what run() gets, a list of paths or a data frame with memory of its own, and the
+ * mini-batch. Copies what it needs of the call. Entries of archives that cannot be read are
+ * reported in `notes`, which belongs to something on the stack. */
 void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf *notes);
 
 /* walk(dataset, options) -> walk */

@@ -1,10 +1,11 @@
-/* frame.h - data frames between C and Lua: one is given to run(), one may come back.
+/* frame.h - data frames between C and Lua: run() gets one, and may return one.
  *
- * A data frame in Lua is a userdata (stdlib/tidemill/frame.lua). One whose memory is C's is given for a while:
+ * A data frame in Lua is a userdata (stdlib/tidemill/frame.lua). A frame over C memory is lent for
+ * a while:
  *
- *   tm_lua_frame_push(L, &frame, &ended);   a frame over `frame`, on the stack; its lease below it
+ *   tm_lua_frame_push(L, &frame, &ended);   pushes a lease, and a frame over `frame`
  *   ...                                     the script uses it
- *   tm_lua_frame_end(L, at);                from now on each use of it, and of its columns, raises
+ *   tm_lua_frame_end(L, at);                any later use of it or of its columns raises
  */
 #ifndef TM_LUA_FRAME_H
 #define TM_LUA_FRAME_H
@@ -16,10 +17,10 @@
 #include "base/err.h"
 #include "data/frame.h"
 
-/* Pushes a lease (a userdata) and the frame; the memory of `frame` is the caller's and outlives the lease, the struct
- * itself need not. May raise. */
+/* Pushes a lease (a userdata) and the frame. The caller's memory of `frame` must outlive the lease;
+ * the struct itself need not. May raise. */
 void tm_lua_frame_push(lua_State *L, const struct tm_data_frame *frame);
-/* Ends the lease at `at`; again is a no-op. Does not raise. */
+/* Ends the lease at `at`; a second call does nothing. Does not raise. */
 void tm_lua_frame_end(lua_State *L, int at);
 
 /* Whether the value at `at` is a data frame. */
@@ -27,12 +28,12 @@ bool tm_lua_is_frame(lua_State *L, int at);
 
 struct tm_lua_frame_rows {
   char separator;
-  bool escapes;           /* line breaks; else they stay, in quotes */
-  struct tm_buf *rows;    /* NULL: only the count is wanted */
+  bool escapes;           /* escapes line breaks; otherwise they stay, in quotes */
+  struct tm_buf *rows;    /* NULL: only counts the rows */
   struct tm_buf *columns; /* names, bytes32 each; NULL: not wanted */
 };
-/* What the frame at `at` is as rows of the output: appended to `to`, counted in `returned`. TM_ESCRIPT when the frame has
- * ended. May raise (memory). */
+/* Appends the rows of the frame at `at` to `to`, and counts them in `returned`. TM_ESCRIPT: the
+ * frame has ended. May raise (memory). */
 int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, uint32_t *returned,
                       struct tm_err *err);
 

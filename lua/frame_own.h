@@ -1,4 +1,4 @@
-/* frame_own.h - what frame.c and frame_read.c share. */
+/* frame_own.h - shared by frame.c and frame_read.c. */
 #ifndef TM_LUA_FRAME_OWN_H
 #define TM_LUA_FRAME_OWN_H
 
@@ -6,7 +6,7 @@
 
 #include "lua/frame_ffi.h"
 
-/* The column at `at`, whose memory may be read; raises. */
+/* Returns the column at `at`, after a check that its memory may be read; raises otherwise. */
 struct tm_column_handle *tm_lua_check_column(lua_State *L, int at);
 extern const luaL_Reg tm_lua_frame_read_functions[];
 

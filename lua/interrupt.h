@@ -1,11 +1,13 @@
-/* interrupt.h - user code that is taken out of whatever it does, compiled loops too.
+/* interrupt.h - interrupts user code, also in compiled loops.
  *
- *   tm_lua_interrupt_open()      once a state
- *   _arm()                       from here on calls can be interrupted; until then a call costs the same
+ *   tm_lua_interrupt_open()      once per state
+ *   _arm()                       calls can be interrupted from now on; before, a call costs no more
  *   _enter(); user code; _leave()
- *   _poke()                      from a signal handler, on the state's thread: raises in user code, until _leave()
+ *   _poke()                      from a signal handler, on the state's thread: raises in user code
+ *   until
+ *                                _leave()
  *
- * It does not take hold within a C function (a pattern that backtracks for ever, an FFI call, a program that is waited for),
+ * It does not work in a C function (an endless pattern match, an FFI call, a wait for a program),
  * in a finalizer, or in the function of a running jit.profile.
  */
 #ifndef TM_LUA_INTERRUPT_H
@@ -20,27 +22,27 @@ struct tm_lua_interrupt {
   lua_State *L;
   struct tm_lua_profiler *profiler;
   volatile sig_atomic_t is_in_user; /* between _enter() and _leave() */
-  volatile sig_atomic_t is_hooked;  /* since _enter(): what follows is the hook that was there */
+  volatile sig_atomic_t is_hooked;  /* since _enter(): what follows is the previous hook */
   lua_Hook hook;
   int mask, count;
   volatile sig_atomic_t
       is_poked; /* since _enter(), also where nothing was raised: a read that was the last call ends with EINTR */
   bool has_raised;            /* since _enter() */
-  struct tm_buf stack, where; /* of where it was when it raised first */
+  struct tm_buf stack, where; /* at the first raise */
 };
 
-/* May raise (memory). `i` is zeroed before, and lives as long as the state. */
+/* May raise (memory). Zero `i` before; it must live as long as the state. */
 void tm_lua_interrupt_open(lua_State *L, struct tm_lua_interrupt *i, struct tm_lua_profiler *p);
 void tm_lua_interrupt_release(struct tm_lua_interrupt *i);
 void tm_lua_interrupt_arm(struct tm_lua_interrupt *i);
 
 void tm_lua_interrupt_enter(struct tm_lua_interrupt *i);
-/* Always, also after an error, and when nothing was entered. A hook of the user's is put back. True: it was interrupted, whatever user code made of
- * it; `stack` and `where` say where. */
+/* Call it always, also after an error, and if nothing was entered. Restores a hook of the user.
+ * True: the code was interrupted, even if it caught the error; `stack` and `where` say where. */
 bool tm_lua_interrupt_leave(struct tm_lua_interrupt *i);
-/* Whether user code was poked since _enter(): a C function that is about to wait asks. */
+/* Whether user code was poked since _enter(). A C function asks before it waits. */
 bool tm_lua_interrupt_is_due(lua_State *L);
-/* Async-signal-safe. May come again. */
+/* Async-signal-safe. May be repeated. */
 void tm_lua_interrupt_poke(struct tm_lua_interrupt *i);
 
 #endif

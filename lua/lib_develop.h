@@ -1,5 +1,6 @@
-/* lib_develop.h - `require "tidemill.develop_c"`: the C half of load_script(), mini_batches() and rerun(), for working on entry
- * scripts at a prompt (stdlib/tidemill/develop.lua; its functions: _meta/develop_c.lua).
+/* lib_develop.h - `require "tidemill.develop_c"`: the C half of load_script(), mini_batches() and
+ * rerun(), for developing entry scripts at a prompt (stdlib/tidemill/develop.lua; its functions:
+ * _meta/develop_c.lua).
  */
 #ifndef TM_LUA_LIB_DEVELOP_H
 #define TM_LUA_LIB_DEVELOP_H

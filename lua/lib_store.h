@@ -9,8 +9,8 @@
 
 int tm_lua_open_store(lua_State *L);
 
-/* What relative paths are against: the folder of the pipeline file, else of the innermost line of the user's, else the
- * current one; to free(), NULL with words. */
+/* The folder where relative paths start: that of the pipeline file, or of the innermost line of the
+ * user's code, or the current one. The caller frees it; NULL and an error. */
 char *tm_lua_base_dir(lua_State *L, struct tm_err *err);
 
 #endif

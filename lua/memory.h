@@ -1,17 +1,18 @@
-/* memory.h - how much memory a Lua state may have.
+/* memory.h - limits the memory of a Lua state.
  *
- * The state keeps the allocator that it was made with; ours stands in front of it, counts, and refuses what would pass the
- * limit, whereupon LuaJIT raises "not enough memory". Compiled code goes on as before. What C modules and FFI take from malloc
- * is not seen here: the keeper looks at resident memory.
+ * Our allocator wraps the state's own one, counts, and refuses requests beyond the limit; LuaJIT
+ * then raises "not enough memory". Compiled code is as fast as before. Memory that C modules and
+ * FFI take from malloc is not counted here: the keeper watches resident memory.
  *
- *  (1) While user code runs, what Lua has does not grow beyond the limit.
- *  (2) LuaJIT does not collect when it is refused: it must have collected before. From a quarter of the limit on the collector
- *      is told to keep closer behind, so that garbage alone does not reach the limit.
+ *  (1) While user code runs, the memory of Lua does not exceed the limit.
+ *  (2) LuaJIT does not collect garbage when a request is refused, so it must collect before. From a
+ *      quarter of the limit on, the collector runs more often, so that garbage alone does not reach
+ *      the limit.
+ *  (3) Nothing is refused outside a protected call, where an error would end the process. The
+ *      caller of user code says when it begins and ends.
  *
- *  (3) Nothing is refused outside of a protected call, where an error would end the process: the one who calls user code says
- *      when it begins and ends.
- *
- * Caller: tm_lua_memory_limit() once, with a struct that lives until the state is closed; tm_lua_memory_release() before that.
+ * Caller: tm_lua_memory_limit() once, with a struct that lives until the state is closed;
+ * tm_lua_memory_release() before that.
  */
 #ifndef TM_LUA_MEMORY_H
 #define TM_LUA_MEMORY_H
@@ -24,24 +25,25 @@
 
 #include "base/buf.h"
 
-/* Of worker_memory_limit, for what is not Lua: the program, its buffers. Bytes. */
+/* The part of worker_memory_limit that is not for Lua: the program and its buffers. Bytes. */
 #define TM_LUA_MEMORY_BESIDE ((int64_t)16 << 20)
 
 struct tm_lua_memory {
   lua_State *L; /* NULL: no limit */
   lua_Alloc below;
   void *below_data;
-  int64_t worker_limit;        /* bytes, as it was given */
-  size_t limit, used, refused; /* bytes; refused: the last request that was, 0 none */
+  int64_t worker_limit;        /* bytes, as given */
+  size_t limit, used, refused; /* bytes; refused: the last request that was, or 0 */
   bool is_tight, is_on;
 };
 
-/* `worker_limit`: worker_memory_limit, bytes; 0: none, and nothing changes. */
+/* `worker_limit`: worker_memory_limit, bytes; 0: no limit, and nothing changes. */
 void tm_lua_memory_limit(struct tm_lua_memory *m, lua_State *L, int64_t worker_limit);
-/* Within a protected call, before user code; off again when the call has returned. Keeps (3). */
+/* Switches the limit on within a protected call, before user code, and off after it. Keeps (3). */
 void tm_lua_memory_set_on(struct tm_lua_memory *m, bool is_on);
 void tm_lua_memory_release(struct tm_lua_memory *m);
-/* After a hook that failed: when something was refused in it, the words for it, and a full collection. */
+/* After a hook that failed: if a request was refused, adds a message about it, and collects all
+ * garbage. */
 void tm_lua_memory_settle(struct tm_lua_memory *m, struct tm_buf *message);
 
 #endif

@@ -1,13 +1,14 @@
-/* rows.h - from what run() returned to rows of the output.
+/* rows.h - converts the result of run() to rows of the output.
  *
- * The array is read without metamethods. Rows end in '\n' each, and hold none else.
+ * The array is read without metamethods. Each row ends in '\n', and contains no other '\n'.
  *
  *   a string       as it is; a line break in it is an error. With `escapes`: a backslash, a line feed and a carriage
  *                  return in it are written as \\, \n and \r, so that it can be read back
  *   a number       integers below 2^53 in digits, else the first of %.15g %.16g %.17g that reads back; nan, inf, -inf
  *   int64, uint64  in digits
  *   a boolean      true, false
- *   a table        one line of compact JSON, keys sorted by bytes; a number in it that is not finite is null, and noted
+ *   a table        one line of compact JSON, keys sorted by bytes; numbers that are not finite
+ *   become null, and are noted
  */
 #ifndef TM_LUA_ROWS_H
 #define TM_LUA_ROWS_H
@@ -21,19 +22,21 @@
 
 /* Where rows go. */
 struct tm_lua_rows {
-  struct tm_buf *rows; /* NULL: only the count is wanted, the elements may be anything */
+  struct tm_buf *rows; /* NULL: only counts; the elements may have any type */
   bool escapes;
   struct tm_buf
       *faults; /* gets a warning (data/fault_list.h) of what was lost; NULL: nobody asks */
 };
 
-/* Appends a row for each element of the table at `at` (from the bottom), and counts them in `returned`. TM_ESCRIPT with words
- * that name the element, or say why the table is no array: then `rows` is as before. May raise (memory), then `rows` is to be
- * cut by the caller. Leaves what it pushed on the stack. */
+/* Appends a row for each element of the table at `at` (from the bottom), and counts them in
+ * `returned`. TM_ESCRIPT, with a message that names the element or says why the table is not an
+ * array: then `rows` is as before. May raise (memory): then the caller must cut `rows`. Leaves what
+ * it pushed on the stack. */
 int tm_lua_rows_add(lua_State *L, int at, const struct tm_lua_rows *to, uint32_t *returned,
                     struct tm_err *err);
 
-/* TM_ESCRIPT and "run() returned <what>; expected ..." for the `n` values from `first` up: none of them an array. */
+/* TM_ESCRIPT and "run() returned <what>; expected ..." for the `n` values from `first` up, none of
+ * which is an array. */
 int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* samples.h - where the time of a worker goes: samples of its Lua stack in a file (agent/profile.h). */
+/* samples.h - samples the Lua stack of a worker and writes the samples to a file (agent/profile.h).
+ * */
 #ifndef TM_LUA_SAMPLES_H
 #define TM_LUA_SAMPLES_H
 
@@ -12,9 +13,10 @@ struct tm_lua_samples {
   struct tm_buf stack;
 };
 
-/* A sample each 10 ms of CPU time from here on. A file that cannot be written is said once, on stderr. */
+/* Takes a sample every 10 ms of CPU time from now on. If the file cannot be written, says so once
+ * on stderr. */
 void tm_lua_samples_start(struct tm_lua_samples *s, struct tm_lua_profiler *p, const char *path,
                           const char *script_dir, const char *script_name);
-void tm_lua_samples_stop(struct tm_lua_samples *s); /* after the profiler; a zeroed one is none */
+void tm_lua_samples_stop(struct tm_lua_samples *s); /* after the profiler; zeroed: does nothing */
 
 #endif

@@ -1,11 +1,12 @@
-/* session.h - a Lua state that is used piece by piece: a script of the command line, or the prompt (repl.lua).
+/* session.h - a Lua state that runs pieces of Lua: a script of the command line, or the prompt
+ * (repl.lua).
  *
  *   tm_lua_session_new()
  *   tm_lua_session_run() for -e, a file, standard input    or, for the prompt:
  *   tm_lua_session_begin_prompt(); then _feed() a piece at a time, _complete() whenever Tab is pressed
  *   tm_lua_session_free()
  *
- * What user code prints goes to stdout; nothing else is written by what is here.
+ * User code prints to stdout; the functions here write nothing themselves.
  */
 #ifndef TM_LUA_SESSION_H
 #define TM_LUA_SESSION_H
@@ -23,20 +24,22 @@ struct tm_beside;
 struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and words */
 void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op */
 
-/* Compiles text and runs it with arguments: words[0] is arg[0], the rest are `...` too; the global `arg` stays what it is
- * where words_len is 0. 0; or TM_ESCRIPT with the words, "file:line: message" and below it the stack, in `failure`. */
+/* Compiles text and runs it with arguments: words[0] is arg[0], the rest are also `...`. With
+ * words_len 0, the global `arg` is not changed. 0; or TM_ESCRIPT, with "file:line: message" and the
+ * stack in `failure`. */
 int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
                        char *const *words, size_t words_len, struct tm_buf *failure);
-/* The same of a file. TM_EUSAGE: it returns a pipeline, which `tidemill run` runs. 0 with words in `failure`: it is an entry
- * script, which `tidemill map` runs. */
+/* The same for a file. TM_EUSAGE: it returns a pipeline, which `tidemill run` runs. 0 with a message
+ * in `failure`: it is an entry script, which `tidemill map` runs. */
 int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
                             size_t words_len, struct tm_buf *failure);
-/* Async-signal-safe, on the session's thread: the script that runs raises "interrupted!" at its next instruction, once, as beneath
- * luajit. False: it was asked to before, and has not yet: it is compiled, or within a C function. */
+/* Async-signal-safe, on the session's thread: makes the running script raise "interrupted!" at its
+ * next instruction, once, as luajit does. False: the last request is still pending, because the
+ * script is compiled or in a C function. */
 bool tm_lua_session_stop(struct tm_lua_session *s);
-/* It was asked to, and has not yet. Async-signal-safe, as above. */
+/* Whether a request is pending. Async-signal-safe, as above. */
 bool tm_lua_session_is_stopping(const struct tm_lua_session *s);
-/* The global NAME becomes what `require NAME` returns. */
+/* Sets the global NAME to the result of `require NAME`. */
 int tm_lua_session_require(struct tm_lua_session *s, const char *name, struct tm_buf *failure);
 
 /* How values are shown. */
@@ -45,9 +48,9 @@ struct tm_lua_look {
   bool has_color;
 };
 
-/* What a prompt is beside its Lua. Called on the session's thread, while Lua runs or the runtime turns. */
+/* The owner of a prompt. Called on the session's thread, while Lua runs or the runtime turns. */
 struct tm_lua_prompt {
-  /* What help(topic) says of a topic that is no value and no function: commands and parameters. False: nothing is known. */
+  /* The help on a topic that is not a value: commands and parameters. False: nothing is known. */
   bool (*help)(void *data, struct tm_buf *out, const char *topic);
   void (*say)(void *data, const char *words); /* of jobs: whole lines, the last without its break */
   void (*set_status)(void *data,
@@ -59,40 +62,41 @@ struct tm_lua_prompt {
       *beside; /* and what turns it; both outlive the session. Or NULL: who waits turns it */
 };
 
-/* Gives it the globals of a prompt; from here on user code can be interrupted. Once; `p` is copied. */
+/* Adds the globals of a prompt; from now on user code can be interrupted. Call it once; `p` is
+ * copied. */
 int tm_lua_session_begin_prompt(struct tm_lua_session *s, const struct tm_lua_prompt *p,
                                 struct tm_err *err);
 
-/* Lua is told of what its jobs have done meanwhile; a listener of the user's can be interrupted. */
+/* Tells Lua what its jobs have done meanwhile; a listener of the user can be interrupted. */
 void tm_lua_session_hear(struct tm_lua_session *s);
 
-/* Of the jobs that were submitted at the prompt: how many run. */
+/* How many jobs that were submitted at the prompt are running. */
 int tm_lua_session_running(struct tm_lua_session *s);
 
 enum tm_lua_fed {
-  TM_LUA_DONE,        /* `out` has what is to be shown of its values, or nothing */
-  TM_LUA_MORE,        /* it is not complete: once more, with the next line behind it */
-  TM_LUA_FAILED,      /* `out` has the words */
-  TM_LUA_INTERRUPTED, /* the same, and where it was */
+  TM_LUA_DONE,        /* `out` has its values as text, or nothing */
+  TM_LUA_MORE,        /* it is incomplete: call again with the next line appended */
+  TM_LUA_FAILED,      /* `out` has the error */
+  TM_LUA_INTERRUPTED, /* `out` has the error, and where it was */
 };
-/* Runs a piece as it was typed, an expression too. `name`: what messages call it. */
+/* Runs a piece, or evaluates an expression. `name`: for messages. */
 enum tm_lua_fed tm_lua_session_feed(struct tm_lua_session *s, const char *text, size_t len,
                                     const char *name, const struct tm_lua_look *look,
                                     struct tm_buf *out);
-/* Runs a file as a piece; what it returns is shown. */
+/* Runs a file as a piece, and shows its results. */
 enum tm_lua_fed tm_lua_session_feed_file(struct tm_lua_session *s, const char *path,
                                          char *const *words, size_t words_len,
                                          const struct tm_lua_look *look, struct tm_buf *out);
 
-/* What stands before the cursor, goes on how? `insert`: what all that fits has in common; `list`: lines for people, where
- * several fit. Both may stay empty. */
+/* Completes the text before the cursor. `insert`: what all candidates have in common; `list`: lines
+ * that list several candidates. Both may stay empty. */
 void tm_lua_session_complete(struct tm_lua_session *s, const char *text, size_t len, int width,
                              struct tm_buf *insert, struct tm_buf *list);
 
-/* Async-signal-safe, on the session's thread: user code that runs is taken out of what it does. May come again. False: none
- * runs. */
+/* Async-signal-safe, on the session's thread: interrupts the running user code. May be repeated.
+ * False: none is running. */
 bool tm_lua_session_interrupt(struct tm_lua_session *s);
-/* Async-signal-safe, of any thread: user code runs. */
+/* Async-signal-safe, from any thread: whether user code is running. */
 bool tm_lua_session_is_running(const struct tm_lua_session *s);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 struct tm_lua_source {
-  const char *module; /* what require() calls it: "tidemill.entry_script"; "boot" is no module */
-  const char *label;  /* its name as a Lua piece: "=tidemill/entry_script.lua" */
+  const char *module; /* the name for require(): "tidemill.entry_script"; "boot" is not a module */
+  const char *label;  /* its chunk name: "=tidemill/entry_script.lua" */
   const char *text;
   size_t len; /* bytes */
 };
