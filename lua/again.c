@@ -1,14 +1,17 @@
 /* again.c - see again.h.
  *
  *   job.json -> step -> its copy of the script, copied   \
- *   manifest -> the items, looked at                      > struct tm_setup, struct tm_run_call
- *   pipeline file -> variables, where it still says them /
+ *   manifest -> the items, checked                        > struct tm_setup, struct tm_run_call
+ *   pipeline file -> variables, if it still names them   /
  *
- *  (1) The job is not changed: the script is copied once more, and where an argument is the folder of an output that the step
- *      writes, an empty one takes its place. No lock is taken; a job that runs is refused, because its files grow.
- *  (2) It has the limits of the job: worker_memory_limit for what is Lua's, run_invocation_timeout and init_timeout.
- *  (3) Values of environment variables are not kept with a job. They are those of the pipeline file as long as it names
- *      the same ones (their hash is kept), else those of this terminal; which is said.
+ *  (1) The job is not changed: the script is copied once more, and an argument that is the folder
+ *      of an output of the step is replaced by an empty folder. No lock is taken. A job that is
+ *      running is refused, because its files grow.
+ *  (2) The limits are those of the job: worker_memory_limit for Lua, run_invocation_timeout and
+ *      init_timeout.
+ *  (3) A job does not keep the values of environment variables. They are those of the pipeline file
+ *      if it still names the same variables (their hash is kept), otherwise those of this terminal,
+ *      with a message.
  */
 #include "lua/again.h"
 

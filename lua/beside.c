@@ -1,9 +1,12 @@
 /* beside.c - see beside.h.
  *
- *  (1) The lock is a flag under a mutex, and who waits for it on Lua's thread comes first: a busy loop would leave it no moment.
- *  (2) What is kept is bounded (tm_ear): at the limit the jobs' thread waits, or drops what is only said.
- *  (3) The mutex is held for moments, never during a turn or a call: taking what is kept waits for nothing.
- *  (4) Signals are blocked on the jobs' thread: none of its system calls ends early for a Ctrl-C.
+ *  (1) The lock is a flag under a mutex, and Lua's thread gets it first: otherwise a busy loop
+ *      would never let it in.
+ *  (2) The number of kept events is limited (tm_ear): at the limit the jobs' thread waits, or drops
+ *      events that are only messages.
+ *  (3) The mutex is held only for moments, never during a turn or a call, so taking events waits
+ *      for nothing.
+ *  (4) Signals are blocked on the jobs' thread, so that Ctrl-C interrupts none of its system calls.
  */
 #include "lua/beside.h"
 

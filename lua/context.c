@@ -1,9 +1,9 @@
 /* context.c - the second argument of run(): which mini-batch this is.
  *
- * A script sees an empty table whose metatable reads from `fields` and refuses writes; the fields are ours alone, and so
- * only those that differ from the call before are set. Its methods hold a pointer to the struct, which outlives the state.
- * That costs a few tens of nanoseconds a mini-batch, and a read of
- * `context.try` in a loop is compiled like any table's.
+ * A script sees an empty table whose metatable reads from `fields` and refuses writes. Only our
+ * code writes to `fields`, so only those that differ from the previous call are set. Its methods
+ * hold a pointer to the struct, which outlives the state. This costs a few tens of nanoseconds per
+ * mini-batch, and reading `context.try` in a loop is compiled like any table access.
  */
 #include "lua/context.h"
 

@@ -1,7 +1,7 @@
-/* develop_walk.c - see develop_own.h: the mini-batches of a dataset, one after the other, without a job.
+/* develop_walk.c - see develop_own.h: iterates over the mini-batches of a dataset without a job.
  *
- *  (1) What malloc gave belongs to a userdata before anything can raise.
- *  (2) A data frame that leaves here has memory of its own.
+ *  (1) A userdata owns all memory from malloc before anything can raise.
+ *  (2) A data frame that is returned has memory of its own.
  */
 #include <lauxlib.h>
 #include <stdlib.h>

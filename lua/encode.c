@@ -1,9 +1,11 @@
-/* encode.c - a Lua value as JSON text, without a tree in between.
+/* encode.c - writes a Lua value as JSON text directly, without a tree.
  *
- * The place of a value (for the words of an error) is a chain of frames on the C stack, one for each table that the value
- * is in; it is spelt out when something is refused, so that what is good pays nothing for it.
+ * The place of a value, for error messages, is a chain of frames on the C stack, one for each table
+ * that contains the value. It is formatted only when a value is refused, so good values cost
+ * nothing.
  *
- *  (1) Nothing of malloc's is alive but `out`, which is the caller's: the keys of an object are sorted in a userdata.
+ *  (1) No memory from malloc is alive except `out`, which the caller owns: the keys of an object
+ *      are sorted in a userdata.
  *  (2) Tables are read raw.
  */
 #include "lua/encode.h"

@@ -1,13 +1,15 @@
-/* error.c - what is known of an error that Lua code raised.
+/* error.c - describes an error that Lua code raised.
  *
- * The handler of lua_pcall runs where the error happened, with the stack still there, and writes into the caller's
- * struct tm_lua_error. It allocates with our own allocators, which do not fail, and calls nothing of Lua's that raises
- * but a value's __tostring, and that beneath a pcall of its own: an error here would hide the one that matters.
+ * The handler of lua_pcall runs where the error happened, with the stack still there, and writes
+ * into the caller's struct tm_lua_error. It allocates with our own allocators, which do not fail.
+ * The only Lua function that it calls is a value's __tostring, in a pcall of its own: another error
+ * here would hide the important one.
  *
- * Frames of ours are left out of the stack: Lua pieces named "=tidemill/...", and C functions that these call. The
- * innermost line of the user's is the first Lua frame that is left.
+ * The stack leaves out our own frames: Lua chunks named "=tidemill/...", and C functions that these
+ * call. The innermost line of the user is the first Lua frame that is left.
  *
- * When LuaJIT is out of memory, or the handler itself overflows, no handler runs: the message alone is known then.
+ * If LuaJIT is out of memory, or the handler itself overflows, no handler runs, and only the
+ * message is known.
  */
 #include "state.h"
 

@@ -1,11 +1,12 @@
-/* frame.c - data frames between C and Lua, and tidemill.frame_c: what of tidemill.frame is C.
+/* frame.c - data frames between C and Lua, and tidemill.frame_c, the C half of tidemill.frame.
  *
- * A frame is a userdata without bytes; its environment is a table {names = {...}, columns = {...}, ...} that
- * stdlib/tidemill/frame/base.lua makes. A column is a userdata with a struct tm_column_handle (frame_ffi.h), and its
- * environment holds what it leads to. Both kinds are known by their metatables, which the registry has.
+ * A frame is a userdata without bytes. Its environment is a table {names = {...}, columns = {...},
+ * ...}, which stdlib/tidemill/frame/base.lua makes. A column is a userdata with a struct
+ * tm_column_handle (frame_ffi.h), and its environment has what the handle points to. Both types are
+ * recognized by their metatables, which are in the registry.
  *
- *  (1) Buffers of malloc's are held by a userdata while something may raise.
- *  (2) A column is read after its lease was looked at.
+ *  (1) A userdata holds buffers from malloc while something may raise.
+ *  (2) A column is read only after its lease was checked.
  */
 #include "lua/frame.h"
 

@@ -1,7 +1,9 @@
-/* frame_read.c - tidemill.frame_c: text to columns. A file of rows or of JSON lines as a whole, through the readers of datasets
- * (core/data/rows), and a column of strings as values of another type.
+/* frame_read.c - tidemill.frame_c: converts text to columns. Reads a whole file of rows or JSON
+ * lines with the readers of datasets (core/data/rows), and converts a column of strings to another
+ * type.
  *
- * What is read is built in an arena, which Lua copies out of and releases at once: what stays is the collector's to see.
+ * The columns are built in an arena. Lua copies them and frees the arena at once, so that the
+ * collector knows the memory that stays.
  */
 #include <inttypes.h>
 #include <lauxlib.h>

@@ -1,7 +1,7 @@
-/* hold.c - memory of malloc's, owned by a userdata.
+/* hold.c - memory from malloc that a userdata owns.
  *
- * One metatable for both kinds. The userdata is whole, and has its metatable, before anything is put in; from then on
- * either tm_lua_let_go() or the collector frees it.
+ * Both kinds share one metatable. The userdata is complete, with its metatable, before anything is
+ * stored in it; from then on, tm_lua_let_go() or the collector frees it.
  */
 #include "lua/hold.h"
 

@@ -1,17 +1,20 @@
 /* interrupt.c - see interrupt.h.
  *
- * A debug hook is only seen by the interpreter. Compiled code looks at nothing, unless the profiler runs in line mode: then it
- * looks at a flag in every line, and goes back to the interpreter when a tick has set it. So the profiler is started with a
- * clock that never ticks, and to interrupt is: set the hook, and make one tick.
+ * Only the interpreter sees a debug hook. Compiled code checks nothing, unless the profiler runs in
+ * line mode: then it checks a flag in every line, and returns to the interpreter when a tick has
+ * set it. So we start the profiler with a clock that never ticks. To interrupt, we set the hook and
+ * make one tick.
  *
- *   _poke(): lua_sethook(raise, every instruction) + SIGPROF --> trace ends --> interpreter --> hook --> error
+ *   _poke(): lua_sethook(raise, every instruction) + SIGPROF --> trace ends --> interpreter -->
+ *   hook --> error
  *
- *  (1) The hook stays until _leave(): a pcall in user code catches an error, and the next instruction raises again.
- *  (2) A hook that is set while the profiler's function runs is overwritten when that returns; so is one that comes while a
- *      script's own hook runs. Who pokes, pokes again.
- *  (3) A hook of the script's is kept by the first poke, and put back by _leave().
- *  (4) Nothing is raised outside of user code: the flag is_in_user is the last to be set and the first to be cleared, on the
- *      thread on which the handler runs.
+ *  (1) The hook stays until _leave(): if user code catches the error with pcall, the next
+ *      instruction raises again.
+ *  (2) A hook that is set while the profiler's function runs is overwritten when that returns. So
+ *      is one that is set while a script's own hook runs. The caller must poke again.
+ *  (3) The first poke saves a hook of the script, and _leave() restores it.
+ *  (4) Nothing is raised outside user code: the flag is_in_user is set last and cleared first, on
+ *      the thread on which the handler runs.
  */
 #include "lua/interrupt.h"
 

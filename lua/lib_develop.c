@@ -1,7 +1,8 @@
 /* lib_develop.c - see lib_develop.h.
  *
- * A script is a userdata: entry script, folders, log, as a worker has them, in the caller's own state. What malloc gave belongs to
- * it before anything can raise. Walks and mini-batches are in develop_walk.c.
+ * A script is a userdata with an entry script, folders and a log as in a worker, in the caller's
+ * own state. The userdata owns all memory from malloc before anything can raise. Walks and
+ * mini-batches are in develop_walk.c.
  */
 #include "lua/lib_develop.h"
 

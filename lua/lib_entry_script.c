@@ -1,8 +1,10 @@
-/* lib_entry_script.c - the C side of `require "tidemill.entry_script"`: where a worker's script is, and its log.
+/* lib_entry_script.c - the C side of `require "tidemill.entry_script"`: the worker's properties and
+ * its log.
  *
- * What is known of the worker is copied into a table when the script is loaded; the module is built when it is first
- * required. The logger is a userdata that owns its path, its descriptor and the buffer in which a line is put together;
- * the file is opened with the first line. A log that cannot be written is said once, on stderr, and the script goes on.
+ * The properties of the worker are copied into a table when the script is loaded; the module is
+ * built when it is first required. The logger is a userdata that owns its path, its descriptor and
+ * the buffer of a line. The first line opens the file. If the log cannot be written, stderr says so
+ * once, and the script continues.
  */
 #include "lua/lib_entry_script.h"
 

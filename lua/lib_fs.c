@@ -1,10 +1,11 @@
-/* lib_fs.c - tidemill.fs: files and folders for scripts, over core/sys.
+/* lib_fs.c - tidemill.fs: files and folders for scripts, on top of core/sys.
  *
- * An operation that fails returns nil, words and the code's name ("ENOENT"); a wrong argument raises at the caller's
- * line. Options are a table of booleans; a name that is not among them is refused, so that a slip is not silent.
+ * An operation that fails returns nil, a message and the code's name ("ENOENT"). A wrong argument
+ * raises at the caller's line. Options are a table of booleans; an unknown name is refused, so that
+ * a typing error is noticed.
  *
- * What can raise (reading arguments, making Lua values) is kept apart from what holds memory of malloc's: buffers are
- * held by a userdata, and a path is Lua's own string.
+ * Code that can raise (reading arguments, making Lua values) is separate from code that holds
+ * memory from malloc: a userdata holds the buffers, and a path is a Lua string.
  */
 #include <dirent.h>
 #include <errno.h>

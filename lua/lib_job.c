@@ -1,9 +1,13 @@
 /* lib_job.c - see lib_job.h.
  *
- *  (1) A job that runs is held by the registry, whether Lua still knows it or not, until its last event; closing the state ends it.
- *  (2) A runtime of the state's own is closed when the state and the last job of it are gone, in whatever order they are collected.
- *  (3) Callbacks run in a coroutine of the job's own: the one that submitted may have ended. What one raises, the next wait() raises.
- *  (4) Jobs that go on beside Lua are touched with the lock alone, and told of on Lua's thread alone (beside.h).
+ *  (1) The registry holds a running job until its last event, even if Lua has no reference to it.
+ *      Closing the state ends the job.
+ *  (2) The state's own runtime is closed when the state and its last job are gone, in whatever
+ *      order they are collected.
+ *  (3) Callbacks run in a coroutine of the job, because the submitting coroutine may have ended. If
+ *      one raises, the next wait() raises its error.
+ *  (4) Jobs beside Lua are accessed only with the lock, and only Lua's thread is told of their
+ *      events (beside.h).
  */
 #include "lua/lib_job.h"
 

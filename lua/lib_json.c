@@ -1,7 +1,8 @@
-/* lib_json.c - the C half of tidemill.json: text of a value (encode.c), value of a text (base/json_parse.c).
+/* lib_json.c - the C half of tidemill.json: writes a value as text (encode.c), reads a text
+ * (base/json_parse.c).
  *
- * Lua numbers hold integers up to 2^53 alone. What is larger is handed to a function of Lua's in two halves, which makes
- * a 64-bit integer of them: the C API knows no such value.
+ * Lua numbers hold integers only up to 2^53. Larger ones are passed in two halves to a Lua
+ * function, which makes a 64-bit integer of them, because the C API has no such value.
  */
 #include <lauxlib.h>
 

@@ -1,6 +1,7 @@
 /* lib_partition.c - plan.partition: the C half of dataset:partition_by().
  *
- * What is wrong raises at the innermost line of the user's; nothing of malloc's is alive then but what a userdata holds.
+ * Errors raise at the innermost line of the user's code; then only userdata hold memory from
+ * malloc.
  */
 #include "lib_partition.h"
 

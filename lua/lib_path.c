@@ -1,7 +1,8 @@
-/* lib_path.c - tidemill.path: names of files, as text. The rules are base/path.c's; nothing here looks at a disk but
- * absolute(), which asks for the current directory when it is given no other.
+/* lib_path.c - tidemill.path: file names as text. The rules are in base/path.c. Nothing here reads
+ * a disk, but absolute() asks for the current directory if no other is given.
  *
- * Keeps to the rule of the binding: what base/path.c returns is put into a held buffer before anything can raise.
+ * The result of base/path.c is put into a held buffer before anything can raise, as everywhere in
+ * the binding.
  */
 #include <lauxlib.h>
 #include <limits.h>

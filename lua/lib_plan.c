@@ -1,10 +1,12 @@
-/* lib_plan.c - what the constructors of stdlib/tidemill.lua ask: is this definition accepted, and where was it made?
+/* lib_plan.c - the C half of the constructors of stdlib/tidemill.lua: is this definition accepted,
+ * and where was it made?
  *
- * The rules are core/plan's and core/data's; here Lua values become a tree, the tree is checked and freed, and only then
- * is the error raised, at the innermost line of the user's: nothing of malloc's is alive across it.
+ * The rules are in core/plan and core/data. Here Lua values are converted to a tree, which is
+ * checked and freed. Only then is the error raised, at the innermost line of the user's code, so
+ * that no memory from malloc is alive.
  *
- * What a constructor returns is an empty table with a metatable {__tm_tag, __tm_where, __tm_value, ...}: every write to
- * it reaches __newindex, which refuses, and values.c makes its tree of __tm_value.
+ * A constructor returns an empty table with a metatable {__tm_tag, __tm_where, __tm_value, ...}:
+ * every write to it calls __newindex, which refuses, and values.c makes its tree of __tm_value.
  */
 #include "lib_plan.h"
 

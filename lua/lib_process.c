@@ -1,12 +1,17 @@
-/* lib_process.c - the C half of tidemill.process: a program started or run to its end (sys/program.h).
+/* lib_process.c - the C half of tidemill.process: starts a program, or runs it to its end
+ * (sys/program.h).
  *
- * stdlib/tidemill/process.lua checks what a script gives and hands over one table of settings, all of them strings, numbers
- * and booleans of the right kind. Strings are used where they are: they stay alive with that table.
+ * stdlib/tidemill/process.lua checks the script's arguments and passes one table of settings with
+ * strings, numbers and booleans of the right types. The strings are used in place: that table keeps
+ * them alive.
  *
- *  (1) The arrays of pointers are userdata and the output goes into held buffers, so that an error leaks nothing.
- *  (2) What C has buffered for stdout and stderr is written before a program starts, so that lines keep their order.
- *  (3) A program that was started and not waited for is kept in a table of the registry, by its userdata, and looked at
- *      whenever another is started: what has ended is reaped, whether the script still knows it or not.
+ *  (1) Arrays of pointers are userdata, and output goes into held buffers, so that an error leaks
+ *      nothing.
+ *  (2) Buffered output of C is written to stdout before a program starts, so that lines keep their
+ *      order.
+ *  (3) A program that was started but not waited for is kept in a table of the registry, by its
+ *      userdata. Whenever another one starts, programs that have ended are reaped, even if the
+ *      script has no reference to them.
  */
 #include <lauxlib.h>
 #include <stdio.h>

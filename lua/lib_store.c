@@ -1,7 +1,8 @@
-/* lib_store.c - tidemill.store: the C half of Workspace, Datastore and registered datasets in stdlib/tidemill/workspace.lua.
+/* lib_store.c - tidemill.store: the C half of Workspace, Datastore and registered datasets in
+ * stdlib/tidemill/workspace.lua.
  *
- * Each call opens the workspace's database, does one thing and closes it. What is wrong raises at the innermost line of the
- * user's; nothing of malloc's is alive then but what a userdata holds.
+ * Each call opens the workspace's database, does one thing and closes it. Errors raise at the
+ * innermost line of the user's code; then only userdata hold memory from malloc.
  */
 #include <limits.h>
 #include <stdio.h>

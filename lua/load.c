@@ -1,10 +1,11 @@
-/* load.c - Lua files as wholes: a pipeline file, an entry script that is only compiled, a file that is run.
+/* load.c - runs a pipeline file or another Lua file, and compiles an entry script.
  *
- * Each call has a state of its own and leaves nothing behind. A file is read by us and compiled as text under the name
- * that the user gave it, so that messages say "pipeline.lua:12" and nothing is ever run as bytecode.
+ * Each call has a state of its own and leaves nothing behind. We read the file and compile it as
+ * text under the name that the user gave, so that messages say "pipeline.lua:12" and bytecode never
+ * runs.
  *
- * A pipeline file's folder is searched first by `require`, so that definitions can be shared between files. Nothing is
- * imposed on its globals: it is the user's program.
+ * `require` searches the folder of the pipeline file first, so that files can share definitions.
+ * Its globals are not restricted: it is the user's program.
  */
 #include "runtime.h"
 

@@ -1,6 +1,7 @@
 /* marks.c - see marks.h.
  *
- *  (1) However many items are marked, and whatever the messages say, the memory for them has a limit.
+ *  (1) The memory for marks is limited, however many items are marked and whatever the messages
+ *      say.
  */
 #include "lua/marks.h"
 

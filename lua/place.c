@@ -1,7 +1,8 @@
-/* place.c - places in a script's files, as the user knows them.
+/* place.c - translates places in the copy of a script to the user's files.
  *
- * A place is looked for in free text: the folder, a path without a blank or a quote, ".lua:" and a digit. A folder's name
- * may hold anything, and stands there whole; the rest of the path is a module's name, which holds no blank.
+ * Searches free text for a place: the folder, a path without a blank or a quote, ".lua:" and a
+ * digit. The name of the folder may contain any character and must match completely; the rest of
+ * the path is the name of a module, which has no blank.
  */
 #include "lua/place.h"
 

@@ -1,14 +1,17 @@
 /* profiler.c - see profiler.h.
  *
- * LuaJIT's profiler is static: started twice, the second takes the place of the first, and stopped, it puts back the signal's
- * old disposition. So it is started here alone, with what all three want together: the shortest interval, and lines where
- * one wants lines. Each is told of as many samples as its own interval makes of the time that has gone.
+ * LuaJIT's profiler is static: a second start replaces the first, and a stop restores the signal's
+ * old disposition. So only this file starts it, with what all three users need together: the
+ * shortest interval, and lines if one needs lines. Each user gets as many samples as its own
+ * interval asks for.
  *
- *  (1) Before it is started SIGPROF does nothing: that is what LuaJIT puts back when it stops, and a tick that is on its way then
- *      ends nobody.
- *  (2) LuaJIT's handler writes to the state: it is called on the state's thread alone.
- *  (3) A trace that is being recorded is given up around a script's function: its steps are none of the trace's.
- *  (4) It is stopped before it is started anew: LuaJIT's start, which would do so, forgets the mode with it.
+ *  (1) Before it is started, SIGPROF does nothing: LuaJIT restores that when it stops, and a late
+ *      tick then ends no process.
+ *  (2) LuaJIT's handler writes to the state, so it is called only on the state's thread.
+ *  (3) A trace that is being recorded is aborted around a script's function, whose steps must not
+ *      be part of the trace.
+ *  (4) It is stopped before it is started again: LuaJIT's start would stop it too, but forgets the
+ *      mode then.
  */
 #include "lua/profiler.h"
 

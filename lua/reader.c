@@ -1,10 +1,11 @@
 /* reader.c - see reader.h.
  *
- *  (1) A reader is in the list of those that are open as long as it holds anything of core's: the end of run() finds it, whoever
- *      keeps the userdata.
- *  (2) What malloc gave belongs to the reader before anything can raise.
- *  (3) An error of a read marks the item before it is raised. So does an entry of an archive that cannot be opened, although
- *      that returns nil: whether damage shows at once or later, the item has failed.
+ *  (1) A reader is in the list of open readers as long as it holds anything of core. So the end of
+ *      run() finds it, even if the script keeps the userdata.
+ *  (2) The reader owns all memory from malloc before anything can raise.
+ *  (3) A failed read marks the item before it raises. So does an entry of an archive that cannot be
+ *      opened, although that returns nil: the item has failed, whether the damage shows at once or
+ *      later.
  */
 #include "lua/reader.h"
 

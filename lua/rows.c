@@ -1,12 +1,12 @@
-/* rows.c - from what run() returned to rows of the output.
+/* rows.c - converts the result of run() to rows of the output.
  *
- * An array in Lua is a table that happens to have the keys 1 to n, and `#` says nothing of one with holes. So the table
- * is walked whole, once: as long as the keys come as 1, 2, 3, ... each element is written on the way, and when the walk
- * ends there was no other key. A table that was filled in another order keeps its keys in another order; its keys are
- * counted first, and a second walk goes by number.
+ * An array in Lua is a table that has the keys 1 to n, and `#` is not reliable if it has holes. So
+ * the whole table is walked once: as long as the keys come as 1, 2, 3, ..., each element is written
+ * on the way; at the end there was no other key. A table that was filled in another order has its
+ * keys in another order. Its keys are counted first, and a second walk goes by number.
  *
- *  (1) `rows` is the caller's and outlives an error that is raised here; nothing else of malloc's is alive across a
- *      call that can raise.
+ *  (1) The caller owns `rows`, which survives an error that is raised here. No other memory from
+ *      malloc is alive across a call that can raise.
  *  (2) Neither the locale of the host nor one that the script has set changes a row.
  */
 #include "lua/rows.h"

@@ -1,7 +1,7 @@
 /* samples.c - see samples.h.
  *
- * LuaJIT writes the stack, "file:line;file:line", in memory of its own. Names are made short here: what stands beside the
- * script is named from there. Time within the collector or the compiler has a frame of its own.
+ * LuaJIT writes the stack, "file:line;file:line", in its own memory. Names of files in the script's
+ * folder are made relative here. Time in the collector or the compiler has a frame of its own.
  */
 #include "lua/samples.h"
 

@@ -1,19 +1,21 @@
-/* script.c - an entry script in Lua, behind the seam that the agent knows.
+/* script.c - an entry script in Lua, with the interface that the agent uses.
  *
  *   agent            script_run()                 run_body(), protected
  *     items    -->   one tm_lua_pcall()   -->     array of paths, context  -->  run(mini_batch, context)
  *     rows     <--                        <--     rows_add()               <--  array
  *
- * Everything that can raise happens inside the one protected call of a hook: building the mini-batch, the user's code,
- * and writing the rows. What must survive an error belongs to the agent (rows, the error's buffers) or to the state.
+ * Everything that can raise happens inside the one protected call of a hook: building the
+ * mini-batch, the user's code, and writing the rows. Data that must survive an error belong to the
+ * agent (rows, the error's buffers) or to the state.
  *
  *  (1) The stack is as high after a hook as before it.
  *  (2) A try that fails leaves `rows` as it was.
- *  (3) Nothing is kept of a mini-batch when its run() has returned, but what the script keeps itself.
+ *  (3) Nothing of a mini-batch is kept after run() has returned, except what the script keeps.
  *
- * The hot path is script_run(): no look-up by name, no memory but the strings of the paths and the array.
- * A call that is stuck is interrupted (interrupt.h) within the tm_lua_pcall() of run(), of init() and of loading the file:
- * what is between _enter() and _leave() there may raise anywhere already, and holds nothing.
+ * The hot path, script_run(), looks up no names, and allocates only the paths and the array.
+ *
+ * A stuck call is interrupted (interrupt.h) in the tm_lua_pcall() of run(), of init() and of loading.
+ * Code between _enter() and _leave() there may raise anywhere already, and holds nothing.
  */
 #include "lua/script.h"
 

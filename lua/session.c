@@ -1,9 +1,11 @@
 /* session.c - see session.h.
  *
- * What the user typed is called by us through tm_lua_pcall(), between tm_lua_interrupt_enter() and _leave(): no frame of
- * ours is in its stack. So is the showing of its values, which calls __tostring of theirs.
+ * We call the user's code through tm_lua_pcall(), between tm_lua_interrupt_enter() and _leave(), so
+ * its stack has no frame of ours. We show its values in the same way, because this calls their
+ * __tostring.
  *
- * The functions of repl.lua are the only other Lua that is called; they may raise for want of memory, which is said.
+ * The only other Lua functions called are those of repl.lua; they may raise if memory runs out, and
+ * the user is told.
  */
 #include "lua/session.h"
 

@@ -1,7 +1,9 @@
-/* state.c - a Lua state of ours: the standard libraries, what is compiled in, our C modules, boot.lua.
+/* state.c - makes a Lua state: the standard libraries, the compiled-in modules, our C modules,
+ * boot.lua.
  *
- * Everything that may raise (also for want of memory) happens beneath lua_cpcall, so that a state is made whole or not
- * at all. An error outside of any protected call is a fault of ours: the panic function reports it as one.
+ * Everything that may raise (also if memory runs out) happens in lua_cpcall, so a state is made
+ * completely or not at all. An error outside any protected call is our own fault, and the panic
+ * function reports it as one.
  */
 #include "state.h"
 

@@ -1,12 +1,13 @@
-/* values.c - Lua values as trees (base/json.h), and back.
+/* values.c - converts Lua values to trees (base/json.h), and back.
  *
- * Tables are read raw: no metamethod of the user's runs, and nothing here raises while a half-made tree is alive (but
- * for want of memory, which ends the state). A table is an array when its keys are 1..n, an object when all of them are
- * strings; the empty table is an empty array. An object that a constructor of ours made is an empty table whose
- * metatable holds {__tm_tag, __tm_where, __tm_value}: its tree is that of __tm_value, with tag and where; and with the
- * id of __tm_id, by which an output is known wherever it stands.
+ * Tables are read raw: no metamethod of the user runs, and nothing here raises while an incomplete
+ * tree is alive (except if memory runs out, which ends the state). A table is an array if its keys
+ * are 1..n, and an object if all of them are strings; an empty table is an empty array. An object
+ * of one of our constructors is an empty table whose metatable has {__tm_tag, __tm_where,
+ * __tm_value}. Its tree is that of __tm_value, with the tag and the place, and with the id in
+ * __tm_id, which identifies an output wherever it is used.
  *
- * What has no place in a tree is refused with the key's path: 'arguments[2]' is a function.
+ * A value that a tree cannot hold is refused with its path: 'arguments[2]' is a function.
  */
 #include "state.h"
 

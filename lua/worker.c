@@ -1,8 +1,8 @@
-/* worker.c - `tidemill worker`: an entry script in Lua, served by the agent.
+/* worker.c - `tidemill worker`: serves an entry script in Lua to the agent.
  *
- * stdout and stderr are files of the log folder (the keeper opened them). What the script prints is written line by
- * line, and what goes to stderr at once, so that whoever follows the files sees it, and a worker that is killed has
- * lost no whole line.
+ * stdout and stderr are files of the log folder, which the keeper has opened. stdout is written
+ * line by line and stderr at once, so that a reader that follows the files sees the output, and a
+ * worker that is killed has lost no complete line.
  */
 #include <stdio.h>
 
