@@ -3,7 +3,7 @@
  *
  *   max_concurrency_per_instance   process_count_per_node
  *   append_row_to                  append_row_file_name
- *   mini_batch_error_threshold     allowed_failed_count; -1 is none
+ *   mini_batch_error_threshold     allowed_failed_count; -1: no limit
  *   retry_settings.max_retries     run_max_try, less one
  *   retry_settings.timeout         run_invocation_timeout
  *   instance_count                 node_count
