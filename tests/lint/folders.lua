@@ -1,5 +1,6 @@
--- The rule of folders: each has a README.md. One that holds data alone, where such a file would be taken for data,
--- is named in the README of the folder above it, or of the one above that.
+-- The rule of folders: each has a README.md. A folder that holds only data has none, because a
+-- program would read it as data; the README of the folder above it, or of the one above that, names
+-- it.
 local code = { c = true, h = true, lua = true, sh = true, py = true, js = true, cmake = true }
 
 local function is_code(path)
@@ -8,7 +9,7 @@ end
 
 local function parent(path) return path:match "^(.*)/[^/]*$" or "" end
 
--- folder -> whether there is code in it; all folders of the list of paths, but for those whose names begin with a dot.
+-- folder -> whether it holds code, for all folders in the list of paths except hidden ones.
 local function folders_of(list)
   local folders = { [""] = true }
   for _, path in ipairs(list) do

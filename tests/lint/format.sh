@@ -9,7 +9,8 @@ if [ "${1-}" = --fix ]; then
   clang-format -i "${files[@]}"
   exit
 fi
-# Many files a process, and as many processes as there are cores: one for each file takes most of its time to begin.
+# Many files per process, and one process per core: a process per file would spend most of its time
+# starting.
 mapfile -t wrong < <(printf '%s\0' "${files[@]}" |
   xargs -0 -P "$(nproc)" -n 32 clang-format --dry-run 2>&1 | sed -nE 's/^([^:]+):[0-9]+:[0-9]+: .*/\1/p' | sort -u)
 for file in "${wrong[@]}"; do

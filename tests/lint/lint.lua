@@ -1,8 +1,10 @@
--- The lint of the tree: luajit lint.lua [ROOT]. Prints PATH:LINE: [rule] words; status 1 where there are any.
+-- The lint of the tree: luajit lint.lua [ROOT]. Prints each fault as PATH:LINE: [rule] words;
+-- status 1 if there are any.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
-local folders, source, rules = require "folders", require "source", require "rules"
+local folders, prose, source, rules = require "folders", require "prose", require "source", require "rules"
 
+for name, rule in pairs(prose.rules) do rules[name] = rule end
 local names = {}
 for name in pairs(rules) do names[#names + 1] = name end
 table.sort(names)
@@ -20,11 +22,13 @@ end
 
 local function main(root)
   local allowed, files, faults = source.allowed(root), 0, 0
+  local is_not_done, rest = prose.not_done(source.read(here .. "/not_done.list"))
   for _, path in ipairs(source.list(root)) do
     local file = source.open(root, path)
     if file then
       files = files + 1
       check(file, allowed, function(where, line, name, words)
+        if is_not_done(name, where) then return end
         faults = faults + 1
         print(("%s:%d: [%s] %s"):format(where, line, name, words))
       end)
@@ -34,6 +38,10 @@ local function main(root)
     faults = faults + 1
     print(("%s:1: [folders] %s"):format(where, words))
   end)
+  for _, entry in ipairs(rest()) do
+    faults = faults + 1
+    print(("tests/lint/not_done.list:1: '%s' is done: take the line out"):format(entry))
+  end
   print(("%d files, %d faults"):format(files, faults))
   os.exit(files > 0 and faults == 0 and 0 or 1)
 end

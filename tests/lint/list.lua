@@ -1,4 +1,5 @@
--- Prints the files of the tree, one a line: luajit list.lua ROOT ENDING... Those that .gitignore names are left out.
+-- Prints the files of the tree, one per line, without those that .gitignore names:
+-- luajit list.lua ROOT ENDING...
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
 local source = require "source"

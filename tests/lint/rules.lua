@@ -1,5 +1,5 @@
 -- The rules of the tree. rules[name] = function(file, report): report(line number, words).
--- A line that must break one says so, with its reason, in a comment on it: lint: allow NAME, why
+-- A line that must break a rule says so in a comment on it: lint: allow NAME, why
 local rules = {}
 
 local MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_HEAD_LINES = 600, 60, 40
@@ -62,7 +62,7 @@ end
 function rules.layers(file, report)
   local layer = file.path:match "^core/(%w+)/"
   if file.kind ~= "c" or not layer or layer == "include" then return end
-  if not layers[layer] then return report(1, "core/" .. layer .. " is no layer of the tree") end
+  if not layers[layer] then return report(1, "core/" .. layer .. " is not a layer of the tree") end
   for line, name, mark in includes(file) do
     local target = name:match "^(%w+)/"
     local ok = mark == "<" or not target or target == layer
@@ -71,8 +71,8 @@ function rules.layers(file, report)
   end
 end
 
--- Readers of user data, and the files of core/run that may include one (core/README.md: invariant 17). What each of
--- these reads, it reads on a thread of its own, or before there is a job.
+-- Readers of user data, and the files of core/run that may include one: core/README.md, invariant
+-- 17. Each of these files reads on a thread of its own, or before there is a job.
 local readers = { "^data/cut%.h$", "^data/table_load%.h$", "^data/table_cut%.h$", "^data/table_groups%.h$",
   "^data/table_partition%.h$", "^data/entry_load%.h$", "^data/archives%.h$", "^data/archive_files%.h$",
   "^data/files/", "^data/rows/", "^data/sql/" }
@@ -97,9 +97,10 @@ rules["loop-reads"] = function(file, report)
   end
 end
 
--- The program's files that reach behind tidemill.h, to what is inside of the library. The others are users of it, as
--- any host is. cli.c and main.c have to: the program is what keepers and workers are, too, and its tests put another
--- table of file calls beneath it. script.c has a Lua state of its own, as luajit has: a host brings its own.
+-- The program's files that include internal headers of the library. All others use only tidemill.h,
+-- as any host does. cli.c and main.c need more: keepers and workers are the same program, and its
+-- tests put another table of file calls beneath it. script.c makes its own Lua state, as luajit
+-- does; a host brings its own.
 local inside = {}
 for name in ([[cli.c main.c script.c]]):gmatch "%S+" do
   inside[name] = true
@@ -145,7 +146,8 @@ function rules.libraries(file, report)
   end
 end
 
--- Only core/sys makes system calls with an effect. A member of a struct of functions is none.
+-- Only core/sys makes system calls with an effect. A call of a struct's member is not a system
+-- call.
 function rules.effects(file, report)
   if file.kind ~= "c" or not starts(file.path, "core/") or starts(file.path, "core/sys/") then return end
   for i, line in ipairs(file.code) do
@@ -165,8 +167,8 @@ end
 
 local function is_one_line_case(line) return line:find "^%s*case .*:.*;%s*$" or line:find "^%s*case .*:.*;%s*/%*" end
 
--- A function of C is what stands between a { and a } in the first column; of Lua, function … and end. A case that is
--- one line does not count.
+-- A function of C goes from a { to a } in the first column; one of Lua from function to end. A case
+-- that takes one line does not count.
 rules["function-length"] = function(file, report)
   local open, close
   if file.kind == "c" then
@@ -260,7 +262,7 @@ function rules.unfinished(file, report)
   end
 end
 
--- Paths that are there on one person's machine alone.
+-- Paths that exist only on one machine.
 local places = { "/wor" .. "k/", "/hom" .. "e/%l", "/roo" .. "t/", "/User" .. "s/" }
 
 function rules.places(file, report)

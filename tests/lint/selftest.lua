@@ -1,12 +1,14 @@
--- The lint's own test: what each rule must find, and what it must leave alone.
+-- The lint's own test: what each rule must find, and what it must accept.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
 local folders, source, lint = require "folders", require "source", require "lint"
+local prose, subjects = require "prose", require "subjects"
 
 local head = "/* x.c - an example. */\n"
 local function c_function(lines, line) return head .. "void f(void)\n{\n" .. (line .. "\n"):rep(lines - 2) .. "}\n" end
 
--- path, text, and the rule that must find something on the given line; without a rule nothing may be found.
+-- path, text, and the rule that must find something on the given line; without a rule, nothing is
+-- found.
 local cases = {
   { "core/run/x.c", head .. '#include "plan/config.h"\n#include "node/message.h"\n#include "run/tally.h"\n' },
   { "core/run/x.c", head .. '#include "node/keeper.h"\n', "layers", 2 },
@@ -65,6 +67,30 @@ local cases = {
   { "README.md", "a\nTO" .. "DO: b\n", "unfinished", 2 },
   { "tests/x.sh", "cd /wor" .. "k/x\n", "places", 1 },
   { "tests/x.sh", 'cd "$dir/wor' .. 'k/x"\n' },
+  { "core/run/x.c", "/* x.c -" .. (" a"):rep(46) .. "\n */\n" },
+  { "core/run/x.c", "/* x.c -" .. (" a"):rep(47) .. "\n */\n", "comment-width", 1 },
+  { "core/run/x.c", head .. "int x; /*" .. (" a"):rep(46) .. " */\n", "comment-width", 2 },
+  { "core/run/x.c", head .. "int x; /*" .. (" \195\164"):rep(44) .. " */\n" },
+  { "core/run/x.c", head .. 'char *s = "/*' .. (" a"):rep(46) .. ' */";\n' },
+  { "stdlib/x.lua", "--[[ a\n" .. ("a"):rep(101) .. "\n]]\n", "comment-width", 2 },
+  { "stdlib/x.lua", 'local s = "' .. ("a"):rep(100) .. '"\n' },
+  { "tests/x.sh", "#" .. (" a"):rep(50) .. "\n", "comment-width", 1 },
+  { "tests/x.sh", "f " .. ("a"):rep(60) .. " #" .. (" a"):rep(20) .. "\n", "comment-width", 1 },
+  { "tests/x.sh", "f '" .. ("a"):rep(60) .. " #" .. (" a"):rep(20) .. "'\n" },
+  { "tests/x.py", "#" .. (" a"):rep(50) .. "\n", "comment-width", 1 },
+  { "tests/CMakeLists.txt", "#" .. (" a"):rep(50) .. "\n", "comment-width", 1 },
+  { "examples/x.txt", "#" .. (" a"):rep(50) .. "\n" },
+  { "core/run/x.c", head .. "int x; /* this is no error */\n", "turns", 2 },
+  { "core/run/x.c", head .. "/* a\n * line that is\n *  no error */\n", "turns", 3 },
+  { "core/run/x.c", head .. "int a; /* it is */\nint b; /* no error */\n" },
+  { "core/run/x.c", head .. "/* There is no error; it is no longer one. `it is no error` */\n" },
+  { "core/run/x.c", head .. '/* "it is no\n * error" */\nchar *s = "it is no error";\n' },
+  { "core/run/x.c", head .. "/* At the end it is NONE. */\n" },
+  { "stdlib/x.lua", "-- Goes on\n-- with the rest.\n", "turns", 1 },
+  { "tests/x.sh", "f # what comes of it\n", "turns", 1 },
+  { "README.md", "a\n\n```\nit is no error\n```\n" },
+  { "README.md", "a\n\nIt is said by\nwhom?\n", "turns", 3 },
+  { "README.md", "A worker is told to stop.\n" },
 }
 
 local allowed = source.allowed(here .. "/../..")
@@ -80,7 +106,7 @@ for i, case in ipairs(cases) do
   end
 end
 
--- Paths of a tree, what its one README with words says, and the folders that break the rule.
+-- Paths of a tree, the text of its READMEs, and the folders that break the rule.
 local trees = {
   { { "README.md", "a/README.md", "a/x.c", "a/b/README.md", "a/b/CMakeLists.txt", ".ci/run" }, "", "" },
   { { "README.md", "a/x.c" }, "`a/` is the code", "a/README.md" },
@@ -134,5 +160,46 @@ for _, text in ipairs { "!x", "a/**/b", "x?", "[ab]", "\\#" } do
     print(("'%s' in .gitignore: no error"):format(text))
   end
 end
-print(("%d cases, %d wrong"):format(#cases + #trees + #ignored, wrong))
+
+-- Each turn is found, and its message holds the better wording.
+local turns = require "turns"
+for _, turn in ipairs(turns) do
+  for _, phrase in ipairs(turn[1]) do
+    local is_found = false
+    prose.find_turns("So it " .. phrase .. " rest", nil, function(words)
+      is_found = is_found or words:find(phrase, 1, true) ~= nil and words:find(turn[2], 1, true) ~= nil
+    end)
+    if not is_found then
+      wrong = wrong + 1
+      print(("turn '%s': not found"):format(phrase))
+    end
+  end
+end
+
+local function expect(what, is, expected)
+  if is == expected then return end
+  wrong = wrong + 1
+  print(("%s: expected '%s', found '%s'"):format(what, expected, is))
+end
+
+-- The list of what is not done: it covers a file, and the files of a folder, and an unused line is
+-- found.
+local covers, rest = prose.not_done "# a\nturns a/x.c\nturns b\ncomment-width c\n"
+local covered = {}
+for _, path in ipairs { "a/x.c", "a/y.c", "b/x.c", "b/c/x.c", "x.c" } do
+  covered[#covered + 1] = covers("turns", path) and "yes" or "no"
+end
+expect("not_done", table.concat(covered, " "), "yes no yes no no")
+expect("the rest", table.concat(rest(), ", "), "comment-width c")
+expect("an unknown rule", (pcall(prose.not_done, "words a\n")), false)
+
+-- Subjects of commits.
+local commits = {}
+subjects.check({ "ab12 run: a late answer is no error", "cd34 run: a late answer is not an error" }, function(commit)
+  commits[#commits + 1] = commit
+end)
+expect("subjects", table.concat(commits, " "), "ab12")
+expect("no history", subjects.obstacle("/", "HEAD"), "there is no git history here")
+
+print(("%d cases, %d wrong"):format(#cases + #trees + #ignored + #turns + 5, wrong))
 os.exit(wrong == 0 and 0 or 1)

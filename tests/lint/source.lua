@@ -1,6 +1,7 @@
 -- Reading source text: the files of the tree, and text without its comments and strings.
 local M = {}
 
+-- nil when it cannot be read.
 local function read(path)
   local f = io.open(path, "rb")
   if not f then return nil end
@@ -8,6 +9,8 @@ local function read(path)
   f:close()
   return text
 end
+
+M.read = read
 
 local function lines_of(command)
   local pipe, list = assert(io.popen(command)), {}
@@ -47,8 +50,8 @@ function M.ignored(text)
   return function(path) return is_ignored(path, false) end
 end
 
--- Paths of the tree's files, relative to root, sorted: all that .gitignore does not name. Git is not
--- asked: the checkout may be an unpacked archive, or lie in a repository of something else.
+-- Paths of the tree's files, relative to root, sorted: all that .gitignore does not name. It works
+-- without git: the tree may be an unpacked archive, or lie in a repository of something else.
 function M.list(root)
   local quoted, list = "'" .. root:gsub("'", "'\\''") .. "'", {}
   local is_ignored = M.ignored(assert(read(root .. "/.gitignore"), ".gitignore is missing"))
@@ -80,7 +83,8 @@ local function after(text, from, close)
   return (last or #text) + 1
 end
 
--- Where the comment or string that begins at i ends (exclusive), and whether it is a comment; nil where none begins.
+-- The end (exclusive) of the comment or string that begins at i, and whether it is a comment; nil
+-- if none begins there.
 local function c_span(text, i)
   local two = text:sub(i, i + 1)
   if two == "/*" then return after(text, i + 2, "*/"), true end
@@ -99,44 +103,99 @@ local function lua_span(text, i)
   if c == '"' or c == "'" then return quoted_end(text, i), false end
 end
 
--- text with every comment and string blanked; lines stay where they are.
-function M.code(text, kind)
+-- Calls each(first, stop, is_comment) for every comment and string of C or Lua; stop is exclusive.
+local function each_span(text, kind, each)
   local span = kind == "lua" and lua_span or c_span
   local start = kind == "lua" and "[-%[\"']" or "[/\"']"
-  local out, from, i = {}, 1, 1
+  local i = 1
   while true do
     i = text:find(start, i)
-    if not i then break end
-    local stop = span(text, i)
-    if stop then
-      out[#out + 1] = text:sub(from, i - 1)
-      out[#out + 1] = " " .. text:sub(i, stop - 1):gsub("[^\n]", "")
-      from, i = stop, stop
-    else
-      i = i + 1
-    end
+    if not i then return end
+    local stop, is_comment = span(text, i)
+    if stop then each(i, stop, is_comment) end
+    i = stop or i + 1
   end
+end
+
+-- text with every comment and string blanked; lines stay where they are.
+function M.code(text, kind)
+  local out, from = {}, 1
+  each_span(text, kind, function(first, stop)
+    out[#out + 1] = text:sub(from, first - 1)
+    out[#out + 1] = " " .. text:sub(first, stop - 1):gsub("[^\n]", "")
+    from = stop
+  end)
   out[#out + 1] = text:sub(from)
   return table.concat(out)
 end
 
-local kinds = { c = "c", h = "c", lua = "lua", sh = "sh", md = "md", cmake = "cmake", txt = "txt" }
+local function split(text)
+  local list = {}
+  for line in (text .. "\n"):gmatch "(.-)\n" do list[#list + 1] = line end
+  return list
+end
 
--- The file as the rules see it: path, kind, name, text, lines, code (C and Lua alone).
+local function span_comments(file)
+  local at, line = 1, 1
+  each_span(file.text, file.kind, function(first, stop, is_comment)
+    if not is_comment then return end
+    line = line + select(2, file.text:sub(at, first - 1):gsub("\n", ""))
+    local parts = split(file.text:sub(first, stop - 1))
+    for i, part in ipairs(parts) do
+      local words = part:gsub("^%s*[-/*]+", ""):gsub("%*/$", "")
+      file.comments[line + i - 1] = (file.comments[line + i - 1] or "") .. words
+      file.is_continued[line + i - 1] = i < #parts
+    end
+    at, line = stop, line + #parts - 1
+  end)
+end
+
+-- A # begins a comment at the start of a line, and after a blank where no quotation is open.
+local function hash_comment(line)
+  local before, words = line:match "^(%s*)#+(.*)$"
+  if before then return words end
+  local at = line:find "%s#%s"
+  local quotes = at and select(2, line:sub(1, at):gsub("[\"']", ""))
+  return at and quotes % 2 == 0 and line:sub(at + 2) or nil
+end
+
+-- file.comments: the words of the comment on each line that has one. file.is_continued: whether the
+-- comment continues on the next line.
+local function add_comments(file)
+  local is_span = file.kind == "c" or file.kind == "lua"
+  file.comments, file.is_continued = {}, {}
+  if is_span then
+    span_comments(file)
+  elseif file.kind == "sh" or file.kind == "py" or file.kind == "cmake" then
+    for i, line in ipairs(file.lines) do
+      if not line:find "^#!" then file.comments[i] = hash_comment(line) end
+    end
+  end
+  for i in pairs(file.comments) do
+    local following = file.lines[i + 1] or ""
+    if following:find "^%s*%-%-" or following:find "^%s*#" and not is_span then file.is_continued[i] = true end
+  end
+end
+
+local kinds = { c = "c", h = "c", lua = "lua", sh = "sh", md = "md", cmake = "cmake", txt = "txt", py = "py" }
+
+-- The file as the rules see it: path, kind, name, text, lines, code (only of C and Lua), comments.
 function M.file(path, text)
   local name = path:match "[^/]+$"
   local kind = kinds[name:match "%.(%w+)$" or ""]
   if not kind and text:find "^#!.*sh\n" then kind = "sh" end
+  if name == "CMakeLists.txt" then kind = "cmake" end
   local file = { path = path, name = name, kind = kind, text = text, lines = {} }
   for line in (text:gsub("\n$", "") .. "\n"):gmatch "(.-)\n" do file.lines[#file.lines + 1] = line end
   if kind == "c" or kind == "lua" then
     file.code = {}
     for line in (M.code(text, kind) .. "\n"):gmatch "(.-)\n" do file.code[#file.code + 1] = line end
   end
+  add_comments(file)
   return file
 end
 
--- nil for what is no text.
+-- nil for a file that is not text.
 function M.open(root, path)
   local text = read(root .. "/" .. path)
   if not text or text:find "%z" or path:find "%.pgm$" then return nil end
