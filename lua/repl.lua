@@ -52,6 +52,12 @@ function M.open(source_of, help_of, say, set_status, width_of)
   M.jobs = require "tidemill.repl.jobs"
   M.jobs.open(say, set_status)
   rawset(_G, "help", help.help)
+  local leave = setmetatable({}, {
+    __call = function(_, status) os.exit(status or 0) end,
+    __tostring = function() return "Ctrl-D leaves the prompt, and so does exit()" end,
+  })
+  rawset(_G, "exit", leave)
+  rawset(_G, "quit", leave)
   rawset(_G, "tidemill", require "tidemill")
 end
 

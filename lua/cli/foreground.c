@@ -109,10 +109,51 @@ static void on_late(void *data)
   (void)!write(STDERR_FILENO, f->words, strlen(f->words));
 }
 
+static void crash(const struct tm_foreground *f, int signal)
+{
+  if (f->call)
+    (void)!write(STDERR_FILENO, f->crash, strlen(f->crash));
+  tm_signals_surrender(signal);
+}
+
+static void on_segv(void *data)
+{
+  crash(data, SIGSEGV);
+}
+
+static void on_bus(void *data)
+{
+  crash(data, SIGBUS);
+}
+
+static void on_fpe(void *data)
+{
+  crash(data, SIGFPE);
+}
+
+static void on_abort(void *data)
+{
+  crash(data, SIGABRT);
+}
+
+static void catch_crashes(struct tm_foreground *f)
+{
+#ifndef __SANITIZE_ADDRESS__ /* which says more */
+  tm_signals_catch(SIGSEGV, on_segv, f);
+  tm_signals_catch(SIGBUS, on_bus, f);
+  tm_signals_catch(SIGFPE, on_fpe, f);
+  tm_signals_catch(SIGABRT, on_abort, f);
+#endif
+}
+
 static void begin_call(struct tm_foreground *f, const char *what, const char *name,
                        int64_t limit_ns)
 {
   f->call = what;
+  snprintf(f->crash, sizeof(f->crash),
+           "tidemill: %s crashed the program; a worker would have died, and its mini-batch failed. "
+           "A core dump or a debugger says where\n",
+           what);
   if (limit_ns <= 0 || !tidemill_script_info(f->script)->interruptible)
     return;
   snprintf(f->words, sizeof(f->words),
@@ -187,6 +228,7 @@ static int run(struct tm_foreground *f, const char *what)
 int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *err)
 {
   struct tm_err words = TM_ERR_NONE;
+  catch_crashes(f);
   if (tidemill_script_info(f->script)->interruptible) {
     tm_signals_catch(SIGINT, on_ctrl_c, f);
     tm_signals_catch(SIGALRM, on_late, f);

@@ -4,7 +4,7 @@
  * is in a C function then, or waits for a program, is not killed as a worker would be: that is said, with our pid, and who
  * looks at it can look. Rows go to standard output, what the script prints goes to standard error, and so does an error with
  * its stack. A script that ends the program, by os.exit(), has failed whatever the status: that is said, and the exit status is
- * 1. Ctrl-C interrupts the script and shows where it was, unless its step forbids that; a second one ends the program.
+ * 1. One that crashes the program ends by the signal, and that is said, too. Ctrl-C interrupts the script and shows where it was, unless its step forbids that; a second one ends the program.
  *
  * Caller: tm_foreground_open(); load the script with the options of tm_foreground_options(), and give it to `script`;
  * tm_foreground_place(), its mini-batch, tm_foreground_run(); tm_foreground_close() in every case.
@@ -30,6 +30,7 @@ struct tm_foreground {
   const char *call; /* "run()" while it goes on; else NULL */
   struct tm_foreground_exit *exit;
   char words[300]; /* of that: nothing is put together in a signal handler */
+  char crash[200]; /* likewise, for a script that crashes the program */
 };
 
 /* From here on what is printed goes to standard error. */

@@ -23,6 +23,13 @@ class OnATerminal(Place):
             t.send("\x04")
             self.assertEqual(t.end(), 0)
 
+    def test_exit_says_how_to_leave_and_does_so_when_called(self):
+        for word in ("exit", "quit"):
+            with self.terminal() as t:
+                self.assertEqual(t.ask(word), "Ctrl-D leaves the prompt, and so does exit()")
+                t.line(word + "(3)")
+                self.assertEqual(t.end(), 3)
+
     def test_data_frames_are_tables(self):
         with self.terminal(columns=120) as t:
             t.ask('frame = require "tidemill.frame"')

@@ -314,11 +314,16 @@ static void a_listing_that_fails_ends_the_job(void **state)
 {
   struct job j;
   job_setup(&j);
-  j.path = "nowhere/at/all";
+  char *link = tm_path_join(j.dir, "nowhere-at-all"), *pattern = tm_path_join(j.dir, "nowhere*");
+  assert_int_equal(symlink("gone", link), 0); /* found by the look before, and not by the listing */
+  j.path = pattern;
   job_run(&j);
-  job_expect_failed(&j, 1, "nowhere/at/all");
+  job_expect_failed(&j, 1, "nowhere*");
   job_close(&j);
+  unlink(link);
   job_end(&j);
+  free(link);
+  free(pattern);
 }
 
 static void no_input_ends_the_job(void **state)
