@@ -1078,7 +1078,7 @@ struct tidemill_cancel_info {
  * TM_EUSAGE: there is no such job, or it is refused; else of the system. */
 TM_API int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
                                const char *job, bool now, struct tm_err *err);
-/* Looks at the files of the job again. */
+/* Looks at the files of the job again. TM_EUSAGE: the process that runs it refuses the request. */
 TM_API int tidemill_cancel_look(struct tidemill_cancel *c, struct tm_err *err);
 /* As of the last look; valid until the next one. */
 TM_API const struct tidemill_cancel_info *tidemill_cancel_info(const struct tidemill_cancel *c);

@@ -236,6 +236,8 @@ int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t ep
     rc = 0;
   } else if (rc == 0) {
     rc = read_taken(to, epoch, out, err);
+    if (rc <= 0) /* whoever asked sees that nothing comes of it */
+      fs->unlink(fs->self, to);
   } else if (w->has_failed) {
     rc = 0;
   } else {

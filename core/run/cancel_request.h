@@ -11,7 +11,7 @@
  *
  * Whoever asks: tm_session_look() and tm_cancel_judge() say whether there is something to cancel; tm_cancel_request_put() leaves
  * the request; tm_session_look() again tells when the session has ended.
- * The supervisor: tm_cancel_watch_look() at each tick. Requests of other users are ignored, and so is what cannot be read.
+ * The supervisor: tm_cancel_watch_look() at each tick. It ignores and removes requests of other users, and what cannot be read.
  */
 #ifndef TM_RUN_CANCEL_REQUEST_H
 #define TM_RUN_CANCEL_REQUEST_H

@@ -7,6 +7,7 @@
 #include "store/jobs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -171,12 +172,30 @@ static void add_nearest(struct tm_buf *words, const struct tm_fs *fs, const char
   tm_jobs_release(&jobs);
 }
 
+/* A folder that only its owner may look into may well be a job. */
+static bool refuse_closed(const struct tm_fs *fs, const char *dir, struct tm_err *err)
+{
+  char *record = tm_path_join(dir, "job.json");
+  struct tm_stat of_dir, of_record;
+  bool is_closed = fs->stat(fs->self, record, true, &of_record) == -EACCES &&
+                   fs->stat(fs->self, dir, true, &of_dir) == 0;
+  if (is_closed)
+    tm_err_set(err, TM_EUSAGE,
+               "cannot look into '%s': permission denied; it belongs to uid %" PRIu32
+               ": run this command as that user",
+               dir, of_dir.uid);
+  free(record);
+  return is_closed;
+}
+
 static void refuse(const struct tm_fs *fs, const char *given, const char *as_folder,
                    const char *as_name, const char *workspace, const char *cwd, struct tm_err *err)
 {
   struct tm_buf words = TM_BUF_NONE;
   struct tm_stat st;
   bool is_there = fs->stat(fs->self, as_folder, true, &st) == 0;
+  if (refuse_closed(fs, as_folder, err))
+    return;
   tm_buf_printf(&words, "there is no job '%s': '%s' %s", given, as_folder,
                 is_there ? "contains none (no job.json)" : "does not exist");
   if (as_name)

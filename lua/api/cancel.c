@@ -40,6 +40,21 @@ static int take_end(struct tidemill_cancel *c, struct tm_err *err)
   return why.code;
 }
 
+/* The request is not there any more: either the session has ended just now, or the process has removed the request. */
+static int take_missing(struct tidemill_cancel *c, struct tm_err *err)
+{
+  struct tm_session now;
+  int rc = tm_session_look(&now, c->dir, err);
+  if (rc < 0 || c->info.is_taken || now.epoch != c->session.epoch ||
+      tm_cancel_judge(&now, c->here) != TM_CANCEL_BY_REQUEST)
+    return rc < 0 ? rc : 0; /* the next look says it */
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "the process that runs job '%s' refuses the request: only the user who runs the "
+      "job, or root, can cancel it",
+      c->dir);
+}
+
 static int take_look(struct tidemill_cancel *c, const struct tm_session *now, struct tm_err *err)
 {
   struct tm_cancel_request request;
@@ -51,8 +66,9 @@ static int take_look(struct tidemill_cancel *c, const struct tm_session *now, st
     c->info.has_ended = true;
   else if (way != TM_CANCEL_BY_REQUEST)
     return take_end(c, err);
-  else if (tm_cancel_request_find(&request, c->dir, now->epoch, &is_taken))
-    c->info.is_taken = is_taken;
+  else if (!tm_cancel_request_find(&request, c->dir, now->epoch, &is_taken))
+    return take_missing(c, err);
+  c->info.is_taken = is_taken;
   return 0;
 }
 

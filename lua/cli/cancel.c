@@ -147,7 +147,9 @@ static int wait_for_end(struct tidemill_cancel *c, const struct cancel_options *
     (void)poll(NULL, 0, LOOK_MS);
     rc = tidemill_cancel_look(c, err);
   }
-  return rc < 0 ? tm_err_wrap(err, "cannot tell how the job ends") : say_end(info);
+  if (rc >= 0)
+    return say_end(info);
+  return rc == TM_EUSAGE ? rc : tm_err_wrap(err, "cannot tell how the job ends");
 }
 
 static int cancel_job(struct tidemill_cancel *c, const struct cancel_options *o, struct tm_err *err)

@@ -16,8 +16,8 @@ local function mark(name) io.open(os.getenv "HERE" .. name, "w"):close() end
 local function here(t) return { env = { "HERE=" .. t:path "here-" } } end
 
 --- A job whose second mini-batch waits until there is a file here-go.
-local function new_case()
-  local t = job.case()
+local function new_case(o)
+  local t = job.case(o)
   t:inputs(4)
   t:script(WAIT_FOR_GO .. [[function run(m)
     if number_of(m[1]) == 2 then mark "begun" wait_for "go" end
@@ -175,6 +175,20 @@ describe("tidemill cancel", function()
       assert(os.rename(t:path "job/cancel.new", t:path "job/cancel"))
       expect_ignored "it belongs to uid 12345"
     end
+    t:write("here-go", "")
+    t:expect(t:finish(p, 60), 0)
+  end)
+
+  it("is refused to a user who can write to the directory, but does not run the job", function()
+    if ffi.C.geteuid() ~= 0 then return end -- two users are needed
+    local t = new_case { for_others = true }
+    local p = t:start_job(nil, here(t))
+    t:wait_for "here-begun"
+    assert(os.execute(("chmod -R a+rwX %s"):format(t.dir)) == 0)
+    local r = t:run({ "cancel", t.job_dir },
+      { before = { "setpriv", "--reuid=12345", "--regid=12345", "--clear-groups" } })
+    t:expect(r, 2)
+    expect_words(r.err, "refuses the request: only the user who runs the job, or root, can cancel it")
     t:write("here-go", "")
     t:expect(t:finish(p, 60), 0)
   end)

@@ -91,6 +91,15 @@ describe("what belongs to another user", function()
     assert.equal("", t:read "traces")
   end)
 
+  it("says that its owner alone may look into it", function()
+    local t = new_case()
+    shell("chmod 700 " .. t.theirs)
+    for _, command in ipairs { "status", "cancel", "resume" } do
+      expect_refused(t, ours(t, { command, t.theirs }, { "TIDEMILL_WORKSPACE=own" }),
+        ("cannot look into '%s': permission denied; it belongs to uid %s"):format(t.theirs, THEIRS))
+    end
+  end)
+
   it("is used when the workspace or the job is named by its path", function()
     local t = new_case()
     t:expect(ours(t, { "resume", "latest", "--progress", "none" }, { "TIDEMILL_WORKSPACE=" .. t.found }), 0)
