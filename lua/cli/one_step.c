@@ -225,6 +225,24 @@ static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
   return rc;
 }
 
+/* Who has typed a letter finds it in the words. */
+static int name_letter(struct tm_err *err)
+{
+  static const char *const names[][2] = {
+    { "'--mini-batch-size'", "'-N' (--mini-batch-size)" },
+    { "'--process-count-per-node'", "'-j' (--process-count-per-node)" },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
+    size_t n = strlen(names[i][0]);
+    if (strncmp(err->text, names[i][0], n) != 0)
+      continue;
+    char *rest = tm_xstrdup(err->text + n);
+    tm_err_set(err, err->code, "%s%s", names[i][1], rest);
+    free(rest);
+  }
+  return err->code;
+}
+
 int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *s,
                       const struct tm_one_step_options *given, struct tidemill_runtime *rt,
                       struct tm_err *err)
@@ -234,7 +252,9 @@ int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *
   free(name);
   if (rc == 0)
     rc = add_step(*out, s, given, err);
-  return rc < 0 ? rc : tidemill_pipeline_check(*out, err);
+  if (rc == 0)
+    rc = tidemill_pipeline_check(*out, err);
+  return rc < 0 ? name_letter(err) : rc;
 }
 
 void tm_one_step_release(struct tm_one_step *s)
