@@ -134,7 +134,7 @@ static void refusals_name_the_option(void **state)
   struct tidemill_runtime *rt;
   struct tidemill_pipeline *p = begin(&rt);
   assert_string_equal(READ("-j0"),
-                      "'-j' (--process-count-per-node) is \"0\"; accepted: an integer from 1 on");
+                      "'--process-count-per-node' is \"0\"; accepted: an integer from 1 on");
   assert_non_null(strstr(READ("--output-action", "rows"), "'--output-action' is \"rows\""));
   assert_non_null(strstr(READ("--entry-script", "x"), "unknown option '--entry-script'"));
   assert_string_equal(READ("--environment-variables", "hidden"),
