@@ -307,7 +307,7 @@ static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_ru
   return a->entries && tm_entry_loader_has_lost(a->entries) ? say_lost(a, code) : code;
 }
 
-/* What is said of entries names them as the listing does, not by the paths of their files here. */
+/* Errors and marks name entries as the listing does, not by the paths of their files here. */
 static void name_entries(struct tm_agent *a)
 {
   tm_entry_loader_name(a->entries, &a->error.message);

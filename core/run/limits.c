@@ -1,4 +1,4 @@
-/* limits.c - see limits.h. What is short is said at once: a job would fail later, and in other words. */
+/* limits.c - see limits.h. A job that lacks something would fail later, with an error that names another cause. */
 #include "run/limits.h"
 
 #include <errno.h>

@@ -20,8 +20,8 @@ struct tm_preflight {
 };
 
 /* Only looks. TM_EUSAGE with the place of the definition; TM_ENOINPUT, where there is no job yet, for a step that waits for no
- * other. A step is let pass where it is known to be reused (forecast.h): one
- * that reads what a step writes which is run, is not. */
+ * other. A step passes if it is known to be reused (forecast.h). A step that reads the output of one that is run is not
+ * known to be reused. */
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err);
 
 #endif

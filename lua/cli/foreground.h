@@ -3,8 +3,9 @@
  * There is one try. Where the script has timeouts, init() and run() that pass theirs are interrupted, and the error says where. What
  * is in a C function then, or waits for a program, is not killed as a worker would be: that is said, with our pid, and who
  * looks at it can look. Rows go to standard output, what the script prints goes to standard error, and so does an error with
- * its stack. A script that ends the program, by os.exit(), has failed whatever the status: that is said, and the exit status is
- * 1. One that crashes the program ends by the signal, and that is said, too. Ctrl-C interrupts the script and shows where it was, unless its step forbids that; a second one ends the program.
+ * its stack. A script that ends the program, by os.exit(), has failed whatever the status: a line says so, and the exit status is
+ * 1. A script that crashes the program ends it by the signal, after a line that says so. Ctrl-C interrupts the script and shows
+ * where it was, unless its step forbids that; a second one ends the program.
  *
  * Caller: tm_foreground_open(); load the script with the options of tm_foreground_options(), and give it to `script`;
  * tm_foreground_place(), its mini-batch, tm_foreground_run(); tm_foreground_close() in every case.
