@@ -20,11 +20,25 @@ static int read_max_workers(struct tm_launch *l, struct tm_err *err)
                     given);
 }
 
+/* The last value of a parameter counts, so that a script can add one to the words that it was given. */
+static void tell_replaced(const struct tm_words *params, size_t at)
+{
+  const char *given = params->at[at];
+  size_t n = strcspn(given, "=");
+  for (size_t i = at + 1; i < params->len; i++)
+    if (strncmp(params->at[i], given, n + 1) == 0) {
+      tm_cli_say("'--param %s' is replaced by '--param %s'", given, params->at[i]);
+      return;
+    }
+}
+
 int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err *err)
 {
   for (size_t i = 0; i < l->o.params.len; i++)
     if (!tm_option_pair(l->o.params.at[i], err))
       return TM_EUSAGE;
+  for (size_t i = 0; i < l->o.params.len; i++)
+    tell_replaced(&l->o.params, i);
   int rc = read_max_workers(l, err);
   return rc < 0 ? rc : tm_cli_open_runtime(cli, &l->rt, err);
 }
