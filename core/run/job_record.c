@@ -90,9 +90,13 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
 
 static struct tm_json *read_record(const char *path, struct tm_err *err)
 {
-  struct tm_json *v = read_json(path, err);
+  struct tm_err why = TM_ERR_NONE;
+  struct tm_json *v = read_json(path, &why);
   int64_t version = tm_json_int(v, "version", -1); /* -1: none, and so no record of ours */
 
+  if (!v)
+    tm_err_set(err, why.code, "%s%s", why.text,
+               why.code == TM_EDAMAGE ? "; restore it, or start a new job" : "");
   if (v && version != VERSION) {
     tm_err_set(err, TM_EVERSION, "'%s' is of version %" PRId64 "; this tidemill reads version %d",
                path, version, VERSION);

@@ -333,12 +333,27 @@ static void set_end(struct tm_survey *s, bool has_result)
   free(path);
 }
 
+/* Whether job.json ends as it was written. A list of thousands of jobs does not parse it. */
+static bool has_whole_record(const char *dir)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  char *path = tm_path_join(dir, "job.json"), end[2] = "";
+  struct tm_stat st = { 0 };
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
+  bool is_whole = fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && st.size > 2 &&
+                  tm_fs_read_at(fs, fd, path, end, 2, st.size - 2, NULL) == 2 &&
+                  memcmp(end, "}\n", 2) == 0;
+  tm_fs_close(fs, fd);
+  free(path);
+  return is_whole;
+}
+
 /* What the job is, to free. Of one that is over the result says it, for a list. */
 static struct tm_json *read_record(const struct tm_survey *s, bool is_of_list,
                                    const struct tm_json *result, struct tm_err *err)
 {
-  bool is_enough =
-      is_of_list && s->status > TM_JOB_INTERRUPTED && tm_json_str(result, "name", NULL);
+  bool is_enough = is_of_list && s->status > TM_JOB_INTERRUPTED &&
+                   tm_json_str(result, "name", NULL) && has_whole_record(s->dir);
   return is_enough ? tm_json_copy(result) : tm_job_record_load(s->dir, err);
 }
 
@@ -379,7 +394,9 @@ static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
     read_owner(s->dir, &s->pid, &s->host);
   if (has_owner)
     read_cancel(s);
-  rc = set_status(s, result, has_owner, &of_status);
+  /* A session removes the result before it runs anything. If there is one, the owner of the lock has
+   * ended its work and not closed yet. */
+  rc = set_status(s, result, has_owner && !result && of_result.code == 0, &of_status);
   record = read_record(s, is_of_list, result, err);
   if (!record) {
     tm_json_free(result);

@@ -379,6 +379,17 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   return rc;
 }
 
+/* The job has a copy of its script: where that alone is missing, or is not Lua any more, the copy can be run. */
+static void tell_copy(const struct tidemill_pipeline *p, const struct tidemill_job_options *o,
+                      struct tm_err *err)
+{
+  struct tm_err ignored = TM_ERR_NONE;
+  struct tm_pipeline *kept = o->keep_script ? NULL : tm_draft_settle(p, TM_SCRIPTS_KEPT, &ignored);
+  if (kept)
+    tm_err_append(err, "; --keep-script resumes with the job's own copy of the script");
+  tm_pipeline_free(kept);
+}
+
 int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
                         const struct tidemill_job_options *options, struct tm_err *err)
 {
@@ -392,8 +403,10 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
       read_options(&o, options, false, err) < 0)
     return TM_EUSAGE;
   settled = tm_draft_settle(p, o.keep_script ? TM_SCRIPTS_KEPT : TM_SCRIPTS_COMPILED, err);
-  if (!settled && p->job)
+  if (!settled && p->job) {
     tm_err_wrap(err, "cannot resume job '%s'", p->job);
+    tell_copy(p, &o, err);
+  }
   int rc = settled ? submit(out, p, settled, &o, err) : err->code;
   return rc < 0 ? tm_words_for_host(p->rt, err) : rc;
 }

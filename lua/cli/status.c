@@ -291,6 +291,8 @@ struct jobs_list {
   char *jobs_dir;
   struct tm_name_table table;
   int status;
+  int64_t interrupted;
+  char *newest_interrupted;
   struct tm_buf text;
 };
 
@@ -331,6 +333,23 @@ static char *rest_of(const struct tidemill_record_info *job)
   return tm_buf_take(&text);
 }
 
+/* Nobody could say it when the job was killed. The list is the newest first. */
+static void note_interrupted(struct jobs_list *l, const struct tidemill_record_info *job)
+{
+  if (job->state != TIDEMILL_INTERRUPTED || job->is_removed)
+    return;
+  if (l->interrupted++ == 0)
+    l->newest_interrupted = tm_xstrdup(name_of(l, job->dir));
+}
+
+static void say_interrupted(const struct jobs_list *l)
+{
+  if (l->interrupted > 0)
+    tm_cli_say("%" PRId64 " %s interrupted; to resume %s: tidemill resume %s", l->interrupted,
+               tm_text_counted(l->interrupted, "job was", "jobs were"),
+               l->interrupted == 1 ? "it" : "the newest", l->newest_interrupted);
+}
+
 /* A job that cannot be read is said, and the others are listed all the same: 3. */
 static int on_job(void *data, struct tidemill_record *r)
 {
@@ -343,6 +362,7 @@ static int on_job(void *data, struct tidemill_record *r)
     tm_buf_printf(&l->text, "%s\n", tidemill_record_json(r));
   } else {
     tm_name_table_add(&l->table, name_of(l, job->dir), rest_of(job));
+    note_interrupted(l, job);
   }
   return 0;
 }
@@ -369,8 +389,10 @@ static int list_jobs(const struct tm_cli *cli, const struct status_options *o, s
     if (l.text.len == 0 && l.status == 0)
       tm_cli_say("there is no job yet in the workspace '%s'", l.workspace);
     rc = tm_cli_write(&l.text);
+    say_interrupted(&l);
   }
   tm_buf_release(&l.text);
+  free(l.newest_interrupted);
   free(l.jobs_dir);
   tidemill_workspace_close(ws);
   return rc ? rc : l.status;

@@ -202,6 +202,7 @@ describe("resume", function()
     t:expect_job(1)
     os.remove(t:path "score.lua")
     expect_run(t, 2, { "resume", t.job_dir }, { "there is no file" })
+    expect_run(t, 2, { "resume", t.job_dir }, { "--keep-script resumes with the job's own copy of the script" })
     expect_run(t, 0, { "resume", t.job_dir, "--keep-script" }, nil, { env = { "GO=1" } })
     assert.same(job.names(8), t:rows())
   end)
@@ -351,7 +352,7 @@ describe("a job", function()
     local good = t:read "job/job.json"
     for _, command in ipairs { "status", "verify", "resume" } do
       t:write("job/job.json", good:sub(1, 100))
-      expect_run(t, 3, { command, "job" }, { "job/job.json' is damaged" })
+      expect_run(t, 3, { command, "job" }, { "job/job.json' is damaged", "; restore it, or start a new job" })
       t:write("job/job.json", (good:gsub('"version": 1', '"version": 7')))
       expect_run(t, 2, { command, "job" }, { "version 7" })
     end
@@ -452,14 +453,35 @@ describe("jobs", function()
     local first = r.out:match "\n(%S+)"
     assert.equal(first, expect_run(t, 0, { "status", "latest", "--json" }).result.job_dir:match "[^/]+$")
     local dir = "workspace/jobs/" .. first
+    local record = t:read(dir .. "/job.json")
+    t:write(dir .. "/job.json", record:sub(1, #record - 20)) -- of a job that is over, whose result would say enough
+    expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
+    t:write(dir .. "/job.json", record)
     t:write(dir .. "/job_result.json", "{")
     r = expect_run(t, 3, { "jobs" }, { "job_result.json' is damaged" })
     assert.equal(2, select(2, r.out:gsub("\n", "")))
     assert(os.remove(t:path(dir .. "/job_result.json"))) -- then the definition says what the job is
-    expect_run(t, 0, { "jobs" }, { "Interrupted" })
+    expect_run(t, 0, { "jobs" }, { "Interrupted", "1 job was interrupted; to resume it: tidemill resume " .. first })
     t:write(dir .. "/job.json", "{")
     r = expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
     assert.equal(2, select(2, r.out:gsub("\n", "")))
+  end)
+end)
+
+describe("a job that has ended, and whose handle is open,", function()
+  after_each(job.check_end)
+
+  it("is not running", function()
+    local t = new_case()
+    t:write("submit.lua", [[
+      local job = require "tidemill".load("pipeline.lua"):submit()
+      assert(job:wait() == "Completed")
+      assert(os.execute(arg[1] .. " status latest && " .. arg[1] .. " jobs") == 0)
+      assert(job:status() == "Completed") -- it is open until here]])
+    local r = t:run { "lua", "submit.lua", job.program }
+    t:expect(r, 0)
+    assert.truthy(r.out:find("Completed: case", 1, true), r.out)
+    assert.is_nil(r.out:find("Running", 1, true), r.out)
   end)
 end)
 
