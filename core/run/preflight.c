@@ -9,6 +9,7 @@
 #include "run/intake.h"
 #include "run/own_folder.h"
 #include "run/place.h"
+#include "run/temp_dirs.h"
 
 /* Takes over `why`. */
 static void add_words(struct tm_err *refusal, char *why)
@@ -63,7 +64,7 @@ int tm_preflight(const struct tm_preflight *p, struct tm_err *err)
                            .workspace = p->workspace,
                            .job_dir = p->job_dir,
                            .no_reuse = p->no_reuse };
-  int rc = 0;
+  int rc = tm_temp_dirs_check(p->fs, err);
 
   for (size_t i = 0; i < p->pipeline->steps_len && rc == 0; i++)
     rc = check_step(p, &f, p->pipeline->steps[i], err);

@@ -19,9 +19,9 @@ struct tm_preflight {
   bool no_reuse;
 };
 
-/* Only looks. TM_EUSAGE with the place of the definition; TM_ENOINPUT, where there is no job yet, for a step that waits for no
- * other. A step passes if it is known to be reused (forecast.h). A step that reads the output of one that is run is not
- * known to be reused. */
+/* Only looks, first at TMPDIR. TM_EUSAGE with the place of the definition; TM_ENOINPUT, if there is
+ * no job yet, for a step that waits for no other. A step passes if it is known to be reused
+ * (forecast.h). A step that reads the output of one that is run is not known to be reused. */
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err);
 
 #endif

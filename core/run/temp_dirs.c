@@ -80,6 +80,20 @@ static int write_record(const struct tm_fs *fs, const char *records, const char 
   return rc < 0 ? rc : 0;
 }
 
+int tm_temp_dirs_check(const struct tm_fs *fs, struct tm_err *err)
+{
+  const char *tmp = named("TMPDIR");
+  struct tm_stat st;
+  int rc = tmp ? fs->stat(fs->self, tmp, true, &st) : 0;
+  if (rc == 0 && tmp && !S_ISDIR(st.mode))
+    rc = -ENOTDIR;
+  return rc < 0 ? tm_err_set(err, TM_EUSAGE,
+                             "TMPDIR is '%s': %s; workers make their temporary folders there: name "
+                             "a folder that is there, or unset TMPDIR",
+                             tmp, tm_code_text(rc))
+                : 0;
+}
+
 int tm_temp_dirs_record(struct tm_temp_dirs *d, const struct tm_fs *fs, const char *job_dir,
                         bool wants_memory, struct tm_err *err)
 {

@@ -40,6 +40,9 @@ struct tm_temp_dirs {
   char *memory;
 };
 
+/* TM_EUSAGE: TMPDIR names a folder that does not exist. */
+int tm_temp_dirs_check(const struct tm_fs *fs, struct tm_err *err);
+
 /* Makes new names and records them; the keeper makes the folders. `fs`: for the records. */
 int tm_temp_dirs_record(struct tm_temp_dirs *d, const struct tm_fs *fs, const char *job_dir,
                         bool wants_memory, struct tm_err *err); /* to tm_temp_dirs_release() */

@@ -193,14 +193,15 @@ void tm_process_kill_group(pid_t pgid, int signal)
     kill(-pgid, signal);
 }
 
-void tm_process_open_standard(void)
+unsigned tm_process_open_standard(void)
 {
+  unsigned closed = 0;
   int fd;
-  do
-    fd = open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO);
+  while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+    closed |= 1u << fd;
   if (fd >= 0)
     close(fd);
+  return closed;
 }
 
 int tm_process_take_stdin(struct tm_err *err)

@@ -77,8 +77,9 @@ int tm_process_quota(const char *groups, const char *root);
 /* This program's own path (/proc/self/exe); to free(). NULL if there is no /proc. */
 char *tm_process_program(void);
 /* Opens /dev/null for each of descriptors 0, 1 and 2 that is closed: a file or socket with such a
- * number would receive whatever code prints. The first call of a program; never in a host. */
-void tm_process_open_standard(void);
+ * number would receive whatever code prints. The first call of a program; never in a host. Returns
+ * 1 << fd for each that was closed. */
+unsigned tm_process_open_standard(void);
 /* Moves standard input to a descriptor of the caller's; descriptor 0 becomes /dev/null. Negative
  * with a message on failure. */
 int tm_process_take_stdin(struct tm_err *err);

@@ -319,7 +319,7 @@ int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
   struct tm_buf text = TM_BUF_NONE;
   const char *name = argc > 1 ? argv[1] : "";
   int status;
-  tm_process_open_standard();
+  cli.has_no_stdout = (tm_process_open_standard() & 1u << STDOUT_FILENO) != 0;
   tm_process_raise_fd_limit();
   if (tm_process_fd_limit() < FDS_LEAST) {
     tm_cli_say("this process may open %d files (ulimit -n), which is too few for any command: "

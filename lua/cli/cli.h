@@ -12,6 +12,7 @@ struct tm_fs;
 
 struct tm_cli {
   const struct tm_fs *fs; /* what jobs write through; tests put another one in its place */
+  bool has_no_stdout;     /* it was closed when the program started, and is /dev/null */
 };
 
 struct tm_command {
