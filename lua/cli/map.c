@@ -116,7 +116,7 @@ static void add_help(struct tm_buf *out)
 }
 
 /* Where the rows go. */
-static int choose_output(struct map *m, struct tm_err *err)
+static int choose_output(struct map *m, const struct tm_cli *cli, struct tm_err *err)
 {
   const char *output = m->o.step.output;
   const char *action =
@@ -135,6 +135,10 @@ static int choose_output(struct map *m, struct tm_err *err)
                       "'--json' prints the result on standard output, where '--output -' sends the "
                       "rows; name a file for them: --output FILE");
   m->has_rows = !is_summary && !m->has_file && !m->o.launch.json;
+  if (m->has_rows && cli->has_no_stdout && !m->o.dry_run)
+    return tm_err_set(err, TM_EUSAGE,
+                      "standard output is closed, and the rows go there; name a file: --output "
+                      "FILE, or discard them: >/dev/null");
   if (m->has_rows && !m->launch.o.progress && tm_neighbours_write_to(STDERR_FILENO))
     m->launch.o.progress = "plain";
   if (!m->has_file)
@@ -354,7 +358,7 @@ static int read_all(struct map *m, const struct tm_cli *cli, struct tm_err *err)
   if (rc >= 0)
     rc = tm_one_step_build(&m->launch.pipeline, &m->words, given, m->launch.rt, err);
   if (rc >= 0)
-    rc = choose_output(m, err);
+    rc = choose_output(m, cli, err);
   if (rc == 0 && m->o.only_failed && m->o.launch.resume)
     return tm_err_set(err, TM_EUSAGE,
                       "'--only-failed' starts a new job, and --resume resumes an old one over its "
@@ -374,6 +378,13 @@ static void release(struct map *m)
   free(m->output);
 }
 
+/* Nothing else would say what the command waits for. */
+static void say_waiting(const struct map *m)
+{
+  if (m->words.has_stdin && !m->o.dry_run && isatty(STDIN_FILENO))
+    tm_cli_say("paths are read from the terminal, one a line; Ctrl-D ends them");
+}
+
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
   struct map m = { .argc = argc, .argv = argv };
@@ -387,6 +398,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     tm_cli_say("%s", err.text);
     rc = 0;
   } else if (rc == 0) {
+    say_waiting(&m);
     rc = m.o.dry_run ? tm_launch_plan(&m.launch, false, &err)
                      : tm_launch_run(&m.launch, &hooks, &m, &err);
   }

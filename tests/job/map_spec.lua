@@ -387,6 +387,11 @@ describe("map's standard input", function()
     r = map(t, { "-" }, { stdin = t:path "list" })
     t:expect(r, 2)
     assert.truthy(r.err:find("is it a list with NUL between the paths? then -0", 1, true), r.err)
+    t:write("list", "a\nb\n")
+    r = map(t, { "-", "-0" }, { stdin = t:path "list" })
+    t:expect(r, 2)
+    assert.truthy(r.err:find("one path of 4 bytes with line breaks", 1, true), r.err)
+    assert.truthy(r.err:find("is it a list of lines? then without -0", 1, true), r.err)
   end)
 end)
 
@@ -449,6 +454,20 @@ describe("map's rows", function()
     t:expect(r, 2)
     assert.equal("", r.out)
     assert.truthy(r.err:find("name a file for them: --output FILE", 1, true), r.err)
+  end)
+
+  it("are refused where standard output is closed, unless a file gets them", function()
+    local t = case(2)
+    local function closed(...)
+      return t:run({ "map", "score.lua", "in", "--progress", "none", ... },
+        { before = { "sh", "-c", '"$@" >&-', "sh" } })
+    end
+    local r = closed()
+    t:expect(r, 2)
+    assert.truthy(r.err:find("standard output is closed, and the rows go there; name a file: --output FILE", 1, true),
+      r.err)
+    t:expect(closed("--output", "rows.txt"), 0)
+    assert.same(job.names(2), lines(t:read "rows.txt"))
   end)
 
   it("are none with summary_only", function()

@@ -179,6 +179,20 @@ static void nul_in_a_line_is_refused_with_its_number(void **state)
   tm_buf_release(&out);
 }
 
+static void lines_are_no_path_of_a_list_with_nul(void **state)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  struct tm_err err = TM_ERR_NONE;
+  tree_file(*state, "list", "/a\n/b\n", 6);
+  assert_int_equal(read_list(*state, "list", true, &out, &err), TM_EUSAGE);
+  assert_non_null(strstr(err.text, "/list' is one path of 6 bytes with line breaks"));
+  tm_buf_clear(&out);
+  tree_file(*state, "list", "/a\n\0/b\n", 7); /* names may end so */
+  assert_int_equal(read_list(*state, "list", true, &out, &err), 0);
+  assert_string_equal(tm_buf_str(&out), "/a\n|/b\n|");
+  tm_buf_release(&out);
+}
+
 static void what_is_no_list_is_named(void **state)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -203,6 +217,7 @@ int main(void)
     IN_TREE(pieces_cut_nothing),
     IN_TREE(limit_is_the_same_wherever_a_path_lies),
     IN_TREE(nul_in_a_line_is_refused_with_its_number),
+    IN_TREE(lines_are_no_path_of_a_list_with_nul),
     IN_TREE(what_is_no_list_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

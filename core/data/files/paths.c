@@ -112,7 +112,9 @@ static int read_piece(struct tm_paths *p, struct tm_err *err)
   return 0;
 }
 
-static int give(struct tm_paths *p, char *path, size_t len, struct tm_item *out, struct tm_err *err)
+/* `is_last`: it ends with the file, not with a separator. */
+static int give(struct tm_paths *p, char *path, size_t len, bool is_last, struct tm_item *out,
+                struct tm_err *err)
 {
   const char *unit = p->separator == '\n' ? "line" : "record";
   if (len > PATH_LIMIT)
@@ -124,6 +126,11 @@ static int give(struct tm_paths *p, char *path, size_t len, struct tm_item *out,
         "'%s', line %llu: a NUL byte in a path; is it a list with NUL between the paths? then %s",
         p->path, (unsigned long long)p->number,
         p->is_stdin ? "-0 (null_separated = true)" : "null_separated = true");
+  if (p->separator == '\0' && p->number == 1 && is_last && path[len - 1] == '\n')
+    return tm_err_set(err, TM_EUSAGE,
+                      "'%s' is one path of %zu bytes with line breaks: it holds no NUL; is it a "
+                      "list of lines? then without %s",
+                      p->path, len, p->is_stdin ? "-0 (null_separated = true)" : "null_separated");
   if (path[0] != '/') {
     path -= p->dir_len;
     len += p->dir_len;
@@ -157,6 +164,6 @@ int tm_paths_next(struct tm_paths *p, struct tm_item *out, struct tm_err *err)
     if (p->separator == '\n' && stop != NULL && len > 0 && from[len - 1] == '\r')
       len--;
     if (len > 0)
-      return give(p, from, len, out, err);
+      return give(p, from, len, stop == NULL, out, err);
   }
 }
