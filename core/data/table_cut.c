@@ -30,6 +30,7 @@ struct tm_table_cut {
   struct tm_item file;
   struct tm_ranges *ranges;
   bool is_open, has_ranges; /* of the current file: there may be more ranges; there was one */
+  bool has_name_warning;    /* duplicate names of columns were reported */
   struct tm_err fault;      /* of the current file, which fails alone */
   struct tm_sql_source sql; /* of the current database */
   int64_t key;              /* the next key of the current database, relative to the first */
@@ -174,6 +175,28 @@ static void warn_of_format(const struct tm_table_cut *c)
   tm_buf_release(&text);
 }
 
+/* A second column of a name gets another one, under which a script has to ask for it. */
+static void warn_of_names(struct tm_table_cut *c, const struct tm_schema *s)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < s->len; i++) {
+    if (!s->columns[i].is_renamed)
+      continue;
+    tm_buf_printf(&text, "%s'", text.len > 0 ? ", " : "");
+    tm_text_one_line(&text, s->columns[i].name, strlen(s->columns[i].name), NAME_SHOWN);
+    tm_buf_add_char(&text, '\'');
+  }
+  if (text.len > 0 && c->o.on_warning && !c->has_name_warning) {
+    char *words = tm_xprintf("'%s': several columns of the header have one name; the later ones "
+                             "are called %s",
+                             c->path.data, text.data);
+    c->has_name_warning = true;
+    c->o.on_warning(c->o.data, words);
+    free(words);
+  }
+  tm_buf_release(&text);
+}
+
 static void set_file(struct tm_table_cut *c, const struct tm_item *file)
 {
   tm_buf_clear(&c->path);
@@ -195,6 +218,8 @@ static int find_schema(struct tm_table_cut *c, bool is_first, struct tm_schema *
     return err->code;
   int rc = tm_rows_find_schema(&t->rows, &file, t->infers_types, NULL, 0, out, err);
   tm_stream_close(file.stream);
+  if (rc == 0 && t->rows.format == TM_ROWS_DELIMITED)
+    warn_of_names(c, out);
   return rc;
 }
 

@@ -318,6 +318,17 @@ describe("a table", function()
     assert.is_nil(r.err:find("warning", 1, true), r.err)
   end)
 
+  it("with two columns of one name is warned of", function()
+    local t = job.case()
+    t:write("two.csv", "a,a,a_2,\n1,2,3,4\n")
+    local r = t:run { "head", "two.csv" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("two.csv': several columns of the header have one name; the later ones are called 'a_2'",
+      1, true), r.err)
+    t:write("two.csv", "a,a_2,b\n1,2,3\n")
+    assert.equal("", t:run { "head", "two.csv" }.err)
+  end)
+
   it("of UTF-16 with a lone surrogate is warned of", function()
     local t = job.case()
     t:write("wide.csv", "\255\254a\0\n\0x\0\0\216\n\0")

@@ -93,7 +93,12 @@ static struct tm_schema_column *add_column(struct tm_schema *s, char *unique)
 
 struct tm_schema_column *tm_schema_add(struct tm_schema *s, const char *name, size_t name_len)
 {
-  return add_column(s, free_name(s, name, name_len));
+  char *unique = free_name(s, name, name_len);
+  bool is_renamed = name_len > 0 && name[0] != '\0' && strncmp(unique, name, name_len) == 0 &&
+                    strlen(unique) > name_len;
+  struct tm_schema_column *c = add_column(s, unique);
+  c->is_renamed = is_renamed;
+  return c;
 }
 
 struct tm_schema_column *tm_schema_add_exact(struct tm_schema *s, const char *name, size_t name_len)

@@ -27,6 +27,8 @@ struct tm_schema_column {
   /* the value is not in the rows but is the same for a whole file: its path, or a part of it */
   bool of_file;
   bool is_date; /* a datetime without a time of day; no meaning for other types */
+  /* an earlier column had its name, so it got a number at its end; not in the JSON */
+  bool is_renamed;
   /* not needed: left out of frames, and its values are not parsed; not in the JSON */
   bool is_unread;
 };
