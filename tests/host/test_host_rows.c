@@ -130,6 +130,25 @@ static void rows_are_put_where_they_are_wanted(void **state)
   host_end(&h);
 }
 
+static void the_place_of_rows_is_known_to_the_pipeline(void **state)
+{
+  struct host h;
+  char path[256];
+  bool overwrite = true;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  assert_null(tidemill_pipeline_output_file(h.pipeline, &overwrite));
+  assert_false(overwrite);
+  host_path(&h, "rows.txt", path);
+  host_must(&h, tidemill_pipeline_set_output_file(h.pipeline, path, true, &h.err));
+  assert_string_equal(tidemill_pipeline_output_file(h.pipeline, &overwrite), path);
+  assert_true(overwrite);
+  expect(&h, tidemill_pipeline_set_output_file(h.pipeline, NULL, true, &h.err), "path");
+  host_end(&h);
+}
+
 /* People. */
 
 static void keep_text(void *data, const char *text, size_t len)
@@ -222,6 +241,7 @@ int main(void)
     cmocka_unit_test(workers_are_where_the_host_says),
     cmocka_unit_test(rows_are_read_as_they_are_committed),
     cmocka_unit_test(rows_are_put_where_they_are_wanted),
+    cmocka_unit_test(the_place_of_rows_is_known_to_the_pipeline),
     cmocka_unit_test(people_read_along),
     cmocka_unit_test(a_command_lends_its_descriptors),
   };
