@@ -298,10 +298,14 @@ void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator)
     return;
   }
   tm_buf_add_char(out, '"');
-  for (size_t i = 0; i < n; i++) {
-    if (s[i] == '"')
+  while (n > 0) {
+    const char *quote = memchr(s, '"', n);
+    size_t len = quote ? (size_t)(quote - s) + 1 : n;
+    tm_buf_add(out, s, len);
+    if (quote)
       tm_buf_add_char(out, '"');
-    tm_buf_add_char(out, s[i]);
+    s += len;
+    n -= len;
   }
   tm_buf_add_char(out, '"');
 }
