@@ -45,6 +45,13 @@ char *tm_destination_new(const char *given, const char *output_name, const char 
 {
   if (check_names(given, err) < 0)
     return NULL;
+  if (*given != '/' && strstr(base_dir, RUN_ID)) { /* it would be replaced there, too */
+    tm_err_set(err, TM_EUSAGE,
+               "'destination' is \"%s\", below the folder '%s', whose name holds " RUN_ID
+               "; rename the folder",
+               given, base_dir);
+    return NULL;
+  }
   char *named = replace(given, OUTPUT_NAME, output_name);
   char *path = tm_path_absolute(base_dir, named);
   free(named);

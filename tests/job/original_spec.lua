@@ -175,6 +175,12 @@ describe("a destination", function()
     t:expect(t:run { "verify", "second" }, 0)
   end)
 
+  it("is refused below a folder whose own name would be replaced", function()
+    local t = new_case(nil, "output = tm.OutputFileDatasetConfig { name = 'rows', destination = 'out' }")
+    for _, name in ipairs { "pipeline.lua", "score.lua" } do t:write("a{run-id}/" .. name, t:read(name)) end
+    refused(t, "whose name holds {run-id}; rename the folder", "run", "a{run-id}/pipeline.lua")
+  end)
+
   it("is refused with other names in braces", function()
     local t = new_case(nil, "output = tm.OutputFileDatasetConfig { name = 'rows', destination = 'out/{run_id}' }")
     refused(t, "OutputFileDatasetConfig: 'destination' is \"out/{run_id}\"; accepted in braces: {run-id}", "run",
