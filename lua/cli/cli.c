@@ -273,8 +273,15 @@ static int flush(int code)
 
 int tm_cli_write(const struct tm_buf *text)
 {
-  bool is_out = fwrite(tm_buf_str(text), 1, text->len, stdout) == text->len;
-  return flush(is_out ? 0 : errno);
+  struct tm_buf shown = TM_BUF_NONE;
+  bool is_terminal = isatty(STDOUT_FILENO);
+  if (is_terminal)
+    add_shown(&shown, tm_buf_str(text), text->len);
+  const struct tm_buf *out = is_terminal ? &shown : text;
+  bool is_out = fwrite(tm_buf_str(out), 1, out->len, stdout) == out->len;
+  int code = is_out ? 0 : errno;
+  tm_buf_release(&shown);
+  return flush(code);
 }
 
 /* os.exit() comes here and nowhere else. */

@@ -41,7 +41,8 @@ int tm_cli_fail_usage(const struct tm_command *command, const struct tm_err *err
 
 /* The exit status for the end of a command: `rc` of 0 or more is one; else the words are said. */
 int tm_cli_end(int rc, const struct tm_err *err);
-/* Writes to standard output, all of it: 0; or 3, which is said; or TM_CLI_NO_READER, quietly. What others write there (Lua's
+/* Writes to standard output, all of it: 0; or 3, which is said; or TM_CLI_NO_READER, quietly. On a terminal control characters
+ * are written as \x1B, since texts hold names of files and what files say. What others write there (Lua's
  * print, say) is looked at in the same way when the program ends: a result that nobody got is no success. */
 int tm_cli_write(const struct tm_buf *text);
 #define TM_CLI_NO_READER 141 /* what a shell shows for a program that SIGPIPE ended */

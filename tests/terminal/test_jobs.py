@@ -269,6 +269,19 @@ class Jobs(Place):
         self.assertIn(b"tidemill: beside: Completed, 3 mini-batches", done.stderr)
         self.assertNotIn(b"\x1b", done.stdout + done.stderr)
 
+    def test_a_name_of_a_job_does_not_command_the_terminal(self):
+        self.go()
+        self.pipe("dofile('pipeline.lua'):submit { job_dir = 'job' }:wait()\n", "repl")
+        place = os.path.join(self.dir, "workspace/jobs", "x\x1b[31my\x07")
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.rename(os.path.join(self.dir, "job"), place)
+        for words in ["jobs"], ["status", place], ["verify", place]:
+            with self.terminal(*words, columns=200) as t:
+                self.assertEqual(t.end(), 0)
+                self.assertNotIn(b"\x1b", t.raw)
+                if words[0] != "verify":
+                    self.assertIn(rb"x\x1B[31my\x07", t.raw)
+
     def test_nothing_is_left_when_the_prompt_is_killed(self):
         with self.terminal() as t:
             self.begin(t)
