@@ -144,6 +144,18 @@ static void add_without_worker(struct tm_buf *key, const char *message, size_t l
     tm_buf_add(key, at, (size_t)(end - at));
 }
 
+/* The same reason for another item: "'/data/a.csv.gz': the file ends too early". */
+static void add_without_item(struct tm_buf *key, const struct tm_item_cause *cause)
+{
+  char *item =
+      tm_xstrndup(cause->first_item_len > 0 ? cause->first_item : "", cause->first_item_len);
+  const char *found = *item ? strstr(cause->message, item) : NULL;
+  size_t before = found ? (size_t)(found - cause->message) : 0;
+  tm_buf_add(key, cause->message, before);
+  tm_buf_add_str(key, found ? found + strlen(item) : cause->message);
+  free(item);
+}
+
 /* The error with this key, or a new one; NULL: the limit of distinct errors is reached. */
 static uint64_t *find_place(struct tm_errors *s, bool *is_new)
 {
@@ -207,7 +219,7 @@ bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,
   s->is_changed = true;
   tm_buf_clear(&s->key);
   tm_buf_add_str(&s->key, "items|");
-  tm_buf_add_str(&s->key, cause->message);
+  add_without_item(&s->key, cause);
   place = find_place(s, &is_new);
   if (!place) {
     s->others++;

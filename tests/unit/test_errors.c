@@ -143,6 +143,29 @@ static void the_file_tells_the_first_of_each(void **state)
   tm_errors_release(&s);
 }
 
+static void a_reason_that_names_its_item_is_one_for_all_items(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  char item[32], message[64];
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  for (int i = 0; i < 5; i++) {
+    snprintf(item, sizeof(item), "/data/%d.csv.gz", i);
+    snprintf(message, sizeof(message), "'%s': %s", item, i < 4 ? "it ends early" : "no such file");
+    struct tm_item_cause cause = { .message = message,
+                                   .detail = "",
+                                   .first_item = item,
+                                   .first_item_len = strlen(item),
+                                   .items = 1 };
+    assert_int_equal(tm_errors_add_cause(&s, &e, &cause), i == 0 || i == 4);
+  }
+  assert_int_equal(s.list.len, 2);
+  assert_int_equal(s.list.at[0].count, 4);
+  assert_string_equal(s.list.at[0].message, "'/data/0.csv.gz': it ends early");
+  tm_errors_release(&s);
+}
+
 static void why_items_failed_is_counted_in_items(void **state)
 {
   struct report_fixture *f = *state;
@@ -290,6 +313,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(an_error_names_the_command_that_runs_it_again, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_file_tells_the_first_of_each, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_reason_that_names_its_item_is_one_for_all_items, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(why_items_failed_is_counted_in_items, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(rows_are_named_by_their_file_and_number, fixture_open,
