@@ -15,25 +15,27 @@ local function add_names(to, from)
   end
 end
 
-local function known_of(methods, fields)
-  local known = {}
-  add_names(known, type(methods) == "function" and methods() or methods)
-  add_names(known, fields)
-  table.sort(known)
-  return known
+local function sorted_names(from, more)
+  local found = {}
+  add_names(found, from)
+  add_names(found, more)
+  table.sort(found)
+  return found
 end
 
-local function words_of(owner, name, known)
+local function words_of(owner, name, methods, fields)
   local words = plan.instead(owner, name)
   if words then
     return words
   elseif owner == "tidemill" and MODULES[name] then
     return ("write local %s = require \"tidemill.%s\""):format(name, name)
   end
-  local nearest = plan.nearest(name, known)
+  local nearest = plan.nearest(name, sorted_names(methods, fields))
   if nearest then
     return ("did you mean '%s'?"):format(nearest)
   end
+  local known = sorted_names(methods)
+  known = #known > 0 and known or sorted_names(fields)
   return #known > 0 and "it has: " .. table.concat(known, ", ") or ("write %s { ... }"):format(owner)
 end
 
@@ -53,7 +55,8 @@ function M.guard(owner, methods, fields)
     if type(name) ~= "string" or may_be_nil[name] then
       return nil
     end
-    plan.raise(("%s has no '%s'; %s"):format(owner, name, words_of(owner, name, known_of(methods, fields))))
+    plan.raise(("%s has no '%s'; %s"):format(owner, name, words_of(owner, name,
+      type(methods) == "function" and methods() or methods, fields)))
   end
 end
 
