@@ -141,6 +141,7 @@ pages="man1/tidemill.1 man3/tidemill.h.3 man7/tidemill-entry-script.7"
 for topic in $(sed -n '/^Topics/,$s/^  \([a-z][a-z]*\) .*/\1/p' "$dir/overview"); do
   [ -s "$prefix/share/man/man7/tidemill-$topic.7" ] || fail "there is no tidemill-$topic(7)"
   [ -s "$prefix/share/doc/tidemill/lua/manual/$topic.md" ] || fail "the page '$topic' is not among the documents"
+  grep -qF "($topic.md)" "$prefix/share/doc/tidemill/lua/manual/README.md" || fail "the list of pages lacks '$topic'"
   pages="$pages man7/tidemill-$topic.7"
 done
 for page in $pages; do
