@@ -1,6 +1,7 @@
-# Writes OUT, a C file with the text of each Lua file (or C header, for ffi.cdef) of SOURCES (separated by '|', each "module=path"),
-# in the order of their names, so that the same tree gives the same bytes. Run with cmake -P. With PAGES set, the files are pages of
-# the manual, each "name=path", and the table is that of cli/manual.h.
+# Writes OUT, a C file with the text of each Lua file (or C header, for ffi.cdef) of SOURCES
+# (separated by '|', each "module=path"), in the order of their names, so that the same tree gives
+# the same bytes. Run with cmake -P. With PAGES set, the files are pages of the manual, each
+# "name=path", and the table is that of cli/manual.h.
 string(REPLACE "|" ";" sources "${SOURCES}")
 list(SORT sources)
 

@@ -1,7 +1,8 @@
 /* manual.c - see manual.h.
  *
- * Headings begin at the left edge, everything else is indented. Text is wrapped; code is not. A table of two columns with short
- * first cells stays a table; any other has a paragraph for each cell.
+ * Headings begin at the left edge, everything else is indented. Text is wrapped; code is not. A
+ * table of two columns with short first cells stays a table; any other has a paragraph for each
+ * cell.
  */
 #include "cli/manual.h"
 
@@ -135,7 +136,8 @@ static void add_spans(struct flow *f, const char *text)
   }
 }
 
-/* Text from column `at` on, in lines that are indented by `indent`. The line has been written up to `at`. */
+/* Text from column `at` on, in lines that are indented by `indent`. The line has been written
+ * up to `at`. */
 static void write_flow(struct tm_buf *out, const struct tm_manual_look *look, int at, int indent,
                        const char *text, bool is_bold)
 {

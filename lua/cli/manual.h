@@ -1,4 +1,5 @@
-/* manual.h - the pages of the manual (lua/manual), which are compiled in: on a terminal, as plain text, and as man pages.
+/* manual.h - the pages of the manual (lua/manual), which are compiled in: on a terminal, as
+ * plain text, and as man pages.
  *
  * The first line of a page is its title and what it is about: "# Tables: rows of CSV files".
  */
@@ -26,7 +27,8 @@ struct tm_manual_look {
   bool has_bold; /* escape sequences for bold text */
 };
 
-/* For what standard output is: a terminal as wide as it is, up to 100 columns, else plain text of 80 columns. */
+/* For what standard output is: a terminal as wide as it is, up to 100 columns, else plain text
+ * of 80 columns. */
 struct tm_manual_look tm_manual_look_here(void);
 void tm_manual_write(struct tm_buf *out, const struct tm_manual_page *page,
                      const struct tm_manual_look *look);

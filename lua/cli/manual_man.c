@@ -1,6 +1,5 @@
-/* manual_man.c - a page of the manual as tidemill-NAME(7), in roff's man macros. It carries no date: the same program writes the
- * same bytes.
- */
+/* manual_man.c - a page of the manual as tidemill-NAME(7), in roff's man macros. It carries no
+ * date: the same program writes the same bytes. */
 #include <string.h>
 
 #include "cli/markdown.h"
@@ -39,7 +38,8 @@ static void add_line(struct tm_buf *out, const char *before, const char *text)
   tm_buf_add_char(out, '\n');
 }
 
-/* A row is a term and its text. Of more columns, each cell that is not empty has the name of its column before it. */
+/* A row is a term and its text. Of more columns, each cell that is not empty has the name of
+ * its column before it. */
 static void add_row(struct tm_buf *out, const struct tm_md *m, size_t first)
 {
   bool is_first = true;

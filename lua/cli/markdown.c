@@ -138,7 +138,8 @@ static size_t add_row(struct tm_md *m, const struct line *line)
   return n;
 }
 
-/* The names, a line of dashes, and the rows; a row that is too short is filled, and one that is too long is cut. */
+/* The names, a line of dashes, and the rows; a row that is too short is filled, and one that
+ * is too long is cut. */
 static void read_table(struct tm_md *m, struct line *line)
 {
   m->kind = TM_MD_TABLE;

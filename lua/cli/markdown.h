@@ -1,8 +1,9 @@
 /* markdown.h - the Markdown of the manual, block by block, and the spans within a block.
  *
- * It reads what the pages of lua/manual use, and no more: headings, paragraphs, items of a flat list ("- "), code (fenced, or
- * indented by four blanks), tables; and in their text `code`, **bold** and [links](target). The text is our own, so that a
- * mistake in it is text as well, and never an error.
+ * It reads what the pages of lua/manual use, and no more: headings, paragraphs, items of a flat
+ * list ("- "), code (fenced, or indented by four blanks), tables; and in their text `code`,
+ * **bold** and [links](target). The text is our own, so that a mistake in it is text as well,
+ * and never an error.
  *
  * Caller: init, next until it answers false, release.
  */

@@ -4,7 +4,8 @@
 
 #include "base/buf.h"
 
-/* A backslash, a dash and characters beyond ASCII are escaped, and what begins a line cannot be a request. */
+/* A backslash, a dash and characters beyond ASCII are escaped, and what begins a line cannot
+ * be a request. */
 void tm_roff_add(struct tm_buf *out, const char *s, size_t n);
 void tm_roff_add_text(struct tm_buf *out, const char *s);
 void tm_roff_add_line(struct tm_buf *out, const char *s); /* and a line break */

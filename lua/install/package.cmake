@@ -1,5 +1,5 @@
-# The Debian package, made by CPack: cmake --build build --target deb. It depends on the libraries that the files in it need
-# (dpkg-shlibdeps). package_files.cmake adds what only a package has.
+# The Debian package, made by CPack: cmake --build build --target deb. It depends on the libraries
+# that the files in it need (dpkg-shlibdeps). package_files.cmake adds what only a package has.
 set(TM_MAINTAINER "the tidemill authors <tidemill@localhost>" CACHE STRING "maintainer of the Debian package")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tidemill)

@@ -1,5 +1,6 @@
-# Run by CPack on the files of the package: the place where a Debian LuaJIT looks for modules, Debian's name for the licence, packed
-# manual pages, and a static library without debug information (CPACK_STRIP_FILES leaves archives alone).
+# Run by CPack on the files of the package: the place where a Debian LuaJIT looks for modules,
+# Debian's name for the licence, packed manual pages, and a static library without debug
+# information (CPACK_STRIP_FILES leaves archives alone).
 set(root "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr")
 if(NOT EXISTS "${root}/bin/tidemill")
   message(FATAL_ERROR "package_files.cmake: there is no program in '${root}'")

@@ -1,4 +1,5 @@
-# The pages of the manual: NAME is NAME.md here, `tidemill help NAME` and tidemill-NAME(7). The README of this folder lists them.
+# The pages of the manual: NAME is NAME.md here, `tidemill help NAME` and tidemill-NAME(7). The
+# README of this folder lists them.
 set(tm_manual_pages
   archives
   changes

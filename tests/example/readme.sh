@@ -1,8 +1,9 @@
 #!/bin/bash
 # Runs every command of the README, in its order, as a reader would: readme.sh PROGRAM
 #
-# What a block of "sh" prints is compared with the block after it, if that has no language; "..." there stands for any text, and
-# the worker may be another one. The commands of the chapter "Install" are indented; tests/install runs these.
+# What a block of "sh" prints is compared with the block after it, if that has no language; "..."
+# there stands for any text, and the worker may be another one. The commands of the chapter
+# "Install" are indented; tests/install runs these.
 set -eu -o pipefail
 program=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -157,8 +157,8 @@ as_typed()
   esac
 }
 
-# installed USER HOME: the README's chapter "Install", and its first minute with the package and from the prefix; the package is
-# removed again.
+# installed USER HOME: the README's chapter "Install", and its first minute with the package and
+# from the prefix; the package is removed again.
 installed()
 {
   local command
