@@ -1,9 +1,10 @@
--- Prepares a state before user code runs: where `require` looks.
--- Called with {module = label} of what is compiled in; those are in package.preload already, which `require` asks
--- first, so that no file of a user's takes the place of a module of ours.
+-- Prepares a state before user code runs: sets the search path of `require`. Called with {module =
+-- label} of the compiled-in modules. These are in package.preload already, which `require` searches
+-- first, so that no file of the user can replace one of our modules.
 local labels = ...
 
--- LuaJIT as a library knows only its own folders for C modules; distributions keep Lua 5.1's in one by architecture.
+-- LuaJIT as a library knows only its own folders for C modules; distributions have a folder for Lua
+-- 5.1 per architecture.
 local arch = ({ x64 = "x86_64", arm64 = "aarch64" })[jit.arch]
 if arch and jit.os == "Linux" then
   local dir = "/usr/lib/" .. arch .. "-linux-gnu/lua/5.1/?.so"
@@ -12,7 +13,7 @@ if arch and jit.os == "Linux" then
   end
 end
 
--- For working on the standard library: the files of this folder are read in place of what is compiled in.
+-- For developing the standard library: reads files in this folder instead of the compiled-in ones.
 local dir = os.getenv "TIDEMILL_LUA_DIR"
 if dir and dir ~= "" then
   for module, label in pairs(labels) do
@@ -28,7 +29,7 @@ if dir and dir ~= "" then
   end
 end
 
--- Without this, `allow_reuse = False` would be nil, and mean nothing.
+-- Without this, `allow_reuse = False` would silently be nil.
 local written = { True = "true", False = "false" }
 setmetatable(_G, {
   __index = function(_, name)

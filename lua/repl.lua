@@ -1,8 +1,8 @@
--- repl.lua - what the prompt does in Lua: a piece is compiled, its values are shown, a line is completed. C calls the
--- functions that this file returns (session.c); what the user typed is called by C itself, so that no frame of ours
--- stands in its stack.
+-- repl.lua - the Lua part of the prompt: compiles a piece, shows its values, completes a line. C
+-- calls the functions that this file returns (session.c). C itself calls the user's code, so that
+-- its stack has no frame of ours.
 --
--- An expression needs no `return`. A piece that ends too early, "for i = 1, 3 do", asks for more lines.
+-- An expression needs no `return`. An incomplete piece, "for i = 1, 3 do", asks for more lines.
 local M = {}
 
 local match, sub = string.match, string.sub -- a line is compiled, whatever strings answer to by now
@@ -11,12 +11,14 @@ local function ends_early(message)
   return sub(message, -7) == "'<eof>'"
 end
 
--- A piece that ends in a call, as each expression of one does, gives up its place on the stack: the line of the call.
+-- A piece that ends in a call, as each expression with one does, gives up its place on the stack:
+-- keeps the line of the call.
 local function with_tail(piece)
   return piece, require "tidemill.tail"(piece)
 end
 
---- The compiled piece, and the line of the call that it ends in; or nil and "more"; or nil and what the compiler says.
+--- Returns the compiled piece, and the line of the call that it ends in; or nil and "more"; or nil
+--- and the compiler's error.
 function M.compile(text, name)
   local expression = match(text, "^%s*=(.*)$") or text
   local piece, as_expression = load("return " .. expression, name, "t")
@@ -33,7 +35,7 @@ function M.compile(text, name)
   return nil, as_statement
 end
 
---- What is shown of the values that a piece gave; nothing for none. The first is kept as `_`.
+--- Returns the text for the values of a piece, or nothing. Keeps the first value as `_`.
 function M.shown(width, has_color, ...)
   local n, lines = select("#", ...), {}
   if n > 0 then
@@ -45,7 +47,7 @@ function M.shown(width, has_color, ...)
   return table.concat(lines, "\n")
 end
 
---- What is there at a prompt besides what every Lua file has.
+--- Adds the globals that only a prompt has.
 function M.open(source_of, help_of, say, set_status, width_of)
   local help = require "tidemill.repl.help"
   help.open(source_of, help_of, width_of)
@@ -61,7 +63,8 @@ function M.open(source_of, help_of, say, set_status, width_of)
   rawset(_G, "tidemill", require "tidemill")
 end
 
--- While a module is loaded, require() keeps a mark in its place. A module that is only there for that sees which.
+-- While a module is loaded, require() keeps a mark in its place. Loading this module shows which
+-- mark.
 local function mark_of_require()
   local mark
   package.preload["tidemill.repl.mark"] = function(name)
@@ -72,7 +75,8 @@ local function mark_of_require()
   return mark
 end
 
---- What was being loaded when it was interrupted is loaded anew by the next require(); else it is a loop for ever.
+--- Makes the next require() load modules again whose loading was interrupted; otherwise it would
+--- report a loop.
 function M.forget_half_loaded()
   local mark = mark_of_require()
   for name, module in pairs(package.loaded) do
@@ -82,12 +86,12 @@ function M.forget_half_loaded()
   end
 end
 
---- How many jobs run.
+--- Returns how many jobs are running.
 function M.running()
   return #M.jobs.running
 end
 
---- What Tab puts in, and what it shows.
+--- Returns what Tab inserts, and what it lists.
 function M.complete(text, width)
   return require "tidemill.repl.complete"(text, width)
 end

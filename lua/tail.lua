@@ -1,21 +1,24 @@
--- Where a piece of Lua ends in a call: `return tidemill.Pipeline { ... }`. Such a call takes the place of its caller on
--- the stack, so that nothing there tells the line any more; the compiled code still does.
+-- tail.lua - a piece of Lua that ends in a call, `return tidemill.Pipeline { ... }`. Such a call
+-- replaces its caller on the stack, so that the stack does not have the line any more; the compiled
+-- code still has it.
 --
--- Returns a function: the line of the only tail call in the main code of `piece`, or nil when there is none or more.
+-- Returns a function that finds the line of the only tail call in the main code of `piece`; nil:
+-- there is none, or several.
 
--- An instruction is its operation in the lowest byte and register A in the next.
+-- An instruction has its operation in the lowest byte, and register A in the next.
 local function parts(ins)
   return bit.band(ins, 0xff), bit.band(bit.rshift(ins, 8), 0xff)
 end
 
--- The number of an operation differs between versions of LuaJIT, so it is read from a piece that is known to end in it.
+-- The number of an operation differs between versions of LuaJIT, so read it from a piece that is
+-- known to end in it.
 local function operation(util, text)
   local probe = loadstring(text)
   return (parts(util.funcbc(probe, util.funcinfo(probe).bytecodes - 1)))
 end
 
--- The call itself has the line where its arguments end; where it begins is the line of the instruction that put the
--- function into the call's register.
+-- The call itself has the line where its arguments end. The line where it begins is that of the
+-- instruction that loaded the function into the call's register.
 local function first_line(util, piece, pc, register)
   for before = pc - 1, 1, -1 do
     local _, a = parts(util.funcbc(piece, before))

@@ -1,6 +1,8 @@
-/* build.c - a pipeline that is built by calls: the tree that the constructors of stdlib/tidemill.lua would make.
+/* build.c - a pipeline built by calls: makes the tree that the constructors of stdlib/tidemill.lua
+ * would make.
  *
- * A value comes as text and is checked when it is given, by the one table of parameters; the rest is checked with the pipeline.
+ * A value comes as text. The table of parameters checks it at once; everything else is checked with
+ * the pipeline.
  */
 #include "api/own.h"
 

@@ -1,11 +1,13 @@
-/* clean.c - removing jobs, for hosts: which go, and why others stay; and then one by one.
+/* clean.c - removes jobs, for hosts: selects them, says why others are kept, and removes them one
+ * by one.
  *
- * Without names: jobs of the workspace that ended without being Completed, or were interrupted. Never a job that runs; never one whose
- * output is a registered dataset; never a folder that holds what no job has made (run/removal.h). With them go the copies of
- * scripts that the workspace has kept and that no remaining job runs.
+ * Without names, it selects jobs of the workspace that ended without being Completed, or were
+ * interrupted. It never selects a running job, a job whose output is a registered dataset, or a
+ * folder with files that no job made (run/removal.h). It also selects the copies of scripts in the
+ * workspace that no remaining job needs.
  *
- * Whatever was asked for, the leftovers of removals that were interrupted go too: those in the workspace, and those beside the
- * directories of jobs elsewhere that its history knows.
+ * In any case it selects the leftovers of interrupted removals: those in the workspace, and those
+ * beside the directories of jobs elsewhere that its history knows.
  */
 #include "api/disk.h"
 

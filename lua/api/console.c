@@ -1,7 +1,9 @@
-/* console.c - Lua for people, in a host: a session (lua/session.h) with a prompt's globals, and what turns its jobs (lua/beside.h).
+/* console.c - consoles: a session (lua/session.h) with the globals of a prompt, and the thread of
+ * its jobs (lua/beside.h).
  *
- *  (1) What is shown belongs to the console, until its next call.
- *  (2) SIGPROF is claimed as long as it lives: an interruption is asked for of whichever thread, and done on the one that made it.
+ *  (1) The text that it returns belongs to the console, until its next call.
+ *  (2) It claims SIGPROF as long as it lives: any thread may ask for an interruption, which happens
+ *      on the thread that made it.
  */
 #include "api/own.h"
 

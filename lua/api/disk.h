@@ -1,13 +1,14 @@
-/* disk.h - the inside of what tidemill.h says of the disk: workspaces, records of jobs, registered datasets, removing.
+/* disk.h - private structs for what is on disk: workspaces, records of jobs, registered datasets,
+ * removing jobs.
  *
- *   workspace.c      a workspace, and its jobs
- *   record.c         what the files of a job say (run/survey.h), as structs of the header
- *   record_files.c   the rest of a record: failed items, the texts of its files, whether they are as the journal says
+ *   workspace.c      a workspace and its jobs
+ *   record.c         the files of a job (run/survey.h) as structs of the header
+ *   record_files.c   the rest of a record: failed items, the texts of its files, verifying them
  *   dataset.c        registered datasets (store/registry.h)
- *   clean.c          jobs that go, and removing them
- *   cancel.c         asking the process that runs a job to cancel it
+ *   clean.c          selects jobs and removes them
+ *   cancel.c         asks the process that runs a job to cancel it
  *
- * Another table of file calls than the real one is the program's, whose tests put one in its place.
+ * Only the program's tests use another table of file calls than the real one.
  */
 #ifndef TM_API_DISK_H
 #define TM_API_DISK_H
@@ -25,8 +26,8 @@ struct tidemill_workspace {
   struct tidemill_workspace_options o;
   const struct tm_fs *fs;
   char *path;     /* absolute; NULL: there is none, and jobs are named by their directories */
-  bool is_named;  /* by its path: what the caller wants is done with it (store/trust.h) */
-  bool is_judged; /* likewise, or it is trusted; else it may only be read */
+  bool is_named;  /* by its path, which is consent to use it (store/trust.h) */
+  bool is_judged; /* it is named or trusted; otherwise it may only be read */
 };
 
 struct tm_record_step {
@@ -38,7 +39,7 @@ struct tm_record_step {
 };
 
 struct tidemill_record {
-  bool is_lent; /* the call that gave it closes it */
+  bool is_lent; /* the call that passed it closes it */
   struct tidemill_record_info info;
   struct tm_survey survey;            /* what info and steps point into; or */
   const struct tm_history_job *known; /* of a job that is gone; or NULL */
@@ -60,24 +61,26 @@ struct tidemill_dataset {
   char *json;
 };
 
-/* As tidemill_workspace_open(), which uses it, with these file calls. */
+/* Like tidemill_workspace_open(), which uses it, with these file calls. */
 int tm_workspace_open_on(struct tidemill_workspace **out, const struct tm_fs *fs,
                          const struct tidemill_workspace_options *options, enum tm_use use,
                          struct tm_err *err);
-/* The nearest, to be read; or one without a place: what is named by its directory is found all the same. */
+/* The nearest workspace, only for reading; or one without a path, in which jobs are found by their
+ * directories. */
 struct tidemill_workspace *tm_workspace_nearest(const struct tm_fs *fs);
-/* The directory of the job that is called so, to free(); NULL with words. */
+/* Finds the directory of a job by its name; the caller frees it. NULL and an error. */
 char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job, enum tm_use use,
                            struct tm_err *err);
-/* One that was opened to be read is going to be used: 0, or TM_EUSAGE. */
+/* A workspace that was opened for reading is going to be used: 0, or TM_EUSAGE. */
 int tm_workspace_may_use(const struct tidemill_workspace *ws, struct tm_err *err);
-/* Tells the host. */
+/* Calls the host's on_log. */
 void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level level,
                       const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Of a directory; one that cannot be read has its fault, whose code is returned. Release it in every case. */
+/* Reads a job's directory. If it cannot be read, the record has a fault, whose code is returned.
+ * Release it in every case. */
 int tm_record_read(struct tidemill_record *r, const char *dir);
-/* As tm_survey_read_for_list(). */
+/* Like tm_survey_read_for_list(). */
 int tm_record_read_for_list(struct tidemill_record *r, const char *dir);
 void tm_record_read_details(struct tidemill_record *r); /* once; later calls do nothing */
 /* Of a job that is gone, which must live as long. */

@@ -1,7 +1,8 @@
-/* earlier.c - what a definition has of earlier jobs: all of it (load_job), values of its parameters (set_like), its items
- * (set_only_failed).
+/* earlier.c - takes parts of a definition from earlier jobs: all of it (load_job), values of its
+ * parameters (set_like), its items (set_only_failed).
  *
- * What is given here is taken when the definition is settled: the file, and the parameters, may change until then.
+ * They are applied when the definition is settled, because the file and the parameters may change
+ * until then.
  */
 #include "api/own.h"
 

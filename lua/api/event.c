@@ -1,4 +1,4 @@
-/* event.c - events of core (run/events.h), told to a host as those of tidemill.h. */
+/* event.c - converts events of core (run/events.h) to those of tidemill.h, and calls the host. */
 #include "api/own.h"
 
 #include "report/progress.h"

@@ -1,11 +1,14 @@
-/* follow.c - see logs.h: what is written to the logs of a job, as it comes.
+/* follow.c - see logs.h: shows lines of a job's logs as they are written.
  *
- *   a file grows, a file comes        -> its set is told, and what it has is told at the end of the turn
- *   the job's folder: a file changes  -> does somebody run it still? If nobody: the rest is told, and that is the end
+ *   a file grows or appears           -> its set is told; new lines are passed on at the end of the
+ *   turn
+ *   a file in the job's folder changes -> is a process still running the job? If not: the rest, and
+ *   the end
  *
- *  (1) Folders are watched before they are read, and the job is looked at after that: what happens in between is told.
- *  (2) A job ends by letting go of its lock, however it ends. Where that cannot be told (another machine, a lock that a
- *      forked child closes later) it is looked for every LOOK_NS, and so is what has come to the files.
+ *  (1) Folders are watched before they are read, and the job is checked after that, so nothing in
+ *      between is missed.
+ *  (2) A job ends by releasing its lock, however it ends. If that cannot be seen (another machine,
+ *      a lock that a forked child closes later), the job and its files are checked every LOOK_NS.
  */
 #include "api/logs.h"
 

@@ -1,4 +1,5 @@
-/* head.c - what a table looks like, for hosts: its columns and first rows, read as a job would read them. Nothing is made. */
+/* head.c - the columns and first rows of a table, read as a job would read them. Creates nothing.
+ * */
 #include <string.h>
 
 #include "api/own.h"

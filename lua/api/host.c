@@ -1,8 +1,9 @@
-/* host.c - what a host has to do with Lua: functions and values of its own for pipeline files, its own look at the state, what a
- * file prints, and our modules in a state of the host's.
+/* host.c - a host and Lua: its functions and values for pipeline files, its access to the state,
+ * what a file prints, and our modules in the host's own state.
  *
- *  (1) A pipeline file prints nothing in a host, nor does an entry script: descriptor 1 is the host's, and may be closed, or be anything.
- *      print() and io.write() give their text to on_log. A host that is a command has lent its descriptors: nothing is taken there.
+ *  (1) Neither a pipeline file nor an entry script prints anything in a host: descriptor 1 is the
+ *      host's, and may be closed, or be anything. print() and io.write() pass their text to on_log.
+ *      A host that is a command lends its descriptors, so nothing is redirected there.
  */
 #include "api/own.h"
 

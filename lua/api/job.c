@@ -1,10 +1,14 @@
-/* job.c - jobs of a host: from a submission to the end.
+/* job.c - jobs of a host, from submission to end.
  *
- *   submit -> [opened] -> the loop's next turn: started -> events ... -> ended, the last event -> close
+ *   submit -> [opened] -> the loop's next turn: started -> events ... -> ended, the last event ->
+ *   close
  *
- *  (1) Nothing is told to the host before the call that submits has returned: the job is started by a timer that is due at once.
- *  (2) What a host asks for from within a callback, beneath which the job's own functions stand, is done by that timer too.
- *  (3) Behind tm_job_close() nothing of the job is called any more; the object lives until its timer is closed.
+ *  (1) The host gets no event before the submitting call has returned: a timer that is due at once
+ *      starts the job.
+ *  (2) That timer also does what a host asks for in a callback, because functions of the job are on
+ *      the stack then.
+ *  (3) After tm_job_close(), no function of the job is called any more; the object lives until its
+ *      timer is closed.
  */
 #include "api/own.h"
 

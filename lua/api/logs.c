@@ -1,5 +1,5 @@
-/* logs.c - see logs.h; tidemill_workspace_logs(). The files of each step are read as one (report/log_set.h), and the steps are merged
- * here, by the moments of their lines.
+/* logs.c - see logs.h; tidemill_workspace_logs(). Reads the files of each step as one
+ * (report/log_set.h), and merges the steps by the times of their lines.
  */
 #include "api/logs.h"
 

@@ -1,5 +1,5 @@
-/* logs.h - the log files of a job, told to a host line by line: logs.c what is there, follow.c what comes,
- * logs_mini_batch.c what is of one mini-batch. Within lua/api. */
+/* logs.h - reads the log files of a job line by line for a host: logs.c existing lines, follow.c
+ * new lines, logs_mini_batch.c the report on one mini-batch. Only for lua/api. */
 #ifndef TM_API_LOGS_H
 #define TM_API_LOGS_H
 
@@ -19,11 +19,11 @@ struct tm_logs {
   void *data;
 };
 
-/* Tells what there is to tell now of all steps; what the callback returned last. */
+/* Passes on the lines that exist now, of all steps. Returns the last result of the callback. */
 int tm_logs_tell(struct tm_logs *l);
-/* The same, again and again, until nobody runs the job any more. */
+/* The same, repeated until no process runs the job any more. */
 int tm_logs_follow(struct tm_logs *l, struct tm_err *err);
-/* All there is of one mini-batch, as of tidemill_workspace_logs(). */
+/* The report on one mini-batch, for tidemill_workspace_logs(). */
 int tm_logs_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,
                        int64_t mini_batch,
                        int (*on_line)(void *data, const struct tidemill_log_line *line), void *data,

@@ -1,4 +1,5 @@
-/* logs_mini_batch.c - all there is of one mini-batch: its tries, and what their workers logged meanwhile. */
+/* logs_mini_batch.c - the report on one mini-batch: its tries, and what their workers logged
+ * meanwhile. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
-/* module.c - `require "tidemill"` of a stock LuaJIT: the library as a Lua C module.
+/* module.c - `require "tidemill"` in a stock LuaJIT: the library as a Lua C module.
  *
- * The Lua is the host's: nothing here is linked with one, and no other name is exported. What is compiled in becomes known to the
- * state with the first require, so that `require "tidemill.frame"` and the like come behind it.
+ * It uses the host's Lua: it is not linked with one, and exports no other name. The first require
+ * adds the compiled-in modules to the state, so `require "tidemill.frame"` and the like must come
+ * after it.
  */
 #include <lauxlib.h>
 

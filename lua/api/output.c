@@ -1,7 +1,8 @@
-/* output.c - a copy of a step's rows where the user wants it.
+/* output.c - copies a step's rows to where the user wants them.
  *
- * The copy is written beside its place under a name of its own, synced, and renamed. It is a copy, not a link: what the user
- * does to it must not change the job's own output, whose bytes the journal vouches for.
+ * The copy is written beside its place under another name, synced, and renamed. It is a copy and
+ * not a link: changes by the user must not change the job's own output, whose bytes the journal
+ * describes.
  */
 #include "api/own.h"
 

@@ -1,4 +1,4 @@
-/* parameters.c - the one table of parameters (plan/params.h), for hosts: what stands in its forms and its help. */
+/* parameters.c - the table of parameters (plan/params.h), for the forms and the help of hosts. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
-/* pipeline.c - definitions of a host: loaded from a file, from text, from a Lua stack; given parameters; checked; shown.
+/* pipeline.c - pipelines of a host: loaded from a file, from text or from a Lua stack; given
+ * parameters; checked; shown.
  *
- * What is kept is the tree that the constructors made. It becomes a struct tm_pipeline anew for each submission, with the
- * parameters of then.
+ * It keeps the tree that the constructors made, and makes a struct tm_pipeline of it for each
+ * submission, with the parameters of that time.
  */
 #include "api/own.h"
 

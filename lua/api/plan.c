@@ -1,7 +1,7 @@
 /* plan.c - see plan.h.
  *
- * The inputs are cut by the same code as in a job, so what is said here is what a job would do with the same files. Only
- * the first and the last mini-batch are kept.
+ * The code of a job splits the inputs, so the plan says what a job would do with the same files.
+ * Only the first and the last mini-batch are kept.
  */
 #include "api/plan.h"
 

@@ -1,4 +1,5 @@
-/* plan.h - what would be run: for --dry-run, and for hosts. Reads the inputs as a job would, makes nothing. */
+/* plan.h - what a job would do, for --dry-run and for hosts. Reads the inputs as a job would;
+ * creates nothing. */
 #ifndef TM_API_PLAN_H
 #define TM_API_PLAN_H
 
@@ -23,8 +24,8 @@ struct tm_plan {
  *   {"pipeline", "file" (null: there is none), "steps": [{"name", "mini_batches", "items", "first": {"index", "items", "from", "to"}, "last",
  *    "settings": {NAME: {"value", "origin"}}, "reuse": of explain.h}]}
  *
- * What stands in the way of a job (run/preflight.h) is said in its place. 0, or a negative code with words: an input that cannot be
- * read, or that holds nothing. */
+ * If something would stop a job (run/preflight.h), the plan says so in place of that part. 0, or a
+ * negative code and an error: an input cannot be read, or is empty. */
 int tm_plan_add(struct tm_buf *out, const struct tm_plan *plan, struct tm_err *err);
 
 #endif

@@ -1,7 +1,8 @@
-/* program.c - where the tidemill program is: what the host names, what TIDEMILL_PROGRAM names, the host where it is that program
- * itself, the one beside the library that is loaded, the one of the prefix that the library was built for.
+/* program.c - finds the tidemill program: named by the host, named by TIDEMILL_PROGRAM, the host
+ * itself if it is that program, the one beside the loaded library, or the one in the prefix of the
+ * library's build.
  *
- * Whether it is of this version is found out by the keeper's first words.
+ * The keeper's first message tells whether it has this version.
  */
 #include "api/own.h"
 

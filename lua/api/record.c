@@ -1,4 +1,5 @@
-/* record.c - what the files of a job say, for hosts: a survey (run/survey.h) as structs of tidemill.h, whose text is the survey's. */
+/* record.c - reads the files of a job for hosts: a survey (run/survey.h) as structs of tidemill.h;
+ * the survey owns their text. */
 #include "api/disk.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* record_files.c - what a host reads of a job beside its numbers: failed items, the texts of its files, and whether these are as
- * the journal says.
+/* record_files.c - reads other files of a job for hosts: failed items, the texts of its files, and
+ * whether the files match the journal.
  */
 #include "api/disk.h"
 

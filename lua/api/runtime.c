@@ -1,8 +1,8 @@
-/* runtime.c - a runtime: its loop or the host's, waiting, closing.
+/* runtime.c - a runtime: its own loop or the host's, waiting, closing.
  *
- *  (1) The host's code is called from within a turn of the loop alone, so that no call of the host's returns with something
- *      having happened behind its back.
- *  (2) The loop is turned by one call at a time; from within a callback that is refused, with words.
+ *  (1) The host's code is called only during a turn of the loop, so that nothing happens
+ *      unexpectedly during another call of the host.
+ *  (2) Only one call at a time turns the loop; a call from a callback fails with an error.
  */
 #include "api/own.h"
 

@@ -1,8 +1,8 @@
-/* script.c - an entry script in this process: what is called of it, and what came of that.
+/* script.c - an entry script in this process: calls its hooks, and returns the results.
  *
- *  (1) What an interruption looks at is there as long as `is_open` says so, which is set last and cleared first, on the script's
- *      thread, where the handler runs.
- *  (2) An interruption before the timeout is none for that: the words of the error say so.
+ *  (1) The data that an interruption reads are valid while `is_open` is set. It is set last and
+ *      cleared first, on the script's thread, where the handler runs.
+ *  (2) An interruption before the timeout is not a timeout, and the error says so.
  */
 #include "api/script.h"
 

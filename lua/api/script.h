@@ -1,7 +1,8 @@
-/* script.h - the inside of an entry script that runs in this process.
+/* script.h - private struct of an entry script in this process.
  *
- *   script_load.c   where it is from: a step of a pipeline, or of a job one of its mini-batches; its folders; its end
- *   script.c        what is called of it: mini-batches, init(), run(), shutdown(), and what came of that
+ *   script_load.c   loads it: for a step of a pipeline, or for a mini-batch of a job; its folders;
+ *   its end
+ *   script.c        calls it: mini-batches, init(), run(), shutdown(), results
  */
 #ifndef TM_API_SCRIPT_H
 #define TM_API_SCRIPT_H
@@ -59,15 +60,15 @@ struct tidemill_script {
   struct tidemill_script_error failed;
 };
 
-/* Of a pipeline that is settled, which is taken over. */
+/* Takes over a pipeline that is settled. */
 int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runtime *rt,
                         struct tm_pipeline *p, const struct tidemill_script_options *o,
                         struct tm_err *err);
 void tm_script_say(const struct tidemill_script *s, enum tidemill_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* What it has of a Lua state. */
+/* Frees its Lua state. */
 void tm_script_unload(struct tidemill_script *s);
-/* Within a signal handler, on its thread. */
+/* Called in a signal handler, on the script's thread. */
 void tm_script_on_ask(void *data);
 
 #endif

@@ -1,4 +1,4 @@
-/* script_load.c - an entry script in this process: where it is from, its folders, its end.
+/* script_load.c - an entry script in this process: its sources, its folders, its end.
  *
  *   step of a pipeline      -> its settings                                   \
  *   mini-batch of a job     -> again.c: its copy, its settings, its variables  > struct tm_setup

@@ -1,4 +1,5 @@
-/* source.c - the definition of a job without a pipeline file: into the job's record, and out of it when the job is resumed.
+/* source.c - writes the definition of a job without a pipeline file to the job's record, and reads
+ * it when the job is resumed.
  */
 #include "api/own.h"
 

@@ -1,4 +1,5 @@
-/* values.c - values for the parameters of a definition: one by one, and out of a file. The last one of a name counts. */
+/* values.c - sets parameters of a definition, one by one or from a file. The last value of a name
+ * wins. */
 #include "api/own.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* words.c - words that name the program's options, for a host, which has members of a struct: "--accept-changes" is
- * `accept_changes`. What core says is for whoever runs the program; here is the one place where a host hears it.
+/* words.c - translates error messages that name the program's options, for a host, which has
+ * members of a struct: "--accept-changes" becomes `accept_changes`. Messages of core are written
+ * for users of the program; only here they are changed for hosts.
  *
- * What the user gave, a name or a value, stands between quotes in a message, and stays as it is; options of ours do not.
+ * Names and values that the user gave are in quotes in a message, and are not changed.
  */
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* workspace.c - a workspace of a host, and its jobs: those in its folder, and among them by their age those that only its
- * database knows, elsewhere (--job-dir) or gone.
+/* workspace.c - a workspace of a host, and its jobs: those in its folder, and among them, sorted by
+ * age, those that only its database knows, because they are elsewhere (--job-dir) or gone.
  */
 #include "api/disk.h"
 

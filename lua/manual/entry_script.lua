@@ -1,72 +1,72 @@
--- entry_script.lua - the manual page tidemill-entry-script(7): what an entry script may define, and what it can reach.
--- That comes from the doc comments of stdlib/; the text between is here.
+-- entry_script.lua - writes the manual page tidemill-entry-script(7) from the doc comments of
+-- stdlib/ and the text here.
 local roff = require "manual.roff"
 local library = require "manual.library"
 
 local M = {}
 
--- In the order of the page: { heading, text, classes = { name, what stands before a field }, modules = {...} }.
+-- In the order of the page: { heading, text, classes = { name, prefix of each field }, modules =
+-- {...} }.
 local sections = {
   { "DESCRIPTION", [[
-An entry script is a Lua file that says what is done with a few items: files, entries of archives, or rows of
-tables. tidemill cuts the input into mini-batches and calls the script's function run() for each, in worker
-processes: what it returns goes to the output of the step, each row exactly once.
+An entry script is a Lua file that processes a few items at a time: files, entries of archives, or rows of tables.
+tidemill splits the input into mini-batches and calls the script's function run() for each, in worker processes.
+What run() returns goes to the output of the step, each row exactly once.
 
-Each worker is a process of its own with a Lua state of its own, in which the file is loaded once. The script's
-words are in `...` and in the global `arg`: the `arguments` of the step but for those that the runner takes.
-`require` looks in the script's folder first. What is in the file and not in a function runs when the worker
-starts.]] },
+Each worker is a process with a Lua state of its own, which loads the file once. The script's arguments are in `...`
+and in the global `arg`: the `arguments` of the step except for those that the runner takes. `require` searches the
+script's folder first. Code outside functions runs when the worker starts.]] },
   { "HOOKS", [[
 The file defines these functions as globals, or returns a table with them.]], classes = { { "tidemill.Hooks", "" } } },
   { "WHAT RUN() IS GIVEN", [[
-Over a dataset of files: an array of absolute paths, as many as `mini_batch_size` says. Over a table: a data frame
-of the rows of a piece of one file, which ends when run() returns; df:copy() is what to keep. With
-`partition_keys`: all items with the same values of these columns. A script whose run() takes one argument does
-not notice the context.]] },
+For a dataset of files, run() gets an array of absolute paths; `mini_batch_size` says how many. For a table, it gets
+a data frame with the rows of a piece of one file. The frame is invalid after run() has returned; keep df:copy()
+instead. With `partition_keys`, run() gets all items with the same values in these columns. The second argument is
+the context; a run() with one parameter can ignore it.]] },
   { "WHAT RUN() RETURNS", [[
-An array or a data frame. Each element, or row, stands for one item that succeeded. Output order is not promised,
-so enough has to be in it to find its item again.
+run() returns an array or a data frame. Each element, or row, stands for one item that succeeded. The output may be
+in any order, so put enough into each row to identify its item.
 
-With the output action append_row each element becomes a line of the output file. A string is written as it is; a
+With the output action append_row, each element becomes a line of the output file. A string is written as it is; a
 line break in it is an error, unless `append_row_line_break` is "escape". A number is written so that it reads
 back as the same number, a boolean as true or false, a table as one line of JSON. JSON has no nan and no inf: such
-a number in a table becomes null, and one warning a step says so. A data frame becomes delimited rows: with one
-header line and the file's separator where the output file ends in .csv or .tsv, else between blanks and without a
-header. Its dates and doubles are written as they were read: 2026-01-31, 175.0.
+a number in a table becomes null, with one warning per step. A data frame becomes delimited rows: if the output file
+ends in .csv or .tsv, with one header line and the separator of that format, otherwise with blanks and without a
+header. Dates and doubles are written as they were read: 2026-01-31, 175.0.
 
-With summary_only what is in the elements does not count; their number does.
+With summary_only, only the number of elements counts.
 
-Fewer elements than items: the missing ones count as failed, which alone is no reason to try again. More: a
-warning, once. Anything else that is returned (nil, a number, an array with holes) fails the try, and the message
-says what it was.]] },
+If there are fewer elements than items, the missing ones count as failed; this alone does not repeat the try. If
+there are more, tidemill warns once. Any other result (nil, a number, an array with holes) fails the try, and the
+message says what it was.]] },
   { "CONTEXT", [[
 The second argument of run().]],
     classes = { { "tidemill.Context", "context." }, { "tidemill.Part", "part." }, { "tidemill.Reader", "reader:" } } },
   { "ENTRYSCRIPT", [[
-What a script may ask of its worker:
+What a worker offers to its script:
 
   local EntryScript = require "tidemill.entry_script"
   local entry = EntryScript()      -- the same object each time
   entry.logger:info("threshold %g", 0.5)
 
-The folders are there when init() is called.]],
+The folders exist when init() is called.]],
     classes = { { "tidemill.EntryScript", "entry." }, { "tidemill.Logger", "entry.logger:" } } },
   { "OUTPUT", [[
-print() and io.write() go to the file logs/user/stdout/<node_id>/<process_name>.stdout.txt of the step, standard
-error to the same below stderr; standard input is empty. A program that the script starts inherits them, and ends
-with the try that started it when that is killed. What a script writes into output_dir by itself may be written
-twice, when a mini-batch is tried again; what it writes to context:output_file(name), or in another
-output to context:output_file(name, output), is there once.]] },
+print() and io.write() write to the file logs/user/stdout/<node_id>/<process_name>.stdout.txt of the step, and
+standard error goes to a similar file below stderr. Standard input is empty. Programs that the script starts inherit
+these, and are killed when the worker is killed. A file that a script writes to output_dir directly may be written
+twice, if its mini-batch is tried again. A file at the path from context:output_file(name), or
+context:output_file(name, output) for another output, appears exactly once.]] },
   { "MODULES", [[
-Beside Lua's own and LuaJIT's, an entry script may require these. The reference of the Lua API (lua-api.md in the
-folder of the documentation) says all of them in full, and so does help(x) at the prompt. What fails outside
-returns nil, a message and a code ("ENOENT"), so that assert() raises the message; a wrong argument raises at the
-caller's line.]],
+An entry script may require Lua's and LuaJIT's own modules, and these. The reference of the Lua API (lua-api.md in
+the folder of the documentation) and help(x) at the prompt describe them completely. A function that fails returns
+nil, a message and a code ("ENOENT"), so that assert() raises the message; a wrong argument raises at the caller's
+line.]],
     modules = { "tidemill.fs", "tidemill.path", "tidemill.process", "tidemill.json", "tidemill.argparse",
                 "tidemill.frame" } },
   { "DATA FRAMES", [[
-Rows in columns of one type each, in C memory: what run() is given over a table, and what it may return. A frame
-does not change; every method returns a new one, which shares columns. Rows count from 1; a null is nil in Lua.]],
+Rows in columns of one type each, in C memory. For a table, run() gets a frame and may return one. A frame never
+changes; every method returns a new one, which shares columns. Rows are numbered from 1; a null is nil in Lua.]],
     summaries = { "tidemill.DataFrame", "tidemill.Row", "tidemill.Column", "tidemill.Groups" } },
 }
 

@@ -1,12 +1,13 @@
--- header.lua - the manual page tidemill.h(3), from the comments of tidemill.h. A comment speaks of the declaration
--- behind it; one with an empty line behind it speaks for itself; one that begins with "----" begins a section.
+-- header.lua - writes the manual page tidemill.h(3) from the comments of tidemill.h. A comment
+-- describes the declaration after it. One with an empty line after it is a text of its own; one
+-- that begins with "----" begins a section.
 --
 --   text -> parts: { kind = "section"|"text"|"declaration"|"codes", ... } -> roff
 local roff = require "manual.roff"
 
 local M = {}
 
--- The text of a comment whose lines are given, without its stars.
+-- Returns the text of a comment, given as lines, without its stars.
 local function comment_text(lines)
   local text = table.concat(lines, "\n"):gsub("^/%*", ""):gsub("%*/%s*$", "")
   local out = {}
@@ -16,7 +17,7 @@ local function comment_text(lines)
   return (table.concat(out, "\n"):gsub("^\n+", ""):gsub("%s+$", ""))
 end
 
--- What is there for the compiler alone.
+-- Whether a line is only for the compiler.
 local function is_machinery(line)
   return line:find "^#include" or line:find "^#if" or line:find "^#endif" or line:find "^#undef"
     or line:find '^extern "C"' or line:find "^}$" or line:find "^#define TIDEMILL_H$" or line:find "^#define TM_API "
@@ -27,7 +28,7 @@ local function without_comments(text)
   return (text:gsub("/%*.-%*/", ""))
 end
 
--- Whether a declaration is complete: its brackets are closed, and its semicolon is there.
+-- Whether a declaration is complete: all brackets are closed, and it ends in a semicolon.
 local function is_whole(text)
   local code = without_comments(text)
   local _, opened = code:gsub("[{(]", "")
@@ -43,7 +44,7 @@ local function codes_of(text)
   return rows
 end
 
--- A declaration begins at lines[i]: the part, and the number of the line behind it.
+-- Reads the declaration at lines[i]. Returns the part, and the number of the next line.
 local function read_declaration(lines, i, text)
   local found = { lines[i] }
   local is_macro = lines[i]:find "^#define"
@@ -78,7 +79,7 @@ local function read_comment(lines, i)
   return comment_text(found), i + 1
 end
 
--- What a comment is when no declaration follows it.
+-- Adds a comment without a declaration.
 local function add_free(parts, text)
   local title, rest = text:match "^%-%-%-%- (.-) %-%-%-%-%s*(.*)$"
   if title then
@@ -90,7 +91,7 @@ local function add_free(parts, text)
   end
 end
 
---- The parts of a header, in their order.
+--- Splits a header into its parts, in order.
 ---@param source string
 ---@return table[]
 function M.read(source)
@@ -138,7 +139,7 @@ function writers.declaration(part)
   return part.text == "" and code or code .. ".RS 4\n" .. roff.escape(part.text) .. "\n.RE\n"
 end
 
---- The page.
+--- Returns the page.
 ---@param source string
 ---@param version string
 ---@return string

@@ -1,5 +1,5 @@
--- library.lua - the doc comments of the standard library: what scripts and pipeline files may use, each by the name
--- that it is used by. What is only for the library's own pieces is left out.
+-- library.lua - collects the doc comments of stdlib/ for scripts and pipeline files, by the names
+-- that these use. Leaves out what is only for the library itself.
 --
 --   library.open("stdlib") -> { classes = { ["tidemill.Job"] = { about = entry, members = { entry, ... } } },
 --                               functions = { ["tidemill.fs"] = { entry with its path, ... } } }
@@ -8,25 +8,25 @@ local fs = require "tidemill.fs"
 
 local M = {}
 
---- The modules that are for scripts, in the order of the reference.
+--- The modules for scripts, in the order of the reference.
 M.modules = { "tidemill", "tidemill.entry_script", "tidemill.frame", "tidemill.fs", "tidemill.path", "tidemill.process",
               "tidemill.json", "tidemill.argparse" }
 
---- Classes that stand between the library's own pieces.
+--- Classes that only parts of the library itself use.
 M.internal = {
   ["tidemill.plan"] = true, ["tidemill.store"] = true, ["tidemill.store.Registered"] = true,
   ["tidemill.TabularMake"] = true, ["tidemill.develop"] = true, ["tidemill.entry_script_c"] = true,
   ["tidemill.frame_c"] = true, ["tidemill.json_c"] = true, ["tidemill.process_c"] = true,
 }
 
---- The contents of a file; raises.
+--- Returns the contents of a file; raises.
 ---@param path string
 ---@return string
 function M.read_file(path)
   return assert(fs.read(path))
 end
 
---- The Lua files of a folder, and then those of the folders in it; relative to it.
+--- Returns the Lua files of a folder, then those in its subfolders, relative to it.
 ---@param dir string
 ---@param below? string
 ---@return string[]
@@ -57,7 +57,8 @@ local function sorted_names(value)
   return names
 end
 
--- Where functions are reached from the public modules: ["=tidemill/tidemill.lua:12"] = { module, "tidemill.load" }.
+-- The names of functions in the public modules: ["=tidemill/tidemill.lua:12"] = { module,
+-- "tidemill.load" }.
 local function reached()
   local places = {}
   local function look(module, value, path, depth)
@@ -77,7 +78,7 @@ local function reached()
   return places
 end
 
--- Methods that an object really has, where a class has pieces of the library's own beside them.
+-- The methods that objects really have, for classes that also have private ones.
 local function methods_of(class)
   require "tidemill.frame"
   local base = require "tidemill.frame.base"
@@ -118,7 +119,7 @@ local function add(found, entry, places)
   end
 end
 
---- What the files of a folder document.
+--- Returns what the files of a folder document.
 ---@param dir string
 ---@return table
 function M.open(dir)
@@ -132,8 +133,8 @@ function M.open(dir)
   return found
 end
 
---- The type and the text of a tag: "string? why" is "string?", "why". A type may hold blanks within brackets, behind a
---- colon, a comma, and around the bar between two.
+--- Splits a tag into its type and its text: "string? why" is "string?", "why". A type may contain
+--- blanks in brackets, after a colon or a comma, and around the bar between two types.
 ---@param text string
 ---@return string kind
 ---@return string words

@@ -1,4 +1,5 @@
--- reference.lua - the reference of the Lua API as Markdown, from the doc comments of stdlib/.
+-- reference.lua - writes the reference of the Lua API as Markdown, from the doc comments of
+-- stdlib/.
 local library = require "manual.library"
 local doc = require "tidemill.repl.doc"
 
@@ -7,15 +8,15 @@ local M = {}
 local HEAD = [[
 # The Lua API of tidemill %s
 
-Written from the comments in the Lua files, as `help(x)` at the prompt is. What a parameter of `ParallelRunConfig`
-and the others accepts is in `tidemill(1)` and in `tidemill help PARAMETER`; what an entry script may define is in
-`tidemill-entry-script(7)`.
+This page is generated from the comments in the Lua files, which `help(x)` shows too. For the values that a parameter
+of `ParallelRunConfig` and the others accepts, see `tidemill(1)` and `tidemill help PARAMETER`. For what an entry
+script may define, see `tidemill-entry-script(7)`.
 
-A `?` behind a name or a type says that it may be left out, or nil. `a.b()` is called with a dot, `A:b()` on an
+A `?` after a name or a type means that it may be left out, or nil. `a.b()` is called with a dot, `A:b()` on an
 object of the class A.
 ]]
 
--- Text of ours as Markdown: what stands outside of code cannot be a tag, and an example is indented far enough.
+-- Converts text to Markdown: escapes tags outside code, and indents examples far enough.
 local function markdown(text)
   local out = {}
   for line in (text .. "\n"):gmatch "(.-)\n" do
@@ -85,7 +86,7 @@ local function add_module(out, module, found)
   end
 end
 
---- The whole text: the modules, then the classes by their names.
+--- Returns the whole text: the modules, then the classes sorted by name.
 ---@param found table what library.open() returned
 ---@param version string
 ---@return string

@@ -1,4 +1,4 @@
--- roff.lua - text of ours as roff, for man's macros, as lua/cli/man.c writes it.
+-- roff.lua - writes text in roff, with the man macros, like lua/cli/man.c.
 local M = {}
 
 -- The code point of a character of UTF-8.
@@ -11,7 +11,7 @@ local function code_point(character)
   return ("\\[u%04X]"):format(value)
 end
 
---- Escapes what roff would take for its own: a backslash, a dash, a line that looks like a request.
+--- Escapes what roff would interpret: a backslash, a dash, a line that looks like a request.
 ---@param text string
 ---@return string
 function M.escape(text)
@@ -19,7 +19,7 @@ function M.escape(text)
     :gsub("%f[^\n%z]([.'])", "\\&%1"))
 end
 
---- A term of a list, in bold, and the text that says what it is.
+--- Returns a list item: a term in bold, and its text.
 ---@param term string
 ---@param text string
 ---@return string
@@ -27,14 +27,14 @@ function M.item(term, text)
   return (".TP\n\\fB%s\\fR\n%s\n"):format(M.escape(term), M.escape(text ~= "" and text or "\160"):gsub("\160", "\\&"))
 end
 
---- Lines as they are: code.
+--- Returns lines unchanged, as code.
 ---@param text string
 ---@return string
 function M.code(text)
   return (".PP\n.RS 4\n.nf\n%s\n.fi\n.RE\n"):format(M.escape(text))
 end
 
---- Paragraphs that empty lines part; lines that are indented stay as they are.
+--- Returns paragraphs, which empty lines separate; indented lines stay as they are.
 ---@param text string
 ---@return string
 function M.paragraphs(text)
@@ -60,10 +60,10 @@ function M.paragraphs(text)
   return table.concat(out)
 end
 
---- The title line, and the section NAME.
+--- Returns the title line and the section NAME.
 ---@param title string
 ---@param section integer
----@param about string what stands behind the name
+---@param about string the text after the name
 ---@param version string
 ---@param part string of the manual
 ---@return string

@@ -1,5 +1,5 @@
--- cdata.lua - a C value as text: 64-bit integers in digits, structs with their fields, arrays with their first
--- elements, pointers as LuaJIT writes them; nothing is read through a pointer.
+-- cdata.lua - a C value as text: 64-bit integers in digits, structs with their fields, arrays with
+-- their first elements, pointers as LuaJIT writes them; nothing is read through a pointer.
 local ffi = require "ffi"
 
 local ELEMENTS, DEPTH = 16, 4

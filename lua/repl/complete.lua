@@ -1,10 +1,10 @@
--- complete.lua - how what stands before the cursor may go on: globals, fields, methods, columns, parameters of a
--- constructor, modules, paths, names of registered datasets.
+-- complete.lua - completes the text before the cursor: globals, fields, methods, columns,
+-- parameters of a constructor, modules, paths, names of registered datasets.
 --
---   complete(text, width) -> what all that fits has in common, to be put in; a list for people where several fit
+--   complete(text, width) -> what all candidates have in common, to insert; a list of several candidates
 --
--- Nothing of the user's is called: values are looked up in tables as they are, and in those that __index leads to.
--- Data frames and objects of constructors are known.
+-- Calls no code of the user: reads values from tables directly, and from the tables that __index
+-- leads to. Knows data frames and objects of constructors.
 local fs = require "tidemill.fs"
 local path = require "tidemill.path"
 
@@ -16,7 +16,7 @@ for word in ([[and break do else elseif end false for function goto if in local 
   keywords[#keywords + 1] = word
 end
 
--- ---- values, without a call ----
+-- ---- values, without calls ----
 
 local function frame_base()
   return package.loaded["tidemill.frame.base"]
@@ -32,7 +32,7 @@ local function is_column(v)
   return base and type(v) == "userdata" and base.is_column(v)
 end
 
--- The fields of a value, each through on_field(name, value), what stands nearest first.
+-- Calls on_field(name, value) for each field of a value, the nearest first.
 local function each_field(v, on_field)
   local seen = 0
   while v ~= nil and seen < 8 do
@@ -53,7 +53,7 @@ local function names_of_frame(df)
   return ok and names or {}
 end
 
--- Fields and methods of a frame or a column, which an __index of ours answers.
+-- The fields and methods of a frame or a column, which come from our __index.
 local function object_fields(v)
   local fields = is_frame(v) and { c = true, columns = true, types = true } or { type = true }
   for name, method in pairs(debug.getmetatable(v).methods) do
@@ -76,7 +76,7 @@ local function index(v, key)
   return found
 end
 
--- The value that an expression of names means: a.b["c"][1]; nil where it is anything else.
+-- Returns the value of an expression of names: a.b["c"][1]; nil for any other expression.
 local function value_of(expression)
   local name, rest = expression:match "^([%a_][%w_]*)(.*)$"
   if not name then
@@ -103,7 +103,7 @@ local function value_of(expression)
   return v
 end
 
--- ---- what may stand there ----
+-- ---- candidates ----
 
 local function add_fields(found, v, wants_methods)
   if is_frame(v) or is_column(v) then
@@ -161,7 +161,7 @@ local function complete_name(before)
   return word, found
 end
 
--- What stands in an open string: nil outside of one. What is before it, its quote, and its text.
+-- Returns the text before an open string, its quote, and its text; nil outside a string.
 local function open_string(text)
   local at, quote, from = 1, nil, nil
   while at <= #text do
@@ -207,8 +207,8 @@ local function set_of(list)
   return set
 end
 
--- The frame whose columns a string may name: df.c["..., df:column "..., df:filter("..., df:sort({"..., also further
--- on.
+-- Returns the frame whose columns a string may name: df.c["..., df:column "..., df:filter("...,
+-- df:sort({"..., also later in the list.
 local function frame_before(before)
   local expression = before:match "([%a_][%w_%.%[%]\"']*)%.c%[%s*$"
     or before:match "([%a_][%w_%.%[%]\"']*):[%a_][%w_]*%s*[%({]?[^%(%)]*$"
@@ -244,7 +244,7 @@ local function complete_string(before, typed)
   return complete_path(typed)
 end
 
--- Within the braces of a constructor, at the place of a key: its parameters.
+-- In the braces of a constructor, at the place of a key: its parameters.
 local function complete_parameter(text)
   local constructor, inside = (text .. "}"):match "([%a_][%w_%.]*)%s*%(?[^(){}]*(%b{})$"
   local word = inside and inside:match "[{,;]%s*([%a_][%w_]*)}$" or inside and inside:match "[{,;]%s*()}$" and ""
@@ -257,7 +257,7 @@ local function complete_parameter(text)
   end
 end
 
--- ---- what fits ----
+-- ---- the common part, the list ----
 
 local function common_start(list)
   local first, last = list[1], list[#list]

@@ -1,25 +1,25 @@
--- doc.lua - the doc comments of the standard library, as entries: what help() shows. The comments are read out of the
--- same files that are run, so that there is one text of each.
+-- doc.lua - reads the doc comments of the standard library, for help(). It reads them from the
+-- files that are run, so that each text exists only once.
 --
 --   local doc = require "tidemill.repl.doc"
 --   doc.read(text, label) -> { {kind = "function", ...}, {kind = "class", ...}, ... }, in the order of the file
 --
--- A block is the lines that begin with "---"; what stands on the next line is what it says something of. In a block,
--- text comes first and tags (@param, @return, @field, @class, @type) follow; a line without a tag goes on with what
--- is before it.
+-- A block is the lines that begin with "---"; it describes the next line. In a block, text comes
+-- first, then tags (@param, @return, @field, @class, @type). A line without a tag continues the one
+-- before.
 
 ---@class tidemill.DocTag
 ---@field tag string "param", "return", "field", ...
----@field name? string of a parameter or field, "?" behind an optional one
----@field text string its type and what it means, in one line
+---@field name? string of a parameter or field, with "?" at the end if it is optional
+---@field text string its type and its meaning, in one line
 
 ---@class tidemill.DocEntry
 ---@field kind "function"|"class"|"value"
----@field name string the last part
----@field owner? string the variable that it is a field of
----@field class? string of a method the class of its owner; of a class its whole name
----@field params? string as they stand in the brackets
----@field is_method? boolean it is called with ':'
+---@field name string the last part of its name
+---@field owner? string the variable whose field it is
+---@field class? string for a method, the class of its owner; for a class, its whole name
+---@field params? string the text in the brackets
+---@field is_method? boolean called with ':'
 ---@field text string
 ---@field tags tidemill.DocTag[]
 ---@field label string of the file: "tidemill/frame.lua"
@@ -39,7 +39,7 @@ local function new_tag(line)
   return { tag = tag, name = name, text = rest or "" }
 end
 
--- The text and the tags of the lines of a block.
+-- Splits the lines of a block into the text and the tags.
 local function read_block(lines)
   local text, tags = {}, {}
   for _, line in ipairs(lines) do
@@ -63,7 +63,7 @@ local function find_tag(tags, wanted)
   end
 end
 
--- What is defined on a line: kind, owner, separator, name, parameters.
+-- Parses a definition: kind, owner, separator, name, parameters.
 local function defined(line)
   local path, params = line:match "^function%s+([%w_%.:]+)%s*%((.-)%)"
   if not path then
@@ -79,7 +79,7 @@ local function defined(line)
   end
 end
 
--- A class has a name of its own; the variable on the next line stands for it in this file.
+-- A class has a name of its own; in this file, the variable on the next line stands for it.
 local function class_entry(text, tags, line, label, number, classes)
   local tag = find_tag(tags, "class")
   local name = tag.text:match "^[%w_%.]+" or tag.text
@@ -109,7 +109,7 @@ local function entry_of(lines, line, label, number, classes)
            text = text, tags = tags, label = label, line = number }
 end
 
---- The entries of one file.
+--- Returns the entries of one file.
 ---@param text string
 ---@param label string
 ---@return tidemill.DocEntry[]
@@ -128,7 +128,7 @@ function M.read(text, label)
   return entries
 end
 
---- The first sentence of an entry, or as much of it as fits on a line.
+--- Returns the first sentence of an entry, or as much of it as fits on a line.
 ---@param entry tidemill.DocEntry
 ---@return string
 function M.summary(entry)
@@ -137,9 +137,9 @@ function M.summary(entry)
   return #sentence <= 80 and sentence or sentence:sub(1, 78):gsub("%s+%S*$", "") .. " ..."
 end
 
---- How it is called: "df:filter(f, ...)" as "DataFrame:filter(f, ...)".
+--- Returns how to call it: "df:filter(f, ...)" as "DataFrame:filter(f, ...)".
 ---@param entry tidemill.DocEntry
----@param path? string where it was found, instead of its owner
+---@param path? string where it was found; by default its owner
 ---@return string
 function M.signature(entry, path)
   local owner = entry.class or entry.owner

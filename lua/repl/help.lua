@@ -1,14 +1,15 @@
--- help.lua - help(x) at a prompt: what a function, an object, a module or a parameter is. Functions and objects are
--- explained by the doc comments of the standard library, parameters and commands by the program's tables.
+-- help.lua - help(x) at a prompt: describes a function, an object, a module or a parameter. The
+-- texts for functions and objects come from the doc comments of the standard library, those for
+-- parameters and commands from the program's tables.
 local doc = require "tidemill.repl.doc"
 
 local M = {}
 
 local entries, by_place, by_name, by_class, by_field -- made when first asked
--- Functions of C: the i-th file that is compiled in; what the program says of a topic; columns of the terminal.
+-- C functions: the i-th compiled-in file; the program's help on a topic; the width of the terminal.
 local source, topic_text, columns
 
---- Sets where texts come from, and how wide they may be. Once.
+--- Sets the sources of texts, and their width. Call it once.
 function M.open(source_of, help_of, width_of)
   source, topic_text, columns = source_of, help_of, width_of
 end
@@ -18,7 +19,7 @@ local function add(index, key, entry)
   table.insert(index[key], entry)
 end
 
--- Fields of a table that a function takes, or of an object: { class, tag }, by their names.
+-- Fields of a table that a function takes, or of an object, by their names: { class, tag }.
 local function add_fields(entry)
   for _, tag in ipairs(entry.kind == "class" and entry.tags or {}) do
     if tag.tag == "field" and tag.name then
@@ -51,11 +52,11 @@ local function read_all()
   end
 end
 
--- ---- as text ----
+-- ---- formatting ----
 
 local WIDTH = 100
 
--- What ends at the last column is cut by some terminals.
+-- Some terminals cut text that ends at the last column.
 local function room_of()
   return math.min(WIDTH, columns() - 1)
 end
@@ -74,8 +75,8 @@ local function wrap(text, indent)
   return table.concat(lines, "\n")
 end
 
--- Text that has lines already: one that is too long goes on below where its words begin, and the lines of a
--- paragraph, which have no indent and no gap within, run together then.
+-- Formats text that has lines already. A long line continues below its first word; the lines of a
+-- paragraph, which have no indent and no gaps, are joined then.
 local function refit(text)
   local out, paragraph, is_long = {}, {}, false
   local room = room_of()
@@ -102,7 +103,7 @@ local function refit(text)
   return table.concat(out, "\n")
 end
 
--- Paragraphs are wrapped; examples, which are indented, stay as they are.
+-- Wraps paragraphs; examples, which are indented, stay as they are.
 local function add_text(out, text)
   local paragraph = {}
   local function flush()
@@ -134,7 +135,8 @@ local function add_tags(out, entry, gap)
   end
 end
 
--- What one can do with an object of a class, or with a module; `methods`: what an object has of it, or nil.
+-- Lists the methods of a class or the functions of a module; `methods`: those that an object has,
+-- or nil.
 local function add_members(out, class, methods)
   for _, entry in ipairs(by_class[class] or {}) do
     if entry.kind ~= "class" and not (methods and methods[entry.name] == nil) then
@@ -183,9 +185,9 @@ local function class_text(class, methods)
   return table.concat(out, "\n")
 end
 
--- ---- what x is ----
+-- ---- finding x ----
 
--- Where a value is reached from the modules: "tidemill.Dataset.File.from_files".
+-- Finds the name of a value in the modules: "tidemill.Dataset.File.from_files".
 local function path_of(value)
   local seen = {}
   local function look(t, path, depth)
@@ -225,7 +227,7 @@ local function path_of(value)
   end
 end
 
--- The entry that a path of names means: its owner's class first.
+-- Finds the entry for a path of names, in its owner's class first.
 local function entry_at(path)
   local owner, name = path:match "^(.*)[%.:]([^%.:]+)$"
   local last = owner and owner:match "[^%.:]+$"
@@ -249,7 +251,7 @@ local function function_text(f)
       :format(info.source:gsub("^[@=]", ""), info.linedefined)
 end
 
--- The class of an object of ours.
+-- Returns the class of one of our objects.
 local function class_of(value)
   local meta = debug.getmetatable(value)
   if type(meta) ~= "table" then
@@ -261,7 +263,7 @@ local function class_of(value)
   return class and by_class[class] and class
 end
 
--- What stands in a table of a module: tidemill.Dataset.File; nil where nothing is known of it.
+-- Describes a table in a module, such as tidemill.Dataset.File; nil: nothing is known of it.
 local function table_text(path, value)
   local out, names = { path, "" }, {}
   for name, v in next, value do
@@ -294,7 +296,7 @@ local function value_text(value)
   return ("a %s; help() lists what there is to know"):format(type(value))
 end
 
--- The class that a name is of, also of an object: "Job", "job".
+-- Finds a class by its name or the name of an object: "Job", "job".
 local function class_named(topic)
   for _, name in ipairs { topic, "tidemill." .. topic, "tidemill." .. topic:gsub("^%l", string.upper) } do
     if by_class[name] then
@@ -353,7 +355,7 @@ local function overview()
   return table.concat(out, "\n")
 end
 
---- What help(...) says.
+--- Returns the text of help(...).
 function M.text(n, value)
   read_all()
   if n == 0 then
@@ -373,7 +375,7 @@ function M.help(...)
   io.write(refit(M.text(select("#", ...), (...))), "\n")
 end
 
---- The modules that may be required, for completion.
+--- Returns the modules that may be required, for completion.
 function M.modules()
   local names, i = {}, 1
   local module = source(i)

@@ -1,4 +1,4 @@
--- jobs.lua - jobs beside a prompt: what they say above it while it waits, and when they have ended.
+-- jobs.lua - jobs at a prompt: shows their messages above it, and tells when they have ended.
 local job = require "tidemill.job"
 
 local M = {
@@ -34,7 +34,7 @@ local function show_status()
   set_status(#parts > 0 and table.concat(parts, " | ") or nil)
 end
 
--- It may be collected then: what it calls back knows it no more.
+-- The job may be collected then: its callbacks do not refer to it any more.
 local function drop(watched)
   watched.job = nil
   for i, known in ipairs(M.running) do
@@ -59,7 +59,7 @@ local function say_end(watched, event)
   say(table.concat(words, "\n"))
 end
 
--- An error is said once, with where it came from.
+-- Shows an error once, with its place.
 local function say_error(watched, event)
   local words = (event.where and event.where .. ": " or "") .. (event.text or event.status or "?")
   if watched.said[words] then
@@ -93,7 +93,7 @@ local function on_event(watched, event)
   end
 end
 
--- A listener of the user's: what it raises is said, and the job goes on.
+-- A listener of the user. If it raises, the error is shown and the job continues.
 local function tell(watched, listener, event)
   if not listener then
     return
@@ -104,8 +104,8 @@ local function tell(watched, listener, event)
   end
 end
 
--- Every submission is watched: it is given the options as they are checked; what this returns is given the job, and
--- what that returns is called when the job is closed.
+-- Watches every submission. It gets the checked options, and returns a function that gets the job;
+-- that returns a function to call when the job is closed.
 local function watch(pipeline, options)
   local listener, watched = options.on_event, { name = pipeline.name, said = {}, errors = 0 }
   options.hears_failures = listener == nil -- and of nothing that went well
@@ -125,7 +125,7 @@ local function watch(pipeline, options)
   end
 end
 
---- Once.
+--- Call it once.
 function M.open(say_words, set_status_words)
   say, set_status = say_words, set_status_words
   job.watch = watch

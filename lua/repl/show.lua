@@ -1,10 +1,11 @@
--- show.lua - a value as people want to see it at a prompt: with structure, in the width there is, and never all of a
+-- show.lua - prints a value at a prompt: with its structure, in the given width, and never all of a
 -- large one.
 --
 --   show(value, { width = 80, has_color = false }) -> text, without a line break at its end
 --
--- A table goes on one line where it fits, else a line for each field. What is left out is said, with how many. Bytes
--- that move a terminal's cursor are written as escapes. Nothing here raises: a __tostring that does is said.
+-- A table is printed on one line if it fits, otherwise with a line for each field. If fields are
+-- left out, it says how many. Bytes that move a terminal's cursor are escaped. Nothing here raises:
+-- the error of a __tostring is shown.
 local DEPTH, ITEMS, ITEMS_WITHIN, LINES, STRING, STRING_WITHIN = 6, 200, 40, 120, 2000, 120
 
 local colors = { string = "\27[32m", number = "\27[36m", other = "\27[35m", faint = "\27[2m" }
@@ -19,8 +20,8 @@ local function hex(text)
   return (text:gsub(".", function(byte) return ("\\x%02x"):format(byte:byte()) end))
 end
 
--- Whole characters of UTF-8, but for those that control a terminal (U+0080 to U+009F), stay; all other bytes are
--- escaped.
+-- Keeps whole UTF-8 characters, except those that control a terminal (U+0080 to U+009F), and
+-- escapes all other bytes.
 local function quoted(text, most)
   local whole = #text
   if whole > most then
@@ -66,7 +67,7 @@ local function paint(state, kind, text)
   return state.has_color and colors[kind] .. text .. "\27[0m" or text, width
 end
 
--- What a __tostring says; nil without one.
+-- Returns the result of __tostring; nil: there is none.
 local function own_words(v)
   local meta = debug.getmetatable(v)
   if type(meta) ~= "table" or rawget(meta, "__tostring") == nil then
@@ -109,7 +110,7 @@ end
 
 local order = { number = 1, string = 2 }
 
--- The keys that are no places of the list, sorted.
+-- Returns the keys outside the list part, sorted.
 local function other_keys(v, n)
   local keys = {}
   for k in next, v do
@@ -129,7 +130,8 @@ local function other_keys(v, n)
   return keys
 end
 
--- The fields of a table as a list of {key text or nil, width of it, value}; how many there are besides.
+-- Returns the fields of a table as a list of {key text or nil, its width, value}, and how many more
+-- there are.
 local function fields_of(v, state, depth, most)
   local n, list = 0, {}
   while rawget(v, n + 1) ~= nil do
@@ -150,7 +152,8 @@ local function fields_of(v, state, depth, most)
   return list, left, is_list(v, n)
 end
 
--- An object of a constructor: what it is called, and its fields. A plain table: "" and itself.
+-- Returns the name and the fields of an object of a constructor; for a plain table "" and the
+-- table.
 local function parts_of(v)
   local meta = debug.getmetatable(v)
   if type(meta) == "table" and rawget(meta, "__tm_tag") and rawget(meta, "__tm_value") then
@@ -222,7 +225,7 @@ local function is_short(v)
   return kind == "number" or kind == "boolean" or kind == "string" and #v <= 20
 end
 
--- A list of short values: as many on a line as there is room for.
+-- Prints a list of short values, as many on a line as fit.
 local function add_packed(list, state, indent)
   local line, used = {}, 0
   for _, field in ipairs(list) do
@@ -286,7 +289,7 @@ local function new_state(options)
   return state
 end
 
--- Control bytes of a text of several lines, but for its line breaks.
+-- Escapes control bytes in a text of several lines, except its line breaks.
 local function plain(text)
   return (text:gsub("[%z\1-\8\11-\31\127]", hex))
 end
