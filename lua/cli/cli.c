@@ -1,7 +1,8 @@
 /* cli.c - see cli.h.
  *
- * A command is a row of a table: dispatch, help (help.c), did-you-mean, man page and completion read the same rows. Two are internal (keepers and
- * workers are this program as well) and are not listed.
+ * A command is a row of a table, which dispatch, help (help.c), suggestions, the manual page and
+ * completion read. Two commands are internal, for keepers and workers, which run this program too;
+ * the help does not list them.
  */
 #include "cli/cli.h"
 

@@ -11,8 +11,8 @@
 struct tm_fs;
 
 struct tm_cli {
-  const struct tm_fs *fs; /* what jobs write through; tests put another one in its place */
-  bool has_no_stdout;     /* it was closed when the program started, and is /dev/null */
+  const struct tm_fs *fs; /* file calls of jobs; tests replace them */
+  bool has_no_stdout;     /* standard output was closed at the start, and is /dev/null */
 };
 
 struct tm_command {
@@ -23,59 +23,62 @@ struct tm_command {
   const char *summary; /* one line; NULL: internal, not listed */
   const struct tm_option *options;
   size_t options_len;
-  unsigned parameters; /* groups of parameters that are options, too: TM_TAKES() */
+  unsigned parameters; /* groups of parameters that are also options: TM_TAKES() */
   /* The help below the summary; NULL: a line for each option. */
   void (*add_help)(struct tm_buf *out);
-  bool takes_all; /* every word behind the name is the command's, also --help */
+  bool takes_all; /* all words after the name belong to the command, also --help */
 };
 
 /* All of main(). */
 int tm_cli_main(int argc, char **argv, const struct tm_fs *fs);
 
-/* Adds what a user's file may have said: line breaks and tabs stay, nothing else moves the cursor of a terminal. */
+/* Adds text that may come from a user's file: keeps line breaks and tabs, and escapes everything else
+ * that moves the cursor of a terminal. */
 void tm_cli_add_shown(struct tm_buf *out, const char *s, size_t n);
-/* Says "tidemill: <words>" on standard error. */
+/* Prints "tidemill: <message>" on standard error. */
 void tm_cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same with the words of `err`, for wrong usage with the command's usage below; returns the exit status. */
+/* Prints the error of wrong usage and the command's usage; returns the exit status. */
 int tm_cli_fail_usage(const struct tm_command *command, const struct tm_err *err);
 
-/* The exit status for the end of a command: `rc` of 0 or more is one; else the words are said. */
+/* The exit status of a command: `rc` if it is 0 or more; otherwise prints the error. */
 int tm_cli_end(int rc, const struct tm_err *err);
-/* Writes to standard output, all of it: 0; or 3, which is said; or TM_CLI_NO_READER, quietly. On a terminal control characters
- * are written as \x1B, since texts hold names of files and what files say. What others write there (Lua's
- * print, say) is looked at in the same way when the program ends: a result that nobody got is no success. */
+/* Writes all of the text to standard output. 0; 3, with a message; or TM_CLI_NO_READER, without
+ * one. Texts may hold names and contents of files, so a terminal gets control characters as \x1B. At
+ * the end of the program, other output (such as Lua's print) is checked in the same way: a
+ * result that nobody got is not a success. */
 int tm_cli_write(const struct tm_buf *text);
-#define TM_CLI_NO_READER 141 /* what a shell shows for a program that SIGPIPE ended */
+#define TM_CLI_NO_READER 141 /* a shell's exit status for a program that SIGPIPE ended */
 
-/* JOB on the command line (store/jobs.h), the one word that is left over. Without it the job is
- * "latest", which is added. TM_EUSAGE: there are more words. */
+/* Checks that JOB is the only word in `rest` (store/jobs.h). Without it, adds "latest". TM_EUSAGE:
+ * there are more words. */
 int tm_cli_one_job(struct tm_words *rest, struct tm_err *err);
-/* What a command does with a workspace. One of another user is found only to be read (store/trust.h). */
+/* How a command uses a workspace. A workspace of another user may only be read (store/trust.h). */
 enum tm_cli_use { TM_CLI_READS, TM_CLI_USES, TM_CLI_MAKES };
-/* The workspace of this folder; what it has to say is said. To tidemill_workspace_close(). */
+/* Opens the workspace of the current directory, and prints its messages. The caller closes it. */
 int tm_cli_open_workspace(const struct tm_cli *cli, struct tidemill_workspace **out,
                           enum tm_cli_use use, struct tm_err *err);
-/* The same, or one without a place, for jobs that are named by their directories. */
+/* The same, or a workspace without a path, for jobs that are named by their directories. */
 struct tidemill_workspace *tm_cli_nearest_workspace(const struct tm_cli *cli);
-/* To tidemill_record_close(). */
+/* The caller closes the record. */
 int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, const char *job,
                        struct tm_err *err);
 /* Adds "tidemill 0.1.0, LuaJIT 2.1.0". */
 void tm_cli_add_version(struct tm_buf *out);
-/* Where this program is, to free(); NULL with words. */
+/* The path of this program; the caller frees it. NULL and an error. */
 char *tm_cli_program(struct tm_err *err);
-/* One whose child and workers are this program, and whose pipeline files print as they do in it; what there is to say of them is
- * said. To tidemill_runtime_close(). */
+/* Makes a runtime whose keeper and workers run this program, and whose pipeline files print to its
+ * output. Prints their messages. The caller closes it. */
 int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
                         struct tm_err *err);
-/* The directory of a job that is going to be used (store/trust.h), to free(); NULL with words. */
+/* Finds the directory of a job that is going to be used (store/trust.h); the caller frees it. NULL
+ * and an error. */
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err);
 
 /* The table of commands, in the order of the overview; NULL at its end. Those without a summary are internal. */
 const struct tm_command *tm_command_at(size_t i);
 const struct tm_command *tm_command_find(const char *name); /* or NULL */
 
-/* The commands with files of their own. */
+/* Commands with files of their own. */
 extern const struct tm_command tm_command_run;
 extern const struct tm_command tm_command_map;
 extern const struct tm_command tm_command_try;

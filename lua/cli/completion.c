@@ -1,8 +1,9 @@
 /* completion.c - the completion for bash and zsh, from the same tables as the help.
  *
- * Both shells get one function with the tables of commands as `case` branches. Behind an option that takes one of a few
- * words, these are offered; for JOB, the names of the workspace's jobs and `latest`, besides folders; behind `dataset`, what can
- * be done and the names of the datasets; else files.
+ * Both shells get one function with the tables of commands as `case` branches. It completes the
+ * value of an option that accepts only certain words; for JOB, the names of the workspace's jobs,
+ * `latest` and folders; after `dataset`, the subcommands and the names of datasets; otherwise
+ * files.
  */
 #include <string.h>
 

@@ -1,12 +1,15 @@
 /* execute.c - see execute.h.
  *
- * The program polls: the runtime's descriptor, signals, and what the command waits for beside. Order: terminal, signals, job; hooks
- * between its submission and the first turn. Signals are blocked meanwhile and read, so that nothing is done from a handler. The
- * terminal outlives the job.
+ * The program polls the runtime's descriptor, signals, and what the command waits for. It starts
+ * the terminal, the signals and the job in this order; hooks run between the submission and the
+ * first turn. Signals are blocked and read, so that no handler does any work. The terminal outlives
+ * the job.
  *
- * While the job is submitted, databases are asked and paths are looked at on this thread, and a file system may hang. A handler
- * would not run before such a call returns; so a thread reads the signals meanwhile. The first one cancels the job as soon as
- * there is one, or ends the wait for another process that has the job. A second ends the process, which also ends the call.
+ * While the job is submitted, this thread reads databases and paths, and a file system may hang. A
+ * handler would not run before such a call returns, so another thread reads the signals meanwhile.
+ * The first signal cancels the job as soon as it exists, or ends the wait for
+ * another process that has the job; a second one ends the process, and with it
+ * the call.
  */
 #include "cli/execute.h"
 

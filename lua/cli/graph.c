@@ -1,4 +1,5 @@
-/* graph.c - `tidemill graph PIPELINE.lua`: which step waits for which. Nothing is run, and nothing made. */
+/* graph.c - `tidemill graph PIPELINE.lua`: shows which step waits for which. Runs and creates
+ * nothing. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

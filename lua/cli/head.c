@@ -1,4 +1,5 @@
-/* head.c - `tidemill head`: the columns and first rows of tables, read as a job would read them. Nothing is made. */
+/* head.c - `tidemill head`: the columns and first rows of tables, read as a job would read them.
+ * Creates nothing. */
 #include <stdlib.h>
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* help.h - what the program says of itself: usage, commands, parameters. All of it is made from the tables of commands,
- * options and parameters (tidemill_parameter()).
+/* help.h - the help of the program: usage, commands, parameters. It comes from the tables of
+ * commands, options and parameters (tidemill_parameter()).
  */
 #ifndef TM_CLI_HELP_H
 #define TM_CLI_HELP_H
@@ -12,9 +12,10 @@ struct tm_manual_look;
 void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c);
 void tm_help_add_overview(struct tm_buf *out);
 void tm_help_add_command(struct tm_buf *out, const struct tm_command *c);
-/* The help of a command, a page of the manual, a parameter or "parameters"; false: there is no such topic. */
+/* Adds the help on a command, a page of the manual, a parameter, or "parameters". False:
+ * there is no such topic. */
 bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_look *look);
-/* Says that there is no such command, and which is near; returns the exit status. */
+/* Reports an unknown command, with the nearest known one; returns the exit status. */
 int tm_help_refuse(const char *name);
 
 /* One line for each exit status of a run: "0 Completed". NULL at its end. */

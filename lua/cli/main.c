@@ -1,5 +1,5 @@
-/* main.c - the program's entry. Everything else is in a library, so that a second program can be linked from the same
- * objects over another table of file calls.
+/* main.c - the program's entry. Everything else is in a library, so that tests can link a second
+ * program from the same objects with another table of file calls.
  */
 #include "cli/cli.h"
 #include "sys/fs.h"

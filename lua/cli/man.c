@@ -1,5 +1,5 @@
-/* man.c - the manual page, tidemill.1, in roff's man macros, from the same tables as the help. It carries no date: the same
- * program writes the same bytes.
+/* man.c - writes the manual page, tidemill.1, in roff's man macros, from the same tables as the
+ * help. It has no date, so that the same program writes the same bytes.
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* name_table.h - what a command lists: a line for each thing, its name in front, which stands as wide as the longest of them.
+/* name_table.h - the list that a command prints: a line for each thing, with its name in a column
+ * as wide as the longest name.
  *
  * Zero-initialised is empty. Steps: add(); write(), which empties it.
  */
@@ -17,9 +18,9 @@ struct tm_name_table {
   int width; /* of the longest name */
 };
 
-/* `rest`: what is behind the name, with its line break; taken over. */
+/* `rest`: the text after the name, with its line break; taken over. */
 void tm_name_table_add(struct tm_name_table *t, const char *name, char *rest);
-/* Adds all of it below a line "name  <heading>"; nothing where there is none. */
+/* Adds all lines below a line "name  <heading>"; nothing if there are none. */
 void tm_name_table_write(struct tm_name_table *t, const char *heading, struct tm_buf *out);
 
 #endif

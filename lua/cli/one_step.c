@@ -1,4 +1,5 @@
-/* one_step.c - see one_step.h. A job of `map` is a job as any other: same checks, same record, resumed the same way. */
+/* one_step.c - see one_step.h. A job of `map` is an ordinary job: same checks, same record, resumed
+ * in the same way. */
 #include "cli/one_step.h"
 
 #include <errno.h>

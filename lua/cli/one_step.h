@@ -1,6 +1,8 @@
-/* one_step.h - ENTRY.lua INPUT... [options] [-- ARGS]: a pipeline of one step, built as a host would build it, of `map` and `try`.
+/* one_step.h - ENTRY.lua INPUT... [options] [-- ARGS]: a pipeline of one step, built as a host
+ * would build it, for `map` and `try`.
  *
- * Caller: zero the struct; tm_one_step_read(), and of what it has read tm_one_step_build(); tm_one_step_release() in every case.
+ * Caller: zero the struct; tm_one_step_read(), then tm_one_step_build() with its result;
+ * tm_one_step_release() in every case.
  */
 #ifndef TM_CLI_ONE_STEP_H
 #define TM_CLI_ONE_STEP_H
@@ -28,22 +30,23 @@ extern const char *const tm_input_formats[];
 
 struct tm_one_step {
   struct tm_words words; /* ENTRY.lua INPUT... */
-  char **arguments;      /* behind `--`; the caller's argv */
+  char **arguments;      /* after `--`; the caller's argv */
   size_t arguments_len;
   bool has_stdin; /* the input is `-` */
 };
 
-/* Reads argv[1..] with `options`, whose struct is `out` and holds `given`. TM_EUSAGE. */
+/* Reads argv[1..] with `options`, whose struct is `out` and contains `given`. TM_EUSAGE. */
 int tm_one_step_read(struct tm_one_step *s, const struct tm_parameter_options *options, int argc,
                      char **argv, void *out, const struct tm_one_step_options *given,
                      struct tm_err *err);
-/* The pipeline, checked, its script compiled. TM_EUSAGE, TM_ESCRIPT. */
+/* Builds the pipeline, checks it, and compiles its script. TM_EUSAGE, TM_ESCRIPT. */
 int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *s,
                       const struct tm_one_step_options *given, struct tidemill_runtime *rt,
                       struct tm_err *err);
 void tm_one_step_release(struct tm_one_step *s);
 
-/* A name for a job, of the name of a script: small letters, digits and '-', 3 to 32 of them. To be freed. */
+/* Makes a name for a job from the name of a script: small letters, digits and '-', 3 to 32 of them.
+ * The caller frees it. */
 char *tm_one_step_name(const char *script);
 
 #endif

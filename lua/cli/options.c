@@ -1,8 +1,8 @@
 /* options.c - see options.h.
  *
- * A value is never guessed: an option that needs one and is followed by another option, or by nothing, is refused. What
- * begins with one dash is left over when it is "-" alone, and else a short option or refused: a typing error must not become
- * a file name.
+ * Values are never guessed: an option that needs one is refused if another option, or nothing,
+ * follows. A word that begins with one dash must be "-", which is left over, or a short option: a
+ * typing error must not become a file name.
  */
 #include "cli/options.h"
 

@@ -1,12 +1,14 @@
 /* outlet.c - see outlet.h.
  *
- *  (1) O_NONBLOCK belongs to the open file, which others share: it is never set on the descriptor that we were given. A pipe or
- *      a terminal is opened anew through /proc, and that one does not block, and is watched. A file does not wait. What cannot
- *      be opened anew is not watched but asked again and again: a socket, send by send; a pipe, poll() before a write of what it
+ *  (1) O_NONBLOCK belongs to the open file, which others share, so it is never set on the given
+ *      descriptor. A pipe or a terminal is opened again through /proc; that descriptor does not
+ *      block, and is watched. A file never blocks. What cannot be opened again is not watched but
+ *      tried repeatedly: a socket, send by send; a pipe, by poll() before a write of a size that it
  *      takes whole.
- *  (2) What has been sent is counted in bytes of the output file. Nothing is held in memory but one piece.
+ *  (2) What has been sent is counted in bytes of the output file. Only one piece is in memory.
  *  (3) At most TURN bytes are sent at once: the loop has other work.
- *  (4) A pipe whose reader goes is noticed at once, also while there is nothing to send: poll says so.
+ *  (4) If the reader of a pipe goes away, poll() tells at once, even while there is nothing to
+ *      send.
  */
 #include "cli/outlet.h"
 

@@ -1,7 +1,7 @@
 /* parameter_options.c - see parameter_options.h.
  *
- * A word of the command line is text. It is checked where the definition is built, by the table of parameters; a refusal
- * there names the option as the user wrote it.
+ * Values on the command line are text. The table of parameters checks them when the definition is
+ * built; an error names the option as the user wrote it.
  */
 #include "cli/parameter_options.h"
 

@@ -1,11 +1,12 @@
 /* parameter_options.h - parameters of a definition as options of a command: --separator ';', --run-invocation-timeout 5.
  *
- * Names, ranges, defaults and help come from the one table of parameters (tidemill_parameter()), so a new parameter there
- * is a new option here. Parameters come in groups, one for each kind of thing that they describe. A name belongs to the
- * command's own options first, then to the first group that has it.
+ * Names, ranges, defaults and help come from the table of parameters (tidemill_parameter()), so a
+ * new parameter there is a new option here. Parameters come in groups, one for each kind of thing
+ * that they describe. A name belongs to the command's own options first, then to the first group
+ * that has it.
  *
- * Caller: _init() with the command's own options and the offset of its struct tm_parameter_words; read the arguments with
- * `all`; _words_each() for each group; release both.
+ * Caller: _init() with the command's own options and the offset of its struct tm_parameter_words;
+ * read the arguments with `all`; _words_each() for each group; release both.
  */
 #ifndef TM_CLI_PARAMETER_OPTIONS_H
 #define TM_CLI_PARAMETER_OPTIONS_H
@@ -24,43 +25,47 @@ enum tm_parameter_group {
   TM_PARAMETER_GROUPS,
 };
 
-/* Which groups a command takes, as a set of bits. */
+/* The set of groups that a command takes, as bits. */
 #define TM_TAKES(group)     (1u << (group))
 #define TM_TAKES_ALL_GROUPS (TM_TAKES(TM_PARAMETER_GROUPS) - 1)
 
-/* What was given, by group and number of the parameter: a member of the caller's struct of options. */
+/* The given values, by group and number of the parameter: a member of the caller's struct of
+ * options. */
 struct tm_parameter_words {
   struct tm_words at[TM_PARAMETER_GROUPS][TM_PARAMETERS_MAX];
 };
 
 struct tm_parameter_options {
   struct TM_ARRAY(struct tm_option) all; /* the command's own, then one for each parameter */
-  size_t ends[TM_PARAMETER_GROUPS];      /* in `all`: behind the options of each group */
+  size_t ends[TM_PARAMETER_GROUPS];      /* in `all`: the end of each group's options */
   size_t own_len;
   struct TM_ARRAY(char *) texts;
 };
 
-/* The i-th parameter of a group; one that several of its constructors have comes once. False: there is none. */
+/* Returns parameter i of a group; one that several of its constructors have is returned once.
+ * False: there is none. */
 bool tm_parameter_of_group(enum tm_parameter_group group, size_t i, struct tidemill_parameter *out);
 
-/* `groups`: a set of TM_TAKES(). `place`: the offset of the struct tm_parameter_words. entry_script is never an option. */
+/* `taken`: a set of TM_TAKES(). `place`: the offset of the struct tm_parameter_words. entry_script
+ * is never an option. */
 void tm_parameter_options_init(struct tm_parameter_options *p, const struct tm_option *own,
                                size_t own_len, unsigned groups, size_t place);
 void tm_parameter_options_release(struct tm_parameter_options *p);
-/* A line for each option: the command's own, then each group below its heading. */
+/* Adds the help of each option: the command's own, then each group below its heading. */
 void tm_parameter_options_add_help(struct tm_buf *out, const struct tm_parameter_options *p);
 
-/* Calls `set` for each parameter of the group that was given, with the value as text. Several words for a list become one,
- * separated by commas; variables are set one by one; of any other parameter the last word counts. Ends at the first
- * negative answer, which it returns. */
+/* Calls `set` for each parameter of the group that was given, with its value as text. Several
+ * values for a list become one, separated by commas. Variables are set one by one. For other
+ * parameters the last value wins. Stops at the first negative result, and returns it. */
 int tm_parameter_words_each(const struct tm_parameter_words *given, enum tm_parameter_group group,
                             int (*set)(void *data, const char *name, const char *value,
                                        struct tm_err *err),
                             void *data, struct tm_err *err);
-/* The last word that was given for a parameter; NULL: none. */
+/* The last value given for a parameter; NULL: none. */
 const char *tm_parameter_words_last(const struct tm_parameter_words *given,
                                     enum tm_parameter_group group, const char *name);
-/* The first parameter of the group that was given, as its option is spelled, to free(); NULL: none. */
+/* The first parameter of the group that was given, spelled as an option; the caller frees it. NULL:
+ * none. */
 char *tm_parameter_words_first(const struct tm_parameter_words *given,
                                enum tm_parameter_group group);
 void tm_parameter_words_release(struct tm_parameter_words *given);

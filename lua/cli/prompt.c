@@ -1,13 +1,14 @@
 /* prompt.c - see prompt.h.
  *
- * libedit asks for one character at a time (EL_GETCFN). That is where is waited: until the terminal can be read, or something has
- * happened. Bytes are read one by one, here and by the C library, so that what is behind a line is there for who
- * reads next: code that runs, or the next line.
+ * libedit asks for one character at a time (EL_GETCFN). That function waits until the terminal can
+ * be read, or a job has news. It reads bytes one by one, as the C library does, so that input after
+ * the line is there for the next reader: running code, or the next line. Messages of jobs are
+ * printed between two waits.
  *
- * What others have to say is said between two waits.
- *
- *  (1) A signal handler sets a flag, and writes to a pipe that is waited for too; what is to be done is done behind the wait.
- *  (2) libedit knows where it has drawn its line; what is written in between first moves there, and then has it drawn anew.
+ *  (1) A signal handler sets a flag and writes to a pipe that is polled too; the work is done after
+ *      the wait.
+ *  (2) libedit knows where it has drawn its line. Other output first moves the cursor there, and
+ *      then makes libedit draw again.
  */
 #include "cli/prompt.h"
 

@@ -1,7 +1,9 @@
-/* prompt.h - one line from a terminal, with editing, history and completion (libedit), while other things go on.
+/* prompt.h - reads a line from a terminal, with editing, history and completion (libedit), while
+ * jobs are running.
  *
- * Caller: tm_prompt_open(); tm_prompt_read() for each line; tm_prompt_close(). Between two lines the terminal is as it was.
- * What is to be said of jobs goes through tm_prompt_say() and _set_status(): while a line is edited it is put above it.
+ * Caller: tm_prompt_open(); tm_prompt_read() for each line; tm_prompt_close(). Between two lines
+ * the terminal has its old settings. Print messages of jobs with tm_prompt_say() and _set_status(),
+ * which put them above a line that is being edited.
  */
 #ifndef TM_CLI_PROMPT_H
 #define TM_CLI_PROMPT_H
@@ -17,34 +19,36 @@ struct tm_prompt;
 struct tm_prompt_options {
   bool has_color;
   char *history; /* its file, or NULL; the caller's */
-  /* Tab: what is before the cursor. `insert` is put there, `list` is shown below. */
+  /* Tab: gets the text before the cursor. `insert` is inserted, `list` is shown below. */
   void (*complete)(void *data, const char *text, size_t len, struct tm_buf *insert,
                    struct tm_buf *list);
-  int fd;                          /* can be read when something has happened that is to be said; */
-  void (*on_happened)(void *data); /* then, while a line is read. Or NULL */
+  int fd;                          /* readable when there is news; */
+  void (*on_happened)(void *data); /* called then, while a line is read. Or NULL */
   void *data;
 };
 
-/* Signals of the terminal are caught (signals.h) until it is closed. */
+/* Catches signals of the terminal (signals.h) until it is closed. */
 struct tm_prompt *tm_prompt_open(const struct tm_prompt_options *o, struct tm_err *err);
-void tm_prompt_close(struct tm_prompt *p); /* NULL: a no-op */
+void tm_prompt_close(struct tm_prompt *p); /* NULL: does nothing */
 
 enum { TM_PROMPT_END, TM_PROMPT_LINE, TM_PROMPT_INTERRUPTED };
-/* A line without its break, added to `line`, which is empty. `label` stands before it. TM_PROMPT_END: Ctrl-D on an empty line, or the terminal is gone.
- * TM_PROMPT_INTERRUPTED: tm_prompt_interrupt() was called; *had_text: something had been typed. */
+/* Adds a line without its line break to `line`, which is empty. `label` is shown before it.
+ * TM_PROMPT_END: Ctrl-D on an empty line, or the terminal is gone. TM_PROMPT_INTERRUPTED:
+ * tm_prompt_interrupt() was called; *had_text: something had been typed. */
 int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, bool *had_text);
-/* Ctrl-C while no line is read is nothing to the next one. */
+/* Forgets a Ctrl-C that came while no line was read. */
 void tm_prompt_forget_interrupt(struct tm_prompt *p);
 
 void tm_prompt_interrupt(struct tm_prompt *p); /* async-signal-safe */
 bool tm_prompt_is_interrupted(const struct tm_prompt *p);
-/* The terminal gets the settings that it had before; for when a signal ends the program. Async-signal-safe. */
+/* Restores the terminal's old settings, for a signal that ends the program. Async-signal-safe. */
 void tm_prompt_leave(const struct tm_prompt *p);
-/* Whole lines, the last without its break. */
+/* Prints whole lines, the last one without its line break. */
 void tm_prompt_say(struct tm_prompt *p, const char *text);
-/* A line above the one that is edited, renewed in its place; cut to the terminal's width. NULL: none. */
+/* Shows a line above the edited one, redrawn in place and cut to the terminal's width. NULL:
+ * removes it. */
 void tm_prompt_set_status(struct tm_prompt *p, const char *text);
-/* Before something else is written while no line is read: the status makes room. */
+/* Removes the status line before other output, while no line is read. */
 void tm_prompt_clear_status(struct tm_prompt *p);
 int tm_prompt_width(const struct tm_prompt *p);
 

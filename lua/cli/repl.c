@@ -1,14 +1,16 @@
 /* repl.c - see repl.h; and `tidemill repl`.
  *
- *   a line -> behind the lines before it -> tidemill_console_feed(): complete? -> run -> what it gave, or the error with its stack
+ *   a line -> appended to the piece -> tidemill_console_feed(): complete? -> run -> its values, or
+ *   the error with its stack
  *
- * Ctrl-C: while Lua runs it is taken out of what it does, compiled loops and waits too, again and again until it is out; at the
- * prompt the line is dropped. Once more, while jobs run, cancels them; and again kills what they still do. A C function that
- * reads or waits ends with EINTR then; where one computes for ever the third ends the program. The handler itself only
- * interrupts, wakes and writes.
+ * Ctrl-C interrupts running Lua, also in compiled loops and waits, again and again until it stops;
+ * at the prompt it drops the line. Once more, while jobs are running, it cancels them, and again
+ * kills what they still run. A C function that reads or waits ends with EINTR; if one computes
+ * endlessly, the third Ctrl-C ends the program. The handler itself only interrupts, wakes and
+ * writes.
  *
- * Jobs go on beside all that, on a thread of the console's; what they have to say is said while a line is read, and while
- * something waits for one.
+ * Jobs run on a thread of the console meanwhile. Their messages are printed while a line is read,
+ * and while a piece waits for a job.
  */
 #include "cli/repl.h"
 

@@ -1,9 +1,11 @@
-/* replay.c - `tidemill replay JOB --mini-batch N`: a mini-batch of a job once more, in this process.
+/* replay.c - `tidemill replay JOB --mini-batch N`: runs a mini-batch of a job again, in this
+ * process.
  *
- *   tidemill_script_load_again(): its script, its items, its settings -> foreground.c -> rows, or the error with its stack
+ *   tidemill_script_load_again(): its script, its items, its settings -> foreground.c -> rows, or
+ *   the error with its stack
  *
- * What a script may write to, its current directory too, is a folder made for it. run_invocation_timeout and init_timeout say where it
- * hangs (foreground.h).
+ * The folders that the script may write to, its current directory included, are new ones.
+ * run_invocation_timeout and init_timeout show where it hangs (foreground.h).
  */
 #include <inttypes.h>
 #include <stdio.h>

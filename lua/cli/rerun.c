@@ -1,8 +1,8 @@
 /* rerun.c - see rerun.h.
  *
- * --only-failed takes the items that are named in failed_items.jsonl. It refuses rows of tables, and has nothing to take where
- * run() returned fewer elements than items, so that nobody knows which items failed. Then the line names the command that
- * runs the whole job again.
+ * --only-failed takes the items in failed_items.jsonl. It refuses rows of tables. If run() returned
+ * fewer elements than items, the list does not say which items failed. Then the line names the
+ * command that runs the whole job again.
  */
 #include "cli/rerun.h"
 

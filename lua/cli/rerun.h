@@ -1,4 +1,4 @@
-/* rerun.h - the line that says how to run the failed items of a Completed job again. */
+/* rerun.h - the line that shows how to run the failed items of a Completed job again. */
 #ifndef TM_CLI_RERUN_H
 #define TM_CLI_RERUN_H
 
@@ -6,8 +6,9 @@
 
 #include "base/buf.h"
 
-/* Adds the line, without a line break; false, and nothing: no item failed. `own`, or NULL, adds the command that began a job
- * without a pipeline file; `only_failed` is the job whose failed items alone it is to run, or NULL: all of them. */
+/* Adds the line without a line break; false, and nothing: no item failed. `own`, or NULL, adds the
+ * command that started a job without a pipeline file; `only_failed`: the job whose failed items it
+ * should run, or NULL for all items. */
 bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job,
                   void (*own)(void *data, struct tm_buf *out, const char *only_failed), void *data);
 

@@ -1,4 +1,5 @@
-/* resume_line.h - the last lines about a job that is not Completed: the command that resumes it, or why none does.
+/* resume_line.h - the last lines about a job that is not Completed: the command that resumes it, or
+ * why there is none.
  */
 #ifndef TM_CLI_RESUME_LINE_H
 #define TM_CLI_RESUME_LINE_H
@@ -7,7 +8,8 @@
 
 struct tm_buf;
 
-/* Adds the command that started the job, made to resume it: `dir` is the job's, `accepts`: with --accept-changes. */
+/* Adds the command that started the job, changed to resume it: `dir` is the job's directory,
+ * `accepts`: with --accept-changes. */
 struct tm_resume_command {
   void (*add)(void *data, struct tm_buf *out, const char *dir, bool accepts);
   void *data;

@@ -1,11 +1,12 @@
-/* script.c - `tidemill lua`: Lua files, pieces of Lua and standard input in this interpreter, as luajit takes them. Also
+/* script.c - `tidemill lua`: runs Lua files, pieces of Lua and standard input, as luajit does. Also
  * without the command: `tidemill x.lua`, `tidemill -e CODE`, `tidemill -`, `tidemill <x.lua`.
  *
- * All of it runs in one state, in the order of the command line. The first word that is no option is the file; what stands
- * behind it is its own.
+ * Everything runs in one state, in the order of the command line. The first word that is not an
+ * option is the file; the words after it are its arguments.
  *
- * The first Ctrl-C is an error of the script, with its stack. The second, or one that does not take hold, since the script is
- * compiled or waits in a C function, ends the program by the signal.
+ * The first Ctrl-C is an error of the script, with its stack. The second one ends the program by
+ * the signal, and so does the first one if the script does not notice it because it is compiled or
+ * in a C function.
  */
 #include "cli/script.h"
 

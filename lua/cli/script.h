@@ -1,4 +1,4 @@
-/* script.h - Lua on the command line without a command: what is taken for it. */
+/* script.h - Lua on the command line without a command. */
 #ifndef TM_CLI_SCRIPT_H
 #define TM_CLI_SCRIPT_H
 
@@ -6,7 +6,8 @@
 
 #include "cli/cli.h"
 
-/* Whether the first word of the command line stands for `lua` with all words: a name that ends in .lua, "-e", "-", ... */
+/* Whether the first word of the command line means `lua` with all words: a name that ends in .lua,
+ * "-e", "-", ... */
 bool tm_script_is_meant(const char *word);
 
 #endif

@@ -1,12 +1,13 @@
 /* signals.c - see signals.h.
  *
- * What a handler knows must be static: a signal carries no pointer. It is written before the handler is installed, and read by it
- * alone.
+ * The data of a handler must be static, because a signal carries no pointer. They are written
+ * before the handler is installed, and only the handler reads them.
  *
  *  (1) A handler keeps errno.
- *  (2) On another thread it passes the signal on and does nothing else: what it would touch belongs to the one thread.
- *  (3) What was caught is handled one at a time: an alarm does not come in the middle of a Ctrl-C's handler. A tick does: that is
- *      how a handler makes one.
+ *  (2) On another thread, a handler only passes the signal on, because its data belong to the one
+ *      thread.
+ *  (3) Caught signals are handled one at a time: an alarm does not interrupt the handler of Ctrl-C.
+ *      A tick does, because that is how a handler makes one.
  */
 #include "cli/signals.h"
 

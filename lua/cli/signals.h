@@ -1,7 +1,7 @@
 /* signals.h - signals of a command that has a terminal, and an alarm.
  *
- * Handlers run on the thread that caught the signal first, whichever thread it reaches, and may do what is async-signal-safe. A
- * program has one set of them.
+ * Handlers run on the thread that first caught a signal, whichever thread it reaches, and may do
+ * only what is async-signal-safe. A program has one set of handlers.
  */
 #ifndef TM_CLI_SIGNALS_H
 #define TM_CLI_SIGNALS_H
@@ -9,20 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on `signal` calls on_signal. Seven signals, handled one at a time; catching one again replaces what it called. System calls go on by
- * themselves, unless the next one says otherwise. */
+/* From now on `signal` calls on_signal. At most seven signals, handled one at a time; catching one
+ * again replaces its function. System calls are restarted, unless the next function says otherwise.
+ * */
 void tm_signals_catch(int signal, void (*on_signal)(void *data), void *data);
-/* The same, where system calls go on by themselves in any case. */
+/* The same, but system calls are always restarted. */
 void tm_signals_watch(int signal, void (*on_signal)(void *data), void *data);
-/* From here on a system call that waits ends with EINTR when one of what was caught comes, or goes on again. */
+/* From now on, a caught signal makes a waiting system call end with EINTR, or restarts it again. */
 void tm_signals_break_calls(bool does_break);
-/* Whoever started the program wants the signal to be ignored (nohup). */
+/* Whether the signal was ignored when the program started (nohup). */
 bool tm_signals_is_ignored(int signal);
-/* What was caught has its default again, and no SIGALRM comes any more. */
+/* Restores the defaults of caught signals, and stops SIGALRM. */
 void tm_signals_release(void);
-/* From within on_signal: `signal` has its default again, and is sent once more: a second Ctrl-C ends the program. */
+/* In on_signal: restores the default of `signal` and sends it again: a second Ctrl-C ends the
+ * program. */
 void tm_signals_surrender(int signal);
-/* SIGALRM first_ns from now, and then every again_ns; first_ns 0: no more. */
+/* SIGALRM first_ns from now, and then every again_ns; first_ns 0: stops it. */
 void tm_signals_alarm(int64_t first_ns, int64_t again_ns);
 
 #endif

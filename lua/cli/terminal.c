@@ -1,12 +1,14 @@
 /* terminal.c - see terminal.h.
  *
- *  (1) O_NONBLOCK belongs to the open file, which the user's shell shares with us: it is never set on the descriptor we
- *      were given. The terminal or pipe is opened anew instead, through /proc, and that one is non-blocking. Where this
- *      cannot be done the descriptor is asked by poll() first, and is given no more than a pipe takes whole.
- *  (2) Nothing is opened anew but a terminal or a pipe: a file opened twice would have two places to write at.
- *  (3) Order is kept: nothing is written past what is held.
- *  (4) What was written behind the last line break is a bar. It is taken away before rows of another descriptor come to its line,
- *      and drawn again behind them.
+ *  (1) O_NONBLOCK belongs to the open file, which the user's shell shares with us, so it is never
+ *      set on the given descriptor. Instead the terminal or pipe is opened again through /proc, and
+ *      that descriptor is non-blocking. If this is not possible, poll() asks the descriptor first,
+ *      and each write is so small that a pipe takes it whole.
+ *  (2) Only a terminal or a pipe is opened again: a file opened twice would have two write
+ *      positions.
+ *  (3) Order is kept: nothing is written before the text that is held.
+ *  (4) Text after the last line break is a bar. It is removed before another descriptor writes rows to
+ *      its line, and drawn again after them.
  */
 #include "cli/terminal.h"
 

@@ -1,7 +1,7 @@
 /* terminal.h - standard error, as the screen of a job.
  *
- * A terminal that is stopped, or a pipe that nobody reads, does not hold up the job: what it does not take is held, up
- * to a limit, and written when it reads again, at the latest at the end.
+ * A stopped terminal, or a pipe without a reader, does not block the job: text that it does not
+ * take is held, up to a limit, and written when it reads again, or at the end.
  */
 #ifndef TM_CLI_TERMINAL_H
 #define TM_CLI_TERMINAL_H
@@ -15,7 +15,7 @@
 
 struct tm_terminal {
   int fd;     /* the caller's */
-  int own_fd; /* the same terminal or pipe opened anew, non-blocking; or -1 */
+  int own_fd; /* the same terminal or pipe opened again, non-blocking; or -1 */
   bool is_tty;
   bool has_no_cursor;  /* TERM=dumb: lines cannot be redrawn */
   struct tm_buf held;  /* not taken yet */
@@ -26,9 +26,10 @@ struct tm_terminal {
 };
 
 void tm_terminal_init(struct tm_terminal *t, int fd);
-/* Writes what is held, now waiting for it, and frees. Zeroed: a no-op. */
+/* Writes the held text, now waiting for the terminal, and frees it. Zeroed: does nothing. */
 void tm_terminal_release(struct tm_terminal *t);
-/* One that writes here, for as long as the terminal is not released: its progress and colors are the caller's. */
+/* A screen that writes here, valid until the terminal is released; the caller sets progress and
+ * colors. */
 struct tidemill_screen tm_terminal_screen(struct tm_terminal *t);
 /* Rows on their way to the same terminal. tm_terminal_yield() takes the bar off its line; what is written from then on is held
  * back until tm_terminal_take_back(), which also draws the bar again. False: the terminal has not taken everything yet, and the

@@ -1,10 +1,12 @@
-/* try.c - `tidemill try`: an entry script over the first mini-batch, in this process.
+/* try.c - `tidemill try`: runs an entry script over the first mini-batch, in this process.
  *
- *   words -> one_step.c -> pipeline -> tidemill_script_load() -> foreground.c -> rows, or the error with its stack
+ *   words -> one_step.c -> pipeline -> tidemill_script_load() -> foreground.c -> rows, or the error
+ *   with its stack
  *
- * No workspace, no job, no worker: nothing is left but what the script writes, in folders made for it. There is one try and
- * no timeout. Standard output is for rows alone: what the script prints there goes to standard error. Ctrl-C interrupts the
- * script and shows where it was; a second one ends the program.
+ * There is no workspace, no job and no worker. Nothing is left but the files that the script
+ * writes, in folders made for it. There is one try and no timeout. Standard output is only for
+ * rows: what the script prints there goes to standard error. Ctrl-C interrupts the script and shows
+ * where it was; a second one ends the program.
  */
 #include "cli/cli.h"
 

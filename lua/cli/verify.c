@@ -1,5 +1,6 @@
-/* verify.c - `tidemill verify JOB`: the files of a job against its journals, its uploads against
- * its files. Faults go to standard error as they are found, what was checked to standard output.
+/* verify.c - `tidemill verify JOB`: compares the files of a job with its journals, and its uploads
+ * with its files. Prints faults to standard error as it finds them, and what was checked to
+ * standard output.
  */
 #include <inttypes.h>
 #include <stdlib.h>
