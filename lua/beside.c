@@ -34,7 +34,7 @@ struct tm_beside {
   struct tm_bell bell; /* something was kept, or it is woken */
   int depth;           /* of locks; Lua's thread */
   bool is_telling;     /* the same */
-  atomic_bool is_full; /* keeps (2): somebody who hears all has not heard it */
+  atomic_bool is_full; /* keeps (2): a listener to all events has not taken it */
   atomic_bool is_woken, wants_cancel, wants_now;
   atomic_int running;
 };

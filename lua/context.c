@@ -46,7 +46,7 @@ static struct tm_lua_context *check_call(lua_State *L, const char *method)
   return c;
 }
 
-/* The item's number at 2, from 1; `call` is what is said of a wrong one. */
+/* The item's number at index 2, from 1. `call` is for the error message. */
 static uint32_t check_number(lua_State *L, const struct tm_lua_context *c, const char *call)
 {
   lua_Number i = luaL_checknumber(L, 2);
@@ -56,7 +56,7 @@ static uint32_t check_number(lua_State *L, const struct tm_lua_context *c, const
   return (uint32_t)i;
 }
 
-/* context:fail(i, message). Marked twice: the first reason stands. */
+/* context:fail(i, message). If marked twice, the first reason is kept. */
 static int context_fail(lua_State *L)
 {
   struct tm_lua_context *c = check_call(L, "fail");

@@ -175,7 +175,7 @@ static bool add_tostring(lua_State *L, int at, struct tm_buf *out)
   return ok;
 }
 
-/* error{ message = "..." } is a habit: what such a table says is said. */
+/* Scripts often call error{ message = "..." }: uses the message of such a table. */
 static void add_table(lua_State *L, int at, struct tm_buf *out)
 {
   static const char *const keys[] = { "message", "msg", "error" };

@@ -37,7 +37,7 @@ struct lua_job {
   struct tidemill_job *job; /* NULL: closed */
   struct shared *shared;    /* or NULL: the runtime is the host's */
   lua_State *thread;        /* of callbacks; in the environment, [1]; on_event is [2] */
-  struct tm_beside *beside; /* or NULL: its loop is turned by who waits */
+  struct tm_beside *beside; /* or NULL: the thread that waits turns its loop */
   struct tm_ear ear;
   bool has_listener, is_over; /* its last event has been told */
   bool is_told;  /* its listener runs, and the registry holds it till then, though it be closed */
@@ -226,7 +226,7 @@ static void on_event(void *data, const struct tidemill_event *e)
 {
   struct lua_job *j = data;
   if (e->kind == TIDEMILL_EVENT_ROWS)
-    return; /* no name of a kind in Lua: who reads along does it in C */
+    return; /* Lua has no such kind of event: only C reads rows early */
   if (j->beside)
     tm_beside_keep(j->beside, &j->ear, e); /* keeps (4) */
   else
@@ -382,7 +382,7 @@ static int job_load(lua_State *L)
 
 /* Methods. */
 
-/* As tidemill_job_wait(), of one that goes on beside us: what it has to tell is told here. */
+/* Like tidemill_job_wait(), for a job beside Lua: passes on its events here. */
 static int wait_beside(struct lua_job *j, int timeout_ms, struct tm_err *err)
 {
   struct tm_beside *b = j->beside;

@@ -78,7 +78,8 @@ static int plan_where(lua_State *L)
   return 1;
 }
 
-/* The folder of the innermost line of the user's, else the current one; to free(), NULL with words. */
+/* The folder of the innermost line of the user's code, or else the current one; the caller frees
+ * it. NULL and an error. */
 static char *user_dir(lua_State *L, struct tm_err *err)
 {
   struct tm_buf where = TM_BUF_NONE;

@@ -125,7 +125,7 @@ static void read_settings(lua_State *L, struct tm_program *p)
   fflush(stderr);
 }
 
-/* What is running stands in a table at running_key: keeps (3). */
+/* Running programs are in a table at running_key: keeps (3). */
 
 /* 1: it has ended; 0: it still runs; negative: nobody knows. */
 static int wait_for(struct program *p, int64_t ns, struct tm_err *err)

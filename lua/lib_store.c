@@ -103,7 +103,8 @@ static struct tm_json *registered_tree(const struct tm_registered *r, const char
   return v;
 }
 
-/* The dataset at `at` with what its relative paths are against, and its options in their one form; NULL with words. */
+/* The dataset at `at`, with the folder of its relative paths and its options in canonical form;
+ * NULL and an error. */
 static struct tm_dataset *read_dataset(lua_State *L, int at, struct tm_err *err)
 {
   struct tm_json *v = tm_lua_to_json(L, at, err);
@@ -114,7 +115,7 @@ static struct tm_dataset *read_dataset(lua_State *L, int at, struct tm_err *err)
   return d;
 }
 
-/* The options of register(), checked; NULL with words. */
+/* The options of register(), checked; NULL and an error. */
 static struct tm_json *read_options(lua_State *L, int at, struct tm_err *err)
 {
   struct tm_json *v =

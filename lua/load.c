@@ -174,7 +174,8 @@ static void put_back_fields(lua_State *L, int first, const char *const *names, s
   }
 }
 
-/* The Pipeline on top stands in this file, whatever called it: `return Pipeline { ... }` takes its caller's place on the stack. */
+/* The Pipeline on top comes from this file, even if the stack does not show it: `return Pipeline
+ * { ... }` replaces its caller there. */
 static void place_pipeline(lua_State *L, const char *path)
 {
   size_t n = strlen(path);

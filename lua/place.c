@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Whether "/sub/model.lua:3" or the like stands at `at`. */
+/* Whether there is a place such as "/sub/model.lua:3" at `at`. */
 static bool is_place(const char *at, const char *end)
 {
   static const char ending[] = ".lua:";

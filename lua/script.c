@@ -367,7 +367,7 @@ static int load_script(struct script *s, struct tm_script_error *error)
   return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
-/* The folders that a script may write to exist when init() is called. Logs are private; who may read the output its umask says. */
+/* The folders that a script may write to exist when init() is called. Logs are private; the umask decides who may read the output. */
 static int make_folders(const struct tm_setup *setup, struct tm_script_error *error)
 {
   const char *const dirs[] = { setup->output_dir, setup->log_dir };

@@ -391,7 +391,8 @@ static void push_function(struct tm_lua_session *s, const char *name)
   lua_remove(s->L, -2);
 }
 
-/* What is said of it: where it was when it was first taken out; or, where a C function ended for it before, what that left. */
+/* The message: where it was when it was first interrupted; or the error of a C function that
+ * ended before. */
 static void take_interruption(struct tm_lua_session *s, struct tm_lua_error *e, bool has_raised)
 {
   if (has_raised) {

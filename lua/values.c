@@ -152,7 +152,8 @@ static struct tm_json *convert_plain(struct converter *c, int at)
                 "or names alone");
 }
 
-/* What its own constructor has checked. Of a PipelineParameter the value counts wherever it stands. */
+/* Its own constructor has checked it. For a PipelineParameter, its value matters wherever it is
+ * used. */
 static bool is_definition(const char *tag)
 {
   static const char *const tags[] = { "FileDataset", "TabularDataset", "OutputFileDatasetConfig",

@@ -532,7 +532,7 @@ end
 
 Output.as_named_input = Output.as_input
 
---- Makes an input of its rows, read as Dataset.Tabular.from_delimited_files() reads the folder.
+--- Makes an input of its rows, as Dataset.Tabular.from_delimited_files() reads them.
 ---@param options? tidemill.FromDelimitedFilesOptions
 ---@return tidemill.TabularDataset
 function Output:read_delimited_files(options)
@@ -541,7 +541,7 @@ function Output:read_delimited_files(options)
   return found
 end
 
---- Makes an input of its rows, read as Dataset.Tabular.from_json_lines_files() reads the folder.
+--- Makes an input of its rows, as Dataset.Tabular.from_json_lines_files() reads them.
 ---@param options? tidemill.FromJsonLinesFilesOptions
 ---@return tidemill.TabularDataset
 function Output:read_json_lines_files(options)

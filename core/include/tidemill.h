@@ -177,8 +177,8 @@ TM_API int tidemill_runtime_turn(struct tidemill_runtime *rt, struct tm_err *err
 /* A descriptor that becomes readable when there is work for tidemill_runtime_turn(). The runtime
  * owns it, and it never changes. -1: the loop is the host's. */
 TM_API int tidemill_runtime_fd(const struct tidemill_runtime *rt);
-/* How many milliseconds to poll at most before you call tidemill_runtime_turn(), even if the
- * descriptor is not readable. 0: call it at once; -1: no limit. Ask again before each poll. */
+/* The timeout for polling that descriptor, in milliseconds: call tidemill_runtime_turn() when it
+ * expires, too. 0: at once; -1: no timeout. Ask again before each poll. */
 TM_API int tidemill_runtime_timeout(struct tidemill_runtime *rt);
 /* Makes the current wait, or the next one, end with -EINTR. From any thread or signal handler. */
 TM_API void tidemill_runtime_wake(struct tidemill_runtime *rt);
@@ -231,8 +231,8 @@ TM_API int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, c
  * context.dataset_name; `name` may be NULL. */
 TM_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path,
                                        const char *name, struct tm_err *err);
-/* Adds an input of rows. They are read as JSON lines if `path` ends in .jsonl, .ndjson or .json, in
- * upper or lower case, also with .gz behind it; otherwise as a delimited file. */
+/* Adds an input of rows. `path` is read as JSON lines if it ends in .jsonl, .ndjson or .json, or in
+ * one of these followed by .gz, in upper or lower case; otherwise as a delimited file. */
 TM_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
                                        const char *name, struct tm_err *err);
 /* Adds an input whose items are the entries of archives. `path`: a file, a folder or a pattern. */
@@ -284,7 +284,7 @@ TM_API int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const c
 TM_API int tidemill_pipeline_set_params_file(struct tidemill_pipeline *p, const char *path,
                                              struct tm_err *err);
 /* Takes the parameters of an earlier job (`job` as for tidemill_pipeline_load_job()). If that job
- * ran only the failed items of another one, takes these items too. Each plan and submission reports
+ * ran only the failed items of another job, takes these items too. Each plan and submission reports
  * the other differences from that job to on_log. */
 TM_API int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job,
                                       struct tm_err *err);
@@ -448,8 +448,8 @@ struct tidemill_job_options {
   /* Resumes a job: the one in `dir`, or else the one that the pipeline was loaded from, or else the
    * newest job of this pipeline that is not Completed. */
   bool resume;
-  /* As for `tidemill run --resume`. Without `resume`, they are only accepted if the arguments of a
-   * step contain --resume_from; else TM_EUSAGE. */
+  /* The options of `tidemill run --resume`. Without `resume`, they are TM_EUSAGE, unless the
+   * arguments of a step contain --resume_from. */
   bool keep_failed, accept_changes, verify_input;
   /* Runs every step, even if an earlier job has its result. Later jobs may reuse this one. */
   bool no_reuse;
@@ -821,8 +821,8 @@ TM_API void tidemill_console_close(struct tidemill_console *c);
  * datasets. This needs no runtime and no loop, and keeps no file open between calls. Any thread may
  * use a workspace and the objects made with it, one thread at a time. The structs that these calls
  * return have the library's `size`, and are valid until the object that they came from is closed.
- * Times are nanoseconds since the epoch; 0: not known. A callback that returns a number other than 0
- * ends the call, which returns that number.
+ * Times are nanoseconds since the epoch; 0: not known. If a callback returns a number other than 0,
+ * the call ends and returns that number.
  */
 
 struct tidemill_workspace;

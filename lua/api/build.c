@@ -49,7 +49,7 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   return rc;
 }
 
-/* The step that was added last; NULL with words. */
+/* The step that was added last; NULL and an error. */
 static struct tm_json *last_step(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
 {
   const struct tm_json *steps = tm_json_get(p->tree, "steps");
@@ -343,7 +343,7 @@ int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *ste
   if (!output) {
     output = tm_json_set(from, "output", tagged("OutputFileDatasetConfig"));
     tm_json_set(output, "name", tm_json_new_string(step));
-    output->id = (int64_t)at + 1; /* by which it is known wherever it stands */
+    output->id = (int64_t)at + 1; /* identifies it wherever it is used */
   }
   v = tagged("FileDataset");
   tm_json_set(v, "kind", tm_json_new_string("files"));
@@ -351,7 +351,7 @@ int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *ste
   return add_input(p, v, name, call, err);
 }
 
-/* The input that was added last; NULL with words. */
+/* The input that was added last; NULL and an error. */
 static struct tm_json *last_input(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
 {
   struct tm_json *step = last_step(p, what, err);

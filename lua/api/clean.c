@@ -266,7 +266,7 @@ static void add_elsewhere(struct tidemill_clean *c)
   free(jobs);
 }
 
-/* A job that cannot be read is said, and stays: named, it is refused. */
+/* A job that cannot be read is reported and kept; if it was named, that is an error. */
 static int add_all(struct tidemill_clean *c, struct tm_err *err)
 {
   struct tm_jobs jobs = { 0 };

@@ -23,7 +23,7 @@ void tm_draft_release_earlier(struct tidemill_pipeline *p)
   tm_json_free(p->like_record);
 }
 
-/* Adds a value that is a parameter's, of a job. NULL: it is none. */
+/* Adds a parameter with its value in a job. NULL: there is no value. */
 static struct tm_param *add_value(struct tidemill_pipeline *p, const char *name,
                                   const struct tm_json *value)
 {

@@ -216,7 +216,7 @@ struct submission {
   const struct tidemill_job_options *o;
   struct tm_pipeline *pipeline;
   const char *dir, *workspace; /* absolute; the latter or NULL */
-  bool has_stdin;              /* as of struct tm_job_options */
+  bool has_stdin;              /* as in struct tm_job_options */
 };
 
 static struct tidemill_job *new_job(const struct submission *s)
@@ -314,7 +314,8 @@ int tm_runtime_known_workspace(char **out, const struct tidemill_runtime *rt, co
   return rc;
 }
 
-/* A job that was begun over what had failed in another goes on over the same; one that cannot be read is refused when it is opened. */
+/* A job over the failed items of another job is resumed over the same items. A job that cannot
+ * be read is refused when it is opened. */
 static int take_again(const char *dir, struct tm_pipeline *p, struct tm_err *err)
 {
   struct tm_err ignored = TM_ERR_NONE;
@@ -489,7 +490,7 @@ static void forget(struct tidemill_job *job)
 
 static void close_now(struct tidemill_job *job)
 {
-  job->wants_close = true; /* and nothing is told any more */
+  job->wants_close = true; /* and no event is passed on any more */
   forget(job);
   if (job->rt->waited == job)
     job->rt->waited = NULL;

@@ -12,7 +12,8 @@
 
 #define NAMES_SHOWN 20
 
-/* The step whose next line is the earliest; of one moment, the one that the last line was of. NULL: there is none. */
+/* The step with the earliest next line; at equal times, the step of the last line. NULL: there
+ * is none. */
 static const struct tm_logs_step *next_step(const struct tm_logs *l,
                                             const struct tm_logs_step *last)
 {

@@ -174,7 +174,7 @@ static int refuse_step(const struct tidemill_record *r, const char *given, struc
   return TM_EUSAGE;
 }
 
-/* One that runs now, and what its worker has logged meanwhile. */
+/* Adds a running try, and what its worker has logged since it began. */
 static void add_running(struct one *o, const struct tidemill_activity *a)
 {
   struct tm_buf *out = &o->l->out;
@@ -205,7 +205,7 @@ static void add_all_running(struct one *o, const struct tidemill_record *r, size
       add_running(o, a);
 }
 
-/* Of one step: whether there is such a mini-batch, or a negative code; `why` says why there is none. */
+/* Whether a step has this mini-batch, or a negative code; `why` says why it has not. */
 static int show_step(struct shown *l, const struct tidemill_record *r, size_t i, struct tm_err *why,
                      struct tm_err *err)
 {

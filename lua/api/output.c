@@ -117,7 +117,7 @@ done:
   return rc;
 }
 
-/* Absolute, to free(); NULL with words. */
+/* Makes it absolute; the caller frees it. NULL and an error. */
 static char *place(const char *path, struct tm_err *err)
 {
   char *cwd = tm_api_here(err), *out = cwd ? tm_path_absolute(cwd, path) : NULL;

@@ -295,7 +295,7 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   add_effective(out, step, shared);
 }
 
-/* The name of a step that writes what this one reads; NULL: there is none. */
+/* The name of a step whose output this one reads; NULL: there is none. */
 static const char *writer_of(const struct tm_step *step)
 {
   for (size_t i = 0; i < step->inputs_len; i++)
@@ -343,7 +343,7 @@ static void add_explained(struct tm_buf *out, struct tm_json *steps,
   tm_json_set(steps->list.at[steps->list.len - 1], "reuse", tm_json_copy(explained));
 }
 
-/* Both are written: `text` for people, `steps` for JSON. */
+/* Writes both: `text` for users, `steps` for JSON. */
 static int add_steps(struct tm_buf *text, struct tm_json *steps, const struct tm_plan *plan,
                      const struct tm_json *shared, const struct tm_json *explained,
                      struct tm_err *err)

@@ -15,7 +15,7 @@ static const char *or_empty(const char *s)
   return s ? s : "";
 }
 
-/* By its name, as it stands in a result; anything else: the job's own. */
+/* The state by its name in a result; for another text, the state of the job. */
 static enum tidemill_state state_of(const char *name, enum tidemill_state otherwise)
 {
   for (int i = TIDEMILL_RUNNING; i <= TIDEMILL_WAITING; i++)

@@ -25,7 +25,7 @@ struct failures {
   void *data;
 };
 
-/* A line that is none of ours is passed over: it is an extra. */
+/* Skips a line in another format: it is an extra. */
 static int tell_line(const struct failures *f, const char *line, size_t len)
 {
   struct tm_json *v = tm_json_parse(line, len, NULL);

@@ -237,7 +237,7 @@ int tidemill_script_init(struct tidemill_script *s, struct tm_err *err)
 
 /* ---- run() ---- */
 
-/* What cannot be read of an archive is said, and left out. */
+/* Reports items of an archive that cannot be read; they are left out. */
 static void say_marks(const struct tidemill_script *s, const struct tm_buf *marks)
 {
   struct tm_reader r;

@@ -106,7 +106,7 @@ static struct tm_json *load_lua(const struct tidemill_pipeline *p, const char *p
   return v;
 }
 
-/* The object; NULL with words. */
+/* The object; NULL and an error. */
 static struct tm_json *load_values(const struct tidemill_pipeline *p, const char *path,
                                    const char *shown, struct tm_err *err)
 {

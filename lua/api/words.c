@@ -37,7 +37,7 @@ static bool is_word(char c)
   return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* Which of the names stands there as a whole, or NULL. */
+/* The name that is there as a whole word, or NULL. */
 static const struct name *name_at(const struct name *all, size_t len, const char *text,
                                   const char *at)
 {

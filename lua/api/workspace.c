@@ -142,7 +142,7 @@ int tm_workspace_may_use(const struct tidemill_workspace *ws, struct tm_err *err
   return ws->path && !ws->is_judged ? tm_trust_workspace(ws->fs, ws->path, err) : 0;
 }
 
-/* In a workspace that was found, whose path is no name of the caller's. */
+/* In a workspace that was found, not named by the caller. */
 static char *find_to_use(const struct tidemill_workspace *ws, const char *job, const char *cwd,
                          struct tm_err *err)
 {

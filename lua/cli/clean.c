@@ -104,7 +104,7 @@ static int read_arguments(struct clean *c, int argc, char **argv, struct tm_err 
   return rc;
 }
 
-/* What is said. */
+/* ---- messages ---- */
 
 static void add_size(struct tm_buf *out, int64_t bytes)
 {
@@ -204,7 +204,8 @@ static int ask(const struct clean *c, struct tm_err *err)
 
 /* Removing. */
 
-/* One that cannot be removed is said, and the others are all the same. The lines of those that are gone go to standard output. */
+/* Reports a job that cannot be removed, and removes the others all the same. Prints a line for
+ * each removed job to standard output. */
 static int remove_all(struct clean *c, struct tm_buf *text)
 {
   const struct tidemill_clean_job *j;

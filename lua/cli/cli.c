@@ -293,7 +293,7 @@ static void at_exit(void)
     _exit(status);
 }
 
-/* A command for people: what it has written is looked at, however it ends. */
+/* Runs a command for users: checks its output however it ends. */
 static int run_command(const struct tm_command *command, const struct tm_cli *cli, int argc,
                        char **argv)
 {

@@ -318,7 +318,7 @@ static void say_again(struct tm_execution *x)
   tm_buf_release(&after);
 }
 
-/* A Completed job whose items failed in part. */
+/* A Completed job with failed items. */
 static void say_rerun(struct tm_execution *x)
 {
   const struct tm_execute_hooks *hooks = x->o->hooks;
@@ -368,7 +368,7 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err)
       status = run_job(&x);
   }
   close_signals(&x);
-  tm_terminal_release(&x.terminal); /* what it holds stands before what is said from here on */
+  tm_terminal_release(&x.terminal); /* writes its held text before the following messages */
   if (rc >= 0 && o->hooks && o->hooks->on_over)
     rc = status = o->hooks->on_over(o->data, &x, status, err);
   tidemill_job_close(x.job);

@@ -73,7 +73,7 @@ static int give(struct tidemill_pipeline *p, const struct tm_words *params, cons
   return rc;
 }
 
-/* A file whose scripts are no Lua is refused, as everywhere else. */
+/* Refuses a file whose scripts are not valid Lua, as all commands do. */
 static int show(struct tidemill_runtime *rt, const char *file, const struct graph_options *o,
                 const char *cwd, struct tm_err *err)
 {

@@ -213,7 +213,7 @@ static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
   free(entry);
   if (rc == 0)
     rc = tidemill_pipeline_set_working_dir(p, ".", err);
-  if (rc == 0) /* who types a command wants it run */
+  if (rc == 0) /* a typed command should run */
     rc = tidemill_pipeline_set(p, "allow_reuse", "false", err);
   if (rc == 0)
     rc = set_form(p, given, err);

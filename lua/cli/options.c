@@ -99,7 +99,7 @@ static int set_value(const struct tm_option *o, const char *value, void *out, st
   return 0;
 }
 
-/* The value of `o`: what stands behind its name in the same word, or NULL, then the next word. */
+/* The value of `o`: the text after its name in the same word; NULL: the next word. */
 static int read_value(const struct tm_option *o, const char *value, int argc, char **argv, int *at,
                       void *out, struct tm_err *err)
 {

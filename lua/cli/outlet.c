@@ -111,7 +111,8 @@ static ssize_t read_some(const struct tm_outlet *r, size_t want, struct tm_err *
   return got;
 }
 
-/* A piece for a terminal ends with a line, where it holds one: others write there between two pieces. Else it ends with a character. */
+/* A piece for a terminal ends at the end of a line if possible, because others write there between
+ * two pieces; otherwise at the end of a character. */
 static size_t whole_lines(const struct tm_outlet *r, size_t got)
 {
   const char *end = memrchr(r->piece, '\n', got);
@@ -123,7 +124,7 @@ static size_t whole_lines(const struct tm_outlet *r, size_t got)
   return cut > 1 && ((unsigned char)r->piece[cut - 1] & 0xC0) == 0xC0 ? cut - 1 : got;
 }
 
-/* Sends a piece to a terminal, made harmless. As of send_piece(). */
+/* Sends a piece to a terminal, with control characters escaped. Returns as send_piece() does. */
 static int send_shown(struct tm_outlet *r, size_t want, struct tm_err *err)
 {
   if (r->shown_at == r->shown.len) {
@@ -146,7 +147,7 @@ static int send_shown(struct tm_outlet *r, size_t want, struct tm_err *err)
   return put > 0;
 }
 
-/* Sends a piece: 1, 0 when the reader takes no more now, or negative with words. Keeps (2). */
+/* Sends a piece: 1; 0: the reader takes no more now; negative and an error. Keeps (2). */
 static int send_piece(struct tm_outlet *r, struct tm_err *err)
 {
   size_t want = r->end - r->sent < (int64_t)PIECE ? (size_t)(r->end - r->sent) : PIECE;
@@ -187,7 +188,7 @@ int tm_outlet_wait(const struct tm_outlet *r, struct pollfd *p)
 {
   bool has_more = r->sent < r->end && !r->is_gone, is_watched = r->way == ANEW && !r->is_gone;
   *p = (struct pollfd) { .fd = -1, .events = has_more && r->is_full ? POLLOUT : 0 };
-  if (is_watched && (p->events || r->is_pipe)) /* keeps (4): its end is told unasked */
+  if (is_watched && (p->events || r->is_pipe)) /* keeps (4): poll() always reports its end */
     p->fd = r->own_fd;
   if (!has_more || (r->is_full && is_watched))
     return -1;

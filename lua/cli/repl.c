@@ -47,15 +47,15 @@ struct repl {
   bool has_color; /* on standard output, and on standard error */
   bool has_failed;
   int presses; /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
-  int vain;                         /* the same, of one piece of Lua that goes on */
+  int vain;                         /* the same, for one running piece of Lua */
   int64_t pressed_ns;               /* the last of these, monotonic */
-  volatile sig_atomic_t is_hearing; /* Lua is told of jobs, at the prompt */
+  volatile sig_atomic_t is_hearing; /* Lua gets events of jobs, at the prompt */
   struct tidemill_runtime *runtime;
   int pieces, lines; /* so far */
   struct tm_buf piece, help;
 };
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static int width(void *data)
 {
@@ -130,7 +130,7 @@ static void on_ctrl_c(void *data) /* in a signal handler */
 {
   struct repl *r = data;
   if (r->is_hearing && !tm_prompt_is_interrupted(r->prompt)) {
-    /* It is for the prompt, unless a listener of the user's goes on for ever. */
+    /* It is for the prompt, unless a listener of the user never ends. */
     tm_prompt_interrupt(r->prompt);
     tm_signals_alarm(PATIENCE_NS, AGAIN_NS);
     return;
@@ -278,7 +278,7 @@ static void run_plain(struct repl *r)
   tm_buf_release(&words);
 }
 
-/* Ctrl-D: true ends. Jobs that run are ended with us, which is said once. */
+/* Ctrl-D: true ends the prompt. Running jobs end with it; warns about that once. */
 static bool may_end(struct repl *r, bool was_said)
 {
   int running = tidemill_console_running(r->console);
