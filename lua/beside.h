@@ -21,8 +21,8 @@ struct tm_beside;
 /* A listener to a job. Zeroed, in the caller's memory, until tm_beside_forget(). */
 struct tm_ear {
   struct tm_kept *progress; /* an event that is kept; the next one replaces it */
-  /* Mini-batches that went well, and tries that are repeated, too. Then the jobs wait where Lua does not take what is kept;
-   * else what is beyond the limit is dropped, but for states. */
+  /* Also gets mini-batches that succeeded and tries that are repeated. Then the jobs wait if Lua
+   * does not take the events; otherwise events beyond the limit are dropped, except states. */
   bool hears_all;
   void *owner;
 };

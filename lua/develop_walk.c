@@ -162,8 +162,8 @@ static void on_warning(void *data, const char *text)
   tm_buf_printf(&w->warnings, "%s%s", w->warnings.len > 0 ? "\n" : "", text);
 }
 
-/* The folder that relative paths of the definition are against: of the file that it stands in; of one that was typed, ours. To
- * free(). */
+/* The folder where relative paths of the definition start: that of its file, or the current one
+ * if it was typed. The caller frees it. */
 static char *base_dir(const struct tm_json *v, struct tm_err *err)
 {
   char *cwd = getcwd(NULL, 0), *dir = NULL;

@@ -537,8 +537,9 @@ enum tm_lua_fed tm_lua_session_feed_file(struct tm_lua_session *s, const char *p
   return fed;
 }
 
-/* Pushes what strings answer to, and, where the user has changed that, gives them what they had: true, and it is to be put back.
- * Elsewhere nothing is touched: LuaJIT drops its compiled code with such a change. */
+/* If the user has changed the metatable of strings, pushes it and restores the original one:
+ * true, and the caller must put it back. Otherwise changes nothing, because LuaJIT drops its
+ * compiled code at such a change. */
 static bool push_changed_strings(struct tm_lua_session *s)
 {
   lua_State *L = s->L;

@@ -85,8 +85,8 @@ char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, 
   return workspace;
 }
 
-/* The directory of a new job of the pipeline, or with `resume` of its newest that is not Completed; absolute, to free(). `file`:
- * where the workspace is looked for. */
+/* The absolute directory of a new job of the pipeline, or with `resume` of its newest job that
+ * is not Completed; the caller frees it. `file`: where the search for the workspace begins. */
 static char *choose_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                         const char *file, bool resume, struct tm_err *err)
 {

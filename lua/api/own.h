@@ -96,89 +96,102 @@ struct tidemill_job {
   struct tm_events events;
   struct tm_report *report;
   struct tm_listener listener;
-  /* What is asked for from within a callback, or before the first turn of the loop, is done when this fires. */
+  /* When it fires, it does what was asked for in a callback, or before the first turn of the
+   * loop. */
   struct tm_timer later;
   bool is_started, has_ended, wants_cancel, wants_kill, wants_close;
-  int calls;                     /* callbacks of the host's that it is in */
+  int calls;                     /* callbacks of the host that are running */
   struct tm_counts seen;         /* of the last progress event */
-  struct TM_ARRAY(int64_t) rows; /* bytes of each step's output, as told last */
+  struct TM_ARRAY(int64_t) rows; /* bytes of each step's output, in the last event */
   char *dir, *workspace, *result;
 };
 
-/* 0, or TM_EUSAGE: something that `call` needs is NULL. Pairs of its name and itself, NULL-ended. */
+/* 0, or TM_EUSAGE: an argument that `call` needs is NULL. Takes pairs of a name and an argument,
+ * NULL-ended. */
 int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
-/* What an error says of the program's options, in a host's words, where that is no command itself; its code. */
+/* Replaces the program's options in an error by the names that a host uses, unless the host is a
+ * command. Returns its code. */
 int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err);
-/* The same for pipeline:submit() of Lua, whose words those of a host are but for some. */
+/* The same for pipeline:submit() of Lua, which uses the host's names with a few exceptions. */
 int tm_words_for_lua(struct tm_err *err);
-/* An option of the constructor that would have made the input in Lua, as text; checked. TM_EUSAGE. */
+/* Sets an option of the constructor that would make the input in Lua, as text, and checks it.
+ * TM_EUSAGE. */
 int tm_api_set_input(struct tm_json *input, const char *key, const char *value, bool is_command,
                      struct tm_err *err);
-/* The current directory, to free(); NULL with words. */
+/* The current directory; the caller frees it. NULL and an error. */
 char *tm_api_here(struct tm_err *err);
-/* 0, or TM_EUSAGE: a call that turns the loop, or closes it, where that cannot be. `what`: the call. */
+/* Whether a call may turn or close the loop now: 0 or TM_EUSAGE. `what`: the call. */
 int tm_runtime_may_turn(const struct tidemill_runtime *rt, const char *what, struct tm_err *err);
-/* Turns the loop until `is_done` says so: as of tidemill_runtime_run(). */
+/* Turns the loop until `is_done` returns true; results as for tidemill_runtime_run(). */
 int tm_runtime_wait(struct tidemill_runtime *rt, bool (*is_done)(const void *data),
                     const void *data, int timeout_ms, const char *what, struct tm_err *err);
 
-/* The program, absolute, to free(); NULL with words. `given` as in the options. */
+/* The absolute path of the program; the caller frees it. NULL and an error. `given`: as in the
+ * options. */
 char *tm_program_find(const struct tm_fs *fs, const char *given, struct tm_err *err);
 
-/* Takes the tree over, also when it fails; NULL: there is none, and why is in `err`. `name`: the file, or what paths are against. */
+/* Takes the tree over, also if it fails. `tree` NULL: fails with the error in `err`. `name`: the
+ * file, or the place where relative paths start. */
 int tm_draft_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt, struct tm_json *tree,
                  const char *name, bool has_file, struct tm_err *err);
-/* The definition, checked; the caller's. NULL with words. */
+/* Checks the definition; the caller frees the result. NULL and an error. */
 struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm_err *err);
-/* What must be true of the scripts: nothing, as the job has its copies; they are there; they compile. */
+/* What is required of the scripts: nothing, because the job has copies; they exist; they
+ * compile. */
 enum tm_scripts { TM_SCRIPTS_KEPT, TM_SCRIPTS_THERE, TM_SCRIPTS_COMPILED };
-/* The same as a job has it: with the items of earlier jobs. */
+/* The same for a job: with the items of earlier jobs. */
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, enum tm_scripts scripts,
                                     struct tm_err *err);
-/* Whoever changes the tree or the parameters says so. */
+/* Call it after every change of the tree or the parameters. */
 void tm_draft_changed(struct tidemill_pipeline *p);
-/* The parameter of that name, without a value: the caller fills it, with memory of its own. */
+/* The parameter of that name, without a value; the caller fills it, and it takes the memory
+ * over. */
 struct tm_param *tm_draft_param(struct tidemill_pipeline *p, const char *name);
 void tm_draft_release_params(struct tidemill_pipeline *p);
-/* Gives a definition that is checked the items that earlier jobs give it. */
+/* Adds the items of earlier jobs to a checked definition. */
 int tm_draft_take_earlier(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
                           struct tm_err *err);
-/* Tells the host how it differs from the job that it is to be like. */
+/* Reports to the host how it differs from the job of set_like. */
 void tm_draft_tell_earlier(const struct tidemill_pipeline *p, const struct tm_pipeline *settled);
 void tm_draft_release_earlier(struct tidemill_pipeline *p);
-/* What the job's record keeps of a definition without a file, to free(); NULL where a file has it, or where it cannot be kept. */
+/* The definition for the job's record if there is no file; the caller frees it. NULL: there is a
+ * file, or the definition cannot be recorded. */
 struct tm_json *tm_draft_source(const struct tidemill_pipeline *p);
-/* The definition that such a record holds. */
+/* Makes a pipeline of the definition in such a record. */
 int tm_draft_of_source(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                        const struct tm_json *source, struct tm_err *err);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
 
-/* A console over a session that there is, which it takes over, also when it fails. */
+/* Makes a console over an existing session, which it takes over, also if it fails. */
 struct tm_lua_session;
 int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
                   struct tidemill_runtime *rt, const struct tidemill_console_options *options,
                   struct tm_err *err);
 
-/* Gives a state what the host has for pipeline files, and itself a look at it; may raise. `data`: the runtime. */
+/* Adds the host's functions and values to a state, and calls its on_lua; may raise. `data`: the
+ * runtime. */
 void tm_host_prepare(void *data, struct lua_State *L);
 void tm_host_values_release(struct tidemill_runtime *rt);
-/* print() and io.write() of a state give their text to `log`, which lives as long; may raise. */
+/* Passes the text of print() and io.write() of a state to `log`, which must live as long; may
+ * raise. */
 void tm_host_take_prints(struct lua_State *L, const struct tm_log *log);
 
-/* The workspace for a file, which is there then, to free(); NULL with words. */
+/* Finds or makes the workspace for a file; the caller frees its path. NULL and an error. */
 char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, struct tm_err *err);
 
-/* *out: the one that exists already, to free(), or NULL. `cwd`: where we are. Negative: it is not trusted (store/trust.h). */
+/* *out: the existing workspace, which the caller frees, or NULL. `cwd`: the current directory.
+ * Negative: it is not trusted (store/trust.h). */
 int tm_runtime_known_workspace(char **out, const struct tidemill_runtime *rt, const char *file,
                                const char *cwd, struct tm_err *err);
 /* TM_EUSAGE: an input is a list on standard input, which is the host's. */
 int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                     struct tm_err *err);
-/* The directory of the job that a host calls so, absolute, to free(); NULL with words. */
+/* The absolute directory of a job by the host's name for it; the caller frees it. NULL and an
+ * error. */
 char *tm_runtime_job(const struct tidemill_runtime *rt, const char *job, struct tm_err *err);
 
-/* Calls the host for what has happened, where it is told of that. */
+/* Calls on_event of the host, if it has one. */
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e);
 /* The job has ended. */
 void tm_event_tell_end(struct tidemill_job *job);

@@ -33,8 +33,9 @@ static char *absolute(const char *path)
   return out;
 }
 
-/* The file that this code is in: a library in LIBDIR, a module of a Lua, or the program itself. The linker knows the program by
- * argv[0], which need not name a file: a shell that found it in PATH passes the bare name. To free(), or NULL. */
+/* The file that contains this code: a library in LIBDIR, a Lua module, or the program itself.
+ * The linker knows the program by argv[0], which need not be a path: a shell that found it in
+ * PATH passes the bare name. The caller frees it; or NULL. */
 static char *own_file(void)
 {
   Dl_info info;

@@ -235,14 +235,14 @@ int tm_cli_end(int rc, const struct tm_err *err)
   return tm_exit_status_of(rc);
 }
 
-/* Whether nobody reads standard output any more: EPIPE for what was written to it, whoever saw that. */
+/* Whether the reader of standard output has gone, even if another writer got the EPIPE. */
 static bool has_no_reader(void)
 {
   struct pollfd fd = { .fd = STDOUT_FILENO };
   return poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR);
 }
 
-/* Why standard output takes nothing more, where Lua's io.write() has heard it and nobody else: 0 where it cannot be told. */
+/* Why standard output takes no more, if only Lua's io.write() saw the error. 0: it is not known. */
 static int ask_why(void)
 {
   struct statvfs disk;
@@ -252,8 +252,8 @@ static int ask_why(void)
                                                                                         : 0;
 }
 
-/* What has been written goes out: as of tm_cli_write(); `code`: of an error so far, or 0. It is said once: nothing is left of it
- * afterwards. */
+/* Flushes the output; results as for tm_cli_write(). `code`: an earlier error, or 0. The error
+ * is reported once and cleared. */
 static int flush(int code)
 {
   errno = 0;

@@ -87,8 +87,8 @@ static void add_commands(struct tm_buf *out)
   tm_buf_add_str(out, "  esac\n");
 }
 
-/* The words that an option accepts, separated by blanks; nothing where it accepts others, too. A parameter has them in what
- * the help calls its value: "true|false". */
+/* Adds the words that an option accepts, separated by blanks; nothing if it also accepts others.
+ * For a parameter, they are in the name of its value: "true|false". */
 static void add_accepted(struct tm_buf *out, const struct tm_option *o, bool is_parameter)
 {
   for (size_t i = 0; o->values && o->values[i]; i++)

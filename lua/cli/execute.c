@@ -92,8 +92,8 @@ void tm_execution_end(struct tm_execution *x)
   x->kill_ns = now_ns() + KILL_NS;
 }
 
-/* Something hangs that cannot be killed, a copy from a dead file system for instance. The keeper sees the end of this process,
- * and ends the workers; the job can be resumed. */
+/* Something hangs that cannot be killed, for instance a copy from a dead file system. When this
+ * process ends, the keeper ends the workers; the job can be resumed. */
 static void end_at_once(struct tm_execution *x)
 {
   tidemill_job_say(x->job, TIDEMILL_WARNING, "ended before the job could be closed; resume it");

@@ -154,8 +154,9 @@ static int set_input(void *data, const char *name, const char *value, struct tm_
   return tidemill_pipeline_set_input(data, name, value, err);
 }
 
-/* How data frames are written: as --output-format says, else as the ending of --output does, which the file in the job then
- * has, too. Parameters that are given by their own names are set later, and so go first. */
+/* Sets how data frames are written: by --output-format, or else by the ending of --output, which
+ * the file in the job then has too. Parameters given by their own names are set later, and so
+ * override this. */
 static int set_form(struct tidemill_pipeline *p, const struct tm_one_step_options *given,
                     struct tm_err *err)
 {
