@@ -17,8 +17,8 @@
 #include "base/path.h"
 #include "base/text.h"
 
-#define NUMBERS_MAX                                                                                \
-  512 /* bytes of a line without names and message: eight numbers, two moments, three times, words */
+/* Bytes of a line without names and message: eight numbers, two moments, three times, words. */
+#define NUMBERS_MAX 512
 #define MESSAGE_MAX 1000 /* bytes of the error; user/error/ has the full text */
 
 struct tm_worker_log {
