@@ -14,8 +14,9 @@
  *  (5) A process that the script has forked never returns from a hook: it would answer in the
  *      worker's place, on the same socket and page.
  *
- * Per mini-batch the agent reads the clock three times and the process's CPU time once; everything
- * else is memory. Failures: failure.c. Large results: spill.c. Interrupted calls: interrupt.c.
+ * Per mini-batch the agent reads the clock three times and the process's CPU time once; the
+ * rest only uses memory. Failures: failure.c. Large results: spill.c. Interrupted calls:
+ * interrupt.c.
  */
 #include "agent/agent.h"
 

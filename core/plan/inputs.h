@@ -4,9 +4,9 @@
  *
  *   as_direct     the files' own paths; the default
  *   as_mount      <step>/inputs/<name> in the job's directory is a link to the folder, or a folder
- *                 of links; without a path, run() still gets an input's own paths: they exist
- *                 already
- *   as_download   the same as a copy
+ *                 of links. If no path was given for an input, run() gets its own paths anyway,
+ *                 because they already exist.
+ *   as_download   the same with a copy instead of links
  *
  * A given path becomes a link to that place while the step runs. run/intake.c makes all of this.
  */

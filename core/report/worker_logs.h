@@ -1,5 +1,5 @@
-/* worker_logs.h - logs/sys/node/<node_id>/<process_name>.txt: a worker's work, a line per try. It
- * is a log line, with the worker's name and pid, and this message (here broken in two):
+/* worker_logs.h - logs/sys/node/<node_id>/<process_name>.txt: a worker's work, a log line per try.
+ * The line has the worker's name and pid, and this message (here broken in two):
  *
  *   mini-batch 7, try 1: RUN_DONE; 5 items, 5 succeeded, 0 failed; began 2026-01-31 23:59:58,123,
  *   1.234567 s, process 0.000999 s, run() 1.200000 s; node 0 at host7

@@ -17,9 +17,9 @@
  *  (6) The owner's epoch is read before each sync record and before the last renames; if another
  *      session owns the job, nothing is written. It is also read before rows if the last reading is
  *      older than OWNED_NS, and before their records if writing the rows took longer than SLOW_NS:
- *      a process that was stopped, or hung in a write, notices the loss before it continues. A
- *      write seldom takes that long, so the second reading costs nothing; a hang during which
- *      another session takes over does.
+ *      a process that was stopped, or hung in a write, notices the loss before it continues. The
+ *      second reading is rare, because a write seldom takes that long; but a hang during which
+ *      another session takes over always takes longer.
  *  (8) A failed write breaks the commit: every later call returns the first error and writes
  *      nothing.
  *  (9) A mini-batch is committed at most once: the add checks its fate.

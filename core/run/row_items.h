@@ -22,7 +22,7 @@ void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_held *held,
  * as uncounted. */
 void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held);
 /* Faults in rows that were loaded or returned, as a list of data/fault_list.h. Each kind is
- * reported once per step, the others at level DEBUG. */
+ * reported once per step; with logging_level DEBUG, for every mini-batch. */
 void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,
                   const struct tm_reader *faults);
 

@@ -26,8 +26,9 @@ bool tm_jobs_is_removed(const char *name);
  * in every case. */
 int tm_jobs_list(struct tm_jobs *jobs, const struct tm_fs *fs, const char *workspace,
                  struct tm_err *err);
-/* Folders, and links to folders, beside the jobs that contain no job, unsorted: jobs that are being
- * removed, have just begun, or were killed during either. Release it in every case. */
+/* Folders (and links to folders) in `jobs/` without a job.json or with the name of a leftover,
+ * unsorted: their jobs are being removed, have just begun, or were killed during either. Release it
+ * in every case. */
 int tm_jobs_list_others(struct tm_jobs *others, const struct tm_fs *fs, const char *workspace,
                         struct tm_err *err);
 void tm_jobs_release(struct tm_jobs *jobs);

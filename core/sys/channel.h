@@ -6,8 +6,7 @@
  *
  * node/message.h and agent/message.h say what the types mean. On the wire, the top bit of `type`
  * (TM_FRAME_FD) says that a descriptor comes with the frame, attached to the first byte of its
- *               header.
- * tm_channel_send_fd() sets the bit, delivery clears it; it is not part of any type.
+ * header. tm_channel_send_fd() sets the bit, delivery clears it; it is not part of any type.
  *
  * Sockets are read and written with recvmsg and sendmsg(MSG_NOSIGNAL), so that a peer that dies
  * never raises SIGPIPE. Other descriptors are read and written with read and write. A pipe has one
