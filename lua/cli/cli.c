@@ -277,7 +277,7 @@ int tm_cli_write(const struct tm_buf *text)
   struct tm_buf shown = TM_BUF_NONE;
   bool is_terminal = isatty(STDOUT_FILENO);
   if (is_terminal)
-    add_shown(&shown, tm_buf_str(text), text->len);
+    tm_cli_add_shown(&shown, tm_buf_str(text), text->len);
   const struct tm_buf *out = is_terminal ? &shown : text;
   bool is_out = fwrite(tm_buf_str(out), 1, out->len, stdout) == out->len;
   int code = is_out ? 0 : errno;
