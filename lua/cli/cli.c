@@ -274,15 +274,19 @@ static int flush(int code)
 
 int tm_cli_write(const struct tm_buf *text)
 {
+  if (!isatty(STDOUT_FILENO))
+    return tm_cli_write_styled(text);
   struct tm_buf shown = TM_BUF_NONE;
-  bool is_terminal = isatty(STDOUT_FILENO);
-  if (is_terminal)
-    tm_cli_add_shown(&shown, tm_buf_str(text), text->len);
-  const struct tm_buf *out = is_terminal ? &shown : text;
-  bool is_out = fwrite(tm_buf_str(out), 1, out->len, stdout) == out->len;
-  int code = is_out ? 0 : errno;
+  tm_cli_add_shown(&shown, tm_buf_str(text), text->len);
+  int rc = tm_cli_write_styled(&shown);
   tm_buf_release(&shown);
-  return flush(code);
+  return rc;
+}
+
+int tm_cli_write_styled(const struct tm_buf *text)
+{
+  bool is_out = fwrite(tm_buf_str(text), 1, text->len, stdout) == text->len;
+  return flush(is_out ? 0 : errno);
 }
 
 /* os.exit() comes here and nowhere else. */

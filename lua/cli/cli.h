@@ -47,6 +47,9 @@ int tm_cli_end(int rc, const struct tm_err *err);
  * the end of the program, other output (such as Lua's print) is checked in the same way: a
  * result that nobody got is not a success. */
 int tm_cli_write(const struct tm_buf *text);
+/* The same for text that is only the program's own, such as pages of the manual: keeps its bold
+ * letters on a terminal. */
+int tm_cli_write_styled(const struct tm_buf *text);
 #define TM_CLI_NO_READER 141 /* a shell's exit status for a program that SIGPIPE ended */
 
 /* Checks that JOB is the only word in `rest` (store/jobs.h). Without it, adds "latest". TM_EUSAGE:

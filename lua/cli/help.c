@@ -348,7 +348,7 @@ static int help(const struct tm_cli *cli, int argc, char **argv)
   int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &o, &rest, &err);
   if (rc >= 0)
     rc = add_all(&text, &o, &rest, &err);
-  status = rc < 0 ? tm_cli_fail_usage(&tm_command_help, &err) : tm_cli_write(&text);
+  status = rc < 0 ? tm_cli_fail_usage(&tm_command_help, &err) : tm_cli_write_styled(&text);
   tm_buf_release(&text);
   TM_ARRAY_RELEASE(&rest);
   return status;

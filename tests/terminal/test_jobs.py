@@ -282,6 +282,11 @@ class Jobs(Place):
                 if words[0] != "verify":
                     self.assertIn(rb"x\x1B[31my\x07", t.raw)
 
+    def test_a_page_of_the_manual_has_bold_headings(self):
+        with self.terminal("help", "tables") as t:
+            self.assertEqual(t.end(), 0)
+            self.assertIn(b"\x1b[1mTables", t.raw)
+
     def test_nothing_is_left_when_the_prompt_is_killed(self):
         with self.terminal() as t:
             self.begin(t)
