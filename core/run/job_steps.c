@@ -429,12 +429,13 @@ void tm_job_steps_tick(struct tm_job *job)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_tick(job->steps[i].s);
   give_first_worker(job);
+  tm_stale_inputs_tick(job);
 }
 
 void tm_job_steps_cancel(struct tm_job *job, bool now)
 {
   tm_reusing_cancel(job);
-  tm_stale_inputs_cancel(job);
+  tm_stale_inputs_close(job);
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_cancel(job->steps[i].s, now);

@@ -8,11 +8,15 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/time.h"
 #include "data/item_check.h"
 #include "run/fates.h"
 #include "run/job_own.h"
 #include "run/manifest_file.h"
+#include "sys/clock.h"
 #include "sys/threads.h"
+
+#define PATIENCE_NS (10 * TM_S) /* at the end of a job */
 
 struct look {
   const struct tm_fs *fs;
@@ -112,87 +116,147 @@ void tm_stale_inputs_look(struct tm_buf *warning, const struct tm_fs *fs, const 
   free(manifest);
 }
 
-/* The thread. */
+/* The thread. A file system may hang, and with it a call that nobody can end. Then the thread is left alone: it has an errand of its
+ * own, which it frees when the call returns, and it touches nothing else. */
+
+enum { AT_WORK, DONE, LEFT };
+
+struct errand {
+  const struct tm_fs *fs;
+  char *state_dir;
+  struct tm_buf warning;
+  struct tm_thread thread;
+  struct tm_wake *wake; /* of the look, which waits for it until it is LEFT */
+  atomic_int state;
+  atomic_bool stop;
+};
 
 struct tm_stale_look {
   struct tm_job *job;
   size_t step;
-  char *state_dir;
-  struct tm_buf warning; /* written before the wake is sent */
-  struct tm_thread thread;
+  struct errand *errand;
   struct tm_wake wake;
-  atomic_bool stop;
+  int64_t over_ns; /* monotonic: when the job began to wait for nothing else; 0: it has not */
 };
+
+static void free_errand(struct errand *e)
+{
+  tm_buf_release(&e->warning);
+  free(e->state_dir);
+  free(e);
+}
 
 static void run(void *data)
 {
-  struct tm_stale_look *t = data;
+  struct errand *e = data;
 
-  tm_stale_inputs_look(&t->warning, t->job->o.fs, t->state_dir, &t->stop);
-  tm_wake_send(&t->wake);
+  tm_stale_inputs_look(&e->warning, e->fs, e->state_dir, &e->stop);
+  if (atomic_exchange(&e->state, DONE) == LEFT)
+    free_errand(e);
+  else
+    tm_wake_send(e->wake); /* who leaves it from here on waits for its end */
 }
 
 static void on_closed(struct tm_wake *w)
 {
-  struct tm_stale_look *t = w->data;
-
-  tm_buf_release(&t->warning);
-  free(t->state_dir);
-  free(t);
+  free(w->data);
 }
 
-static void end_look(struct tm_stale_look *t)
+/* The errand, which is done; NULL: it is not, and is left alone. */
+static struct errand *end_look(struct tm_stale_look *t)
 {
-  tm_thread_join(&t->thread);
+  struct errand *e = t->errand;
+  struct tm_thread thread = e->thread; /* once it is left, the errand may be gone at any time */
+  bool is_done;
+
+  atomic_store(&e->stop, true);
+  is_done = atomic_exchange(&e->state, LEFT) == DONE;
+  if (is_done)
+    tm_thread_join(&thread);
+  else
+    tm_thread_leave(&thread);
   t->job->steps[t->step].stale_look = NULL;
   t->job->errands--;
   tm_wake_close(&t->wake);
+  return is_done ? e : NULL;
+}
+
+static void drop_look(struct tm_stale_look *t)
+{
+  struct errand *e = end_look(t);
+
+  if (e)
+    free_errand(e);
+}
+
+static void say(struct tm_job *job, size_t step, const char *words)
+{
+  char *text = tm_xprintf("step '%s': %s", job->steps[step].own.name, words);
+
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
+  free(text);
 }
 
 static void on_wake(struct tm_wake *w)
 {
   struct tm_stale_look *t = w->data;
   struct tm_job *job = t->job;
-  char *text;
+  size_t step = t->step;
+  struct errand *e = end_look(t);
 
-  end_look(t); /* its memory lives until the wake is closed */
-  if (t->warning.len > 0) {
-    text = tm_xprintf("step '%s': %s", job->steps[t->step].own.name, tm_buf_str(&t->warning));
-    tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
-    free(text);
-  }
+  if (e && e->warning.len > 0)
+    say(job, step, tm_buf_str(&e->warning));
+  if (e)
+    free_errand(e);
   tm_job_steps_go(job);
 }
 
 void tm_stale_inputs_start(struct tm_job *job, size_t i)
 {
   struct tm_stale_look *t = TM_NEW(struct tm_stale_look);
+  struct errand *e = TM_NEW(struct errand);
   struct tm_err err = TM_ERR_NONE;
 
-  t->job = job;
-  t->step = i;
-  t->state_dir = tm_path_join(job->steps[i].own.dir, "state");
+  *t = (struct tm_stale_look) { .job = job, .step = i, .errand = e };
+  e->fs = job->o.fs;
+  e->state_dir = tm_path_join(job->steps[i].own.dir, "state");
+  e->wake = &t->wake;
   tm_wake_open(&t->wake, job->o.loop, on_wake, t);
   t->wake.on_closed = on_closed;
-  if (tm_thread_start(&t->thread, run, t, &err) < 0) {
+  if (tm_thread_start(&e->thread, run, e, &err) < 0) {
     tm_wake_close(&t->wake);
+    free_errand(e);
     return;
   }
   job->steps[i].stale_look = t;
   job->errands++;
 }
 
-void tm_stale_inputs_cancel(struct tm_job *job)
+void tm_stale_inputs_tick(struct tm_job *job)
 {
-  for (size_t i = 0; i < job->steps_len; i++)
-    if (job->steps[i].stale_look)
-      atomic_store(&job->steps[i].stale_look->stop, true);
+  int64_t now = tm_clock_mono_ns();
+  bool has_left = false;
+
+  for (size_t i = 0; job->steps_over == job->steps_len && i < job->steps_len; i++) {
+    struct tm_stale_look *t = job->steps[i].stale_look;
+    if (!t)
+      continue;
+    t->over_ns = t->over_ns ? t->over_ns : now;
+    if (now - t->over_ns < PATIENCE_NS)
+      continue;
+    say(job, i,
+        "whether inputs have changed since their rows were written is not known: their "
+        "file system takes too long to answer");
+    drop_look(t);
+    has_left = true;
+  }
+  if (has_left)
+    tm_job_steps_go(job);
 }
 
 void tm_stale_inputs_close(struct tm_job *job)
 {
-  tm_stale_inputs_cancel(job);
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].stale_look)
-      end_look(job->steps[i].stale_look);
+      drop_look(job->steps[i].stale_look);
 }
