@@ -229,3 +229,16 @@ describe("the page of promises", function()
     assert.is_true(n > 20)
   end)
 end)
+
+describe("the pages of the manual", function()
+  it("have pieces of Lua that compile", function()
+    local n = 0
+    for name in library.read_file(root .. "/lua/manual/pages.cmake"):gmatch "\n  (%l+)" do
+      for piece in library.read_file(("%s/lua/manual/%s.md"):format(root, name)):gmatch "\n```lua\n(.-)\n```" do
+        assert(loadstring(piece, "=" .. name .. ".md"))
+        n = n + 1
+      end
+    end
+    assert.is_true(n > 10)
+  end)
+end)
