@@ -129,4 +129,10 @@ function M.not_done(text)
   return covers, rest
 end
 
+-- The list without the given entries.
+function M.without(text, entries)
+  local gone = as_set(entries)
+  return (text:gsub("[^\n]+\n", function(line) return gone[line:sub(1, -2)] and "" or nil end))
+end
+
 return M

@@ -90,7 +90,7 @@ local cases = {
   { "tests/x.sh", "f # what comes of it\n", "turns", 1 },
   { "README.md", "a\n\n```\nit is no error\n```\n" },
   { "README.md", "a\n\nIt is said by\nwhom?\n", "turns", 3 },
-  { "README.md", "A worker is told to stop.\n" },
+  { "README.md", "A worker is told to stop. The wall is said to be old.\n" },
 }
 
 local allowed = source.allowed(here .. "/../..")
@@ -191,6 +191,7 @@ for _, path in ipairs { "a/x.c", "a/y.c", "b/x.c", "b/c/x.c", "x.c" } do
 end
 expect("not_done", table.concat(covered, " "), "yes no yes no no")
 expect("the rest", table.concat(rest(), ", "), "comment-width c")
+expect("without", prose.without("# a\nturns a\nturns b\n", { "turns a" }), "# a\nturns b\n")
 expect("an unknown rule", (pcall(prose.not_done, "words a\n")), false)
 
 -- Subjects of commits.
@@ -201,5 +202,5 @@ end)
 expect("subjects", table.concat(commits, " "), "ab12")
 expect("no history", subjects.obstacle("/", "HEAD"), "there is no git history here")
 
-print(("%d cases, %d wrong"):format(#cases + #trees + #ignored + #turns + 5, wrong))
+print(("%d cases, %d wrong"):format(#cases + #trees + #ignored + #turns + 6, wrong))
 os.exit(wrong == 0 and 0 or 1)

@@ -9,7 +9,7 @@ return {
     after = { "longer", "more", "less", "fewer", "better", "worse", "larger", "earlier", "later" } },
   { { "is none", "are none", "was none", "were none" }, "'is not one'", before = { "there" } },
   { { "is another one", "is another than", "are others than" }, "'differs from', 'is a different one'" },
-  { { "is said", "are said", "was said" }, "'is reported', or who says it" },
+  { { "is said", "are said", "was said" }, "'is reported', or who says it", after = { "to" } },
   { { "is told", "are told", "was told" }, "'gets', 'knows', or who tells whom", after = { "to", "apart" } },
   { { "what is there of", "what there is of", "what is there to" }, "the thing itself, as in 'the part that exists'" },
   { { "what has come of", "what came of", "comes of", "come of" }, "'the result of', 'results from'" },
