@@ -28,7 +28,7 @@ static void add_command(struct tm_buf *out, const struct tm_command *c)
   tm_parameter_options_release(&o);
   if (c->parameters & CONFIG) {
     tm_roff_add_term(out, "--", "PARAMETER", "VALUE");
-    tm_roff_add_line(out, "every parameter of ParallelRunConfig (below) but entry_script; "
+    tm_roff_add_line(out, "every parameter of ParallelRunConfig (see below) except entry_script; "
                           "-N is --mini-batch-size, -j is --process-count-per-node");
   }
 }
@@ -53,7 +53,7 @@ static void add_parameter(struct tm_buf *out, const struct tidemill_parameter *p
 static void add_parameters(struct tm_buf *out)
 {
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
-  tm_buf_add_str(out, ".SH PARAMETERS\nWhat the constructors of a pipeline file accept.\n");
+  tm_buf_add_str(out, ".SH PARAMETERS\nThe parameters of the constructors in a pipeline file.\n");
   for (size_t i = 0; tidemill_constructor(i); i++) {
     tm_buf_printf(out, ".SS %s\n", tidemill_constructor(i));
     for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
@@ -78,8 +78,8 @@ static void add_rest(struct tm_buf *out)
   tm_roff_add_term(out, "", ".tidemill/jobs/", NULL);
   tm_roff_add_line(
       out,
-      "the jobs of a workspace, a folder each: job.json says what was asked for, job_result.json "
-      "what came of it, STEP/output holds the rows, STEP/logs the logs");
+      "the jobs of a workspace, one folder each: job.json is the definition, job_result.json the "
+      "result, STEP/output has the rows, STEP/logs the logs");
   tm_buf_add_str(out, ".SH SEE ALSO\n\\fBtidemill\\-entry\\-script\\fR(7), \\fBtidemill.h\\fR(3)");
   for (const struct tm_manual_page *p = tm_manual_pages; p->name; p++)
     tm_buf_printf(out, ",\n\\fBtidemill\\-%s\\fR(7)", p->name);
@@ -97,8 +97,7 @@ void tm_man_write(struct tm_buf *out)
       ".SH DESCRIPTION\n"
       "A pipeline file, written in Lua, names entry scripts and the files that "
       "they are run over.\n"
-      "The files are cut into mini\\-batches, and each is handed to a worker "
-      "process.\n"
+      "The files are split into mini\\-batches, and each goes to a worker process.\n"
       "What the script returns for it becomes rows of one output file, each exactly once, "
       "whatever dies on the way.\n"
       ".PP\n\\fIJOB\\fR is the directory of a job, its name in the workspace, or "
