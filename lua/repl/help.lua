@@ -246,8 +246,8 @@ local function function_text(f)
   if entry then
     return entry_text(entry, not entry.is_method and path or nil)
   end
-  return info.what == "C" and "a function of Lua's or of a C library: nothing is known of it here"
-    or ("a function of %s, line %d: no doc comment of ours says more")
+  return info.what == "C" and "a function of Lua or of a C library, which has no help here"
+    or ("a function of %s, line %d, which has no doc comment")
       :format(info.source:gsub("^[@=]", ""), info.linedefined)
 end
 
@@ -328,7 +328,7 @@ local function named_text(given)
     parts[#parts + 1] = field_text(topic, field)
   end
   return #parts > 0 and table.concat(parts, "\n\n")
-    or ("nothing is known of '%s'; help() lists what there is to know"):format(given)
+    or ("there is no help on '%s'; help() lists the topics"):format(given)
 end
 
 local OVERVIEW = [[

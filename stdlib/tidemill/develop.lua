@@ -5,6 +5,7 @@ local fs = require "tidemill.fs"
 local path = require "tidemill.path"
 local plan = require "tidemill.plan"
 
+--- Runs entry scripts at a prompt: load_script(), mini_batches(), rerun().
 ---@class tidemill.develop
 local M = {}
 

@@ -332,9 +332,9 @@ class FromAPipe(Place):
                          "help 'on_event'\nhelp '--run-max-try'\nhelp 'job:failures'\nhelp 'context'\nhelp(help)\n"
                          "help(tidemill.Dataset.File)\n", "repl")
         text = done.stdout.decode()
-        for words in ("tidemill.Dataset.File.from_files(path, options, ...)", "tries for a mini-batch",
-                      "What a pipeline file returns", "The whole file, at most 1 GB", "DataFrame",
-                      "nothing is known of 'nonsense'", "no doc comment of ours", ":group_by(...)",
+        for words in ("tidemill.Dataset.File.from_files(path, options, ...)", "how often a mini-batch is tried",
+                      "What a pipeline file returns", "Returns the whole file", "DataFrame",
+                      "there is no help on 'nonsense'", "which has no doc comment", ":group_by(...)",
                       "on_event, of tidemill.SubmitOptions", "Job:failures()", "tidemill.Context", "help(x)   ",
                       "  .from_manifest(path, options)"):
             self.assertIn(words, text)
