@@ -254,7 +254,7 @@ static void a_session_is_the_one_that_holds_the_lock(void **state)
   folder_init(&f);
   assert_int_equal(tm_session_look(&s, f.path, &err), 0);
   assert_true(!s.is_held && s.epoch == 0 && s.pid == 0);
-  assert_int_equal(tm_job_dir_open(&d, fs, f.path, &err), 0);
+  assert_int_equal(tm_job_dir_open(&d, fs, f.path, NULL, &err), 0);
   assert_int_equal(tm_session_look(&s, f.path, &err), 0);
   assert_true(s.is_held && s.epoch == d.epoch && s.pid == getpid() && !s.has_result);
 
@@ -281,7 +281,7 @@ static void a_session_begins_without_the_requests_of_the_one_before(void **state
   struct tm_err err = TM_ERR_NONE;
   folder_init(&f);
   assert_int_equal(tm_cancel_request_put(f.path, &r, &err), 0);
-  assert_int_equal(tm_job_dir_open(&d, tm_fs_real(), f.path, &err), 0);
+  assert_int_equal(tm_job_dir_open(&d, tm_fs_real(), f.path, NULL, &err), 0);
   assert_false(is_there(&f, "cancel"));
   tm_job_dir_close(&d);
   assert_true(tm_job_dir_is_own_name("cancel") && tm_job_dir_is_own_name("cancel.taken"));
