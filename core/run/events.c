@@ -1,6 +1,7 @@
 /* events.c - the list of listeners, the names of verdicts, and where the outputs of a step are.
  *
- * The list is intrusive: a listener's memory is its owner's, and adding never fails. Nobody is removed while a job runs.
+ * The list is intrusive: the owner of a listener owns its memory, and adding never fails. No
+ * listener is removed while a job runs.
  */
 #include "run/events.h"
 

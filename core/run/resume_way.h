@@ -1,7 +1,7 @@
 /* resume_way.h - how a job that is not running can be resumed, judged from its files.
  *
- * `tidemill status` and the report of a run end with a command. This says which one will work. Nothing is written, and the job
- * is judged as its next session will judge it: by recover.c.
+ * `tidemill status` and the report of a run end with a command; this file decides which one will
+ * work. It writes nothing, and judges the job as its next session will: with recover.c.
  */
 #ifndef TM_RUN_RESUME_WAY_H
 #define TM_RUN_RESUME_WAY_H
@@ -16,7 +16,7 @@ enum tm_resume_way {
   TM_RESUME_NEVER,   /* files of the job are missing or damaged; `why` names one */
 };
 
-/* `dir`: absolute, of a job that has been begun. */
+/* `dir`: absolute, of a job that has begun. */
 enum tm_resume_way tm_resume_way_of(const char *dir, struct tm_err *why);
 
 #endif
