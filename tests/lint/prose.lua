@@ -34,9 +34,9 @@ end
 
 local function is_border(c) return not c:find "[%w_'-]" end
 
--- Where the phrase begins in `text`, which has one blank between words; nil: it does not.
-local function find(text, phrase)
-  local from = 1
+-- Where the phrase begins in `text`, at `from` or later; nil: nowhere. `text` has one blank between
+-- words.
+local function find(text, phrase, from)
   while true do
     local first, last = text:find(phrase.text, from, true)
     if not first then return nil end
@@ -49,7 +49,7 @@ local function find(text, phrase)
   end
 end
 
-local LINE_END = "\1"
+local LINE_BEGIN, LINE_END = "\1", "\2"
 
 -- The text without quotations and words in capitals: those are code, messages and names.
 local function own_words(text)
@@ -57,13 +57,17 @@ local function own_words(text)
   return (text:lower():gsub("%s+", " "))
 end
 
--- Calls found(words) for each turn that begins in the line `text`. The next line may end it.
-function M.find_turns(text, next_text, found)
-  local own = own_words(text .. " " .. LINE_END .. (next_text or ""))
+-- Calls found(words) for each turn that begins in the line `text`. The next line may end it, and
+-- the line before may make it plain English; either may be missing.
+function M.find_turns(text, found, text_before, next_text)
+  local own = (text_before or "") .. " " .. LINE_BEGIN .. text .. " " .. LINE_END .. (next_text or "")
+  own = own_words(own):gsub(LINE_BEGIN .. " ?", LINE_BEGIN):gsub(LINE_END .. " ?", LINE_END)
+  local min = own:find(LINE_BEGIN, 1, true) or 1
+  own = own:gsub(LINE_BEGIN, "")
   local max = (own:find(LINE_END, 1, true) or #own + 1) - 1
-  own = own:gsub(LINE_END .. " ?", "")
+  own = own:gsub(LINE_END, "")
   for _, phrase in ipairs(phrases) do
-    if (find(own, phrase) or math.huge) <= max then
+    if (find(own, phrase, min) or math.huge) <= max then
       found(("'%s': in plain English that is %s"):format(phrase.text, phrase.instead))
     end
   end
@@ -87,10 +91,11 @@ end
 
 function rules.turns(file, report)
   local text = file.kind == "md" and markdown(file.lines) or file.comments
+  local function continued(i) return file.kind == "md" or file.is_continued[i] end
   for i = 1, text and #file.lines or 0 do
     if text[i] then
-      local is_continued = file.kind == "md" or file.is_continued[i]
-      M.find_turns(text[i], is_continued and text[i + 1] or nil, function(words) report(i, words) end)
+      local before, following = continued(i - 1) and text[i - 1], continued(i) and text[i + 1]
+      M.find_turns(text[i], function(words) report(i, words) end, before, following)
     end
   end
 end

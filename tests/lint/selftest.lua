@@ -86,6 +86,8 @@ local cases = {
   { "core/run/x.c", head .. "/* There is no error; it is no longer one. `it is no error` */\n" },
   { "core/run/x.c", head .. '/* "it is no\n * error" */\nchar *s = "it is no error";\n' },
   { "core/run/x.c", head .. "/* At the end it is NONE. */\n" },
+  { "core/run/x.c", head .. "/* There\n * is no error. */\n" },
+  { "core/run/x.c", head .. "/* There. */\n/* It\n * is no error. */\n", "turns", 4 },
   { "stdlib/x.lua", "-- Goes on\n-- with the rest.\n", "turns", 1 },
   { "tests/x.sh", "f # what comes of it\n", "turns", 1 },
   { "README.md", "a\n\n```\nit is no error\n```\n" },
@@ -166,7 +168,7 @@ local turns = require "turns"
 for _, turn in ipairs(turns) do
   for _, phrase in ipairs(turn[1]) do
     local is_found = false
-    prose.find_turns("So it " .. phrase .. " rest", nil, function(words)
+    prose.find_turns("So it " .. phrase .. " rest", function(words)
       is_found = is_found or words:find(phrase, 1, true) ~= nil and words:find(turn[2], 1, true) ~= nil
     end)
     if not is_found then

@@ -31,7 +31,7 @@ end
 local function check(lines, found)
   for _, line in ipairs(lines) do
     local commit, subject = line:match "^(%x+) (.*)$"
-    prose.find_turns(subject, nil, function(words) found(commit, words) end)
+    prose.find_turns(subject, function(words) found(commit, words) end)
   end
 end
 
