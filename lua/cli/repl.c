@@ -116,13 +116,14 @@ static void on_vain(struct repl *r)
   r->pressed_ns = now;
   r->vain++;
   if (r->vain == 2)
-    say_at_once("\nLua is within a C function, a long string.find() say, and is interrupted when "
-                "that returns; Ctrl-C again ends this program\n");
+    say_at_once(
+        "\nLua is in a C function, such as a long string.find(), and stops when that returns; "
+        "Ctrl-C again ends this program\n");
   if (r->vain == 2 && tidemill_console_cancel(r->console, false) > 0)
     say_at_once("jobs are canceled: running mini-batches may end\n");
   if (r->vain < 3)
     return;
-  say_at_once("\nended within a C function; jobs that ran can be resumed\n");
+  say_at_once("\nended in a C function; running jobs can be resumed\n");
   end_by(r, SIGINT);
 }
 
@@ -177,8 +178,8 @@ static void hear_ctrl_c(struct repl *r, bool was_running)
     return;
   if (r->presses++ == 0 || was_running) {
     r->presses = 1;
-    snprintf(words, sizeof(words), "%d %s on; Ctrl-C again cancels", running,
-             tm_text_counted(running, "job goes", "jobs go"));
+    snprintf(words, sizeof(words), "%d %s running; Ctrl-C again cancels", running,
+             tm_text_counted(running, "job is", "jobs are"));
     tm_prompt_say(r->prompt, words);
     return;
   }

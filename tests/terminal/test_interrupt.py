@@ -82,7 +82,7 @@ class Interrupt(Place):
             t.line("print 'begun' string.find(('a'):rep(200), ('a-'):rep(60) .. 'b')")
             t.expect("^begun")
             self.computes(t, 0.2)
-            for words in ("Lua is within a C function", "ended within a C function"):
+            for words in ("Lua is in a C function", "ended in a C function"):
                 self.press_until(t, words)
             self.assertEqual(t.end(), -signal.SIGINT)
 

@@ -109,7 +109,7 @@ class Jobs(Place):
             self.go()
             self.wait_for("job/job_result.json")
             self.assertIn('"Canceled"', self.get("job/job_result.json"))
-            self.press_until(t, "ended within a C function")
+            self.press_until(t, "ended in a C function")
             self.assertEqual(t.end(), -signal.SIGINT)
 
     def test_waiting_is_interrupted_and_a_second_ctrl_c_cancels(self):
@@ -118,7 +118,7 @@ class Jobs(Place):
             t.line("job:wait()")
             t.expect(r"job:wait\(\)\n.*beside:")
             t.send("\x03")
-            t.expect(r"interrupted\n(.*\n)*1 job goes on; Ctrl-C again cancels")
+            t.expect(r"interrupted\n(.*\n)*1 job is running; Ctrl-C again cancels")
             t.expect(r"^> ?\Z")
             t.send("\x03")
             t.expect(r"canceling: running mini-batches may end")
@@ -130,7 +130,7 @@ class Jobs(Place):
     def test_a_third_ctrl_c_kills(self):
         with self.terminal() as t:
             self.begin(t)
-            for words in ("1 job goes on; Ctrl-C again cancels", "canceling: running mini-batches may end",
+            for words in ("1 job is running; Ctrl-C again cancels", "canceling: running mini-batches may end",
                           "canceling: what still runs is killed"):
                 t.prompt()
                 t.send("\x03")
