@@ -198,7 +198,8 @@ static const struct tm_json *find_output(const struct tm_again *a, const char *p
   return NULL;
 }
 
-/* A text, or a place in the job's directory; of what the step writes, one below `root`. Keeps (1). */
+/* A text, or a place in the job's directory; of what the step writes, one below `root`. Keeps (1).
+ */
 static int add_argument(struct tm_again *a, const struct tm_json *v, const char *root,
                         struct tm_err *err)
 {

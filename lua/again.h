@@ -34,8 +34,9 @@ struct tm_again_link {
 struct tm_again {
   int64_t index; /* of the mini-batch */
   char *dir;     /* of the job, absolute; freed by release */
-  bool
-      is_over; /* the caller knows that it has ended, and may have it open still: nobody is asked whether it runs */
+  /* the caller knows that it has ended, and may have it open still: nobody is asked whether it runs
+   */
+  bool is_over;
   void (*say)(void *data, const char *words); /* what has changed since the job */
   void *data;
   /* Called in the state of the pipeline file that sets the variables; as in struct tm_lua_piece. */

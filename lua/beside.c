@@ -209,7 +209,8 @@ static int turn(struct tm_beside *b)
   return tidemill_runtime_timeout(b->rt);
 }
 
-/* What was asked for during the turn: its wake may have been heard by that turn, which had looked before. */
+/* What was asked for during the turn: its wake may have been heard by that turn, which had looked
+ * before. */
 static bool is_asked(struct tm_beside *b)
 {
   tm_mutex_lock(&b->mutex);

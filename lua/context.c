@@ -181,7 +181,8 @@ static int refuse_output(lua_State *L, const struct tm_setup *s, const char *giv
                     nearest && *nearest ? "'?" : "", lua_tostring(L, -1));
 }
 
-/* Argument 3, the name of an output or its folder, which scripts know from their arguments. NULL: the first output. */
+/* Argument 3, the name of an output or its folder, which scripts know from their arguments. NULL:
+ * the first output. */
 static const char *check_output(lua_State *L, const struct tm_setup *s)
 {
   const char *given = luaL_optstring(L, 3, NULL);

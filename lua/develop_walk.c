@@ -186,7 +186,8 @@ static char *base_dir(const struct tm_json *v, struct tm_err *err)
   return dir;
 }
 
-/* {name: value} as it was given -> {name: {value}} in its one form, as a job has its settings; NULL and words. */
+/* {name: value} as it was given -> {name: {value}} in its one form, as a job has its settings; NULL
+ * and words. */
 static struct tm_json *settings_of(const struct tm_json *given, const struct tm_step *step,
                                    struct tm_err *err)
 {

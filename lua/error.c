@@ -46,7 +46,8 @@ static const char *source_name(const lua_Debug *f)
   return f->source[0] == '@' || f->source[0] == '=' ? f->source + 1 : f->short_src;
 }
 
-/* Whether the frame at `level` is the user's to see; fills `f`. A C function belongs to the Lua function that calls it. */
+/* Whether the frame at `level` is the user's to see; fills `f`. A C function belongs to the Lua
+ * function that calls it. */
 static bool is_shown(lua_State *L, int level, lua_Debug *f)
 {
   lua_getinfo(L, "Sln", f);
@@ -122,7 +123,8 @@ bool tm_lua_user_line(lua_State *L, struct tm_buf *out)
   return is_known;
 }
 
-/* The position that `error` and the compiler put in front is taken off where it says the same as `where`. */
+/* The position that `error` and the compiler put in front is taken off where it says the same as
+ * `where`. */
 static void add_text(struct tm_buf *out, const char *text, size_t len, lua_State *L,
                      const char *where)
 {
@@ -192,8 +194,8 @@ static void add_table(lua_State *L, int at, struct tm_buf *out)
   }
 }
 
-/* Lua says "attempt to call global 'len' (a nil value)"; somebody who comes from Python wants to know more. Of a local
- * variable it is the script's own name. */
+/* Lua says "attempt to call global 'len' (a nil value)"; somebody who comes from Python wants to
+ * know more. Of a local variable it is the script's own name. */
 static void add_hint(struct tm_buf *out, const char *message)
 {
   static const char nil[] = "' (a nil value)";

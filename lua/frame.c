@@ -61,7 +61,8 @@ static const struct tm_column *check_column(lua_State *L, int at)
   return &tm_lua_check_column(L, at)->column;
 }
 
-/* The lists of columns and of names at `columns` and `names`, as arrays in a userdata that is pushed. */
+/* The lists of columns and of names at `columns` and `names`, as arrays in a userdata that is
+ * pushed. */
 struct view {
   size_t n;
   const struct tm_column **columns;

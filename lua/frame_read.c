@@ -198,7 +198,8 @@ static int push_frame(lua_State *L, const struct reading *r)
   return 4;
 }
 
-/* read(path, options, types) -> reading, names, columns, len, or nil, message, code. Close the reading with done(). */
+/* read(path, options, types) -> reading, names, columns, len, or nil, message, code. Close the
+ * reading with done(). */
 static int frame_read(lua_State *L)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -265,8 +266,9 @@ static bool parse_value(const char *s, size_t n, struct tm_column *to, int64_t r
   }
 }
 
-/* parse(from, to, invalid): the strings of a column as values of another, which is as long and has validity bits, those of
- * `from`. -1, or the first row that is none; with `invalid` such a row is null. */
+/* parse(from, to, invalid): the strings of a column as values of another, which is as long and has
+ * validity bits, those of `from`. -1, or the first row that is none; with `invalid` such a row is
+ * null. */
 static int frame_parse(lua_State *L)
 {
   const struct tm_column *from = &tm_lua_check_column(L, 1)->column;

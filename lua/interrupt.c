@@ -36,7 +36,8 @@ static struct tm_lua_interrupt *find(lua_State *L)
   return i;
 }
 
-/* Where it is. Who resumed a coroutine is not known but for the outermost: that is where the main thread is. */
+/* Where it is. Who resumed a coroutine is not known but for the outermost: that is where the main
+ * thread is. */
 static void take_place(struct tm_lua_interrupt *i, lua_State *L)
 {
   tm_buf_clear(&i->stack);
@@ -119,7 +120,8 @@ void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
     i->is_hooked = 1;
     i->profiler->is_muted = 1;
   }
-  /* None first: where an earlier one came in the middle of a change of LuaJIT's, that is whole again after two. */
+  /* None first: where an earlier one came in the middle of a change of LuaJIT's, that is whole
+   * again after two. */
   lua_sethook(i->L, NULL, 0, 0);
   lua_sethook(i->L, raise_error, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
   if (i->profiler->base_ms != 0) /* else no compiled code looks */

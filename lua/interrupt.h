@@ -25,8 +25,8 @@ struct tm_lua_interrupt {
   volatile sig_atomic_t is_hooked;  /* since _enter(): what follows is the previous hook */
   lua_Hook hook;
   int mask, count;
-  volatile sig_atomic_t
-      is_poked; /* since _enter(), also where nothing was raised: a read that was the last call ends with EINTR */
+  /* since _enter(), also where nothing was raised: a read that was the last call ends with EINTR */
+  volatile sig_atomic_t is_poked;
   bool has_raised;            /* since _enter() */
   struct tm_buf stack, where; /* at the first raise */
 };

@@ -39,7 +39,8 @@ static struct option *find_option(struct option *options, const char *name)
   return NULL;
 }
 
-/* Raises at the caller's line: an option that does not exist, or one that is neither true nor false. */
+/* Raises at the caller's line: an option that does not exist, or one that is neither true nor
+ * false. */
 static void refuse_option(lua_State *L, const char *function, const struct option *options,
                           const char *given)
 {
@@ -254,8 +255,8 @@ static int fs_exists(lua_State *L)
 
 /* ---- removing ---- */
 
-/* Whether the name ends in no name of its own: "", "/", ".", "..", and each with slashes behind it. What it stands for is
- * more than was meant to be removed with all that is in it. */
+/* Whether the name ends in no name of its own: "", "/", ".", "..", and each with slashes behind it.
+ * What it stands for is more than was meant to be removed with all that is in it. */
 static bool is_root(const char *path)
 {
   size_t end = strlen(path), start;

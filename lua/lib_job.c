@@ -136,7 +136,8 @@ static void unlock(struct lua_job *j)
   tm_beside_unlock(j->beside, false);
 }
 
-/* f(job), which gives one value, with the lock: let go of also when it raises, for want of memory. Keeps (4). */
+/* f(job), which gives one value, with the lock: let go of also when it raises, for want of memory.
+ * Keeps (4). */
 static int with_lock(lua_State *L, lua_CFunction f)
 {
   const struct lua_job *j = check_job(L);
@@ -316,7 +317,8 @@ static struct tidemill_job_options read_options(lua_State *L, struct lua_job *j)
   return o;
 }
 
-/* [pipeline, options, name, userdata, parameters] -> 0 or negative. With the lock: raises nothing, the parameters are texts. */
+/* [pipeline, options, name, userdata, parameters] -> 0 or negative. With the lock: raises nothing,
+ * the parameters are texts. */
 static int open_job(lua_State *L, struct lua_job *j, const struct tidemill_job_options *o,
                     struct tidemill_runtime *rt, struct tm_err *err)
 {

@@ -1,5 +1,5 @@
-/* lib_job.h - `require "tidemill.job_c"`: the C half of pipeline:submit() and of jobs in Lua (stdlib/tidemill/job.lua, and
- * _meta/job_c.lua for its functions).
+/* lib_job.h - `require "tidemill.job_c"`: the C half of pipeline:submit() and of jobs in Lua
+ * (stdlib/tidemill/job.lua, and _meta/job_c.lua for its functions).
  *
  * The jobs of a state use the runtime of tm_lua_set_runtime(). Without one, the first submission
  * makes a runtime that is closed with the state. Jobs make progress while the runtime's loop turns:

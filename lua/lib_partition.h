@@ -1,4 +1,5 @@
-/* lib_partition.h - one function of `require "tidemill.plan"`; stdlib/tidemill/_meta/plan.lua describes it. */
+/* lib_partition.h - one function of `require "tidemill.plan"`; stdlib/tidemill/_meta/plan.lua
+ * describes it. */
 #ifndef TM_LUA_LIB_PARTITION_H
 #define TM_LUA_LIB_PARTITION_H
 

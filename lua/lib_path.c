@@ -22,7 +22,8 @@ const char *tm_lua_check_path(lua_State *L, int arg)
   return s;
 }
 
-/* Moves a string of malloc's into the buffer, which is on top of the stack, and from there to Lua. */
+/* Moves a string of malloc's into the buffer, which is on top of the stack, and from there to Lua.
+ */
 static int give(lua_State *L, struct tm_buf *held, char *s)
 {
   tm_buf_add_str(held, s);

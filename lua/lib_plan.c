@@ -40,7 +40,8 @@ static int plan_check(lua_State *L)
   return rc < 0 ? tm_lua_raise(L, &err) : 0;
 }
 
-/* check_dataset(fields): returns nothing, or raises. Which folder relative paths are against is known later. */
+/* check_dataset(fields): returns nothing, or raises. Which folder relative paths are against is
+ * known later. */
 static int plan_check_dataset(lua_State *L)
 {
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -130,7 +131,8 @@ static int plan_raise(lua_State *L)
   return tm_lua_raise(L, &err);
 }
 
-/* parameters(kind) -> their names in the order of the manual; nil when there is no such constructor. */
+/* parameters(kind) -> their names in the order of the manual; nil when there is no such
+ * constructor. */
 static int plan_parameters(lua_State *L)
 {
   size_t n = 0;

@@ -1,5 +1,5 @@
-/* lib_plan.h - `require "tidemill.plan"`: the C half of the constructors in stdlib/tidemill.lua. Its functions are
- * described in stdlib/tidemill/_meta/plan.lua. */
+/* lib_plan.h - `require "tidemill.plan"`: the C half of the constructors in stdlib/tidemill.lua.
+ * Its functions are described in stdlib/tidemill/_meta/plan.lua. */
 #ifndef TM_LUA_LIB_PLAN_H
 #define TM_LUA_LIB_PLAN_H
 

@@ -88,7 +88,8 @@ static bool is_changed(lua_State *L, int at, const char *variable)
   return is_there;
 }
 
-/* env: { "NAME=value", ... } besides what is inherited, but for the names in `changes`. NULL: all is inherited. */
+/* env: { "NAME=value", ... } besides what is inherited, but for the names in `changes`. NULL: all
+ * is inherited. */
 static char **push_env(lua_State *L)
 {
   size_t inherited = 0;

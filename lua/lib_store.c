@@ -43,7 +43,8 @@ char *tm_lua_base_dir(lua_State *L, struct tm_err *err)
   return dir;
 }
 
-/* Ends a call: raises the words of `err`, else returns *held as a Lua value; NULL there: nothing. */
+/* Ends a call: raises the words of `err`, else returns *held as a Lua value; NULL there: nothing.
+ */
 static int answer(lua_State *L, int at, struct tm_json **held, const struct tm_err *err)
 {
   if (err->code < 0) {
@@ -76,7 +77,8 @@ static int store_workspace(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   char *dir = tm_lua_base_dir(L, &err), *file = dir ? tm_path_join(dir, "file") : NULL;
   const char *named = given ? given : getenv(TM_WORKSPACE_VARIABLE);
-  /* The variable's value is against the current directory, a path of the file's against the file's. */
+  /* The variable's value is against the current directory, a path of the file's against the file's.
+   */
   char *cwd = given || !dir ? NULL : getcwd(NULL, 0);
   char *found = dir ? tm_workspace_find(tm_fs_real(), file, named, cwd ? cwd : dir, &err) : NULL;
   if (found)
@@ -153,7 +155,8 @@ static struct tm_json *register_dataset(const char *workspace, const char *name,
   return v;
 }
 
-/* register(workspace, name, dataset, options or nil) -> { definition, type, description, tags }, and `files` of a new version */
+/* register(workspace, name, dataset, options or nil) -> { definition, type, description, tags },
+ * and `files` of a new version */
 static int store_register(lua_State *L)
 {
   const char *workspace = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
@@ -292,7 +295,8 @@ static int store_absolute(lua_State *L)
   return answer(L, 2, held, &err);
 }
 
-/* note(words): said when the file has been loaded, with the innermost line of the user's before it. */
+/* note(words): said when the file has been loaded, with the innermost line of the user's before it.
+ */
 static int store_note(lua_State *L)
 {
   const char *words = luaL_checkstring(L, 1);

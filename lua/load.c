@@ -54,7 +54,8 @@ static void add_module_dir(lua_State *L, const char *path)
   free(dir);
 }
 
-/* The line of the piece's closing call, for when the stack does not tell it (tail.lua). The piece is on top. */
+/* The line of the piece's closing call, for when the stack does not tell it (tail.lua). The piece
+ * is on top. */
 static void note_tail(lua_State *L, const char *path)
 {
   lua_pushvalue(L, -1);

@@ -1,4 +1,5 @@
-/* missing.c - see missing.h. Messages are free text: of LuaJIT's `require`, of the C library behind io.open(), or of ours. */
+/* missing.c - see missing.h. Messages are free text: of LuaJIT's `require`, of the C library behind
+ * io.open(), or of ours. */
 #include "lua/missing.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ static void add_reason(struct tm_buf *out, const char *name, const struct tm_set
 
 /* ---- modules ---- */
 
-/* The file of the module beside the user's script: "a/b.lua" of "a.b"; to free(). NULL: there is none. */
+/* The file of the module beside the user's script: "a/b.lua" of "a.b"; to free(). NULL: there is
+ * none. */
 static char *find_module(const char *dir, const char *module)
 {
   static const char *const endings[] = { ".lua", "/init.lua", ".so" };

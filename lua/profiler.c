@@ -61,7 +61,8 @@ static void hook_nothing(lua_State *L, lua_Debug *ar)
 {
 }
 
-/* Keeps (3). The mask of hooks is the profiler's now, and put back by LuaJIT afterwards: what is set here is function and count. */
+/* Keeps (3). The mask of hooks is the profiler's now, and put back by LuaJIT afterwards: what is
+ * set here is function and count. */
 static void give_up_trace(lua_State *L)
 {
   lua_Hook hook = lua_gethook(L);

@@ -9,7 +9,8 @@
 struct tm_lua_samples {
   struct tm_profile file;
   char *script_dir,
-      *user_dir; /* with '/': where the copy of the script is, and where the user's is; left out of names */
+      /* with '/': where the copy of the script is, and where the user's is; left out of names */
+      *user_dir;
   struct tm_buf stack;
 };
 

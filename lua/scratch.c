@@ -1,8 +1,9 @@
 /* scratch.c - see scratch.h.
  *
- *  (1) A folder is swept only if this user owns it, nobody else may enter it, and its lock is free: the lock ends with the
- *      process that took it, whatever ended that.
- *  (2) The file gets the name .lock when it is locked already: a folder that is being made is not swept.
+ *  (1) A folder is swept only if this user owns it, nobody else may enter it, and its lock is free:
+ *      the lock ends with the process that took it, whatever ended that.
+ *  (2) The file gets the name .lock when it is locked already: a folder that is being made is not
+ *      swept.
  */
 #include "lua/scratch.h"
 
@@ -48,7 +49,8 @@ static const struct kind *kind_of(const char *name)
   return NULL;
 }
 
-/* The descriptor of its lock, which no living process has; negative: it is in use, or none of ours. Keeps (1). */
+/* The descriptor of its lock, which no living process has; negative: it is in use, or none of ours.
+ * Keeps (1). */
 static int take_over(const char *path)
 {
   struct stat st;

@@ -14,8 +14,8 @@
  *
  * The hot path, script_run(), looks up no names, and allocates only the paths and the array.
  *
- * A stuck call is interrupted (interrupt.h) in the tm_lua_pcall() of run(), of init() and of loading.
- * Code between _enter() and _leave() there may raise anywhere already, and holds nothing.
+ * A stuck call is interrupted (interrupt.h) in the tm_lua_pcall() of run(), of init() and of
+ * loading. Code between _enter() and _leave() there may raise anywhere already, and holds nothing.
  */
 #include "lua/script.h"
 
@@ -49,7 +49,8 @@ struct script {
   const char
       *run_is; /* what the script calls `run` where that is no function: "string"; NULL otherwise */
   int run_body_ref;
-  int lease_ref; /* in the registry: of the frame that run() has, or of the last one; false before */
+  /* in the registry: of the frame that run() has, or of the last one; false before */
+  int lease_ref;
   const struct tm_setup *setup; /* the agent's; from load() on */
   bool is_guest;                /* the state is not ours: tm_lua_script_open_in() */
   int environment_ref, given_ref,
@@ -367,7 +368,8 @@ static int load_script(struct script *s, struct tm_script_error *error)
   return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
-/* The folders that a script may write to exist when init() is called. Logs are private; the umask decides who may read the output. */
+/* The folders that a script may write to exist when init() is called. Logs are private; the umask
+ * decides who may read the output. */
 static int make_folders(const struct tm_setup *setup, struct tm_script_error *error)
 {
   const char *const dirs[] = { setup->output_dir, setup->log_dir };
@@ -447,7 +449,8 @@ static void push_mini_batch(lua_State *L, const struct tm_run_call *call)
   }
 }
 
-/* Pushes a data frame over memory that is not Lua's; what ends it is kept where script_run() finds it. */
+/* Pushes a data frame over memory that is not Lua's; what ends it is kept where script_run() finds
+ * it. */
 static void push_frame(lua_State *L, struct script *s, const struct tm_data_frame *frame)
 {
   tm_lua_frame_push(L, frame); /* [lease, frame] */
@@ -507,7 +510,8 @@ static int run_body(lua_State *L) /* (struct run *) */
   return 0;
 }
 
-/* A return that cannot be used: no line of the script raised it, so it is where run() is defined. */
+/* A return that cannot be used: no line of the script raised it, so it is where run() is defined.
+ */
 static int give_wrong(struct script *s, const struct tm_err *err, struct tm_script_error *error)
 {
   lua_Debug ar;

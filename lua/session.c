@@ -32,7 +32,8 @@ struct tm_lua_session {
   struct tm_lua_interrupt interrupt;
   bool has_guards;
   int repl_ref; /* repl.lua's table, in the registry; LUA_NOREF before a prompt has begun */
-  int strings_ref; /* what strings answer to while a line is completed, and did when the prompt began */
+  /* what strings answer to while a line is completed, and did when the prompt began */
+  int strings_ref;
   struct tm_lua_prompt prompt;
 };
 
@@ -266,7 +267,8 @@ static int help_of(lua_State *L)
   return 1;
 }
 
-/* source(i) -> module, label and text of what is compiled in, from 1 on; nothing behind the last. */
+/* source(i) -> module, label and text of what is compiled in, from 1 on; nothing behind the last.
+ */
 static int source_of(lua_State *L)
 {
   lua_Integer wanted = luaL_checkinteger(L, 1);

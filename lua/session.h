@@ -29,8 +29,8 @@ void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op 
  * stack in `failure`. */
 int tm_lua_session_run(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
                        char *const *words, size_t words_len, struct tm_buf *failure);
-/* The same for a file. TM_EUSAGE: it returns a pipeline, which `tidemill run` runs. 0 with a message
- * in `failure`: it is an entry script, which `tidemill map` runs. */
+/* The same for a file. TM_EUSAGE: it returns a pipeline, which `tidemill run` runs. 0 with a
+ * message in `failure`: it is an entry script, which `tidemill map` runs. */
 int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
                             size_t words_len, struct tm_buf *failure);
 /* Async-signal-safe, on the session's thread: makes the running script raise "interrupted!" at its

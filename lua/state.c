@@ -25,7 +25,8 @@ static int on_panic(lua_State *L)
   return 0;
 }
 
-/* What package.preload holds for a module that is compiled in: upvalue 1 is its struct tm_lua_source. */
+/* What package.preload holds for a module that is compiled in: upvalue 1 is its struct
+ * tm_lua_source. */
 static int load_source(lua_State *L)
 {
   const struct tm_lua_source *s = lua_touserdata(L, lua_upvalueindex(1));

@@ -1,7 +1,7 @@
 /* table_look.h - shows a table to a user: its columns with their types, and its first rows.
  *
- * Caller: _init() with the inputs of a step; _cut_options() before tm_cut_open(); _next()
- * instead of tm_cut_next(), then _add() formats it; _release() in every case. For inputs that are not
+ * Caller: _init() with the inputs of a step; _cut_options() before tm_cut_open(); _next() instead
+ * of tm_cut_next(), then _add() formats it; _release() in every case. For inputs that are not
  * tables, all of these do nothing.
  */
 #ifndef TM_LUA_TABLE_LOOK_H
@@ -26,8 +26,8 @@ void tm_table_look_open_job(struct tm_table_look *l, const struct tm_json *input
                             const char *job_dir, const char *step, const struct tm_buf *bytes);
 void tm_table_look_release(struct tm_table_look *l);
 void tm_table_look_cut_options(struct tm_table_look *l, struct tm_cut_options *options);
-/* Whether the mini-batch stands for a file of a table that cannot be read, for example because it is
- * damaged. A job counts it as one failed item. */
+/* Whether the mini-batch stands for a file of a table that cannot be read, for example because it
+ * is damaged. A job counts it as one failed item. */
 bool tm_table_look_is_unread(const struct tm_table_look *l, const struct tm_mini_batch *mb);
 /* The next mini-batch, with its rows loaded: 1; 0: there are no more. Leaves out files that cannot
  * be read: the cut has warned of each. */

@@ -1,8 +1,9 @@
 #!/bin/bash
 # Builds tidemill and runs all of its tests; the last line is "N passed, N failed".
 #
-# Each stage goes on where the one before it failed, so that one run shows everything. A build counts
-# as one test. What a test prints is shown when it fails; ctest's own logs are in <build>/Testing.
+# Each stage goes on where the one before it failed, so that one run shows everything. A build
+# counts as one test. What a test prints is shown when it fails; ctest's own logs are in
+# <build>/Testing.
 set -u -o pipefail
 
 usage()
@@ -54,7 +55,8 @@ fail() # NAME
   failures+=("$1")
 }
 
-# build DIR CMAKE_OPTION...: as far as it goes (-k 0), so that a broken file hides nothing else. $targets: all, or these.
+# build DIR CMAKE_OPTION...: as far as it goes (-k 0), so that a broken file hides nothing else.
+# $targets: all, or these.
 build()
 {
   local dir=$1
@@ -95,8 +97,8 @@ check()
   done < <(results_of "$report")
 }
 
-# A folder in memory for what tests write, where there is room for it and programs may be run; else nothing: many small files
-# that come and go are dear on some disks. Some whole jobs see both.
+# A folder in memory for what tests write, where there is room for it and programs may be run; else
+# nothing: many small files that come and go are dear on some disks. Some whole jobs see both.
 memory_folder()
 {
   local dir free
@@ -110,7 +112,8 @@ memory_folder()
   fi
 }
 
-# results_of JUNIT_FILE: "run NAME", "fail NAME", "skipped NAME" (by the test's own word), "notrun NAME".
+# results_of JUNIT_FILE: "run NAME", "fail NAME", "skipped NAME" (by the test's own word), "notrun
+# NAME".
 results_of()
 {
   awk '
@@ -143,9 +146,10 @@ on_disk='^job/(basics|kill|resume|steps|takeover)$'
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once"
 check build disk -R "$on_disk" -j "$tests_at_once"
 
-# Warnings of gcc under the sanitizers are not errors: there it sees uses before initialization that are none. Less
-# optimized it is built in two thirds of the time, and its tests run as fast. A report has its lines with -g1 too. Programs
-# that have the sanitizers in them, at a fixed address, start in three quarters of the time; the tests start thousands.
+# Warnings of gcc under the sanitizers are not errors: there it sees uses before initialization that
+# are none. Less optimized it is built in two thirds of the time, and its tests run as fast. A
+# report has its lines with -g1 too. Programs that have the sanitizers in them, at a fixed address,
+# start in three quarters of the time; the tests start thousands.
 targets=(tests/unit/all tests/job/all tests/programs/all tidemill)
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DTM_SANITIZE=ON \
   -DCMAKE_EXE_LINKER_FLAGS='-no-pie -static-libasan -static-libubsan'

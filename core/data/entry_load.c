@@ -158,7 +158,8 @@ static int set_path(struct tm_entry_loader *l, const struct tm_item *item)
 
 /* ---- names for people ---- */
 
-/* The archive whose folder stands at `at`, behind the place: "/2/scans.zip", up to *end. NULL: none does. */
+/* The archive whose folder stands at `at`, behind the place: "/2/scans.zip", up to *end. NULL: none
+ * does. */
 static const char *archive_at(const struct tm_entry_loader *l, const char *at, const char **end)
 {
   uint64_t number = 0;

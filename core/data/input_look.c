@@ -1,7 +1,8 @@
 /* input_look.c - see input_look.h.
  *
- * The walk goes down a tree as the listing does (files/listing.c), with the same sets of places, but takes the names in the order
- * in which the folder gives them, and ends at the first one that may be named.
+ * The walk goes down a tree as the listing does (files/listing.c), with the same sets of places,
+ * but takes the names in the order in which the folder gives them, and ends at the first one that
+ * may be named.
  */
 #include "data/input_look.h"
 

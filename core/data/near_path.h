@@ -4,8 +4,9 @@
 
 #include "sys/fs.h"
 
-/* `path` (absolute) with its first missing name replaced by the nearest name in that folder; to free(). NULL: no name there is
- * near, the folder cannot be read, or the rest of the path is not below it. Reads 1,000 names at most. */
+/* `path` (absolute) with its first missing name replaced by the nearest name in that folder; to
+ * free(). NULL: no name there is near, the folder cannot be read, or the rest of the path is not
+ * below it. Reads 1,000 names at most. */
 char *tm_near_path(const struct tm_fs *fs, const char *path);
 
 #endif

@@ -467,8 +467,8 @@ struct tidemill_job_options {
    * them with the journal. The call that opens the job blocks meanwhile. TM_EDAMAGE: the message
    * names the first difference. */
   bool verify_output;
-  /* Asked every few milliseconds while the call that opens the job waits for another process to leave its directory. True ends the
-   * call with -ECANCELED. NULL: the call waits. */
+  /* Asked every few milliseconds while the call that opens the job waits for another process to
+   * leave its directory. True ends the call with -ECANCELED. NULL: the call waits. */
   bool (*is_stopped)(void *data);
 };
 #define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
@@ -684,7 +684,7 @@ struct tidemill_mini_batch {
 
 struct tidemill_returned {
   size_t size;
-  int64_t items;    /* given to run(); for archives, only those that could be read */
+  int64_t items; /* given to run(); for archives, only those that could be read */
   /* The elements that run() returned. Fewer than `items`: items have failed, unless any_number. */
   int64_t elements;
   const char *rows; /* as in the output file; may contain NUL */
@@ -871,7 +871,8 @@ struct tidemill_record_info {
   const char *host;         /* of that process; "": not known */
   size_t steps_len, steps_reused;
   struct tidemill_counts counts; /* of all steps */
-  /* "user ada on host mill (pid 4711)": who has asked to cancel it while it runs; "": nobody has. */
+  /* "user ada on host mill (pid 4711)": who has asked to cancel it while it runs; "": nobody has.
+   */
   const char *cancel_asked_by;
   bool cancel_is_taken; /* the process that runs it has heard of it */
 };
@@ -1052,9 +1053,10 @@ TM_API enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_e
  *
  *   tidemill_cancel_new() leaves a request in the job's directory -> tidemill_cancel_look() until `has_ended` -> free
  *
- * The process that runs the job looks for a request twice a second, on this machine or another one that shares the file system, and then
- * does what tidemill_job_cancel() does. A host hears requests only while its loop turns. The request is for the session of the job
- * that runs now: it never cancels a later one. It is accepted from the user who runs the job, and from root.
+ * The process that runs the job looks for a request twice a second, on this machine or another one
+ * that shares the file system, and then does what tidemill_job_cancel() does. A host hears requests
+ * only while its loop turns. The request is for the session of the job that runs now: it never
+ * cancels a later one. It is accepted from the user who runs the job, and from root.
  */
 
 struct tidemill_cancel;
@@ -1068,14 +1070,15 @@ struct tidemill_cancel_info {
   bool is_taken;    /* that process has taken the request */
   bool has_ended;   /* nobody runs that session of the job */
   bool is_resumed;  /* it has ended, and somebody has resumed the job since */
-  bool
-      is_elsewhere; /* another host ran it last, whose locks may not be visible here: it may run there all the same */
+  /* another host ran it last, whose locks may not be visible here: it may run there all the same */
+  bool is_elsewhere;
   enum tidemill_state state; /* Running until it has ended */
 };
 
-/* `ws` and `job` as of tidemill_record_open(), but a job or workspace that was found, and belongs to another user or can be written
- * to by others, is refused. `now`: running mini-batches are killed. 0 also when nobody runs the job: the info says so, and no request is left.
- * TM_EUSAGE: there is no such job, or it is refused; else of the system. */
+/* `ws` and `job` as of tidemill_record_open(), but a job or workspace that was found, and belongs
+ * to another user or can be written to by others, is refused. `now`: running mini-batches are
+ * killed. 0 also when nobody runs the job: the info says so, and no request is left. TM_EUSAGE:
+ * there is no such job, or it is refused; else of the system. */
 TM_API int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
                                const char *job, bool now, struct tm_err *err);
 /* Looks at the files of the job again. TM_EUSAGE: the process that runs it refuses the request. */

@@ -65,7 +65,8 @@ struct tm_config {
  * else by the name of the file. */
 struct tm_json;
 void tm_config_read_form(const struct tm_json *settings, char *separator, bool *has_header);
-/* Whether run() may return any number of elements, of the same settings. `are_rows`: its items are rows of a table. */
+/* Whether run() may return any number of elements, of the same settings. `are_rows`: its items are
+ * rows of a table. */
 bool tm_config_returns_any(const struct tm_json *settings, bool are_rows);
 
 #endif

@@ -14,8 +14,8 @@
 #include "plan/given.h"
 #include "plan/params.h"
 
-/* The first place of each parameter, beside its default; and whether a text with a unit is accepted wherever it stands, as "1KB" of
- * mini_batch_size. */
+/* The first place of each parameter, beside its default; and whether a text with a unit is accepted
+ * wherever it stands, as "1KB" of mini_batch_size. */
 struct collector {
   struct tm_json *defaults, *places, *units; /* objects by name */
   struct tm_err *err;
@@ -114,7 +114,8 @@ static int refuse_value(const char *place, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-/* A text for a parameter whose default is a number, where each of its places reads units; the settings check it. */
+/* A text for a parameter whose default is a number, where each of its places reads units; the
+ * settings check it. */
 static struct tm_json *read_with_unit(const struct collector *c, const struct tm_json *otherwise,
                                       const struct tm_param *given)
 {

@@ -16,9 +16,10 @@
 struct tm_field;
 
 struct tm_change {
-  char *key;                    /* "mini_batch_size", "inputs", "arguments", "script", ... */
-  char *before, *now;           /* for messages, one line; "none" if there is no value */
-  char *what;                   /* for the script: which files differ; the caller fills it; or NULL */
+  char *key;          /* "mini_batch_size", "inputs", "arguments", "script", ... */
+  char *before, *now; /* for messages, one line; "none" if there is no value */
+  /* for the script: which files differ; the caller fills it; or NULL */
+  char *what;
   bool is_allowed;              /* resuming is allowed, with a message */
   const struct tm_field *field; /* of a setting; else NULL */
 };

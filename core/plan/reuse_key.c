@@ -71,8 +71,9 @@ static bool reads_table(const struct tm_json *definition)
   return false;
 }
 
-/* With returns = "auto" error_threshold decides which rows of a table have failed (run/returns.h), although it does not count
- * itself. A copy, in which the rule that it led to stands in place of "auto". */
+/* With returns = "auto" error_threshold decides which rows of a table have failed (run/returns.h),
+ * although it does not count itself. A copy, in which the rule that it led to stands in place of
+ * "auto". */
 static struct tm_json *settle_returns(const struct tm_json *definition)
 {
   struct tm_json *v = tm_json_copy(definition), *settings = tm_json_get(v, "settings");

@@ -1,7 +1,7 @@
 /* snapshot_diff.c - which files differ between a script's source and the copy that a job has of it.
  *
- * Workers run in the copy and may write there. A file that only the copy has may therefore be theirs. It is named when no other
- * difference explains the other hash.
+ * Workers run in the copy and may write there. A file that only the copy has may therefore be
+ * theirs. It is named when no other difference explains the other hash.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* snapshot_store.c - what a workspace keeps of snapshots: each once, packed, under its hash (snapshot.h).
+/* snapshot_store.c - what a workspace keeps of snapshots: each once, packed, under its hash
+ * (snapshot.h).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,14 @@
-/* running.h - logs/sys/running.json: what the workers of a step are at, as long as something takes longer than a second.
- * `tidemill status` and `tidemill logs --mini-batch` read it (run/survey.h). One JSON object:
+/* running.h - logs/sys/running.json: what the workers of a step are at, as long as something takes
+ * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it (run/survey.h).
+ * One JSON object:
  *
- *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY, ...]}
+ *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY,
+ *   ...]}
  *
- * with the activities as run/activity.h writes them, the longest first. The file is replaced whole every two seconds, and removed
- * when there is nothing to say. After a kill it may be left: a reader takes it for what it says only while the job has an
- * owner, and if it is not older than that owner's claim.
+ * with the activities as run/activity.h writes them, the longest first. The file is replaced whole
+ * every two seconds, and removed when there is nothing to say. After a kill it may be left: a
+ * reader takes it for what it says only while the job has an owner, and if it is not older than
+ * that owner's claim.
  */
 #ifndef TM_REPORT_RUNNING_H
 #define TM_REPORT_RUNNING_H

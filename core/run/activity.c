@@ -98,7 +98,8 @@ static const char *call_words(enum tm_phase phase)
   }
 }
 
-/* `item_max`: bytes of the item's path, 0 for all of it, after which it is one line; -1: it stays as it is. */
+/* `item_max`: bytes of the item's path, 0 for all of it, after which it is one line; -1: it stays
+ * as it is. */
 static void add_one(struct tm_buf *out, const struct tm_activity *a, bool is_short, int item_max)
 {
   bool has_mini_batch = a->seq != 0;

@@ -1,13 +1,15 @@
 /* activity.h - what the workers of a step are doing, and which of it is slow enough to be named.
  *
- * Pure: doing.c fills the list; the progress line, the log files, `tidemill status` and the end of a step that lost patience
- * take their decisions and words from here. All durations count time awake (awake.h).
+ * Pure: doing.c fills the list; the progress line, the log files, `tidemill status` and the end of
+ * a step that lost patience take their decisions and words from here. All durations count time
+ * awake (awake.h).
  *
- *  (1) A worker is listed once it has been at one thing for TM_ACTIVITY_SHOWN_NS: at one try of a mini-batch, at init(), at
- *      recover(), at shutdown(). An idle worker is not listed.
- *  (2) An activity is slow after TM_ACTIVITY_SLOW_NS. A mini-batch must also have taken several times as long as others do.
- *  (3) Of the slow ones the longest is named, the others are counted. If no worker has come out of init(), that is said
- *      instead.
+ *  (1) A worker is listed once it has been at one thing for TM_ACTIVITY_SHOWN_NS: at one try of a
+ *      mini-batch, at init(), at recover(), at shutdown(). An idle worker is not listed.
+ *  (2) An activity is slow after TM_ACTIVITY_SLOW_NS. A mini-batch must also have taken several
+ *      times as long as others do.
+ *  (3) Of the slow ones the longest is named, the others are counted. If no worker has come out of
+ *      init(), that is said instead.
  *
  * Caller: zero the list; add what workers do, then sort; release.
  */
@@ -63,21 +65,24 @@ struct tm_slow {
 };
 struct tm_slow tm_activities_slow(const struct tm_activities *a);
 
-/* "process003: mini-batch 7, try 2, for 41 s in run(), first item 'x.csv'". Not sanitized: the item is a file's name. */
+/* "process003: mini-batch 7, try 2, for 41 s in run(), first item 'x.csv'". Not sanitized: the item
+ * is a file's name. */
 void tm_activity_add(struct tm_buf *out, const struct tm_activity *a);
-/* "mini-batch 7, try 2: begun 2026-01-31 23:59:58,123, in run(), first item 'x.csv'", "in init() since ..."; as a log line
- * that is sanitized when it is written. `wall_ns`: now. */
+/* "mini-batch 7, try 2: begun 2026-01-31 23:59:58,123, in run(), first item 'x.csv'", "in init()
+ * since ..."; as a log line that is sanitized when it is written. `wall_ns`: now. */
 void tm_activity_add_begun(struct tm_buf *out, const struct tm_activity *a, int64_t wall_ns);
-/* What is slow, for a bar: "process003: mini-batch 7 for 41 s (2 more)", "no worker has come out of init() for 25 s".
- * Nothing if nothing is. */
+/* What is slow, for a bar: "process003: mini-batch 7 for 41 s (2 more)", "no worker has come out of
+ * init() for 25 s". Nothing if nothing is. */
 void tm_slow_add_short(struct tm_buf *out, const struct tm_slow *slow);
 /* The same for a line, whole and sanitized, with try, phase, item, timeout. */
 void tm_slow_add(struct tm_buf *out, const struct tm_slow *slow, const struct tm_activities *a);
-/* For a step that is given up: the longest few of the list, slow or not, sanitized. Nothing if nobody does anything. */
+/* For a step that is given up: the longest few of the list, slow or not, sanitized. Nothing if
+ * nobody does anything. */
 void tm_activities_add_stuck(struct tm_buf *out, const struct tm_activities *a);
 
-/* {"worker", "pid", "phase", "seconds", "stopped", "mini_batch", "try", "items", "first_item"}: one of them, as the file of
- * a running job and `status --json` have it. The last four are of a mini-batch alone, "items" of a part. */
+/* {"worker", "pid", "phase", "seconds", "stopped", "mini_batch", "try", "items", "first_item"}: one
+ * of them, as the file of a running job and `status --json` have it. The last four are of a
+ * mini-batch alone, "items" of a part. */
 struct tm_json *tm_activity_to_json(const struct tm_activity *a);
 /* From a file that may hold anything: false, if it is not one. */
 bool tm_activity_from_json(struct tm_activity *out, const struct tm_json *v);

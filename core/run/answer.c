@@ -1,10 +1,11 @@
 /* answer.c - what workers say, and what becomes of a try: see supervisor_own.h.
  *
- * A result names its seq; one that is not in the worker's hand any more (taken back, answered) is dropped and said. The
- * first complete result of a mini-batch is committed: an entry is in one hand at a time, so there is no second.
+ * A result names its seq; one that is not in the worker's hand any more (taken back, answered) is
+ * dropped and said. The first complete result of a mini-batch is committed: an entry is in one hand
+ * at a time, so there is no second.
  *
- * A worker runs the user's code, which can write anything into its socket. What cannot be, by its bytes or by the worker's
- * state, ends the worker, and nothing that it has said after it counts.
+ * A worker runs the user's code, which can write anything into its socket. What cannot be, by its
+ * bytes or by the worker's state, ends the worker, and nothing that it has said after it counts.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -82,7 +83,8 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
 
 /* The lines of the failures log. To be followed by free() of `log`. */
 
-/* What the script has logged, else what it has printed: the logger makes its file with the first line. To free(). */
+/* What the script has logged, else what it has printed: the logger makes its file with the first
+ * line. To free(). */
 static char *log_of_script(const struct tm_worker *w)
 {
   char *log = tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name);
@@ -348,8 +350,8 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
   return rc;
 }
 
-/* The result of a part was lost on its way, which says nothing of its items, and they have only this try: it is run again,
- * uncounted, a few times. */
+/* The result of a part was lost on its way, which says nothing of its items, and they have only
+ * this try: it is run again, uncounted, a few times. */
 static bool give_back(struct tm_worker *w, struct tm_held *held, const struct answer *a,
                       const struct tm_err *err)
 {
@@ -558,7 +560,8 @@ static void on_ready(struct tm_worker *w)
   tm_crew_fill(w->s);
 }
 
-/* In a worker's life each comes at its time; a worker that is being stopped may not have heard of it. */
+/* In a worker's life each comes at its time; a worker that is being stopped may not have heard of
+ * it. */
 static bool may_come(const struct tm_worker *w, uint32_t type)
 {
   if (w->is_rubbish)

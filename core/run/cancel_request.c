@@ -1,11 +1,14 @@
 /* cancel_request.c - see cancel_request.h.
  *
- *  (1) Nothing here waits: files are opened without following links and without waiting for a FIFO's writer, and at most
- *      TEXT_MAX bytes are read.
- *  (2) A request is taken by one rename, and read afterwards: a request that replaces it meanwhile is taken by the next look.
- *  (3) A request is written under a fresh name that did not exist, so that no link is followed and two writers do not mix.
+ *  (1) Nothing here waits: files are opened without following links and without waiting for a
+ *      FIFO's writer, and at most TEXT_MAX bytes are read.
+ *  (2) A request is taken by one rename, and read afterwards: a request that replaces it meanwhile
+ *      is taken by the next look.
+ *  (3) A request is written under a fresh name that did not exist, so that no link is followed and
+ *      two writers do not mix.
  *
- * The real file calls are used, not the job's table: these files are no part of what a resume relies on.
+ * The real file calls are used, not the job's table: these files are no part of what a resume
+ * relies on.
  */
 #include "run/cancel_request.h"
 
@@ -196,7 +199,8 @@ void tm_cancel_request_forget(const char *dir)
 
 /* The supervisor's side. */
 
-/* A client of NFS may remember for a minute that a name is not there. Opening the folder makes it ask. */
+/* A client of NFS may remember for a minute that a name is not there. Opening the folder makes it
+ * ask. */
 static void refresh(const char *dir)
 {
   tm_fs_close(tm_fs_real(), tm_fs_open(tm_fs_real(), dir, O_RDONLY | O_DIRECTORY, 0, NULL));

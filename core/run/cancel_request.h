@@ -1,17 +1,19 @@
 /* cancel_request.h - a request to cancel a job that another process runs.
  *
- * The request is a file in the job's directory, not a signal: the process that runs the job may be a host application, or run
- * on another machine that shares the file system.
+ * The request is a file in the job's directory, not a signal: the process that runs the job may be
+ * a host application, or run on another machine that shares the file system.
  *
  *   cancel          the request, renamed into place by whoever asks
  *   cancel.taken    its name after the supervisor has taken it
  *
- * Both are JSON: {"epoch": of the session, "now": bool, "user", "host", "pid": who asks}. A request names the session that it is
- * for, by the random epoch in the job's `owner`. So a request that is left over never cancels a later session.
+ * Both are JSON: {"epoch": of the session, "now": bool, "user", "host", "pid": who asks}. A request
+ * names the session that it is for, by the random epoch in the job's `owner`. So a request that is
+ * left over never cancels a later session.
  *
- * Whoever asks: tm_session_look() and tm_cancel_judge() say whether there is something to cancel; tm_cancel_request_put() leaves
- * the request; tm_session_look() again tells when the session has ended.
- * The supervisor: tm_cancel_watch_look() at each tick. It ignores and removes requests of other users, and what cannot be read.
+ * Whoever asks: tm_session_look() and tm_cancel_judge() say whether there is something to cancel;
+ * tm_cancel_request_put() leaves the request; tm_session_look() again tells when the session has
+ * ended. The supervisor: tm_cancel_watch_look() at each tick. It ignores and removes requests of
+ * other users, and what cannot be read.
  */
 #ifndef TM_RUN_CANCEL_REQUEST_H
 #define TM_RUN_CANCEL_REQUEST_H
@@ -52,8 +54,8 @@ struct tm_cancel_watch {
   int64_t due_ns;
   bool has_failed; /* to take a request: this has been reported */
 };
-/* Looks twice a second, and else returns at once. 1: `out` is a request for the session with this epoch. 0: there is none.
- * Negative: a request is ignored, and why; each is reported once. */
+/* Looks twice a second, and else returns at once. 1: `out` is a request for the session with this
+ * epoch. 0: there is none. Negative: a request is ignored, and why; each is reported once. */
 int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t epoch,
                          int64_t mono_ns, struct tm_cancel_request *out, struct tm_err *err);
 
@@ -73,7 +75,8 @@ enum tm_cancel_way {
   TM_CANCEL_BY_REQUEST,
   TM_CANCEL_OVER,        /* the job has a result */
   TM_CANCEL_INTERRUPTED, /* nobody runs it, and it has no result */
-  TM_CANCEL_ELSEWHERE, /* the same, but another host ran it last: its locks may not be visible here */
+  /* the same, but another host ran it last: its locks may not be visible here */
+  TM_CANCEL_ELSEWHERE,
 };
 /* Decides alone. `host`: of this machine. */
 enum tm_cancel_way tm_cancel_judge(const struct tm_session *s, const char *host);

@@ -1,8 +1,9 @@
 /* crew.c - the workers of a step: see supervisor_own.h, and pool.h for their life cycle.
  *
- * A worker comes in two steps: the keeper is asked (STARTING), and answers with the worker's socket (LOADING), over which the
- * worker is told what it must know. It goes when the keeper says so; what lies in its socket then is read first and
- * counts. What it held and did not answer goes back: the page says what had begun, and only that counts as a try.
+ * A worker comes in two steps: the keeper is asked (STARTING), and answers with the worker's socket
+ * (LOADING), over which the worker is told what it must know. It goes when the keeper says so; what
+ * lies in its socket then is read first and counts. What it held and did not answer goes back: the
+ * page says what had begun, and only that counts as a try.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -151,8 +152,9 @@ static void send_setup(struct tm_worker *w)
 
 static void on_channel_end(struct tm_channel *c, int code)
 {
-  /* The keeper says when and how the worker ended; nothing is concluded from the end of its socket (a grandchild may hold it).
-   * But a worker that lives on without one can answer nothing any more, and one that sent rubbish is believed nothing. */
+  /* The keeper says when and how the worker ended; nothing is concluded from the end of its socket
+   * (a grandchild may hold it). But a worker that lives on without one can answer nothing any more,
+   * and one that sent rubbish is believed nothing. */
   struct tm_worker *w = c->data;
 
   if (code < 0 && !w->is_rubbish)
@@ -252,8 +254,9 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   return 0;
 }
 
-/* One whose answer was lost before is handed out with nothing behind it: its worker, with nothing to do next, writes the answer
- * at once, and what kills workers later cannot take it along again. */
+/* One whose answer was lost before is handed out with nothing behind it: its worker, with nothing
+ * to do next, writes the answer at once, and what kills workers later cannot take it along again.
+ */
 static bool has_lone(struct tm_worker *w)
 {
   const struct tm_held *last = w->hand.len > 0 ? tm_hand_find(&w->hand, w->hand.next - 1) : NULL;
@@ -354,7 +357,8 @@ void tm_crew_stop_worker(struct tm_worker *w)
 
   tm_crew_event(w, TM_WORKER_ON_STOP);
   tm_channel_send(&w->channel, &f);
-  if (w->s->node) /* else it is being lost with its node, and the last result was among what it left */
+  /* else it is being lost with its node, and the last result was among what it left */
+  if (w->s->node)
     tm_node_stopping(w->s->node, w->id);
 }
 
@@ -365,8 +369,8 @@ void tm_crew_kill_worker(struct tm_worker *w)
     tm_node_kill(w->s->node, w->id);
 }
 
-/* Those that have nothing in hand are told to stop. What waits behind a running one is taken back; what runs may end. A
- * worker that is not ready has nothing that could be lost. */
+/* Those that have nothing in hand are told to stop. What waits behind a running one is taken back;
+ * what runs may end. A worker that is not ready has nothing that could be lost. */
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill)
 {
   for (size_t i = 0; i < s->workers.len; i++) {
@@ -413,8 +417,9 @@ static enum tm_status status_of(const struct tm_ended *ended)
   }
 }
 
-/* An answer that was lost with its worker is no try; but a mini-batch whose answers are lost again and again (it closes the
- * worker's socket, say) keeps ending its workers, and must come to its end. */
+/* An answer that was lost with its worker is no try; but a mini-batch whose answers are lost again
+ * and again (it closes the worker's socket, say) keeps ending its workers, and must come to its
+ * end. */
 static bool counts_as_try(struct tm_held *held, enum tm_entry_state state)
 {
   if (state == TM_ENTRY_DONE)
@@ -422,7 +427,8 @@ static bool counts_as_try(struct tm_held *held, enum tm_entry_state state)
   return state == TM_ENTRY_BEGUN;
 }
 
-/* What it held when it ended: the one that had begun is a failed try, unless we killed it; the rest goes back, uncounted. */
+/* What it held when it ended: the one that had begun is a failed try, unless we killed it; the rest
+ * goes back, uncounted. */
 static void settle_hand(struct tm_worker *w, const struct tm_ended *ended, const char *words)
 {
   bool is_ours = w->state == TM_WORKER_STOPPING && ended->cause != TM_END_TIMEOUT;
@@ -575,7 +581,8 @@ void tm_crew_drop_all(struct tm_supervisor *s)
     remove_worker(s->workers.at[0]);
 }
 
-/* The keeper is gone, and with it the workers' pages: what they had begun is not known, and goes back uncounted. */
+/* The keeper is gone, and with it the workers' pages: what they had begun is not known, and goes
+ * back uncounted. */
 void tm_crew_lose_all(struct tm_supervisor *s)
 {
   while (s->workers.len > 0) {

@@ -187,7 +187,8 @@ static bool has_own(const struct tm_definition *d, const char *dir, const char *
   return d->store && tm_snapshot_restore(d->fs, d->store, hash, dir, NULL) == 0;
 }
 
-/* Where the copy is follows from where the directory is now: it may have been moved, or be a copy itself. */
+/* Where the copy is follows from where the directory is now: it may have been moved, or be a copy
+ * itself. */
 static int keep_snapshot(const struct tm_definition *d, size_t i, const struct tm_json *old,
                          struct tm_err *err)
 {

@@ -1,12 +1,14 @@
-/* doing.c - what the workers of a step are at: see supervisor_own.h, and activity.h for what is made of it.
+/* doing.c - what the workers of a step are at: see supervisor_own.h, and activity.h for what is
+ * made of it.
  *
- *  (1) Nothing here runs for a mini-batch. Ten times a second each worker is compared with what it was at before: its state,
- *      and the first entry in its hand, which is the one that it works on. If either is new, its time begins anew.
- *  (2) The keeper alone knows the phase of a mini-batch, from the worker's page. It is asked at most once a second, and only
- *      while some worker has been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS. Until it has answered, the phase is not
- *      known; everything else is.
- *  (3) A page is the user's process's memory. What the keeper tells of it counts for the entry that the worker holds, or for
- *      recover(), and is a word to be shown.
+ *  (1) Nothing here runs for a mini-batch. Ten times a second each worker is compared with what it
+ *      was at before: its state, and the first entry in its hand, which is the one that it works
+ *      on. If either is new, its time begins anew.
+ *  (2) The keeper alone knows the phase of a mini-batch, from the worker's page. It is asked at
+ *      most once a second, and only while some worker has been at one mini-batch for almost
+ *      TM_ACTIVITY_SHOWN_NS. Until it has answered, the phase is not known; everything else is.
+ *  (3) A page is the user's process's memory. What the keeper tells of it counts for the entry that
+ *      the worker holds, or for recover(), and is a word to be shown.
  */
 #include <stdio.h>
 

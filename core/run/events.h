@@ -1,7 +1,9 @@
-/* events.h - what happens in a job. run emits, others listen (report/, the command line, hosts, tests); nobody calls back.
+/* events.h - what happens in a job. run emits, others listen (report/, the command line, hosts,
+ * tests); nobody calls back.
  *
- * A listener is called on the job's thread, in the order in which listeners were added. What an event points to is valid
- * during the call. Listeners must not fail: what they cannot write they say once, and the job goes on.
+ * A listener is called on the job's thread, in the order in which listeners were added. What an
+ * event points to is valid during the call. Listeners must not fail: what they cannot write they
+ * say once, and the job goes on.
  */
 #ifndef TM_RUN_EVENTS_H
 #define TM_RUN_EVENTS_H
@@ -59,8 +61,9 @@ struct tm_step_view {
   enum tm_verdict verdict;
   bool is_kept;            /* nothing was run: everything had been committed before */
   const char *reused_from; /* the job whose result it is: nothing was run (reuse.h); else NULL */
-  bool
-      is_idle; /* nothing of it runs in this session, or not yet: it waits for others, say; no logs are written */
+  /* nothing of it runs in this session, or not yet: it waits for others, say; no logs are written
+   */
+  bool is_idle;
   const char *cause;       /* why it Failed or was Skipped; "" else */
   enum tm_failing failing; /* likewise, as a kind */
 };
@@ -69,8 +72,8 @@ struct tm_step_view {
 struct tm_output_view {
   const char *name;
   const char *folder; /* in the job's directory: "predict/output.masks" */
-  const char *
-      destination; /* absolute, once it is there: an upload is when the step is Completed; or NULL */
+  /* absolute, once it is there: an upload is when the step is Completed; or NULL */
+  const char *destination;
 };
 
 /* The i-th of them, from 0; false: there are no more. The strings are the view's. */
@@ -97,7 +100,8 @@ enum tm_event_kind {
   TM_EVENT_WORKER_STARTED, /* worker */
   TM_EVENT_WORKER_READY,   /* worker; init() is done */
   TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
-  TM_EVENT_INIT_FAILED, /* worker, message, stack, script_where; attempt: without items; NULL: refused */
+  /* worker, message, stack, script_where; attempt: without items; NULL: refused */
+  TM_EVENT_INIT_FAILED,
   TM_EVENT_HANDED_OUT, /* worker, attempt: what it is given; with logging_level DEBUG alone */
   TM_EVENT_TRY_ENDED,  /* attempt */
   TM_EVENT_MESSAGE,    /* level, text: for logs and, from WARNING on, the terminal */
@@ -120,13 +124,15 @@ struct tm_item_cause {
 /* A try that has ended. */
 struct tm_attempt {
   uint64_t index;
-  int64_t
-      part_first; /* while bad items are isolated: number of the first of `items` in the mini-batch, from 1; 0: it is all of it */
+  /* while bad items are isolated: number of the first of `items` in the mini-batch, from 1; 0: it
+   * is all of it */
+  int64_t part_first;
   uint32_t try;
   int64_t picked; /* how often the mini-batch was handed out, this time included */
   enum tm_status status;
-  bool
-      is_final; /* none of its items is tried again: committed (of a part: held until all is), or failed for good */
+  /* none of its items is tried again: committed (of a part: held until all is), or failed for good
+   */
+  bool is_final;
   int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
   bool is_uncounted;                /* rows that nobody has counted: `items` is 1 */
   int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;

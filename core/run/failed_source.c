@@ -226,8 +226,9 @@ static struct tm_dataset *failed_input(const char *path, size_t number,
   return d;
 }
 
-/* Files of a table fail as a whole when they cannot be decompressed. The new job reads them as the table was read, and as they are now.
- * NULL without words: the input is not a table, or another step writes it. */
+/* Files of a table fail as a whole when they cannot be decompressed. The new job reads them as the
+ * table was read, and as they are now. NULL without words: the input is not a table, or another
+ * step writes it. */
 static struct tm_dataset *failed_table(const struct count *failed, const struct tm_json *original,
                                        struct tm_err *err)
 {

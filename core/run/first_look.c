@@ -1,5 +1,6 @@
-/* first_look.c - see first_look.h. Caller and thread own the struct together, and whoever leaves last frees it. The thread reads
- * nothing but the struct: it may still be waiting for a file system when the pipeline is gone. */
+/* first_look.c - see first_look.h. Caller and thread own the struct together, and whoever leaves
+ * last frees it. The thread reads nothing but the struct: it may still be waiting for a file system
+ * when the pipeline is gone. */
 #include "run/first_look.h"
 
 #include <stdlib.h>

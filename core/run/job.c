@@ -1,7 +1,9 @@
 /* job.c - see job.h.
  *
- * Opening goes: directory (job_dir.c), definition (new: scripts are copied, then job.json is renamed into place; resumed: it is
- * compared with what was asked now), the steps (job_steps.c). Nothing runs before start. A keeper is started when a step has something to do, and replaced when it is lost. The result is written last.
+ * Opening goes: directory (job_dir.c), definition (new: scripts are copied, then job.json is
+ * renamed into place; resumed: it is compared with what was asked now), the steps (job_steps.c).
+ * Nothing runs before start. A keeper is started when a step has something to do, and replaced when
+ * it is lost. The result is written last.
  */
 #include "run/job.h"
 
@@ -83,7 +85,8 @@ static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
   return tm_preflight(&p, err);
 }
 
-/* Looks before anything is written there, and again behind the lock: another may have begun and ended a job meanwhile. */
+/* Looks before anything is written there, and again behind the lock: another may have begun and
+ * ended a job meanwhile. */
 static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
 {
   const char *dir = job->o.dir;
@@ -152,7 +155,8 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
   return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
 }
 
-/* Of a Completed job nothing is run; its inputs are looked at when that is asked for, once the loop runs. */
+/* Of a Completed job nothing is run; its inputs are looked at when that is asked for, once the loop
+ * runs. */
 static int open_completed(struct tm_job *job, struct tm_err *err)
 {
   int rc = job->o.verify_input ? open_definition(job, true, err) : 0;

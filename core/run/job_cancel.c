@@ -1,7 +1,7 @@
 /* job_cancel.c - see job.h: ending a job early.
  *
- * Two ways lead here: the owner of the job calls (Ctrl-C, a host, Lua), or another process leaves a request in the job's directory
- * (cancel_request.h). Both do the same.
+ * Two ways lead here: the owner of the job calls (Ctrl-C, a host, Lua), or another process leaves a
+ * request in the job's directory (cancel_request.h). Both do the same.
  */
 #include <inttypes.h>
 #include <stdlib.h>

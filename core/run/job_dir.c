@@ -1,8 +1,9 @@
 /* job_dir.c - see job_dir.h. Keeps invariant 6: one supervisor per job directory.
  *
- * The lock alone would do on one machine; `owner` with its epoch is for file systems where a lock is not seen everywhere:
- * who finds another epoch there stops without writing (commit.c reads it). node.lock is only tried: once nobody holds
- * it, and `lock` is ours, no keeper can come that is not our own.
+ * The lock alone would do on one machine; `owner` with its epoch is for file systems where a lock
+ * is not seen everywhere: who finds another epoch there stops without writing (commit.c reads it).
+ * node.lock is only tried: once nobody holds it, and `lock` is ours, no keeper can come that is not
+ * our own.
  */
 #include "run/job_dir.h"
 

@@ -33,8 +33,9 @@ struct tm_job_step {
   struct tm_step_places places;
   struct tm_reuse *reuse; /* NULL: it has nothing to do with other jobs */
   bool may_reuse;         /* that is to be seen when what it waits for is there */
-  bool
-      is_unchecked; /* its destinations are looked at when it is known that it is run: what is there may be the result */
+  /* its destinations are looked at when it is known that it is run: what is there may be the result
+   */
+  bool is_unchecked;
   struct tm_reuse_errand *errand;   /* at work; or NULL */
   struct tm_stale_look *stale_look; /* likewise: stale_inputs.h */
   struct tm_json *kept;             /* its result of an earlier session: it was Completed */
@@ -66,7 +67,8 @@ struct tm_job {
   int64_t canceled_ns;           /* monotonic; 0: not */
   struct tm_cancel_watch cancel_watch;
   bool is_made,
-      is_empty_before; /* the directory: by this session, and nobody else is in it; there had been an empty folder */
+      /* the directory: by this session, and nobody else is in it; there had been an empty folder */
+      is_empty_before;
   bool is_void; /* it was refused when it was opened: nothing of it stays */
   bool is_started, is_ended;
   int code;
@@ -103,9 +105,11 @@ void tm_job_steps_close(struct tm_job *job);
 void tm_job_steps_release(struct tm_job *job);
 
 /* reusing.c */
-/* Which steps may be reused, as far as definitions say. What is wrong with the database is noted, and the job goes on without. */
+/* Which steps may be reused, as far as definitions say. What is wrong with the database is noted,
+ * and the job goes on without. */
 void tm_reusing_open(struct tm_job *job);
-/* Looks, on a thread: the step is then OVER, or WAITING again without may_reuse. False: no thread can be had. */
+/* Looks, on a thread: the step is then OVER, or WAITING again without may_reuse. False: no thread
+ * can be had. */
 bool tm_reusing_begin(struct tm_job *job, size_t i);
 /* The step is Completed: its result is kept for other jobs. */
 void tm_reusing_keep(struct tm_job *job, size_t i);

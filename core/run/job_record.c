@@ -1,4 +1,5 @@
-/* job_record.c - see job_record.h. Both files are written whole and renamed into place (core/README.md: invariant 7). */
+/* job_record.c - see job_record.h. Both files are written whole and renamed into place
+ * (core/README.md: invariant 7). */
 #include "run/job_record.h"
 
 #include <errno.h>

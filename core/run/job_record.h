@@ -1,4 +1,5 @@
-/* job_record.h - job.json and job_result.json: what a job was asked to do, and what came of it. Public, versioned formats.
+/* job_record.h - job.json and job_result.json: what a job was asked to do, and what came of it.
+ * Public, versioned formats.
  *
  *   job.json         {"version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted",
  *                     "only_failed": directory of the job whose failed items are the inputs; else absent,
@@ -32,14 +33,15 @@ const struct tm_json *tm_job_record_step(const struct tm_json *record, const cha
 
 /* What came of one step, as in the result of its job; to free. */
 struct tm_json *tm_step_result_new(const struct tm_step_view *step);
-/* <step>/step_result.json says that a step of several is Completed, while others are not: whatever happens to the job, it is kept.
- * Atomic. */
+/* <step>/step_result.json says that a step of several is Completed, while others are not: whatever
+ * happens to the job, it is kept. Atomic. */
 int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *step,
                          struct tm_err *err);
 /* The same into a folder that is to be the step's. */
 int tm_step_result_put(const struct tm_fs *fs, const char *dir, const struct tm_json *result,
                        struct tm_err *err);
-/* To free; NULL: there is none, or none that can be read, and the step is opened to see. `dir`: of the step. */
+/* To free; NULL: there is none, or none that can be read, and the step is opened to see. `dir`: of
+ * the step. */
 struct tm_json *tm_step_result_load(const char *dir);
 /* It is to be seen again whether it is Completed. */
 int tm_step_result_remove(const struct tm_job_dir *d, const char *dir, struct tm_err *err);

@@ -4,10 +4,12 @@
  *      |`-----------------------> OVER     kept from an earlier session, or not run at all
  *      `--> LOOKS --------------> OVER     reused: another job has its result (reusing.c); else WAITING again
  *
- *  (1) A step begins when every step that it waits for is Completed, on the disk: <step>/step_result.json is written behind all
- *      else of it. It lists its inputs then, not before. Where one of them ended otherwise it is Skipped; the others go on.
- *  (2) What the end of a step brings about is done by tm_job_steps_go() alone, over all steps until nothing changes; it may be
- *      asked for from within itself, as a step may end while it is started.
+ *  (1) A step begins when every step that it waits for is Completed, on the disk:
+ *      <step>/step_result.json is written behind all else of it. It lists its inputs then, not
+ *      before. Where one of them ended otherwise it is Skipped; the others go on.
+ *  (2) What the end of a step brings about is done by tm_job_steps_go() alone, over all steps until
+ *      nothing changes; it may be asked for from within itself, as a step may end while it is
+ *      started.
  *  (3) A step that is Completed is never opened again: what others have read of it stays as it is.
  *  (4) Not more steps run at a time than there may be workers.
  */
@@ -116,7 +118,8 @@ static void give_first_worker(struct tm_job *job)
 
 /* Opening. */
 
-/* A list that came by standard input can be gone on with when its end had been read, or when it is given again. */
+/* A list that came by standard input can be gone on with when its end had been read, or when it is
+ * given again. */
 static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
 {
   const struct tm_step *step = job->o.pipeline->steps[i];
@@ -391,7 +394,8 @@ void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *
   job->steps_over++;
 }
 
-/* Keeps (1): who waits for the step begins behind this. A job of one step has its own result for it. */
+/* Keeps (1): who waits for the step begins behind this. A job of one step has its own result for
+ * it. */
 static void record_step(struct tm_job *job, size_t i)
 {
   struct tm_job_step *st = &job->steps[i];

@@ -1,4 +1,5 @@
-/* limits.c - see limits.h. A job that lacks something would fail later, with an error that names another cause. */
+/* limits.c - see limits.h. A job that lacks something would fail later, with an error that names
+ * another cause. */
 #include "run/limits.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 #define FDS_OF_JOB    24 /* the loop, the node, locks, what is open for a moment */
 #define FDS_OF_STEP   16
 #define FDS_OF_WORKER 3
-#define FILE_LEAST    ((int64_t)256 << 10) /* bytes: the history of the workspace, the journal, logs */
+/* bytes: the history of the workspace, the journal, logs */
+#define FILE_LEAST ((int64_t)256 << 10)
 
 /* Each worker has a socket and a log here, and a socket, a page and files at the keeper. */
 static int check_descriptors(const struct tm_pipeline *p, int64_t max_workers, struct tm_err *err)

@@ -1,4 +1,5 @@
-/* limits.h - whether the limits of this process (ulimit) leave room for a job, asked before anything of it is made. */
+/* limits.h - whether the limits of this process (ulimit) leave room for a job, asked before
+ * anything of it is made. */
 #ifndef TM_RUN_LIMITS_H
 #define TM_RUN_LIMITS_H
 

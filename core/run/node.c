@@ -1,14 +1,18 @@
 /* node.c - see node.h.
  *
- * The keeper is started in a session of its own (sys/process.h), with the control channel as descriptor 3, and our stderr where that is asked for.
- * Which step a worker belongs to is noted by its number, so that every frame finds its user. After the channel has ended,
- * whatever the reason, the keeper is waited for: it ends by itself within moments, and is killed when it does not.
+ * The keeper is started in a session of its own (sys/process.h), with the control channel as
+ * descriptor 3, and our stderr where that is asked for. Which step a worker belongs to is noted by
+ * its number, so that every frame finds its user. After the channel has ended, whatever the reason,
+ * the keeper is waited for: it ends by itself within moments, and is killed when it does not.
  *
- *  (1) A user hears of a worker only what can happen to it: STARTED or START_FAILED once, then TAKEN for each take-back, ENDED
- *      once. A keeper that says anything else is lost: what it would say next is worth nothing.
- *  (2) No process is left behind, ever: a keeper that did not end by itself has ended nobody. What its workers had started
- *      is found by the mark of the job, and killed here; the job may be ending, and no keeper come that would do it.
- *  (3) A descriptor that came with a frame is closed, unless it is a worker's socket, which is the user's.
+ *  (1) A user hears of a worker only what can happen to it: STARTED or START_FAILED once, then
+ *      TAKEN for each take-back, ENDED once. A keeper that says anything else is lost: what it
+ *      would say next is worth nothing.
+ *  (2) No process is left behind, ever: a keeper that did not end by itself has ended nobody. What
+ *      its workers had started is found by the mark of the job, and killed here; the job may be
+ *      ending, and no keeper come that would do it.
+ *  (3) A descriptor that came with a frame is closed, unless it is a worker's socket, which is the
+ *      user's.
  */
 #include "run/node.h"
 

@@ -1,7 +1,8 @@
 /* node.h - a node, from the supervisor's side: its keeper, and the frames that go between.
  *
- * One child process per node, started with posix_spawn, known by its control channel alone. Caller, on the loop's thread:
- * start; add_step for each step; start_worker, ...; stop, and wait for on_lost or for nothing; close.
+ * One child process per node, started with posix_spawn, known by its control channel alone. Caller,
+ * on the loop's thread: start; add_step for each step; start_worker, ...; stop, and wait for
+ * on_lost or for nothing; close.
  */
 #ifndef TM_RUN_NODE_H
 #define TM_RUN_NODE_H
@@ -27,7 +28,8 @@ struct tm_node_user {
   void (*on_doing)(void *data, const struct tm_worker_doing *doing);
 };
 
-/* has_stderr: the keeper has ours, else nobody's. on_note: words for the log. on_lost: the keeper has ended or speaks another version; every worker is gone. Once. */
+/* has_stderr: the keeper has ours, else nobody's. on_note: words for the log. on_lost: the keeper
+ * has ended or speaks another version; every worker is gone. Once. */
 struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
                               const char *node_id, void (*on_note)(void *data, const char *text),
                               void (*on_lost)(void *data, const char *text), void *data,
@@ -44,15 +46,17 @@ void tm_node_kill(struct tm_node *n, uint32_t worker);
 void tm_node_end_init(struct tm_node *n, uint32_t step);
 /* Asks what the workers of the step do. */
 void tm_node_ask_doing(struct tm_node *n, uint32_t step);
-/* About ten times a second: the keeper is asked whether it is awake. One that has not said anything for as long as a run() of
- * its steps may take, and at least TM_NODE_PATIENCE_NS, is lost: it keeps nobody's deadlines any more. */
+/* About ten times a second: the keeper is asked whether it is awake. One that has not said anything
+ * for as long as a run() of its steps may take, and at least TM_NODE_PATIENCE_NS, is lost: it keeps
+ * nobody's deadlines any more. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
 const char *tm_node_id(const struct tm_node *n);
 bool tm_node_is_lost(const struct tm_node *n);
-/* Closes the control channel, whereupon the keeper ends everything beneath it, waits for its end and reaps it; what a keeper
- * that was killed has left behind is killed, and on_note says so. on_lost does not come any more. The memory goes when the
- * loop has closed the channel. NULL is a no-op. */
+/* Closes the control channel, whereupon the keeper ends everything beneath it, waits for its end
+ * and reaps it; what a keeper that was killed has left behind is killed, and on_note says so.
+ * on_lost does not come any more. The memory goes when the loop has closed the channel. NULL is a
+ * no-op. */
 void tm_node_close(struct tm_node *n);
 
 #endif

@@ -10,7 +10,8 @@
 #include "run/verify.h"
 #include "sys/fs.h"
 
-/* A flush writes the journal some milliseconds after the rows. A job that was killed between the two is read in vain. */
+/* A flush writes the journal some milliseconds after the rows. A job that was killed between the
+ * two is read in vain. */
 #define LATE_NS TM_S
 
 struct look {

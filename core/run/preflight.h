@@ -1,8 +1,10 @@
-/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations that are full or must not be
- * replaced, paths of inputs that are taken (place.h, own_folder.h, intake.h), and inputs that name nothing (first_look.h). A job
- * looks before it has a directory, and `--dry-run` looks too.
+/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations
+ * that are full or must not be replaced, paths of inputs that are taken (place.h, own_folder.h,
+ * intake.h), and inputs that name nothing (first_look.h). A job looks before it has a directory,
+ * and `--dry-run` looks too.
  *
- * What is at a destination may be the earlier result that a step is going to be given (reuse.h): that is found out first.
+ * What is at a destination may be the earlier result that a step is going to be given (reuse.h):
+ * that is found out first.
  */
 #ifndef TM_RUN_PREFLIGHT_H
 #define TM_RUN_PREFLIGHT_H

@@ -1,5 +1,6 @@
-/* resume_way.c - see resume_way.h. The files of each step are opened for reading and put through recovery, which writes nothing
- * before it cuts. A step that is Completed is left out: resuming does not open it either.
+/* resume_way.c - see resume_way.h. The files of each step are opened for reading and put through
+ * recovery, which writes nothing before it cuts. A step that is Completed is left out: resuming
+ * does not open it either.
  */
 #include "run/resume_way.h"
 
@@ -44,7 +45,8 @@ static int open_state_file(struct tm_output *o, const char *step_dir, const char
   return rc;
 }
 
-/* The file of rows has its last name where a session ended between the rename and its result. NULL: the step writes no rows. */
+/* The file of rows has its last name where a session ended between the rename and its result. NULL:
+ * the step writes no rows. */
 static char *rows_of(const char *step_dir, const struct tm_json *step)
 {
   const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
@@ -88,7 +90,8 @@ static void close_files(struct step_files *f)
   tm_fates_release(&f->fates);
 }
 
-/* Recovery skips rows that are not open; a session would find the file that it has just made too short. */
+/* Recovery skips rows that are not open; a session would find the file that it has just made too
+ * short. */
 static int check_rows(const struct step_files *f, const struct tm_recovery *r, struct tm_err *err)
 {
   if (f->output.fd >= 0 || r->line.output_len == 0)
@@ -127,8 +130,8 @@ static int is_as_listed(const struct tm_item *item)
   return rc < 0 ? rc : item->size < 0 || (st.size == item->size && st.mtime_ns == item->mtime_ns);
 }
 
-/* A session hands out a changed file when that is accepted. Of a table or an archive it holds places within the file, which are
- * of no use then. */
+/* A session hands out a changed file when that is accepted. Of a table or an archive it holds
+ * places within the file, which are of no use then. */
 static enum tm_resume_way way_of_item(const struct tm_item *item, struct tm_err *why)
 {
   int same = is_as_listed(item);
@@ -162,8 +165,8 @@ static enum tm_resume_way way_of_items(const struct step_files *f, uint64_t inde
   return way;
 }
 
-/* Of a line of the failures log. Only a worker that could not load its items has met a change, and it has just looked at them:
- * other inputs may be on a file system that hangs. */
+/* Of a line of the failures log. Only a worker that could not load its items has met a change, and
+ * it has just looked at them: other inputs may be on a file system that hangs. */
 static enum tm_resume_way way_of_failure(const struct step_files *f, const char *line, size_t len,
                                          struct tm_err *why)
 {

@@ -1,5 +1,5 @@
-/* stale_inputs.c - see stale_inputs.h. The thread opens journal and manifest for itself. The job appends to them meanwhile; what
- * it has committed since has just been read, and has not changed.
+/* stale_inputs.c - see stale_inputs.h. The thread opens journal and manifest for itself. The job
+ * appends to them meanwhile; what it has committed since has just been read, and has not changed.
  */
 #include "run/stale_inputs.h"
 
@@ -116,8 +116,9 @@ void tm_stale_inputs_look(struct tm_buf *warning, const struct tm_fs *fs, const 
   free(manifest);
 }
 
-/* The thread. A file system may hang, and with it a call that nobody can end. Then the thread is left alone: it has an errand of its
- * own, which it frees when the call returns, and it touches nothing else. */
+/* The thread. A file system may hang, and with it a call that nobody can end. Then the thread is
+ * left alone: it has an errand of its own, which it frees when the call returns, and it touches
+ * nothing else. */
 
 enum { AT_WORK, DONE, LEFT };
 

@@ -1,11 +1,13 @@
 /* supervisor.c - see supervisor.h and supervisor_own.h.
  *
- * What drives a step: the lister says that mini-batches can be read; workers say that they are ready, or answer; timers
- * flush and sync. After each of these the crew is filled and the tally is asked for its verdict. The end has three stages:
- * is_ending (the verdict stands, workers are being stopped), is_ended (the last worker is gone, the commit is finished,
- * on_ended was called), closed (the handles are gone).
+ * What drives a step: the lister says that mini-batches can be read; workers say that they are
+ * ready, or answer; timers flush and sync. After each of these the crew is filled and the tally is
+ * asked for its verdict. The end has three stages: is_ending (the verdict stands, workers are being
+ * stopped), is_ended (the last worker is gone, the commit is finished, on_ended was called), closed
+ * (the handles are gone).
  *
- * Rows and records are written once per turn of the loop when enough has gathered, else after FLUSH_NS.
+ * Rows and records are written once per turn of the loop when enough has gathered, else after
+ * FLUSH_NS.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -40,8 +40,8 @@ struct tm_worker {
   enum tm_worker_state state;
   struct tm_channel channel;
   struct tm_hand hand;
-  bool
-      is_leaving; /* it gets nothing more, and ends when it has nothing in hand: another step needs its place */
+  /* it gets nothing more, and ends when it has nothing in hand: another step needs its place */
+  bool is_leaving;
   bool is_asked;   /* a TAKE_BACK is under way */
   bool is_deaf;    /* it has ended, or sent rubbish: nothing more is said to it */
   bool is_rubbish; /* it sent what cannot be read, or closed its socket: nothing more is believed */
@@ -113,7 +113,8 @@ struct tm_supervisor {
 
 /* supervisor.c */
 void tm_supervisor_judge(struct tm_supervisor *s);
-/* The verdict is known (or fixed by `verdict`): nothing more is handed out. `kill`: what runs is killed. */
+/* The verdict is known (or fixed by `verdict`): nothing more is handed out. `kill`: what runs is
+ * killed. */
 void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill);
 /* Why it cannot go on: `err`, or what was removed while the job ran. */
 void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err);
@@ -133,10 +134,11 @@ int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts,
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
 void tm_crew_kill_worker(struct tm_worker *w);
-/* Its init() has failed; `a`: status, times and words. One that timed out arms the workers, as a run() does. A script that is
- * refused for having no run() is none that was tried. */
+/* Its init() has failed; `a`: status, times and words. One that timed out arms the workers, as a
+ * run() does. A script that is refused for having no run() is none that was tried. */
 void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused);
-/* A run() has timed out: with "auto" workers can be interrupted from here on, those that live and those to come. */
+/* A run() has timed out: with "auto" workers can be interrupted from here on, those that live and
+ * those to come. */
 void tm_crew_arm_workers(struct tm_supervisor *s);
 void tm_crew_lose_all(struct tm_supervisor *s);
 void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone, and nobody is told */
@@ -160,8 +162,8 @@ void tm_steal_on_time(struct tm_timer *t);
 void tm_steal_ask_back(struct tm_worker *w,
                        int64_t before_ns); /* what waits behind its first, handed out before */
 
-/* doing.c. Ten times a second: looks what each worker is at, asks the keeper for more where that has taken a while, and fills
- * s->activities. Costs a mini-batch nothing. */
+/* doing.c. Ten times a second: looks what each worker is at, asks the keeper for more where that
+ * has taken a while, and fills s->activities. Costs a mini-batch nothing. */
 void tm_doing_tick(struct tm_supervisor *s);
 /* Adds what the workers are at, as the reason why nothing comes to its end. */
 void tm_doing_name_stuck(struct tm_supervisor *s, struct tm_err *err);

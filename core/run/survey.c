@@ -5,8 +5,9 @@
  *   job_result.json   what came of it, when it is over
  *   <step>/state/     journal: what has ended; the end of the manifest: how much there is; the end of the failures log
  *
- * The journal is read once, in pieces. A mini-batch that failed in one session and is committed in a later one counts once:
- * two bits for each tell. The first bad record ends the count, as it would end a recovery; a job that runs may be writing it.
+ * The journal is read once, in pieces. A mini-batch that failed in one session and is committed in
+ * a later one counts once: two bits for each tell. The first bad record ends the count, as it would
+ * end a recovery; a job that runs may be writing it.
  */
 #include "run/survey.h"
 
@@ -259,7 +260,8 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
   else {
     step->output = output_of(dir, record);
     if (rc >=
-        0) /* after the journal: the list of a running job must not be shorter than what has ended */
+        /* after the journal: the list of a running job must not be shorter than what has ended */
+        0)
       rc = read_extent(step, dir, err);
   }
   step->waits_for = waits_of(step, record);
@@ -394,8 +396,8 @@ static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
     read_owner(s->dir, &s->pid, &s->host);
   if (has_owner)
     read_cancel(s);
-  /* A session removes the result before it runs anything. If there is one, the owner of the lock has
-   * ended its work and not closed yet. */
+  /* A session removes the result before it runs anything. If there is one, the owner of the lock
+   * has ended its work and not closed yet. */
   rc = set_status(s, result, has_owner && !result && of_result.code == 0, &of_status);
   record = read_record(s, is_of_list, result, err);
   if (!record) {

@@ -1,5 +1,5 @@
-/* survey_json.c - what `status --json` and `jobs --json` say of a job (survey.h). The members that job_result.json has as
- * well are called as they are there; what is not known is null.
+/* survey_json.c - what `status --json` and `jobs --json` say of a job (survey.h). The members that
+ * job_result.json has as well are called as they are there; what is not known is null.
  */
 #include "run/survey.h"
 

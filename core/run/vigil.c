@@ -1,11 +1,13 @@
 /* vigil.c - what time brings to a step: see supervisor_own.h.
  *
- *  (1) A step whose workers are all stuck in init() is over when that is seen; but they are interrupted first, and have
- *      interrupt_grace to say where they were. Nobody is started any more meanwhile, and nothing is judged.
+ *  (1) A step whose workers are all stuck in init() is over when that is seen; but they are
+ *      interrupted first, and have interrupt_grace to say where they were. Nobody is started any
+ *      more meanwhile, and nothing is judged.
  *
- * Ten times a second: whether there is progress (patience.h), whether workers get through init() (init_rules.h), whether one
- * has lost its socket. Both rules go by time awake: while the supervisor is stopped nobody's time runs out. And at the moment
- * when something is due: a try that waited, a place whose next worker had to wait.
+ * Ten times a second: whether there is progress (patience.h), whether workers get through init()
+ * (init_rules.h), whether one has lost its socket. Both rules go by time awake: while the
+ * supervisor is stopped nobody's time runs out. And at the moment when something is due: a try that
+ * waited, a place whose next worker had to wait.
  */
 #include "base/time.h"
 #include "run/backoff.h"

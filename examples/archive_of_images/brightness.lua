@@ -1,4 +1,5 @@
--- The size of each image, how bright it is in the mean, and which share of it is black. No image is on the disk.
+-- The size of each image, how bright it is in the mean, and which share of it is black. No image is
+-- on the disk.
 local function measure(text)
   local width, height, at = text:match "^P5%s+(%d+)%s+(%d+)%s+%d+%s()"
   if not width then

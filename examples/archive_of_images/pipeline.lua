@@ -1,6 +1,7 @@
 local tidemill = require "tidemill"
 
--- The images of one archive, which is not unpacked: run() gets names, and reads what they stand for.
+-- The images of one archive, which is not unpacked: run() gets names, and reads what they stand
+-- for.
 local images = tidemill.Dataset.File.from_archives(os.getenv "IMAGES" or "images.tar.gz", {
   entries = "**/*.pgm",
   extract = false,

@@ -1,4 +1,5 @@
--- One step for each day that is there, and one over all of them. Next morning only the new day is run, and the report.
+-- One step for each day that is there, and one over all of them. Next morning only the new day is
+-- run, and the report.
 local fs = require "tidemill.fs"
 local tidemill = require "tidemill"
 local here = debug.getinfo(1, "S").source:match "^@(.*)/"

@@ -1,8 +1,9 @@
--- Draws digits as people write them: strokes through a few points, bent by a writer's habits and by chance.
+-- Draws digits as people write them: strokes through a few points, bent by a writer's habits and by
+-- chance.
 local M = { SIZE = 16 }
 
--- shapes[digit]: the ways to write it; a way is a list of strokes, a stroke is x, y, x, y, … in a unit square, y
--- downwards. A stroke of two points is straight, a longer one a smooth curve.
+-- shapes[digit]: the ways to write it; a way is a list of strokes, a stroke is x, y, x, y, … in a
+-- unit square, y downwards. A stroke of two points is straight, a longer one a smooth curve.
 local shapes = {
   [0] = { { { .5, .05, .2, .2, .14, .5, .25, .85, .5, .95, .76, .85, .86, .5, .76, .18, .5, .05 } },
     { { .6, .06, .3, .15, .18, .55, .3, .9, .55, .94, .78, .75, .82, .4, .7, .12, .5, .06 } } },
@@ -64,7 +65,8 @@ local function distance(piece, x, y)
   return math.sqrt(ex * ex + ey * ey)
 end
 
--- A person's habits: slant, pen, size, and for each digit which way, with its points a little elsewhere.
+-- A person's habits: slant, pen, size, and for each digit which way, with its points a little
+-- elsewhere.
 function M.writer(random)
   local writer = {
     slant = random:normal() * 0.18, turn = random:normal() * 0.06, pen = random:between(0.6, 1.25),

@@ -1,4 +1,5 @@
--- A generator of random numbers of our own (xorshift), so that a seed gives the same images everywhere.
+-- A generator of random numbers of our own (xorshift), so that a seed gives the same images
+-- everywhere.
 local bit = require "bit"
 
 local M = {}

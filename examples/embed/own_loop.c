@@ -1,5 +1,6 @@
-/* own_loop.c - a host with a libuv loop of its own, on which its other work goes on: here a clock that shows how far the job is.
- * Ctrl-C lets running mini-batches end; the handler is the host's. */
+/* own_loop.c - a host with a libuv loop of its own, on which its other work goes on: here a clock
+ * that shows how far the job is. Ctrl-C lets running mini-batches end; the handler is the host's.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <tidemill.h>
@@ -19,8 +20,9 @@ static void show(uv_timer_t *clock)
   const struct host *h = clock->data;
   struct tidemill_counts c;
   tidemill_job_counts(h->job, &c);
-  fprintf(stderr, "\r%lld of %s%lld mini-batches, %lld running ", (long long)(c.succeeded + c.failed),
-          c.all_created ? "" : "at least ", (long long)c.created, (long long)c.running);
+  fprintf(stderr, "\r%lld of %s%lld mini-batches, %lld running ",
+          (long long)(c.succeeded + c.failed), c.all_created ? "" : "at least ",
+          (long long)c.created, (long long)c.running);
 }
 
 static void on_interrupt(uv_signal_t *s, int number)

@@ -1,4 +1,5 @@
-/* poll.c - a host whose loop is epoll: the runtime is one descriptor in it, and a time. Here the other one is a second job. */
+/* poll.c - a host whose loop is epoll: the runtime is one descriptor in it, and a time. Here the
+ * other one is a second job. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

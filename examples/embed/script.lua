@@ -1,4 +1,5 @@
--- A job of a stock LuaJIT: `luajit script.lua PIPELINE.lua`, with the module tidemill in package.cpath.
+-- A job of a stock LuaJIT: `luajit script.lua PIPELINE.lua`, with the module tidemill in
+-- package.cpath.
 local path = assert(arg[1], "a pipeline file is expected")
 local tidemill = require "tidemill"
 

@@ -1,5 +1,5 @@
--- tidemill lua register.lua [--description TEXT]: what is in readings/ becomes the next version of the dataset
--- `readings`, unless the newest version is that already.
+-- tidemill lua register.lua [--description TEXT]: what is in readings/ becomes the next version of
+-- the dataset `readings`, unless the newest version is that already.
 local argparse = require "tidemill.argparse"
 local tidemill = require "tidemill"
 

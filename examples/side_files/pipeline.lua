@@ -1,4 +1,5 @@
--- Readings of sensors in degrees Fahrenheit, as rows with the name of the place and degrees Celsius.
+-- Readings of sensors in degrees Fahrenheit, as rows with the name of the place and degrees
+-- Celsius.
 local tidemill = require "tidemill"
 
 local convert = tidemill.ParallelRunStep {

@@ -1,5 +1,6 @@
--- An item is a frame. Its edges are an image in the folder that the first argument names, and its row says how bright
--- it is and how many of its points are on an edge: where the brightness is steeper than the second argument.
+-- An item is a frame. Its edges are an image in the folder that the first argument names, and its
+-- row says how bright it is and how many of its points are on an edge: where the brightness is
+-- steeper than the second argument.
 local ffi = require "ffi"
 local frame = require "tidemill.frame"
 local fs = require "tidemill.fs"

@@ -1,5 +1,6 @@
--- A row is a frame, and all rows are one mini-batch: their images become a video again, in order, beside a summary.
--- The first argument is the folder of the images, the second the video whose size and speed the new one has.
+-- A row is a frame, and all rows are one mini-batch: their images become a video again, in order,
+-- beside a summary. The first argument is the folder of the images, the second the video whose size
+-- and speed the new one has.
 local fs = require "tidemill.fs"
 local path = require "tidemill.path"
 local folder, original = ...

@@ -1,10 +1,11 @@
--- Draws a small video, in which the moon goes over a hill: make_video.lua FILE.y4m
--- Y4M is a header line, and for each frame a line and its points as they are; gray alone here (Cmono).
+-- Draws a small video, in which the moon goes over a hill: make_video.lua FILE.y4m Y4M is a header
+-- line, and for each frame a line and its points as they are; gray alone here (Cmono).
 local ffi = require "ffi"
 
 local WIDTH, HEIGHT, FRAMES = 160, 120, 48
 
--- How bright a point is, 0 to 255; the moon stands at moon_x, moon_y. Integers alone: the same everywhere.
+-- How bright a point is, 0 to 255; the moon stands at moon_x, moon_y. Integers alone: the same
+-- everywhere.
 local function point(x, y, moon_x, moon_y)
   if y > 60 + math.abs(x - 110) / 2 then
     return 12 -- the hill

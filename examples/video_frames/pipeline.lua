@@ -1,4 +1,5 @@
--- A video is split into frames, the frames are worked on in parallel, and what comes of them is a video again.
+-- A video is split into frames, the frames are worked on in parallel, and what comes of them is a
+-- video again.
 local tidemill = require "tidemill"
 local Output = tidemill.OutputFileDatasetConfig
 
@@ -8,7 +9,8 @@ local frames = Output { name = "frames" }
 local measures = Output { name = "measures" }
 local edges = Output { name = "edges" }
 
--- The frames are files, and nothing else is in the folder: no rows. A video that lacks a frame is none.
+-- The frames are files, and nothing else is in the folder: no rows. A video that lacks a frame is
+-- none.
 local split = tidemill.ParallelRunStep {
   name = "split",
   parallel_run_config = tidemill.ParallelRunConfig {
@@ -31,7 +33,8 @@ local find = tidemill.ParallelRunStep {
   arguments = { edges, tidemill.PipelineParameter { name = "threshold", default_value = 100 } },
 }
 
--- One mini-batch, as its size is beyond that of the table. What it writes appears in `out` when all of it is there.
+-- One mini-batch, as its size is beyond that of the table. What it writes appears in `out` when all
+-- of it is there.
 local join = tidemill.ParallelRunStep {
   name = "join",
   parallel_run_config = tidemill.ParallelRunConfig {

@@ -1,4 +1,5 @@
--- An item is a video; each of its frames becomes a PGM image in the output folder, 0001.pgm and so on.
+-- An item is a video; each of its frames becomes a PGM image in the output folder, 0001.pgm and so
+-- on.
 local fs = require "tidemill.fs"
 
 local function split(name, context)

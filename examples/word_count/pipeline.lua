@@ -1,4 +1,5 @@
--- Counts the words of each licence text of this machine (Debian's package base-files), and names its most frequent one.
+-- Counts the words of each licence text of this machine (Debian's package base-files), and names
+-- its most frequent one.
 local tidemill = require "tidemill"
 
 local count = tidemill.ParallelRunStep {

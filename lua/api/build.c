@@ -150,7 +150,8 @@ static struct tm_json *pairs_of(const char *text)
   return v;
 }
 
-/* The same as JSON, which has more to say: {"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}}. */
+/* The same as JSON, which has more to say: {"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}}.
+ */
 static struct tm_json *types_of(const char *text)
 {
   struct tm_json *v = *text == '{' ? tm_json_parse(text, strlen(text), NULL) : pairs_of(text);
@@ -432,7 +433,8 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
                                    : tm_api_set_input(input, key, value, p->rt->o.is_command, err);
 }
 
-/* What the name of the first file else says. Options that are set already do not count: it comes first. */
+/* What the name of the first file else says. Options that are set already do not count: it comes
+ * first. */
 static int set_format(struct tm_json *input, const char *value, struct tm_err *err)
 {
   const char *kind = constructor_of(input);

@@ -1,5 +1,5 @@
-/* cancel.c - canceling a job that another process runs, for hosts: a request is left in the job's directory, and the files of the job say
- * what became of it (run/cancel_request.h).
+/* cancel.c - canceling a job that another process runs, for hosts: a request is left in the job's
+ * directory, and the files of the job say what became of it (run/cancel_request.h).
  */
 #include "api/disk.h"
 
@@ -40,7 +40,8 @@ static int take_end(struct tidemill_cancel *c, struct tm_err *err)
   return why.code;
 }
 
-/* The request is not there any more: either the session has ended just now, or the process has removed the request. */
+/* The request is not there any more: either the session has ended just now, or the process has
+ * removed the request. */
 static int take_missing(struct tidemill_cancel *c, struct tm_err *err)
 {
   struct tm_session now;

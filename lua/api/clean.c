@@ -166,7 +166,8 @@ static int add(struct tidemill_clean *c, const char *dir, struct tm_err *err)
   return rc;
 }
 
-/* A folder without a job: a leftover, or a job that was killed, or is running, before its job.json was there. 1: it was one of these. */
+/* A folder without a job: a leftover, or a job that was killed, or is running, before its job.json
+ * was there. 1: it was one of these. */
 static int add_other(struct tidemill_clean *c, const char *dir, struct tm_err *err)
 {
   struct tm_stat st;

@@ -344,7 +344,8 @@ static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settl
   return dir;
 }
 
-/* Inputs that name nothing make no job, and no workspace either. One that is there is asked by the job (run/preflight.h). */
+/* Inputs that name nothing make no job, and no workspace either. One that is there is asked by the
+ * job (run/preflight.h). */
 static int look_ahead(const struct tidemill_pipeline *p, const struct tm_pipeline *settled,
                       const char *cwd, struct tm_err *err)
 {
@@ -384,7 +385,8 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   return rc;
 }
 
-/* The job has a copy of its script: where that alone is missing, or is not Lua any more, the copy can be run. */
+/* The job has a copy of its script: where that alone is missing, or is not Lua any more, the copy
+ * can be run. */
 static void tell_copy(const struct tidemill_pipeline *p, const struct tidemill_job_options *o,
                       struct tm_err *err)
 {

@@ -41,7 +41,8 @@ struct one {
   struct tm_map told; /* errors of the tries before: tries may be of one millisecond */
 };
 
-/* Whether a line, and those that belong to it, are not of this try: an error of another try of the mini-batch. */
+/* Whether a line, and those that belong to it, are not of this try: an error of another try of the
+ * mini-batch. */
 static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool is_bad,
                           bool *has_error)
 {

@@ -16,7 +16,8 @@
 
 #define PIECE ((size_t)1 << 20) /* bytes */
 
-/* Whether a file can be made in it: one without a name is, where the file system has such; elsewhere that comes out later. */
+/* Whether a file can be made in it: one without a name is, where the file system has such;
+ * elsewhere that comes out later. */
 static int try_folder(const struct tm_fs *fs, const char *dir)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -89,7 +90,8 @@ static int put(const struct tm_fs *fs, const char *beside, const char *to, struc
   return rc;
 }
 
-/* Where the copy is written, to free(): its name is never longer than a name may be, however long the other one is. */
+/* Where the copy is written, to free(): its name is never longer than a name may be, however long
+ * the other one is. */
 static char *place_beside(const char *to)
 {
   char *dir = tm_path_dir(to),
@@ -138,7 +140,8 @@ int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool ov
   return rc;
 }
 
-/* Of a job that had been Completed before it was resumed: none of its steps is opened, but its result names the file. To free(). */
+/* Of a job that had been Completed before it was resumed: none of its steps is opened, but its
+ * result names the file. To free(). */
 static char *earlier_output(struct tidemill_job *job, size_t step)
 {
   struct tm_json *result = tidemill_job_steps_len(job) == 0 ? tm_job_result(job->job) : NULL;

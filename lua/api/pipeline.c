@@ -249,7 +249,8 @@ static int read_plan_options(struct tidemill_plan_options *out,
   return 0;
 }
 
-/* Of a definition that is checked. What the host is called with meanwhile may not close the runtime. */
+/* Of a definition that is checked. What the host is called with meanwhile may not close the
+ * runtime. */
 static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
                     const struct tm_pipeline *settled, const struct tidemill_plan_options *o,
                     struct tm_err *err)

@@ -211,7 +211,8 @@ static void add_value(struct tm_buf *out, const char *name, const struct tm_json
   tm_buf_release(&text);
 }
 
-/* Settings and parameters: {NAME: {value, origin}}; without those that are as in `shared`, which may be NULL. */
+/* Settings and parameters: {NAME: {value, origin}}; without those that are as in `shared`, which
+ * may be NULL. */
 static void add_origins(struct tm_buf *out, const char *title, const struct tm_json *values,
                         const struct tm_json *shared)
 {
@@ -230,7 +231,8 @@ static void add_origins(struct tm_buf *out, const char *title, const struct tm_j
   }
 }
 
-/* Settings that all steps have, with the same value from the same place; to free. NULL: there is one step. */
+/* Settings that all steps have, with the same value from the same place; to free. NULL: there is
+ * one step. */
 static struct tm_json *shared_settings(const struct tm_pipeline *p)
 {
   struct tm_json *shared = p->steps_len > 1 ? tm_json_new(TM_JSON_OBJECT) : NULL;

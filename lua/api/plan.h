@@ -18,11 +18,13 @@ struct tm_plan {
   void *data;
 };
 
-/* Adds for each step: its mini-batches, the first and the last of them, the effective settings with the origin of each. As text that
- * ends with a line break; `json`: one object on one line, without one,
+/* Adds for each step: its mini-batches, the first and the last of them, the effective settings with
+ * the origin of each. As text that ends with a line break; `json`: one object on one line, without
+ * one,
  *
- *   {"pipeline", "file" (null: there is none), "steps": [{"name", "mini_batches", "items", "first": {"index", "items", "from", "to"}, "last",
- *    "settings": {NAME: {"value", "origin"}}, "reuse": of explain.h}]}
+ *   {"pipeline", "file" (null: there is none), "steps": [{"name", "mini_batches", "items", "first":
+ *    {"index", "items", "from", "to"}, "last", "settings": {NAME: {"value", "origin"}}, "reuse": of
+ *    explain.h}]}
  *
  * If something would stop a job (run/preflight.h), the plan says so in place of that part. 0, or a
  * negative code and an error: an input cannot be read, or is empty. */

@@ -85,7 +85,8 @@ static void on_warning(void *data, const char *text)
   tm_script_say(data, TIDEMILL_WARNING, "%s", text);
 }
 
-/* What was not as it should be in the rows that were loaded: a line for each kind, as the supervisor says them. */
+/* What was not as it should be in the rows that were loaded: a line for each kind, as the
+ * supervisor says them. */
 static void tell_faults(struct tidemill_script *s, const struct tm_table_look *look)
 {
   struct tm_buf list = TM_BUF_NONE;

@@ -95,7 +95,8 @@ static bool is_lua(const char *path)
   return n > 4 && strcmp(path + n - 4, ".lua") == 0;
 }
 
-/* As a pipeline file: what it prints is for on_log, and what the host is called with meanwhile may not close the runtime. */
+/* As a pipeline file: what it prints is for on_log, and what the host is called with meanwhile may
+ * not close the runtime. */
 static struct tm_json *load_lua(const struct tidemill_pipeline *p, const char *path,
                                 struct tm_err *err)
 {

@@ -13,7 +13,8 @@ struct name {
   const char *option, *member;
 };
 
-/* Those of a submission, and what each is to a host. The longer one of two that begin alike comes first. */
+/* Those of a submission, and what each is to a host. The longer one of two that begin alike comes
+ * first. */
 static const struct name names[] = {
   { "--job-dir DIR", "`dir`" },
   { "--job-dir", "`dir`" },
@@ -49,7 +50,8 @@ static const struct name *name_at(const struct name *all, size_t len, const char
   return NULL;
 }
 
-/* `quote`: of the text that `at` is in, or 0. A quote begins before a word or another, and ends behind one: "it's" has none. */
+/* `quote`: of the text that `at` is in, or 0. A quote begins before a word or another, and ends
+ * behind one: "it's" has none. */
 static char quote_after(char quote, const char *text, const char *at)
 {
   char before = at > text ? at[-1] : ' ';

@@ -1,4 +1,5 @@
-/* cancel.c - `tidemill cancel JOB`: asks the process that runs a job to cancel it, and waits for the end of the job. */
+/* cancel.c - `tidemill cancel JOB`: asks the process that runs a job to cancel it, and waits for
+ * the end of the job. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -161,7 +161,8 @@ static void add_scripts_line(struct tm_buf *out, const struct clean *c)
   tm_buf_add_char(out, '\n');
 }
 
-/* On standard error: those that stay, with the reason; and without --json those that go, before they are asked for. */
+/* On standard error: those that stay, with the reason; and without --json those that go, before
+ * they are asked for. */
 static void say_list(const struct clean *c)
 {
   bool says_going = !c->o.json && !c->o.dry_run && !c->o.yes;

@@ -1,7 +1,7 @@
 /* cli.h - the program: its commands in a table.
  *
- * Messages and progress go to standard error, results to standard output. Exit status: 0 Completed, 1 Failed, 2 wrong
- * usage or definition, 3 system error, 130 Canceled.
+ * Messages and progress go to standard error, results to standard output. Exit status: 0 Completed,
+ * 1 Failed, 2 wrong usage or definition, 3 system error, 130 Canceled.
  */
 #ifndef TM_CLI_CLI_H
 #define TM_CLI_CLI_H
@@ -32,8 +32,8 @@ struct tm_command {
 /* All of main(). */
 int tm_cli_main(int argc, char **argv, const struct tm_fs *fs);
 
-/* Adds text that may come from a user's file: keeps line breaks and tabs, and escapes everything else
- * that moves the cursor of a terminal. */
+/* Adds text that may come from a user's file: keeps line breaks and tabs, and escapes everything
+ * else that moves the cursor of a terminal. */
 void tm_cli_add_shown(struct tm_buf *out, const char *s, size_t n);
 /* Prints "tidemill: <message>" on standard error. */
 void tm_cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -43,8 +43,8 @@ int tm_cli_fail_usage(const struct tm_command *command, const struct tm_err *err
 /* The exit status of a command: `rc` if it is 0 or more; otherwise prints the error. */
 int tm_cli_end(int rc, const struct tm_err *err);
 /* Writes all of the text to standard output. 0; 3, with a message; or TM_CLI_NO_READER, without
- * one. Texts may hold names and contents of files, so a terminal gets control characters as \x1B. At
- * the end of the program, other output (such as Lua's print) is checked in the same way: a
+ * one. Texts may hold names and contents of files, so a terminal gets control characters as \x1B.
+ * At the end of the program, other output (such as Lua's print) is checked in the same way: a
  * result that nobody got is not a success. */
 int tm_cli_write(const struct tm_buf *text);
 /* The same for text that is only the program's own, such as pages of the manual: keeps its bold
@@ -77,7 +77,8 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
  * and an error. */
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err);
 
-/* The table of commands, in the order of the overview; NULL at its end. Those without a summary are internal. */
+/* The table of commands, in the order of the overview; NULL at its end. Those without a summary are
+ * internal. */
 const struct tm_command *tm_command_at(size_t i);
 const struct tm_command *tm_command_find(const char *name); /* or NULL */
 

@@ -142,8 +142,8 @@ static const char jobs_line[] =
     "    dataset) if [ \"$COMP_CWORD\" -eq 2 ]; then words='list show register unregister'\n"
     "      else words=\"$(" DATASETS ")\"; fi ;;\n";
 
-/* Names of jobs are names of folders, and compgen -W would run the commands that a word holds: these words are compared one by
- * one. */
+/* Names of jobs are names of folders, and compgen -W would run the commands that a word holds:
+ * these words are compared one by one. */
 static void write_bash(struct tm_buf *out)
 {
   tm_buf_add_str(out,

@@ -1,4 +1,5 @@
-/* dataset.c - `tidemill dataset list|show|register|unregister`: the registered datasets of the workspace. */
+/* dataset.c - `tidemill dataset list|show|register|unregister`: the registered datasets of the
+ * workspace. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -95,7 +95,8 @@ static void on_ctrl_c(void *data)
     tidemill_script_interrupt(f->script);
 }
 
-/* Comes again until the call has ended: an interruption may come at a moment when it does not take hold. */
+/* Comes again until the call has ended: an interruption may come at a moment when it does not take
+ * hold. */
 static void on_late(void *data)
 {
   struct tm_foreground *f = data;

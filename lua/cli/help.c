@@ -1,8 +1,9 @@
 /* help.c - see help.h; and `tidemill help`.
  *
- * A topic is a command, a page of the manual, a parameter of a definition (with dashes or underscores), or `parameters`. A name
- * that several constructors know (`name`, `description`) is shown for each. Where a command and a page have the same name (`map`),
- * the command goes first, and --manual asks for the page.
+ * A topic is a command, a page of the manual, a parameter of a definition (with dashes or
+ * underscores), or `parameters`. A name that several constructors know (`name`, `description`) is
+ * shown for each. Where a command and a page have the same name (`map`), the command goes first,
+ * and --manual asks for the page.
  */
 #include "cli/help.h"
 

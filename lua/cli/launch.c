@@ -20,7 +20,8 @@ static int read_max_workers(struct tm_launch *l, struct tm_err *err)
                     given);
 }
 
-/* The last value of a parameter counts, so that a script can add one to the words that it was given. */
+/* The last value of a parameter counts, so that a script can add one to the words that it was
+ * given. */
 static void tell_replaced(const struct tm_words *params, size_t at)
 {
   const char *given = params->at[at];

@@ -1,7 +1,8 @@
 /* loading.c - see loading.h.
  *
- * A thread waits for the limit, and not an alarm, which would interrupt calls of the file. A handler for the end of the program cannot be
- * taken back: what it reads stays until then, and says whether a file is being run.
+ * A thread waits for the limit, and not an alarm, which would interrupt calls of the file. A
+ * handler for the end of the program cannot be taken back: what it reads stays until then, and says
+ * whether a file is being run.
  */
 #include "cli/loading.h"
 

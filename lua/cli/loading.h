@@ -1,7 +1,7 @@
 /* loading.h - running a pipeline file, which may loop for ever, or end the program.
  *
- * If it runs for ten seconds, a line says so. If it ends the program, by os.exit() for instance, a line says that too; the exit
- * status stays what the file asked for.
+ * If it runs for ten seconds, a line says so. If it ends the program, by os.exit() for instance, a
+ * line says that too; the exit status stays what the file asked for.
  */
 #ifndef TM_CLI_LOADING_H
 #define TM_CLI_LOADING_H

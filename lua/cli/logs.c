@@ -1,8 +1,9 @@
 /* logs.c - `tidemill logs JOB`: its log files as one, in the order of time.
  *
- * Without options: what `docker logs` shows of a container and `journalctl` of a machine: everything that was said, from the
- * beginning. That is the supervisor's log, errors of the script with their stacks, its logger, and what it printed, which has
- * the name of its file before each line. A row for each try is left out: it may be millions; --worker and --mini-batch show it.
+ * Without options: what `docker logs` shows of a container and `journalctl` of a machine:
+ * everything that was said, from the beginning. That is the supervisor's log, errors of the script
+ * with their stacks, its logger, and what it printed, which has the name of its file before each
+ * line. A row for each try is left out: it may be millions; --worker and --mini-batch show it.
  */
 #include <stdlib.h>
 #include <string.h>

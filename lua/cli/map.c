@@ -1,13 +1,16 @@
-/* map.c - `tidemill map`: an entry script over files that the command line names, or standard input.
+/* map.c - `tidemill map`: an entry script over files that the command line names, or standard
+ * input.
  *
  *   words -> one_step.c -> pipeline -> execute.c, with outlet.c beside it -> exit status
  *
- * It is an ordinary job in the workspace, with all its files; map adds where the rows go. Without --output FILE they are sent to
- * standard output as they are committed. When their reader goes, the job is canceled, and the exit status is the one that a shell
- * shows for a program that SIGPIPE ended.
+ * It is an ordinary job in the workspace, with all its files; map adds where the rows go. Without
+ * --output FILE they are sent to standard output as they are committed. When their reader goes, the
+ * job is canceled, and the exit status is the one that a shell shows for a program that SIGPIPE
+ * ended.
  *
- * Rows and progress may meet on one terminal. Where we write both, the bar leaves its line while rows are written (terminal.h).
- * Where the rows pass through other programs (`| cat`), nobody knows when they appear, and there is no bar (neighbours.h).
+ * Rows and progress may meet on one terminal. Where we write both, the bar leaves its line while
+ * rows are written (terminal.h). Where the rows pass through other programs (`| cat`), nobody knows
+ * when they appear, and there is no bar (neighbours.h).
  */
 #include "cli/cli.h"
 
@@ -178,7 +181,8 @@ static void add_again(void *data, struct tm_buf *out, const char *dir, bool acce
     tm_buf_add_str(out, ", with the same list on standard input");
 }
 
-/* How many words an option takes that a new job over failed items does not have: what is resumed, and places that are taken. */
+/* How many words an option takes that a new job over failed items does not have: what is resumed,
+ * and places that are taken. */
 static size_t left_out(const char *word)
 {
   static const char *const flags[] = { "--resume",       "--keep-failed",   "--accept-changes",

@@ -1,5 +1,5 @@
-/* neighbours.c - see neighbours.h. A pipe is known by its inode: the same one is standard output of one process and standard
- * input of the next. /proc says which files a process has open. */
+/* neighbours.c - see neighbours.h. A pipe is known by its inode: the same one is standard output of
+ * one process and standard input of the next. /proc says which files a process has open. */
 #include "cli/neighbours.h"
 
 #include <ctype.h>

@@ -23,7 +23,8 @@ struct tm_one_step_options {
   bool is_null_separated;   /* -0 */
 };
 
-/* What --output-format and --input-format accept, NULL-ended. The second is an option of `head`, too. */
+/* What --output-format and --input-format accept, NULL-ended. The second is an option of `head`,
+ * too. */
 extern const char *const tm_output_formats[];
 extern const char *const tm_input_formats[];
 #define TM_INPUT_FORMAT_HELP "how tables are read; by default the name of the first file decides"

@@ -115,7 +115,8 @@ static int read_value(const struct tm_option *o, const char *value, int argc, ch
     else
       value = argv[++*at];
   }
-  /* Most often a variable of the shell that is not set; taken as it is, a directory would be the current one. */
+  /* Most often a variable of the shell that is not set; taken as it is, a directory would be the
+   * current one. */
   if (rc == 0 && o->kind == TM_OPTION_VALUE && !*value && strcmp(o->value, "TEXT") != 0)
     rc = tm_err_set(err, TM_EUSAGE, "the value of option '%s' is empty; accepted: %s %s", name.data,
                     name.data, o->value);

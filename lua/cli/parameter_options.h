@@ -1,4 +1,5 @@
-/* parameter_options.h - parameters of a definition as options of a command: --separator ';', --run-invocation-timeout 5.
+/* parameter_options.h - parameters of a definition as options of a command: --separator ';',
+ * --run-invocation-timeout 5.
  *
  * Names, ranges, defaults and help come from the table of parameters (tidemill_parameter()), so a
  * new parameter there is a new option here. Parameters come in groups, one for each kind of thing

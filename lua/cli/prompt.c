@@ -166,7 +166,8 @@ static int rows_above(struct tm_prompt *p)
   return at / columns;
 }
 
-/* The cursor goes to where the status or, without one, the line begins, and all from there on is cleared. */
+/* The cursor goes to where the status or, without one, the line begins, and all from there on is
+ * cleared. */
 static void clear(struct tm_prompt *p)
 {
   int rows = p->is_reading ? rows_above(p) + p->has_status : 0;
@@ -271,7 +272,8 @@ static void open_history(struct tm_prompt *p)
     tm_line_history_load(p->o.history, add_line, p);
 }
 
-/* A terminal's bytes are characters of the user's locale; where that has none but ASCII they are taken for UTF-8. */
+/* A terminal's bytes are characters of the user's locale; where that has none but ASCII they are
+ * taken for UTF-8. */
 static void set_characters(void)
 {
   if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)

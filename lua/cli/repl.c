@@ -46,7 +46,8 @@ struct repl {
   char *history;
   bool has_color; /* on standard output, and on standard error */
   bool has_failed;
-  int presses; /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
+  /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
+  int presses;
   int vain;                         /* the same, for one running piece of Lua */
   int64_t pressed_ns;               /* the last of these, monotonic */
   volatile sig_atomic_t is_hearing; /* Lua gets events of jobs, at the prompt */

@@ -1,5 +1,6 @@
-/* resume.c - `tidemill resume JOB`: goes on with a job, from what its record says: the pipeline file, the parameters of its
- * submission. It is `run --resume --job-dir` without having to know them; how it is run is launch.c.
+/* resume.c - `tidemill resume JOB`: goes on with a job, from what its record says: the pipeline
+ * file, the parameters of its submission. It is `run --resume --job-dir` without having to know
+ * them; how it is run is launch.c.
  */
 #include <unistd.h>
 
@@ -63,7 +64,8 @@ static void add_help(struct tm_buf *out)
            "\n");
 }
 
-/* Where `map --output FILE` began the job, its rows go to FILE. A Completed job has put them there, unless it failed to. */
+/* Where `map --output FILE` began the job, its rows go to FILE. A Completed job has put them there,
+ * unless it failed to. */
 static int choose_output(struct resume *r, bool is_completed, struct tm_err *err)
 {
   bool overwrites;

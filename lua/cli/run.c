@@ -1,4 +1,5 @@
-/* run.c - `tidemill run`: a pipeline file, run as a new job, or gone on with. How it is run is launch.c. */
+/* run.c - `tidemill run`: a pipeline file, run as a new job, or gone on with. How it is run is
+ * launch.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,8 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   return 0;
 }
 
-/* The pipeline file: the one that is named, else that of the job that this one is to be like. To free(); NULL with words. */
+/* The pipeline file: the one that is named, else that of the job that this one is to be like. To
+ * free(); NULL with words. */
 static char *find_file(const struct tm_cli *cli, const struct run *r, struct tm_err *err)
 {
   struct tidemill_record *record;

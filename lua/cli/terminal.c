@@ -7,8 +7,8 @@
  *  (2) Only a terminal or a pipe is opened again: a file opened twice would have two write
  *      positions.
  *  (3) Order is kept: nothing is written before the text that is held.
- *  (4) Text after the last line break is a bar. It is removed before another descriptor writes rows to
- *      its line, and drawn again after them.
+ *  (4) Text after the last line break is a bar. It is removed before another descriptor writes rows
+ *      to its line, and drawn again after them.
  */
 #include "cli/terminal.h"
 
@@ -43,7 +43,8 @@ void tm_terminal_init(struct tm_terminal *t, int fd)
   t->has_no_cursor = !term || !*term || strcmp(term, "dumb") == 0;
 }
 
-/* One write that does not wait: bytes written, 0 when nothing can be now, negative when nothing ever will. */
+/* One write that does not wait: bytes written, 0 when nothing can be now, negative when nothing
+ * ever will. */
 static ssize_t write_some(struct tm_terminal *t)
 {
   struct pollfd p = { .fd = t->fd, .events = POLLOUT };

@@ -31,9 +31,10 @@ void tm_terminal_release(struct tm_terminal *t);
 /* A screen that writes here, valid until the terminal is released; the caller sets progress and
  * colors. */
 struct tidemill_screen tm_terminal_screen(struct tm_terminal *t);
-/* Rows on their way to the same terminal. tm_terminal_yield() takes the bar off its line; what is written from then on is held
- * back until tm_terminal_take_back(), which also draws the bar again. False: the terminal has not taken everything yet, and the
- * rows must wait. Both may be called again. */
+/* Rows on their way to the same terminal. tm_terminal_yield() takes the bar off its line; what is
+ * written from then on is held back until tm_terminal_take_back(), which also draws the bar again.
+ * False: the terminal has not taken everything yet, and the rows must wait. Both may be called
+ * again. */
 bool tm_terminal_yield(struct tm_terminal *t);
 void tm_terminal_take_back(struct tm_terminal *t);
 bool tm_terminal_has_later(const struct tm_terminal *t); /* something was held back */

@@ -5,7 +5,8 @@ local ffi = require "ffi"
 local ELEMENTS, DEPTH = 16, 4
 local STRUCT, POINTER, ARRAY, FIELD, ATTRIBUTE, TYPEDEF = 1, 2, 3, 9, 8, 7
 local REFERENCE = 0x00800000 -- of a pointer: what v.field gives of a struct within another
-local typeinfo = ffi.typeinfo -- in LuaJIT 2.1, and in no manual: without it a struct is as LuaJIT writes it
+-- in LuaJIT 2.1, and in no manual: without it a struct is as LuaJIT writes it
+local typeinfo = ffi.typeinfo
 
 local text_of
 

@@ -344,7 +344,8 @@ end
 ---     assert(frame.read_csv(path, { set_column_types = { id = "string" } }).c.id[2] == "2")
 ---@param path string
 ---@param options? {separator?: string, header?: boolean, encoding?: string, support_multi_line?: boolean, \
----  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?: boolean, invalid?:
+---  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?:
+---  boolean, invalid?:
 --- string, max_columns?: integer, max_record_size?: integer}
 ---@return tidemill.DataFrame? df
 ---@return string? message

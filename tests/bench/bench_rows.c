@@ -2,8 +2,9 @@
  *
  *   bench_rows [MEGABYTES [TIMES]]
  *
- * The table has ten columns: three of integers, two of decimals, a date, a moment, a short text, a quoted one, a truth
- * value. Of each figure the best of several runs counts, in processor time of this process.
+ * The table has ten columns: three of integers, two of decimals, a date, a moment, a short text, a
+ * quoted one, a truth value. Of each figure the best of several runs counts, in processor time of
+ * this process.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +162,8 @@ static void bench_json(size_t size, int times)
   tm_buf_release(&text);
 }
 
-/* The lister's pass over a gzip file (made by gzip(1)): decoding, check sums, check points, row borders. */
+/* The lister's pass over a gzip file (made by gzip(1)): decoding, check sums, check points, row
+ * borders. */
 static void bench_gzip(const struct tm_buf *text, int times)
 {
   char folder[] = "/tmp/tidemill-bench-XXXXXX";

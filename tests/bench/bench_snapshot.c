@@ -1,8 +1,10 @@
-/* bench_snapshot.c - how long the copy of a source_directory takes: the first time, and when nothing has changed since.
+/* bench_snapshot.c - how long the copy of a source_directory takes: the first time, and when
+ * nothing has changed since.
  *
  *   bench_snapshot [FILES [TIMES]]
  *
- * A copy that is unchanged is one that the workspace has kept already. Of each the shortest time counts.
+ * A copy that is unchanged is one that the workspace has kept already. Of each the shortest time
+ * counts.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # How long it takes until a pipeline of many steps is planned: `tidemill graph`, the whole process.
 #   tests/bench/graph.sh [--short] [--program PATH]
-# Of each the shortest time counts: other work on the machine lengthens some runs, and shortens none.
+# Of each the shortest time counts: other work on the machine lengthens some runs, and shortens
+# none.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 program=$here/../../build/tidemill steps=1000 runs=25

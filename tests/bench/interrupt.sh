@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# What interruptible = true costs, and "auto" before the first timeout; and how late an interruption is.
+# What interruptible = true costs, and "auto" before the first timeout; and how late an interruption
+# is.
 #   tests/bench/interrupt.sh [--short] [--program PATH]
-# The three are run in turn, several times, and of each the shortest time counts: other work on the machine lengthens some
-# runs, and shortens none.
+# The three are run in turn, several times, and of each the shortest time counts: other work on the
+# machine lengthens some runs, and shortens none.
 set -euo pipefail
 program=$(dirname "$(readlink -f "$0")")/../../build/tidemill rounds=9 runs=15 loops=60
 while [ $# -gt 0 ]; do

@@ -1,7 +1,8 @@
 -- Draws what run.sh has measured: plot.lua FIGURES.tsv OUT.svg
 --
--- A line of the first is a point, between tabs: "growth", who, mini-batches, us each, peak kB; or "listing", folders,
--- files, seconds to list, ms to the first run(), peak kB, seconds of the whole job.
+-- A line of the first is a point, between tabs: "growth", who, mini-batches, us each, peak kB; or
+-- "listing", folders, files, seconds to list, ms to the first run(), peak kB, seconds of the whole
+-- job.
 local WIDTH, HEIGHT, LEFT, TOP = 380, 220, 60, 40
 local COLOURS = { "#0b6e99", "#d9730d", "#448361" }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# How long it takes to find that a step over many files need not be run: the whole process, the job and its result included.
+# How long it takes to find that a step over many files need not be run: the whole process, the job
+# and its result included.
 #   tests/bench/reuse.sh [--short] [--program PATH]
-# Of each the shortest time counts: other work on the machine lengthens some runs, and shortens none.
+# Of each the shortest time counts: other work on the machine lengthens some runs, and shortens
+# none.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 program=$here/../../build/tidemill files=100000 runs=10

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Measures tables: what a job over the rows of one big file takes, beside DuckDB, Miller and Python; see README.md.
+# Measures tables: what a job over the rows of one big file takes, beside DuckDB, Miller and Python;
+# see README.md.
 set -eu -o pipefail
 
 usage()
@@ -93,7 +94,8 @@ sums_of_job()
     END { for (s in p) printf "%s,%.2f,%.2f\n", s, p[s], t[s] }' | sort >"$1"
 }
 
-# same_sums FILE: of another, against ours, to a hundredth: the order in which doubles are added is not the same.
+# same_sums FILE: of another, against ours, to a hundredth: the order in which doubles are added is
+# not the same.
 same_sums()
 {
   sort "$1" | join -t, - "$place/sums" | awk -F, '
@@ -195,7 +197,8 @@ growth()
   rm -f "$place/growth.csv"
 }
 
-# memory: a worker's peak over many mini-batches of 1 MB; the script touches the strings of every row.
+# memory: a worker's peak over many mini-batches of 1 MB; the script touches the strings of every
+# row.
 memory()
 {
   heading "Peak memory of a worker, mini-batches of 1 MB, a script that touches every string"

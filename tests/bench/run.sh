@@ -1,5 +1,6 @@
 #!/bin/bash
-# Measures tidemill beside what else there is, on this machine, now. Prints one table; see README.md.
+# Measures tidemill beside what else there is, on this machine, now. Prints one table; see
+# README.md.
 set -eu -o pipefail
 
 usage()

@@ -29,7 +29,8 @@ dry_run()
   "$program" run "$1" --dry-run >"$place/words" 2>&1 || { cat "$place/words" >&2; exit 1; }
 }
 
-# listing_once FILES FOLDERS: so many files in so many folders; memory beside that of the size before ($peak_before).
+# listing_once FILES FOLDERS: so many files in so many folders; memory beside that of the size
+# before ($peak_before).
 listing_once()
 {
   local files=$1 in_folders=$2 tree=$place/tree list all peak begin first

@@ -104,7 +104,8 @@ describe("a kill at an exact system call", function()
     local counts, why = count_calls()
     if not counts then return pending("needs the right to trace processes: " .. why) end
     job.check_end()
-    for n = counts.unlink - (sweep.LONG and 30 or 4), counts.unlink do -- the last ones are the keeper's
+    -- the last ones are the keeper's
+    for n = counts.unlink - (sweep.LONG and 30 or 4), counts.unlink do
       local how = n % 2 == 0 and "kill" or "kill-all"
       local t, what = chain.new { isolate = true }, how .. " unlink " .. n
       t:run_job(nil, disturbed(t, how, "unlink", tostring(n)))

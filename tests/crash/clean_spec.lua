@@ -1,4 +1,5 @@
--- tidemill clean is killed at each of its calls that change a file; the next one finishes what it had begun.
+-- tidemill clean is killed at each of its calls that change a file; the next one finishes what it
+-- had begun.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"

@@ -1,5 +1,6 @@
--- A job whose inputs get places of their own, copies and links, is killed at calls that change a file, or a call fails;
--- it is resumed, has the rows of an undisturbed one, all of the copies, and leaves no link behind.
+-- A job whose inputs get places of their own, copies and links, is killed at calls that change a
+-- file, or a call fails; it is resumed, has the rows of an undisturbed one, all of the copies, and
+-- leaves no link behind.
 local job = require "support.job"
 local lfs = require "lfs"
 local sweep = require "support.sweep"

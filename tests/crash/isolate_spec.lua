@@ -1,6 +1,7 @@
--- While bad items are isolated, with large results among what is held, the supervisor ends, or fails, at its file calls
--- in turn; the job is resumed: the rows of good items are there once, in the order of each mini-batch, and the files of
--- good parts, and the list of bad items. TM_LONG: every call, not some.
+-- While bad items are isolated, with large results among what is held, the supervisor ends, or
+-- fails, at its file calls in turn; the job is resumed: the rows of good items are there once, in
+-- the order of each mini-batch, and the files of good parts, and the list of bad items. TM_LONG:
+-- every call, not some.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"

@@ -1,5 +1,5 @@
-/* power_case.c - see power_case.h. Rows and failed items are compared as multisets of lines; of a failed item what does not
- * depend on which worker had it. */
+/* power_case.c - see power_case.h. Rows and failed items are compared as multisets of lines; of a
+ * failed item what does not depend on which worker had it. */
 #include "power_case.h"
 
 #include <errno.h>
@@ -80,8 +80,8 @@ static void write_in(struct power_case *c, const char *name, const char *text)
   free(path);
 }
 
-/* Memory, where there is such a place: what is cut is the simulated disk. The long test takes a real one, on which an fsync
- * takes its time and others write meanwhile. */
+/* Memory, where there is such a place: what is cut is the simulated disk. The long test takes a
+ * real one, on which an fsync takes its time and others write meanwhile. */
 static const char *base_dir(void)
 {
   const char *named = getenv("TMPDIR");
@@ -156,7 +156,8 @@ static double now_s(void)
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Takes ended children until `pid` has ended, or with -1 until there are none. Returns its status; -1: too late. */
+/* Takes ended children until `pid` has ended, or with -1 until there are none. Returns its status;
+ * -1: too late. */
 static int wait_for(pid_t pid, double until_s)
 {
   sigset_t child;
@@ -434,7 +435,8 @@ static void put_node(void *data, const char *path, uint32_t mode, const char *by
   free(to);
 }
 
-/* A look of the disk's mark is now one at the folder that has been put in the place of the disk's. */
+/* A look of the disk's mark is now one at the folder that has been put in the place of the disk's.
+ */
 static void put_look(struct power_case *c, struct tm_disk *disk, struct tm_json *v,
                      const struct tm_upload_look *in_mark)
 {

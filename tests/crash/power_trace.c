@@ -1,4 +1,5 @@
-/* power_trace.c - see power_trace.h. The lines of a trace are cut up in place: ops point into its text. */
+/* power_trace.c - see power_trace.h. The lines of a trace are cut up in place: ops point into its
+ * text. */
 #include "power_trace.h"
 
 #include <errno.h>
@@ -365,7 +366,8 @@ static void set_look(struct power_replay *r, struct tm_json *look, const char *f
   tm_upload_mark_set_look(look, &is);
 }
 
-/* False: it is none. A mark is written when the copy is made, beside the upload that it replaces. */
+/* False: it is none. A mark is written when the copy is made, beside the upload that it replaces.
+ */
 static bool write_mark(struct power_replay *r, int fd, const struct power_op *op, const char *path)
 {
   const struct tm_fs *fs = tm_disk_fs(r->disk);

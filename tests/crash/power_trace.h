@@ -1,13 +1,16 @@
-/* power_trace.h - a trace of file calls (programs/trace.h), and what a disk makes of it (support/disk.h).
+/* power_trace.h - a trace of file calls (programs/trace.h), and what a disk makes of it
+ * (support/disk.h).
  *
- * Paths are relative to a root: "/job/job.json" is that file beneath it; calls elsewhere are left out. What was made without
- * the table of calls (folders of logs, by the keeper) is made where a call needs it.
+ * Paths are relative to a root: "/job/job.json" is that file beneath it; calls elsewhere are left
+ * out. What was made without the table of calls (folders of logs, by the keeper) is made where a
+ * call needs it.
  *
- * What an upload's mark says of a folder (run/upload.h) is what the machine's files said: replayed, it is what the disk says of the
- * folder in its place.
+ * What an upload's mark says of a folder (run/upload.h) is what the machine's files said: replayed,
+ * it is what the disk says of the folder in its place.
  *
- * Every fsync that ended well has a class: for which file or folder it was, with STEP for the name of a step; for a folder
- * also after what: "job after job.json", or "job again" when nothing had changed there since the last one.
+ * Every fsync that ended well has a class: for which file or folder it was, with STEP for the name
+ * of a step; for a folder also after what: "job after job.json", or "job again" when nothing had
+ * changed there since the last one.
  */
 #ifndef TM_TESTS_POWER_TRACE_H
 #define TM_TESTS_POWER_TRACE_H
@@ -73,7 +76,8 @@ struct power_replay {
 void power_replay_init(struct power_replay *r, uint64_t seed);
 void power_replay_release(struct power_replay *r);
 void power_replay_run(struct power_replay *r, const struct power_trace *t, size_t from, size_t to);
-/* The folder that is uploaded, beneath the root: there, or on its way there; to free(), NULL: none is. `number`: as st_ino; 0: any. */
+/* The folder that is uploaded, beneath the root: there, or on its way there; to free(), NULL: none
+ * is. `number`: as st_ino; 0: any. */
 char *power_upload_find(struct tm_disk *disk, uint64_t number);
 bool power_is_left_out(const char *const *patterns, const char *sync_class);
 

@@ -1,5 +1,5 @@
--- A job that reuses what another has done is killed at its file calls in turn; resumed, it has the whole
--- result, and the earlier job is as it was. The same for a job whose result is being kept.
+-- A job that reuses what another has done is killed at its file calls in turn; resumed, it has the
+-- whole result, and the earlier job is as it was. The same for a job whose result is being kept.
 local job = require "support.job"
 local programs = require "support.programs"
 local sweep = require "support.sweep"

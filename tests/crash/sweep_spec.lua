@@ -1,6 +1,7 @@
--- The supervisor ends, or fails, at each of its file calls in turn; the job is resumed; its rows are those of an
--- undisturbed one, each once, and no process is left. It is killed at every call that changes a file; of the kills
--- while it resumes, and of the calls that fail, some are left out without TM_LONG, others each time.
+-- The supervisor ends, or fails, at each of its file calls in turn; the job is resumed; its rows
+-- are those of an undisturbed one, each once, and no process is left. It is killed at every call
+-- that changes a file; of the kills while it resumes, and of the calls that fail, some are left out
+-- without TM_LONG, others each time.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -27,8 +28,8 @@ for i = 1, ITEMS, 2 do
   table.insert(expected_files[i % 4 == 1 and "output.more" or "output"], ("%04d.txt"):format(i))
 end
 
--- What the job returns: an array of lines, or data frames, whose file has a header and whose columns are on record.
--- Every second frame has its columns in another order.
+-- What the job returns: an array of lines, or data frames, whose file has a header and whose
+-- columns are on record. Every second frame has its columns in another order.
 local arrays = { script = SCRIPT, file = "parallel_run_step.txt", rows = expected }
 local frames = {
   script = SCRIPT:gsub("return rows\nend$", [[
@@ -55,7 +56,8 @@ local function new_case()
   return t
 end
 
--- The rows as expected, below one header where there is one; with the columns as `kind.rows` has them.
+-- The rows as expected, below one header where there is one; with the columns as `kind.rows` has
+-- them.
 local function expect_rows(t, what)
   local lines = {}
   for line in t:read(t.step_dir .. "/output/" .. kind.file):gmatch "[^\n]+" do lines[#lines + 1] = line end

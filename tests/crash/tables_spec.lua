@@ -1,5 +1,6 @@
--- A job over the rows of a table, also grouped by a key, is killed at calls that change a file, or such a call fails;
--- it is resumed, and has the rows of an undisturbed one. What a table has on disk: schema.json, and the groups.
+-- A job over the rows of a table, also grouped by a key, is killed at calls that change a file, or
+-- such a call fails; it is resumed, and has the rows of an undisturbed one. What a table has on
+-- disk: schema.json, and the groups.
 local job = require "support.job"
 local sweep = require "support.sweep"
 

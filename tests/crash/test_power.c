@@ -1,9 +1,11 @@
-/* test_power.c - the power is cut while the program runs: at any moment of a new job, of one that is resumed after a kill,
- * after a failure, after another power cut. What the disk may then hold is put in place, and `tidemill run --resume` must
- * make of it what an undisturbed run does, and must not have lost what had been synced. Then each kind of fsync is left out,
- * to see that its lack would be noticed.
+/* test_power.c - the power is cut while the program runs: at any moment of a new job, of one that
+ * is resumed after a kill, after a failure, after another power cut. What the disk may then hold is
+ * put in place, and `tidemill run --resume` must make of it what an undisturbed run does, and must
+ * not have lost what had been synced. Then each kind of fsync is left out, to see that its lack
+ * would be noticed.
  *
- * In the environment: TIDEMILL, TIDEMILL_FAULTS: the programs. TM_LONG: every moment. TM_SEED: another draw.
+ * In the environment: TIDEMILL, TIDEMILL_FAULTS: the programs. TM_LONG: every moment. TM_SEED:
+ * another draw.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +136,8 @@ static void a_resumed_job_survives_a_power_cut(void **state)
   struct fixture *f = *state;
   struct power_trace t;
   char what[60];
-  /* Files and folders are made in the first calls; a kill there leaves names that nobody has synced. */
+  /* Files and folders are made in the first calls; a kill there leaves names that nobody has
+   * synced. */
   for (uint64_t kill_at = 1 + any(f, f->is_long ? 1 : 3); kill_at <= 200;
        kill_at += f->is_long ? 1 : 1 + any(f, kill_at < 70 ? 6 : 40)) {
     record_killed(f, &t, kill_at);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The hosts of examples/embed, built against the installed library through pkg-config and run: embed.sh BUILD CC LIBDIR
+# The hosts of examples/embed, built against the installed library through pkg-config and run:
+# embed.sh BUILD CC LIBDIR
 set -eu -o pipefail
 build=$1 cc=$2 libdir=$3
 examples=$(cd "$(dirname "$0")/../../examples" && pwd)

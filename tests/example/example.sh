@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs an example with the program as a user would, and compares its rows: example.sh PROGRAM EXAMPLE
+# Runs an example with the program as a user would, and compares its rows: example.sh PROGRAM
+# EXAMPLE
 set -eu -o pipefail
 program=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -57,7 +58,8 @@ digits)
   ;;
 word_count)
   run_example word_count count-words words.jsonl
-  for text in /usr/share/common-licenses/*; do # what it shows is of one release of Debian: counted again, otherwise
+  # what it shows is of one release of Debian: counted again, otherwise
+  for text in /usr/share/common-licenses/*; do
     words=$(LC_ALL=C grep -aoE "[A-Za-z][A-Za-z'-]*" "$text" | wc -l)
     grep -qF "\"text\":\"${text##*/}\",\"words\":$words}" "$rows"
   done
@@ -85,7 +87,8 @@ logs_gz)
   as_promised logs_gz
   ;;
 registered)
-  timeless() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{8,}Z?/TIME/g'; } # of registrations, files and jobs
+  # of registrations, files and jobs
+  timeless() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{8,}Z?/TIME/g'; }
   "$root/examples/registered/story.sh" "$program" | timeless | diff <(promised registered | timeless) -
   ;;
 groups)
@@ -137,7 +140,8 @@ archive_of_images)
   as_promised archive_of_images
   ;;
 video_frames)
-  # In a copy, as the result lies beside the pipeline: a first run, the same again, another threshold, a video that is none.
+  # In a copy, as the result lies beside the pipeline: a first run, the same again, another
+  # threshold, a video that is none.
   copy_example video_frames
   cd "$dir/video_frames"
   block() { awk -v n="$1" '/^```/ { inside = !inside; blocks += inside; next } inside && blocks == n' README.md; }

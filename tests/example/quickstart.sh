@@ -1,6 +1,7 @@
 #!/bin/bash
-# The quickstart, twice, in a tree of its own, with this program in the place of a built one: quickstart.sh PROGRAM
-# Each time digits are classified by workers, the rows are shown, and what it says of logs and results is there.
+# The quickstart, twice, in a tree of its own, with this program in the place of a built one:
+# quickstart.sh PROGRAM Each time digits are classified by workers, the rows are shown, and what it
+# says of logs and results is there.
 set -eu -o pipefail
 program=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)

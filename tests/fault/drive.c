@@ -1,5 +1,6 @@
-/* drive.c - see drive.h. A row is "<mini-batch>:<row>:<letters>"; the same for every try, so that what belongs into the output
- * is known, and a row that is lost, doubled, torn or out of place is seen. */
+/* drive.c - see drive.h. A row is "<mini-batch>:<row>:<letters>"; the same for every try, so that
+ * what belongs into the output is known, and a row that is lost, doubled, torn or out of place is
+ * seen. */
 #include "drive.h"
 
 #include <fcntl.h>
@@ -132,7 +133,8 @@ void drive_release(struct drive *d)
   tm_disk_free(d->disk);
 }
 
-/* Whether the rows that are there are those of the mini-batches that `has` says, each once and together. */
+/* Whether the rows that are there are those of the mini-batches that `has` says, each once and
+ * together. */
 static bool check_rows(struct drive *d, const char *path, const bool *has)
 {
   struct tm_buf text = TM_BUF_NONE, want = TM_BUF_NONE;
@@ -196,7 +198,8 @@ static bool check_lines(struct drive *d)
   return !d->words[0];
 }
 
-/* Whether the files of these mini-batches are there, whole. Those of others may be, until the end. */
+/* Whether the files of these mini-batches are there, whole. Those of others may be, until the end.
+ */
 static bool check_files(struct drive *d, const bool *has, bool is_end)
 {
   d->words[0] = 0;

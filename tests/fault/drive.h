@@ -1,8 +1,10 @@
-/* drive.h - sessions of a small step over run/commit.h on a simulated disk, and what must be true of it at every moment.
+/* drive.h - sessions of a small step over run/commit.h on a simulated disk, and what must be true
+ * of it at every moment.
  *
- * The step has DRIVE_COUNT mini-batches whose outcomes are fixed: some fail, some return less, some spill their rows. In what
- * order they come, when is flushed and synced, is drawn from `random`. What a finished sync had covered is remembered as
- * promised, and looked for whenever the step is opened again.
+ * The step has DRIVE_COUNT mini-batches whose outcomes are fixed: some fail, some return less, some
+ * spill their rows. In what order they come, when is flushed and synced, is drawn from `random`.
+ * What a finished sync had covered is remembered as promised, and looked for whenever the step is
+ * opened again.
  */
 #ifndef TM_TESTS_DRIVE_H
 #define TM_TESTS_DRIVE_H
@@ -21,9 +23,11 @@ struct drive_site {
 };
 
 enum drive_end {
-  DRIVE_DONE,    /* finish has returned 0 */
-  DRIVE_STOPPED, /* an error with words after the power went or the planned fault happened, or the session was killed */
-  DRIVE_BAD,     /* something that must not be; `words` say what */
+  DRIVE_DONE, /* finish has returned 0 */
+  /* an error with words after the power went or the planned fault happened, or the session was
+   * killed */
+  DRIVE_STOPPED,
+  DRIVE_BAD, /* something that must not be; `words` say what */
 };
 
 struct drive {
@@ -49,9 +53,11 @@ struct drive {
 void drive_init(struct drive *d, uint64_t seed);
 void drive_release(struct drive *d);
 enum drive_end drive_session(struct drive *d);
-/* After a finished session: output and list of failed items are complete. False: `words` say why not. */
+/* After a finished session: output and list of failed items are complete. False: `words` say why
+ * not. */
 bool drive_check_result(struct drive *d);
-/* Sessions without cuts, kills and faults until one is done, then the power is cut once more; looks at the result. */
+/* Sessions without cuts, kills and faults until one is done, then the power is cut once more; looks
+ * at the result. */
 bool drive_to_end(struct drive *d);
 
 #endif

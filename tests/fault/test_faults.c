@@ -1,5 +1,6 @@
-/* test_faults.c - every file call fails in turn, in every way that a call can: the answer is success or an error with words,
- * never wrong data; and when the step is opened again, with or without the power gone in between, its result is right. */
+/* test_faults.c - every file call fails in turn, in every way that a call can: the answer is
+ * success or an error with words, never wrong data; and when the step is opened again, with or
+ * without the power gone in between, its result is right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

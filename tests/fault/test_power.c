@@ -1,5 +1,6 @@
-/* test_power.c - the power is cut at every call of a session, at any call of the recoveries that follow, and each fsync is
- * left out in turn to see that its lack would be noticed. TM_LONG=1: many more. */
+/* test_power.c - the power is cut at every call of a session, at any call of the recoveries that
+ * follow, and each fsync is left out in turn to see that its lack would be noticed. TM_LONG=1: many
+ * more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@ static uint64_t times(uint64_t n)
   return getenv("TM_LONG") ? n * 100 : n;
 }
 
-/* Sessions that end early, by a cut or by a kill, then one that does not. Returns false with words. */
+/* Sessions that end early, by a cut or by a kill, then one that does not. Returns false with words.
+ */
 static bool run_interrupted(struct drive *d, uint64_t first_cut, uint64_t *cuts)
 {
   struct tm_disk_plan plan = { .cut_at = first_cut };
@@ -120,7 +122,8 @@ struct watch {
 static void on_fsync(void *data, const char *path)
 {
   struct watch *w = data;
-  /* The folders of a try are made with their names fsynced; nothing counts on that: their files are moved. */
+  /* The folders of a try are made with their names fsynced; nothing counts on that: their files are
+   * moved. */
   bool is_known = w->d->phase == DRIVE_RUN && strncmp(path, "/job/step/state", 15) == 0 &&
                   (path[15] == '\0' || strncmp(path + 15, "/try-", 5) == 0);
   if (w->phases != w->d->phases)

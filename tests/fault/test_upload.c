@@ -81,7 +81,8 @@ static int compare_lines(const void *a, const void *b)
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What is at the destination, or with `all` also what is beside it, in the order of names. To be freed. */
+/* What is at the destination, or with `all` also what is beside it, in the order of names. To be
+ * freed. */
 static char *look(const struct drive *d, bool all)
 {
   struct look l = { .is_short = d->way->is_archive,

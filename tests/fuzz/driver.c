@@ -1,10 +1,11 @@
-/* driver.c - runs a fuzz target without libFuzzer: every file of the corpus, then mutations of them.
+/* driver.c - runs a fuzz target without libFuzzer: every file of the corpus, then mutations of
+ * them.
  *
  *   fuzz_x DICTIONARY|- FILE|FOLDER...
  *   fuzz_x FILE                          one input alone
  *
- * The mutations come from a counter, not from a clock: each run makes the same ones. The input at hand is written to
- * "crash-input" by the handler of the signal that it ends in.
+ * The mutations come from a counter, not from a clock: each run makes the same ones. The input at
+ * hand is written to "crash-input" by the handler of the signal that it ends in.
  */
 #include "fuzz.h"
 

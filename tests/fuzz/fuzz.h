@@ -1,4 +1,5 @@
-/* fuzz.h - the entry of a fuzz target, called by libFuzzer or by driver.c: 0, or it does not return. */
+/* fuzz.h - the entry of a fuzz target, called by libFuzzer or by driver.c: 0, or it does not
+ * return. */
 #ifndef TM_TESTS_FUZZ_H
 #define TM_TESTS_FUZZ_H
 

@@ -1,5 +1,5 @@
-/* fuzz_archive.c - an archive of any bytes: it is listed or refused; what is listed has a name below a folder or a fault, and
- * gives, read, no more than its size or an error. */
+/* fuzz_archive.c - an archive of any bytes: it is listed or refused; what is listed has a name
+ * below a folder or a fault, and gives, read, no more than its size or an error. */
 #include "fuzz.h"
 
 #include <sys/mman.h>

@@ -1,6 +1,8 @@
-/* fuzz_failed.c - a failed_items.jsonl of anybody's: the first byte says which input is asked for, the rest is the file.
+/* fuzz_failed.c - a failed_items.jsonl of anybody's: the first byte says which input is asked for,
+ * the rest is the file.
  *
- * What comes out is an absolute path without NUL; and with every input asked for come the items of each, no more.
+ * What comes out is an absolute path without NUL; and with every input asked for come the items of
+ * each, no more.
  */
 #include "fuzz.h"
 

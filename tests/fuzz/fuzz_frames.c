@@ -1,7 +1,7 @@
 /* fuzz_frames.c - a run of bytes as a channel reads it: frames, one behind the other.
  *
- * Each frame lies within the bytes; added again, the frames are the bytes that were read; how the bytes come, in one piece or by
- * and by, makes no difference.
+ * Each frame lies within the bytes; added again, the frames are the bytes that were read; how the
+ * bytes come, in one piece or by and by, makes no difference.
  */
 #include "fuzz.h"
 

@@ -2,8 +2,8 @@
  *
  *  (1) A name that fits a pattern fits it with a '*' before, where it does not begin with a dot.
  *  (2) Every name fits itself, written with escapes.
- *  (3) A path that is named keeps being named with every name replaced by itself, escaped; and a folder whose set holds
- *      plain names only gives each of them a set that is not empty.
+ *  (3) A path that is named keeps being named with every name replaced by itself, escaped; and a
+ *      folder whose set holds plain names only gives each of them a set that is not empty.
  */
 #include "fuzz.h"
 

@@ -1,8 +1,9 @@
-/* fuzz_gzip.c - a gzip file, read in order while check points are made, and then from anywhere: whatever zlib unpacks is
- * unpacked to the same bytes, and nothing that it refuses is taken for good.
+/* fuzz_gzip.c - a gzip file, read in order while check points are made, and then from anywhere:
+ * whatever zlib unpacks is unpacked to the same bytes, and nothing that it refuses is taken for
+ * good.
  *
- * The first byte says what the others are: a file as it is; or contents, packed by zlib as it says, one byte of them then
- * changed where the input asks for it. */
+ * The first byte says what the others are: a file as it is; or contents, packed by zlib as it says,
+ * one byte of them then changed where the input asks for it. */
 #include "fuzz.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
-/* fuzz_gzip_index.c - an index of a gzip file, with its check sums put right where the first byte is odd: the points that
- * are found lie in order and within the file, and their windows can be asked for. */
+/* fuzz_gzip_index.c - an index of a gzip file, with its check sums put right where the first byte
+ * is odd: the points that are found lie in order and within the file, and their windows can be
+ * asked for. */
 #include "fuzz.h"
 
 #include <sys/mman.h>

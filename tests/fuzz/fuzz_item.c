@@ -1,5 +1,5 @@
-/* fuzz_item.c - what a mini-batch holds: items and keys that are read lie within the bytes, and written again are the bytes
- * that were read. */
+/* fuzz_item.c - what a mini-batch holds: items and keys that are read lie within the bytes, and
+ * written again are the bytes that were read. */
 #include "fuzz.h"
 
 #include "data/item.h"

@@ -1,7 +1,8 @@
 /* fuzz_json_lines.c - lines of JSON objects.
  *
- *  (1) A line is a row exactly when base/json.h reads it as an object, which it does with another parser. (That one lets
- *      a word or a string pass that has begun behind the object and does not end.)
+ *  (1) A line is a row exactly when base/json.h reads it as an object, which it does with another
+ *      parser. (That one lets a word or a string pass that has begun behind the object and does not
+ *      end.)
  *  (2) Text that is given in two pieces gives the rows of the whole.
  *  (3) A string of the frame is UTF-8, and what the other parser has for its key.
  */
@@ -48,8 +49,8 @@ static void check_string(const struct tm_data_frame *frame, size_t column, int64
     fuzz_require(v->string.len == n && (n == 0 || memcmp(v->string.at, p, n) == 0)); /* (3) */
 }
 
-/* What the other parser says of the line. It has limits of its own for numbers, refuses a NUL within a key, and takes VT and
- * FF for blanks. */
+/* What the other parser says of the line. It has limits of its own for numbers, refuses a NUL
+ * within a key, and takes VT and FF for blanks. */
 static bool other_says(const char *p, size_t n, struct tm_json **out, bool *is_limit)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -1,5 +1,5 @@
-/* fuzz_manifest.c - a manifest, with its check sums put right where the first byte is odd: what it is opened with can be
- * read, all of it and in any order.
+/* fuzz_manifest.c - a manifest, with its check sums put right where the first byte is odd: what it
+ * is opened with can be read, all of it and in any order.
  */
 #include "fuzz.h"
 

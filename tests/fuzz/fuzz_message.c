@@ -1,4 +1,5 @@
-/* fuzz_message.c - frames between supervisor, keeper and workers: the first byte says which, the rest is its payload.
+/* fuzz_message.c - frames between supervisor, keeper and workers: the first byte says which, the
+ * rest is its payload.
  *
  * What is decoded and encoded again can be decoded, and then encodes the same.
  */

@@ -1,5 +1,6 @@
-/* fuzz_partition.c - a partition format and a path, NUL between them: values lie within the path, and are not empty, but those
- * of {name:%}, which may be any; and any value is found again behind the name that it is given. */
+/* fuzz_partition.c - a partition format and a path, NUL between them: values lie within the path,
+ * and are not empty, but those of {name:%}, which may be any; and any value is found again behind
+ * the name that it is given. */
 #include "fuzz.h"
 
 #include <stdlib.h>

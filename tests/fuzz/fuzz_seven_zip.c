@@ -1,5 +1,5 @@
-/* fuzz_seven_zip.c - the header of a 7z, and the outside of a packed one: refused, or all its entries come, with names within the
- * bytes and sizes that add up to what its folders hold. */
+/* fuzz_seven_zip.c - the header of a 7z, and the outside of a packed one: refused, or all its
+ * entries come, with names within the bytes and sizes that add up to what its folders hold. */
 #include "fuzz.h"
 
 #include "data/files/seven_zip_header.h"

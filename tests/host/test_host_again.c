@@ -108,7 +108,8 @@ static void nothing_is_left_from_the_second_runtime_on(void **state)
   assert_int_equal(last.children, 0);
 }
 
-/* What the library adds to a host that does nothing with it yet: a runtime, and a pipeline that is loaded. */
+/* What the library adds to a host that does nothing with it yet: a runtime, and a pipeline that is
+ * loaded. */
 static long resident_kb(void)
 {
   long pages = 0, ignored;

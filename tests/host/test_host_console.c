@@ -1,4 +1,5 @@
-/* test_host_console.c - a console in a host: pieces, what they show, completion, help, jobs beside it, and interrupting it. */
+/* test_host_console.c - a console in a host: pieces, what they show, completion, help, jobs beside
+ * it, and interrupting it. */
 #include "host.h"
 
 #include <poll.h>

@@ -1,9 +1,11 @@
-/* test_host_descriptors.c - a host's standard descriptors: closed, and nothing of ours in their place.
+/* test_host_descriptors.c - a host's standard descriptors: closed, and nothing of ours in their
+ * place.
  *
- * What is opened gets the lowest number that is free, and is moved: for that moment it is below 3, and a thread of the library may
- * have the moment when the host looks, for as long as the machine lets the thread wait. So a look proves little. Two things are
- * certain: what is below 3 goes away again, and nothing is done with it but moving it. The calls that would do something are
- * this program's own here, and count what they are given.
+ * What is opened gets the lowest number that is free, and is moved: for that moment it is below 3,
+ * and a thread of the library may have the moment when the host looks, for as long as the machine
+ * lets the thread wait. So a look proves little. Two things are certain: what is below 3 goes away
+ * again, and nothing is done with it but moving it. The calls that would do something are this
+ * program's own here, and count what they are given.
  */
 #include "host.h"
 

@@ -1,5 +1,6 @@
-/* test_host_disk.c - what a host learns of the disk: the jobs of a workspace and what came of each, whether their files are whole,
- * registered datasets, removing. None of it has a runtime; jobs are made with one.
+/* test_host_disk.c - what a host learns of the disk: the jobs of a workspace and what came of each,
+ * whether their files are whole, registered datasets, removing. None of it has a runtime; jobs are
+ * made with one.
  */
 #include "host.h"
 

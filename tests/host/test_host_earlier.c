@@ -1,4 +1,5 @@
-/* test_host_earlier.c - what a job has of others, and of files: values of parameters, the items that failed, the pipeline itself. */
+/* test_host_earlier.c - what a job has of others, and of files: values of parameters, the items
+ * that failed, the pipeline itself. */
 #include "host.h"
 
 static void expect(struct host *h, int rc, int code, const char *words)

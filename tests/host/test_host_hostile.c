@@ -1,4 +1,5 @@
-/* test_host_hostile.c - what stands in a job's directory that no job has put there: nothing waits for it, and nothing ends for it. */
+/* test_host_hostile.c - what stands in a job's directory that no job has put there: nothing waits
+ * for it, and nothing ends for it. */
 #include "host.h"
 
 #include <sys/stat.h>
@@ -52,7 +53,8 @@ static void ask_all(struct tidemill_workspace *ws, struct host *h)
     tidemill_clean_free(c);
 }
 
-/* Whatever stands in the place of a file of a job, nothing waits for it, and nothing ends for it. */
+/* Whatever stands in the place of a file of a job, nothing waits for it, and nothing ends for it.
+ */
 static void nothing_in_the_place_of_a_file_holds_a_host_up(void **state)
 {
   static const char *const names[] = { "lock",

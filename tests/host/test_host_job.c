@@ -1,4 +1,5 @@
-/* test_host_job.c - a job of a host, from a pipeline to its result: what comes when, and what is refused. */
+/* test_host_job.c - a job of a host, from a pipeline to its result: what comes when, and what is
+ * refused. */
 #include "host.h"
 
 static void a_pipeline_file_is_run_and_its_rows_are_there(void **state)

@@ -1,4 +1,5 @@
-/* test_host_loop.c - whose loop: a host's own, one that polls, several runtimes on several threads. */
+/* test_host_loop.c - whose loop: a host's own, one that polls, several runtimes on several threads.
+ */
 #include "host.h"
 
 #include <poll.h>

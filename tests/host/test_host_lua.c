@@ -1,5 +1,5 @@
-/* test_host_lua.c - a host and Lua: its functions and values in pipeline files, its own look at the state, our modules in a state of
- * its own. */
+/* test_host_lua.c - a host and Lua: its functions and values in pipeline files, its own look at the
+ * state, our modules in a state of its own. */
 #include "host.h"
 
 #include <lauxlib.h>

@@ -1,5 +1,6 @@
-/* test_host_many.c - many things at once: threads with several jobs each, a runtime that goes from thread to thread, a host that
- * forks, one that turns too often or too late, signals, descriptors that run out. */
+/* test_host_many.c - many things at once: threads with several jobs each, a runtime that goes from
+ * thread to thread, a host that forks, one that turns too often or too late, signals, descriptors
+ * that run out. */
 #include "host.h"
 
 #include <dirent.h>
@@ -17,7 +18,8 @@
 
 enum { JOBS = 4 };
 
-/* Its second and fourth job wait for ever, and are canceled when the first one has begun to end: with and without `now`. */
+/* Its second and fourth job wait for ever, and are canceled when the first one has begun to end:
+ * with and without `now`. */
 struct several {
   struct host h[JOBS];
 };

@@ -1,5 +1,6 @@
-/* test_host_misuse.c - what a host does that it may do, though few would: a job closed by its own screen, definitions of Lua that are
- * added to, a runtime closed beneath its console, places where no rows can be put.
+/* test_host_misuse.c - what a host does that it may do, though few would: a job closed by its own
+ * screen, definitions of Lua that are added to, a runtime closed beneath its console, places where
+ * no rows can be put.
  */
 #include "host.h"
 

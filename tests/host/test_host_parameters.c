@@ -1,4 +1,5 @@
-/* test_host_parameters.c - what definitions accept, as a host's form would read it: all of it, whole, and true. */
+/* test_host_parameters.c - what definitions accept, as a host's form would read it: all of it,
+ * whole, and true. */
 #include "host.h"
 
 static bool find(const char *constructor, const char *name, struct tidemill_parameter *p)

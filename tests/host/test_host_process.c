@@ -1,6 +1,7 @@
-/* test_host_process.c - what the library does to the process that it is in: nothing. A case for each clause of that promise: one
- * child, no signal handler, no signal, nobody else's child reaped, nothing printed, no descriptor of 0 to 2 taken, locale and
- * directory of the host's, no exit(), whatever the host's size. */
+/* test_host_process.c - what the library does to the process that it is in: nothing. A case for
+ * each clause of that promise: one child, no signal handler, no signal, nobody else's child reaped,
+ * nothing printed, no descriptor of 0 to 2 taken, locale and directory of the host's, no exit(),
+ * whatever the host's size. */
 #include "host.h"
 
 #include <dirent.h>

@@ -1,5 +1,6 @@
-/* test_host_rows.c - what the program does for its user, done by a host: rows read as they are committed and put where they are
- * wanted, a screen for people, the standard descriptors of a command.
+/* test_host_rows.c - what the program does for its user, done by a host: rows read as they are
+ * committed and put where they are wanted, a screen for people, the standard descriptors of a
+ * command.
  */
 #include "host.h"
 
@@ -80,7 +81,8 @@ static void on_rows(struct host *h, const struct tidemill_event *e)
   *(int *)h->data += 1;
 }
 
-/* The one that waits is the first: behind it in a worker the result of another could be held back. */
+/* The one that waits is the first: behind it in a worker the result of another could be held back.
+ */
 static void rows_are_read_as_they_are_committed(void **state)
 {
   struct host h;

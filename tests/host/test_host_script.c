@@ -1,4 +1,5 @@
-/* test_host_script.c - an entry script in the host's own process: of a pipeline, of a job; its errors, its folders, interrupting it. */
+/* test_host_script.c - an entry script in the host's own process: of a pipeline, of a job; its
+ * errors, its folders, interrupting it. */
 #include "host.h"
 
 #include <pthread.h>

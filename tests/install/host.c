@@ -1,4 +1,5 @@
-/* host.c - the smallest host of libtidemill: is it the library that the header is of, and are its names there? */
+/* host.c - the smallest host of libtidemill: is it the library that the header is of, and are its
+ * names there? */
 #include <stdio.h>
 #include <tidemill.h>
 

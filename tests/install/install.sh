@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs into a fresh prefix, moves it, and uses what is there as a stranger would: install.sh BUILD VERSION CC LIBDIR
+# Installs into a fresh prefix, moves it, and uses what is there as a stranger would: install.sh
+# BUILD VERSION CC LIBDIR
 set -eu -o pipefail
 build=$1 version=$2 cc=$3 libdir=$4
 here=$(cd "$(dirname "$0")" && pwd)
@@ -124,7 +125,8 @@ else
   echo "there is no zsh: its completion is not tested"
 fi
 
-# The manual page names every command and every parameter that the program knows, and groff has nothing to say of it.
+# The manual page names every command and every parameter that the program knows, and groff has
+# nothing to say of it.
 "$prefix/bin/tidemill" help >"$dir/overview"
 for command in $(sed -n '/^Topics/q; s/^  \([a-z][a-z]*\) .*/\1/p' "$dir/overview"); do
   grep -q "^\.SS tidemill $command$" "$prefix/share/man/man1/tidemill.1" || fail "'$command' is not in the manual page"

@@ -1,4 +1,5 @@
--- Archives that cannot be listed, or no further: each is a failed item, whoever is killed, and the others are read.
+-- Archives that cannot be listed, or no further: each is a failed item, whoever is killed, and the
+-- others are read.
 --
 -- TM_KILLS: how many supervisors are killed at random moments (15).
 local archives = require "support.archives"

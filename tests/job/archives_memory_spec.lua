@@ -1,4 +1,5 @@
--- Small mini-batches of archives as files on memory: when they are, when not, and that nothing is left of them.
+-- Small mini-batches of archives as files on memory: when they are, when not, and that nothing is
+-- left of them.
 --
 -- What is expected depends on the machine: where no memory suits, all of it must be on the disk.
 -- TM_KILLS: how many jobs are killed at random moments (15).
@@ -59,7 +60,8 @@ local function output_of(command)
 end
 
 -- Whether small files are extracted to memory in this folder: a tmpfs with room, in which programs
--- can be written and run. /proc/mounts does not say that: in a chroot some mounts are missing there.
+-- can be written and run. /proc/mounts does not say that: in a chroot some mounts are missing
+-- there.
 local function suits(dir)
   local name = os.tmpname()
   os.remove(name)
@@ -165,7 +167,8 @@ describe("a small mini-batch of an archive", function()
       t:script(([[function run(m)
         if m[1]:find(%q, 1, true) == 1 and not io.open(%q) then
           io.open(%q, "w"):close()
-          os.execute(("rm -rf '%%s'"):format(m[1]:match "^(.*/tidemill[^/]*)/")) -- as a session manager does
+          -- as a session manager does
+          os.execute(("rm -rf '%%s'"):format(m[1]:match "^(.*/tidemill[^/]*)/"))
           if %s then error "one is missing" end
         end
         return names_of(m)
@@ -199,7 +202,8 @@ describe("a small mini-batch of an archive", function()
       local p = how == "clean" and t:start { "run", "pipeline.lua", "--progress", "none" } or t:start_job()
       t:wait_for "ready"
       local all = t:processes()
-      for _, signal in ipairs { programs.SIGSTOP, programs.SIGKILL } do -- none of them sees that another one is gone
+      -- none of them sees that another one is gone
+      for _, signal in ipairs { programs.SIGSTOP, programs.SIGKILL } do
         for _, one in ipairs(all) do programs.kill(one.pid, signal) end
       end
       t:finish(p, 60)

@@ -1,4 +1,5 @@
--- Entries of archives as items: as files and as names, by pattern, hostile ones, failed ones again; nothing is left.
+-- Entries of archives as items: as files and as names, by pattern, hostile ones, failed ones again;
+-- nothing is left.
 local archives = require "support.archives"
 local job = require "support.job"
 local json = require "dkjson"

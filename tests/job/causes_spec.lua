@@ -1,5 +1,5 @@
--- Why workers die, and what follows: each death has its cause, what was lost waits before it is tried again, a place
--- whose workers die at once is filled slowly, and memory has its limits.
+-- Why workers die, and what follows: each death has its cause, what was lost waits before it is
+-- tried again, a place whose workers die at once is filled slowly, and memory has its limits.
 local job = require "support.job"
 local programs = require "support.programs"
 
@@ -132,7 +132,8 @@ describe("retry_delay", function()
       if number_of(m[1]) == 1 and context.try == 1 then os.exit(1) end
       return names_of(m)
     end]]
-    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, retry_delay = 4" -- time for the others
+    -- time for the others
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, retry_delay = 4"
     t:expect_job(0, nil, { env = { "ORDER=" .. t:path "order" } })
     assert.same(job.names(20), t:rows())
     expect_words(t:read "order", { "^0001.txt 1\n0002.txt 1\n", "\n0001.txt 2\n$" })

@@ -43,7 +43,8 @@ describe("clean", function()
     local other = t:run { "run", "pipeline.lua", "--progress", "none", "--json", "--job-dir", "elsewhere" }
     t:expect(other, 0)
     assert.equal(2, kept())
-    has(clean(t, "--status", "Canceled").err, "nothing to remove") -- each has its job, one outside of the workspace
+    -- each has its job, one outside of the workspace
+    has(clean(t, "--status", "Canceled").err, "nothing to remove")
     local r = clean(t, "--all", "--dry-run")
     has(r.out, "/snapshots  1 copy of a script that no job runs any more")
     assert.equal(2, kept())

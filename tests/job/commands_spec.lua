@@ -14,8 +14,8 @@ function run(m)
   return names_of(m)
 end]]
 
---- Number 5 waits for the file at GATE. The others take a little: results of a worker that is very fast are written
---- several at a time, and would wait behind number 5.
+--- Number 5 waits for the file at GATE. The others take a little: results of a worker that is very
+--- fast are written several at a time, and would wait behind number 5.
 local WAITING = [[
 function run(m)
   local until_s = os.clock() + 0.002
@@ -266,7 +266,8 @@ describe("a second Ctrl-C", function()
     local p = t:start_job(nil, { env = { "BEGUN=" .. t:path "begun" } })
     programs.wait_until("run() has begun", function() return t:has "begun" end)
     p:kill(programs.SIGINT)
-    programs.pass_ms(100) -- what is under test: a moment that is no bounce, and shorter than half a second
+    -- what is under test: a moment that is no bounce, and shorter than half a second
+    programs.pass_ms(100)
     p:kill(programs.SIGINT)
     local r = t:finish(p)
     t:expect(r, 130)
@@ -454,7 +455,8 @@ describe("jobs", function()
     assert.equal(first, expect_run(t, 0, { "status", "latest", "--json" }).result.job_dir:match "[^/]+$")
     local dir = "workspace/jobs/" .. first
     local record = t:read(dir .. "/job.json")
-    t:write(dir .. "/job.json", record:sub(1, #record - 20)) -- of a job that is over, whose result would say enough
+    -- of a job that is over, whose result would say enough
+    t:write(dir .. "/job.json", record:sub(1, #record - 20))
     expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
     t:write(dir .. "/job.json", record)
     t:write(dir .. "/job_result.json", "{")

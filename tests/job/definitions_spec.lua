@@ -12,7 +12,8 @@ local function new_case()
   return t
 end
 
---- The job is refused with `status`, and each of `words` (patterns) is said; nothing has been started.
+--- The job is refused with `status`, and each of `words` (patterns) is said; nothing has been
+--- started.
 local function expect_refusal(t, status, words, more)
   local r = t:expect_job(status, more)
   for _, pattern in ipairs(words) do

@@ -1,5 +1,5 @@
--- Destinations that two jobs would write at the same time, whose pipelines were both right when they were submitted,
--- and those that are not to be replaced.
+-- Destinations that two jobs would write at the same time, whose pipelines were both right when
+-- they were submitted, and those that are not to be replaced.
 local folder = require "support.folder"
 local job = require "support.job"
 local json = require "dkjson"
@@ -201,7 +201,8 @@ describe("a resumed step that commits more rows", function()
   end)
 end)
 
--- A job whose output goes to `destination`, and whose input is another one than the test's where `input` is given.
+-- A job whose output goes to `destination`, and whose input is another one than the test's where
+-- `input` is given.
 local function upload(how, destination, settings, input)
   local t = job.case()
   t:inputs(2)

@@ -37,7 +37,8 @@ local function failed_case()
   return t
 end
 
---- A job whose supervisor was killed when all but the last mini-batch had been written and nothing been synced.
+--- A job whose supervisor was killed when all but the last mini-batch had been written and nothing
+--- been synced.
 local function killed_case()
   local t = new_case "sync_interval = 3600"
   t:script [[
@@ -242,7 +243,8 @@ end)
 
 local UMASK = { "sh", "-c", 'umask 0; exec "$@"', "sh" }
 
--- Paths below `dir` that other users could read, relative to it. What the step has written is left out.
+-- Paths below `dir` that other users could read, relative to it. What the step has written is left
+-- out.
 local function open_to_others(dir, below, found)
   found = found or {}
   for name in lfs.dir(dir .. (below or "")) do

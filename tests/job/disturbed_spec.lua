@@ -1,5 +1,5 @@
--- Others put their hands on a job while it runs, or on its directory between two sessions: nothing hangs, and no row is
--- lost, doubled or made up.
+-- Others put their hands on a job while it runs, or on its directory between two sessions: nothing
+-- hangs, and no row is lost, doubled or made up.
 local ffi = require "ffi"
 local job = require "support.job"
 local lfs = require "lfs"

@@ -230,7 +230,8 @@ describe("a worker", function()
     local r = t:expect_job(0, nil, marked(t))
     assert.same({ total = 4, succeeded = 3, failed = 1 }, r.result.steps[1].mini_batches)
     assert.same({ PROCESS_DIED = 3, RUN_DONE = 3 }, t:statuses())
-    assert.is_truthy(t:log("sys/node/0/_main.txt"):find "process002") -- the last death may leave nothing to do
+    -- the last death may leave nothing to do
+    assert.is_truthy(t:log("sys/node/0/_main.txt"):find "process002")
     assert.is_truthy(t:log("sys/node/0/_main.txt"):find "7")
     assert.is_truthy(t:log("user/error/0/process000.txt"):find "process000|exited with status %d in run%(%)")
     for item in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
@@ -277,7 +278,8 @@ describe("a worker", function()
     assert.same({ PROCESS_DIED = 10, RUN_DONE = 400 }, t:statuses())
   end)
 
-  -- A timer that ticks while the worker computes, in run() or between two of them: nobody knows which one it ends.
+  -- A timer that ticks while the worker computes, in run() or between two of them: nobody knows
+  -- which one it ends.
   it("that dies at any moment fails the try that had begun, or none", function()
     local t = job.case()
     t:inputs(1000)

@@ -4,8 +4,8 @@ local programs = require "support.programs"
 
 local FRAME = 'local frame = require "tidemill.frame"\n'
 
--- A case whose script returns, for each file, a row of its name and number; `columns` is Lua that is given n, the
--- number of the mini-batch's first file, and returns the frame.
+-- A case whose script returns, for each file, a row of its name and number; `columns` is Lua that
+-- is given n, the number of the mini-batch's first file, and returns the frame.
 local function frames_case(n, config, run)
   local t = job.case()
   t:inputs(n)
@@ -133,7 +133,8 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
   end)
 
   it("is put into the order of the first one's columns", function()
-    for _, size in ipairs { 1, 300000 } do -- the second: more than 1 MB a result, which goes through a file
+    -- the second: more than 1 MB a result, which goes through a file
+    for _, size in ipairs { 1, 300000 } do
       local t = frames_case(12, 'mini_batch_size = 1, append_row_file_name = "rows.csv"', ([[
         function run(m)
           local i = number_of(m[1])

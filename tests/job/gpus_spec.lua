@@ -1,7 +1,9 @@
--- GPUs: which device each worker finds in CUDA_VISIBLE_DEVICES. The devices are those that variables claim.
+-- GPUs: which device each worker finds in CUDA_VISIBLE_DEVICES. The devices are those that
+-- variables claim.
 local job = require "support.job"
 
--- A row for each mini-batch: the worker, and its device. Number 3 ends the worker that has it the first time.
+-- A row for each mini-batch: the worker, and its device. Number 3 ends the worker that has it the
+-- first time.
 local SCRIPT = [[
 local seen
 local function wait_for(n)

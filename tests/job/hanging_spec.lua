@@ -1,4 +1,5 @@
--- Inputs that are too much for a worker, that do not end, or that hang: the supervisor stays small, and Ctrl-C works.
+-- Inputs that are too much for a worker, that do not end, or that hang: the supervisor stays small,
+-- and Ctrl-C works.
 local ffi = require "ffi"
 local job = require "support.job"
 local json = require "dkjson"
@@ -161,7 +162,8 @@ describe("a pipe that nobody writes to", function()
   end)
 end)
 
--- A file system whose server never answers: every call on it waits, and only a signal that ends the process ends that.
+-- A file system whose server never answers: every call on it waits, and only a signal that ends the
+-- process ends that.
 local hung = {}
 
 local function hang(t, name)
@@ -226,7 +228,8 @@ describe("a file system that hangs", function()
       else
         t:wait_for("run1.err", "job: ")
       end
-      -- where no path names anything else, the look before the job began has been given up, and still waits
+      -- where no path names anything else, the look before the job began has been given up, and
+      -- still waits
       wait_for_hang(t.last, has_rows and 1 or 2)
       interrupt_twice(t)
       local r = expect_canceled(t)

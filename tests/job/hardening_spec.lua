@@ -1,5 +1,6 @@
--- What a machine does to a job: no descriptors left, logs that vanish or whose disk is full, a wall clock that jumps,
--- one job directory under two names. Nothing hangs, what can go on goes on, and what cannot says why.
+-- What a machine does to a job: no descriptors left, logs that vanish or whose disk is full, a wall
+-- clock that jumps, one job directory under two names. Nothing hangs, what can go on goes on, and
+-- what cannot says why.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -48,7 +49,8 @@ end
 
 local function count_of(text, pattern) return select(2, text:gsub(pattern, "")) end
 
---- Words to put before the program's: it runs with a file system of its own mounted, which ends with it. Nil where that
+--- Words to put before the program's: it runs with a file system of its own mounted, which ends
+--- with it. Nil where that
 -- is not allowed.
 local function with_mount(t, mount)
   local words = { "unshare", "-m", "sh", "-c", mount .. ' && exec "$@"', "sh" }
@@ -70,7 +72,8 @@ describe("a process that may open no more files", function()
   it("as a keeper starts no worker, and the others go on", function()
     local t = waiting_case()
     starve(t, t:processes_of "node"[1])
-    programs.kill(t:processes_of "worker"[1], programs.SIGKILL) -- in its place another one would be started
+    -- in its place another one would be started
+    programs.kill(t:processes_of "worker"[1], programs.SIGKILL)
     t:wait_for("job/score/logs/sys/node/0/_main.txt", "could not be started: [^\n]*too many open files")
     t:write("go", "")
     t:expect(t:finish(t.program, 60), 0)
@@ -82,7 +85,8 @@ describe("a process that may open no more files", function()
     starve(t, t.program.pid)
     t:write("go", "")
     local r = t:finish(t.program, 60)
-    if not r.err:find "LeakSanitizer" then t:expect(r, 3) end -- which must open files itself, and fails
+    -- which must open files itself, and fails
+    if not r.err:find "LeakSanitizer" then t:expect(r, 3) end
     assert.is_truthy(r.err:find "too many open files", r.err)
     t:expect_job(0, { "--resume" }, t.options)
     assert.same(job.names(12), t:rows())
@@ -116,7 +120,8 @@ describe("a log", function()
     for i = 1, #calls do
       local u = echo_case(30)
       local r = u:run_job(nil, { program = FAULTS, env = { ("TM_FAULTS=fail@%d:EIO"):format(calls[i]) } })
-      if r.err:find "/logs/[^\n]*i/o error" then -- calls of threads vary: another file may have been hit
+      -- calls of threads vary: another file may have been hit
+      if r.err:find "/logs/[^\n]*i/o error" then
         hit = hit + 1
         u:expect(r, 0)
         assert.same(job.names(30), u:rows())

@@ -1,4 +1,5 @@
--- Scripts that do what they should not: the job goes on with the rest, or ends in words that say why.
+-- Scripts that do what they should not: the job goes on with the rest, or ends in words that say
+-- why.
 local job = require "support.job"
 
 local POSIX = [[

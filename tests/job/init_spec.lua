@@ -1,5 +1,6 @@
--- When a job is given up because its workers do not get through init(): the second and the third rule, over a monotonic
--- clock that goes ten times as fast (tests/programs/tidemill_clocks.c). The first rule: failing_spec.lua.
+-- When a job is given up because its workers do not get through init(): the second and the third
+-- rule, over a monotonic clock that goes ten times as fast (tests/programs/tidemill_clocks.c). The
+-- first rule: failing_spec.lua.
 local job = require "support.job"
 
 local CLOCKS = assert(os.getenv "TIDEMILL_CLOCKS", "TIDEMILL_CLOCKS is not set: the program with clocks of its own")
@@ -25,7 +26,8 @@ describe("init()", function()
     t:inputs(8)
     t:script(WAIT .. [[
       function init()
-        for _ = 1, 225 do ffi.C.poll(nil, 0, 20) end -- 45 s: the first rule, of three rounds, comes behind the second
+        -- 45 s: the first rule, of three rounds, comes behind the second
+        for _ = 1, 225 do ffi.C.poll(nil, 0, 20) end
         error "the model server does not answer"
       end
       function run(m) return names_of(m) end]])

@@ -1,4 +1,5 @@
--- Side inputs, and inputs with a place of their own: links, copies, and what a script is told of them.
+-- Side inputs, and inputs with a place of their own: links, copies, and what a script is told of
+-- them.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"

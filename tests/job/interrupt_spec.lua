@@ -1,4 +1,5 @@
--- Calls that are stuck: interrupted within Lua, their worker lives on; what cannot be interrupted is killed.
+-- Calls that are stuck: interrupted within Lua, their worker lives on; what cannot be interrupted
+-- is killed.
 local job = require "support.job"
 local programs = require "support.programs"
 
@@ -137,7 +138,8 @@ describe("a run() that is stuck in Lua", function()
     for i = 2, 3 do assert.is_truthy(tries[i]["Error Message"]:find("was interrupted", 1, true)) end
     assert.is_truthy(t:log("user/error.txt"):find("score.lua:5: run() took longer", 1, true), t:log "user/error.txt")
     assert.is_truthy(t:log("sys/master_role.txt"):find("workers can be interrupted from now on", 1, true))
-    assert.is_falsy(t:log("sys/node/0/_main.txt"):find("exited", 1, true)) -- it goes on behind being told so
+    -- it goes on behind being told so
+    assert.is_falsy(t:log("sys/node/0/_main.txt"):find("exited", 1, true))
   end)
 
   it("twice in a row without a recover() costs its worker", function()

@@ -148,7 +148,8 @@ describe("isolate_failures", function()
     t:pipeline(SETTINGS .. ", mini_batch_size = 64, process_count_per_node = 1, isolation_max_try = 5")
     local r = t:expect_job(0)
     assert.equal(5, #parts_of(t))
-    -- 1-32 and 33-64 fail; of their halves three have a try: 49-64 is not tested, nor are the halves of 1-16
+    -- 1-32 and 33-64 fail; of their halves three have a try: 49-64 is not tested, nor are the
+    -- halves of 1-16
     local failed = r.result.steps[1].items.failed
     assert.equal(32, failed)
     assert.is_truthy(r.err:find("(5) is used up, and 32 of its items could not be tried apart", 1, true), r.err)

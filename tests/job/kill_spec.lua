@@ -1,6 +1,7 @@
 -- Killed from outside, whatever and whenever: nothing is lost, nothing is twice, nothing is left.
 --
--- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (70; with TM_LONG 1000).
+-- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (70; with
+-- TM_LONG 1000).
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -154,7 +155,8 @@ end]]
     job.check_end()
   end)
 
-  --- Kills the supervisor after random times until the job has ended or `kills` are done; returns how many hit.
+  --- Kills the supervisor after random times until the job has ended or `kills` are done; returns
+  --- how many hit.
   local function kill_supervisors(t, kills)
     local hits = 0
     for _ = 1, kills do

@@ -1,4 +1,5 @@
--- The log folder of a step: which files a job leaves, what they say, and what a resumed job makes of them.
+-- The log folder of a step: which files a job leaves, what they say, and what a resumed job makes
+-- of them.
 local job = require "support.job"
 local lfs = require "lfs"
 
@@ -239,7 +240,8 @@ describe("the log folder of a step", function()
   end)
 end)
 
--- For each kind of failure: the script, the settings, the arguments of the step, the file, and what stands there.
+-- For each kind of failure: the script, the settings, the arguments of the step, the file, and what
+-- stands there.
 local FAILURES = {
   { "an error", "function run() error 'bad thing' end", "error_threshold = 0", "", "user/error.txt", "bad thing" },
   { "a short return", "function run() return {} end", "", "", "user/error.txt", "fewer elements than items" },

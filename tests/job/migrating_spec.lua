@@ -1,11 +1,12 @@
--- Every name of the original in the manual's migrating.md is tried: what the page calls accepted is accepted, and what
--- it answers with "none: WORDS" is answered by the program in these words.
+-- Every name of the original in the manual's migrating.md is tried: what the page calls accepted is
+-- accepted, and what it answers with "none: WORDS" is answered by the program in these words.
 local job = require "support.job"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 
--- The page writes the names of fields, methods and functions as they are in Python; `tries` says how each is used in
--- Lua. Where the name is a key of a configuration or a step, its value is enough.
+-- The page writes the names of fields, methods and functions as they are in Python; `tries` says
+-- how each is used in Lua. Where the name is a key of a configuration or a step, its value is
+-- enough.
 local function config(value) return { config = value } end
 local function step(value) return { step = value } end
 

@@ -1,4 +1,5 @@
--- The resource monitor of a node: files in logs/perf, at the interval that the script's arguments ask for.
+-- The resource monitor of a node: files in logs/perf, at the interval that the script's arguments
+-- ask for.
 local job = require "support.job"
 local lfs = require "lfs"
 

@@ -1,4 +1,5 @@
--- Inputs and places that are not as they should be: said in words, with the status of what it is, and nothing hangs.
+-- Inputs and places that are not as they should be: said in words, with the status of what it is,
+-- and nothing hangs.
 local ffi = require "ffi"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -29,7 +30,8 @@ local function expect_words(r, words)
   for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
 end
 
---- As a user who is not root, in a folder that is that user's: words before the program. Root may do all.
+--- As a user who is not root, in a folder that is that user's: words before the program. Root may
+--- do all.
 local function as_user(t)
   if ffi.C.geteuid() ~= 0 then return {} end
   assert(os.execute(("chown -R %s %s"):format(NOBODY, t.dir)) == 0)

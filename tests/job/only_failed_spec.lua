@@ -324,7 +324,8 @@ describe("the last line of a Completed job with failed items", function()
 
   local function last_line(text) return text:match "([^\n]*)\n$" end
 
-  --- Runs what stands behind `before` in a line, with the program under test, and returns what it did.
+  --- Runs what stands behind `before` in a line, with the program under test, and returns what it
+  --- did.
   local function follow(t, line, before, ...)
     assert.equal(before, line:sub(1, #before), line)
     local rest = assert(line:match("^tidemill (.*)$", #before + 1), line)

@@ -1,5 +1,6 @@
--- Files that the job itself has written, with single bytes changed: a job that goes on has exactly the rows that it
--- should have, or it stops with words. Rows are never lost or changed without a word.
+-- Files that the job itself has written, with single bytes changed: a job that goes on has exactly
+-- the rows that it should have, or it stops with words. Rows are never lost or changed without a
+-- word.
 local archives = require "support.archives"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -40,8 +41,8 @@ local function positions(path)
   return list
 end
 
--- Runs the case's pipeline to its half, then, for each position, goes on with a copy whose `name` has a byte changed
--- there. Returns how many of them stopped.
+-- Runs the case's pipeline to its half, then, for each position, goes on with a copy whose `name`
+-- has a byte changed there. Returns how many of them stopped.
 local function resume_with_changes(t, name, words)
   local path, stopped = t:path(name), 0
   t:expect_job(1)

@@ -1,4 +1,5 @@
--- Parameters of a pipeline: where they may stand, where their values come from, and what is said of them.
+-- Parameters of a pipeline: where they may stand, where their values come from, and what is said of
+-- them.
 local job = require "support.job"
 local json = require "dkjson"
 

@@ -1,4 +1,5 @@
--- dataset:partition_by(): rows as files in folders by the values of their columns, whole or not at all, made once.
+-- dataset:partition_by(): rows as files in folders by the values of their columns, whole or not at
+-- all, made once.
 local job = require "support.job"
 local fs = require "tidemill.fs"
 local frame = require "tidemill.frame"

@@ -1,4 +1,5 @@
--- Files grouped by what their paths say: each combination of values is one mini-batch, whatever its size.
+-- Files grouped by what their paths say: each combination of values is one mini-batch, whatever its
+-- size.
 local job = require "support.job"
 
 local KEYS = [[

@@ -1,5 +1,5 @@
--- Refusals that come before anything of a job is made: destinations that are taken, paths of inputs that are.
--- `--dry-run` says the same.
+-- Refusals that come before anything of a job is made: destinations that are taken, paths of inputs
+-- that are. `--dry-run` says the same.
 local job = require "support.job"
 local steps = require "support.steps"
 local lfs = require "lfs"
@@ -27,7 +27,8 @@ local function output(destination, how)
   return ('output = tm.OutputFileDatasetConfig { name = "there", destination = "%s" }%s'):format(destination, how or "")
 end
 
---- Refused with status 2, the words and the place of the definition; no job is left, in the workspace or elsewhere.
+--- Refused with status 2, the words and the place of the definition; no job is left, in the
+--- workspace or elsewhere.
 local function refused(t, words, where)
   for _, more in ipairs { {}, { "--job-dir", "elsewhere" }, { "--dry-run" } } do
     local r = t:run { "run", "pipeline.lua", "--progress", "none", unpack(more) }

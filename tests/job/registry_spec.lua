@@ -1,4 +1,5 @@
--- Registered datasets and datastores, as pipeline files and the command line see them; and what a kill leaves of them.
+-- Registered datasets and datastores, as pipeline files and the command line see them; and what a
+-- kill leaves of them.
 local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"

@@ -267,7 +267,8 @@ describe("replay refuses", function()
     assert.is_truthy(r.err:find("'--mini-batch' is missing", 1, true))
     r = t:run { "replay", "--mini-batch", "1" }
     t:expect(r, 2)
-    assert.is_truthy(r.err:find("there is no job yet", 1, true), r.err) -- this one is not in the workspace
+    -- this one is not in the workspace
+    assert.is_truthy(r.err:find("there is no job yet", 1, true), r.err)
     t:expect(t:run { "replay", t.dir .. "/nothing", "--mini-batch", "1" }, 2)
   end)
 

@@ -39,7 +39,8 @@ local function take_runs(t)
   return lines
 end
 
---- A job that Failed when number 5 did; the numbers before it are committed, perhaps some behind it. What ran behind it
+--- A job that Failed when number 5 did; the numbers before it are committed, perhaps some behind
+--- it. What ran behind it
 -- and was not heard of before the end is not committed, and is run again.
 local function failed_case(config, step)
   local t = new_case(config, step)

@@ -1,4 +1,5 @@
--- Results of earlier jobs: what is the same and what is not, what is said of it, and what a reused step leaves behind.
+-- Results of earlier jobs: what is the same and what is not, what is said of it, and what a reused
+-- step leaves behind.
 local folder = require "support.folder"
 local job = require "support.job"
 local json = require "dkjson"

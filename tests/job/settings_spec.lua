@@ -1,4 +1,5 @@
--- Settings of a job: thresholds, timeouts, the workers' environment, the runner's arguments, other names.
+-- Settings of a job: thresholds, timeouts, the workers' environment, the runner's arguments, other
+-- names.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"

@@ -1,4 +1,5 @@
--- Tables that are queries: types, cutting by keys, and databases and queries that are not as they should be.
+-- Tables that are queries: types, cutting by keys, and databases and queries that are not as they
+-- should be.
 local job = require "support.job"
 local json = require "dkjson"
 local sqlite = require "support.sqlite"

@@ -1,4 +1,5 @@
--- What a step can do alone, each step of several can do: keys of paths, columns, bad items, limits, registered outputs.
+-- What a step can do alone, each step of several can do: keys of paths, columns, bad items, limits,
+-- registered outputs.
 local job = require "support.job"
 local json = require "dkjson"
 local steps = require "support.steps"

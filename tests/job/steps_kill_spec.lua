@@ -1,4 +1,5 @@
--- A pipeline of several steps whose supervisor is killed at random moments, again and again, and gone on with.
+-- A pipeline of several steps whose supervisor is killed at random moments, again and again, and
+-- gone on with.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"

@@ -1,4 +1,5 @@
--- Pipelines of several steps: who waits for whom, what a failure ends, how workers are shared, where outputs are.
+-- Pipelines of several steps: who waits for whom, what a failure ends, how workers are shared,
+-- where outputs are.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"

@@ -1,5 +1,5 @@
--- Somebody stops a process of a job (SIGSTOP), wherever it is: the job comes to its end, and nobody is blamed for the
--- time in which the supervisor was stopped.
+-- Somebody stops a process of a job (SIGSTOP), wherever it is: the job comes to its end, and nobody
+-- is blamed for the time in which the supervisor was stopped.
 local ffi = require "ffi"
 local job = require "support.job"
 local programs = require "support.programs"

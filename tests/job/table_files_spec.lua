@@ -1,4 +1,5 @@
--- The files of tables, and what is done with rows before run(): headers, types, encodings, operations.
+-- The files of tables, and what is done with rows before run(): headers, types, encodings,
+-- operations.
 local job = require "support.job"
 local tables = require "support.tables"
 local csv, pipeline, IDS, ids = tables.csv, tables.pipeline, tables.IDS, tables.ids

@@ -1,4 +1,5 @@
--- Tables from a shell: the options of `map --rows`, `try --rows` and `head`, and the form of rows that map writes.
+-- Tables from a shell: the options of `map --rows`, `try --rows` and `head`, and the form of rows
+-- that map writes.
 local job = require "support.job"
 
 local ECHO = [[function run(df)

@@ -45,7 +45,8 @@ describe("a table", function()
     assert.equal(0, failed)
     assert.equal(10, #t:rows())
     assert.is_nil(err:find("warning", 1, true), err)
-    failed, err = items(", error_threshold = 90", 0) -- who sets it wants rows to be counted, and is warned
+    -- who sets it wants rows to be counted, and is warned
+    failed, err = items(", error_threshold = 90", 0)
     assert.equal(90, failed)
     assert.equal(1, select(2, err:gsub("warning: step 'score': run%(%) returned 0 elements for 20 rows", "")), err)
     assert.is_truthy(err:find('set returns = "any", or filter in the dataset: :filter()', 1, true), err)

@@ -1,4 +1,5 @@
--- --resume_from JOB among a step's arguments: a new job goes on with what another has committed, which stays as it is.
+-- --resume_from JOB among a step's arguments: a new job goes on with what another has committed,
+-- which stays as it is.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"

@@ -2,8 +2,8 @@
 local job = require "support.job"
 local programs = require "support.programs"
 
--- Number 5 fails the first time it is tried, 7 always; 3 kills its worker once. Each takes some ms, before and behind
--- what it logs: so much is told apart in a log.
+-- Number 5 fails the first time it is tried, 7 always; 3 kills its worker once. Each takes some ms,
+-- before and behind what it logs: so much is told apart in a log.
 local SCRIPT = [[
 local function work()
   local until_s = os.clock() + 0.004
@@ -156,7 +156,8 @@ describe("logs", function()
         "\n%[" .. name .. "%] process%d+%.stdout| printed 1\n" })
     end
     expect_none(all, { "\n[^%[]" })
-    expect_order(all, { "'two' starts", "'one' is Completed" }) -- they ran at the same time, and are told so
+    -- they ran at the same time, and are told so
+    expect_order(all, { "'two' starts", "'one' is Completed" })
     expect_none(logs(t, "--step", "two"), { "%[two%]", "step 'one'" })
     expect_order(logs(t, "--mini-batch", "0"), { "mini%-batch 0 of step 'one'", "%-%-step one %-%-mini%-batch 0\n",
       "mini%-batch 0 of step 'two'", "%-%-step two %-%-mini%-batch 0\n" })

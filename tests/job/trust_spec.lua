@@ -1,5 +1,5 @@
--- Other users of the machine: nothing of theirs that was found by looking upwards is run, and they cannot stop a job.
--- The cases need two users, and so to be run as root.
+-- Other users of the machine: nothing of theirs that was found by looking upwards is run, and they
+-- cannot stop a job. The cases need two users, and so to be run as root.
 local ffi = require "ffi"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -19,7 +19,8 @@ end
 
 local function shell(text) assert(os.execute(text) == 0, text) end
 
--- Another user's workspace where everybody may write. The pipeline file of its job leaves a trace when it is run.
+-- Another user's workspace where everybody may write. The pipeline file of its job leaves a trace
+-- when it is run.
 local function new_case()
   local t = job.case { for_others = true }
   t:inputs(2)

@@ -1,4 +1,5 @@
--- `tidemill verify`: what is good is found good, and every kind of damage is found, with file and place.
+-- `tidemill verify`: what is good is found good, and every kind of damage is found, with file and
+-- place.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -6,7 +7,8 @@ local programs = require "support.programs"
 local RECORD = 64 -- bytes of a journal record
 local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1"
 
---- Numbers 3 and 5 fail, so that there are failure lines. Each takes a little, so that results are written one by one.
+--- Numbers 3 and 5 fail, so that there are failure lines. Each takes a little, so that results are
+--- written one by one.
 local SCRIPT = [[
 function run(m)
   local until_s = os.clock() + 0.002
@@ -104,7 +106,8 @@ describe("verify", function()
     expect_verify(t, 0, { "good" })
   end)
 
-  -- What ext4 leaves where the power goes right after the end of a job: the last sync record is not fsynced.
+  -- What ext4 leaves where the power goes right after the end of a job: the last sync record is not
+  -- fsynced.
   it("finds a job good whose last sync record a power cut has turned to zeros", function()
     local t = new_case()
     t:expect_job(0)
@@ -180,7 +183,8 @@ describe("verify", function()
         local r = t:run(way)
         t:expect(r, 3)
         for _, word in ipairs(words) do
-          if word == "LAST ROW" then -- how many mini-batches are committed before the job fails is not promised
+          -- how many mini-batches are committed before the job fails is not promised
+          if word == "LAST ROW" then
             word = ("%s' from byte %d:"):format(name, #good:match "^(.-)[^\n]*\n$")
           end
           assert.is_truthy(r.err:find(word, 1, true), word .. " is missing in: " .. r.err)

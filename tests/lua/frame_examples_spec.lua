@@ -1,5 +1,5 @@
--- The examples in the comments of tidemill.frame: each public function has one, and each runs. In an example `frame`,
--- `fs` and `path`, a file that is not there yet, are known.
+-- The examples in the comments of tidemill.frame: each public function has one, and each runs. In
+-- an example `frame`, `fs` and `path`, a file that is not there yet, are known.
 local folder = require "support.folder"
 local frame = require "tidemill.frame"
 local fs = require "tidemill.fs"
@@ -27,7 +27,8 @@ end
 local files = {
   ["frame.lua"] = {},
   ["frame/column.lua"] = {},
-  ["frame/shape.lua"] = { "M.from_rows", "M.cast_column", "M.parse_column" }, -- for other files of ours
+  -- for other files of ours
+  ["frame/shape.lua"] = { "M.from_rows", "M.cast_column", "M.parse_column" },
   ["frame/group.lua"] = {},
   ["frame/join.lua"] = { "M.concat" },
   ["frame/text.lua"] = {},

@@ -1,5 +1,5 @@
--- Methods of tidemill.frame beside the same in plain Lua, over random rows: numbers with NaN and -0, strings of any
--- bytes, and nulls. TM_SEED gives the same rows again.
+-- Methods of tidemill.frame beside the same in plain Lua, over random rows: numbers with NaN and
+-- -0, strings of any bytes, and nulls. TM_SEED gives the same rows again.
 local frame = require "tidemill.frame"
 
 local seed = tonumber(os.getenv "TM_SEED") or os.time()
@@ -21,7 +21,8 @@ local makers = {
   t = function() return math.random(-8, 8) / 4 end,
 }
 
--- n rows as plain tables, and the frame of them; a sliced one now and then, whose memory begins elsewhere.
+-- n rows as plain tables, and the frame of them; a sliced one now and then, whose memory begins
+-- elsewhere.
 local function random_rows(n)
   local before, list, columns = math.random(0, 9), {}, {}
   for k, name in ipairs(NAMES) do

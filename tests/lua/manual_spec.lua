@@ -219,7 +219,8 @@ describe("the page of promises", function()
       local found
       for _, pattern in ipairs { "%s/tests/%s/%s_spec.lua", "%s/tests/%s/test_%s.c", "%s/tests/%s/test_%s.py",
                                  "%s/tests/%s/%s.py", "%s/tests/%s/%s.sh" } do
-        for _, stem in ipairs { name, name:match "^%l+" } do -- crash/power_cuts is a part of test_power.c
+        -- crash/power_cuts is a part of test_power.c
+        for _, stem in ipairs { name, name:match "^%l+" } do
           found = found or io.open(pattern:format(root, dir, stem))
         end
       end

@@ -1,4 +1,5 @@
--- tidemill.process: programs run to their end, and started ones. Each ends by itself or is ended here.
+-- tidemill.process: programs run to their end, and started ones. Each ends by itself or is ended
+-- here.
 local folder = require "support.folder"
 local lfs = require "lfs"
 local process = require "tidemill.process"
@@ -81,7 +82,8 @@ describe("process.run", function()
       local state = io.open("/proc/" .. tonumber(r.stdout) .. "/stat")
       local text = state and state:read "*a" or ""
       if state then state:close() end
-      return text == "" or text:find "%) [ZX] " -- gone, or dead and not yet reaped by its new parent
+      -- gone, or dead and not yet reaped by its new parent
+      return text == "" or text:find "%) [ZX] "
     end)
     assert.is_false(shell("echo", { timeout = 60 }).timed_out)
   end)

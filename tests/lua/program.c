@@ -1,4 +1,5 @@
-/* program.c - our interpreter alone, for the specs: tests/lua does not wait for the command line to work. */
+/* program.c - our interpreter alone, for the specs: tests/lua does not wait for the command line to
+ * work. */
 #include <stdio.h>
 
 #include "lua/session.h"

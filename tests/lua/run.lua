@@ -1,4 +1,5 @@
--- Runs the specs beside this file with busted, in our interpreter: `tidemill lua tests/lua/run.lua [busted's options]`.
+-- Runs the specs beside this file with busted, in our interpreter: `tidemill lua tests/lua/run.lua
+-- [busted's options]`.
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = here .. "/../?.lua;" .. package.path -- "support.NAME"
 if #arg == 0 then

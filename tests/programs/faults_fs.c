@@ -1,4 +1,5 @@
-/* faults_fs.c - see faults_fs.h. Each call of the table is counted, looked up in the plan, and passed on to the real one. */
+/* faults_fs.c - see faults_fs.h. Each call of the table is counted, looked up in the plan, and
+ * passed on to the real one. */
 #include "faults_fs.h"
 
 #include <errno.h>
@@ -281,7 +282,8 @@ static bool set_word(struct faults_fs *f, const char *word)
   return true;
 }
 
-/* Looks, and changes nothing: not counted, as what it answers is the machine's, and differs between two. */
+/* Looks, and changes nothing: not counted, as what it answers is the machine's, and differs between
+ * two. */
 static int faults_volume(void *self, const char *path, struct tm_volume *out)
 {
   return tm_fs_real()->volume(tm_fs_real()->self, path, out);

@@ -1,4 +1,5 @@
-/* faults_fs.h - the real files, with a fault planned at one of the calls: for the program that tests kill and starve.
+/* faults_fs.h - the real files, with a fault planned at one of the calls: for the program that
+ * tests kill and starve.
  *
  * TM_FAULTS in the environment holds words with commas between them:
  *
@@ -10,8 +11,8 @@
  *
  *   trace:FILE   what is written, synced, made and renamed is added to FILE with its bytes: trace.h
  *
- * Calls of all threads are counted together. What the table is not used for (the keeper's and the workers' files) is not
- * counted.
+ * Calls of all threads are counted together. What the table is not used for (the keeper's and the
+ * workers' files) is not counted.
  */
 #ifndef TM_TESTS_FAULTS_FS_H
 #define TM_TESTS_FAULTS_FS_H

@@ -5,7 +5,8 @@
  *   TM_HANGS=stat:TEXT  in workers stat() of a path that holds TEXT never returns
  *   TM_HANGS=fsync      in workers fsync() never returns
  *
- * Keepers and workers are the same program, and have the same clocks. All that is ours reads the time through clock_gettime().
+ * Keepers and workers are the same program, and have the same clocks. All that is ours reads the
+ * time through clock_gettime().
  */
 #include <stdlib.h>
 #include <string.h>

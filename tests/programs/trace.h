@@ -1,4 +1,5 @@
-/* trace.h - every file call that may matter after a power cut, with its bytes, in the order in which they happened.
+/* trace.h - every file call that may matter after a power cut, with its bytes, in the order in
+ * which they happened.
  *
  * A trace is a text of lines; several sessions may be added to one file:
  *
@@ -16,8 +17,8 @@
  *   exchange A                      a line with B follows
  *   symlink PATH                    a line with what it leads to follows
  *
- * Only calls that succeeded are in it, reads are not. A call and its line are one step: a lock is held over both, but for fsync.
- * Numbers are decimal. A path with a line break ends the program.
+ * Only calls that succeeded are in it, reads are not. A call and its line are one step: a lock is
+ * held over both, but for fsync. Numbers are decimal. A path with a line break ends the program.
  */
 #ifndef TM_TESTS_TRACE_H
 #define TM_TESTS_TRACE_H

@@ -1,4 +1,5 @@
-/* dump_rows.c - a file of rows, cut into ranges and read as a worker reads them, as lines that a script can compare.
+/* dump_rows.c - a file of rows, cut into ranges and read as a worker reads them, as lines that a
+ * script can compare.
  *
  *   dump_rows FILE [OPTION=VALUE]...
  *
@@ -6,9 +7,10 @@
  * ragged=null|drop|error misfit=null|error drop_invalid=0|1 bytes=N rows=N infer=0|1 types=NAME:TYPE[:FORMAT],...
  * index=FOLDER spacing=N
  *
- * Each row is a line of fields with a tab between: "-" is null, else the type's letter (b, l, d, s, t) and the value, of a
- * text its bytes in hexadecimal digits. Before the first row "# NAME:TYPE ...", names in hexadecimal digits too; a range begins with "@ BEGIN END ROWS FAULTS".
- * What is said of faults follows "! ".
+ * Each row is a line of fields with a tab between: "-" is null, else the type's letter (b, l, d, s,
+ * t) and the value, of a text its bytes in hexadecimal digits. Before the first row "# NAME:TYPE
+ * ...", names in hexadecimal digits too; a range begins with "@ BEGIN END ROWS FAULTS". What is
+ * said of faults follows "! ".
  */
 #include <fcntl.h>
 #include <inttypes.h>

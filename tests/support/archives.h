@@ -1,5 +1,5 @@
-/* archives.h - archives for tests: tar, cpio and 7z through libarchive, zip byte by byte, so that it may be wrong. Include after
- * cmocka.h and folder.h. */
+/* archives.h - archives for tests: tar, cpio and 7z through libarchive, zip byte by byte, so that
+ * it may be wrong. Include after cmocka.h and folder.h. */
 #ifndef TM_TESTS_ARCHIVES_H
 #define TM_TESTS_ARCHIVES_H
 

@@ -1,6 +1,7 @@
--- Archives for specs, byte by byte, so that they may be wrong: archives.zip(members), archives.tar(members) -> bytes.
--- A member: { name, text, method, flags, mode, size, crc, at, type, link }; what is missing is as it should be.
--- With `at` a member of a zip has no data of its own: they stand there.
+-- Archives for specs, byte by byte, so that they may be wrong: archives.zip(members),
+-- archives.tar(members) -> bytes. A member: { name, text, method, flags, mode, size, crc, at, type,
+-- link }; what is missing is as it should be. With `at` a member of a zip has no data of its own:
+-- they stand there.
 local bit = require "bit"
 
 local archives = {}
@@ -67,8 +68,9 @@ function archives.tar(members)
   return table.concat(out) .. ("\0"):rep(1024)
 end
 
---- The script of a step over entries that stay names: the expression `row` of `item` and its `text` is a row for each
---- entry that can be read. The script says nothing of the others: they fail all the same.
+--- The script of a step over entries that stay names: the expression `row` of `item` and its `text`
+--- is a row for each entry that can be read. The script says nothing of the others: they fail all
+--- the same.
 function archives.reading_script(row)
   return ([[function run(m, context)
   local rows = {}

@@ -1,4 +1,5 @@
-/* cases.h - tables of cases as text: lines cut into words at blanks, with \xNN, \s (a blank) and \e (nothing).
+/* cases.h - tables of cases as text: lines cut into words at blanks, with \xNN, \s (a blank) and \e
+ * (nothing).
  *
  * TM_TESTS_DIR is the folder of the tests.
  */

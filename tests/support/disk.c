@@ -1,7 +1,7 @@
 /* disk.c - see disk.h. Contents of files, and the calls; names are in disk_names.c.
  *
- * An op of a file is a write or a cut. fsync of a file brings its ops to the platters, fsync of a folder the changes of the
- * names in it. A node stays until the disk is freed: tests are small.
+ * An op of a file is a write or a cut. fsync of a file brings its ops to the platters, fsync of a
+ * folder the changes of the names in it. A node stays until the disk is freed: tests are small.
  */
 #include "disk.h"
 
@@ -84,7 +84,8 @@ static void ops_release(struct tm_disk_node *n)
   n->ops.len = 0;
 }
 
-/* Counts a call. True: it does not happen, and *rc is its answer. When the power goes at it, it happens or not. */
+/* Counts a call. True: it does not happen, and *rc is its answer. When the power goes at it, it
+ * happens or not. */
 static bool is_refused(struct tm_disk *d, int *rc)
 {
   *rc = -EIO;

@@ -1,7 +1,8 @@
-/* disk_names.c - names on the simulated disk: what stands in which folder, as seen and as on the platters.
+/* disk_names.c - names on the simulated disk: what stands in which folder, as seen and as on the
+ * platters.
  *
- * A folder that is renamed takes along what is in it. What stands in a folder that did not reach the platters cannot be
- * found there, whatever was done to it.
+ * A folder that is renamed takes along what is in it. What stands in a folder that did not reach
+ * the platters cannot be found there, whatever was done to it.
  */
 #include <errno.h>
 #include <stdlib.h>

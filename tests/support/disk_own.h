@@ -1,7 +1,9 @@
-/* disk_own.h - what disk.c and disk_names.c share: nodes, and the changes that have not reached the platters.
+/* disk_own.h - what disk.c and disk_names.c share: nodes, and the changes that have not reached the
+ * platters.
  *
- * A node is a file, a folder or a link, under whatever names; a name stands in a folder's node, once as seen and once as on
- * the platters. Writes, cuts and changes of names carry a serial number in the order in which they were made.
+ * A node is a file, a folder or a link, under whatever names; a name stands in a folder's node,
+ * once as seen and once as on the platters. Writes, cuts and changes of names carry a serial number
+ * in the order in which they were made.
  */
 #ifndef TM_TESTS_DISK_OWN_H
 #define TM_TESTS_DISK_OWN_H

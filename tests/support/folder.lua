@@ -1,4 +1,5 @@
--- A folder of a spec's own below the one for temporary files, with all that is in it removed at the end.
+-- A folder of a spec's own below the one for temporary files, with all that is in it removed at the
+-- end.
 --
 --   local dir = folder.new()          -- in before_each
 --   dir:write("a/b.txt", "text")      -- its path; makes the folders in between

@@ -1,16 +1,19 @@
 #!/bin/bash
-# What the README says about installing, and tests/run.sh, on a fresh machine: a release is checked with it, as root.
+# What the README says about installing, and tests/run.sh, on a fresh machine: a release is checked
+# with it, as root.
 #
-# The machine is a Debian 12 of its own in a folder, with the packages of `mmdebstrap --variant=apt` and nothing else: no
-# git, no compiler, another locale. The tree goes there as git would commit it, in a folder `tidemill`, without the files
-# that git ignores. A form of the check is a user who types the commands of the README's chapter "Install", runs its first minute
-# with the installed program, and then calls tests/run.sh:
+# The machine is a Debian 12 of its own in a folder, with the packages of `mmdebstrap --variant=apt`
+# and nothing else: no git, no compiler, another locale. The tree goes there as git would commit it,
+# in a folder `tidemill`, without the files that git ignores. A form of the check is a user who
+# types the commands of the README's chapter "Install", runs its first minute with the installed
+# program, and then calls tests/run.sh:
 #
 #   root   in /root
 #   user   in a home that nobody else may enter (mode 0700); root has installed the packages
 #
-# apt works there as here: it has this machine's sources, where this is a Debian 12 too, and its Acquire options. The last
-# lines are one for each form. Exit status: 0, or 1 where a form has failed, or 77 where none could be tried.
+# apt works there as here: it has this machine's sources, where this is a Debian 12 too, and its
+# Acquire options. The last lines are one for each form. Exit status: 0, or 1 where a form has
+# failed, or 77 where none could be tried.
 set -u -o pipefail
 
 usage()
@@ -53,7 +56,8 @@ done
 for program in mmdebstrap git; do
   command -v "$program" >/dev/null || skip "there is no $program; apt-get install $program"
 done
-# The script calls itself in namespaces: no mount and no process of the machine outlives them, however they end.
+# The script calls itself in namespaces: no mount and no process of the machine outlives them,
+# however they end.
 own=(unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
 if [ -z "${TM_FRESH_DIR:-}" ]; then
   "${own[@]}" true 2>/dev/null || skip "root may not make namespaces here; run it outside the container"
@@ -62,7 +66,8 @@ if [ -z "${TM_FRESH_DIR:-}" ]; then
   clean_up()
   {
     local first=
-    read -r first _ <"/proc/$inner/task/$inner/children" # process 1 of the namespace: with it all others go
+    # process 1 of the namespace: with it all others go
+    read -r first _ <"/proc/$inner/task/$inner/children"
     kill -KILL "${first:-$inner}"
     wait "$inner"
     if [ $keep = yes ]; then
@@ -87,7 +92,8 @@ machine=$dir/machine
 apt_of_here()
 {
   local file
-  apt-config dump Acquire | grep -v 'Proxy-Auto-Detect' >"$dir/apt.conf" # that is a program of this machine
+  # that is a program of this machine
+  apt-config dump Acquire | grep -v 'Proxy-Auto-Detect' >"$dir/apt.conf"
   apt_words=("--aptopt=$dir/apt.conf")
   sources=()
   grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release || return 0
@@ -119,8 +125,8 @@ put_tree()
     done | tar -C "$root" --null --no-recursion -T - -cf - | tar -C "$machine$1/tidemill" --no-same-owner -xf -
 }
 
-# in_machine USER HOME COMMAND: in HOME/tidemill, with the environment and the signals of a login, and with the proxies of
-# this machine.
+# in_machine USER HOME COMMAND: in HOME/tidemill, with the environment and the signals of a login,
+# and with the proxies of this machine.
 in_machine()
 {
   local user=$1 home=$2 name given=("TERM=dumb" "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
@@ -131,7 +137,8 @@ in_machine()
     env -i --default-signal -C "$home/tidemill" "USER=$user" "HOME=$home" "${given[@]}" bash -c "$3" </dev/null
 }
 
-# step USER HOME COMMAND: the same; what it prints is shown, and is in $dir/log. Nothing waits for processes that it leaves.
+# step USER HOME COMMAND: the same; what it prints is shown, and is in $dir/log. Nothing waits for
+# processes that it leaves.
 step()
 {
   local process

@@ -1,4 +1,5 @@
-/* gzip_rig.h - a gzip file of two members, whose contents are known, with an index. Include after cmocka.h and errno.h. */
+/* gzip_rig.h - a gzip file of two members, whose contents are known, with an index. Include after
+ * cmocka.h and errno.h. */
 #ifndef TM_TESTS_GZIP_RIG_H
 #define TM_TESTS_GZIP_RIG_H
 

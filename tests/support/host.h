@@ -1,5 +1,5 @@
-/* host.h - what tests of the library need: a folder with a pipeline, whose items say what is done with them, and a memory of the
- * events of a job.
+/* host.h - what tests of the library need: a folder with a pipeline, whose items say what is done
+ * with them, and a memory of the events of a job.
  *
  *   good.*  a row   bad.*  an error   wait.*  waits until the test says go
  *

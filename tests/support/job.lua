@@ -1,4 +1,5 @@
--- A case: a fresh directory, a pipeline with its script and inputs in it, and the program run over them.
+-- A case: a fresh directory, a pipeline with its script and inputs in it, and the program run over
+-- them.
 --
 --   local t = job.case()
 --   t:inputs(6)
@@ -6,8 +7,9 @@
 --   t:pipeline("mini_batch_size = 2")
 --   local r = t:run_job()         -- r.status, r.out, r.err, r.result
 --
--- job.check_end, after each case, fails where a process was left, and removes the directory. A process belongs to a
--- case when it has the case's variable in its environment: what the program starts inherits it.
+-- job.check_end, after each case, fails where a process was left, and removes the directory. A
+-- process belongs to a case when it has the case's variable in its environment: what the program
+-- starts inherits it.
 local folder = require "support.folder"
 local json = require "dkjson"
 local lfs = require "lfs"
@@ -18,7 +20,8 @@ local Case = {}
 Case.__index = Case
 
 local program = assert(os.getenv "TIDEMILL", "TIDEMILL is not set: the path of the program")
-if program:sub(1, 1) ~= "/" then program = lfs.currentdir() .. "/" .. program end -- jobs run elsewhere
+-- jobs run elsewhere
+if program:sub(1, 1) ~= "/" then program = lfs.currentdir() .. "/" .. program end
 local count, open_cases = 0, {}
 
 local function read_file(path)
@@ -50,8 +53,8 @@ local function copy_program(path)
   return path
 end
 
---- A fresh directory. `o.base`: where it is made. `o.for_others`: other users run the program there; a folder for
---- temporary files that they may not enter is not used.
+--- A fresh directory. `o.base`: where it is made. `o.for_others`: other users run the program
+--- there; a folder for temporary files that they may not enter is not used.
 function job.case(o)
   count = count + 1
   local base = o and o.base or os.getenv "TMPDIR" or "/tmp"
@@ -90,7 +93,8 @@ function job.check_end()
   if #left > 0 then error("left behind:\n" .. table.concat(left, "\n"), 0) end
 end
 
---- Paths of the folders of workers that are there: in the folder for temporary files, and on memory.
+--- Paths of the folders of workers that are there: in the folder for temporary files, and on
+--- memory.
 function Case:temp_dirs()
   local found = {}
   for _, dir in ipairs { self.dir .. "/tmp", self.memory } do
@@ -273,9 +277,10 @@ end
 
 function Case:processes() return programs.find(self.variable) end
 
---- Those of them that the program runs as `kind`: node, worker. One that another of the kind has made by itself is
---- left out: a leak checker stops the ending program that it belongs to from a process of its own, of the same
---- name, and killed in its place it leaves that program waiting for ever.
+--- Those of them that the program runs as `kind`: node, worker. One that another of the kind has
+--- made by itself is left out: a leak checker stops the ending program that it belongs to from a
+--- process of its own, of the same name, and killed in its place it leaves that program waiting for
+--- ever.
 function Case:processes_of(kind)
   local all, found = {}, {}
   for _, p in ipairs(self:processes()) do
@@ -287,12 +292,14 @@ function Case:processes_of(kind)
   return found
 end
 
---- Waits for the end of every process of the case: those of a killed supervisor end a moment after it.
+--- Waits for the end of every process of the case: those of a killed supervisor end a moment after
+--- it.
 function Case:wait_for_none(limit)
   programs.wait_until("the end of all processes", function() return #self:processes() == 0 end, limit or 10)
 end
 
---- Waits until the file is there, or until a line of it matches; an error when the program last started ends first.
+--- Waits until the file is there, or until a line of it matches; an error when the program last
+--- started ends first.
 function Case:wait_for(name, pattern, limit)
   return programs.wait_until(name .. (pattern and " with " .. pattern or ""), function()
     local has_ended = self.last:has_ended()

@@ -1,6 +1,6 @@
-/* job_rig.h - whole jobs through core alone, without Lua: the test's program is supervisor, keeper ("node") and worker
- * ("worker"). A listener keeps every event; a test waits for what it names, never for a time, and JOB_LIMIT ends one that
- * waits in vain.
+/* job_rig.h - whole jobs through core alone, without Lua: the test's program is supervisor, keeper
+ * ("node") and worker ("worker"). A listener keeps every event; a test waits for what it names,
+ * never for a time, and JOB_LIMIT ends one that waits in vain.
  *
  *   job_setup(&j); job_add(&j, "name", n) ...; job_open(&j, ...); job_run(&j); expect ...; job_close(&j); job_end(&j)
  */

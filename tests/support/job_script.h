@@ -1,4 +1,5 @@
-/* job_script.h - an entry script in C for whole jobs: what a try does is the first letters of its items' names.
+/* job_script.h - an entry script in C for whole jobs: what a try does is the first letters of its
+ * items' names.
  *
  *   slow...    a row, after longer than an answer waits to be written
  *   ok...      a row: its name                       many...   three rows      none...   no row
@@ -11,8 +12,9 @@
  *   mute...    closes the channel and does not return, once
  *   ready...   says READY to the supervisor, once    fd...       sends a descriptor along, once
  *
- * Its arguments: the test's folder, and how loading and init() go: no-run, bad-init, exit-init, hold-init, or nothing.
- * FIFOs in the folder: a byte is written into 'begun' by what holds or hangs, and one read from 'go' by what holds.
+ * Its arguments: the test's folder, and how loading and init() go: no-run, bad-init, exit-init,
+ * hold-init, or nothing. FIFOs in the folder: a byte is written into 'begun' by what holds or
+ * hangs, and one read from 'go' by what holds.
  */
 #ifndef TM_TESTS_JOB_SCRIPT_H
 #define TM_TESTS_JOB_SCRIPT_H

@@ -1,5 +1,6 @@
--- Starts programs, waits for them with a limit, and looks for those that are left: without a shell in between, so that
--- a pid is the program's own and its signals are as a terminal would leave them.
+-- Starts programs, waits for them with a limit, and looks for those that are left: without a shell
+-- in between, so that a pid is the program's own and its signals are as a terminal would leave
+-- them.
 local ffi = require "ffi"
 local lfs = require "lfs"
 
@@ -59,7 +60,8 @@ end
 local Program = {}
 Program.__index = Program
 
---- Starts `argv` with its output in files: { cwd, stdin, stdout, stderr } are paths. Returns the running program.
+--- Starts `argv` with its output in files: { cwd, stdin, stdout, stderr } are paths. Returns the
+--- running program.
 function programs.start(argv, o)
   local actions, attributes = ffi.new "tm_test_spawn_actions", ffi.new "tm_test_spawn_attributes"
   local signals, pid = ffi.new "tm_test_signals", ffi.new "int[1]"
@@ -124,7 +126,8 @@ local function read_all(path)
   return text
 end
 
---- The living processes with `variable` (NAME=value) in their environment: an array of { pid, argv }.
+--- The living processes with `variable` (NAME=value) in their environment: an array of { pid, argv
+--- }.
 function programs.find(variable)
   local found = {}
   for name in lfs.dir "/proc" do

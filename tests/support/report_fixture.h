@@ -1,5 +1,5 @@
-/* report_fixture.h - a job that never ran: views and events for the listeners, in a fresh folder, with a clock that the
- * test sets. What the writer gets is kept.
+/* report_fixture.h - a job that never ran: views and events for the listeners, in a fresh folder,
+ * with a clock that the test sets. What the writer gets is kept.
  */
 #ifndef TM_TESTS_REPORT_FIXTURE_H
 #define TM_TESTS_REPORT_FIXTURE_H
@@ -172,7 +172,8 @@ static inline int count_of(const char *text, const char *part)
   return n;
 }
 
-/* File calls that fail: writes after the first `writes`, and making folders when there is no room for any. */
+/* File calls that fail: writes after the first `writes`, and making folders when there is no room
+ * for any. */
 struct full_disk {
   struct tm_fs fs;
   int writes;

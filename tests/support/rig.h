@@ -1,8 +1,9 @@
-/* rig.h - a supervisor for tests: it starts a real keeper, has it start real workers, and keeps every frame that comes.
+/* rig.h - a supervisor for tests: it starts a real keeper, has it start real workers, and keeps
+ * every frame that comes.
  *
- * The test's program is all three: main() is TM_RIG_MAIN(tests), which serves as keeper ("node") or worker ("worker")
- * when it is asked to. A test waits for a frame by its type and worker, never for a time; RIG_LIMIT ends one that waits
- * in vain.
+ * The test's program is all three: main() is TM_RIG_MAIN(tests), which serves as keeper ("node") or
+ * worker ("worker") when it is asked to. A test waits for a frame by its type and worker, never for
+ * a time; RIG_LIMIT ends one that waits in vain.
  */
 #ifndef TM_TESTS_RIG_H
 #define TM_TESTS_RIG_H
@@ -277,7 +278,8 @@ static inline void rig_wait_ready(struct rig *r, uint32_t worker)
   rig_wait(r, TM_FRAME_READY, worker);
 }
 
-/* Hands out one mini-batch of items, with their size and mtime; returns its seq, which is its index too. */
+/* Hands out one mini-batch of items, with their size and mtime; returns its seq, which is its index
+ * too. */
 static inline uint64_t rig_hand_items(struct rig *r, uint32_t worker, const struct tm_item *items,
                                       uint32_t n)
 {

@@ -1,4 +1,5 @@
-/* rig_script.h - an entry script in C for the tests of node and agent. What a try does is the path of its first item:
+/* rig_script.h - an entry script in C for the tests of node and agent. What a try does is the path
+ * of its first item:
  *
  *   /fail /exit /kill9 /hang   as named; /hang writes a byte to the FIFO 'begun' in its working directory first
  *   /big      one row of 2 MB            /daemon   starts a process in a session of its own that holds all descriptors
@@ -7,8 +8,8 @@
  *   /spin     runs until it is interrupted
  *   all else  a row for each item: its path
  *
- * What loading and the other hooks do is the script's first argument: no-run, bad-load, bad-init, bad-shutdown,
- * recovers, bad-recover (without one of these two it has no recover()).
+ * What loading and the other hooks do is the script's first argument: no-run, bad-load, bad-init,
+ * bad-shutdown, recovers, bad-recover (without one of these two it has no recover()).
  */
 #ifndef TM_TESTS_RIG_SCRIPT_H
 #define TM_TESTS_RIG_SCRIPT_H

@@ -1,5 +1,5 @@
--- Runs busted specs inside the program's own interpreter: tidemill lua specs.lua FILE_spec.lua [OPTION]...
--- The options are busted's. What specs share is found as "support.NAME".
+-- Runs busted specs inside the program's own interpreter: tidemill lua specs.lua FILE_spec.lua
+-- [OPTION]... The options are busted's. What specs share is found as "support.NAME".
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = here .. "/../?.lua;" .. package.path
 

@@ -1,5 +1,5 @@
-/* step.h - a step in a real folder for tests of run/commit.h, and a table of files that remembers what was done, in order.
- * Include after cmocka.h. */
+/* step.h - a step in a real folder for tests of run/commit.h, and a table of files that remembers
+ * what was done, in order. Include after cmocka.h. */
 #ifndef TM_TESTS_STEP_H
 #define TM_TESTS_STEP_H
 
@@ -8,8 +8,8 @@
 #include "run/commit.h"
 #include "run/journal.h"
 
-/* Real files; each pwrite, fsync, rename adds "write:name ", "fsync:name ", "rename:name " to `log`. The call whose word is
- * `fail_on` answers `code`. */
+/* Real files; each pwrite, fsync, rename adds "write:name ", "fsync:name ", "rename:name " to
+ * `log`. The call whose word is `fail_on` answers `code`. */
 struct watched {
   struct tm_fs fs;
   struct tm_buf log;

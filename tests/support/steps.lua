@@ -1,4 +1,5 @@
--- Pipelines of several steps for cases of support/job.lua: a pipeline file out of a few words for each step.
+-- Pipelines of several steps for cases of support/job.lua: a pipeline file out of a few words for
+-- each step.
 local steps = {}
 
 local HEAD = [[
@@ -21,8 +22,9 @@ end
 local files = tm.Dataset.File.from_files
 ]]
 
---- Writes pipeline.lua: `text` is what stands between the braces of `steps`: step(name, script, inputs, options), with
---- `output.NAME` for an OutputFileDatasetConfig, and files(path); `before` stands above it.
+--- Writes pipeline.lua: `text` is what stands between the braces of `steps`: step(name, script,
+--- inputs, options), with `output.NAME` for an OutputFileDatasetConfig, and files(path); `before`
+--- stands above it.
 function steps.pipeline(t, text, before)
   t:write("pipeline.lua",
     HEAD .. (before or "") .. "\nreturn tm.Pipeline { name = \"case\", steps = {\n" .. text .. "\n} }\n")

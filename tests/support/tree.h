@@ -1,4 +1,5 @@
-/* tree.h - definitions as the constructors would make them, and folders to put their files in. For tests. */
+/* tree.h - definitions as the constructors would make them, and folders to put their files in. For
+ * tests. */
 #ifndef TM_TEST_TREE_H
 #define TM_TEST_TREE_H
 

@@ -50,7 +50,8 @@ class Interrupt(Place):
             t.prompt()
             t.line("print 'begun' os.execute 'sleep 600' print 'went on'")
             t.expect("^begun")
-            # Until the program is there a Ctrl-C hits Lua, or nobody: who waits for a program takes no notice.
+            # Until the program is there a Ctrl-C hits Lua, or nobody: who waits for a program takes
+            # no notice.
             self.press_until(t, r"^(\^C)*went on|interrupted")
             t.prompt()
 

@@ -172,7 +172,8 @@ class OnATerminal(Place):
                 t.send("1")
                 t.expect(r"^> 1\Z")  # read, so its settings are the editor's
                 self.assertFalse(termios.tcgetattr(t.fd)[3] & termios.ICANON)
-                slave = os.open(os.readlink("/proc/%d/fd/0" % t.pid), os.O_RDWR | os.O_NOCTTY)  # keeps the terminal
+                # keeps the terminal
+                slave = os.open(os.readlink("/proc/%d/fd/0" % t.pid), os.O_RDWR | os.O_NOCTTY)
                 try:
                     os.kill(t.pid, number)
                     _, status = os.waitpid(t.pid, 0)

@@ -1,4 +1,5 @@
-/* test_agent.c - what a worker answers: results, failures, spilled results, refused loads. Under a real keeper. */
+/* test_agent.c - what a worker answers: results, failures, spilled results, refused loads. Under a
+ * real keeper. */
 #include "base/hash.h"
 #include "rig.h"
 

@@ -1,4 +1,5 @@
-/* test_agent_interrupt.c - a real keeper interrupts a real worker, whose script is one in C: who is hit, what comes after. */
+/* test_agent_interrupt.c - a real keeper interrupts a real worker, whose script is one in C: who is
+ * hit, what comes after. */
 #include "rig.h"
 
 static void expect_timeout(struct rig *r, uint32_t worker)

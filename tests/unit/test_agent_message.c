@@ -1,4 +1,5 @@
-/* test_agent_message.c - frames between supervisor and worker: what goes in comes out, bad bytes are refused. */
+/* test_agent_message.c - frames between supervisor and worker: what goes in comes out, bad bytes
+ * are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_archive.c - what archives of each kind hold, as it is listed; hostile ones; and the index of the next run. */
+/* test_archive.c - what archives of each kind hold, as it is listed; hostile ones; and the index of
+ * the next run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -384,7 +385,8 @@ static void a_cpio_has_few_files_of_several_names(void **state)
   folder_release(&f);
 }
 
-/* A folder has a link for each folder in it; two with the same number, as of archives that were put together, are two. */
+/* A folder has a link for each folder in it; two with the same number, as of archives that were put
+ * together, are two. */
 static void a_cpio_has_any_number_of_folders(void **state)
 {
   struct folder f;
@@ -423,7 +425,8 @@ static void make_index_older(struct folder *f, const char *path)
   assert_int_equal(fclose(file), 0);
 }
 
-/* The archive is overwritten in place, with its size and time kept: only an index can know what it held. */
+/* The archive is overwritten in place, with its size and time kept: only an index can know what it
+ * held. */
 static void the_next_run_lists_from_the_index(void **state)
 {
   struct folder f;

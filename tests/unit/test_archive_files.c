@@ -1,4 +1,5 @@
-/* test_archive_files.c - archives one after the other, as items; those that cannot be listed are items, too. */
+/* test_archive_files.c - archives one after the other, as items; those that cannot be listed are
+ * items, too. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,8 @@ static int open_denied(void *self, const char *path, int flags, int mode)
   return strstr(path, "denied") ? -EACCES : tm_fs_real()->open(NULL, path, flags, mode);
 }
 
-/* A line for each item of these archives: what is behind the folder, size of the contents or fault. The code of the end. */
+/* A line for each item of these archives: what is behind the folder, size of the contents or fault.
+ * The code of the end. */
 static int list(struct folder *f, const char *options, bool skips, const char *const *names,
                 struct tm_buf *out, struct tm_err *err)
 {

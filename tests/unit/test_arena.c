@@ -1,4 +1,5 @@
-/* test_arena.c - pieces do not overlap, grow in place where they can, and a cleared arena asks the system for nothing. */
+/* test_arena.c - pieces do not overlap, grow in place where they can, and a cleared arena asks the
+ * system for nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_beside.c - what is kept of jobs beside Lua is heard, whoever is woken; and they go on, whatever Lua lacks. */
+/* test_beside.c - what is kept of jobs beside Lua is heard, whoever is woken; and they go on,
+ * whatever Lua lacks. */
 #include "host.h"
 
 #include <lauxlib.h>
@@ -30,7 +31,8 @@ static bool is_readable(const struct tm_beside *b)
   return poll(&fd, 1, 0) == 1;
 }
 
-/* A Ctrl-C ends a wait at the moment at which a job says something: who polls afterwards hears that. */
+/* A Ctrl-C ends a wait at the moment at which a job says something: who polls afterwards hears
+ * that. */
 static void what_is_kept_while_a_wait_is_woken_is_heard(void **state)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;

@@ -173,7 +173,8 @@ static bool has_text(const char *p, size_t n)
   return false;
 }
 
-/* What the ranges leave out is empty; each begins and ends with a row, and holds one that ends at its size or behind. */
+/* What the ranges leave out is empty; each begins and ends with a row, and holds one that ends at
+ * its size or behind. */
 static void check_ranges(const struct made *m, struct tm_borders *b, const struct tm_dialect *d,
                          int64_t bytes, int64_t rows)
 {

@@ -1,4 +1,5 @@
-/* test_cancel_request.c - requests to cancel a job: what is one, whose counts and for which session; hostile files. */
+/* test_cancel_request.c - requests to cancel a job: what is one, whose counts and for which
+ * session; hostile files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

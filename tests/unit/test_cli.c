@@ -1,4 +1,5 @@
-/* test_cli.c - the program, called as main() is: exit statuses, what goes to which of the two outputs, whole small jobs.
+/* test_cli.c - the program, called as main() is: exit statuses, what goes to which of the two
+ * outputs, whole small jobs.
  *
  * The test's program is also the keeper and the workers of its jobs: with arguments it is tidemill.
  */
@@ -293,7 +294,8 @@ static void a_signal_cancels(void **state)
            "function run(m) ffi.C.kill(%d, 15) while true do end end\n",
            (int)getpid());
   put(p, "score.lua", text);
-  /* the first signal lets the running mini-batch end, here by its timeout; the other is not handed out any more */
+  /* the first signal lets the running mini-batch end, here by its timeout; the other is not handed
+   * out any more */
   put(p, "p.lua",
       "local t = require 'tidemill'\n"
       "return t.Pipeline { name = 'test-job', steps = { t.ParallelRunStep { name = 'test-step',\n"

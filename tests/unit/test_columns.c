@@ -1,5 +1,6 @@
-/* test_columns.c - the columns of the output: which frames fit, which are put in order, which are refused; the header is in the
- * first record; what is on record counts in a later session if its mini-batch is committed. */
+/* test_columns.c - the columns of the output: which frames fit, which are put in order, which are
+ * refused; the header is in the first record; what is on record counts in a later session if its
+ * mini-batch is committed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_commit.c - the order of writing, and what follows when something cannot be written: invariants 1, 2, 4, 5, 6, 8, 9. */
+/* test_commit.c - the order of writing, and what follows when something cannot be written:
+ * invariants 1, 2, 4, 5, 6, 8, 9. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

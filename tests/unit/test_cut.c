@@ -1,4 +1,5 @@
-/* test_cut.c - mini-batches are full but for the last of each input; and the words when there is nothing to cut. */
+/* test_cut.c - mini-batches are full but for the last of each input; and the words when there is
+ * nothing to cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_datastores.c - names for directories: the one that is always there, others, and which is the default. */
+/* test_datastores.c - names for directories: the one that is always there, others, and which is the
+ * default. */
 #include "store_fixture.h"
 
 #include "store/datastores.h"

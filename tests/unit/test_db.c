@@ -1,4 +1,5 @@
-/* test_db.c - the database of a workspace: made whole or not at all, refused when it is another's, safe for two at once. */
+/* test_db.c - the database of a workspace: made whole or not at all, refused when it is another's,
+ * safe for two at once. */
 #include "store_fixture.h"
 
 #include "store/db.h"

@@ -1,5 +1,5 @@
-/* test_delimited.c - text as frames: what each deviation is taken for, and that a frame does not depend on how its text was
- * given. */
+/* test_delimited.c - text as frames: what each deviation is taken for, and that a frame does not
+ * depend on how its text was given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -113,7 +113,8 @@ static void a_tree_goes_and_what_links_point_to_stays(void **state)
   free(file);
 }
 
-/* Deeper than a process has descriptors, and longer than a path may be. What is in the way of who moves folders up goes, too. */
+/* Deeper than a process has descriptors, and longer than a path may be. What is in the way of who
+ * moves folders up goes, too. */
 static void any_depth_is_removed(void **state)
 {
   char *tree = tm_path_join(*state, "deep");

@@ -1,4 +1,5 @@
-/* test_entry.c - the contents of entries, in any order; what is wrong with them; and mini-batches of them as files. */
+/* test_entry.c - the contents of entries, in any order; what is wrong with them; and mini-batches
+ * of them as files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -258,7 +259,8 @@ static void expect_exact(const struct tm_buf *zip, const char *text, size_t n, s
   free(p);
 }
 
-/* Runs compress so well that the decoder holds output back when its input has ended. TM_LONG=1: up to 1.1 MB. */
+/* Runs compress so well that the decoder holds output back when its input has ended. TM_LONG=1: up
+ * to 1.1 MB. */
 static void an_entry_of_any_length_is_read_to_its_end(void **state)
 {
   enum { STEP = 4099 };

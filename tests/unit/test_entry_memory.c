@@ -1,4 +1,5 @@
-/* test_entry_memory.c - which mini-batches of entries are extracted to memory, and that the others are extracted all the same. */
+/* test_entry_memory.c - which mini-batches of entries are extracted to memory, and that the others
+ * are extracted all the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_errors.c - distinct errors: what makes two of them one, how many are kept, what the file says and when. */
+/* test_errors.c - distinct errors: what makes two of them one, how many are kept, what the file
+ * says and when. */
 #include "report_fixture.h"
 
 #include "report/errors.h"

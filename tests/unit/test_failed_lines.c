@@ -1,4 +1,5 @@
-/* test_failed_lines.c - lines of the failures log, and the parts of a mini-batch that they are about. */
+/* test_failed_lines.c - lines of the failures log, and the parts of a mini-batch that they are
+ * about. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

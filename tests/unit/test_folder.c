@@ -77,7 +77,8 @@ static void what_is_no_folder_is_an_error(void **state)
   free(file);
 }
 
-/* A million names of 15 bytes: 17 bytes each in the arena, four for the place; doubling at most twice that. */
+/* A million names of 15 bytes: 17 bytes each in the arena, four for the place; doubling at most
+ * twice that. */
 static void million_names_stay_compact(void **state)
 {
   enum { COUNT = 1000000 };

@@ -1,5 +1,5 @@
-/* test_frame.c - what a builder is given stands in the frame: values, nulls, strings of any bytes; rows taken back leave
- * nothing. */
+/* test_frame.c - what a builder is given stands in the frame: values, nulls, strings of any bytes;
+ * rows taken back leave nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +122,8 @@ static void a_frame_may_have_no_rows_and_no_columns(void **state)
   tm_arena_release(&arena);
 }
 
-/* Beyond 2 GB offsets take 64 bits. The bytes are reserved, never touched: memory is not needed for them. */
+/* Beyond 2 GB offsets take 64 bits. The bytes are reserved, never touched: memory is not needed for
+ * them. */
 static void offsets_widen_before_they_overflow(void **state)
 {
   struct tm_arena arena = { 0 };

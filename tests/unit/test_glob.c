@@ -1,4 +1,5 @@
-/* test_glob.c - names against patterns from tests/cases/glob.txt; limits; patterns that are made to be slow. */
+/* test_glob.c - names against patterns from tests/cases/glob.txt; limits; patterns that are made to
+ * be slow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

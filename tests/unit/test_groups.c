@@ -1,4 +1,5 @@
-/* test_groups.c - files with the same values of the keys come together, however they lie in the listing. */
+/* test_groups.c - files with the same values of the keys come together, however they lie in the
+ * listing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_gzip.c - gzip files are read from anywhere, and what is wrong with them or with their index is found. */
+/* test_gzip.c - gzip files are read from anywhere, and what is wrong with them or with their index
+ * is found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,8 @@ static void a_point_saves_what_is_before_it(void **state)
   tm_stream_close(s);
 }
 
-/* Spacing leaves one point at most; the places that are expected have theirs within a block of zlib's. */
+/* Spacing leaves one point at most; the places that are expected have theirs within a block of
+ * zlib's. */
 static void an_expected_place_has_a_point_of_its_own(void **state)
 {
   enum { STEP = 700000 };
@@ -195,7 +197,8 @@ static int64_t read_to_damage(struct rig *g, char *p, int64_t at, size_t n)
   return at;
 }
 
-/* A decoder may be ahead of what it is asked for when it meets the damage. Of the last match it may have made something. */
+/* A decoder may be ahead of what it is asked for when it meets the damage. Of the last match it may
+ * have made something. */
 static void damage_has_one_place_however_it_is_read(void **state)
 {
   struct rig *g = *state;
@@ -316,8 +319,9 @@ static int64_t points_of(struct rig *g)
   return points;
 }
 
-/* The same contents, packed in this way into members of so many bytes: each read is what it should be, wherever it begins.
- * Most blocks have a head that a point can be found by; stored and fixed ones may have none, which costs time alone. */
+/* The same contents, packed in this way into members of so many bytes: each read is what it should
+ * be, wherever it begins. Most blocks have a head that a point can be found by; stored and fixed
+ * ones may have none, which costs time alone. */
 static void check_packing(struct rig *g, int level, int strategy, size_t member, int64_t min_points)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -352,7 +356,8 @@ static void every_way_of_packing(void **state)
   check_packing(g, 6, Z_FIXED, 100, 15);
 }
 
-/* Names and remarks of any length, and the head's own check sum: it does not lie in one piece of input. */
+/* Names and remarks of any length, and the head's own check sum: it does not lie in one piece of
+ * input. */
 static void heads_of_any_length(void **state)
 {
   struct rig *g = *state;

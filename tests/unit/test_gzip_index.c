@@ -24,8 +24,8 @@ static void put_damaged(struct rig *g, size_t at)
   assert_int_equal(utimensat(AT_FDCWD, g->path, times, 0), 0);
 }
 
-/* Stored blocks decode whatever is in them: only the index knows. Each read gives what was there, or refuses; who reads all of it
- * meets the damage, the lister of the next run, too. */
+/* Stored blocks decode whatever is in them: only the index knows. Each read gives what was there,
+ * or refuses; who reads all of it meets the damage, the lister of the next run, too. */
 static void damage_since_the_first_reading_is_found(void **state)
 {
   struct rig *g = *state;

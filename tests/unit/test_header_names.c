@@ -105,7 +105,8 @@ static void a_name_that_goes_on_behind_a_nul_is_a_fault(void **state)
   folder_release(&f);
 }
 
-/* What libarchive makes of such an entry is in the test above; this is about each format's own header. */
+/* What libarchive makes of such an entry is in the test above; this is about each format's own
+ * header. */
 static void a_cpio_header_states_the_length_of_its_name(void **state)
 {
   char newc[110 + 12], odc[76 + 12], binary[26 + 12] = "\xc7\x71";

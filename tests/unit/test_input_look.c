@@ -1,4 +1,5 @@
-/* test_input_look.c - inputs that name nothing are found before there is a job; whatever cannot be judged counts as input. */
+/* test_input_look.c - inputs that name nothing are found before there is a job; whatever cannot be
+ * judged counts as input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ static int setup(void **state)
   return 0;
 }
 
-/* What is said of one input with these paths, with "@" for the root; "" where it may name something. To free. */
+/* What is said of one input with these paths, with "@" for the root; "" where it may name
+ * something. To free. */
 static char *words_of(const char *root, enum tm_dataset_kind kind, const char *const *paths)
 {
   struct tm_dataset d = { .kind = kind, .base_dir = (char *)(uintptr_t)root };

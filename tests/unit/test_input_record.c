@@ -1,4 +1,5 @@
-/* test_input_record.c - which files a step has read: told one by one, on the disk, and listed again. */
+/* test_input_record.c - which files a step has read: told one by one, on the disk, and listed
+ * again. */
 #include "store_fixture.h"
 
 #include "data/cut.h"

@@ -1,4 +1,5 @@
-/* test_intake.c - places of inputs: links and copies, made whole or made anew; links at paths that were given. */
+/* test_intake.c - places of inputs: links and copies, made whole or made anew; links at paths that
+ * were given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

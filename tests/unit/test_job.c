@@ -1,5 +1,6 @@
-/* test_job.c - whole jobs that end: what is run, tried again, counted and committed, and what is left behind. What becomes of a
- * job when somebody kills, cancels or talks rubbish: test_job_faults.c. */
+/* test_job.c - whole jobs that end: what is run, tried again, counted and committed, and what is
+ * left behind. What becomes of a job when somebody kills, cancels or talks rubbish:
+ * test_job_faults.c. */
 #include "job_rig.h"
 
 static void a_job_commits_each_row_once(void **state)
@@ -90,7 +91,8 @@ static void two_steps_run_at_the_same_time(void **state)
   job_end(&j);
 }
 
-/* A worker with a window of many kills itself in one of them: that one counts as a try, and no other. */
+/* A worker with a window of many kills itself in one of them: that one counts as a try, and no
+ * other. */
 static void a_death_costs_one_try(void **state)
 {
   for (int round = 0; round < 5; round++) {
@@ -207,7 +209,9 @@ static void let_the_last_go(struct job *j, const struct job_seen *e)
     job_let_go(j);
 }
 
-/* Each but the one that holds is so slow that its answer is not kept for the next. It would never end if what waits behind the one that holds were not taken back, and given to the worker that is idle. */
+/* Each but the one that holds is so slow that its answer is not kept for the next. It would never
+ * end if what waits behind the one that holds were not taken back, and given to the worker that is
+ * idle. */
 static bool run_one_that_holds(int before)
 {
   struct job j;
@@ -234,8 +238,8 @@ static bool run_one_that_holds(int before)
   return was_taken_back;
 }
 
-/* An early one is held by the first worker, a late one by either. On a machine that is slow just then a hand may hold one alone,
- * with nothing behind it. */
+/* An early one is held by the first worker, a late one by either. On a machine that is slow just
+ * then a hand may hold one alone, with nothing behind it. */
 static void what_waits_behind_a_long_one_is_run_elsewhere(void **state)
 {
   bool is_early = false, is_late = false;

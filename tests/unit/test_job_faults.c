@@ -1,4 +1,5 @@
-/* test_job_faults.c - jobs that are cancelled, killed, resumed, closed early, or talked to in rubbish. */
+/* test_job_faults.c - jobs that are cancelled, killed, resumed, closed early, or talked to in
+ * rubbish. */
 #include "job_rig.h"
 
 /* ---- cancelling ---- */
@@ -9,7 +10,8 @@ static void cancel_and_let_go(struct job *j)
   job_let_go(j);
 }
 
-/* Only the one that holds is left in the worker's hand: what waited behind it has been taken back. */
+/* Only the one that holds is left in the worker's hand: what waited behind it has been taken back.
+ */
 static void let_the_only_one_go(struct job *j)
 {
   if (job_counts(j)->running != 1)

@@ -1,4 +1,5 @@
-/* test_jobs.c - which job is meant by a folder, a name or `latest`; what is said when there is none. */
+/* test_jobs.c - which job is meant by a folder, a name or `latest`; what is said when there is
+ * none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

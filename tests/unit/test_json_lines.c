@@ -21,7 +21,8 @@ static void infer(const char *text, bool is_whole, struct tm_schema *s)
   tm_json_infer_end(f);
 }
 
-/* What the lines are, as a table; with `drop` bad ones are left out. Without columns they are found. */
+/* What the lines are, as a table; with `drop` bad ones are left out. Without columns they are
+ * found. */
 static char *read_lines(const char *columns, const char *text, bool drop,
                         struct tm_row_counts *counts)
 {

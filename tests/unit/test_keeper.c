@@ -1,4 +1,5 @@
-/* test_keeper.c - a real keeper with real workers: how they end, what is left of them, what is told. */
+/* test_keeper.c - a real keeper with real workers: how they end, what is left of them, what is
+ * told. */
 #include "rig.h"
 
 static void expect_state(const struct tm_ended *e, uint64_t seq, enum tm_entry_state expected)
@@ -323,8 +324,8 @@ static void a_killed_keeper_takes_its_workers_along(void **state)
   rig_close(&r);
 }
 
-/* What a worker of a killed keeper had started lives on; the next keeper of that job ends it before it starts a worker, and
- * leaves those of other jobs alone. */
+/* What a worker of a killed keeper had started lives on; the next keeper of that job ends it before
+ * it starts a worker, and leaves those of other jobs alone. */
 static void what_a_killed_keeper_left_is_ended_by_the_next(void **state)
 {
   struct rig r, other, next;
@@ -462,7 +463,8 @@ static void what_an_earlier_worker_left_is_removed(void **state)
   rig_close(&r);
 }
 
-/* A folder on memory is the worker's to make: its keeper removes what is there before it starts, and after its end. */
+/* A folder on memory is the worker's to make: its keeper removes what is there before it starts,
+ * and after its end. */
 static void what_a_worker_had_in_memory_goes_with_it(void **state)
 {
   struct rig r;

@@ -1,5 +1,5 @@
-/* test_keeper_memory.c - a node that is short of memory: no further worker is started, and it is said. Readings are the test's:
- * a file says how much there is. */
+/* test_keeper_memory.c - a node that is short of memory: no further worker is started, and it is
+ * said. Readings are the test's: a file says how much there is. */
 #include "rig.h"
 
 #include <stdio.h>

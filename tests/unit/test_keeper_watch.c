@@ -1,4 +1,5 @@
-/* test_keeper_watch.c - what the keeper decides: when to look, whose a process is, why a worker ended. */
+/* test_keeper_watch.c - what the keeper decides: when to look, whose a process is, why a worker
+ * ended. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* test_key.c - partition keys as bytes: they come back, their order is that of their values, bad bytes are refused. */
+/* test_key.c - partition keys as bytes: they come back, their order is that of their values, bad
+ * bytes are refused. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_limits.c - tables that claim too much: columns and records beyond the limits are refused while they are read, in files
- * that never end. */
+/* test_limits.c - tables that claim too much: columns and records beyond the limits are refused
+ * while they are read, in files that never end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,8 @@
 #include "data/rows/sample.h"
 #include "table.h"
 
-/* A file: the text, then `again` for ever (or `tail` behind `size` bytes of it). Counts what is read. */
+/* A file: the text, then `again` for ever (or `tail` behind `size` bytes of it). Counts what is
+ * read. */
 struct endless {
   struct tm_stream stream;
   const char *text, *again, *tail;

@@ -1,4 +1,5 @@
-/* test_line_history.c - the lines of a prompt on disk: where they are, what is kept, how long the file gets. */
+/* test_line_history.c - the lines of a prompt on disk: where they are, what is kept, how long the
+ * file gets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

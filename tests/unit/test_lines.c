@@ -1,4 +1,5 @@
-/* test_lines.c - the number of a line is right wherever it is asked for, and no line is counted twice. */
+/* test_lines.c - the number of a line is right wherever it is asked for, and no line is counted
+ * twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

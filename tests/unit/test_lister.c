@@ -1,5 +1,5 @@
-/* test_lister.c - the thread that lists: it ends with its list, when it is told to, and is left behind where a call on a hung
- * file system keeps it. */
+/* test_lister.c - the thread that lists: it ends with its list, when it is told to, and is left
+ * behind where a call on a hung file system keeps it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,8 @@ static void it_ends_with_its_list(void **state)
   folder_release(&r.folder);
 }
 
-/* How many threads there are, or how many of them are in a call of a file system whose server is to answer. */
+/* How many threads there are, or how many of them are in a call of a file system whose server is to
+ * answer. */
 static int count_threads(bool waiting)
 {
   int n = 0;

@@ -1,4 +1,5 @@
-/* test_listing.c - what is listed and in which order, from tests/cases/listing.txt; and what the disk may do to it. */
+/* test_listing.c - what is listed and in which order, from tests/cases/listing.txt; and what the
+ * disk may do to it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +76,9 @@ static void expect_paths(struct listed *out, const char *want)
   assert_string_equal(tm_buf_str(&out->paths), want);
 }
 
-/* The table ------------------------------------------------------------------------------------------------------ */
+/* The table
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 struct expected {
   int number; /* line of the `list`; 0: none at hand */
@@ -154,7 +157,9 @@ static void lists_as_the_table_says(void **state)
   assert_int_equal(e.wrong, 0);
 }
 
-/* The disk ------------------------------------------------------------------------------------------------------- */
+/* The disk
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void size_and_time_are_the_files_own(void **state)
 {
@@ -244,7 +249,8 @@ static void what_has_gone_is_skipped_and_other_errors_end_it(void **state)
   release(&out);
 }
 
-/* Lists as somebody who may not read everything: the result as an exit status. Root reads what it likes. */
+/* Lists as somebody who may not read everything: the result as an exit status. Root reads what it
+ * likes. */
 static int list_as_nobody(const char *root, bool skip, const char *want, const char *words)
 {
   const char *const path[] = { "." };

@@ -1,4 +1,5 @@
-/* test_log.c - the supervisor's view of a step, line by line, and the file that is there only for errors of the system. */
+/* test_log.c - the supervisor's view of a step, line by line, and the file that is there only for
+ * errors of the system. */
 #include "report_fixture.h"
 
 #include "report/log.h"

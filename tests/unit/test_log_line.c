@@ -1,4 +1,5 @@
-/* test_log_line.c - lines of logs and rows of tables, good ones and what a script may have written there. */
+/* test_log_line.c - lines of logs and rows of tables, good ones and what a script may have written
+ * there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

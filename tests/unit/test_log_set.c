@@ -1,4 +1,5 @@
-/* test_log_set.c - the log files of a step as one: which, in which order, and what comes while they are read. */
+/* test_log_set.c - the log files of a step as one: which, in which order, and what comes while they
+ * are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -229,7 +229,8 @@ static void want_second(struct tm_poll *poll, int events)
   tm_poll_close(poll);
 }
 
-/* For who polls the loop's descriptor between two turns: it would sleep over what a callback asked for. */
+/* For who polls the loop's descriptor between two turns: it would sleep over what a callback asked
+ * for. */
 static void what_a_callback_asks_for_is_watched_when_the_turn_has_ended(void **state)
 {
   struct polled p = { .heard = 0 };

@@ -1,4 +1,5 @@
-/* test_lua_error.c - what is known of an error in Lua: message, place, stack; nothing is left behind. */
+/* test_lua_error.c - what is known of an error in Lua: message, place, stack; nothing is left
+ * behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

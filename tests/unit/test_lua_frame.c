@@ -1,4 +1,5 @@
-/* test_lua_frame.c - a data frame that C gives to Lua: it is read in place, and after its end every use raises. */
+/* test_lua_frame.c - a data frame that C gives to Lua: it is read in place, and after its end every
+ * use raises. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +123,8 @@ static void after_its_end_every_use_raises(void **state)
   teardown(&f);
 }
 
-/* A frame whose columns the collector takes, while C memory it leads to lives on and is given again. */
+/* A frame whose columns the collector takes, while C memory it leads to lives on and is given
+ * again. */
 static void many_frames_one_after_the_other(void **state)
 {
   struct fixture f;

@@ -1,4 +1,5 @@
-/* test_lua_interrupt.c - user code is taken out of loops by a poke, and LuaJIT's one profiler is shared. */
+/* test_lua_interrupt.c - user code is taken out of loops by a poke, and LuaJIT's one profiler is
+ * shared. */
 #include "script_fixture.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* test_lua_load.c - pipeline files and scripts as wholes: what comes out, and the words when nothing does. */
+/* test_lua_load.c - pipeline files and scripts as wholes: what comes out, and the words when
+ * nothing does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_memory.c - how much memory there is, and whom the kernel killed, out of a tree of files made here. */
+/* test_memory.c - how much memory there is, and whom the kernel killed, out of a tree of files made
+ * here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

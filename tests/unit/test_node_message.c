@@ -1,4 +1,5 @@
-/* test_node_message.c - frames between supervisor and keeper: what goes in comes out, cut bytes are refused. */
+/* test_node_message.c - frames between supervisor and keeper: what goes in comes out, cut bytes are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +66,8 @@ static void a_cut_step_is_refused(void **state)
   tm_buf_release(&b);
 }
 
-/* Each byte of a good frame in turn is replaced: it is refused or taken, and nothing is read beyond the end. */
+/* Each byte of a good frame in turn is replaced: it is refused or taken, and nothing is read beyond
+ * the end. */
 static void a_damaged_step_does_no_harm(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;

@@ -1,4 +1,5 @@
-/* test_notify.c - files that come, grow and are closed are told; folders that are not there are passed over. */
+/* test_notify.c - files that come, grow and are closed are told; folders that are not there are
+ * passed over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_outlet.c - rows go out as they are committed, at the pace of their reader, and its going is noticed. */
+/* test_outlet.c - rows go out as they are committed, at the pace of their reader, and its going is
+ * noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +47,8 @@ static void end(struct world *w)
   folder_release(&w->folder);
 }
 
-/* Waits as it says, for at most so long, and lets it send: what that has said. `reader`: that can be read ends the wait too; or -1. */
+/* Waits as it says, for at most so long, and lets it send: what that has said. `reader`: that can
+ * be read ends the wait too; or -1. */
 static int turn(struct world *w, int reader)
 {
   struct pollfd p[2] = { { .fd = -1 }, { .fd = reader, .events = POLLIN } };

@@ -1,4 +1,5 @@
-/* test_params.c - the table of parameters: every default is accepted, every refusal names what is. */
+/* test_params.c - the table of parameters: every default is accepted, every refusal names what is.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -258,8 +259,8 @@ static struct tm_json *out_of_range(const struct tm_field *f, bool above)
   }
 }
 
-/* One definition with `value` under `key` (both taken over): refused, and the words have the place, the key, what was given
- * and what is accepted. */
+/* One definition with `value` under `key` (both taken over): refused, and the words have the place,
+ * the key, what was given and what is accepted. */
 static void expect_refused(const struct tm_field *f, const char *key, struct tm_json *value)
 {
   struct tm_err err = TM_ERR_NONE;

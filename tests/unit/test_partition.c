@@ -1,4 +1,5 @@
-/* test_partition.c - partition formats: which are refused, which values paths have, which paths do not fit. */
+/* test_partition.c - partition formats: which are refused, which values paths have, which paths do
+ * not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,7 +9,8 @@
 #include "base/time.h"
 #include "run/patience.h"
 
-/* Looks ten times a second from `from` on, `seconds` long; the moment at which it lost patience, or 0. */
+/* Looks ten times a second from `from` on, `seconds` long; the moment at which it lost patience, or
+ * 0. */
 static int64_t wait(struct tm_patience *p, const struct tm_counts *c, int64_t from_s,
                     int64_t seconds, struct tm_err *err)
 {

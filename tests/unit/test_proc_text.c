@@ -1,4 +1,5 @@
-/* test_proc_text.c - files of /proc as text: samples as a kernel writes them, hostile names, texts that are cut. */
+/* test_proc_text.c - files of /proc as text: samples as a kernel writes them, hostile names, texts
+ * that are cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

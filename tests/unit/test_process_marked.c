@@ -1,4 +1,5 @@
-/* test_process_marked.c - real processes with a mark in their environment: who is killed by it, and who is not. */
+/* test_process_marked.c - real processes with a mark in their environment: who is killed by it, and
+ * who is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ static void make_mark(char mark[32], const char *suffix)
   snprintf(mark, 32, "%ld.%s:", (long)getpid(), suffix);
 }
 
-/* A spawn returns when the old memory is gone; the kernel shows the new environment a moment later. */
+/* A spawn returns when the old memory is gone; the kernel shows the new environment a moment later.
+ */
 static void wait_for_environment(pid_t pid)
 {
   char found[256];
@@ -95,7 +97,8 @@ static void more_than_one_look_holds_are_killed(void **state)
     assert_int_equal(end_of(pids[i]), SIGKILL);
 }
 
-/* The program that carries the mark: what does a hunt from within find, and are those above it spared? */
+/* The program that carries the mark: what does a hunt from within find, and are those above it
+ * spared? */
 static int hunt_from_within(void)
 {
   char *program = tm_process_program();

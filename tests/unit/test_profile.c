@@ -1,4 +1,5 @@
-/* test_profile.c - the file of collapsed stacks is whole at any moment, and does not grow with time. */
+/* test_profile.c - the file of collapsed stacks is whole at any moment, and does not grow with
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_program.c - programs run to their end, and started ones: what they get, what is captured, in which ways it fails. */
+/* test_program.c - programs run to their end, and started ones: what they get, what is captured, in
+ * which ways it fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,11 +137,11 @@ static void it_stays_in_our_group_and_gets_no_descriptor_of_ours(void **state)
   struct result r;
   int leak = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
   int before = count_fds();
-  run_shell(
-      &r, /* each by its number: a pipe of the shell's own, or an open folder, would be among them */
-      "cut -d' ' -f5,6 /proc/$$/stat; i=0; while [ $i -lt 64 ]; do"
-      " [ -e /proc/$$/fd/$i ] && printf '%s ' $i; i=$((i + 1)); done",
-      0);
+  /* each by its number: a pipe of the shell's own, or an open folder, would be among them */
+  run_shell(&r,
+            "cut -d' ' -f5,6 /proc/$$/stat; i=0; while [ $i -lt 64 ]; do"
+            " [ -e /proc/$$/fd/$i ] && printf '%s ' $i; i=$((i + 1)); done",
+            0);
   char *expected = NULL;
   assert_true(asprintf(&expected, "%d %d\n0 1 2 ", (int)getpgrp(), (int)getsid(0)) > 0);
   assert_string_equal(r.out.data, expected);

@@ -1,4 +1,5 @@
-/* test_progress.c - how far a job is: what the bar says at each width, what it does not claim, and the speed. */
+/* test_progress.c - how far a job is: what the bar says at each width, what it does not claim, and
+ * the speed. */
 #include "report_fixture.h"
 
 #include "report/progress.h"

@@ -1,5 +1,5 @@
-/* test_query.c - queries of tables: what a database is asked, and what becomes of its answers. The database is a table in here, behind
- * the struct of functions that others come behind too. */
+/* test_query.c - queries of tables: what a database is asked, and what becomes of its answers. The
+ * database is a table in here, behind the struct of functions that others come behind too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

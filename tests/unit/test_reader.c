@@ -1,4 +1,5 @@
-/* test_reader.c - ranges of files through streams: plain ones, packed ones, ones that have changed; and what is said. */
+/* test_reader.c - ranges of files through streams: plain ones, packed ones, ones that have changed;
+ * and what is said. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_recover.c - files that were tampered with: damage before the line that the last sync record draws is told, with file
- * and place; what is bad behind it is cut (invariants 3, 4, 9). */
+/* test_recover.c - files that were tampered with: damage before the line that the last sync record
+ * draws is told, with file and place; what is bad behind it is cut (invariants 3, 4, 9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,8 @@
 #include "base/hash.h"
 #include "step.h"
 
-/* Two mini-batches before the line (a committed one, a failed one), three behind it; and the session is gone. */
+/* Two mini-batches before the line (a committed one, a failed one), three behind it; and the
+ * session is gone. */
 static void prepare(struct step *s)
 {
   step_init(s);

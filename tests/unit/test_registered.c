@@ -1,4 +1,5 @@
-/* test_registered.c - inputs that were registered: silence while they are as they were, words when they are not. */
+/* test_registered.c - inputs that were registered: silence while they are as they were, words when
+ * they are not. */
 #include "store_fixture.h"
 
 #include "plan/registered.h"

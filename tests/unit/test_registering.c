@@ -1,4 +1,5 @@
-/* test_registering.c - outputs become versions when their step is Completed: each once, whatever has been killed. */
+/* test_registering.c - outputs become versions when their step is Completed: each once, whatever
+ * has been killed. */
 #include "store_fixture.h"
 
 #include "base/path.h"

@@ -1,4 +1,5 @@
-/* test_registry.c - names and versions: which is made, which is found, what is refused in which words. */
+/* test_registry.c - names and versions: which is made, which is found, what is refused in which
+ * words. */
 #include "store_fixture.h"
 
 #include "store/registry.h"

@@ -1,5 +1,5 @@
-/* test_removal.c - a job's directory goes whole, and not while somebody has it; what an interrupted removal leaves is found and
- * removed; what is not a job's stays. */
+/* test_removal.c - a job's directory goes whole, and not while somebody has it; what an interrupted
+ * removal leaves is found and removed; what is not a job's stays. */
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -138,7 +138,8 @@ static void one_that_never_began_goes(void **state)
   free(job);
 }
 
-/* Calls that change something; from the `end`-th on they all fail, as those of a process that was killed are never made. */
+/* Calls that change something; from the `end`-th on they all fail, as those of a process that was
+ * killed are never made. */
 struct ending {
   struct tm_fs fs;
   int end, calls;

@@ -1,4 +1,5 @@
-/* test_report.c - the listener: which event reaches which file and the screen, and that nothing of it stops a job. */
+/* test_report.c - the listener: which event reaches which file and the screen, and that nothing of
+ * it stops a job. */
 #include "report_fixture.h"
 
 #include "report/report.h"

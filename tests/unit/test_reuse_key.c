@@ -90,7 +90,8 @@ static bool is_one_key(const char *inputs, const char *then, const char *now)
   return strcmp(a, b) == 0;
 }
 
-/* With "auto" a tolerant job counts a row without an element as one that succeeded, and a strict job counts it as failed. */
+/* With "auto" a tolerant job counts a row without an element as one that succeeded, and a strict
+ * job counts it as failed. */
 static void the_rule_for_returned_rows_counts_where_it_decides(void **state)
 {
   static const char tolerant[] = "'error_threshold':{'value':-1}";

@@ -1,4 +1,5 @@
-/* test_running.c - the file that says what a job is at: how often it is written, what is read of it, and when it is not believed.
+/* test_running.c - the file that says what a job is at: how often it is written, what is read of
+ * it, and when it is not believed.
  */
 #include "report_fixture.h"
 

@@ -29,7 +29,8 @@ static void put_process(const char *proc, int pid, int parent, const char *name,
   file_put(proc, path, name, 0600);
 }
 
-/* proc/, with the supervisor 10, the keeper 20, the worker 30, which has started 31 and that 32; and 99, a stranger. */
+/* proc/, with the supervisor 10, the keeper 20, the worker 30, which has started 31 and that 32;
+ * and 99, a stranger. */
 static char *make_proc(const char *dir)
 {
   char *proc = tm_path_join(dir, "proc");

@@ -1,4 +1,5 @@
-/* test_scan.c - the kernels give what the machine of scan.h gives, on every input and however it is cut. */
+/* test_scan.c - the kernels give what the machine of scan.h gives, on every input and however it is
+ * cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

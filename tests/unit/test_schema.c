@@ -1,4 +1,5 @@
-/* test_schema.c - columns: their names, their types from the first rows, what headers say, and the JSON they are kept as. */
+/* test_schema.c - columns: their names, their types from the first rows, what headers say, and the
+ * JSON they are kept as. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

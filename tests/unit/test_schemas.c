@@ -1,4 +1,5 @@
-/* test_schemas.c - state/schema.json: what is written is read, what is missing or damaged is told. */
+/* test_schemas.c - state/schema.json: what is written is read, what is missing or damaged is told.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_screen.c - what people see: one line redrawn, messages above it, a line now and then where nothing can be redrawn. */
+/* test_screen.c - what people see: one line redrawn, messages above it, a line now and then where
+ * nothing can be redrawn. */
 #include "report_fixture.h"
 
 #include "report/screen.h"

@@ -1,4 +1,5 @@
-/* test_script_memory.c - the memory limit of a worker, inside Lua: what is refused, what it says, and that the worker lives. */
+/* test_script_memory.c - the memory limit of a worker, inside Lua: what is refused, what it says,
+ * and that the worker lives. */
 #include "script_fixture.h"
 
 #define MB INT64_C(1048576)

@@ -25,7 +25,8 @@ static void add_column(struct tm_buf *b, char id, const char *p, size_t n)
   tm_buf_add(b, p, n);
 }
 
-/* Three files and a link, whose contents are 3, 4, 0 and 6 bytes of BODY; then an empty file and a folder. */
+/* Three files and a link, whose contents are 3, 4, 0 and 6 bytes of BODY; then an empty file and a
+ * folder. */
 static struct tm_buf make_good(void)
 {
   struct tm_buf b = TM_BUF_NONE;
@@ -172,7 +173,8 @@ static void what_a_header_claims_too_much_is_refused(void **state)
   folder_release(&f);
 }
 
-/* 200,000 folders of one byte each in the header's columns: 100 MB in libarchive, which is allowed; seven times as many are not. */
+/* 200,000 folders of one byte each in the header's columns: 100 MB in libarchive, which is allowed;
+ * seven times as many are not. */
 static void what_libarchive_would_need_is_limited(void **state)
 {
   struct tm_seven_zip_header h;

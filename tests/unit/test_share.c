@@ -1,4 +1,5 @@
-/* test_share.c - the workers of a job, shared by its steps: each rule alone, and random jobs played to their end. */
+/* test_share.c - the workers of a job, shared by its steps: each rule alone, and random jobs played
+ * to their end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,8 +70,9 @@ static void the_last_worker_of_a_step_is_not_given_back(void **state)
   assert_int_equal(tm_share_giver(of, 3, 2), 3);
 }
 
-/* Each round starts what may be started and lets a giver's worker go. However it began, after some rounds every step has one,
- * all that there may be are used, and nobody has two more than another that wants more. */
+/* Each round starts what may be started and lets a giver's worker go. However it began, after some
+ * rounds every step has one, all that there may be are used, and nobody has two more than another
+ * that wants more. */
 static void all_settle_with_fair_parts(void **state)
 {
   for (unsigned seed = 1; seed <= 2000; seed++) {

@@ -1,4 +1,5 @@
-/* test_signals.c - signals of a command: caught by one thread, with calls that go on or end; given back. */
+/* test_signals.c - signals of a command: caught by one thread, with calls that go on or end; given
+ * back. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

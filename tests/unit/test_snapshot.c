@@ -201,7 +201,8 @@ static void linked_folders_are_copied_once(void **state)
   teardown(&w);
 }
 
-/* What require() may find in a folder of module_paths is in the copy, and what is there besides is not. */
+/* What require() may find in a folder of module_paths is in the copy, and what is there besides is
+ * not. */
 static void modules_are_copied(void **state)
 {
   struct world w;
@@ -398,7 +399,8 @@ static void after_any_fault_it_is_complete_or_not_there(void **state)
   teardown(&w);
 }
 
-/* Somebody who edits while it is copied: src/a.lua, then src/b.lua, at the first reads of the script. */
+/* Somebody who edits while it is copied: src/a.lua, then src/b.lua, at the first reads of the
+ * script. */
 struct editor {
   struct tm_fs fs;
   struct world *w;

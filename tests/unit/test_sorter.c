@@ -1,4 +1,5 @@
-/* test_sorter.c - sorting with little memory gives what sorting with much gives, and leaves nothing behind. */
+/* test_sorter.c - sorting with little memory gives what sorting with much gives, and leaves nothing
+ * behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ static int count_files(const char *dir)
   return n;
 }
 
-/* Keys of 0 to 5 bytes from a small alphabet, so that many are equal; the bytes say which one it was. */
+/* Keys of 0 to 5 bytes from a small alphabet, so that many are equal; the bytes say which one it
+ * was. */
 static void add_all(struct tm_sorter *s)
 {
   uint32_t random = 17;

@@ -1,4 +1,5 @@
-/* test_sqlite.c - SQLite behind the struct of functions: what is refused, what is read, what takes too long. */
+/* test_sqlite.c - SQLite behind the struct of functions: what is refused, what is read, what takes
+ * too long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

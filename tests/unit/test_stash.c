@@ -1,4 +1,5 @@
-/* test_stash.c - rows held back come out whole, in the order that was asked for, from memory and from files. */
+/* test_stash.c - rows held back come out whole, in the order that was asked for, from memory and
+ * from files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_survey.c - what is read of a job from its files: counts, the end of the list, how long it takes. */
+/* test_survey.c - what is read of a job from its files: counts, the end of the list, how long it
+ * takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -255,7 +256,8 @@ static void damaged_files_and_other_versions_are_named(void **state)
   assert_survey_fails(*state, TM_EDAMAGE, "'Splendid'");
 }
 
-/* CPU time, which other programs of the machine do not lengthen much; under a sanitizer it is not what users have. */
+/* CPU time, which other programs of the machine do not lengthen much; under a sanitizer it is not
+ * what users have. */
 static void a_million_tries_take_a_moment(void **state)
 {
   struct tm_buf journal = TM_BUF_NONE, list = TM_BUF_NONE;

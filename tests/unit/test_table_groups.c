@@ -1,4 +1,5 @@
-/* test_table_groups.c - rows of frames in groups: what was put in comes out, grouped; other files and damage are noticed. */
+/* test_table_groups.c - rows of frames in groups: what was put in comes out, grouped; other files
+ * and damage are noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

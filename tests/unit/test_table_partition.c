@@ -1,4 +1,5 @@
-/* test_table_partition.c - rows in folders: made once, whole, by one, of what is asked for; what is somebody's is left alone. */
+/* test_table_partition.c - rows in folders: made once, whole, by one, of what is asked for; what is
+ * somebody's is left alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

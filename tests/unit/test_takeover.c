@@ -1,5 +1,6 @@
-/* test_takeover.c - copies of another job's steps get to their places, from wherever a kill has left them. What is copied, and
- * what is refused: tests/job/takeover_spec.lua; kills at each call: tests/crash. */
+/* test_takeover.c - copies of another job's steps get to their places, from wherever a kill has
+ * left them. What is copied, and what is refused: tests/job/takeover_spec.lua; kills at each call:
+ * tests/crash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

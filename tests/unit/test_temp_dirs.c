@@ -1,4 +1,5 @@
-/* test_temp_dirs.c - the names of workers' folders, their records, and what is removed by them and what is not. */
+/* test_temp_dirs.c - the names of workers' folders, their records, and what is removed by them and
+ * what is not. */
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -161,7 +162,8 @@ static void what_was_left_goes_with_the_next_session_or_the_job(void **state)
   release_places(&p);
 }
 
-/* Of a job directory that was removed by hand, and begun anew: but not what a keeper holds, of another container. */
+/* Of a job directory that was removed by hand, and begun anew: but not what a keeper holds, of
+ * another container. */
 static void what_has_no_record_is_found_by_its_name_unless_it_is_held(void **state)
 {
   struct places p = make_places(*state);

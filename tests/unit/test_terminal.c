@@ -1,4 +1,5 @@
-/* test_terminal.c - standard error does not hold up a job: a pipe that nobody reads, a file, a terminal that is stopped. */
+/* test_terminal.c - standard error does not hold up a job: a pipe that nobody reads, a file, a
+ * terminal that is stopped. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* test_tries.c - processed_mini-batches.csv: its columns, its quoting, its header once, its few writes. */
+/* test_tries.c - processed_mini-batches.csv: its columns, its quoting, its header once, its few
+ * writes. */
 #include "report_fixture.h"
 
 #include "report/tries.h"

@@ -1,4 +1,5 @@
-/* test_trust.c - which workspaces and jobs are used that were found: by owner and mode, by consent, and what is said else. */
+/* test_trust.c - which workspaces and jobs are used that were found: by owner and mode, by consent,
+ * and what is said else. */
 #include "store_fixture.h"
 
 #include "store/jobs.h"

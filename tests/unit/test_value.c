@@ -1,4 +1,5 @@
-/* test_value.c - fields as values: what is taken, what is refused, and that decimals are rounded as strtod() rounds. */
+/* test_value.c - fields as values: what is taken, what is refused, and that decimals are rounded as
+ * strtod() rounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_workspace.c - where the workspace is found or made, what a job's folder is called, which job is gone on with. */
+/* test_workspace.c - where the workspace is found or made, what a job's folder is called, which job
+ * is gone on with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

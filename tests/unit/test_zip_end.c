@@ -47,7 +47,8 @@ static void make_zip64(struct tm_buf *zip, int64_t more_entries)
   tm_buf_add(zip, end, sizeof end);
 }
 
-/* What comes of so many bytes of a script, and then the zip, which is released: lines, or (NULL) words of a refusal. */
+/* What comes of so many bytes of a script, and then the zip, which is released: lines, or (NULL)
+ * words of a refusal. */
 static void expect_zip(struct folder *f, struct tm_buf *zip, size_t before, const char *lines,
                        const char *words)
 {

@@ -1,5 +1,5 @@
--- A network with one hidden layer: what it is made of, and what it makes of an image.
--- layers: { hidden = { inputs, outputs, weights, bias }, output = … }; weights[(o - 1) * inputs + i].
+-- A network with one hidden layer: what it is made of, and what it makes of an image. layers: {
+-- hidden = { inputs, outputs, weights, bias }, output = … }; weights[(o - 1) * inputs + i].
 local M = {}
 
 local function apply(layer, input)

@@ -1,7 +1,8 @@
 -- Reading and writing small grey images: binary PGM (P5), one byte a pixel.
 local M = {}
 
--- An array of width * height brightnesses from 0 to 1, row by row, and the width and height; or nil and why not.
+-- An array of width * height brightnesses from 0 to 1, row by row, and the width and height; or nil
+-- and why not.
 function M.read(path)
   local f, why = io.open(path, "rb")
   if not f then return nil, why end

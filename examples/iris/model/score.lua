@@ -1,5 +1,5 @@
--- Learns the kinds of flowers from those in train.csv, then names the kind of each flower that it is given: naive
--- Bayes, with a normal distribution for each measure of each kind.
+-- Learns the kinds of flowers from those in train.csv, then names the kind of each flower that it
+-- is given: naive Bayes, with a normal distribution for each measure of each kind.
 local EntryScript = require "tidemill.entry_script"
 local frame = require "tidemill.frame"
 

@@ -1,4 +1,5 @@
--- The entry script. `units` and `places.tsv` lie beside it: `require` looks there, and it is the current directory.
+-- The entry script. `units` and `places.tsv` lie beside it: `require` looks there, and it is the
+-- current directory.
 local path = require "tidemill.path"
 local units = require "units"
 

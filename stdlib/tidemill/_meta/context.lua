@@ -25,9 +25,9 @@ local Context = {}
 ---@param message? string the reason; the first 4,000 bytes are kept
 function Context:fail(i, message) end
 
---- Returns the name of an item, as errors and failed_items.jsonl have it: the path of a file; for an
---- entry, the path of the archive, `/`, and the name of the entry ("/data/scans.zip/a/b.png"). run()
---- gets the path of a file instead, which exists only for this mini-batch.
+--- Returns the name of an item, as errors and failed_items.jsonl have it: the path of a file; for
+--- an entry, the path of the archive, `/`, and the name of the entry ("/data/scans.zip/a/b.png").
+--- run() gets the path of a file instead, which exists only for this mini-batch.
 ---@param i integer number of the item in the mini-batch, from 1
 ---@return string
 function Context:name(i) end

@@ -11,8 +11,8 @@
 --- it. An error, a wrong result, the timeout or the end of the worker fails the try; `run_max_try`
 --- limits the tries.
 ---@field recover? fun(reason: string) called after an interrupted run(), one that exceeded
---- `run_invocation_timeout`, in the same worker. It should repair data that run() has changed only in
---- part. It has 30 s. The worker is replaced if it fails, or if there is no recover() and a second
---- run() in a row is interrupted.
+--- `run_invocation_timeout`, in the same worker. It should repair data that run() has changed only
+--- in part. It has 30 s. The worker is replaced if it fails, or if there is no recover() and a
+--- second run() in a row is interrupted.
 ---@field shutdown? fun() called once per worker, after its last mini-batch. It has 30 s. Its errors
 --- are logged, and fail nothing. It is not called if the worker is killed.

@@ -1,5 +1,5 @@
--- A table to measure with: generate.lua FILE MEGABYTES. The same bytes every time: its numbers come from a generator of
--- its own. Prints the number of rows.
+-- A table to measure with: generate.lua FILE MEGABYTES. The same bytes every time: its numbers come
+-- from a generator of its own. Prints the number of rows.
 local bit = require "bit"
 local buffer = require "string.buffer"
 
