@@ -107,8 +107,6 @@ static struct tm_failed_try failed_try(const struct tm_worker *w, const struct t
                                   .message_len = strlen(a->message),
                                   .log = *log,
                                   .is_uncounted = held->is_uncounted,
-                                  .is_table =
-                                      tm_dataset_is_table(w->s->o.step->inputs[held->dataset]),
                                   .causes = a->status == TM_RUN_DONE ? &a->causes : NULL };
 }
 

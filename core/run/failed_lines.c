@@ -73,10 +73,8 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
   tm_json_write_string(out, item->path, item->path_len);
   if (!is_utf8(item->path, item->path_len))
     add_hex(out, "item_hex", item->path, item->path_len);
-  if (item->is_entry && !t->is_table)
+  if (item->is_entry)
     add_entry(out, item);
-  if (item->is_entry && t->is_table)
-    tm_buf_add_str(out, ",\"begin\":0");
   if (item->is_rows)
     tm_buf_printf(out, ",\"begin\":%" PRId64 ",\"end\":%" PRId64, item->begin, item->end);
   if (item->is_rows && item->first_row >= 0)

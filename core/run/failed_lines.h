@@ -48,7 +48,6 @@ struct tm_failed_try {
   /* of a table: of the first row that is meant, in its mini-batch, from 1; 0: all of it */
   uint32_t number;
   bool is_uncounted;           /* of a table: nobody could count the rows */
-  bool is_table;               /* an item without rows is a table file that could not be read */
   struct tm_causes *causes;    /* gets the reason of each line that is added; or NULL */
   struct tm_failed_tail *tail; /* NULL: nothing is kept from one line to the next */
 };

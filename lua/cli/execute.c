@@ -27,358 +27,353 @@
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
 
-#define AGAIN_NS                                                                                   \
-  (20 *                                                                                            \
-   /* a program that signals a process and its group sends the same one twice; fingers are slower */
-   TM_MS)
-#define KILL_NS (510 * TM_MS)
+/* A program that signals a process and its group sends the same signal twice; fingers are slower. */
+#define AGAIN_NS (20 * TM_MS)
+#define KILL_NS  (510 * TM_MS)
 
 const char *const tm_progress_modes[] = { "auto", "bar", "plain", "none", NULL };
 
-   /* As of a job that ends so, but that a script which is no Lua is found before there is one. */
-   int tm_execute_status_of(int rc)
-   {
-     switch (rc) {
-     case TM_EUSAGE:
-     case TM_ECHANGED:
-     case TM_EVERSION:
-     case TM_ESCRIPT: return 2;
-     case -ECANCELED: return 128 + SIGINT;
-     case TM_ENOINPUT:
-     case TM_EINPUT:
-     case TM_ETHRESHOLD: return 1;
-     default: return 3;
-     }
-   }
+/* As of a job that ends so, but that a script which is no Lua is found before there is one. */
+int tm_execute_status_of(int rc)
+{
+  switch (rc) {
+  case TM_EUSAGE:
+  case TM_ECHANGED:
+  case TM_EVERSION:
+  case TM_ESCRIPT: return 2;
+  case -ECANCELED: return 128 + SIGINT;
+  case TM_ENOINPUT:
+  case TM_EINPUT:
+  case TM_ETHRESHOLD: return 1;
+  default: return 3;
+  }
+}
 
-   static int64_t now_ns(void)
-   {
-     struct timespec t;
-     clock_gettime(CLOCK_MONOTONIC, &t);
-     return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-   }
+static int64_t now_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
+}
 
-   static enum tidemill_progress mode_of(const struct tm_execution *x)
-   {
-     const char *mode = x->o->progress ? x->o->progress : "auto";
-     if (strcmp(mode, "none") == 0)
-       return TIDEMILL_PROGRESS_NONE;
-     if (strcmp(mode, "plain") == 0)
-       return TIDEMILL_PROGRESS_PLAIN;
-     if (strcmp(mode, "bar") == 0)
-       return TIDEMILL_PROGRESS_BAR;
-     return tm_terminal_has_bar(&x->terminal) ? TIDEMILL_PROGRESS_BAR : TIDEMILL_PROGRESS_PLAIN;
-   }
+static enum tidemill_progress mode_of(const struct tm_execution *x)
+{
+  const char *mode = x->o->progress ? x->o->progress : "auto";
+  if (strcmp(mode, "none") == 0)
+    return TIDEMILL_PROGRESS_NONE;
+  if (strcmp(mode, "plain") == 0)
+    return TIDEMILL_PROGRESS_PLAIN;
+  if (strcmp(mode, "bar") == 0)
+    return TIDEMILL_PROGRESS_BAR;
+  return tm_terminal_has_bar(&x->terminal) ? TIDEMILL_PROGRESS_BAR : TIDEMILL_PROGRESS_PLAIN;
+}
 
-   /* Ending it early. */
+/* Ending it early. */
 
-   /* 0: nothing is done, it is the one before, bouncing. 1: the first. 2: the second. 3: a further
+/* 0: nothing is done, it is the one before, bouncing. 1: the first. 2: the second. 3: a further
  * one. */
-   static int cancel(struct tm_execution *x)
-   {
-     int64_t now = now_ns();
-     bool is_first = x->canceled_ns == 0;
-     if (!is_first && now - x->canceled_ns < AGAIN_NS)
-       return 0;
-     x->canceled_ns = now;
-     if (!is_first && x->is_killing)
-       return 3;
-     x->is_killing = !is_first;
-     tidemill_job_cancel(x->job, !is_first);
-     return is_first ? 1 : 2;
-   }
+static int cancel(struct tm_execution *x)
+{
+  int64_t now = now_ns();
+  bool is_first = x->canceled_ns == 0;
+  if (!is_first && now - x->canceled_ns < AGAIN_NS)
+    return 0;
+  x->canceled_ns = now;
+  if (!is_first && x->is_killing)
+    return 3;
+  x->is_killing = !is_first;
+  tidemill_job_cancel(x->job, !is_first);
+  return is_first ? 1 : 2;
+}
 
-   void tm_execution_end(struct tm_execution *x)
-   {
-     cancel(x);
-     x->kill_ns = now_ns() + KILL_NS;
-   }
+void tm_execution_end(struct tm_execution *x)
+{
+  cancel(x);
+  x->kill_ns = now_ns() + KILL_NS;
+}
 
-   /* Something hangs that cannot be killed, for instance a copy from a dead file system. When this
+/* Something hangs that cannot be killed, for instance a copy from a dead file system. When this
  * process ends, the keeper ends the workers; the job can be resumed. */
-   static void end_at_once(struct tm_execution *x)
-   {
-     tidemill_job_say(x->job, TIDEMILL_WARNING, "ended before the job could be closed; resume it");
-     _exit(128 + SIGINT);
-   }
+static void end_at_once(struct tm_execution *x)
+{
+  tidemill_job_say(x->job, TIDEMILL_WARNING, "ended before the job could be closed; resume it");
+  _exit(128 + SIGINT);
+}
 
-   static void on_signal(struct tm_execution *x)
-   {
-     const struct tm_execute_hooks *hooks = x->o->hooks;
-     if (x->has_ended) {
-       if (hooks && hooks->on_hurry)
-         hooks->on_hurry(x->o->data, x);
-       return;
-     }
-     switch (cancel(x)) {
-     case 1:
-       tidemill_job_say(
-           x->job, TIDEMILL_INFO,
-           "canceling: no more mini-batches are handed out, running ones may end; once "
-           "more kills them");
-       break;
-     case 2:
-       tidemill_job_say(x->job, TIDEMILL_INFO,
-                        "canceling: what still runs is killed; once more ends the program at once");
-       break;
-     case 3: end_at_once(x); break;
-     default: break;
-     }
-   }
+static void on_signal(struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  if (x->has_ended) {
+    if (hooks && hooks->on_hurry)
+      hooks->on_hurry(x->o->data, x);
+    return;
+  }
+  switch (cancel(x)) {
+  case 1:
+    tidemill_job_say(x->job, TIDEMILL_INFO,
+                     "canceling: no more mini-batches are handed out, running ones may end; once "
+                     "more kills them");
+    break;
+  case 2:
+    tidemill_job_say(x->job, TIDEMILL_INFO,
+                     "canceling: what still runs is killed; once more ends the program at once");
+    break;
+  case 3: end_at_once(x); break;
+  default: break;
+  }
+}
 
-   static bool is_ignored(int number)
-   {
-     struct sigaction old;
-     return sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
-   }
+static bool is_ignored(int number)
+{
+  struct sigaction old;
+  return sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
 
-   static int open_signals(struct tm_execution *x, struct tm_err *err)
-   {
-     sigset_t wanted;
-     sigemptyset(&wanted);
-     sigaddset(&wanted, SIGINT);
-     sigaddset(&wanted, SIGTERM);
-     if (!is_ignored(SIGHUP))
-       sigaddset(&wanted, SIGHUP);
-     sigprocmask(SIG_BLOCK, &wanted, &x->before);
-     x->signals = signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
-     return x->signals < 0 ? tm_err_system(err, -errno, "cannot hear signals") : 0;
-   }
+static int open_signals(struct tm_execution *x, struct tm_err *err)
+{
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGINT);
+  sigaddset(&wanted, SIGTERM);
+  if (!is_ignored(SIGHUP))
+    sigaddset(&wanted, SIGHUP);
+  sigprocmask(SIG_BLOCK, &wanted, &x->before);
+  x->signals = signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
+  return x->signals < 0 ? tm_err_system(err, -errno, "cannot hear signals") : 0;
+}
 
-   static void read_signals(struct tm_execution *x, bool are_heard)
-   {
-     struct signalfd_siginfo s;
-     while (x->signals >= 0 && read(x->signals, &s, sizeof(s)) == (ssize_t)sizeof(s))
-       if (are_heard)
-         on_signal(x);
-   }
+static void read_signals(struct tm_execution *x, bool are_heard)
+{
+  struct signalfd_siginfo s;
+  while (x->signals >= 0 && read(x->signals, &s, sizeof(s)) == (ssize_t)sizeof(s))
+    if (are_heard)
+      on_signal(x);
+}
 
-   /* The submission's thread. */
+/* The submission's thread. */
 
-   static void *watch(void *data)
-   {
-     static const char words[] = "ended before there was a job, or before it was begun\n";
-     struct tm_execution *x = data;
-     struct signalfd_siginfo s;
-     struct pollfd both[] = { { .fd = x->signals, .events = POLLIN },
-                              { .fd = x->submitted, .events = POLLIN } };
-     int64_t first_ns = 0;
-     for (;;) {
-       if (poll(both, 2, -1) < 0)
-         continue;
-       if (both[1].revents)
-         return NULL;
-       if (read(x->signals, &s, sizeof(s)) != (ssize_t)sizeof(s))
-         continue;
-       if (first_ns != 0 && now_ns() - first_ns >= AGAIN_NS) {
-         (void)!write(STDERR_FILENO, words, sizeof(words) - 1);
-         _exit(128 + SIGINT);
-       }
-       first_ns = first_ns ? first_ns : now_ns();
-       x->is_early = true;
-     }
-   }
+static void *watch(void *data)
+{
+  static const char words[] = "ended before there was a job, or before it was begun\n";
+  struct tm_execution *x = data;
+  struct signalfd_siginfo s;
+  struct pollfd both[] = { { .fd = x->signals, .events = POLLIN },
+                           { .fd = x->submitted, .events = POLLIN } };
+  int64_t first_ns = 0;
+  for (;;) {
+    if (poll(both, 2, -1) < 0)
+      continue;
+    if (both[1].revents)
+      return NULL;
+    if (read(x->signals, &s, sizeof(s)) != (ssize_t)sizeof(s))
+      continue;
+    if (first_ns != 0 && now_ns() - first_ns >= AGAIN_NS) {
+      (void)!write(STDERR_FILENO, words, sizeof(words) - 1);
+      _exit(128 + SIGINT);
+    }
+    first_ns = first_ns ? first_ns : now_ns();
+    x->is_early = true;
+  }
+}
 
-   static int watch_signals(struct tm_execution *x, struct tm_err *err)
-   {
-     x->submitted = eventfd(0, EFD_CLOEXEC);
-     if (x->submitted < 0)
-       return tm_err_system(err, -errno, "cannot hear signals");
-     int rc = pthread_create(&x->watch, NULL, watch, x);
-     if (rc == 0)
-       return 0;
-     close(x->submitted);
-     return tm_err_system(err, -rc, "cannot start a thread");
-   }
+static int watch_signals(struct tm_execution *x, struct tm_err *err)
+{
+  x->submitted = eventfd(0, EFD_CLOEXEC);
+  if (x->submitted < 0)
+    return tm_err_system(err, -errno, "cannot hear signals");
+  int rc = pthread_create(&x->watch, NULL, watch, x);
+  if (rc == 0)
+    return 0;
+  close(x->submitted);
+  return tm_err_system(err, -rc, "cannot start a thread");
+}
 
-   static void unwatch_signals(struct tm_execution *x)
-   {
-     uint64_t one = 1;
-     (void)!write(x->submitted, &one, sizeof(one));
-     pthread_join(x->watch, NULL);
-     close(x->submitted);
-     if (x->is_early && x->job)
-       on_signal(x);
-   }
+static void unwatch_signals(struct tm_execution *x)
+{
+  uint64_t one = 1;
+  (void)!write(x->submitted, &one, sizeof(one));
+  pthread_join(x->watch, NULL);
+  close(x->submitted);
+  if (x->is_early && x->job)
+    on_signal(x);
+}
 
-   static void close_signals(struct tm_execution *x)
-   {
-     if (x->signals < 0)
-       return;
-     read_signals(x, false); /* they came too late to end anything */
-     close(x->signals);
-     sigprocmask(SIG_SETMASK, &x->before, NULL);
-   }
+static void close_signals(struct tm_execution *x)
+{
+  if (x->signals < 0)
+    return;
+  read_signals(x, false); /* they came too late to end anything */
+  close(x->signals);
+  sigprocmask(SIG_SETMASK, &x->before, NULL);
+}
 
-   /* The job. */
+/* The job. */
 
-   static void on_event(void *data, const struct tidemill_event *e)
-   {
-     struct tm_execution *x = data;
-     const struct tm_execute_hooks *hooks = x->o->hooks;
-     x->has_ended =
-         x->has_ended || (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING);
-     if (hooks && hooks->on_event)
-       hooks->on_event(x->o->data, e);
-   }
+static void on_event(void *data, const struct tidemill_event *e)
+{
+  struct tm_execution *x = data;
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  x->has_ended = x->has_ended || (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING);
+  if (hooks && hooks->on_event)
+    hooks->on_event(x->o->data, e);
+}
 
-   /* Nothing has begun while the directory is another process's. */
-   static bool is_stopped(void *data)
-   {
-     struct tm_execution *x = data;
-     return atomic_load(&x->is_early);
-   }
+/* Nothing has begun while the directory is another process's. */
+static bool is_stopped(void *data)
+{
+  struct tm_execution *x = data;
+  return atomic_load(&x->is_early);
+}
 
-   static int open_job(struct tm_execution *x, struct tm_err *err)
-   {
-     const struct tm_execute *e = x->o;
-     struct tidemill_job_options o = e->o;
-     struct tidemill_screen screen = tm_terminal_screen(&x->terminal);
-     screen.progress = mode_of(x);
-     screen.has_color = tm_terminal_has_color(&x->terminal);
-     o.screen = &screen;
-     o.on_event = on_event;
-     o.is_stopped = is_stopped;
-     o.data = x;
-     int rc = tidemill_job_submit(&x->job, e->pipeline, &o, err);
-     if (rc >= 0 && e->hooks && e->hooks->on_open)
-       rc = e->hooks->on_open(e->data, x, err);
-     return rc;
-   }
+static int open_job(struct tm_execution *x, struct tm_err *err)
+{
+  const struct tm_execute *e = x->o;
+  struct tidemill_job_options o = e->o;
+  struct tidemill_screen screen = tm_terminal_screen(&x->terminal);
+  screen.progress = mode_of(x);
+  screen.has_color = tm_terminal_has_color(&x->terminal);
+  o.screen = &screen;
+  o.on_event = on_event;
+  o.is_stopped = is_stopped;
+  o.data = x;
+  int rc = tidemill_job_submit(&x->job, e->pipeline, &o, err);
+  if (rc >= 0 && e->hooks && e->hooks->on_open)
+    rc = e->hooks->on_open(e->data, x, err);
+  return rc;
+}
 
-   /* The earlier of two; -1 is never. */
-   static int sooner(int a, int b)
-   {
-     return a < 0 ? b : b < 0 || a < b ? a : b;
-   }
+/* The earlier of two; -1 is never. */
+static int sooner(int a, int b)
+{
+  return a < 0 ? b : b < 0 || a < b ? a : b;
+}
 
-   static bool is_over(const struct tm_execution *x)
-   {
-     const struct tm_execute_hooks *hooks = x->o->hooks;
-     return x->is_over ||
-            (x->has_ended && (!hooks || !hooks->is_done || hooks->is_done(x->o->data, x)));
-   }
+static bool is_over(const struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  return x->is_over ||
+         (x->has_ended && (!hooks || !hooks->is_done || hooks->is_done(x->o->data, x)));
+}
 
-   /* Waits until there is something to do for anybody, for at most so long, and sees to the signals.
+/* Waits until there is something to do for anybody, for at most so long, and sees to the signals.
  */
-   static void wait_for_all(struct tm_execution *x, const struct pollfd *beside, int timeout_ms)
-   {
-     struct pollfd fds[3] = { { .fd = tidemill_runtime_fd(x->o->rt), .events = POLLIN },
-                              { .fd = x->signals, .events = POLLIN },
-                              *beside };
-     int timeout = sooner(timeout_ms, tidemill_runtime_timeout(x->o->rt));
-     if (x->kill_ns) {
-       int64_t left = (x->kill_ns - now_ns() + TM_MS - 1) / TM_MS;
-       timeout = sooner(timeout, left > 0 ? (int)left : 0);
-     }
-     if (poll(fds, TM_COUNT_OF(fds), timeout) > 0 && fds[1].revents)
-       read_signals(x, true);
-     if (x->kill_ns && now_ns() >= x->kill_ns) {
-       tidemill_job_cancel(x->job, true);
-       x->kill_ns = 0;
-     }
-   }
+static void wait_for_all(struct tm_execution *x, const struct pollfd *beside, int timeout_ms)
+{
+  struct pollfd fds[3] = { { .fd = tidemill_runtime_fd(x->o->rt), .events = POLLIN },
+                           { .fd = x->signals, .events = POLLIN },
+                           *beside };
+  int timeout = sooner(timeout_ms, tidemill_runtime_timeout(x->o->rt));
+  if (x->kill_ns) {
+    int64_t left = (x->kill_ns - now_ns() + TM_MS - 1) / TM_MS;
+    timeout = sooner(timeout, left > 0 ? (int)left : 0);
+  }
+  if (poll(fds, TM_COUNT_OF(fds), timeout) > 0 && fds[1].revents)
+    read_signals(x, true);
+  if (x->kill_ns && now_ns() >= x->kill_ns) {
+    tidemill_job_cancel(x->job, true);
+    x->kill_ns = 0;
+  }
+}
 
-   static void run_loop(struct tm_execution *x)
-   {
-     const struct tm_execute_hooks *hooks = x->o->hooks;
-     struct tm_err err = { 0 };
-     int rc = 0;
-     while (rc >= 0) {
-       struct pollfd beside = { .fd = -1 };
-       int timeout = hooks && hooks->on_turn ? hooks->on_turn(x->o->data, x, &beside) : -1;
-       if (is_over(x)) /* perhaps by what was done just now: nothing would end the wait */
-         return;
-       wait_for_all(x, &beside, timeout);
-       rc = tidemill_runtime_turn(x->o->rt, &err);
-     }
-     tm_cli_say("%s", err.text);
-     x->status = 3;
-   }
+static void run_loop(struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  struct tm_err err = { 0 };
+  int rc = 0;
+  while (rc >= 0) {
+    struct pollfd beside = { .fd = -1 };
+    int timeout = hooks && hooks->on_turn ? hooks->on_turn(x->o->data, x, &beside) : -1;
+    if (is_over(x)) /* perhaps by what was done just now: nothing would end the wait */
+      return;
+    wait_for_all(x, &beside, timeout);
+    rc = tidemill_runtime_turn(x->o->rt, &err);
+  }
+  tm_cli_say("%s", err.text);
+  x->status = 3;
+}
 
-   static int print_result(const struct tm_execution *x)
-   {
-     const char *result = tidemill_job_result(x->job);
-     struct tm_buf text = TM_BUF_NONE;
-     if (!result)
-       return 0;
-     tm_buf_printf(&text, "%s\n", result);
-     int status = tm_cli_write(&text);
-     tm_buf_release(&text);
-     return status;
-   }
+static int print_result(const struct tm_execution *x)
+{
+  const char *result = tidemill_job_result(x->job);
+  struct tm_buf text = TM_BUF_NONE;
+  if (!result)
+    return 0;
+  tm_buf_printf(&text, "%s\n", result);
+  int status = tm_cli_write(&text);
+  tm_buf_release(&text);
+  return status;
+}
 
-   static void say_again(struct tm_execution *x)
-   {
-     const struct tm_execute_hooks *hooks = x->o->hooks;
-     struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL,
-                                          .data = x->o->data };
-     struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
-     bool has_failed = tidemill_job_state(x->job) == TIDEMILL_FAILED;
-     tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(x->job),
-                        command.add ? &command : NULL);
-     tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
-     if (after.len > 0)
-       tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&after));
-     tm_buf_release(&line);
-     tm_buf_release(&after);
-   }
+static void say_again(struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL, .data = x->o->data };
+  struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
+  bool has_failed = tidemill_job_state(x->job) == TIDEMILL_FAILED;
+  tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(x->job),
+                     command.add ? &command : NULL);
+  tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
+  if (after.len > 0)
+    tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&after));
+  tm_buf_release(&line);
+  tm_buf_release(&after);
+}
 
-   /* A Completed job with failed items. */
-   static void say_rerun(struct tm_execution *x)
-   {
-     const struct tm_execute_hooks *hooks = x->o->hooks;
-     struct tidemill_counts counts;
-     struct tidemill_record *record = NULL;
-     struct tm_buf line = TM_BUF_NONE;
-     tidemill_job_counts(x->job, &counts);
-     if (counts.items_failed > 0)
-       (void)tidemill_record_open(&record, NULL, tidemill_job_dir(x->job), NULL);
-     if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, x->o->data))
-       tidemill_job_say(x->job, TIDEMILL_INFO, line.data);
-     tidemill_record_close(record);
-     tm_buf_release(&line);
-   }
+/* A Completed job with failed items. */
+static void say_rerun(struct tm_execution *x)
+{
+  const struct tm_execute_hooks *hooks = x->o->hooks;
+  struct tidemill_counts counts;
+  struct tidemill_record *record = NULL;
+  struct tm_buf line = TM_BUF_NONE;
+  tidemill_job_counts(x->job, &counts);
+  if (counts.items_failed > 0)
+    (void)tidemill_record_open(&record, NULL, tidemill_job_dir(x->job), NULL);
+  if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, x->o->data))
+    tidemill_job_say(x->job, TIDEMILL_INFO, line.data);
+  tidemill_record_close(record);
+  tm_buf_release(&line);
+}
 
-   static int run_job(struct tm_execution *x)
-   {
-     struct tm_buf line = TM_BUF_NONE;
-     int status, ended, written = 0;
-     tm_buf_printf(&line, "job: %s", tidemill_job_dir(x->job));
-     tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
-     tm_buf_release(&line);
-     run_loop(x);
-     ended = tidemill_job_exit_status(x->job);
-     status = x->status ? x->status : ended;
-     if (ended != 0 && ended != 2)
-       say_again(x);
-     else if (ended == 0)
-       say_rerun(x);
-     if (x->o->json)
-       written = print_result(x);
-     return status ? status : written;
-   }
+static int run_job(struct tm_execution *x)
+{
+  struct tm_buf line = TM_BUF_NONE;
+  int status, ended, written = 0;
+  tm_buf_printf(&line, "job: %s", tidemill_job_dir(x->job));
+  tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
+  tm_buf_release(&line);
+  run_loop(x);
+  ended = tidemill_job_exit_status(x->job);
+  status = x->status ? x->status : ended;
+  if (ended != 0 && ended != 2)
+    say_again(x);
+  else if (ended == 0)
+    say_rerun(x);
+  if (x->o->json)
+    written = print_result(x);
+  return status ? status : written;
+}
 
-   int tm_execute(const struct tm_execute *o, struct tm_err *err)
-   {
-     struct tm_execution x = { .o = o, .signals = -1 };
-     int status = 0, rc;
-     /* Who reads our output may go, and a file may not be let grow: errors of a write, not our death.
+int tm_execute(const struct tm_execute *o, struct tm_err *err)
+{
+  struct tm_execution x = { .o = o, .signals = -1 };
+  int status = 0, rc;
+  /* Who reads our output may go, and a file may not be let grow: errors of a write, not our death.
    */
-     signal(SIGPIPE, SIG_IGN);
-     signal(SIGXFSZ, SIG_IGN);
-     tm_terminal_init(&x.terminal, STDERR_FILENO);
-     if ((rc = open_signals(&x, err)) >= 0 && (rc = watch_signals(&x, err)) >= 0) {
-       rc = open_job(&x, err);
-       unwatch_signals(&x);
-       if (rc >= 0)
-         status = run_job(&x);
-     }
-     close_signals(&x);
-     tm_terminal_release(&x.terminal); /* writes its held text before the following messages */
-     if (rc >= 0 && o->hooks && o->hooks->on_over)
-       rc = status = o->hooks->on_over(o->data, &x, status, err);
-     tidemill_job_close(x.job);
-     tm_terminal_release(&x.terminal);
-     return rc < 0 ? rc : status;
-   }
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  tm_terminal_init(&x.terminal, STDERR_FILENO);
+  if ((rc = open_signals(&x, err)) >= 0 && (rc = watch_signals(&x, err)) >= 0) {
+    rc = open_job(&x, err);
+    unwatch_signals(&x);
+    if (rc >= 0)
+      status = run_job(&x);
+  }
+  close_signals(&x);
+  tm_terminal_release(&x.terminal); /* writes its held text before the following messages */
+  if (rc >= 0 && o->hooks && o->hooks->on_over)
+    rc = status = o->hooks->on_over(o->data, &x, status, err);
+  tidemill_job_close(x.job);
+  tm_terminal_release(&x.terminal);
+  return rc < 0 ? rc : status;
+}

@@ -84,7 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   }
   if (next_path(&l, &path, &len)) /* refused, and for a reason */
     fuzz_require(rc < 0 && err.text[0] != '\0' &&
-                 (len > 4 * PATH_MAX || memchr(path, '\0', len) != NULL));
+                 (len > 4 * PATH_MAX || memchr(path, '\0', len) != NULL ||
+                  (null_separated && path[len - 1] == '\n'))); /* a list of lines */
   else
     fuzz_require(rc == 0);
   tm_paths_close(p);

@@ -275,10 +275,11 @@ describe("the last line of job_result.txt", function()
     it("names the file that holds the reason: " .. f[1], function()
       local t = job.case()
       t:inputs(f.is_empty and 0 or 1)
-      if f.is_empty then lfs.mkdir(t:path "in") end
+      if f.is_empty then t:write("in/table.csv", "n,text\n") end
       t:script(f[2])
       t:pipeline("process_count_per_node = 1, " .. f[3], f[4] ~= "" and "arguments = { " .. f[4] .. " }" or "")
-      t:write("pipeline.lua", (t:read "pipeline.lua":gsub('"in/%*"', '"in"')))
+      local from = f.is_empty and "Tabular.from_delimited_files" or "File.from_files"
+      t:write("pipeline.lua", (t:read "pipeline.lua":gsub("File%.from_files", from):gsub('"in/%*"', '"in"')))
       local r = t:run_job(nil, { env = { "HERE=" .. t.dir } })
       assert.is_truthy(r.status == 1 or r.status == 3, r.err)
       local file = t:log "job_result.txt":match "\nstart with ([^\n]-): [^\n]*\n$"

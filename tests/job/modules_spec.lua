@@ -100,7 +100,7 @@ int luaopen_doubler(lua_State *L)
     t:expect_job(1)
     local text = t:log "user/error/0/process000.txt"
     assert.is_truthy(text:find("module 'no_such_module' not found", 1, true), text)
-    assert.is_truthy(text:find("no_such_module.so", 1, true), text)
+    assert.is_truthy(text:find("score.lua', nor by package.path and package.cpath", 1, true), text)
   end)
 
   it("returns rows with json.null and json.object", function()

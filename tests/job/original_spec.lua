@@ -138,7 +138,7 @@ fails("write dataset:partition_by(keys, target):register(workspace, name)", func
   rows:partition_by { partition_keys = { "n" }, target = { store, "by-m" }, name = "x" }
 end)
 local ok, message = pcall(tm.Pipeline, workspace, {})
-assert(not ok and message:find "^named.lua:%d+: Pipeline: is given a Workspace", message)]])
+assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Workspace", message)]])
     t:write("store/file", "")
     t:expect(t:run { "lua", "named.lua" }, 0)
   end)

@@ -92,8 +92,8 @@ static void the_help_lists_each(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   tm_options_add_help(&b, options, 2);
-  assert_string_equal(b.data, "  --json                    the result\n"
-                              "  --job-dir DIR             where\n");
+  assert_string_equal(b.data, "  --json                the result\n"
+                              "  --job-dir DIR         where\n");
   tm_buf_release(&b);
 }
 
