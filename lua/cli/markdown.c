@@ -1,6 +1,7 @@
 /* markdown.c - see markdown.h. */
 #include "cli/markdown.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define FENCE  "```"
@@ -207,10 +208,22 @@ static bool read_link(const char **at, struct tm_md_span *out)
   return true;
 }
 
+/* *A word*: marks that have letters inside of them, so that "2 * 3" is text. */
+static bool read_emphasis(const char **at, struct tm_md_span *out)
+{
+  const char *look = *at;
+  if (*look != '*' || !isalpha((unsigned char)look[1]) || !read_marked(&look, "*", TM_MD_BOLD, out))
+    return false;
+  if (!isalpha((unsigned char)look[-2]) || memchr(out->text, '`', out->len))
+    return false;
+  *at = look;
+  return true;
+}
+
 static bool read_any(const char **at, struct tm_md_span *out)
 {
   return read_marked(at, "`", TM_MD_LITERAL, out) || read_marked(at, "**", TM_MD_BOLD, out) ||
-         read_link(at, out);
+         read_emphasis(at, out) || read_link(at, out);
 }
 
 bool tm_md_span(const char **at, struct tm_md_span *out)

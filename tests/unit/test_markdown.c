@@ -89,13 +89,14 @@ static void spans_are_told_apart(void **state)
   assert_spans("`a` b **c**", "literal<a>plain< b >bold<c>");
   assert_spans("see [jobs](jobs.md), then", "plain<see >link<jobs><jobs.md>plain<, then>");
   assert_spans("`a[1](b)`", "literal<a[1](b)>");
+  assert_spans("a *mini-batch*: b", "plain<a >bold<mini-batch>plain<: b>");
 }
 
 static void marks_without_an_end_are_text(void **state)
 {
   (void)state;
   assert_spans("a ` b", "plain<a ` b>");
-  assert_spans("2 ** 3 [x] (y) *z*", "plain<2 ** 3 [x] (y) *z*>");
+  assert_spans("2 ** 3 [x] (y) 2 * 3 *", "plain<2 ** 3 [x] (y) 2 * 3 *>");
   assert_spans("[x] and [y](z)", "plain<[x] and >link<y><z>");
 }
 
