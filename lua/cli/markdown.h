@@ -2,8 +2,8 @@
  *
  * It reads what the pages of lua/manual use, and no more: headings, paragraphs, items of a flat
  * list ("- "), code (fenced, or indented by four blanks), tables; and in their text `code`,
- * **bold**, *emphasis* and [links](target). The text is our own, so that a mistake in it is text as well,
- * and never an error.
+ * **bold**, *emphasis* and [links](target). The text is our own, so that a mistake in it is text
+ * as well, and never an error.
  *
  * Caller: init, next until it answers false, release.
  */
