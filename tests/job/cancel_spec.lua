@@ -230,7 +230,8 @@ describe("tidemill cancel", function()
     os.remove(t:path "list")
     assert.equal(0, ffi.C.mkfifo(t:path "list", 384)) -- nobody writes to it
     local p = t:start_job { "--resume", "--verify-input" }
-    programs.wait_until("the supervisor", function() -- until it holds the job, "is Completed already"
+    -- Before the supervisor holds the job, the answer is "is Completed already".
+    programs.wait_until("the supervisor", function()
       local r = t:run { "cancel", t.job_dir }
       return r.status == 1 and (r.out .. r.err):find("Completed: " .. t.job_dir, 1, true)
     end)

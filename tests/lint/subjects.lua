@@ -5,7 +5,7 @@ package.path = here .. "/?.lua;" .. package.path
 local prose = require "prose"
 
 -- The rule is younger than this commit and all before it.
-local BASE = "a49b8ee12f56"
+local BASE = "d3753960d668"
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
