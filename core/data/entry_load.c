@@ -156,10 +156,10 @@ static int set_path(struct tm_entry_loader *l, const struct tm_item *item)
   return is_good ? 0 : TM_EINPUT;
 }
 
-/* ---- names for people ---- */
+/* ---- names that users see ---- */
 
-/* The archive whose folder stands at `at`, behind the place: "/2/scans.zip", up to *end. NULL: none
- * does. */
+/* The archive whose folder `at` names, behind the place: "/2/scans.zip", up to *end. NULL: `at` is
+ * not in an archive. */
 static const char *archive_at(const struct tm_entry_loader *l, const char *at, const char **end)
 {
   uint64_t number = 0;

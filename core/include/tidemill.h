@@ -649,7 +649,7 @@ struct tidemill_script_options {
   const char *step; /* whose script; NULL: the pipeline has only one step */
   /* Makes tidemill_script_interrupt() work. Until the script is closed, LuaJIT uses SIGPROF and the
    * timer of CPU time; then the previous handler is restored. A process can have only one
-   * interruptible script or console at a time. TM_EINUSE: there is another one. */
+   * interruptible script or console at a time. TM_EINUSE: one is open already. */
   bool interruptible;
   bool no_timeout; /* ignores the timeouts of the step */
   /* Called with the text of each print() and io.write() of the script (INFO), and with messages
@@ -1051,7 +1051,8 @@ TM_API enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_e
 
 /* ---- Canceling a job that another process runs ----
  *
- *   tidemill_cancel_new() leaves a request in the job's directory -> tidemill_cancel_look() until `has_ended` -> free
+ *   tidemill_cancel_new() leaves a request in the job's directory
+   *   -> tidemill_cancel_look() until `has_ended` -> free
  *
  * The process that runs the job looks for a request twice a second, on this machine or another one
  * that shares the file system, and then does what tidemill_job_cancel() does. A host hears requests

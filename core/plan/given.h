@@ -3,7 +3,8 @@
  *
  *   default      given as text (--param)       given as a value (in a file, a job's record)
  *   a string     the text                      a string, or a number
- *   a number     a number in digits            a number, or digits (parameters.c: also "1KB" and "5m", for settings)
+ *   a number     a number in digits            a number, or digits (for settings, parameters.c
+ *                                              also reads "1KB" and "5m")
  *   a boolean    true, True, false, False      a boolean, or one of the words
  *   a dataset    a path or pattern,            a path, a list of paths, or a dataset of the
  *                dataset:NAME[:VERSION]        same type

@@ -580,7 +580,7 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
     tm_err_set(err, TM_EUSAGE, "the argument is %s; accepted: a table of names and values",
                given.data);
     tm_buf_release(&given);
-    return tm_params_place(kind, is_foreign ? NULL : v, err); /* its line is another one */
+    return tm_params_place(kind, is_foreign ? NULL : v, err); /* `v` was made at a different line */
   }
   if (check_fields(kind, fields, n, members, fields == config_fields, err) < 0)
     return tm_params_place(kind, v, err);

@@ -26,7 +26,7 @@ struct tm_worker_log {
   struct tm_log_file file;
   struct tm_buf good, bad; /* "|INFO|4711|process003|mini-batch ", "|ERROR|..." */
   struct tm_buf place;     /* "; node 0 at host7" */
-  uint64_t told_seq;       /* the last try that was told before its end */
+  uint64_t told_seq;       /* the last try that has a line of its own from before its end */
   enum tm_phase told_call; /* likewise, of calls without a mini-batch; IDLE: none */
 };
 
@@ -184,7 +184,7 @@ int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struc
   return judge(l, rc < 0 ? rc : tm_log_file_flush_large(&w->file, err));
 }
 
-/* False: it was told before. */
+/* False: the activity has a line already. */
 static bool is_untold(struct tm_worker_log *w, const struct tm_activity *a)
 {
   bool is_new = a->seq != 0 ? w->told_seq != a->seq : w->told_call != a->phase;

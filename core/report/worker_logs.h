@@ -5,14 +5,15 @@
  *   1.234567 s, process 0.000999 s, run() 1.200000 s; node 0 at host7
  *
  * After a failed try, ": " and the error follow. `process` is the CPU time of the worker, `run()`
- * the time within run(). "began" is left out if unknown. If the items of a
- * failed try will be tried again, they count as neither succeeded nor failed: "5 items, 0
- * succeeded, 0 failed, 5 to be tried again".
+ * the time within run(). "began" is left out if unknown. If the items of a failed try will be tried
+ * again, they count as neither succeeded nor failed: "5 items, 0 succeeded, 0 failed, 5 to be tried
+ * again".
  *
  * An activity that takes longer than a second has a line before it ends (activity.h), so that the
  * file of a stuck worker shows where it is:
  *
- *   mini-batch 7, try 1: begun 2026-01-31 23:59:58,123, in run(), first item '/data/a.csv'; node 0 at host7
+ *   mini-batch 7, try 1: begun 2026-01-31 23:59:58,123, in run(), first item '/data/a.csv'; node 0
+ *   at host7
  *   in init() since 2026-01-31 23:59:58,123; node 0 at host7
  *
  * At DEBUG each mini-batch has a line when it is handed to the worker:

@@ -8,8 +8,8 @@
  *      mini-batch, at init(), at recover(), at shutdown(). An idle worker is not listed.
  *  (2) An activity is slow after TM_ACTIVITY_SLOW_NS. A mini-batch must also have taken several
  *      times as long as others do.
- *  (3) Of the slow ones the longest is named, the others are counted. If no worker has come out of
- *      init(), that is said instead.
+ *  (3) The longest of the slow activities is named, the others are counted. If no worker has come
+ *      out of init(), that is reported instead.
  *
  * Caller: zero the list; add what workers do, then sort; release.
  */

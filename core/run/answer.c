@@ -30,7 +30,7 @@ struct answer { /* how a try ended */
   const char *message, *stack, *where;
   uint32_t marked;         /* items that the script has marked as failed */
   struct tm_causes causes; /* RUN_DONE: why items failed all the same */
-  bool no_halves;          /* of a part: what failed is none of its items */
+  bool no_halves;          /* of a part: halves would fail for the same reason */
 };
 
 /* `failed`: items that have failed for good with it. */

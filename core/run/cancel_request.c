@@ -7,8 +7,7 @@
  *  (3) A request is written under a fresh name that did not exist, so that no link is followed and
  *      two writers do not mix.
  *
- * The real file calls are used, not the job's table: these files are no part of what a resume
- * relies on.
+ * It uses the real file calls, not the job's table, because no resume relies on these files.
  */
 #include "run/cancel_request.h"
 
@@ -197,10 +196,10 @@ void tm_cancel_request_forget(const char *dir)
   }
 }
 
-/* The supervisor's side. */
+/* What the supervisor does. */
 
-/* A client of NFS may remember for a minute that a name is not there. Opening the folder makes it
- * ask. */
+/* An NFS client may remember for a minute that a name does not exist. Opening the folder makes it
+ * ask the server. */
 static void refresh(const char *dir)
 {
   tm_fs_close(tm_fs_real(), tm_fs_open(tm_fs_real(), dir, O_RDONLY | O_DIRECTORY, 0, NULL));
@@ -240,7 +239,7 @@ int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t ep
     rc = 0;
   } else if (rc == 0) {
     rc = read_taken(to, epoch, out, err);
-    if (rc <= 0) /* whoever asked sees that nothing comes of it */
+    if (rc <= 0) /* the process that asked sees that nothing happens */
       fs->unlink(fs->self, to);
   } else if (w->has_failed) {
     rc = 0;

@@ -1,9 +1,8 @@
 /* crew.c - the workers of a step: see supervisor_own.h, and pool.h for their life cycle.
  *
- * A worker comes in two steps: the keeper is asked (STARTING), and answers with the worker's socket
- * (LOADING), over which the worker is told what it must know. It goes when the keeper says so; what
- * lies in its socket then is read first and counts. What it held and did not answer goes back: the
- * page says what had begun, and only that counts as a try.
+ * crew asks the keeper for a worker (STARTING) and sends it the setup on its socket (LOADING). The
+ * worker is gone when the keeper says so; crew first reads what its socket still holds, and that
+ * counts. What it has not answered goes back; what had begun, by its page, counts as a try.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +72,7 @@ static char *profile_file(const struct tm_worker *w)
              : tm_xstrdup("");
 }
 
-/* Of each, "" for one without; the array alone is to be freed. */
+/* One for each input, "" for an input without a name; free only the array. */
 static char **input_names(const struct tm_step *step)
 {
   char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
@@ -83,7 +82,7 @@ static char **input_names(const struct tm_step *step)
   return names;
 }
 
-/* What send_setup() has made of it; the rest is the step's. */
+/* Frees what send_setup() has made; the step owns the rest. */
 static void release_own(struct tm_setup *setup)
 {
   free(setup->datasets);
@@ -152,9 +151,8 @@ static void send_setup(struct tm_worker *w)
 
 static void on_channel_end(struct tm_channel *c, int code)
 {
-  /* The keeper says when and how the worker ended; nothing is concluded from the end of its socket
-   * (a grandchild may hold it). But a worker that lives on without one can answer nothing any more,
-   * and one that sent rubbish is believed nothing. */
+  /* Only the keeper knows when and how the worker ended; a grandchild may hold the socket open. But
+   * a worker without a socket cannot answer, and one that sent rubbish is not believed. */
   struct tm_worker *w = c->data;
 
   if (code < 0 && !w->is_rubbish)
@@ -254,9 +252,8 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   return 0;
 }
 
-/* One whose answer was lost before is handed out with nothing behind it: its worker, with nothing
- * to do next, writes the answer at once, and what kills workers later cannot take it along again.
- */
+/* A mini-batch whose answer was lost before is handed out alone: its worker has nothing to do next
+ * and answers at once, so that the answer cannot be lost with the worker's next mini-batch. */
 static bool has_lone(struct tm_worker *w)
 {
   const struct tm_held *last = w->hand.len > 0 ? tm_hand_find(&w->hand, w->hand.next - 1) : NULL;
@@ -345,7 +342,7 @@ static void on_taken(void *data, uint32_t id, const uint64_t *seqs, size_t n)
   if (s->is_ending && w->hand.len == 0 && w->state == TM_WORKER_READY)
     tm_crew_stop_worker(w);
   else if (s->is_ending)
-    tm_steal_ask_back(w, INT64_MAX); /* what was handed out after the last time it was asked */
+    tm_steal_ask_back(w, INT64_MAX); /* what was handed out after it was last asked */
   tm_crew_fill(s);
 }
 
@@ -357,7 +354,7 @@ void tm_crew_stop_worker(struct tm_worker *w)
 
   tm_crew_event(w, TM_WORKER_ON_STOP);
   tm_channel_send(&w->channel, &f);
-  /* else it is being lost with its node, and the last result was among what it left */
+  /* else it is being lost with its node, and has sent its last result before */
   if (w->s->node)
     tm_node_stopping(w->s->node, w->id);
 }
@@ -369,8 +366,8 @@ void tm_crew_kill_worker(struct tm_worker *w)
     tm_node_kill(w->s->node, w->id);
 }
 
-/* Those that have nothing in hand are told to stop. What waits behind a running one is taken back;
- * what runs may end. A worker that is not ready has nothing that could be lost. */
+/* Stops idle workers, and takes back what waits behind a running mini-batch, which may end. A
+ * worker that is not ready has nothing to lose. */
 void tm_crew_stop_all(struct tm_supervisor *s, bool kill)
 {
   for (size_t i = 0; i < s->workers.len; i++) {
@@ -417,9 +414,7 @@ static enum tm_status status_of(const struct tm_ended *ended)
   }
 }
 
-/* An answer that was lost with its worker is no try; but a mini-batch whose answers are lost again
- * and again (it closes the worker's socket, say) keeps ending its workers, and must come to its
- * end. */
+/* An answer lost with its worker is not a try, unless the mini-batch keeps ending its workers. */
 static bool counts_as_try(struct tm_held *held, enum tm_entry_state state)
 {
   if (state == TM_ENTRY_DONE)
@@ -427,8 +422,7 @@ static bool counts_as_try(struct tm_held *held, enum tm_entry_state state)
   return state == TM_ENTRY_BEGUN;
 }
 
-/* What it held when it ended: the one that had begun is a failed try, unless we killed it; the rest
- * goes back, uncounted. */
+/* The begun entry is a failed try, unless we killed the worker; the rest goes back, uncounted. */
 static void settle_hand(struct tm_worker *w, const struct tm_ended *ended, const char *words)
 {
   bool is_ours = w->state == TM_WORKER_STOPPING && ended->cause != TM_END_TIMEOUT;
@@ -444,7 +438,7 @@ static void settle_hand(struct tm_worker *w, const struct tm_ended *ended, const
   }
 }
 
-/* It never became ready, and did not say why itself. `ended` NULL: it was not even started. */
+/* It ended before it was ready, and did not report why. `ended` NULL: it did not even start. */
 static void note_init_failure(struct tm_worker *w, const struct tm_ended *ended, const char *words)
 {
   struct tm_supervisor *s = w->s;
@@ -478,7 +472,7 @@ static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const 
   remove_worker(w);
 }
 
-/* Of one that was ready and was not told to end: whether it had been of any use. */
+/* A worker that was ready and ended unasked: whether it had done any work. */
 static void note_end(struct tm_worker *w, const struct tm_ended *ended, const char *words)
 {
   struct tm_supervisor *s = w->s;
@@ -581,8 +575,7 @@ void tm_crew_drop_all(struct tm_supervisor *s)
     remove_worker(s->workers.at[0]);
 }
 
-/* The keeper is gone, and with it the workers' pages: what they had begun is not known, and goes
- * back uncounted. */
+/* The keeper is gone, and the workers' pages with it: all that they held goes back, uncounted. */
 void tm_crew_lose_all(struct tm_supervisor *s)
 {
   while (s->workers.len > 0) {
@@ -595,7 +588,7 @@ void tm_crew_lose_all(struct tm_supervisor *s)
       if (held)
         put_back(w, held);
     }
-    tm_crew_event(w, TM_WORKER_ON_STOP); /* no failure of its own */
+    tm_crew_event(w, TM_WORKER_ON_STOP); /* not its own failure */
     end_worker(w, NULL, "lost with its node", TM_WARNING);
   }
   if (++s->lost_nodes >= LOST_NODES_MAX && !s->is_ending) {

@@ -72,7 +72,7 @@ static int check_state(const struct tm_job *job, enum tm_job_dir_state state, st
   return 0;
 }
 
-/* `dir`: of a job that is gone on with. */
+/* `dir`: the directory of a job that is resumed. */
 static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
 {
   struct tm_preflight p = { .fs = job->o.fs,
@@ -262,7 +262,7 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   *out = job;
   return 0;
 fail:
-  /* What was asked for is refused: nothing has begun, and there is nothing to go on with. */
+  /* The request is refused before anything has begun: there is nothing to resume. */
   job->is_void = job->is_made && tm_exit_status_of(rc) == 2;
   tm_job_close(job);
   return rc;

@@ -1,9 +1,11 @@
-/* job_own.h - the inside of a job, shared by its files and nobody else:
+/* job_own.h - the inside of a job. Only these files include it:
  *
  *   job.c        the job: opening, the node, the result
- *   job_cancel.c ending it early: asked for by its owner, or by another process
- *   job_steps.c  its steps: which one may begin, what the end of one means for others, who has how many workers
- *   reusing.c    results of earlier jobs: looked for before a step begins, kept when it is Completed
+ *   job_cancel.c ends the job early, if its owner or another process asks for it
+ *   job_steps.c  its steps: which may begin, what the end of one means for others, which workers
+ *                each gets
+ *   reusing.c    results of earlier jobs: looks for them before a step begins, and keeps the result
+ *                of a Completed step
  */
 #ifndef TM_RUN_JOB_OWN_H
 #define TM_RUN_JOB_OWN_H
@@ -19,28 +21,27 @@
 #include "run/temp_dirs.h"
 
 enum tm_step_state {
-  TM_STEP_WAITING, /* for others, or for a worker */
-  TM_STEP_LOOKS,   /* whether an earlier result of another job can be taken */
-  TM_STEP_OPEN,    /* what an earlier session left is recovered */
+  TM_STEP_WAITING, /* for other steps, or for a worker */
+  TM_STEP_LOOKS,   /* looks for a result of another job */
+  TM_STEP_OPEN,    /* recovers what an earlier session left */
   TM_STEP_RUNS,
   TM_STEP_OVER,
 };
 
 struct tm_job_step {
   enum tm_step_state state;
-  struct tm_supervisor *s; /* from OPEN on; NULL: nothing of it is run */
-  struct tm_step_view own; /* what is known of it without */
+  struct tm_supervisor *s; /* from OPEN on; NULL: the step does not run */
+  struct tm_step_view own; /* the view of a step without a supervisor */
   struct tm_step_places places;
-  struct tm_reuse *reuse; /* NULL: it has nothing to do with other jobs */
-  bool may_reuse;         /* that is to be seen when what it waits for is there */
-  /* its destinations are looked at when it is known that it is run: what is there may be the result
-   */
+  struct tm_reuse *reuse; /* NULL: it shares no results with other jobs */
+  bool may_reuse;         /* still to be decided, once the steps that it waits for have ended */
+  /* its destinations are checked once it is certain to run: they may hold its reused result */
   bool is_unchecked;
   struct tm_reuse_errand *errand;   /* at work; or NULL */
   struct tm_stale_look *stale_look; /* likewise: stale_inputs.h */
-  struct tm_json *kept;             /* its result of an earlier session: it was Completed */
-  struct tm_err cause;              /* why it cannot be run, or not be recorded; code 0: nothing */
-  char *why;                        /* it is not run; the view's */
+  struct tm_json *kept;             /* its result from an earlier session, if it was Completed */
+  struct tm_err cause;              /* why it cannot run, or cannot be recorded; code 0: no error */
+  char *why;                        /* why it does not run; the view points to it */
   size_t *needs;                    /* numbers of the steps it waits for */
   size_t needs_len;
 };
@@ -60,16 +61,15 @@ struct tm_job {
   struct tm_node *node;
   struct tm_temp_dirs temp; /* of that node */
   struct tm_timer tick;
-  struct tm_json *earlier;       /* result of a job that is Completed already */
-  struct tm_recheck *recheck;    /* while the inputs of that are compared */
-  bool is_refused;               /* they are others: nothing has been done */
-  struct TM_ARRAY(char *) notes; /* said when the job starts */
+  struct tm_json *earlier;       /* the result of a job that was Completed before */
+  struct tm_recheck *recheck;    /* while the inputs of that job are compared */
+  bool is_refused;               /* these inputs have changed: this session did nothing */
+  struct TM_ARRAY(char *) notes; /* for the start of the job */
   int64_t canceled_ns;           /* monotonic; 0: not */
   struct tm_cancel_watch cancel_watch;
-  bool is_made,
-      /* the directory: by this session, and nobody else is in it; there had been an empty folder */
-      is_empty_before;
-  bool is_void; /* it was refused when it was opened: nothing of it stays */
+  /* the directory: this session made it and has it alone; it was an empty folder before */
+  bool is_made, is_empty_before;
+  bool is_void; /* opening it was refused: everything that it made is removed */
   bool is_started, is_ended;
   int code;
   struct tm_err cause;
@@ -81,7 +81,7 @@ void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level leve
                  const char *text);
 void tm_job_start_node(struct tm_job *job);
 void tm_job_end(struct tm_job *job);
-/* Ends without having begun: the job stays as it was. */
+/* Ends a job that has not begun, and leaves it as it was. */
 void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict);
 
 /* job_cancel.c */
@@ -90,34 +90,34 @@ void tm_job_hear_request(struct tm_job *job);
 
 /* job_steps.c */
 void tm_job_steps_init(struct tm_job *job);
-/* What is kept of each step, and those that need not wait are opened; nothing runs yet. */
+/* Finds what is kept of each step, and opens the steps that need not wait. Runs nothing yet. */
 int tm_job_steps_open(struct tm_job *job, struct tm_err *err);
-/* Begins all that can begin, and ends the job when all is over. */
+/* Begins every step that can begin, and ends the job when all steps are over. */
 void tm_job_steps_go(struct tm_job *job);
 void tm_job_steps_tick(struct tm_job *job);
 void tm_job_steps_cancel(struct tm_job *job, bool now);
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node);
 void tm_job_steps_lose_node(struct tm_job *job);
 void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err);
-/* Whether anything that is not over runs. */
+/* Whether a step that is not over runs. */
 bool tm_job_steps_need_node(const struct tm_job *job);
 void tm_job_steps_close(struct tm_job *job);
 void tm_job_steps_release(struct tm_job *job);
 
 /* reusing.c */
-/* Which steps may be reused, as far as definitions say. What is wrong with the database is noted,
- * and the job goes on without. */
+/* Finds which steps may be reused, as far as their definitions tell. Notes an error of the
+ * database; the job then runs without it. */
 void tm_reusing_open(struct tm_job *job);
-/* Looks, on a thread: the step is then OVER, or WAITING again without may_reuse. False: no thread
- * can be had. */
+/* Looks for a result on a thread: the step is then OVER, or WAITING again without may_reuse. False:
+ * no thread can be started. */
 bool tm_reusing_begin(struct tm_job *job, size_t i);
-/* The step is Completed: its result is kept for other jobs. */
+/* Keeps the result of a Completed step for other jobs. */
 void tm_reusing_keep(struct tm_job *job, size_t i);
 void tm_reusing_cancel(struct tm_job *job);
-void tm_reusing_close(struct tm_job *job); /* nothing of it is at work any more */
+void tm_reusing_close(struct tm_job *job); /* none of its threads is at work any more */
 void tm_reusing_release(struct tm_job *job);
 
-/* job_steps.c, for reusing.c: it is over, as an earlier result says. */
+/* job_steps.c, for reusing.c: the step is over, with the result of an earlier job. */
 void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *view);
 
 #endif

@@ -1,15 +1,23 @@
-/* job_record.h - job.json and job_result.json: what a job was asked to do, and what came of it.
- * Public, versioned formats.
+/* job_record.h - job.json and job_result.json: what a job was asked to do, and its result. Public,
+ * versioned formats.
  *
- *   job.json         {"version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted",
- *                     "only_failed": directory of the job whose failed items are the inputs; else absent,
- *                     "source": what the pipeline was built from, where "pipeline" is null (plan/source.h): {"tree", "base": what relative paths
- *                     are against, "working_dir", "by_calls", "output_file": where the rows are put when the job is Completed, "overwrite"}; absent where a file has it, or where it cannot be kept,
- *                     "params": {NAME: text or value, as given at the submission; of a dataset all that it is},
- *                     "steps": [{"name", "script", "needs": [names of the steps it waits for; absent: none], "definition": <tm_step.effective, and "snapshot_hash">}]}
- *   job_result.json  {"status", "name", "pipeline", "job_dir", "cause", "steps": [{"name", "status", "mini_batches": {"total", "succeeded", "failed"},
- *                     "items": {the same}, "reused", "reused_from": directory of the job whose result it is, "output", "cause",
- *                     "failed_items": the list of the items that failed; absent where none did}]}
+ *   job.json
+ *     "version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted"
+ *     "only_failed": directory of the job whose failed items are the inputs; else absent
+ *     "source": what the pipeline was built from, if "pipeline" is null (plan/source.h); absent if
+ *         it cannot be kept:
+ *         {"tree", "base": relative paths start there, "working_dir", "by_calls",
+ *          "output_file": the Completed job's rows are put there, "overwrite"}
+ *     "params": {NAME: text or value as given at submission; a dataset with all its properties}
+ *     "steps": [{"name", "script",
+ *         "needs": [names of the steps that it waits for; absent: none],
+ *         "definition": <tm_step.effective, and "snapshot_hash">}]
+ *   job_result.json
+ *     "status", "name", "pipeline", "job_dir", "cause"
+ *     "steps": [{"name", "status", "output", "cause",
+ *         "mini_batches": {"total", "succeeded", "failed"}, "items": {the same},
+ *         "reused", "reused_from": directory of the job that the result is from,
+ *         "failed_items": the list of failed items; absent if no item failed}]
  */
 #ifndef TM_RUN_JOB_RECORD_H
 #define TM_RUN_JOB_RECORD_H
@@ -26,30 +34,31 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
 struct tm_json *tm_job_record_read(const struct tm_job_dir *d, struct tm_err *err);
 /* The same by the job's directory, for readers. */
 struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err);
-/* job_result.json of a directory, to free; NULL without words when there is none, else with. */
+/* job_result.json of a directory, to free. NULL, without a message if the file does not exist, else
+ * with one. */
 struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err);
 /* The step of that name in a record, or NULL. */
 const struct tm_json *tm_job_record_step(const struct tm_json *record, const char *name);
 
-/* What came of one step, as in the result of its job; to free. */
+/* The result of one step, as in the result of its job; to free. */
 struct tm_json *tm_step_result_new(const struct tm_step_view *step);
-/* <step>/step_result.json says that a step of several is Completed, while others are not: whatever
- * happens to the job, it is kept. Atomic. */
+/* Writes <step>/step_result.json: this step is Completed, while other steps are not. It stays
+ * Completed, however the job ends. Atomic. */
 int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *step,
                          struct tm_err *err);
-/* The same into a folder that is to be the step's. */
+/* The same into a folder that will become the step's folder. */
 int tm_step_result_put(const struct tm_fs *fs, const char *dir, const struct tm_json *result,
                        struct tm_err *err);
-/* To free; NULL: there is none, or none that can be read, and the step is opened to see. `dir`: of
- * the step. */
+/* To free. `dir`: of the step. NULL: the file does not exist or cannot be read; the caller opens
+ * the step to find out. */
 struct tm_json *tm_step_result_load(const char *dir);
-/* It is to be seen again whether it is Completed. */
+/* Removes the file: whether the step is Completed must be found out again. */
 int tm_step_result_remove(const struct tm_job_dir *d, const char *dir, struct tm_err *err);
 
 struct tm_json *tm_job_result_new(const struct tm_job_view *job);
 int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,
                         struct tm_err *err);
-/* The directory holds a result that says Completed. */
+/* Whether the directory holds a result that says Completed. */
 bool tm_job_result_is_completed(const struct tm_job_dir *d, struct tm_json **out);
 
 #endif

@@ -2,16 +2,17 @@
  *
  *   WAITING --> OPEN --> RUNS --> OVER
  *      |`-----------------------> OVER     kept from an earlier session, or not run at all
- *      `--> LOOKS --------------> OVER     reused: another job has its result (reusing.c); else WAITING again
+ *      `--> LOOKS --------------> OVER     reused: another job has its result (reusing.c);
+ *                                          else WAITING again
  *
  *  (1) A step begins when every step that it waits for is Completed, on the disk:
- *      <step>/step_result.json is written behind all else of it. It lists its inputs then, not
- *      before. Where one of them ended otherwise it is Skipped; the others go on.
- *  (2) What the end of a step brings about is done by tm_job_steps_go() alone, over all steps until
- *      nothing changes; it may be asked for from within itself, as a step may end while it is
- *      started.
- *  (3) A step that is Completed is never opened again: what others have read of it stays as it is.
- *  (4) Not more steps run at a time than there may be workers.
+ *      <step>/step_result.json is written after everything else of the step. Only then does the new
+ *      step list its inputs. If a step that it waits for ended otherwise, it is Skipped; the other
+ *      steps run.
+ *  (2) Only tm_job_steps_go() acts on the end of a step, over all steps until nothing changes. It
+ *      may be called from within itself, as a step may end while it is started.
+ *  (3) A Completed step is never opened again: what others have read from it stays as it is.
+ *  (4) At most as many steps run at a time as the job may have workers.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -118,8 +119,8 @@ static void give_first_worker(struct tm_job *job)
 
 /* Opening. */
 
-/* A list that came by standard input can be gone on with when its end had been read, or when it is
- * given again. */
+/* A list from standard input can be resumed if it had been read to its end, or if the user gives
+ * the list again. */
 static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
 {
   const struct tm_step *step = job->o.pipeline->steps[i];
@@ -137,7 +138,7 @@ static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
                     step->name, job->o.dir);
 }
 
-/* Notes are said when the job starts; those of a step that is opened later, at once. */
+/* Notes are emitted when the job starts; the notes of a step that is opened later, at once. */
 static void say_notes(struct tm_job *job, size_t from)
 {
   for (size_t i = from; job->is_started && i < job->notes.len; i++)

@@ -1,10 +1,10 @@
-/* preflight.h - what stands in the way of a job, seen before anything of it is made: destinations
- * that are full or must not be replaced, paths of inputs that are taken (place.h, own_folder.h,
- * intake.h), and inputs that name nothing (first_look.h). A job looks before it has a directory,
- * and `--dry-run` looks too.
+/* preflight.h - finds what prevents a job before anything of it is made: destinations that are full
+ * or must not be replaced, input paths that are in use (place.h, own_folder.h, intake.h), and
+ * inputs that name nothing (first_look.h). A job looks before it has a directory, and `--dry-run`
+ * looks too.
  *
- * What is at a destination may be the earlier result that a step is going to be given (reuse.h):
- * that is found out first.
+ * A destination may hold the earlier result that a step will reuse (reuse.h): that is found out
+ * first.
  */
 #ifndef TM_RUN_PREFLIGHT_H
 #define TM_RUN_PREFLIGHT_H
@@ -15,9 +15,9 @@
 struct tm_preflight {
   const struct tm_fs *fs;
   const struct tm_pipeline *pipeline;
-  const char *job_dir; /* whose steps that are Completed are left alone; NULL: there is none yet */
-  const char *dir;     /* the job's, absolute, which may not be there yet; NULL: not known */
-  const char *workspace; /* absolute; NULL: nothing is reused */
+  const char *job_dir;   /* its Completed steps are not checked; NULL: the job is new */
+  const char *dir;       /* the job's, absolute; may not exist yet; NULL: not known */
+  const char *workspace; /* absolute; NULL: no reuse */
   bool no_reuse;
 };
 

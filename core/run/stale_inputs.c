@@ -1,6 +1,6 @@
-/* stale_inputs.c - see stale_inputs.h. The thread opens journal and manifest for itself. The job
- * appends to them meanwhile; what it has committed since has just been read, and has not changed.
- */
+/* stale_inputs.c - see stale_inputs.h. The thread opens the journal and the manifest for itself,
+ * while the job appends to them. What the job has committed since then was read just now, so it
+ * cannot be stale. */
 #include "run/stale_inputs.h"
 
 #include <stdlib.h>
@@ -23,13 +23,13 @@ struct look {
   const atomic_bool *stop;
   struct tm_fates fates;
   struct tm_manifest *manifest;
-  uint64_t behind; /* the last committed mini-batch */
+  uint64_t behind; /* index after the last committed mini-batch */
   struct tm_buf last;
   int64_t looked, changed; /* files */
-  struct tm_err first;     /* of those that have changed */
+  struct tm_err first;     /* names the first file that has changed */
 };
 
-/* Which mini-batches are committed. */
+/* Finds which mini-batches are committed. */
 static int read_fates(struct look *l, const char *path)
 {
   struct tm_journal journal = { 0 };
@@ -49,7 +49,7 @@ static int read_fates(struct look *l, const char *path)
   return rc;
 }
 
-/* Rows of one file stand in mini-batches that follow each other. */
+/* Whether this is the same file as last time: mini-batches of one file's rows follow each other. */
 static bool is_last(struct look *l, const struct tm_item *item)
 {
   size_t n = tm_item_file_len(item);

@@ -4,8 +4,8 @@
  * inputs again. If such a file has another size or time now, the output mixes rows of two versions.
  * The user is warned once for each step.
  *
- * The looking is done on a thread, beside the work. The job waits for it at its end, for some
- * seconds. A file that is gone is no change: many users remove what has been processed.
+ * A thread looks, beside the work. At its end, the job waits some seconds for the thread. A file
+ * that was removed does not count as changed: many users remove files that have been processed.
  */
 #ifndef TM_RUN_STALE_INPUTS_H
 #define TM_RUN_STALE_INPUTS_H
@@ -15,20 +15,20 @@
 #include "base/buf.h"
 #include "sys/fs.h"
 
-#define TM_STALE_INPUTS_MAX 100000 /* files that are looked at for each step */
+#define TM_STALE_INPUTS_MAX 100000 /* files to look at for each step */
 
 struct tm_job;
 
-/* Starts looking for step `i`. A thread that cannot be had costs the warning alone. */
+/* Starts looking for step `i`. If no thread can be started, there is no warning. */
 void tm_stale_inputs_start(struct tm_job *job, size_t i);
-/* At the end of a job, what takes too long is given up. */
+/* At the end of the job, stops a look that takes too long. */
 void tm_stale_inputs_tick(struct tm_job *job);
-/* Nothing of it touches the job any more. A thread in a system call that does not return is left
- * alone, and frees what it has. */
+/* After it, no thread touches the job. A thread in a system call that does not return is left
+ * alone, and frees its own memory. */
 void tm_stale_inputs_close(struct tm_job *job);
 
 /* What the thread does: compares the files of the committed mini-batches in <state_dir> with their
- * manifest. Adds the warning if there is one. A set `stop` ends it. */
+ * manifest. Adds the warning if a file has changed. Set `stop` to end it. */
 void tm_stale_inputs_look(struct tm_buf *warning, const struct tm_fs *fs, const char *state_dir,
                           const atomic_bool *stop);
 

@@ -1,13 +1,14 @@
 /* survey.c - see survey.h.
  *
- *   job.json          which job, which steps
- *   lock, owner       whether somebody runs it, and who
- *   job_result.json   what came of it, when it is over
- *   <step>/state/     journal: what has ended; the end of the manifest: how much there is; the end of the failures log
+ *   job.json          the job and its steps
+ *   lock, owner       whether a process runs it, and which
+ *   job_result.json   the result of a job that has ended
+ *   <step>/state/     journal: mini-batches that have ended; the end of the manifest: how many
+ *                     there are; the end of the failures log
  *
  * The journal is read once, in pieces. A mini-batch that failed in one session and is committed in
- * a later one counts once: two bits for each tell. The first bad record ends the count, as it would
- * end a recovery; a job that runs may be writing it.
+ * a later one counts once: two bits for each mini-batch tell. The first bad record ends the count,
+ * as it would end a recovery; a running job may be writing it.
  */
 #include "run/survey.h"
 

@@ -1,13 +1,13 @@
-/* vigil.c - what time brings to a step: see supervisor_own.h.
+/* vigil.c - what happens to a step because time passes: see supervisor_own.h.
  *
- *  (1) A step whose workers are all stuck in init() is over when that is seen; but they are
- *      interrupted first, and have interrupt_grace to say where they were. Nobody is started any
- *      more meanwhile, and nothing is judged.
+ *  (1) If all workers are stuck in init(), the step fails. First the workers are interrupted and
+ *      have interrupt_grace to report where they are. Meanwhile no worker starts, and no other rule
+ *      is applied.
  *
- * Ten times a second: whether there is progress (patience.h), whether workers get through init()
- * (init_rules.h), whether one has lost its socket. Both rules go by time awake: while the
- * supervisor is stopped nobody's time runs out. And at the moment when something is due: a try that
- * waited, a place whose next worker had to wait.
+ * Ten times a second it checks for progress (patience.h), for workers that do not get through
+ * init() (init_rules.h), and for workers that have lost their socket. The first two rules count
+ * time awake: while the supervisor is stopped, no timeout runs. A timer starts what is due: a try
+ * that waited, or a place whose next worker had to wait.
  */
 #include "base/time.h"
 #include "run/backoff.h"
@@ -15,8 +15,8 @@
 #include "sys/clock.h"
 
 #define MUTE_NS     (2 * TM_S) /* from the end of a worker's socket to the news of its end */
-#define ANSWERS_NS  (2 * TM_S) /* beyond the grace, for those that were killed after it */
-#define ANSWERS_MAX 4          /* that are told; all stand in user/error/ */
+#define ANSWERS_NS  (2 * TM_S) /* beyond the grace, for workers that were killed after it */
+#define ANSWERS_MAX 4          /* of these the cause tells; user/error/ has all */
 
 static void look_at_mute(struct tm_supervisor *s)
 {
@@ -30,7 +30,7 @@ static void look_at_mute(struct tm_supervisor *s)
   }
 }
 
-/* One that was not started yet, or was told to end, is none that could get through. */
+/* Does not count workers that have not started yet, or that were asked to end. */
 static struct tm_init_look init_look(const struct tm_supervisor *s)
 {
   struct tm_init_look look = { .age_ns = s->patience.awake.now_ns, .shortest_ns = INT64_MAX };
@@ -57,7 +57,7 @@ void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char 
                 where);
 }
 
-/* False: none can be. */
+/* False: the workers cannot be interrupted. */
 static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
 {
   if (!s->node || s->o.step->config.interruptible == TM_NOT_INTERRUPTIBLE)
@@ -87,7 +87,7 @@ static void look_at_stuck(struct tm_supervisor *s)
 static int judge_time(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_init_look look;
-  struct tm_err last = s->cause; /* of an init() that failed, where one did */
+  struct tm_err last = s->cause; /* of an init() that failed, if one did */
   int rc = tm_patience_look(&s->patience, &s->tally.counts, tm_clock_mono_ns(), err);
 
   if (rc < 0) {
