@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "base/time.h"
 
-#define TYPICAL_TIMES 3   /* as long as others take, for a mini-batch that is slow */
-#define STUCK_MAX     3   /* that are named when a step is given up */
+#define TYPICAL_TIMES 3   /* a mini-batch is slow if it takes this many times as long as others */
+#define STUCK_MAX     3   /* activities that are named when a step is given up */
 #define ITEM_MAX      120 /* bytes of a path in a line */
 
 static int compare(const void *a, const void *b)
@@ -68,7 +68,7 @@ struct tm_slow tm_activities_slow(const struct tm_activities *a)
 
 /* ---- the words ---- */
 
-/* What is shown next to a clock that ticks: no fractions. */
+/* A duration without fractions, for display next to a clock that ticks. */
 static void add_duration(struct tm_buf *out, int64_t ns)
 {
   if (ns < 60 * TM_S)
@@ -98,8 +98,8 @@ static const char *call_words(enum tm_phase phase)
   }
 }
 
-/* `item_max`: bytes of the item's path, 0 for all of it, after which it is one line; -1: it stays
- * as it is. */
+/* `item_max`: bytes of the item's path, 0 for all of it; either makes it one line. -1: the path
+ * stays as it is. */
 static void add_one(struct tm_buf *out, const struct tm_activity *a, bool is_short, int item_max)
 {
   bool has_mini_batch = a->seq != 0;

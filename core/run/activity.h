@@ -31,11 +31,11 @@
 struct tm_activity {
   char worker[24]; /* process003 */
   int64_t pid;
-  enum tm_phase phase; /* IDLE: of a mini-batch whose phase the keeper has not told yet */
+  enum tm_phase phase; /* IDLE: a mini-batch whose phase the keeper has not reported yet */
   bool is_stopped;     /* the worker, by SIGSTOP */
   int64_t ns;          /* of this try, or of this call */
-  uint64_t seq; /* of the try at this worker, from 1; 0: it has no mini-batch, and the rest is 0 */
-  uint64_t index; /* the mini-batch */
+  uint64_t seq;        /* of the try at this worker, from 1; 0: no mini-batch, and the rest is 0 */
+  uint64_t index;      /* the mini-batch */
   uint32_t try;
   uint32_t part_first, part_last; /* a part of its items, from 1; 0: all of it */
   char *first_item;               /* its path, or NULL; released with the list */
@@ -43,23 +43,23 @@ struct tm_activity {
 
 struct tm_activities {
   struct TM_ARRAY(struct tm_activity) list; /* sorted: the longest first */
-  int64_t workers;                          /* that live */
-  int64_t in_init;         /* of these: they have not come out of init(), or are being started */
-  int64_t typical_ns;      /* what a mini-batch takes; 0: none has ended yet */
-  int64_t init_timeout_ns; /* 0: not set */
-  const char *script;      /* the user's path; may be NULL */
-  const char *node_id, *node_address; /* may be NULL */
+  int64_t workers;                          /* living ones */
+  int64_t in_init;                          /* of these: in init(), or being started */
+  int64_t typical_ns;                       /* of a mini-batch; 0: none has ended yet */
+  int64_t init_timeout_ns;                  /* 0: not set */
+  const char *script;                       /* the user's path; may be NULL */
+  const char *node_id, *node_address;       /* may be NULL */
 };
 
-/* The longest first. */
+/* Puts the longest first. */
 void tm_activities_sort(struct tm_activities *a);
-/* Removes the list; the rest stays. */
+/* Empties the list; the other members stay. */
 void tm_activities_clear(struct tm_activities *a);
 void tm_activities_release(struct tm_activities *a);
 
 /* Keeps (2) and (3). */
 struct tm_slow {
-  const struct tm_activity *first; /* the longest; NULL: nothing is slow */
+  const struct tm_activity *first; /* the longest; NULL: no activity is slow */
   size_t others;                   /* how many more are slow */
   bool is_init;                    /* no worker has come out of init() */
 };
@@ -72,19 +72,19 @@ void tm_activity_add(struct tm_buf *out, const struct tm_activity *a);
  * since ..."; as a log line that is sanitized when it is written. `wall_ns`: now. */
 void tm_activity_add_begun(struct tm_buf *out, const struct tm_activity *a, int64_t wall_ns);
 /* What is slow, for a bar: "process003: mini-batch 7 for 41 s (2 more)", "no worker has come out of
- * init() for 25 s". Nothing if nothing is. */
+ * init() for 25 s". Adds nothing if nothing is slow. */
 void tm_slow_add_short(struct tm_buf *out, const struct tm_slow *slow);
-/* The same for a line, whole and sanitized, with try, phase, item, timeout. */
+/* The same for a whole line, sanitized, with try, phase, item, timeout. */
 void tm_slow_add(struct tm_buf *out, const struct tm_slow *slow, const struct tm_activities *a);
-/* For a step that is given up: the longest few of the list, slow or not, sanitized. Nothing if
- * nobody does anything. */
+/* For a step that is given up: the few longest activities, slow or not, sanitized. Adds nothing if
+ * no worker does anything. */
 void tm_activities_add_stuck(struct tm_buf *out, const struct tm_activities *a);
 
 /* {"worker", "pid", "phase", "seconds", "stopped", "mini_batch", "try", "items", "first_item"}: one
- * of them, as the file of a running job and `status --json` have it. The last four are of a
- * mini-batch alone, "items" of a part. */
+ * activity, as in the file of a running job and in `status --json`. Only a mini-batch has the last
+ * four, and only a part has "items". */
 struct tm_json *tm_activity_to_json(const struct tm_activity *a);
-/* From a file that may hold anything: false, if it is not one. */
+/* Reads a file that may hold anything. False: this is not an activity. */
 bool tm_activity_from_json(struct tm_activity *out, const struct tm_json *v);
 
 #endif

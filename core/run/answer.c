@@ -1,11 +1,11 @@
-/* answer.c - what workers say, and what becomes of a try: see supervisor_own.h.
+/* answer.c - frames from workers, and what follows from them: see supervisor_own.h.
  *
- * A result names its seq; one that is not in the worker's hand any more (taken back, answered) is
- * dropped and said. The first complete result of a mini-batch is committed: an entry is in one hand
- * at a time, so there is no second.
+ * A result names its seq. If the worker does not hold that entry any more (taken back, answered),
+ * the result is dropped and reported. The first complete result of a mini-batch is committed: only
+ * one worker holds an entry at a time, so there is no second.
  *
- * A worker runs the user's code, which can write anything into its socket. What cannot be, by its
- * bytes or by the worker's state, ends the worker, and nothing that it has said after it counts.
+ * A worker runs the user's code, which can write anything into its socket. A frame that cannot be
+ * right, by its bytes or by the worker's state, ends the worker; its later frames do not count.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,18 +22,18 @@
 #include "run/row_items.h"
 #include "sys/clock.h"
 
-#define LOST_RESULTS_MAX 3 /* of a part, that are not counted */
+#define LOST_RESULTS_MAX 3 /* lost results of a part that do not count as a try */
 
 struct answer { /* how a try ended */
   struct tm_result_head head;
   enum tm_status status;
   const char *message, *stack, *where;
   uint32_t marked;         /* items that the script has marked as failed */
-  struct tm_causes causes; /* RUN_DONE: why items failed all the same */
+  struct tm_causes causes; /* RUN_DONE: why items failed although run() returned */
   bool no_halves;          /* of a part: halves would fail for the same reason */
 };
 
-/* `failed`: items that have failed for good with it. */
+/* `failed`: items that have failed for good with this try. */
 static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const struct answer *a,
                          int64_t failed)
 {
@@ -81,10 +81,10 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
   tm_buf_release(&words);
 }
 
-/* The lines of the failures log. To be followed by free() of `log`. */
+/* The lines of the failures log. The caller frees `log`. */
 
-/* What the script has logged, else what it has printed: the logger makes its file with the first
- * line. To free(). */
+/* The script's log, else what it has printed: the logger makes its file with the first line. To
+ * free(). */
 static char *log_of_script(const struct tm_worker *w)
 {
   char *log = tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name);
@@ -121,7 +121,7 @@ static int list_failed_items(struct tm_buf *out, const struct tm_failed_try *t, 
   return rc;
 }
 
-/* Items that no element stands for, and no mark: which ones is not known, unless it is all. */
+/* Items without an element and without a mark: nobody knows which, unless it is all of them. */
 static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
                             const struct tm_held *held, struct answer *a, struct tm_err *err)
 {
@@ -141,7 +141,7 @@ static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
 
 /* Ends of tries. */
 
-/* It will not be tried again, whole or in parts. */
+/* Records that the mini-batch has failed for good, whole or in parts. */
 static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
                        const struct tm_failed_try *t)
 {
@@ -159,7 +159,7 @@ static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
   tm_tally_add_failed(&s->tally, held->items);
 }
 
-/* The entry leaves the hand; what follows from a failed try. */
+/* Acts on a failed try, and takes the entry from the worker's hand. */
 static void end_failed_try(struct tm_worker *w, struct tm_held *held, struct answer *a)
 {
   struct tm_supervisor *s = w->s;
@@ -215,7 +215,7 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
   }
   tm_rows_learn_lost(w->s, held, &ended->view);
   char *staging = tm_staging_path(w->s->staging_dir, w->name, held->seq);
-  tm_staging_remove(tm_fs_real(), w->s->output_dir, staging); /* what it had made goes with it */
+  tm_staging_remove(tm_fs_real(), w->s->output_dir, staging); /* its output files go too */
   free(staging);
   end_failed_try(w, held, &a);
   free(text);
@@ -237,7 +237,7 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_he
   return rc;
 }
 
-/* What the script said: marks become lines, files stay names. */
+/* Reads what the script reported: makes lines of marks, and keeps names of files. */
 static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
                      const struct tm_said *said, struct answer *a, struct tm_err *err)
 {
@@ -255,7 +255,7 @@ static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm
   return rc;
 }
 
-/* The rows, or the file that they are in. */
+/* Reads the rows, or the name of the file that holds them. */
 static int read_rows(struct tm_good_try *g, const struct tm_worker *w, struct tm_reader *r,
                      const struct answer *a)
 {
@@ -278,7 +278,7 @@ static int read_rows(struct tm_good_try *g, const struct tm_worker *w, struct tm
   return 0;
 }
 
-/* The columns of a data frame: its rows come to be in the order of the output's. */
+/* The columns of a data frame: puts them in the order of the output's columns. */
 static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct tm_said *said,
                        struct tm_err *err)
 {
@@ -327,7 +327,7 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
   return rc;
 }
 
-/* TM_EDAMAGE: files or rows are not what the worker said. */
+/* TM_EDAMAGE: files or rows differ from what the worker reported. */
 static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, struct tm_err *err)
 {
   int rc = g->files_len > 0
@@ -348,8 +348,8 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
   return rc;
 }
 
-/* The result of a part was lost on its way, which says nothing of its items, and they have only
- * this try: it is run again, uncounted, a few times. */
+/* The result of a part was lost on its way. That says nothing about its items, which have only this
+ * try: the part runs again, uncounted, a few times. */
 static bool give_back(struct tm_worker *w, struct tm_held *held, const struct answer *a,
                       const struct tm_err *err)
 {
@@ -368,7 +368,7 @@ static bool give_back(struct tm_worker *w, struct tm_held *held, const struct an
   return true;
 }
 
-/* It cannot count: the try has failed, and what it had made goes. Or the job has. */
+/* A result that cannot count: the try fails, and its output is removed. Or the job fails. */
 static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct tm_good_try *g,
                         struct answer *a, int rc, const struct tm_err *err)
 {
@@ -505,7 +505,7 @@ static void on_failed(struct tm_worker *w, const struct tm_frame *f)
   tm_failure_release(&failure);
 }
 
-/* Without run() the job is refused: nothing has been handed out, no second worker was started. */
+/* A script without run() is refused: nothing was handed out, and no second worker was started. */
 static void refuse_without_run(struct tm_supervisor *s, const struct tm_failure *failure)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -558,8 +558,8 @@ static void on_ready(struct tm_worker *w)
   tm_crew_fill(w->s);
 }
 
-/* In a worker's life each comes at its time; a worker that is being stopped may not have heard of
- * it. */
+/* Whether this frame can come in the worker's state. A worker that is being stopped may send frames
+ * from before it heard of that. */
 static bool may_come(const struct tm_worker *w, uint32_t type)
 {
   if (w->is_rubbish)
@@ -577,7 +577,7 @@ void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f)
 {
   struct tm_worker *w = c->data;
 
-  tm_fs_close(tm_fs_real(), f->fd); /* a worker has none to give */
+  tm_fs_close(tm_fs_real(), f->fd); /* workers send no descriptors */
   if (!may_come(w, f->type)) {
     if (!w->is_rubbish)
       tm_answer_on_rubbish(w);
@@ -590,7 +590,7 @@ void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f)
   case TM_FRAME_RESULT: on_result(w, f); break;
   case TM_FRAME_FAILED: on_failed(w, f); break;
   case TM_FRAME_RETIRED: tm_answer_retired(w, f); break;
-  case TM_FRAME_BYE: break; /* its end is the keeper's to say */
+  case TM_FRAME_BYE: break; /* the keeper reports its end */
   default: tm_answer_on_rubbish(w); break;
   }
 }

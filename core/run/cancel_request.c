@@ -111,7 +111,7 @@ int tm_cancel_request_parse(struct tm_cancel_request *out, const char *text, siz
 
 /* The files. */
 
-/* Keeps (1). Adds the file to `text`; -ENOENT has no words. */
+/* Keeps (1). Adds the file to `text`; -ENOENT comes without a message. */
 static int read_small(const char *path, struct tm_buf *text, struct tm_stat *st, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();

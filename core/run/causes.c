@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* A C string: a NUL byte would hide what follows it. */
+/* To a C string: a NUL byte would hide what follows it. */
 static char *keep(const char *bytes, size_t len)
 {
   char *text = tm_xstrndup(len > 0 ? bytes : "", len);

@@ -17,7 +17,7 @@ struct tm_causes {
   struct tm_map known;                        /* message: place in the list + 1 */
 };
 
-/* `message`: any bytes. `item` NULL: it is not known which items failed. `detail` may be NULL. */
+/* `message`: any bytes. `item` NULL: nobody knows which items failed. `detail` may be NULL. */
 void tm_causes_add(struct tm_causes *c, const char *message, size_t message_len, const char *item,
                    size_t item_len, int64_t items, const char *detail);
 /* "2 items failed; the first, 'a.txt': too dark; and 1 other cause". Adds nothing if there is no

@@ -23,7 +23,7 @@ static void note(const struct tm_definition *d, const char *fmt, ...)
   d->on_note(d->data, tm_buf_take(&text));
 }
 
-/* Where there is no room for it a job goes on all the same: its copy is what it runs. */
+/* If the workspace has no room for the packed copy, the job still runs, from its own copy. */
 static void keep_packed(const struct tm_definition *d, size_t i)
 {
   struct tm_err why = TM_ERR_NONE;
@@ -33,7 +33,7 @@ static void keep_packed(const struct tm_definition *d, size_t i)
          why.text);
 }
 
-/* An earlier step with the same source, which has been copied by now; or NULL. */
+/* An earlier step with the same source, whose copy exists by now; or NULL. */
 static const struct tm_snapshot *find_same(const struct tm_definition *d, size_t i)
 {
   for (size_t k = 0; k < i; k++)
@@ -60,7 +60,7 @@ static int take_snapshot(const struct tm_definition *d, size_t i, struct tm_err 
   return rc;
 }
 
-/* One copy for all steps of one source. */
+/* Steps with the same source share one copy. */
 static int take_or_share(const struct tm_definition *d, size_t i, struct tm_err *err)
 {
   const struct tm_step *step = d->pipeline->steps[i];
@@ -85,7 +85,7 @@ int tm_definition_take(const struct tm_definition *d, struct tm_err *err)
   return rc;
 }
 
-/* What an accepted change does not do. */
+/* The message about what an accepted change does not affect. */
 static const char *limits_of(const struct tm_change *change)
 {
   bool is_listed =
@@ -113,7 +113,7 @@ static int judge_changes(const struct tm_definition *d, const struct tm_step *st
   return rc;
 }
 
-/* Of a changed script its files are named, where the old copy can still be read. */
+/* Names the files of a changed script that differ, if the old copy can still be read. */
 static void name_files(const struct tm_definition *d, const struct tm_step *step, const char *dir,
                        struct tm_changes *changes)
 {
@@ -177,7 +177,7 @@ int tm_definition_compare(const struct tm_definition *d, const struct tm_json *r
   return rc;
 }
 
-/* Whether the job's copy is what it was; where it is not, it is again when the workspace has it. */
+/* Whether the job's copy is intact. Restores a damaged copy from the workspace, if it is there. */
 static bool has_own(const struct tm_definition *d, const char *dir, const char *hash)
 {
   char copied[17] = "";
@@ -187,8 +187,8 @@ static bool has_own(const struct tm_definition *d, const char *dir, const char *
   return d->store && tm_snapshot_restore(d->fs, d->store, hash, dir, NULL) == 0;
 }
 
-/* Where the copy is follows from where the directory is now: it may have been moved, or be a copy
- * itself. */
+/* The path of the copy follows from where the job directory is now: the user may have moved or
+ * copied it. */
 static int keep_snapshot(const struct tm_definition *d, size_t i, const struct tm_json *old,
                          struct tm_err *err)
 {

@@ -1,5 +1,5 @@
-/* definition.h - compares what a job was asked to do with what is asked now: its scripts and its
- * settings.
+/* definition.h - compares what a job was asked to do with what the user asks for now: its scripts
+ * and its settings.
  *
  * For job.c. For a new job: take. For an existing one: compare, which writes nothing; then keep.
  */
@@ -15,7 +15,7 @@ struct tm_definition {
   const struct tm_pipeline *pipeline;
   const struct tm_job_dir *dir;
   struct tm_snapshot *snapshots;           /* by step; zeroed, to be filled */
-  const char *store;                       /* of packed snapshots, in a workspace; NULL: none */
+  const char *store;                       /* folder of packed snapshots, in a workspace; or NULL */
   bool accept_changes, keep_script;        /* as in job.h */
   void (*on_note)(void *data, char *text); /* human-readable; to free() */
   void *data;
@@ -24,8 +24,8 @@ struct tm_definition {
 /* Copies the scripts of all steps. */
 int tm_definition_take(const struct tm_definition *d, struct tm_err *err);
 /* Compares each step of the pipeline with the step of its name in `record` (job_record.h), which is
- * the record of the job in `dir`. TM_ECHANGED names what is not allowed to change, with both
- * values; what is allowed or accepted is noted. */
+ * the record of the job in `dir`. TM_ECHANGED names the changes that are not allowed, with both
+ * values; on_note gets the changes that are allowed or accepted. */
 int tm_definition_compare(const struct tm_definition *d, const struct tm_json *record,
                           const char *dir, struct tm_err *err);
 /* The same for step `i` only; the record may have further steps. */

@@ -1,14 +1,14 @@
-/* doing.c - what the workers of a step are at: see supervisor_own.h, and activity.h for what is
- * made of it.
+/* doing.c - what the workers of a step are doing: see supervisor_own.h. activity.h decides what to
+ * make of it.
  *
- *  (1) Nothing here runs for a mini-batch. Ten times a second each worker is compared with what it
- *      was at before: its state, and the first entry in its hand, which is the one that it works
- *      on. If either is new, its time begins anew.
- *  (2) The keeper alone knows the phase of a mini-batch, from the worker's page. It is asked at
- *      most once a second, and only while some worker has been at one mini-batch for almost
- *      TM_ACTIVITY_SHOWN_NS. Until it has answered, the phase is not known; everything else is.
- *  (3) A page is the user's process's memory. What the keeper tells of it counts for the entry that
- *      the worker holds, or for recover(), and is a word to be shown.
+ *  (1) A mini-batch costs no work here. Ten times a second, doing.c compares each worker with what
+ *      it saw before: the worker's state, and the first entry in its hand, which it works on. If
+ *      either is new, the time starts again.
+ *  (2) Only the keeper knows the phase of a mini-batch, from the worker's page. It is asked at most
+ *      once a second, and only while some worker has been at one mini-batch for almost
+ *      TM_ACTIVITY_SHOWN_NS. Until it answers, only the phase is not known.
+ *  (3) The user's process can write to a page. So what the keeper reads there counts only for the
+ *      entry that the worker holds, or for recover(), and is only shown.
  */
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ static void look_at(struct tm_worker *w, int64_t now_ns) /* keeps (1) */
   w->doing.is_stopped = false;
 }
 
-/* Whether the keeper knows more of it that is worth a question. */
+/* Whether the keeper may know more about the worker, and it is time to ask. */
 static bool is_asked_about(const struct tm_worker *w, int64_t now_ns)
 {
   return w->doing.call != TM_PHASE_START && w->doing.call != TM_PHASE_IDLE &&
@@ -72,7 +72,7 @@ static void ask(struct tm_supervisor *s, int64_t now_ns) /* keeps (2) */
     }
 }
 
-/* When the phase began, to the millisecond: when the try did, if that was seen a moment later. */
+/* Sets when the phase began, to the millisecond: with the try, if it was seen a moment later. */
 static void set_since(struct tm_worker *w, int64_t begun_ns)
 {
   if (begun_ns < w->doing.since_ns && begun_ns > w->doing.since_ns - LOOKS_NS)
@@ -127,7 +127,7 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
     add_mini_batch(a, held);
 }
 
-/* Those that have been at one thing for `least_ns`. */
+/* Lists what has taken at least `least_ns`. */
 static void fill(struct tm_supervisor *s, int64_t least_ns)
 {
   int64_t now_ns = s->patience.awake.now_ns;

@@ -1,9 +1,9 @@
-/* events.h - what happens in a job. run emits, others listen (report/, the command line, hosts,
- * tests); nobody calls back.
+/* events.h - what happens in a job. core/run emits events; listeners (report/, the command line,
+ * hosts, tests) only listen, and never call back.
  *
- * A listener is called on the job's thread, in the order in which listeners were added. What an
- * event points to is valid during the call. Listeners must not fail: what they cannot write they
- * say once, and the job goes on.
+ * A listener is called on the job's thread. Listeners are called in the order in which they were
+ * added. What an event points to is valid during the call. A listener must not fail: it reports
+ * once what it cannot write, and the job runs on.
  */
 #ifndef TM_RUN_EVENTS_H
 #define TM_RUN_EVENTS_H
@@ -19,19 +19,19 @@
 
 struct tm_activities;
 
-/* TM_SKIPPED is of steps alone: what it reads was not all written. */
+/* Only steps are TM_SKIPPED: another step did not write all that they read. */
 enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB, TM_SKIPPED };
 const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
 
-/* Why a step Failed, as far as it says which log holds the reason. */
+/* Why a step Failed, as a hint which log has the reason. */
 enum tm_failing {
   TM_FAILING_SCRIPT, /* items failed, or init() */
   TM_FAILING_STUCK,  /* nothing was created or ended for too long */
-  TM_FAILING_INPUT,  /* what was asked for, or its input: the cause says it all */
-  TM_FAILING_SYSTEM, /* logs/sys/error has it */
+  TM_FAILING_INPUT,  /* the request or its input was wrong: the cause tells all */
+  TM_FAILING_SYSTEM, /* logs/sys/error has the reason */
 };
 
-/* The numbers of a step; those of earlier sessions of the job are in them. */
+/* The numbers of a step, over all sessions of the job. */
 struct tm_counts {
   int64_t created; /* mini-batches; final when all_created */
   bool all_created;
@@ -40,7 +40,7 @@ struct tm_counts {
   int64_t items_created;                        /* of all mini-batches created */
   int64_t uncounted; /* of `failed`: those whose rows nobody could count; each counts as one item */
   int64_t returned;  /* elements */
-  int64_t parts;     /* that have been tried, while bad items are isolated; this session */
+  int64_t parts;     /* parts that were tried, to isolate bad items; in this session */
   int64_t errors, timeouts,
       lost; /* tries that failed: by error, by timeout, with their worker; this session */
 };
@@ -51,32 +51,31 @@ struct tm_step_view {
   const char *name;
   const char *dir, *logs_dir, *output_dir; /* absolute */
   const char *output_file; /* the append_row file, now or when Completed; NULL with summary_only */
-  int64_t output_bytes;    /* that are committed and in the file, for whoever reads along */
+  int64_t output_bytes;    /* committed and in the file, for those who read the file meanwhile */
   const char *script_name; /* the user's path */
   const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
   int64_t workers;                 /* process_count_per_node */
-  enum tm_level logging_level;     /* of the system logs: what is below it is not written */
+  enum tm_level logging_level;     /* of the system logs: lower levels are not written */
   struct tm_counts counts;
-  const struct tm_activities *activities; /* what its workers are at (activity.h); or NULL */
+  const struct tm_activities *activities; /* what its workers are doing (activity.h); or NULL */
   enum tm_verdict verdict;
-  bool is_kept;            /* nothing was run: everything had been committed before */
-  const char *reused_from; /* the job whose result it is: nothing was run (reuse.h); else NULL */
-  /* nothing of it runs in this session, or not yet: it waits for others, say; no logs are written
-   */
+  bool is_kept;            /* nothing ran: everything had been committed before */
+  const char *reused_from; /* the job that the result is from: nothing ran (reuse.h); else NULL */
+  /* it does not run in this session, or not yet (it waits for others, say); no logs are written */
   bool is_idle;
   const char *cause;       /* why it Failed or was Skipped; "" else */
   enum tm_failing failing; /* likewise, as a kind */
 };
 
-/* An output that the step was given, as its record has it. */
+/* An output of the step that has a name, as in the record. */
 struct tm_output_view {
   const char *name;
   const char *folder; /* in the job's directory: "predict/output.masks" */
-  /* absolute, once it is there: an upload is when the step is Completed; or NULL */
+  /* absolute, once it exists: an upload exists when the step is Completed; or NULL */
   const char *destination;
 };
 
-/* The i-th of them, from 0; false: there are no more. The strings are the view's. */
+/* The i-th output, from 0; false: there are no more. The strings are the view's. */
 bool tm_step_view_output(struct tm_output_view *out, const struct tm_step_view *v, size_t i);
 /* Adds the absolute path of its folder. */
 void tm_step_view_add_folder(struct tm_buf *path, const struct tm_step_view *v,
@@ -102,7 +101,7 @@ enum tm_event_kind {
   TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
   /* worker, message, stack, script_where; attempt: without items; NULL: refused */
   TM_EVENT_INIT_FAILED,
-  TM_EVENT_HANDED_OUT, /* worker, attempt: what it is given; with logging_level DEBUG alone */
+  TM_EVENT_HANDED_OUT, /* worker, attempt: what it gets; only with logging_level DEBUG */
   TM_EVENT_TRY_ENDED,  /* attempt */
   TM_EVENT_MESSAGE,    /* level, text: for logs and, from WARNING on, the terminal */
   TM_EVENT_FLUSHED,    /* rows have been committed: output_bytes of the step has grown */
@@ -116,7 +115,7 @@ struct tm_item_cause {
   const char *message;
   const char *
       detail; /* what the reason has in numbers, of this try: "1 element for 2 items"; "" without */
-  const char *first_item; /* not NUL-ended; NULL: which items failed is not known */
+  const char *first_item; /* not NUL-ended; NULL: nobody knows which items failed */
   size_t first_item_len;
   int64_t items;
 };
@@ -124,19 +123,17 @@ struct tm_item_cause {
 /* A try that has ended. */
 struct tm_attempt {
   uint64_t index;
-  /* while bad items are isolated: number of the first of `items` in the mini-batch, from 1; 0: it
-   * is all of it */
+  /* while bad items are isolated: number of the first item in the mini-batch, from 1; 0: all */
   int64_t part_first;
   uint32_t try;
   int64_t picked; /* how often the mini-batch was handed out, this time included */
   enum tm_status status;
-  /* none of its items is tried again: committed (of a part: held until all is), or failed for good
-   */
+  /* no item is tried again: committed (a part: held until all parts are), or failed for good */
   bool is_final;
   int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
-  bool is_uncounted;                /* rows that nobody has counted: `items` is 1 */
+  bool is_uncounted;                /* of rows that nobody has counted: `items` is 1 */
   int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
-  /* "" without. Of a RUN_DONE: why items failed all the same, in short. */
+  /* "" if there is none. Of a RUN_DONE: why items failed nevertheless, in short. */
   const char *message, *stack, *script_where;
   const struct tm_item_cause *causes; /* of a RUN_DONE: the same in full */
   size_t causes_len;

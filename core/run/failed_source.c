@@ -14,7 +14,7 @@
 #include "run/takeover.h"
 #include "store/jobs.h"
 
-/* Its list of failed items is written at its end. */
+/* A job writes its list of failed items when it ends. */
 static int check_is_over(struct tm_failed_source *s, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
@@ -91,7 +91,7 @@ static int check_steps(const struct tm_failed_source *s, struct tm_err *err)
   return tm_err_set(err, TM_EDAMAGE, "the record of job '%s' is damaged: it has no steps", s->dir);
 }
 
-/* A name is a folder of the job: what somebody has put into the record must not lead out of it. */
+/* A name is a folder of the job: a forged record must not lead out of the job. */
 static bool is_step_name(const char *name)
 {
   return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -148,7 +148,7 @@ char *tm_failed_source_find(const struct tm_fs *fs, const char *given, const cha
   return path;
 }
 
-/* A pipeline over them. */
+/* A pipeline over the failed items. */
 
 struct count {
   int64_t items;
@@ -178,7 +178,7 @@ static void count_item(struct count *c, const struct tm_item *item)
     *TM_ARRAY_ADD(&c->files) = tm_xstrndup(item->path, tm_item_file_len(item));
 }
 
-/* Reads the whole list: how many items of each of the inputs it names. */
+/* Reads the whole list: how many items of each input it names. */
 static int count_list(const struct tm_failed_source *s, const char *path, size_t inputs,
                       struct counts *out, struct tm_err *err)
 {
@@ -226,9 +226,9 @@ static struct tm_dataset *failed_input(const char *path, size_t number,
   return d;
 }
 
-/* Files of a table fail as a whole when they cannot be decompressed. The new job reads them as the
- * table was read, and as they are now. NULL without words: the input is not a table, or another
- * step writes it. */
+/* A file of a table fails as a whole if it cannot be decompressed. The new job reads such files as
+ * the table was read, with their present bytes. NULL without a message: the input is not a table,
+ * or another step writes it. */
 static struct tm_dataset *failed_table(const struct count *failed, const struct tm_json *original,
                                        struct tm_err *err)
 {
@@ -273,7 +273,7 @@ static int set_inputs(struct tm_step *step, const char *path, const struct tm_js
   return err->code < 0 ? err->code : 0;
 }
 
-/* 1: the step has failed items, and gets them; 0: it has none. */
+/* 1: the step has failed items, which become its inputs; 0: it has none. */
 static int apply_step(const struct tm_failed_source *s, struct tm_step *step, struct tm_err *err)
 {
   const struct tm_json *originals =

@@ -1,6 +1,6 @@
-/* first_look.c - see first_look.h. Caller and thread own the struct together, and whoever leaves
- * last frees it. The thread reads nothing but the struct: it may still be waiting for a file system
- * when the pipeline is gone. */
+/* first_look.c - see first_look.h. Caller and thread own the struct together; the last to leave
+ * frees it. The thread reads only the struct: it may still wait for a file system when the pipeline
+ * does not exist any more. */
 #include "run/first_look.h"
 
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include "sys/clock.h"
 #include "sys/threads.h"
 
-/* Datasets of which one has to name something. */
+/* Datasets of which at least one must name something. */
 struct group {
   struct tm_dataset **inputs;
   size_t len;
-  char *step; /* to be named; NULL: it is the only one */
+  char *step; /* for the message; NULL: the pipeline has only one */
 };
 
 struct look {
   const struct tm_fs *fs;
   struct TM_ARRAY(struct group) groups;
   struct tm_thread thread;
-  struct tm_mutex mutex; /* for what follows */
+  struct tm_mutex mutex; /* guards the rest */
   struct tm_cond ended;
   int owners;
   bool has_ended;
@@ -93,7 +93,7 @@ static void run(void *data)
   let_go(l);
 }
 
-/* False: it has taken too long. */
+/* False: the look takes too long. */
 static bool wait_for(struct look *l, struct tm_err *err)
 {
   int64_t end_ns = tm_clock_mono_ns() + TM_FIRST_LOOK_NS, left_ns = TM_FIRST_LOOK_NS;
@@ -124,7 +124,7 @@ int tm_first_look(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm
     add_step(l, p, p->steps[i]);
   if (tm_thread_start(&l->thread, run, l, &found) < 0) {
     free_look(l);
-    return 0; /* the job will say what is wrong with this machine */
+    return 0; /* the job will report what is wrong with this machine */
   }
   if (wait_for(l, &found))
     tm_thread_join(&l->thread);

@@ -1,5 +1,5 @@
-/* handed.h - with logging_level DEBUG, an event for each mini-batch that a worker is given. Other
- * jobs pay one comparison for it. */
+/* handed.h - with logging_level DEBUG, an event for each mini-batch that a worker gets. Other jobs
+ * pay one comparison for it. */
 #ifndef TM_RUN_HANDED_H
 #define TM_RUN_HANDED_H
 

@@ -67,7 +67,7 @@ struct tm_job {
   struct TM_ARRAY(char *) notes; /* for the start of the job */
   int64_t canceled_ns;           /* monotonic; 0: not */
   struct tm_cancel_watch cancel_watch;
-  /* the directory: this session made it and has it alone; it was an empty folder before */
+  /* is_made: by this session, alone in it; is_empty_before: the folder had been there, empty */
   bool is_made, is_empty_before;
   bool is_void; /* opening it was refused: everything that it made is removed */
   bool is_started, is_ended;
