@@ -1,8 +1,8 @@
 /* input_look.c - see input_look.h.
  *
- * The walk goes down a tree as the listing does (files/listing.c), with the same sets of places,
- * but takes the names in the order in which the folder gives them, and ends at the first one that
- * may be named.
+ * The walk goes down a tree as the listing does (files/listing.c), with the same sets of places.
+ * But it takes names in the order in which the folder gives them, and ends at the first name that
+ * may match.
  */
 #include "data/input_look.h"
 
@@ -25,11 +25,11 @@ struct walk {
   size_t names_left, depth;
 };
 
-/* One folder of it. */
+/* One folder of the tree. */
 struct level {
   struct walk *walk;
   const struct tm_glob_set *set;
-  struct TM_ARRAY(char *) folders; /* to be gone into */
+  struct TM_ARRAY(char *) folders; /* to walk next */
 };
 
 static int on_name(void *data, const char *name, int type)

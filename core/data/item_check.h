@@ -1,5 +1,5 @@
-/* item_check.h - whether the file of an item is what it was when it was listed. It looks at the
- * file, and reads nothing of it.
+/* item_check.h - whether the file of an item is as it was when it was listed. Compares size and
+ * time, and does not read the file.
  */
 #ifndef TM_DATA_ITEM_CHECK_H
 #define TM_DATA_ITEM_CHECK_H
@@ -8,8 +8,9 @@
 #include "data/item.h"
 #include "sys/fs.h"
 
-/* "input 'x' changed since it was listed: size 3 -> 4": TM_ECHANGED. One that is gone, or cannot be
- * looked at: a system error. 0 when it is as it was, or was not looked at. */
+/* 0: the file has not changed, or the listing did not look at it. TM_ECHANGED: "input 'x' changed
+ * since it was listed: size 3 -> 4". A system error: the file does not exist, or cannot be looked
+ * at. */
 int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, struct tm_err *err);
 
 #endif

@@ -26,14 +26,14 @@ static int on_name(void *data, const char *name, int type)
   return 0;
 }
 
-/* The path with the nearest of the names in `folder` in the place of `name`, or NULL. */
+/* The path with `name` replaced by the nearest name in `folder`, or NULL. */
 static char *replace(const struct tm_fs *fs, const char *folder, const char *name, const char *rest)
 {
   struct names names = { .takes_hidden = name[0] == '.' };
   char *path = NULL;
   int rc = fs->dir_read(fs->self, folder, on_name, &names);
   const char *nearest = NULL;
-  if (name[0] && name[1] && (rc == 0 || rc == -ECANCELED)) /* one letter is near any other */
+  if (name[0] && name[1] && (rc == 0 || rc == -ECANCELED)) /* a single letter is near every other */
     nearest = tm_text_nearest(name, (const char *const *)names.all.at, names.all.len);
   if (nearest)
     path = tm_xprintf("%s/%s%s%s", strcmp(folder, "/") == 0 ? "" : folder, nearest,

@@ -169,7 +169,7 @@ static const struct answer answers[] = {
   { "logger", "exception|critical|fatal", "write logger:error(...)" },
   { "logger", "setLevel|addHandler|log", "logging_level decides what is written" },
 
-  /* Of data frames, whose names pandas users know. */
+  /* Data frames, with names from pandas. */
   { "tidemill.frame", "DataFrame|Series", "write frame.from_table { column = { ... } }" },
   { "tidemill.frame", "read_parquet|read_excel|read_sql|read_pickle",
     "write frame.read_csv(path) or frame.read_json_lines(path)" },

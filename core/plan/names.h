@@ -24,8 +24,8 @@ const char *tm_names_find(const char *owner, const char *name);
  * or which constructor has the key, or has the nearest key, or all keys. Returns TM_EUSAGE. */
 int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err);
 
-/* What to write instead of an argument of the original's runner, without its dashes; `is_ignored`:
- * it has no effect here, and a pipeline that gives it runs. */
+/* What to write instead of an argument of the original's runner, given without its dashes.
+ * `is_ignored`: it has no effect here, and a pipeline that gives it runs. */
 const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignored);
 
 /* What to do with a file of the original that was given instead of a Lua file, by its suffix; NULL:

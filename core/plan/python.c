@@ -1,4 +1,4 @@
-/* python.c - see python.h. One line for each answer: the names, and what Lua has. */
+/* python.c - see python.h. Each line has the names and what to write in Lua. */
 #include "plan/python.h"
 
 #include "base/mem.h"
@@ -35,7 +35,7 @@ static const struct {
   { "replace", "text:gsub(pattern, replacement)" },
   { "join", "table.concat(list, separator), and of paths path.join() of tidemill.path" },
 
-  /* Modules, and what is called in them. */
+  /* Modules, and functions in them. */
   { "path|Path|pathlib", "local path = require \"tidemill.path\", for os.path" },
   { "environ", "os.getenv(name)" },
   { "makedirs|mkdir", "fs.mkdir(path, { parents = true, exist_ok = true }) of tidemill.fs" },

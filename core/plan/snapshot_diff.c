@@ -1,7 +1,7 @@
-/* snapshot_diff.c - which files differ between a script's source and the copy that a job has of it.
+/* snapshot_diff.c - which files differ between a script's source and the job's copy of it.
  *
- * Workers run in the copy and may write there. A file that only the copy has may therefore be
- * theirs. It is named when no other difference explains the other hash.
+ * Workers run in the copy and may write there. So a file that only the copy has may come from a
+ * worker. It is named only if no other difference explains the different hash.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* snapshot_store.c - what a workspace keeps of snapshots: each once, packed, under its hash
+/* snapshot_store.c - the packed snapshots of a workspace: each is kept once, under its hash
  * (snapshot.h).
  */
 #include <stdlib.h>

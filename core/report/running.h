@@ -1,4 +1,4 @@
-/* running.h - logs/sys/running.json: what the workers of a step are at, as long as something takes
+/* running.h - logs/sys/running.json: what the workers of a step are doing, while something takes
  * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it (run/survey.h).
  * One JSON object:
  *
@@ -6,9 +6,9 @@
  *   ...]}
  *
  * with the activities as run/activity.h writes them, the longest first. The file is replaced whole
- * every two seconds, and removed when there is nothing to say. After a kill it may be left: a
- * reader takes it for what it says only while the job has an owner, and if it is not older than
- * that owner's claim.
+ * every two seconds, and removed when there is nothing to report. A kill may leave it behind: a
+ * reader believes it only while the job has an owner, and if the file is not older than that
+ * owner's claim.
  */
 #ifndef TM_REPORT_RUNNING_H
 #define TM_REPORT_RUNNING_H
@@ -25,14 +25,14 @@ struct tm_running {
   const struct tm_fs *fs;
   char *path; /* NULL: closed */
   bool is_there;
-  bool has_failed;    /* it could not be written: nothing more is tried */
+  bool has_failed;    /* writing has failed: it is not tried again */
   int64_t written_ns; /* monotonic */
 };
 
-/* Removes what an earlier session has left. */
+/* Removes the file of an earlier session. */
 int tm_running_init(struct tm_running *r, const struct tm_fs *fs, const char *logs_dir,
                     struct tm_err *err);
-/* About ten times a second. Fails once. */
+/* Call it about ten times a second. Returns an error only once. */
 int tm_running_tick(struct tm_running *r, const struct tm_event *e,
                     const struct tm_activities *activities, struct tm_err *err);
 /* Removes the file. Closed: a no-op. */

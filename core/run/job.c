@@ -1,9 +1,9 @@
 /* job.c - see job.h.
  *
- * Opening goes: directory (job_dir.c), definition (new: scripts are copied, then job.json is
- * renamed into place; resumed: it is compared with what was asked now), the steps (job_steps.c).
- * Nothing runs before start. A keeper is started when a step has something to do, and replaced when
- * it is lost. The result is written last.
+ * Opening takes the directory (job_dir.c), then the definition, then the steps (job_steps.c). A new
+ * job copies the scripts and renames job.json into place; a resumed one compares its definition
+ * with what the user asks for now. Nothing runs before start. A keeper is started when a step has
+ * work, and replaced when it is lost. The result is written last.
  */
 #include "run/job.h"
 
@@ -85,8 +85,8 @@ static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
   return tm_preflight(&p, err);
 }
 
-/* Looks before anything is written there, and again behind the lock: another may have begun and
- * ended a job meanwhile. */
+/* Looks before it writes anything there, and again once it has the lock: another process may have
+ * run a job in between. */
 static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
 {
   const char *dir = job->o.dir;
@@ -120,7 +120,7 @@ static void on_definition_note(void *data, char *text)
   *TM_ARRAY_ADD(&job->notes) = text;
 }
 
-/* The definition of a job that is there. Of a Completed one nothing is kept up. */
+/* The definition of a job that exists. A Completed job keeps its files as they are. */
 static int resume_definition(struct tm_job *job, const struct tm_definition *d, struct tm_err *err)
 {
   struct tm_json *record = tm_job_record_read(&job->dir, err);
@@ -155,7 +155,7 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
   return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
 }
 
-/* Of a Completed job nothing is run; its inputs are looked at when that is asked for, once the loop
+/* A Completed job runs nothing. If the user asks for it, its inputs are compared once the loop
  * runs. */
 static int open_completed(struct tm_job *job, struct tm_err *err)
 {
@@ -165,7 +165,7 @@ static int open_completed(struct tm_job *job, struct tm_err *err)
   return rc;
 }
 
-/* A Completed job is read only when that is asked for: nothing is added to its output. */
+/* A Completed job is read only if the user asks for it: nothing will be added to its output. */
 static int check_output(struct tm_job *job, struct tm_err *err)
 {
   struct tm_buf note = TM_BUF_NONE;
@@ -178,7 +178,7 @@ static int check_output(struct tm_job *job, struct tm_err *err)
   return rc;
 }
 
-/* From here on a directory without a result is a job that was interrupted. */
+/* From here on, a directory without a result holds an interrupted job. */
 static int remove_result(struct tm_job *job, struct tm_err *err)
 {
   int rc = job->o.fs->unlink(job->o.fs->self, job->dir.result_file);
@@ -190,7 +190,7 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
   return tm_fs_sync_dir(job->o.fs, job->dir.path, err);
 }
 
-/* A new job has been looked at before its directory was made. */
+/* Only a job that exists is checked here; a new one was checked before its directory was made. */
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = tm_registering_check(job->o.fs, job->o.pipeline, err);
@@ -341,7 +341,7 @@ static void on_tick(struct tm_timer *t)
 
 static void on_tick_closed(struct tm_timer *t);
 
-/* A job that had been Completed: its result stands, nothing is opened. */
+/* A job that was Completed before: its result stays, and nothing is opened. */
 static void end_at_once(struct tm_timer *t)
 {
   struct tm_job *job = t->data;
@@ -354,7 +354,7 @@ static void end_at_once(struct tm_timer *t)
   job->o.on_ended(job->o.data, job);
 }
 
-/* A history that cannot be written costs the job nothing. */
+/* If the history cannot be written, the job still succeeds. */
 static void tell(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -458,7 +458,7 @@ static void judge(struct tm_job *job)
 
 static void fail_end(struct tm_job *job)
 {
-  /* A step has failed by it already: files of the job were removed, `owner` among them. */
+  /* A step has failed for this reason already: files of the job, such as `owner`, were removed. */
   bool is_known = job->code == -ENOENT && job->cause.code == -ENOENT;
 
   job->code = job->cause.code;
@@ -555,7 +555,7 @@ void tm_job_close(struct tm_job *job)
   tm_recheck_stop(job->recheck);
   tm_node_close(job->node);
   if (job->dir.path && !job->is_ended)
-    (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* what is left is recorded */
+    (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
   tm_temp_dirs_release(&job->temp);
   tm_job_steps_close(job);
   if (job->is_void && job->dir.path)

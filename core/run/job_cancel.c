@@ -1,4 +1,4 @@
-/* job_cancel.c - see job.h: ending a job early.
+/* job_cancel.c - ends a job early: see job.h.
  *
  * Two ways lead here: the owner of the job calls (Ctrl-C, a host, Lua), or another process leaves a
  * request in the job's directory (cancel_request.h). Both do the same.
@@ -10,7 +10,7 @@
 #include "run/job_own.h"
 #include "sys/clock.h"
 
-#define AGAIN_NS (500 * TM_MS) /* a second Ctrl-C that comes sooner is the first one, bouncing */
+#define AGAIN_NS (500 * TM_MS) /* a second Ctrl-C that comes sooner is a bounce of the first */
 
 void tm_job_end_early(struct tm_job *job, bool now)
 {

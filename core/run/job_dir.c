@@ -1,9 +1,9 @@
 /* job_dir.c - see job_dir.h. Keeps invariant 6: one supervisor per job directory.
  *
- * The lock alone would do on one machine; `owner` with its epoch is for file systems where a lock
- * is not seen everywhere: who finds another epoch there stops without writing (commit.c reads it).
- * node.lock is only tried: once nobody holds it, and `lock` is ours, no keeper can come that is not
- * our own.
+ * On one machine the lock is enough. `owner` with its epoch is for file systems where machines may
+ * not see each other's locks: a supervisor that finds another epoch there stops without writing
+ * (commit.c reads it). node.lock is only tried: once it is free and `lock` is ours, only our own
+ * keepers can come.
  */
 #include "run/job_dir.h"
 
@@ -24,8 +24,8 @@
 #include "sys/clock.h"
 #include "sys/process.h"
 
-#define WAIT_NS   (5 * TM_S) /* for a keeper that ends what its supervisor has left */
-#define OWNER_NS  TM_S       /* for a supervisor that is ending; one that runs is not waited for */
+#define WAIT_NS   (5 * TM_S) /* for a keeper that ends what its supervisor left behind */
+#define OWNER_NS  TM_S       /* for a supervisor that is ending; a running one is not waited for */
 #define AGAIN_NS  (5 * TM_MS)
 #define OWNER_MAX (64u << 10) /* bytes */
 
@@ -33,7 +33,7 @@ struct look {
   bool has_job, has_ours, has_other;
 };
 
-/* The names that a job makes before job.json. */
+/* The names of files that a job makes before job.json. */
 static bool is_early(const char *name)
 {
   static const char *const ours[] = { "lock",   "owner",       "owner.tmp",   "node.lock",
@@ -121,7 +121,7 @@ static int say_in_use(const struct tm_job_dir *d, struct tm_err *err)
   return TM_EINUSE;
 }
 
-/* Tries until `until_ns`, or until it is stopped: -ECANCELED. */
+/* Tries until `until_ns`. -ECANCELED: `wait` ended it. */
 static int lock_until(int fd, bool shared, int64_t until_ns, const struct tm_job_wait *wait)
 {
   int rc;
@@ -143,7 +143,7 @@ static int open_lock(struct tm_job_dir *d, const char *name, int flags, struct t
   return fd;
 }
 
-/* How the two files are opened, and whether several processes may have `lock` at once. */
+/* How to open the two files, and whether several processes may share `lock`. */
 struct hold {
   int lock_flags, node_flags;
   bool is_shared;
@@ -260,7 +260,7 @@ void tm_job_dir_explain(const struct tm_fs *fs, const char *const *paths, size_t
     }
 }
 
-/* The words for an owner that cannot be read. */
+/* The message about an owner file that cannot be read. */
 static void explain_owner(const struct tm_fs *fs, const char *owner_file, struct tm_err *err)
 {
   char *dir = tm_path_dir(owner_file);

@@ -93,7 +93,8 @@ static struct tm_json *read_record(const char *path, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
   struct tm_json *v = read_json(path, &why);
-  int64_t version = tm_json_int(v, "version", -1); /* -1: none, and so no record of ours */
+  int64_t version =
+      tm_json_int(v, "version", -1); /* -1: no version, so not a record of this program */
 
   if (!v)
     tm_err_set(err, why.code, "%s%s", why.text,
@@ -150,7 +151,7 @@ static struct tm_json *numbers(int64_t total, int64_t succeeded, int64_t failed)
   return v;
 }
 
-/* Where the output is now: rows that are not all there have a name that says so. */
+/* Where the output is now: incomplete rows are in a file whose name ends in .partial. */
 static struct tm_json *output_of(const struct tm_step_view *s)
 {
   struct tm_buf path = TM_BUF_NONE;
@@ -164,7 +165,7 @@ static struct tm_json *output_of(const struct tm_step_view *s)
   return v;
 }
 
-/* What it was given a name for; NULL: nothing. */
+/* The outputs that have names; NULL: none has. */
 static struct tm_json *outputs_of(const struct tm_step_view *s)
 {
   struct tm_json *list = NULL;

@@ -59,7 +59,7 @@ static size_t count_running(const struct tm_job *job)
   return n;
 }
 
-/* All that it waits for is there, and so is room for it: keeps (1) and (4). */
+/* Whether every step that it waits for is Completed, and it has room: keeps (1) and (4). */
 static bool may_begin(const struct tm_job *job, size_t i)
 {
   const struct tm_job_step *st = &job->steps[i];
@@ -72,7 +72,7 @@ static bool may_begin(const struct tm_job *job, size_t i)
 
 /* Workers. */
 
-/* Those of the steps that run; *at: the place of `s` among them. */
+/* The shares of the steps that run; *at: the index of `s` among them. */
 static size_t collect_shares(struct tm_job *job, const struct tm_supervisor *s, size_t *at)
 {
   size_t n = 0;
@@ -104,7 +104,7 @@ static void on_freed(void *data)
       tm_supervisor_fill(job->steps[i].s);
 }
 
-/* A step that has no worker gets one of another's. */
+/* Takes a worker from another step for a step that has none. */
 static void give_first_worker(struct tm_job *job)
 {
   size_t at = SIZE_MAX, n = collect_shares(job, NULL, &at);
@@ -211,7 +211,7 @@ static int64_t member(const struct tm_json *v, const char *group, const char *na
   return tm_json_int(tm_json_get(v, group), name, 0);
 }
 
-/* Keeps (3). With --verify-input it is opened all the same: its list is compared. */
+/* Keeps (3). With --verify-input the step is opened nevertheless: its list is compared. */
 static void keep_step(struct tm_job *job, size_t i)
 {
   struct tm_job_step *st = &job->steps[i];
@@ -291,7 +291,7 @@ static void skip(struct tm_job *job, size_t i, size_t need)
   free(text);
 }
 
-/* Something that it waits for has ended, and will not be there. */
+/* Skips the step if one that it waits for has ended without being Completed. */
 static bool skip_if_in_vain(struct tm_job *job, size_t i)
 {
   const struct tm_job_step *st = &job->steps[i];
@@ -326,7 +326,7 @@ static void start_step(struct tm_job *job, size_t i)
     tm_supervisor_set_node(st->s, job->node);
 }
 
-/* One step further; true: something has changed, which may let others begin. */
+/* Advances one step. True: something has changed, and other steps may begin. */
 static bool advance(struct tm_job *job, size_t i)
 {
   struct tm_job_step *st = &job->steps[i];
@@ -347,7 +347,7 @@ static bool advance(struct tm_job *job, size_t i)
   if (!may_begin(job, i))
     return false;
   if (st->may_reuse && (int64_t)job->errands >= job->max_workers)
-    return false; /* the end of one asks again */
+    return false; /* when one of them ends, this is asked again */
   if (st->may_reuse && tm_reusing_begin(job, i))
     return true;
   if ((st->is_unchecked && check_place(job, i, &err) < 0) || open_step(job, i, &err) < 0)
@@ -395,8 +395,8 @@ void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *
   job->steps_over++;
 }
 
-/* Keeps (1): who waits for the step begins behind this. A job of one step has its own result for
- * it. */
+/* Keeps (1): the steps that wait for this one begin after it. A job with one step records it in the
+ * job's own result. */
 static void record_step(struct tm_job *job, size_t i)
 {
   struct tm_job_step *st = &job->steps[i];
@@ -426,7 +426,7 @@ static void on_step_ended(void *data, struct tm_supervisor *s)
   tm_job_steps_go(job);
 }
 
-/* What happens to all that run. Each may end by it, and others begin. */
+/* Calls for all steps that run. Each may end the step, and others then begin. */
 
 void tm_job_steps_tick(struct tm_job *job)
 {
@@ -445,7 +445,7 @@ void tm_job_steps_cancel(struct tm_job *job, bool now)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_cancel(job->steps[i].s, now);
   if (!job->is_ended)
-    tm_job_steps_go(job); /* those that wait have nothing to wait for */
+    tm_job_steps_go(job); /* the waiting steps need not wait any more */
 }
 
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
@@ -455,8 +455,8 @@ void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
       tm_supervisor_set_node(job->steps[i].s, node);
 }
 
-/* A step whose last worker is lost may end by it, and another one begins: only when all steps have
- * lost the node. Begun earlier, it would get the new node and lose that as well. */
+/* When a step loses its last worker it may end, and another step begin. So nothing begins until all
+ * steps have lost the node: a step that began earlier would get the new node and lose that too. */
 void tm_job_steps_lose_node(struct tm_job *job)
 {
   bool was_going = job->is_going;

@@ -1,5 +1,5 @@
-/* limits.c - see limits.h. A job that lacks something would fail later, with an error that names
- * another cause. */
+/* limits.c - see limits.h. Without this check the job would fail later, with an error that names a
+ * different cause. */
 #include "run/limits.h"
 
 #include <errno.h>
@@ -8,13 +8,13 @@
 #include "base/text.h"
 #include "sys/process.h"
 
-#define FDS_OF_JOB    24 /* the loop, the node, locks, what is open for a moment */
+#define FDS_OF_JOB    24 /* the loop, the node, locks, files that are open for a moment */
 #define FDS_OF_STEP   16
 #define FDS_OF_WORKER 3
 /* bytes: the history of the workspace, the journal, logs */
 #define FILE_LEAST ((int64_t)256 << 10)
 
-/* Each worker has a socket and a log here, and a socket, a page and files at the keeper. */
+/* Each worker has a socket and a log here, and a socket, a page and files in the keeper. */
 static int check_descriptors(const struct tm_pipeline *p, int64_t max_workers, struct tm_err *err)
 {
   int64_t workers = 0, needed, allowed = tm_process_fd_limit();

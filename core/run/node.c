@@ -1,18 +1,18 @@
 /* node.c - see node.h.
  *
  * The keeper is started in a session of its own (sys/process.h), with the control channel as
- * descriptor 3, and our stderr where that is asked for. Which step a worker belongs to is noted by
- * its number, so that every frame finds its user. After the channel has ended, whatever the reason,
- * the keeper is waited for: it ends by itself within moments, and is killed when it does not.
+ * descriptor 3, and with our stderr if the caller asks for that. A table by worker number says
+ * which step a worker belongs to, so that every frame finds its user. After the channel has ended,
+ * for any reason, node.c waits for the keeper: it ends within moments, or is killed.
  *
- *  (1) A user hears of a worker only what can happen to it: STARTED or START_FAILED once, then
- *      TAKEN for each take-back, ENDED once. A keeper that says anything else is lost: what it
- *      would say next is worth nothing.
- *  (2) No process is left behind, ever: a keeper that did not end by itself has ended nobody. What
- *      its workers had started is found by the mark of the job, and killed here; the job may be
- *      ending, and no keeper come that would do it.
- *  (3) A descriptor that came with a frame is closed, unless it is a worker's socket, which is the
- *      user's.
+ *  (1) A user hears only what can happen to a worker: STARTED or START_FAILED once, then TAKEN for
+ *      each take-back, ENDED once. A keeper that sends anything else is lost: its later frames
+ *      cannot be trusted.
+ *  (2) No process is ever left behind. A keeper that did not end by itself has not ended its
+ *      workers. Their processes are found by the mark of the job, and killed here: if the job is
+ *      ending, no later keeper would do it.
+ *  (3) A descriptor that came with a frame is closed, unless it is a worker's socket, which the
+ *      user gets.
  */
 #include "run/node.h"
 
@@ -48,9 +48,10 @@ struct tm_node {
   pid_t pid;
   bool is_lost, has_hello;
   struct tm_awake awake;
-  int64_t patience_ns;         /* of silence */
-  int64_t heard_ns, pinged_ns; /* awake: the last frame of the keeper's; when it was asked last */
-  int64_t asked;               /* ASK_DOING frames without an answer */
+  int64_t patience_ns; /* how long it may be silent */
+  int64_t heard_ns,
+      pinged_ns; /* awake: when the keeper last sent a frame; when it was last asked */
+  int64_t asked; /* ASK_DOING frames without an answer */
   void (*on_note)(void *data, const char *text);
   void (*on_lost)(void *data, const char *text);
   void *data;
@@ -188,7 +189,7 @@ void tm_node_stopping(struct tm_node *n, uint32_t worker)
 
 void tm_node_kill(struct tm_node *n, uint32_t worker)
 {
-  tm_process_kill(n->pid, SIGCONT); /* a keeper that somebody has stopped kills nobody */
+  tm_process_kill(n->pid, SIGCONT); /* a stopped keeper does not kill its workers */
   send_to(n, TM_FRAME_KILL, worker);
 }
 
@@ -303,7 +304,7 @@ static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
   free(text);
 }
 
-/* What the keeper says of one worker. True: the descriptor is the user's now. */
+/* A frame about one worker. True: the user owns the descriptor now. */
 static bool on_worker_frame(struct tm_node *n, const struct tm_frame *f)
 {
   const struct tm_node_user *user;
@@ -324,7 +325,7 @@ static bool on_worker_frame(struct tm_node *n, const struct tm_frame *f)
   return is_started;
 }
 
-/* Keeps (1). A worker of another step, or one that has ended, cannot be in it. */
+/* Keeps (1). The frame cannot name a worker of another step, or one that has ended. */
 static void on_doing(struct tm_node *n, const struct tm_frame *f)
 {
   const struct tm_node_user *user;
@@ -421,11 +422,11 @@ void tm_node_close(struct tm_node *n)
 
   if (!n)
     return;
-  n->is_lost = true; /* nothing is reported any more */
+  n->is_lost = true; /* reports nothing any more */
   n->control.on_closed = on_closed;
   tm_channel_flush(&n->control);
   tm_channel_close(&n->control);
-  tm_process_kill(n->pid, SIGCONT); /* stopped, it could not end what is beneath it */
+  tm_process_kill(n->pid, SIGCONT); /* a stopped keeper could not end its workers */
   tm_process_wait(n->pid, KEEPER_END_NS, &end);
   if (end.signal != 0 || end.exit_status != 0)
     end_strays(n);

@@ -1,8 +1,8 @@
-/* node.h - a node, from the supervisor's side: its keeper, and the frames that go between.
+/* node.h - a node, from the supervisor's side: its keeper, and the frames between the two.
  *
- * One child process per node, started with posix_spawn, known by its control channel alone. Caller,
- * on the loop's thread: start; add_step for each step; start_worker, ...; stop, and wait for
- * on_lost or for nothing; close.
+ * Each node has one child process, started with posix_spawn; only its control channel identifies
+ * it. Caller, on the loop's thread: start; add_step for each step; start_worker, ...; close,
+ * whether or not on_lost came.
  */
 #ifndef TM_RUN_NODE_H
 #define TM_RUN_NODE_H
@@ -15,7 +15,7 @@
 
 struct tm_node;
 
-/* Who hears of what happens to the workers of a step. */
+/* The step's side: hears what happens to its workers. */
 struct tm_node_user {
   void *data;
   void (*on_started)(void *data, uint32_t worker, int64_t pid,
@@ -24,12 +24,12 @@ struct tm_node_user {
   void (*on_taken)(void *data, uint32_t worker, const uint64_t *seqs,
                    size_t n); /* the answer, also when n is 0 */
   void (*on_ended)(void *data, uint32_t worker, const struct tm_ended *ended);
-  /* What a living worker does: the answer to tm_node_ask_doing(), once for each. */
+  /* What a living worker does: the answer to tm_node_ask_doing(), once for each worker. */
   void (*on_doing)(void *data, const struct tm_worker_doing *doing);
 };
 
-/* has_stderr: the keeper has ours, else nobody's. on_note: words for the log. on_lost: the keeper
- * has ended or speaks another version; every worker is gone. Once. */
+/* has_stderr: the keeper gets our stderr, else none. on_note: a message for the log. on_lost, once:
+ * the keeper has ended or speaks another version; every worker is gone. */
 struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
                               const char *node_id, void (*on_note)(void *data, const char *text),
                               void (*on_lost)(void *data, const char *text), void *data,
@@ -42,20 +42,20 @@ uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name
 void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len);
 void tm_node_stopping(struct tm_node *n, uint32_t worker);
 void tm_node_kill(struct tm_node *n, uint32_t worker);
-/* Workers of the step that are in init() are interrupted, and killed where that does not help. */
+/* Interrupts the workers of the step that are in init(), and kills them if that does not help. */
 void tm_node_end_init(struct tm_node *n, uint32_t step);
 /* Asks what the workers of the step do. */
 void tm_node_ask_doing(struct tm_node *n, uint32_t step);
-/* About ten times a second: the keeper is asked whether it is awake. One that has not said anything
- * for as long as a run() of its steps may take, and at least TM_NODE_PATIENCE_NS, is lost: it keeps
- * nobody's deadlines any more. */
+/* Call it about ten times a second: it asks the keeper whether it is awake. A keeper is lost if it
+ * has been silent for as long as a run() of its steps may take, and at least TM_NODE_PATIENCE_NS:
+ * it cannot enforce timeouts any more. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
 const char *tm_node_id(const struct tm_node *n);
 bool tm_node_is_lost(const struct tm_node *n);
-/* Closes the control channel, whereupon the keeper ends everything beneath it, waits for its end
- * and reaps it; what a keeper that was killed has left behind is killed, and on_note says so.
- * on_lost does not come any more. The memory goes when the loop has closed the channel. NULL is a
+/* Closes the control channel, whereupon the keeper ends all its processes; waits for the keeper's
+ * end and reaps it. Kills what a killed keeper has left behind, and on_note reports it. on_lost
+ * does not come any more. The memory is freed when the loop has closed the channel. NULL is a
  * no-op. */
 void tm_node_close(struct tm_node *n);
 

@@ -10,8 +10,8 @@
 #include "run/verify.h"
 #include "sys/fs.h"
 
-/* A flush writes the journal some milliseconds after the rows. A job that was killed between the
- * two is read in vain. */
+/* A flush writes the journal some milliseconds after the rows. So the rows of a job that was
+ * killed between the two may be newer by this much. */
 #define LATE_NS TM_S
 
 struct look {
@@ -60,7 +60,7 @@ int tm_output_check(struct tm_buf *note, const char *dir, struct tm_err *err)
   return faults < 0 ? (int)faults : 0;
 }
 
-/* When the file was written to; 0: it is not there. Frees `path`. */
+/* When the file was last written to; 0: it does not exist. Frees `path`. */
 static int64_t mtime_of(char *path)
 {
   struct tm_stat st = { 0 };

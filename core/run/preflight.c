@@ -11,7 +11,7 @@
 #include "run/place.h"
 #include "run/temp_dirs.h"
 
-/* Takes over `why`. */
+/* Appends `why`, and frees it. */
 static void add_words(struct tm_err *refusal, char *why)
 {
   char *text = tm_xprintf("%s (the step is not reused: %s)", refusal->text, why);
@@ -21,7 +21,7 @@ static void add_words(struct tm_err *refusal, char *why)
   free(why);
 }
 
-/* Why the step is not reused, where somebody might have expected it. */
+/* Adds why the step is not reused, if a user may have expected that. */
 static void explain(struct tm_forecast *f, const struct tm_step *step, struct tm_err *refusal)
 {
   const struct tm_step *cause = tm_forecast_cause(f, step);
@@ -34,7 +34,7 @@ static void explain(struct tm_forecast *f, const struct tm_step *step, struct tm
     add_words(refusal, tm_xstrdup(s->why));
 }
 
-/* A step whose result is here is left alone, whatever is the matter. */
+/* A refusal does not matter for a step whose result can be reused. */
 static int check_step(const struct tm_preflight *p, struct tm_forecast *f,
                       const struct tm_step *step, struct tm_err *err)
 {

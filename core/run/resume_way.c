@@ -1,6 +1,6 @@
-/* resume_way.c - see resume_way.h. The files of each step are opened for reading and put through
- * recovery, which writes nothing before it cuts. A step that is Completed is left out: resuming
- * does not open it either.
+/* resume_way.c - see resume_way.h. Opens the files of each step for reading and puts them through
+ * recovery, which writes nothing before it cuts. Leaves out Completed steps: resuming does not open
+ * them either.
  */
 #include "run/resume_way.h"
 
@@ -26,7 +26,7 @@ struct step_files {
   struct tm_fates fates;
 };
 
-/* A file that is missing has no bytes, and a session would make it. */
+/* A missing file counts as empty: a session would create it. */
 static int open_output(struct tm_output *o, const char *path, struct tm_err *err)
 {
   if (tm_fs_exists(tm_fs_real(), path))
@@ -45,8 +45,8 @@ static int open_state_file(struct tm_output *o, const char *step_dir, const char
   return rc;
 }
 
-/* The file of rows has its last name where a session ended between the rename and its result. NULL:
- * the step writes no rows. */
+/* The path of the rows. The file has its final name if a session ended between the rename and the
+ * result. NULL: the step writes no rows. */
 static char *rows_of(const char *step_dir, const struct tm_json *step)
 {
   const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
@@ -90,8 +90,8 @@ static void close_files(struct step_files *f)
   tm_fates_release(&f->fates);
 }
 
-/* Recovery skips rows that are not open; a session would find the file that it has just made too
- * short. */
+/* Recovery skips rows that are not open. But a session would create the missing file, and find it
+ * too short. */
 static int check_rows(const struct step_files *f, const struct tm_recovery *r, struct tm_err *err)
 {
   if (f->output.fd >= 0 || r->line.output_len == 0)
@@ -120,7 +120,7 @@ static int recover(struct step_files *f, const char *step_dir, struct tm_err *er
   return rc;
 }
 
-/* Whether the file is as it was when it was listed: 1, 0, or that it is not there. */
+/* 1: the file is as it was when it was listed; 0: it has changed; negative: it does not exist. */
 static int is_as_listed(const struct tm_item *item)
 {
   char *path = tm_xstrndup(item->path, tm_item_file_len(item));
@@ -130,8 +130,8 @@ static int is_as_listed(const struct tm_item *item)
   return rc < 0 ? rc : item->size < 0 || (st.size == item->size && st.mtime_ns == item->mtime_ns);
 }
 
-/* A session hands out a changed file when that is accepted. Of a table or an archive it holds
- * places within the file, which are of no use then. */
+/* If the user accepts changes, a session hands out a changed file. But an item of a table or an
+ * archive is a place within the file, which does not fit the changed file. */
 static enum tm_resume_way way_of_item(const struct tm_item *item, struct tm_err *why)
 {
   int same = is_as_listed(item);
@@ -165,8 +165,8 @@ static enum tm_resume_way way_of_items(const struct step_files *f, uint64_t inde
   return way;
 }
 
-/* Of a line of the failures log. Only a worker that could not load its items has met a change, and
- * it has just looked at them: other inputs may be on a file system that hangs. */
+/* For a line of the failures log. Looks only at items that a worker could not load: it met the
+ * change and reached the file system moments ago. Other inputs may be on one that hangs. */
 static enum tm_resume_way way_of_failure(const struct step_files *f, const char *line, size_t len,
                                          struct tm_err *why)
 {
@@ -180,7 +180,7 @@ static enum tm_resume_way way_of_failure(const struct step_files *f, const char 
   return way_of_items(f, (uint64_t)index, why);
 }
 
-/* The last lines of the failures log; the first of them may be cut, and is then no JSON. */
+/* Reads the last lines of the failures log. The first may be cut, and is then not JSON. */
 static enum tm_resume_way way_of_inputs(const struct step_files *f, struct tm_err *why)
 {
   enum tm_resume_way way = TM_RESUME_BY_JOB;

@@ -116,9 +116,8 @@ void tm_stale_inputs_look(struct tm_buf *warning, const struct tm_fs *fs, const 
   free(manifest);
 }
 
-/* The thread. A file system may hang, and with it a call that nobody can end. Then the thread is
- * left alone: it has an errand of its own, which it frees when the call returns, and it touches
- * nothing else. */
+/* The thread. A file system may hang, and nobody can end a call that hangs. Such a thread is left
+ * alone: it owns its errand, frees that when the call returns, and touches nothing else. */
 
 enum { AT_WORK, DONE, LEFT };
 
@@ -127,7 +126,7 @@ struct errand {
   char *state_dir;
   struct tm_buf warning;
   struct tm_thread thread;
-  struct tm_wake *wake; /* of the look, which waits for it until it is LEFT */
+  struct tm_wake *wake; /* belongs to the look, which waits for it until the state is LEFT */
   atomic_int state;
   atomic_bool stop;
 };
@@ -137,7 +136,7 @@ struct tm_stale_look {
   size_t step;
   struct errand *errand;
   struct tm_wake wake;
-  int64_t over_ns; /* monotonic: when the job began to wait for nothing else; 0: it has not */
+  int64_t over_ns; /* monotonic: since when the job waits only for this; 0: it does not yet */
 };
 
 static void free_errand(struct errand *e)
@@ -155,7 +154,7 @@ static void run(void *data)
   if (atomic_exchange(&e->state, DONE) == LEFT)
     free_errand(e);
   else
-    tm_wake_send(e->wake); /* who leaves it from here on waits for its end */
+    tm_wake_send(e->wake); /* if the look ends from here on, it waits for the thread */
 }
 
 static void on_closed(struct tm_wake *w)
@@ -163,11 +162,11 @@ static void on_closed(struct tm_wake *w)
   free(w->data);
 }
 
-/* The errand, which is done; NULL: it is not, and is left alone. */
+/* Returns the finished errand. NULL: it is still at work, and is left alone. */
 static struct errand *end_look(struct tm_stale_look *t)
 {
   struct errand *e = t->errand;
-  struct tm_thread thread = e->thread; /* once it is left, the errand may be gone at any time */
+  struct tm_thread thread = e->thread; /* after LEFT, the thread may free the errand at any time */
   bool is_done;
 
   atomic_store(&e->stop, true);

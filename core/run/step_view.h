@@ -1,12 +1,12 @@
-/* step_view.h - what is known of a step before anything of it runs: its folders and its settings.
- * For job and supervisor. */
+/* step_view.h - the view of a step before it runs: its folders and its settings. For job and
+ * supervisor. */
 #ifndef TM_RUN_STEP_VIEW_H
 #define TM_RUN_STEP_VIEW_H
 
 #include "plan/pipeline.h"
 #include "run/events.h"
 
-/* The strings that the view points to; to be released. */
+/* The strings that the view points to; release them. */
 struct tm_step_places {
   char *dir, *logs_dir, *output_dir, *output_file; /* the last is NULL with summary_only */
 };

@@ -1,8 +1,8 @@
 /* supervisor.c - see supervisor.h and supervisor_own.h.
  *
- * What drives a step: the lister says that mini-batches can be read; workers say that they are
- * ready, or answer; timers flush and sync. After each of these the crew is filled and the tally is
- * asked for its verdict. The end has three stages: is_ending (the verdict stands, workers are being
+ * What drives a step: the lister reports that mini-batches can be read; workers report that they
+ * are ready, or answer; timers flush and sync. Each of these fills the crew and then asks the tally
+ * for its verdict. The end has three stages: is_ending (the verdict stands, workers are being
  * stopped), is_ended (the last worker is gone, the commit is finished, on_ended was called), closed
  * (the handles are gone).
  *
@@ -156,7 +156,7 @@ static int on_log_name(void *data, const char *name, int type)
   return 0;
 }
 
-/* Names of workers go on where an earlier session ended, as their log files tell. */
+/* Names of workers continue from those of earlier sessions, as the log files tell. */
 static int64_t next_number(const struct tm_supervisor *s)
 {
   char *dir = tm_path_join(s->logs_dir, "user/stdout/0");
@@ -390,7 +390,7 @@ static void start_listing(struct tm_supervisor *s)
     tm_supervisor_judge(s);
 }
 
-/* All of its inputs that have a place of their own are there; or they cannot be. */
+/* The inputs that need places of their own are in place; or they cannot be. */
 static void on_taken_in(void *data, int code, const struct tm_err *err)
 {
   struct tm_supervisor *s = data;
@@ -461,7 +461,7 @@ void tm_supervisor_judge(struct tm_supervisor *s)
   if (s->is_ending || s->stuck.since_ns != 0)
     return;
   if (tm_pool_has_given_up(&s->pool)) {
-    struct tm_err why = s->cause; /* what the last one ended with */
+    struct tm_err why = s->cause; /* why the last worker ended */
     if (s->pool.idle_ends > s->pool.init_failures)
       tm_err_set(&s->cause, TM_ESCRIPT,
                  "%" PRId64 " workers in a row ended before they began a mini-batch: %s",
@@ -499,7 +499,7 @@ void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
     return;
   if (s->code == 0) {
     tm_supervisor_take_cause(s, err);
-    if (tm_exit_status_of(err->code) == 3) /* the system's: sys/error/ has it too */
+    if (tm_exit_status_of(err->code) == 3) /* an error of the system: sys/error/ has it too */
       tm_supervisor_say(s, TM_ERROR, "step '%s' cannot go on: %s", s->view.name, s->cause.text);
   }
   s->tally.verdict = TM_FAILED;
@@ -526,7 +526,7 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 {
   if (s->is_ending)
     return;
-  if (s->intake) { /* no worker is started before its inputs are there */
+  if (s->intake) { /* no worker starts before the inputs are in place */
     s->later = node;
     return;
   }
@@ -586,7 +586,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   (void)tm_syncer_stop(&s->syncer);
   tm_columns_release(&s->columns);
   if (s->commit && !s->is_finished && s->code == 0)
-    (void)tm_commit_flush(s->commit, NULL); /* what was told to be committed is */
+    (void)tm_commit_flush(s->commit, NULL); /* all that was added must be committed */
   tm_commit_close(s->commit);
   tm_place_leave(s->o.fs, &s->held);
   tm_turn_close(&s->turn);

@@ -35,7 +35,7 @@ const char *tm_job_status_name(enum tm_job_status s)
   return names[s];
 }
 
-/* Who has it. */
+/* Who runs it. */
 
 static bool is_locked(const char *path)
 {
@@ -89,9 +89,9 @@ static void count_outcome(struct tm_step_survey *s, struct tm_fates *fates,
   enum tm_fate before = tm_fates_get(fates, r->index);
   s->session_ended++;
   if (before == TM_FATE_COMMITTED)
-    return; /* committed twice: damage, which verify.h names */
+    return; /* committed twice: damage, which verify.h reports */
   if (before == TM_FATE_FAILED && r->kind == TM_RECORD_FAILED && r->items == 0)
-    return; /* an earlier count, if there is one, stays */
+    return; /* an earlier count stays, if there is one */
   if (before == TM_FATE_FAILED) {
     bool was_uncounted = tm_fates_is_uncounted(fates, r->index);
     s->failed--;
@@ -120,7 +120,7 @@ static void count_session(struct tm_step_survey *s, const struct tm_record *r)
   s->session_ended = 0;
 }
 
-/* `brief`: the first record alone, which says when the job began. */
+/* `brief`: reads only the first record, which says when the job began. */
 static int read_records(struct tm_step_survey *s, const struct tm_journal *j, bool brief,
                         struct tm_err *err)
 {
@@ -146,7 +146,7 @@ static int read_records(struct tm_step_survey *s, const struct tm_journal *j, bo
   return rc < 0 ? rc : 0;
 }
 
-/* *mtime_ns: when the last record was written. */
+/* *mtime_ns: the time of the last record. */
 static int read_journal(struct tm_step_survey *s, const char *state, bool brief, int64_t *mtime_ns,
                         struct tm_err *err)
 {
@@ -191,7 +191,7 @@ static void take_result(struct tm_step_survey *s, const struct tm_json *v)
   s->items_failed = member(v, "items", "failed");
 }
 
-/* Where the rows of a step are that is not over. */
+/* Where the rows of a step are that has not ended. */
 static char *output_of(const char *dir, const struct tm_json *step)
 {
   const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
@@ -212,7 +212,7 @@ static void find_error_file(struct tm_step_survey *s, const char *dir)
     free(path);
 }
 
-/* What a step that has not begun waits for. */
+/* The names of the steps that a step waits for. */
 static char *waits_of(const struct tm_step_survey *step, const struct tm_json *record)
 {
   const struct tm_json *needs = tm_json_get(record, "needs");
@@ -225,7 +225,7 @@ static char *waits_of(const struct tm_step_survey *step, const struct tm_json *r
   return tm_buf_take(&names);
 }
 
-/* How much there is, by the manifest. */
+/* Reads from the manifest how much there is to do. */
 static int read_extent(struct tm_step_survey *step, const char *dir, struct tm_err *err)
 {
   char *manifest = tm_path_join(dir, "state/manifest");
@@ -247,12 +247,12 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
 {
   char *dir = tm_path_join(s->dir, tm_json_str(record, "name", ""));
   char *state = tm_path_join(dir, "state");
-  struct tm_json *kept = result ? NULL : tm_step_result_load(dir); /* while others go on */
+  struct tm_json *kept = result ? NULL : tm_step_result_load(dir); /* while other steps run */
   int rc;
   result = result ? result : kept;
   step->name = tm_xstrdup(tm_json_str(record, "name", ""));
   step->damage_at = -1;
-  if (tm_json_bool(result, "reused", false)) /* the journal tells of sessions of another job */
+  if (tm_json_bool(result, "reused", false)) /* its journal has sessions of another job */
     rc = 0;
   else
     rc = read_journal(step, state, result != NULL, &s->end_wall_ns, err);
@@ -260,9 +260,8 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
     take_result(step, result);
   else {
     step->output = output_of(dir, record);
-    if (rc >=
-        /* after the journal: the list of a running job must not be shorter than what has ended */
-        0)
+    /* after the journal, because a running job must not list less than what has ended */
+    if (rc >= 0)
       rc = read_extent(step, dir, err);
   }
   step->waits_for = waits_of(step, record);
@@ -274,7 +273,7 @@ static int read_step(struct tm_survey *s, struct tm_step_survey *step, const str
   return rc;
 }
 
-/* When a job began of which nothing was run: when its definition was there. */
+/* A job of which nothing ran began when its definition was written. */
 static void set_begin(struct tm_survey *s)
 {
   char *path = tm_path_join(s->dir, "job.json");
@@ -336,7 +335,7 @@ static void set_end(struct tm_survey *s, bool has_result)
   free(path);
 }
 
-/* Whether job.json ends as it was written. A list of thousands of jobs does not parse it. */
+/* Whether job.json has its last bytes. A list of thousands of jobs does not parse the file. */
 static bool has_whole_record(const char *dir)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -351,7 +350,7 @@ static bool has_whole_record(const char *dir)
   return is_whole;
 }
 
-/* What the job is, to free. Of one that is over the result says it, for a list. */
+/* The record of the job, to free. In a list, the result is enough for a job that has ended. */
 static struct tm_json *read_record(const struct tm_survey *s, bool is_of_list,
                                    const struct tm_json *result, struct tm_err *err)
 {
@@ -390,15 +389,15 @@ static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
 {
   struct tm_err of_result = TM_ERR_NONE, of_status = TM_ERR_NONE;
   struct tm_json *record, *result;
-  bool has_owner = is_running(s->dir); /* before the result is looked for */
+  bool has_owner = is_running(s->dir); /* before it looks for the result */
   int rc;
   result = tm_job_result_load(s->dir, &of_result);
   if (!is_of_list || has_owner || !result)
     read_owner(s->dir, &s->pid, &s->host);
   if (has_owner)
     read_cancel(s);
-  /* A session removes the result before it runs anything. If there is one, the owner of the lock
-   * has ended its work and not closed yet. */
+  /* A session removes the result before it runs anything. If there is a result, the owner of the
+   * lock has done its work and will close soon. */
   rc = set_status(s, result, has_owner && !result && of_result.code == 0, &of_status);
   record = read_record(s, is_of_list, result, err);
   if (!record) {

@@ -1,5 +1,5 @@
-/* survey_json.c - what `status --json` and `jobs --json` say of a job (survey.h). The members that
- * job_result.json has as well are called as they are there; what is not known is null.
+/* survey_json.c - what `status --json` and `jobs --json` write about a job (survey.h). Members that
+ * job_result.json also has have the same names; what is not known is null.
  */
 #include "run/survey.h"
 
@@ -49,7 +49,7 @@ static struct tm_json *running(const struct tm_step_survey *s)
   return list;
 }
 
-/* A step that has no result: what the job is doing with it. */
+/* The status of a step; without a result, what the job is doing with it. */
 static const char *status_of(const struct tm_survey *s, const struct tm_step_survey *step)
 {
   if (step->status)

@@ -1,10 +1,10 @@
-/* survey_running.c - what the workers of a running step are at, out of the file that its supervisor
- * writes (report/running.h): see survey.h.
+/* survey_running.c - what the workers of a running step are doing, from the file that its
+ * supervisor writes (report/running.h): see survey.h.
  *
- *  (1) A file that is older than the owner's claim to the job is of an earlier session, and says
- *      nothing.
- *  (2) It is up to a few seconds old: that time is added. A supervisor that has written nothing for
- *      longer is itself stopped, and nothing is added for it.
+ *  (1) A file that is older than the owner's claim to the job is from an earlier session, and is
+ *      ignored.
+ *  (2) The file is up to a few seconds old: its age is added to the times. If it is older, the
+ *      supervisor itself is stopped, and nothing is added.
  */
 #include <stdlib.h>
 
