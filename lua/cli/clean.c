@@ -66,7 +66,7 @@ static void add_help(struct tm_buf *out)
   tm_options_add_help(out, options, TM_COUNT_OF(options));
 }
 
-/* What was asked for. */
+/* ---- options ---- */
 
 static int read_age(int64_t *out, const char *text, struct tm_err *err)
 {
@@ -161,8 +161,8 @@ static void add_scripts_line(struct tm_buf *out, const struct clean *c)
   tm_buf_add_char(out, '\n');
 }
 
-/* On standard error: those that stay, with the reason; and without --json those that go, before
- * they are asked for. */
+/* Prints to standard error which jobs stay, with the reason. Without --json it also prints which
+ * jobs would go, before it asks. */
 static void say_list(const struct clean *c)
 {
   bool says_going = !c->o.json && !c->o.dry_run && !c->o.yes;
@@ -179,7 +179,7 @@ static void say_list(const struct clean *c)
   tm_buf_release(&text);
 }
 
-/* 1: go on. */
+/* 1: continue. */
 static int ask(const struct clean *c, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -203,10 +203,10 @@ static int ask(const struct clean *c, struct tm_err *err)
   return 0;
 }
 
-/* Removing. */
+/* ---- removal ---- */
 
-/* Reports a job that cannot be removed, and removes the others all the same. Prints a line for
- * each removed job to standard output. */
+/* Reports a job that cannot be removed and continues with the others. Prints a line to standard
+ * output for each removed job. */
 static int remove_all(struct clean *c, struct tm_buf *text)
 {
   const struct tidemill_clean_job *j;
@@ -260,11 +260,11 @@ static int clean_all(struct clean *c, struct tm_err *err)
   if (rc <= 0)
     return rc;
   status = remove_all(c, &text);
-  if (status == 0) /* a job that is left may run one */
+  if (status == 0) /* a remaining job may run one of them */
     status = remove_scripts(c, &text);
   written = tm_cli_write(&text);
   tm_buf_release(&text);
-  /* A job that was named and stays is a refusal. */
+  /* A named job that stays is a refusal. */
   return written ? written : status ? status : c->rest.len > 0 && c->staying > 0 ? 2 : 0;
 }
 

@@ -1,7 +1,7 @@
 /* cli.c - see cli.h.
  *
- * A command is a row of a table, which dispatch, help (help.c), suggestions, the manual page and
- * completion read. Two commands are internal, for keepers and workers, which run this program too;
+ * Each command is a row of a table. Dispatch, help (help.c), suggestions, the manual page and
+ * completion read this table. Two internal commands run this program as a keeper or as a worker;
  * the help does not list them.
  */
 #include "cli/cli.h"
@@ -108,7 +108,7 @@ const struct tm_command *tm_command_find(const char *name)
   return NULL;
 }
 
-/* A job. */
+/* ---- job names ---- */
 
 int tm_cli_one_job(struct tm_words *rest, struct tm_err *err)
 {
@@ -186,7 +186,7 @@ char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err
   return dir;
 }
 
-/* Words. */
+/* ---- text ---- */
 
 void tm_cli_add_shown(struct tm_buf *out, const char *s, size_t n)
 {
@@ -213,7 +213,7 @@ void tm_cli_say(const char *fmt, ...)
   tm_buf_release(&words);
   tm_buf_add_char(&text, '\n');
   (void)fwrite(text.data, 1, text.len,
-               stderr); /* one write: lines of several processes do not mix */
+               stderr); /* one write, so that lines of several processes do not mix */
   tm_buf_release(&text);
 }
 
@@ -242,18 +242,19 @@ static bool has_no_reader(void)
   return poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR);
 }
 
-/* Why standard output takes no more, if only Lua's io.write() saw the error. 0: it is not known. */
+/* Returns why standard output accepts no more when only Lua's io.write() saw the error. 0:
+ * unknown. */
 static int ask_why(void)
 {
   struct statvfs disk;
-  if (write(STDOUT_FILENO, "", 0) < 0) /* a device says it */
+  if (write(STDOUT_FILENO, "", 0) < 0) /* the device reports it */
     return errno;
   return fstatvfs(STDOUT_FILENO, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0 ? ENOSPC
                                                                                         : 0;
 }
 
-/* Flushes the output; results as for tm_cli_write(). `code`: an earlier error, or 0. The error
- * is reported once and cleared. */
+/* Flushes the output; returns the same values as tm_cli_write(). `code`: an earlier error, or 0.
+ * Reports the error once and clears it. */
 static int flush(int code)
 {
   errno = 0;
@@ -289,7 +290,7 @@ int tm_cli_write_styled(const struct tm_buf *text)
   return flush(is_out ? 0 : errno);
 }
 
-/* os.exit() comes here and nowhere else. */
+/* Runs only after os.exit(). */
 static void at_exit(void)
 {
   int status = flush(0);
@@ -297,7 +298,7 @@ static void at_exit(void)
     _exit(status);
 }
 
-/* Runs a command for users: checks its output however it ends. */
+/* Runs a command of users, and checks its output however the command ends. */
 static int run_command(const struct tm_command *command, const struct tm_cli *cli, int argc,
                        char **argv)
 {
@@ -321,8 +322,8 @@ static bool asks_for_help(int argc, char **argv)
   return false;
 }
 
-#define FDS_LEAST                                                                                  \
-  16 /* with fewer an event loop, and what a command reads beside it, cannot be had */
+/* Fewer descriptors are not enough for the event loop and the files that a command reads. */
+#define FDS_LEAST 16
 
 int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
 {

@@ -1,15 +1,14 @@
 /* execute.c - see execute.h.
  *
  * The program polls the runtime's descriptor, signals, and what the command waits for. It starts
- * the terminal, the signals and the job in this order; hooks run between the submission and the
- * first turn. Signals are blocked and read, so that no handler does any work. The terminal outlives
- * the job.
+ * the terminal, the signals and the job in this order. Hooks run between the submission and the
+ * first turn. It blocks signals and reads them, so that no handler does any work. The terminal
+ * outlives the job.
  *
- * While the job is submitted, this thread reads databases and paths, and a file system may hang. A
- * handler would not run before such a call returns, so another thread reads the signals meanwhile.
- * The first signal cancels the job as soon as it exists, or ends the wait for
- * another process that has the job; a second one ends the process, and with it
- * the call.
+ * The submission reads databases and paths in this thread, and a file system may hang. A handler
+ * would run only after such a call returned, so a second thread reads the signals meanwhile. The
+ * first signal cancels the job as soon as it exists, or ends the wait for another process that has
+ * the job. A second signal ends the process, and with it the call.
  */
 #include "cli/execute.h"
 
@@ -27,13 +26,15 @@
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
 
-/* A program that signals a process and its group sends the same signal twice; fingers are slower. */
+/* A program that signals a process and its group sends the same signal twice; users are slower. */
 #define AGAIN_NS (20 * TM_MS)
 #define KILL_NS  (510 * TM_MS)
 
 const char *const tm_progress_modes[] = { "auto", "bar", "plain", "none", NULL };
 
-/* As of a job that ends so, but that a script which is no Lua is found before there is one. */
+/* Returns the exit status for an error that prevents a job: the same status as for a job that
+ * fails with this error. A script with a syntax error gets 2, because it is found before a job
+ * exists. */
 int tm_execute_status_of(int rc)
 {
   switch (rc) {
@@ -68,9 +69,9 @@ static enum tidemill_progress mode_of(const struct tm_execution *x)
   return tm_terminal_has_bar(&x->terminal) ? TIDEMILL_PROGRESS_BAR : TIDEMILL_PROGRESS_PLAIN;
 }
 
-/* Ending it early. */
+/* ---- cancellation ---- */
 
-/* 0: nothing is done, it is the one before, bouncing. 1: the first. 2: the second. 3: a further
+/* 0: ignores a repetition of the last signal. 1: the first signal. 2: the second. 3: a later
  * one. */
 static int cancel(struct tm_execution *x)
 {
@@ -92,8 +93,8 @@ void tm_execution_end(struct tm_execution *x)
   x->kill_ns = now_ns() + KILL_NS;
 }
 
-/* Something hangs that cannot be killed, for instance a copy from a dead file system. When this
- * process ends, the keeper ends the workers; the job can be resumed. */
+/* For when something hangs that cannot be killed, such as a copy from a dead file system. Ends
+ * this process; then the keeper ends the workers. The user can resume the job. */
 static void end_at_once(struct tm_execution *x)
 {
   tidemill_job_say(x->job, TIDEMILL_WARNING, "ended before the job could be closed; resume it");
@@ -150,7 +151,7 @@ static void read_signals(struct tm_execution *x, bool are_heard)
       on_signal(x);
 }
 
-/* The submission's thread. */
+/* ---- the thread of the submission ---- */
 
 static void *watch(void *data)
 {
@@ -202,12 +203,12 @@ static void close_signals(struct tm_execution *x)
 {
   if (x->signals < 0)
     return;
-  read_signals(x, false); /* they came too late to end anything */
+  read_signals(x, false); /* too late to end anything */
   close(x->signals);
   sigprocmask(SIG_SETMASK, &x->before, NULL);
 }
 
-/* The job. */
+/* ---- the job ---- */
 
 static void on_event(void *data, const struct tidemill_event *e)
 {
@@ -218,7 +219,7 @@ static void on_event(void *data, const struct tidemill_event *e)
     hooks->on_event(x->o->data, e);
 }
 
-/* Nothing has begun while the directory is another process's. */
+/* Whether to stop waiting for another process that has the directory. No work has begun then. */
 static bool is_stopped(void *data)
 {
   struct tm_execution *x = data;
@@ -242,7 +243,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   return rc;
 }
 
-/* The earlier of two; -1 is never. */
+/* The smaller timeout; -1 means forever. */
 static int sooner(int a, int b)
 {
   return a < 0 ? b : b < 0 || a < b ? a : b;
@@ -255,8 +256,7 @@ static bool is_over(const struct tm_execution *x)
          (x->has_ended && (!hooks || !hooks->is_done || hooks->is_done(x->o->data, x)));
 }
 
-/* Waits until there is something to do for anybody, for at most so long, and sees to the signals.
- */
+/* Waits for events, for at most `timeout_ms`, and handles signals. */
 static void wait_for_all(struct tm_execution *x, const struct pollfd *beside, int timeout_ms)
 {
   struct pollfd fds[3] = { { .fd = tidemill_runtime_fd(x->o->rt), .events = POLLIN },
@@ -283,7 +283,7 @@ static void run_loop(struct tm_execution *x)
   while (rc >= 0) {
     struct pollfd beside = { .fd = -1 };
     int timeout = hooks && hooks->on_turn ? hooks->on_turn(x->o->data, x, &beside) : -1;
-    if (is_over(x)) /* perhaps by what was done just now: nothing would end the wait */
+    if (is_over(x)) /* on_turn() may have ended it, and nothing would end the wait */
       return;
     wait_for_all(x, &beside, timeout);
     rc = tidemill_runtime_turn(x->o->rt, &err);
@@ -319,7 +319,7 @@ static void say_again(struct tm_execution *x)
   tm_buf_release(&after);
 }
 
-/* A Completed job with failed items. */
+/* Prints the command that runs failed items again, after a Completed job. */
 static void say_rerun(struct tm_execution *x)
 {
   const struct tm_execute_hooks *hooks = x->o->hooks;
@@ -358,8 +358,7 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err)
 {
   struct tm_execution x = { .o = o, .signals = -1 };
   int status = 0, rc;
-  /* Who reads our output may go, and a file may not be let grow: errors of a write, not our death.
-   */
+  /* A closed pipe and a file-size limit must be write errors. They must not end this process. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   tm_terminal_init(&x.terminal, STDERR_FILENO);

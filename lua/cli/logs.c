@@ -1,9 +1,9 @@
-/* logs.c - `tidemill logs JOB`: its log files as one, in the order of time.
+/* logs.c - `tidemill logs JOB`: merges a job's log files in the order of time.
  *
- * Without options: what `docker logs` shows of a container and `journalctl` of a machine:
- * everything that was said, from the beginning. That is the supervisor's log, errors of the script
- * with their stacks, its logger, and what it printed, which has the name of its file before each
- * line. A row for each try is left out: it may be millions; --worker and --mini-batch show it.
+ * Without options it shows every message from the beginning, like `docker logs` and `journalctl`:
+ * the supervisor's log, script errors with their stacks, the script's logger, and printed lines,
+ * each after the name of its file. It leaves out the row for each try, of which there may be
+ * millions; --worker and --mini-batch show these rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +56,12 @@ static void add_help(struct tm_buf *out)
 }
 
 struct showing {
-  bool is_told;     /* there was a line */
-  bool is_terminal; /* which must not obey what a script has printed */
+  bool is_told;     /* a line was shown */
+  bool is_terminal; /* then control characters are escaped */
   struct tm_buf out;
 };
 
-/* Control characters as \xNN, but for tabs. */
+/* Writes control characters, except tabs, as \xNN. */
 static void add_escaped(struct tm_buf *out, const char *text, size_t len)
 {
   while (len > 0) {
@@ -75,7 +75,7 @@ static void add_escaped(struct tm_buf *out, const char *text, size_t len)
   }
 }
 
-/* NULL: it is time to show what there is. */
+/* `line` NULL: writes the lines collected so far. */
 static int on_line(void *data, const struct tidemill_log_line *line)
 {
   struct showing *s = data;
@@ -99,7 +99,7 @@ static int on_line(void *data, const struct tidemill_log_line *line)
   return rc;
 }
 
-/* A step that was reused has its logs where it was run. */
+/* A reused step has its logs in the job that ran it. */
 static int say_none(struct tidemill_workspace *ws, const char *job, struct tm_err *err)
 {
   struct tidemill_record *r = NULL;
@@ -120,21 +120,21 @@ static int say_none(struct tidemill_workspace *ws, const char *job, struct tm_er
 
 static int on_first(void *data, const struct tidemill_log_line *line)
 {
-  return line ? 1 : 0; /* one is enough */
+  return line ? 1 : 0; /* one message is enough */
 }
 
-/* Whether something was said: where nothing was, there are no errors, but that is not why. */
+/* Whether the job has any log lines. If not, `--errors` is not the reason for an empty result. */
 static bool has_lines(struct tidemill_workspace *ws, const char *job)
 {
   return tidemill_workspace_logs(ws, job, NULL, on_first, NULL, NULL) != 0;
 }
 
-/* `mini_batch` -1: of all. */
+/* `mini_batch` -1: all mini-batches. */
 static int show(struct tidemill_workspace *ws, const char *job, const struct logs_options *o,
                 int64_t mini_batch, struct tm_err *err)
 {
   struct tidemill_logs_options wanted = TIDEMILL_LOGS_OPTIONS_INIT;
-  struct showing s = { .is_told = o->follow || mini_batch >= 0, /* may well be silent */
+  struct showing s = { .is_told = o->follow || mini_batch >= 0, /* it may have no lines */
                        .is_terminal = isatty(STDOUT_FILENO) };
   int rc;
   wanted.step = o->step;

@@ -1,16 +1,15 @@
-/* map.c - `tidemill map`: an entry script over files that the command line names, or standard
- * input.
+/* map.c - `tidemill map`: runs an entry script over files that the command line or standard input
+ * names.
  *
  *   words -> one_step.c -> pipeline -> execute.c, with outlet.c beside it -> exit status
  *
- * It is an ordinary job in the workspace, with all its files; map adds where the rows go. Without
- * --output FILE they are sent to standard output as they are committed. When their reader goes, the
- * job is canceled, and the exit status is the one that a shell shows for a program that SIGPIPE
- * ended.
+ * The job is an ordinary job in the workspace, with all its files. Without --output FILE, map sends
+ * rows to standard output as the job commits them. When their reader goes, map cancels the job and
+ * exits with the status that a shell shows for a program that SIGPIPE ended.
  *
- * Rows and progress may meet on one terminal. Where we write both, the bar leaves its line while
- * rows are written (terminal.h). Where the rows pass through other programs (`| cat`), nobody knows
- * when they appear, and there is no bar (neighbours.h).
+ * Rows and progress may share a terminal. If map writes both, it hides the bar while it writes rows
+ * (terminal.h). If the rows pass through another program (`| cat`), map cannot know when they
+ * appear, so it shows no bar (neighbours.h).
  */
 #include "cli/cli.h"
 
@@ -41,16 +40,16 @@ struct map {
   int argc;
   char **argv;
   bool has_file;                /* --output FILE */
-  bool has_rows;                /* they are sent to standard output */
-  bool is_shared;               /* the rows go to the job's terminal */
-  struct tm_terminal *terminal; /* of the job */
-  bool has_looked;              /* for others that write to it */
-  char *output;                 /* the file with the rows of the job; or NULL */
+  bool has_rows;                /* rows go to standard output */
+  bool is_shared;               /* rows go to the job's terminal */
+  struct tm_terminal *terminal; /* the job's */
+  bool has_looked;              /* it has looked for other programs that write to the terminal */
+  char *output;                 /* the file with the job's rows; or NULL */
   struct tm_outlet outlet;
-  struct tm_err lost; /* why rows cannot be sent */
+  struct tm_err lost; /* why it cannot send rows */
 };
 
-#define FULL_MS       50 /* until a terminal that takes nothing is asked again */
+#define FULL_MS       50 /* before it retries a terminal that accepts nothing */
 #define PLACE(field)  offsetof(struct map_options, field)
 #define LAUNCH(field) PLACE(launch.field)
 /* clang-format off */
@@ -118,7 +117,7 @@ static void add_help(struct tm_buf *out)
   tm_parameter_options_release(&options);
 }
 
-/* Where the rows go. */
+/* Chooses where the rows go. */
 static int choose_output(struct map *m, const struct tm_cli *cli, struct tm_err *err)
 {
   const char *output = m->o.step.output;
@@ -160,7 +159,7 @@ static void add_words(struct tm_buf *out, char **words, size_t n)
   }
 }
 
-/* The same command, with what makes it go on. */
+/* Appends the same command with the options that resume the job. */
 static void add_again(void *data, struct tm_buf *out, const char *dir, bool accepts)
 {
   const struct map *m = data;
@@ -181,8 +180,8 @@ static void add_again(void *data, struct tm_buf *out, const char *dir, bool acce
     tm_buf_add_str(out, ", with the same list on standard input");
 }
 
-/* How many words an option takes that a new job over failed items does not have: what is resumed,
- * and places that are taken. */
+/* How many words to leave out of the command for a new job over failed items: 1 for an option that
+ * resumes a job or replaces a file, 2 if it has a value, 0 for other words. */
 static size_t left_out(const char *word)
 {
   static const char *const flags[] = { "--resume",       "--keep-failed",   "--accept-changes",
@@ -223,9 +222,9 @@ static void add_rerun(void *data, struct tm_buf *out, const char *only_failed)
   add_words(out, m->argv + ours, argc - ours);
 }
 
-/* Rows to standard output. */
+/* ---- rows to standard output ---- */
 
-/* Rows of earlier sessions go first: what comes out is the whole output. */
+/* Prints the rows of earlier sessions first, so that the output is complete. */
 static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
 {
   struct map *m = data;
@@ -240,7 +239,7 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   m->terminal = &x->terminal;
   m->is_shared = tm_terminal_is_at(m->terminal, STDOUT_FILENO);
   char *partial = tm_xprintf("%s.partial", m->output);
-  bool is_partial = stat(partial, &st) == 0; /* else the job had been Completed */
+  bool is_partial = stat(partial, &st) == 0; /* otherwise the job was Completed before */
   rc = tm_outlet_open(&m->outlet, is_partial ? partial : m->output, STDOUT_FILENO, err);
   free(partial);
   if (rc < 0 || (!is_partial && stat(m->output, &st) < 0))
@@ -253,7 +252,7 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   return 0;
 }
 
-/* A reader that was not there yet when the job began may write to the terminal, too. */
+/* A reader that started after the job may also write to the terminal. */
 static void look_for_neighbours(struct map *m)
 {
   if (!m->has_looked && tm_terminal_has_bar(m->terminal) && tm_neighbours_write_to(m->terminal->fd))
@@ -269,10 +268,11 @@ static void on_event(void *data, const struct tidemill_event *e)
   look_for_neighbours(m);
   tm_outlet_advance(&m->outlet, e->output_bytes);
   if (m->is_shared && !tm_outlet_is_idle(&m->outlet))
-    tm_terminal_yield(m->terminal); /* the report comes behind them */
+    tm_terminal_yield(m->terminal); /* so that the report follows the rows */
 }
 
-/* What runs is of no use to anybody; half a second is for what is nearly done. */
+/* Cancels the job, because nobody reads its rows. Running mini-batches get half a second to
+ * finish. */
 static void on_gone(struct map *m, struct tm_execution *x)
 {
   bool has_gone = m->lost.code == -EPIPE;
@@ -285,7 +285,7 @@ static void on_gone(struct map *m, struct tm_execution *x)
   tm_execution_end(x);
 }
 
-/* Rows, and what the job says, take turns at one terminal: a line is never cut. */
+/* Writes rows and progress in turns on one terminal, and never cuts a line. */
 static void take_back(struct map *m)
 {
   if (tm_outlet_is_idle(&m->outlet) ||
@@ -313,7 +313,7 @@ static bool is_done(void *data, const struct tm_execution *x)
   return !m->has_rows || tm_outlet_is_idle(&m->outlet);
 }
 
-/* The rest of the rows is not waited for. */
+/* Does not wait for the remaining rows. */
 static void on_hurry(void *data, struct tm_execution *x)
 {
   const struct map *m = data;
@@ -323,7 +323,7 @@ static void on_hurry(void *data, struct tm_execution *x)
   x->is_over = true;
 }
 
-/* Rows to a file. */
+/* ---- rows to a file ---- */
 static int on_over(void *data, struct tm_execution *x, int status, struct tm_err *err)
 {
   struct map *m = data;
@@ -349,9 +349,9 @@ static const struct tm_execute_hooks hooks = { .on_open = on_open,
                                                .add_again = add_again,
                                                .add_rerun = add_rerun };
 
-/* All of it. */
+/* ---- the command ---- */
 
-/* What was asked for, up to a pipeline that is checked. */
+/* Reads the command line and makes a checked pipeline. */
 static int read_all(struct map *m, const struct tm_cli *cli, struct tm_err *err)
 {
   const struct tm_one_step_options *given = &m->o.step;
@@ -382,7 +382,7 @@ static void release(struct map *m)
   free(m->output);
 }
 
-/* Nothing else would say what the command waits for. */
+/* Otherwise no message would show that the command waits for standard input. */
 static void say_waiting(const struct map *m)
 {
   if (m->words.has_stdin && !m->o.dry_run && isatty(STDIN_FILENO))

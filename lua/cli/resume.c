@@ -1,6 +1,5 @@
-/* resume.c - `tidemill resume JOB`: goes on with a job, from what its record says: the pipeline
- * file, the parameters of its submission. It is `run --resume --job-dir` without having to know
- * them; how it is run is launch.c.
+/* resume.c - `tidemill resume JOB`: resumes a job with the pipeline file and the parameters of its
+ * record. It is `run --resume --job-dir` for users who do not know these. launch.c does the work.
  */
 #include <unistd.h>
 
@@ -14,8 +13,8 @@ struct resume_options {
 struct resume {
   struct tm_launch launch;
   struct resume_options o;
-  const char *output; /* where the rows are put; NULL: nowhere */
-  bool overwrites;    /* that file */
+  const char *output; /* the file for the rows; NULL: none */
+  bool overwrites;    /* replaces that file */
   bool is_usage;
 };
 
@@ -64,8 +63,8 @@ static void add_help(struct tm_buf *out)
            "\n");
 }
 
-/* Where `map --output FILE` began the job, its rows go to FILE. A Completed job has put them there,
- * unless it failed to. */
+/* If `map --output FILE` began the job, its rows go to FILE. A Completed job has already written
+ * them there, unless writing failed. */
 static int choose_output(struct resume *r, bool is_completed, struct tm_err *err)
 {
   bool overwrites;

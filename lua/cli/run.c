@@ -1,5 +1,5 @@
-/* run.c - `tidemill run`: a pipeline file, run as a new job, or gone on with. How it is run is
- * launch.c. */
+/* run.c - `tidemill run`: runs a pipeline file as a new job, or resumes its job. launch.c does the
+ * work. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct run {
   struct tm_launch launch;
   struct run_options o;
   struct tm_words rest;
-  bool is_usage; /* what is wrong is with the words */
+  bool is_usage; /* the command line is wrong */
 };
 
 #define PLACE(field)  offsetof(struct run_options, field)
@@ -62,7 +62,8 @@ const struct tm_command tm_command_run = {
   .options_len = TM_COUNT_OF(options),
 };
 
-/* An option that is a setting of a step, which `map` takes: here the pipeline file has it. */
+/* Explains an option that only `map` takes, because it sets a step's setting: here the setting
+ * belongs in the pipeline file. */
 static void explain_setting(const char *word, struct tm_err *err)
 {
   struct tidemill_parameter p;
@@ -85,7 +86,7 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
 {
   const struct tm_launch_options *o = &r->o.launch;
   int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &r->o, &r->rest, err);
-  r->launch.o = r->o.launch; /* the launch releases what was read */
+  r->launch.o = r->o.launch; /* the launch frees the values that were read */
   for (int i = 1; rc < 0 && i < argc; i++)
     if (strncmp(argv[i], "--", 2) == 0)
       explain_setting(argv[i], err);
@@ -116,14 +117,14 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   return 0;
 }
 
-/* The pipeline file: the one that is named, else that of the job that this one is to be like. To
- * free(); NULL with words. */
+/* Returns the pipeline file: the named one, or that of the job to compare with. The caller frees
+ * it. NULL: sets `err`. */
 static char *find_file(const struct tm_cli *cli, const struct run *r, struct tm_err *err)
 {
   struct tidemill_record *record;
   if (r->rest.len > 0)
     return tm_launch_path(r->rest.at[0], err);
-  char *dir = tm_cli_find_job(cli, r->o.like, err); /* its pipeline file is going to be run */
+  char *dir = tm_cli_find_job(cli, r->o.like, err); /* the command will run its pipeline file */
   int rc = dir ? tm_cli_open_record(cli, &record, dir, err) : err->code;
   free(dir);
   if (rc < 0) {
@@ -141,7 +142,7 @@ static char *find_file(const struct tm_cli *cli, const struct run *r, struct tm_
   return file;
 }
 
-/* With all that it is given. 1: there is nothing to do. */
+/* Loads the pipeline file with its parameters. 1: there is nothing to do. */
 static int load(const struct tm_cli *cli, struct run *r, struct tm_err *err)
 {
   struct tm_launch *l = &r->launch;
@@ -167,7 +168,8 @@ static int load_and_run(const struct tm_cli *cli, struct run *r, struct tm_err *
   if (rc > 0) {
     tm_cli_say("%s", err->text);
     if (r->o.launch.json)
-      puts("{\"status\":\"Completed\",\"steps\":[]}"); /* looked at when the program ends */
+      /* the error is checked when the program ends */
+      puts("{\"status\":\"Completed\",\"steps\":[]}");
     return 0;
   }
   return r->o.dry_run ? tm_launch_plan(&r->launch, r->o.explain, err)

@@ -1,4 +1,4 @@
-/* status.c - `tidemill status JOB` and `tidemill jobs`: what the files of a job say of it. */
+/* status.c - `tidemill status JOB` and `tidemill jobs`: show what a job's files record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
 
-#define MESSAGE_MAX 300 /* bytes of an error that are shown */
-#define RUNNING_MAX 10  /* workers that are shown */
+#define MESSAGE_MAX 300 /* shown bytes of an error */
+#define RUNNING_MAX 10  /* shown workers */
 
 struct status_options {
   bool json, all;
@@ -145,7 +145,7 @@ static void add_rate(struct tm_buf *out, const struct tidemill_record_step *step
   tm_buf_add_char(out, '\n');
 }
 
-/* What takes long just now, if the step runs. */
+/* What the step's workers are doing now, if the step runs. */
 static void add_running(struct tm_buf *out, const struct tidemill_record *r, size_t i)
 {
   const struct tidemill_record_step *step = tidemill_record_step(r, i);
@@ -188,7 +188,7 @@ static void add_outputs(struct tm_buf *out, const struct tidemill_record *r, siz
   if (*step->output)
     tm_buf_printf(out, "  output:       %s\n", step->output);
   for (size_t k = 0; (o = tidemill_record_output(r, i, k)) != NULL; k++) {
-    if (k > 0) /* the first is the one above */
+    if (k > 0) /* the first output is `rows` above */
       tm_buf_printf(out, "  output:       %s\n", o->path);
     if (*o->destination)
       tm_buf_printf(out, "  destination:  %s\n", o->destination);
@@ -215,7 +215,7 @@ static void add_step(struct tm_buf *out, const struct tidemill_record *r, size_t
     tm_buf_printf(out, "  waits for:    %s\n", step->waits_for);
   if (*step->cause && strcmp(job->cause, step->cause) != 0)
     tm_buf_printf(out, "  cause:        %s\n", step->cause);
-  if (is_unbegun) /* there is nothing of it */
+  if (is_unbegun) /* it has no numbers yet */
     return;
   add_mini_batches(out, job, step);
   add_tries(out, step);
@@ -296,7 +296,7 @@ struct jobs_list {
   struct tm_buf text;
 };
 
-/* That of its folder; of a job elsewhere its path. */
+/* A job in the workspace goes by the name of its folder; a job elsewhere by its path. */
 static const char *name_of(const struct jobs_list *l, const char *dir)
 {
   size_t n = strlen(l->jobs_dir);
@@ -304,7 +304,7 @@ static const char *name_of(const struct jobs_list *l, const char *dir)
   return is_within ? tm_path_base(dir) : dir;
 }
 
-/* What is behind the name. */
+/* The rest of the line, after the name. */
 static char *rest_of(const struct tidemill_record_info *job)
 {
   struct tm_buf text = TM_BUF_NONE, started = TM_BUF_NONE, duration = TM_BUF_NONE;
@@ -333,7 +333,8 @@ static char *rest_of(const struct tidemill_record_info *job)
   return tm_buf_take(&text);
 }
 
-/* Nobody could say it when the job was killed. The list is the newest first. */
+/* Counts the interrupted jobs and keeps the newest, which comes first: when such a job was killed,
+ * nothing could report it. */
 static void note_interrupted(struct jobs_list *l, const struct tidemill_record_info *job)
 {
   if (job->state != TIDEMILL_INTERRUPTED || job->is_removed)
@@ -350,7 +351,7 @@ static void say_interrupted(const struct jobs_list *l)
                l->interrupted == 1 ? "it" : "the newest", l->newest_interrupted);
 }
 
-/* A job that cannot be read is said, and the others are listed all the same: 3. */
+/* Reports a job that cannot be read, and continues with the others; then the status is 3. */
 static int on_job(void *data, struct tidemill_record *r)
 {
   struct jobs_list *l = data;
