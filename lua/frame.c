@@ -27,7 +27,7 @@
 #define TM_COLUMN_META "tidemill.column"
 #define TM_FRAME_WRAP  "tidemill.frame.wrap"
 
-/* ---- what is a frame, what is a column ---- */
+/* ---- types of userdata ---- */
 
 static bool has_meta(lua_State *L, int at, const char *name)
 {
@@ -61,8 +61,7 @@ static const struct tm_column *check_column(lua_State *L, int at)
   return &tm_lua_check_column(L, at)->column;
 }
 
-/* The lists of columns and of names at `columns` and `names`, as arrays in a userdata that is
- * pushed. */
+/* The columns and the names of two lists, as arrays in one userdata. */
 struct view {
   size_t n;
   const struct tm_column **columns;
@@ -83,7 +82,7 @@ static void push_view(lua_State *L, int columns, int names, struct view *v)
   }
 }
 
-/* ---- a frame given ---- */
+/* ---- a frame that run() gets ---- */
 
 struct lease {
   int32_t ended;
@@ -95,7 +94,7 @@ void tm_lua_frame_push(lua_State *L, const struct tm_data_frame *frame)
   int at = lua_gettop(L);
   lease->ended = 0;
   lua_getfield(L, LUA_REGISTRYINDEX, TM_FRAME_WRAP);
-  if (lua_isnil(L, -1)) { /* the first of this state */
+  if (lua_isnil(L, -1)) { /* the first lease of this state */
     lua_pop(L, 1);
     lua_getglobal(L, "require");
     lua_pushliteral(L, "tidemill.frame");
@@ -119,7 +118,7 @@ void tm_lua_frame_end(lua_State *L, int at)
   lease->ended = 1;
 }
 
-/* ---- a frame returned ---- */
+/* ---- a frame that run() returns ---- */
 
 static void add_names(struct tm_buf *out, const struct view *v)
 {

@@ -24,12 +24,12 @@
 #define FILE_MAX ((size_t)16 << 30) /* bytes */
 #define TM_READ  "tidemill.frame.read"
 
-/* All that a reading holds: freed by the collector when a call raises, else by done(). */
+/* All memory of one read: the collector frees it if a call raises, otherwise done(). */
 struct reading {
-  struct tm_buf file, text; /* as it is; as UTF-8, where it was UTF-16 */
+  struct tm_buf file, text; /* the file's bytes; the text as UTF-8, if the file is UTF-16 */
   struct tm_dialect dialect;
   struct tm_schema schema;
-  struct tm_delimited *delimited; /* one of the two */
+  struct tm_delimited *delimited; /* one of the two is used */
   struct tm_json_lines *json;
   struct tm_arena arena;
   struct tm_data_frame frame;
@@ -69,7 +69,7 @@ static bool flag(lua_State *L, int options, const char *name, bool otherwise)
   return is_set;
 }
 
-/* A limit that may be given; refused when it is not one. */
+/* Reads an optional limit; refuses a value that is not a limit. */
 static int read_limit(lua_State *L, int options, const char *name, double most, size_t *out,
                       struct tm_err *err)
 {
@@ -91,7 +91,7 @@ static int read_limits(lua_State *L, int options, struct tm_row_limits *limits, 
                              &limits->record, err);
 }
 
-/* The options as a dialect; they are checked but for what a dialect's own readers check. */
+/* Reads the options as a dialect, and checks those that the readers of the dialect do not check. */
 static int read_dialect(lua_State *L, int options, struct tm_dialect *d, struct tm_err *err)
 {
   int rc = 0;
@@ -112,7 +112,7 @@ static int read_dialect(lua_State *L, int options, struct tm_dialect *d, struct 
   return rc < 0 ? rc : read_limits(L, options, &d->limits, err);
 }
 
-/* The text behind the byte order mark. */
+/* The text after the byte order mark. */
 static const char *find_text(struct reading *r, size_t *n)
 {
   struct tm_utf16 utf16 = { 0 };
@@ -173,7 +173,8 @@ static int read_rows(lua_State *L, struct reading *r, int options, int types, st
   return 0;
 }
 
-/* What cannot be text in this encoding, told before it is a header of nonsense. */
+/* Refuses a file that cannot be text in this encoding, before the bytes become a nonsense
+ * header. */
 static int check_file(const struct reading *r, const char *constructor, struct tm_err *err)
 {
   const char *p = tm_buf_str(&r->file);
@@ -185,7 +186,7 @@ static int check_file(const struct reading *r, const char *constructor, struct t
   return tm_header_check_mark(r->dialect.encoding, p, r->file.len, err);
 }
 
-/* reading, names, columns, len; the reading is on the top. */
+/* Pushes reading, names, columns, len; the reading is on top of the stack. */
 static int push_frame(lua_State *L, const struct reading *r)
 {
   lua_createtable(L, (int)r->frame.n, 0);
@@ -216,7 +217,7 @@ static int frame_read(lua_State *L)
   return rc < 0 ? tm_lua_push_err(L, &err) : push_frame(L, r);
 }
 
-/* All lines are looked at for the types. */
+/* Reads all lines to infer the types. */
 static int read_objects(struct reading *r, struct tm_err *err)
 {
   struct tm_json_lines_options options = { .misfit = TM_MISFIT_ERROR, .limits = r->dialect.limits };
@@ -266,9 +267,9 @@ static bool parse_value(const char *s, size_t n, struct tm_column *to, int64_t r
   }
 }
 
-/* parse(from, to, invalid): the strings of a column as values of another, which is as long and has
- * validity bits, those of `from`. -1, or the first row that is none; with `invalid` such a row is
- * null. */
+/* parse(from, to, invalid): converts a column of strings to the type of `to`, which has the same
+ * length and the validity bits of `from`. Returns -1, or the first row that cannot be converted;
+ * with `invalid` such a row becomes null. */
 static int frame_parse(lua_State *L)
 {
   const struct tm_column *from = &tm_lua_check_column(L, 1)->column;

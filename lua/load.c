@@ -54,8 +54,8 @@ static void add_module_dir(lua_State *L, const char *path)
   free(dir);
 }
 
-/* The line of the piece's closing call, for when the stack does not tell it (tail.lua). The piece
- * is on top. */
+/* The line of the piece's closing call, for when the stack does not show it (tail.lua). The piece
+ * is on top of the stack. */
 static void note_tail(lua_State *L, const char *path)
 {
   lua_pushvalue(L, -1);
@@ -76,7 +76,7 @@ static void note_tail(lua_State *L, const char *path)
   lua_pop(L, 1);
 }
 
-/* What the libraries need to know of the file that is loaded. */
+/* Tells the libraries which file is loaded. */
 static void begin_file(lua_State *L, const char *path)
 {
   lua_pushstring(L, path);
@@ -115,7 +115,7 @@ struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, st
   return NULL;
 }
 
-/* What the host puts into the state: upvalues are none, [piece]. */
+/* Calls the host, which adds values to the state. [piece] */
 static int call_prepare(lua_State *L)
 {
   const struct tm_lua_piece *piece = lua_touserdata(L, 1);
@@ -133,7 +133,7 @@ static int prepare(lua_State *L, const struct tm_lua_piece *piece, struct tm_lua
   return tm_lua_pcall(L, 1, 0, e);
 }
 
-/* Runs it; what it returned is on top. */
+/* Runs the piece; its result is on top of the stack. */
 static int run_definition(lua_State *L, const struct tm_lua_piece *piece, const char *text,
                           size_t len, struct tm_err *err)
 {
@@ -175,8 +175,8 @@ static void put_back_fields(lua_State *L, int first, const char *const *names, s
   }
 }
 
-/* The Pipeline on top comes from this file, even if the stack does not show it: `return Pipeline
- * { ... }` replaces its caller there. */
+/* Sets the place of the Pipeline on top of the stack to this file if the stack does not show it:
+ * `return Pipeline { ... }` replaces its caller there. */
 static void place_pipeline(lua_State *L, const char *path)
 {
   size_t n = strlen(path);

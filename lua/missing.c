@@ -1,5 +1,5 @@
-/* missing.c - see missing.h. Messages are free text: of LuaJIT's `require`, of the C library behind
- * io.open(), or of ours. */
+/* missing.c - see missing.h. Messages are free text, written by LuaJIT's `require`, by the C
+ * library behind io.open(), or by us. */
 #include "lua/missing.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int count_name(void *data, const char *name, int type)
   return ++*(int *)data > 1 ? -ECANCELED : 0;
 }
 
-/* The copy holds the script and nothing else: there was no source_directory. */
+/* Whether the job copied only the script, because there was no source_directory. */
 static bool is_copied_alone(const struct tm_setup *setup)
 {
   int names = 0;
@@ -56,8 +56,8 @@ static void add_reason(struct tm_buf *out, const char *name, const struct tm_set
 
 /* ---- modules ---- */
 
-/* The file of the module beside the user's script: "a/b.lua" of "a.b"; to free(). NULL: there is
- * none. */
+/* The module's file beside the user's script, "a/b.lua" for "a.b"; the caller frees it. NULL: there
+ * is no such file. */
 static char *find_module(const char *dir, const char *module)
 {
   static const char *const endings[] = { ".lua", "/init.lua", ".so" };
@@ -75,7 +75,7 @@ static char *find_module(const char *dir, const char *module)
   return found;
 }
 
-/* The list of all paths goes. */
+/* Replaces the list of all searched paths by one line. */
 static void explain_module(struct tm_buf *message, const char *dir, const struct tm_setup *setup)
 {
   const char *text = tm_buf_str(message), *begin = strstr(text, MODULE);
@@ -97,13 +97,14 @@ static void explain_module(struct tm_buf *message, const char *dir, const struct
 
 /* ---- files ---- */
 
-/* Where the name may begin that ends at `end`: behind a blank, a quote or a parenthesis. */
+/* Whether a name may begin after the character before `at`: a blank, a quote or a parenthesis. */
 static bool may_begin(const char *text, const char *at)
 {
   return at == text || strchr(" '\"(\n", at[-1]) != NULL;
 }
 
-/* The name of the missing file; to free(). NULL: none lies beside the user's script. */
+/* The name of the missing file; the caller frees it. NULL: the file is not beside the user's
+ * script. */
 static char *find_file(const char *text, const char *dir)
 {
   const char *end = strcasestr(text, NO_FILE);

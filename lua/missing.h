@@ -1,8 +1,8 @@
-/* missing.h - a module or a file that a script has not found: where it lies, and what brings it
- * along.
+/* missing.h - explains a module or a file that a script did not find: where it is, and how to bring
+ * it to the workers.
  *
- * Workers run a copy of the script. Without source_directory nothing else is copied, so that what
- * lies beside the script is found by `tidemill try`, and not by a worker.
+ * Workers run a copy of the script. Without source_directory a job copies only the script, so
+ * `tidemill try` finds files beside the script, and a worker does not.
  */
 #ifndef TM_LUA_MISSING_H
 #define TM_LUA_MISSING_H
@@ -10,9 +10,9 @@
 #include "agent/message.h"
 #include "base/buf.h"
 
-/* Rewrites the message of an error: of a module that `require` has not found, one line takes the
- * place of the list of all paths. What lies beside the user's script, also a file by a relative
- * path, is named with what to do. Other messages stay. */
+/* Rewrites the message of an error. If `require` did not find a module, one line replaces the list
+ * of all searched paths. If the file or module is beside the user's script, the message says so and
+ * what to do. Other messages stay unchanged. */
 void tm_lua_missing_explain(struct tm_buf *message, const struct tm_setup *setup);
 
 #endif

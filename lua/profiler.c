@@ -21,7 +21,7 @@
 
 #include "sys/alarm.h"
 
-#define NEVER_MS   2000000 /* of CPU time: 23 days; LuaJIT knows no profiler without a clock */
+#define NEVER_MS   2000000 /* of CPU time: 23 days; LuaJIT's profiler always needs a clock */
 #define DEFAULT_MS 10      /* LuaJIT's own */
 
 static int shorter(int a, int b)
@@ -31,7 +31,7 @@ static int shorter(int a, int b)
 
 static void on_tick(void *data, lua_State *L, int samples, int state);
 
-/* Starts, starts anew or stops, where something has changed. */
+/* Starts, restarts or stops the profiler if the settings have changed. */
 static void settle(struct tm_lua_profiler *p)
 {
   bool lines = p->checks_lines || p->own_ms > 0 || (p->user_ms > 0 && p->user_lines);
@@ -49,7 +49,7 @@ static void settle(struct tm_lua_profiler *p)
   p->base_lines = lines;
   if (ms == 0)
     return;
-  /* A script that asked for functions, or for nothing, is content with 'f'. */
+  /* Mode 'f' is enough for a script that asked for functions, or for nothing. */
   snprintf(mode, sizeof mode, "%ci%d", lines ? 'l' : 'f', ms);
   luaJIT_profile_start(p->L, mode, on_tick, p);
   tm_tick_wrap(); /* keeps (2) */
@@ -61,15 +61,15 @@ static void hook_nothing(lua_State *L, lua_Debug *ar)
 {
 }
 
-/* Keeps (3). The mask of hooks is the profiler's now, and put back by LuaJIT afterwards: what is
- * set here is function and count. */
+/* Keeps (3). The profiler owns the mask of hooks now, and LuaJIT restores it afterwards. This sets
+ * the function and the count. */
 static void give_up_trace(lua_State *L)
 {
   lua_Hook hook = lua_gethook(L);
   lua_sethook(L, hook ? hook : hook_nothing, LUA_MASKCOUNT, lua_gethookcount(L));
 }
 
-/* As LuaJIT has it: function(thread, samples, state), on a thread of its own. */
+/* Like LuaJIT, calls function(thread, samples, state) on a thread of its own. */
 static void tell_user(struct tm_lua_profiler *p, lua_State *L, int samples, int state)
 {
   char word = (char)state;
@@ -92,13 +92,13 @@ static void tell_user(struct tm_lua_profiler *p, lua_State *L, int samples, int 
     const char *text = lua_tostring(T, -1);
     fprintf(stderr, "the function given to jit.profile failed, and is not called any more: %s\n",
             text ? text : "no words");
-    p->user_ms = 0; /* settled with the next start or stop */
+    p->user_ms = 0; /* the next start or stop applies it */
   }
   lua_settop(T, 0);
   give_up_trace(L);
 }
 
-/* How many samples of `ms` the time makes that has gone; the rest is kept. */
+/* Returns how many samples of `ms` fit into the time that has passed, and keeps the rest. */
 static int count_samples(int *gone_ms, int ms, int samples, int base_ms)
 {
   int n;
@@ -138,7 +138,7 @@ static void forget_user(struct tm_lua_profiler *p)
   p->user_ms = 0;
 }
 
-/* The interval of a mode, "i20" in it, in ms. */
+/* The interval in a mode, such as "i20", in ms. */
 static int interval_of(const char *mode)
 {
   int ms = DEFAULT_MS;
@@ -180,7 +180,7 @@ static int user_stop(lua_State *L)
   return 0;
 }
 
-/* In the place of LuaJIT's: upvalue 1 is the profiler, 2 what opens LuaJIT's module. */
+/* Replaces LuaJIT's loader. Upvalue 1 is the profiler, upvalue 2 opens LuaJIT's module. */
 static int open_jit_profile(lua_State *L)
 {
   lua_pushvalue(L, lua_upvalueindex(2));
@@ -195,7 +195,7 @@ static int open_jit_profile(lua_State *L)
   return 1;
 }
 
-/* ---- from C ---- */
+/* ---- for C ---- */
 
 void tm_lua_profiler_open(lua_State *L, struct tm_lua_profiler *p)
 {

@@ -28,7 +28,7 @@
 struct target {
   struct tm_buf *rows;
   bool escapes;
-  struct tm_row_counts *counts; /* of TM_FAULT_NUMBER: the first is `at` its element */
+  struct tm_row_counts *counts; /* of TM_FAULT_NUMBER; `at` of the first is its element */
 };
 
 static int add_unordered(lua_State *L, int at, const struct target *to, uint32_t *returned,
@@ -101,7 +101,7 @@ int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err)
   return tm_err_set(err, TM_ESCRIPT, "run() returned a %s; " TM_EXPECTED, lua_typename(L, type));
 }
 
-/* A key of another kind than 1, 2, 3, ... is on top of the stack (but for its value). */
+/* Refuses a key that is not one of 1, 2, 3, ... */
 static int refuse_key(lua_State *L, int key, struct tm_err *err)
 {
   if (lua_type(L, key) == LUA_TSTRING)
@@ -128,7 +128,7 @@ static int refuse_hole(lua_State *L, int at, double last, struct tm_err *err)
                     hole, last);
 }
 
-/* How many keys there are; all of them must be 1 to n. Negative: refused. */
+/* Counts the keys, all of which must be in 1 to n. Negative: refused. */
 static int64_t count_keys(lua_State *L, int at, struct tm_err *err)
 {
   int64_t n = 0;
@@ -151,7 +151,7 @@ static int add_unordered(lua_State *L, int at, const struct target *to, uint32_t
 {
   struct tm_buf *rows = to->rows;
   size_t begin = rows == NULL ? 0 : rows->len;
-  *to->counts = (struct tm_row_counts) { 0 }; /* those of the walk that was given up */
+  *to->counts = (struct tm_row_counts) { 0 }; /* drops the counts of the abandoned walk */
   int64_t n = count_keys(L, at, err);
   if (n < 0)
     return (int)n;
@@ -230,7 +230,7 @@ static int add_table(lua_State *L, uint32_t number, const struct target *to, str
                                number);
 }
 
-/* "a row of a data frame", or what Lua calls it. */
+/* "a row of a data frame", or the name of the Lua type. */
 static const char *name_of(lua_State *L)
 {
   const char *name = NULL;
@@ -241,7 +241,7 @@ static const char *name_of(lua_State *L)
   return name != NULL ? name : luaL_typename(L, -1);
 }
 
-/* The row of the value on top of the stack. */
+/* Adds the row of the value on top of the stack. */
 static int add_element(lua_State *L, uint32_t number, const struct target *to, struct tm_err *err)
 {
   struct tm_buf *rows = to->rows;

@@ -1,14 +1,16 @@
 /* rows.h - converts the result of run() to rows of the output.
  *
- * The array is read without metamethods. Each row ends in '\n', and contains no other '\n'.
+ * Reads the array without metamethods. Each row ends in '\n', and contains no other '\n'.
  *
- *   a string       as it is; a line break in it is an error. With `escapes`: a backslash, a line feed and a carriage
- *                  return in it are written as \\, \n and \r, so that it can be read back
- *   a number       integers below 2^53 in digits, else the first of %.15g %.16g %.17g that reads back; nan, inf, -inf
+ *   a string       unchanged; a line break in it is an error. With `escapes`: a backslash, a line
+ *                  feed and a carriage return are written as \\, \n and \r, so that it can be read
+ *                  back
+ *   a number       integers below 2^53 in digits, else the first of %.15g %.16g %.17g that reads
+ *                  back; nan, inf, -inf
  *   int64, uint64  in digits
  *   a boolean      true, false
- *   a table        one line of compact JSON, keys sorted by bytes; numbers that are not finite
- *   become null, and are noted
+ *   a table        one line of compact JSON, keys sorted by bytes; a number that is not finite
+ *                  becomes null, and is counted
  */
 #ifndef TM_LUA_ROWS_H
 #define TM_LUA_ROWS_H
@@ -24,8 +26,7 @@
 struct tm_lua_rows {
   struct tm_buf *rows; /* NULL: only counts; the elements may have any type */
   bool escapes;
-  struct tm_buf
-      *faults; /* gets a warning (data/fault_list.h) of what was lost; NULL: nobody asks */
+  struct tm_buf *faults; /* gets a warning (data/fault_list.h) about lost values; or NULL */
 };
 
 /* Appends a row for each element of the table at `at` (from the bottom), and counts them in

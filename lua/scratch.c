@@ -22,7 +22,7 @@
 
 #define LOCK "/.lock"
 
-/* What may be left of each kind. */
+/* What the folders of each kind keep. */
 static const struct kind {
   const char *name;
   bool keeps_output, keeps_log;
@@ -49,8 +49,8 @@ static const struct kind *kind_of(const char *name)
   return NULL;
 }
 
-/* The descriptor of its lock, which no living process has; negative: it is in use, or none of ours.
- * Keeps (1). */
+/* Returns the descriptor of the folder's lock if no living process holds it. Negative: the folder
+ * is in use, or does not belong to us. Keeps (1). */
 static int take_over(const char *path)
 {
   struct stat st;

@@ -1,21 +1,20 @@
 /* script.c - an entry script in Lua, with the interface that the agent uses.
  *
  *   agent            script_run()                 run_body(), protected
- *     items    -->   one tm_lua_pcall()   -->     array of paths, context  -->  run(mini_batch, context)
+ *     items    -->   one tm_lua_pcall()   -->     array of paths, context  -->  run()
  *     rows     <--                        <--     rows_add()               <--  array
  *
- * Everything that can raise happens inside the one protected call of a hook: building the
- * mini-batch, the user's code, and writing the rows. Data that must survive an error belong to the
- * agent (rows, the error's buffers) or to the state.
+ * Everything that can raise happens inside the one protected call of a hook: it builds the
+ * mini-batch, runs the user's code, and writes the rows. Data that must survive an error belong to
+ * the agent (rows, the error's buffers) or to the state.
  *
  *  (1) The stack is as high after a hook as before it.
  *  (2) A try that fails leaves `rows` as it was.
  *  (3) Nothing of a mini-batch is kept after run() has returned, except what the script keeps.
  *
  * The hot path, script_run(), looks up no names, and allocates only the paths and the array.
- *
- * A stuck call is interrupted (interrupt.h) in the tm_lua_pcall() of run(), of init() and of
- * loading. Code between _enter() and _leave() there may raise anywhere already, and holds nothing.
+ * interrupt.h can end a stuck call in run(), init() or loading. Code between _enter() and _leave()
+ * may raise anywhere, so it holds no memory.
  */
 #include "lua/script.h"
 
@@ -45,17 +44,13 @@ static const char *const hook_names[HOOK_COUNT] = { "init", "run", "shutdown", "
 
 struct script {
   lua_State *L;
-  int hooks[HOOK_COUNT]; /* in the registry; LUA_NOREF without one */
-  const char
-      *run_is; /* what the script calls `run` where that is no function: "string"; NULL otherwise */
+  int hooks[HOOK_COUNT]; /* in the registry; LUA_NOREF: none */
+  const char *run_is;    /* the type of `run` if it is not a function, "string"; else NULL */
   int run_body_ref;
-  /* in the registry: of the frame that run() has, or of the last one; false before */
-  int lease_ref;
-  const struct tm_setup *setup; /* the agent's; from load() on */
-  bool is_guest;                /* the state is not ours: tm_lua_script_open_in() */
-  int environment_ref, given_ref,
-      returned_ref; /* of a guest, in the registry: what its globals are; what run() is given instead; the
-                       first that it returned */
+  int lease_ref;                /* in the registry: the lease of the last frame; false before */
+  const struct tm_setup *setup; /* the agent's; set by load() */
+  bool is_guest;                /* tm_lua_script_open_in(): the state is not ours */
+  int environment_ref, given_ref, returned_ref; /* of a guest: globals, given value, result */
   struct tm_lua_context context;
   struct tm_lua_memory memory;
   struct tm_lua_profiler profiler;
@@ -63,13 +58,13 @@ struct script {
   struct tm_lua_samples samples;
 };
 
-/* What goes into run_body(), as light userdata. */
+/* The argument of run_body(), as light userdata. */
 struct run {
   struct script *script;
   const struct tm_run_call *call;
   struct tm_buf *rows;
   uint32_t returned;
-  bool is_wrong; /* `err` says what was wrong with what run() returned */
+  bool is_wrong; /* `err` says why the result of run() is wrong */
   struct tm_err err;
 };
 
@@ -180,7 +175,7 @@ void tm_lua_script_close(struct tm_script *script)
   *script = (struct tm_script) { 0 };
 }
 
-/* Moves what is known of a Lua error to the agent's buffers. */
+/* Moves a Lua error into the agent's buffers. */
 static int give_error(struct script *s, struct tm_script_error *out, enum tm_status status,
                       struct tm_lua_error *e)
 {
@@ -205,7 +200,7 @@ static int give_words(struct tm_script_error *out, enum tm_status status, const 
 
 /* ---- calls ---- */
 
-/* A call of the script's was interrupted: where it was then, whatever it has raised since. */
+/* Reports where a call was interrupted, whatever it has raised since. */
 static int give_interrupted(struct script *s, struct tm_script_error *out, enum tm_status status)
 {
   bool is_init = status == TM_INIT_TIMEOUT;
@@ -221,7 +216,7 @@ static int give_interrupted(struct script *s, struct tm_script_error *out, enum 
   return give_error(s, out, status, &e);
 }
 
-/* tm_lua_pcall() of a function that may be interrupted, for nothing. `timeout`: the status then. */
+/* Calls a function without results that can be interrupted. `timeout`: the status in that case. */
 static int call(struct script *s, int nargs, enum tm_status status, enum tm_status timeout,
                 struct tm_script_error *error)
 {
@@ -250,7 +245,7 @@ static void script_interrupt(void *data)
 
 /* ---- load, init: the file, its hooks, its init() ---- */
 
-/* Loaded once more into the same state, it is there already. */
+/* Does nothing if an earlier load of this state has already set it. */
 static void set_search_path(lua_State *L, const char *field, const char *dir, const char *patterns)
 {
   lua_getglobal(L, "package");
@@ -276,7 +271,7 @@ static void set_arg(lua_State *L, const struct tm_setup *setup)
   lua_setglobal(L, "arg");
 }
 
-/* [file] gets an environment of its own below it: [environment, file] */
+/* Gives [file] an environment of its own: [environment, file] */
 static void give_environment(lua_State *L)
 {
   lua_newtable(L);
@@ -368,8 +363,8 @@ static int load_script(struct script *s, struct tm_script_error *error)
   return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
-/* The folders that a script may write to exist when init() is called. Logs are private; the umask
- * decides who may read the output. */
+/* Makes the folders that a script may write to before init(). Logs are private; the umask decides
+ * who may read the output. */
 static int make_folders(const struct tm_setup *setup, struct tm_script_error *error)
 {
   const char *const dirs[] = { setup->output_dir, setup->log_dir };
@@ -410,7 +405,7 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
   return give_words(error, TM_INIT_EXCEPTION, &err);
 }
 
-/* Beneath the protected call the limit of memory is on; the caller takes it off again. */
+/* The memory limit is on during the protected call; the caller switches it off. */
 static int hook_body(lua_State *L) /* (struct script *, function, arguments) */
 {
   struct script *s = lua_touserdata(L, 1);
@@ -449,8 +444,7 @@ static void push_mini_batch(lua_State *L, const struct tm_run_call *call)
   }
 }
 
-/* Pushes a data frame over memory that is not Lua's; what ends it is kept where script_run() finds
- * it. */
+/* Pushes a data frame over memory outside Lua, and keeps its lease for script_run(). */
 static void push_frame(lua_State *L, struct script *s, const struct tm_data_frame *frame)
 {
   tm_lua_frame_push(L, frame); /* [lease, frame] */
@@ -459,7 +453,7 @@ static void push_frame(lua_State *L, struct script *s, const struct tm_data_fram
   lua_remove(L, -2);
 }
 
-/* From here on a use of the frame that run() was given raises. */
+/* From now on, the frame that run() got raises when it is used. */
 static void end_frame(struct script *s)
 {
   lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->lease_ref);
@@ -468,7 +462,7 @@ static void end_frame(struct script *s)
   lua_pop(s->L, 1);
 }
 
-/* Rows of the first of the `n` values from 2 up. */
+/* Adds rows for the first of the `n` values from 2 up. */
 static int add_returned(lua_State *L, struct run *run, int n)
 {
   const struct tm_setup *setup = run->script->setup;
@@ -501,7 +495,7 @@ static int run_body(lua_State *L) /* (struct run *) */
   tm_lua_context_push(L, &s->context, run->call);
   lua_call(L, 2, LUA_MULTRET); /* [run, returned ...] */
   int n = lua_gettop(L) - 1;
-  lua_settop(L, n < 2 ? n + 1 : 3); /* all that is looked at, however many there are */
+  lua_settop(L, n < 2 ? n + 1 : 3); /* looks at no more values than this */
   if (s->is_guest && n > 0) {
     lua_pushvalue(L, 2);
     s->returned_ref = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -510,8 +504,7 @@ static int run_body(lua_State *L) /* (struct run *) */
   return 0;
 }
 
-/* A return that cannot be used: no line of the script raised it, so it is where run() is defined.
- */
+/* Reports a wrong result of run(): no line raised it, so the place is the definition of run(). */
 static int give_wrong(struct script *s, const struct tm_err *err, struct tm_script_error *error)
 {
   lua_Debug ar;
@@ -528,7 +521,7 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   struct run run;
   struct tm_lua_error e = { 0 };
   size_t begin = rows->len;
-  run.script = s; /* field by field: `err` is large, and filled only when needed */
+  run.script = s; /* sets single fields: `err` is large, and needed only for errors */
   run.call = call;
   run.rows = rows;
   run.returned = 0;

@@ -4,8 +4,8 @@
  * its stack has no frame of ours. We show its values in the same way, because this calls their
  * __tostring.
  *
- * The only other Lua functions called are those of repl.lua; they may raise if memory runs out, and
- * the user is told.
+ * We call no other Lua functions except those of repl.lua. They may raise if memory runs out; the
+ * user then gets the message.
  */
 #include "lua/session.h"
 
@@ -32,7 +32,7 @@ struct tm_lua_session {
   struct tm_lua_interrupt interrupt;
   bool has_guards;
   int repl_ref; /* repl.lua's table, in the registry; LUA_NOREF before a prompt has begun */
-  /* what strings answer to while a line is completed, and did when the prompt began */
+  /* the result of keep_strings() when the prompt began */
   int strings_ref;
   struct tm_lua_prompt prompt;
 };
@@ -59,9 +59,9 @@ void tm_lua_session_free(struct tm_lua_session *s)
   free(s);
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
-/* "place: message", and the stack where it says more than the place. */
+/* Adds "place: message", and the stack if it shows more than the place. */
 static void add_failure(struct tm_buf *out, const struct tm_lua_error *e)
 {
   const char *stack = tm_buf_str(&e->stack), *first = strstr(stack, "\n\t");
@@ -98,7 +98,8 @@ static int take_words(lua_State *L)
   return n > 1 ? n - 1 : 0;
 }
 
-/* Compiles, and pushes the piece and its arguments: their number; TM_ESCRIPT. */
+/* Compiles the text; pushes the piece and its arguments. Returns how many arguments; or
+ * TM_ESCRIPT. */
 static int push_piece(lua_State *L, const char *text, size_t len, const char *shown_as,
                       char *const *words, size_t words_len, struct tm_lua_error *e)
 {
@@ -115,7 +116,7 @@ static int push_piece(lua_State *L, const char *text, size_t len, const char *sh
   return rc < 0 ? rc : lua_gettop(L) - base - 1;
 }
 
-/* Runs it; its first value is on top of the stack unless it fails. */
+/* Runs the piece; leaves its first result on top of the stack unless it fails. */
 static int run_text(struct tm_lua_session *s, const char *text, size_t len, const char *shown_as,
                     char *const *words, size_t words_len, struct tm_buf *failure)
 {
@@ -167,7 +168,7 @@ static int read_file(const char *path, struct tm_buf *text, struct tm_buf *failu
   return rc;
 }
 
-/* Whether the value on top is what a pipeline file returns. */
+/* Whether the value on top of the stack is the result of a pipeline file. */
 static bool is_pipeline(lua_State *L)
 {
   bool yes = false;
@@ -179,7 +180,7 @@ static bool is_pipeline(lua_State *L)
   return yes;
 }
 
-/* Whether the value on top is run(mini_batch) of the file at `path`. */
+/* Whether the value on top of the stack is run(mini_batch), defined in the file at `path`. */
 static bool is_run(lua_State *L, const char *path)
 {
   lua_Debug ar;
@@ -192,7 +193,7 @@ static bool is_run(lua_State *L, const char *path)
   return ar.source[0] == '@' && strcmp(ar.source + 1, path) == 0;
 }
 
-/* Whether the file is an entry script. The value that it returned is on top. */
+/* Whether the file is an entry script. Its result is on top of the stack. */
 static bool is_entry_script(lua_State *L, const char *path)
 {
   bool yes = false;
@@ -267,7 +268,8 @@ static int help_of(lua_State *L)
   return 1;
 }
 
-/* source(i) -> module, label and text of what is compiled in, from 1 on; nothing behind the last.
+/* source(i) -> module, label and text of the i-th compiled-in module, from 1; nothing after the
+ * last.
  */
 static int source_of(lua_State *L)
 {
@@ -307,7 +309,8 @@ static int width_of(lua_State *L)
   return 1;
 }
 
-/* { what strings have now, the same with a copy of `string` as its __index } */
+/* keep_strings() -> { metatable of strings, `string`, metatable with a copy of `string` as __index
+ * } */
 static int keep_strings(lua_State *L)
 {
   lua_createtable(L, 3, 0);
@@ -393,7 +396,7 @@ static void push_function(struct tm_lua_session *s, const char *name)
   lua_remove(s->L, -2);
 }
 
-/* The message: where it was when it was first interrupted; or the error of a C function that
+/* Takes the message of the first interruption, with its place; or the error of a C function that
  * ended before. */
 static void take_interruption(struct tm_lua_session *s, struct tm_lua_error *e, bool has_raised)
 {
@@ -406,14 +409,14 @@ static void take_interruption(struct tm_lua_session *s, struct tm_lua_error *e, 
   tm_buf_add_str(&e->message, "interrupted");
 }
 
-/* After an interruption, which may have come while a module was loaded. */
+/* Drops modules that an interruption left half loaded. */
 static void forget_half_loaded(struct tm_lua_session *s)
 {
   push_function(s, "forget_half_loaded");
   (void)tm_lua_pcall(s->L, 0, 0, NULL);
 }
 
-/* A call that may be interrupted; `nargs` and the function are on the stack. */
+/* Calls a function that can be interrupted; the function and `nargs` arguments are on the stack. */
 static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, struct tm_buf *out)
 {
   struct tm_lua_error e = { 0 };
@@ -460,7 +463,7 @@ int tm_lua_session_running(struct tm_lua_session *s)
   return n;
 }
 
-/* The string on top of the stack, which goes. */
+/* Appends the string on top of the stack, and pops it. */
 static void take_text(lua_State *L, struct tm_buf *out)
 {
   size_t len;
@@ -470,7 +473,7 @@ static void take_text(lua_State *L, struct tm_buf *out)
   lua_pop(L, 1);
 }
 
-/* Calls the piece on the stack, with `nargs`, and shows what it gives. */
+/* Calls the piece on the stack with `nargs` arguments, and shows its results. */
 static enum tm_lua_fed run_piece(struct tm_lua_session *s, int nargs,
                                  const struct tm_lua_look *look, struct tm_buf *out)
 {

@@ -2,8 +2,8 @@
  * (repl.lua).
  *
  *   tm_lua_session_new()
- *   tm_lua_session_run() for -e, a file, standard input    or, for the prompt:
- *   tm_lua_session_begin_prompt(); then _feed() a piece at a time, _complete() whenever Tab is pressed
+ *   tm_lua_session_run() for -e, a file, standard input; or, for the prompt:
+ *   tm_lua_session_begin_prompt(); then _feed() a piece at a time, _complete() at each Tab
  *   tm_lua_session_free()
  *
  * User code prints to stdout; the functions here write nothing themselves.
@@ -21,7 +21,7 @@ struct tm_lua_session;
 struct tidemill_runtime;
 struct tm_beside;
 
-struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and words */
+struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and an error */
 void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op */
 
 /* Compiles text and runs it with arguments: words[0] is arg[0], the rest are also `...`. With
@@ -42,24 +42,26 @@ bool tm_lua_session_is_stopping(const struct tm_lua_session *s);
 /* Sets the global NAME to the result of `require NAME`. */
 int tm_lua_session_require(struct tm_lua_session *s, const char *name, struct tm_buf *failure);
 
-/* How values are shown. */
+/* How to show values. */
 struct tm_lua_look {
   int width; /* of the terminal */
   bool has_color;
 };
 
-/* The owner of a prompt. Called on the session's thread, while Lua runs or the runtime turns. */
+/* The owner of a prompt. The session calls it on its thread, while Lua runs or the runtime
+ * turns. */
 struct tm_lua_prompt {
-  /* The help on a topic that is not a value: commands and parameters. False: nothing is known. */
+  /* Help on a topic that is not a value: a command or a parameter. False: unknown topic. */
   bool (*help)(void *data, struct tm_buf *out, const char *topic);
-  void (*say)(void *data, const char *words); /* of jobs: whole lines, the last without its break */
+  /* messages of jobs: whole lines, the last without its line break */
+  void (*say)(void *data, const char *words);
   void (*set_status)(void *data,
-                     const char *words); /* a line that is renewed; NULL: none any more */
-  int (*width)(void *data);              /* columns that help() may take */
+                     const char *words); /* a line that is replaced each time; NULL: removes it */
+  int (*width)(void *data);              /* available columns for help() */
   void *data;
   struct tidemill_runtime *runtime; /* of jobs, */
   struct tm_beside
-      *beside; /* and what turns it; both outlive the session. Or NULL: who waits turns it */
+      *beside; /* and the thread that turns it; both outlive the session. NULL: waiting turns it */
 };
 
 /* Adds the globals of a prompt; from now on user code can be interrupted. Call it once; `p` is
@@ -67,7 +69,7 @@ struct tm_lua_prompt {
 int tm_lua_session_begin_prompt(struct tm_lua_session *s, const struct tm_lua_prompt *p,
                                 struct tm_err *err);
 
-/* Tells Lua what its jobs have done meanwhile; a listener of the user can be interrupted. */
+/* Passes on to Lua the events of its jobs. A listener of the user can be interrupted. */
 void tm_lua_session_hear(struct tm_lua_session *s);
 
 /* How many jobs that were submitted at the prompt are running. */
@@ -75,9 +77,9 @@ int tm_lua_session_running(struct tm_lua_session *s);
 
 enum tm_lua_fed {
   TM_LUA_DONE,        /* `out` has its values as text, or nothing */
-  TM_LUA_MORE,        /* it is incomplete: call again with the next line appended */
+  TM_LUA_MORE,        /* incomplete: call again with the next line appended */
   TM_LUA_FAILED,      /* `out` has the error */
-  TM_LUA_INTERRUPTED, /* `out` has the error, and where it was */
+  TM_LUA_INTERRUPTED, /* `out` has the error, and where the code was */
 };
 /* Runs a piece, or evaluates an expression. `name`: for messages. */
 enum tm_lua_fed tm_lua_session_feed(struct tm_lua_session *s, const char *text, size_t len,

@@ -49,7 +49,7 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   return rc;
 }
 
-/* The step that was added last; NULL and an error. */
+/* The last added step; NULL and an error. */
 static struct tm_json *last_step(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
 {
   const struct tm_json *steps = tm_json_get(p->tree, "steps");
@@ -61,7 +61,8 @@ static struct tm_json *last_step(struct tidemill_pipeline *p, const char *what, 
   return NULL;
 }
 
-/* A list of the step's, to add to: a definition in Lua may have one value in its place, or none. */
+/* Returns a list of the step to add to; a Lua definition may have a single value or nothing
+ * there. */
 static struct tm_json *list_of(struct tm_json *step, const char *key)
 {
   struct tm_json *known = tm_json_get(step, key);
@@ -105,7 +106,7 @@ int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
   return 0;
 }
 
-/* Values. */
+/* ---- values ---- */
 
 static struct tm_json *names_of(const char *text)
 {
@@ -119,7 +120,7 @@ static struct tm_json *names_of(const char *text)
   }
 }
 
-/* One more of those that are there: "NAME=VALUE". */
+/* Adds "NAME=VALUE" to the known variables. */
 static struct tm_json *variables_of(const struct tm_json *known, const char *text)
 {
   const char *equal = strchr(text, '=');
@@ -130,7 +131,7 @@ static struct tm_json *variables_of(const struct tm_json *known, const char *tex
   return v;
 }
 
-/* "id=long,day=datetime"; a name may hold a '='. NULL: it is not of this form. */
+/* Reads "id=long,day=datetime"; a name may contain '='. NULL: the text does not have this form. */
 static struct tm_json *pairs_of(const char *text)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
@@ -150,7 +151,8 @@ static struct tm_json *pairs_of(const char *text)
   return v;
 }
 
-/* The same as JSON, which has more to say: {"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}}.
+/* Reads the same as JSON, which can say more: {"day": {"type": "datetime", "formats":
+ * ["%d.%m.%Y"]}}.
  */
 static struct tm_json *types_of(const char *text)
 {
@@ -181,7 +183,7 @@ static void add_option(struct tm_buf *out, const char *key)
     tm_buf_add_char(out, *c == '_' ? '-' : *c);
 }
 
-/* The words of a key that nothing has, with the nearest that is known. */
+/* Refuses an unknown key, and suggests the nearest known one. */
 static int refuse_key(const char *kind, const char *key, struct tm_err *err)
 {
   struct tm_json *v = tagged(kind);
@@ -191,7 +193,7 @@ static int refuse_key(const char *kind, const char *key, struct tm_err *err)
   return rc < 0 ? rc : tm_err_set(err, TM_EUSAGE, "'%s' cannot be set", key);
 }
 
-/* The accepted values as a command line has them. */
+/* Names the accepted types in the form of the command line. */
 static void refuse_types(const char *option, const char *text, struct tm_err *err)
 {
   tm_err_set(
@@ -201,7 +203,7 @@ static void refuse_types(const char *option, const char *text, struct tm_err *er
       option, text);
 }
 
-/* Whether it is accepted; for a command the words name it as it was given, as an option. */
+/* Checks a value. For a command, the message names the option as the user gave it. */
 static int check_value(bool is_command, const char *kind, const struct tm_field *f,
                        const struct tm_json *given, const char *text, struct tm_err *err)
 {
@@ -216,7 +218,7 @@ static int check_value(bool is_command, const char *kind, const struct tm_field 
   tm_buf_release(&option);
   if (!settled)
     return is_command ? err->code : tm_err_wrap(err, "%s", kind);
-  tm_json_free(settled); /* what was given is kept, as a definition would */
+  tm_json_free(settled); /* keeps the given value, as a definition does */
   return 0;
 }
 
@@ -240,7 +242,7 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
   if (!f || f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS || f->type == TM_FIELD_LIST)
     return refuse_key("ParallelRunConfig", key, err);
   if (f->type == TM_FIELD_VARIABLES &&
-      (!strchr(value, '=') || *value == '=')) /* not shown: it may be a secret */
+      (!strchr(value, '=') || *value == '=')) /* does not show the value, which may be a secret */
     return p->rt->o.is_command
                ? tm_err_set(err, TM_EUSAGE,
                             "'--environment-variables' is not of the form NAME=VALUE")
@@ -254,7 +256,7 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
   return 0;
 }
 
-/* Inputs and arguments. */
+/* ---- inputs and arguments ---- */
 
 static int add_input(struct tidemill_pipeline *p, struct tm_json *dataset, const char *name,
                      const char *what, struct tm_err *err)
@@ -352,7 +354,7 @@ int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *ste
   return add_input(p, v, name, call, err);
 }
 
-/* The input that was added last; NULL and an error. */
+/* The last added input; NULL and an error. */
 static struct tm_json *last_input(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
 {
   struct tm_json *step = last_step(p, what, err);
@@ -382,7 +384,7 @@ int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path, st
   return 0;
 }
 
-/* The constructor that would have made it in Lua. */
+/* The constructor that makes this input in Lua. */
 static const char *constructor_of(const struct tm_json *input)
 {
   static const char *const constructors[][2] = {
@@ -407,7 +409,8 @@ static int set_limit(struct tm_json *input, const char *value, struct tm_err *er
   return 0;
 }
 
-/* Some options stand beside the paths, whatever it is; the others are the constructor's own. */
+/* Returns where an option belongs: beside the paths for any kind of input, or in the constructor's
+ * own options. */
 static struct tm_json *place_of(struct tm_json *input, const char *key)
 {
   static const char *const beside[] = { "on_unreadable", "partition_format", "null_separated" };
@@ -433,8 +436,8 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
                                    : tm_api_set_input(input, key, value, p->rt->o.is_command, err);
 }
 
-/* What the name of the first file else says. Options that are set already do not count: it comes
- * first. */
+/* Sets the format, which the name of the first file decides by default. Drops the options that are
+ * set, so a caller sets the format first. */
 static int set_format(struct tm_json *input, const char *value, struct tm_err *err)
 {
   const char *kind = constructor_of(input);
@@ -450,7 +453,7 @@ static int set_format(struct tm_json *input, const char *value, struct tm_err *e
   return 0;
 }
 
-/* An option of the other kind of tables: a command takes the options of both. */
+/* Refuses an option of the other kind of table: a command accepts the options of both kinds. */
 static int refuse_other_kind(const struct tm_json *input, const char *kind, const char *key,
                              struct tm_err *err)
 {
@@ -502,9 +505,9 @@ int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text
   return 0;
 }
 
-/* Scripts as text. */
+/* ---- scripts as text ---- */
 
-/* <workspace>/scripts/<hash>/<name>, to free(); the folder is there. */
+/* Returns <workspace>/scripts/<hash>/<name>; makes the folder. The caller frees it. */
 static char *script_place(const struct tidemill_pipeline *p, const char *path, const char *text,
                           struct tm_err *err)
 {
@@ -519,7 +522,8 @@ static char *script_place(const struct tidemill_pipeline *p, const char *path, c
   return place;
 }
 
-/* In the steps that name `path`: how many there are. `place` NULL: they are counted only. */
+/* Replaces `path` in the steps that name it, and returns how many they are. `place` NULL: only
+ * counts them. */
 static size_t use_script(struct tidemill_pipeline *p, const char *path, const char *place)
 {
   size_t n = 0;

@@ -1,5 +1,5 @@
-/* cancel.c - canceling a job that another process runs, for hosts: a request is left in the job's
- * directory, and the files of the job say what became of it (run/cancel_request.h).
+/* cancel.c - cancels a job that another process runs, for hosts. Leaves a request in the job's
+ * directory, and reads the result from the job's files (run/cancel_request.h).
  */
 #include "api/disk.h"
 
@@ -14,7 +14,7 @@
 
 struct tidemill_cancel {
   struct tidemill_cancel_info info;
-  struct tm_session session; /* the one that was asked, or the last one */
+  struct tm_session session; /* the session that got the request, or the last one */
   char *dir;
   char here[TM_CANCEL_NAME_MAX];
 };
@@ -27,7 +27,7 @@ static enum tidemill_state state_of(const char *name)
   return TIDEMILL_INTERRUPTED;
 }
 
-/* What became of a session that nobody runs. */
+/* Reads how a session ended that no process runs any more. */
 static int take_end(struct tidemill_cancel *c, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
@@ -40,15 +40,15 @@ static int take_end(struct tidemill_cancel *c, struct tm_err *err)
   return why.code;
 }
 
-/* The request is not there any more: either the session has ended just now, or the process has
- * removed the request. */
+/* The request is gone: either the session has just ended, or the process has removed the
+ * request. */
 static int take_missing(struct tidemill_cancel *c, struct tm_err *err)
 {
   struct tm_session now;
   int rc = tm_session_look(&now, c->dir, err);
   if (rc < 0 || c->info.is_taken || now.epoch != c->session.epoch ||
       tm_cancel_judge(&now, c->here) != TM_CANCEL_BY_REQUEST)
-    return rc < 0 ? rc : 0; /* the next look says it */
+    return rc < 0 ? rc : 0; /* the next check reports it */
   return tm_err_set(
       err, TM_EUSAGE,
       "the process that runs job '%s' refuses the request: only the user who runs the "

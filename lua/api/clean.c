@@ -29,7 +29,7 @@ struct chosen {
   bool is_gone;
 };
 
-/* All registered datasets, read again only after a change. */
+/* All registered datasets; read again only after a change. */
 struct datasets {
   bool is_read;
   uint64_t stamp;
@@ -37,7 +37,7 @@ struct datasets {
 };
 
 struct tidemill_clean {
-  struct tidemill_workspace *ws, *own; /* the one that was given, or the nearest */
+  struct tidemill_workspace *ws, *own; /* the given workspace, or the nearest */
   struct tidemill_clean_options o;
   int64_t now_ns;
   struct TM_ARRAY(struct chosen) list;
@@ -45,7 +45,7 @@ struct tidemill_clean {
   struct datasets datasets;
 };
 
-/* What was asked for. */
+/* ---- options ---- */
 
 static int read_options(struct tidemill_clean *c, const struct tidemill_clean_options *o,
                         struct tm_err *err)
@@ -74,7 +74,7 @@ static int read_options(struct tidemill_clean *c, const struct tidemill_clean_op
   return 0;
 }
 
-/* Which jobs. */
+/* ---- selection ---- */
 
 static bool is_wanted(const struct tidemill_clean *c, enum tidemill_state state, int64_t ended_ns)
 {
@@ -97,7 +97,7 @@ static int read_datasets(struct tidemill_clean *c, struct tm_err *err)
   return rc;
 }
 
-/* Why it stays, to free(); NULL: it may go. */
+/* Returns why the job stays, for the caller to free; NULL: it may go. */
 static char *reason_to_keep(struct tidemill_clean *c, const char *dir, enum tidemill_state state,
                             struct tm_err *err)
 {
@@ -113,7 +113,7 @@ static char *reason_to_keep(struct tidemill_clean *c, const char *dir, enum tide
   return tm_job_refusal(c->ws->fs, dir);
 }
 
-/* When it was last at work. */
+/* When the job last ran. */
 static int64_t ended_of(const struct tidemill_clean *c, const struct tidemill_record_info *info)
 {
   char *record = tm_path_join(info->dir, "job.json");
@@ -153,7 +153,7 @@ static int add_wanted(struct tidemill_clean *c, const char *dir, enum tidemill_s
   return 0;
 }
 
-/* Looks at one. */
+/* Adds one job to the list. */
 static int add(struct tidemill_clean *c, const char *dir, struct tm_err *err)
 {
   struct tidemill_record r = { .is_lent = true };
@@ -166,8 +166,8 @@ static int add(struct tidemill_clean *c, const char *dir, struct tm_err *err)
   return rc;
 }
 
-/* A folder without a job: a leftover, or a job that was killed, or is running, before its job.json
- * was there. 1: it was one of these. */
+/* Adds a folder without a job: a leftover, or a job that was killed, or still runs, before it wrote
+ * job.json. 1: it was one of these. */
 static int add_other(struct tidemill_clean *c, const char *dir, struct tm_err *err)
 {
   struct tm_stat st;
@@ -184,7 +184,7 @@ static int add_other(struct tidemill_clean *c, const char *dir, struct tm_err *e
   return rc < 0 ? rc : 1;
 }
 
-/* Of the job `given`, which is not there; else `err` says so. */
+/* Adds the leftover of the job `given`, whose directory is missing. Otherwise sets an error. */
 static int add_missing(struct tidemill_clean *c, const char *given, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
@@ -233,7 +233,7 @@ static void say_left(const struct tidemill_clean *c, const struct tm_err *why)
   tm_workspace_log(c->ws, TIDEMILL_WARNING, "left as it is: %s", why->text);
 }
 
-/* The folders of the workspace that hold no job. */
+/* Adds the folders of the workspace that hold no job. */
 static int add_others(struct tidemill_clean *c, struct tm_err *err)
 {
   struct tm_jobs others = { 0 };
@@ -247,7 +247,7 @@ static int add_others(struct tidemill_clean *c, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-/* The leftovers of jobs elsewhere, by the history. */
+/* Adds the leftovers of jobs elsewhere that the history knows. */
 static void add_elsewhere(struct tidemill_clean *c)
 {
   struct tm_history history = { 0 };
@@ -267,7 +267,7 @@ static void add_elsewhere(struct tidemill_clean *c)
   free(jobs);
 }
 
-/* A job that cannot be read is reported and kept; if it was named, that is an error. */
+/* Reports a job that cannot be read and keeps it; if the caller named it, that is an error. */
 static int add_all(struct tidemill_clean *c, struct tm_err *err)
 {
   struct tm_jobs jobs = { 0 };
@@ -283,7 +283,8 @@ static int add_all(struct tidemill_clean *c, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-/* Those of jobs that are to go included. What cannot be known is not removed. */
+/* Finds copies of scripts that no job needs, and those of the jobs that will go. If it cannot know,
+ * it keeps them. */
 static void find_scripts(struct tidemill_clean *c)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -341,7 +342,7 @@ void tidemill_clean_free(struct tidemill_clean *c)
   free(c);
 }
 
-/* Asking. */
+/* ---- questions ---- */
 
 const struct tidemill_clean_job *tidemill_clean_job(const struct tidemill_clean *c, size_t i)
 {
@@ -355,7 +356,7 @@ size_t tidemill_clean_scripts(const struct tidemill_clean *c, int64_t *bytes)
   return c ? c->scripts.paths.len : 0;
 }
 
-/* Removing. */
+/* ---- removal ---- */
 
 int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err)
 {

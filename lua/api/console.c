@@ -1,9 +1,9 @@
 /* console.c - consoles: a session (lua/session.h) with the globals of a prompt, and the thread of
  * its jobs (lua/beside.h).
  *
- *  (1) The text that it returns belongs to the console, until its next call.
+ *  (1) The console owns the text that it returns, until its next call.
  *  (2) It claims SIGPROF as long as it lives: any thread may ask for an interruption, which happens
- *      on the thread that made it.
+ *      on the thread that made the console.
  */
 #include "api/own.h"
 
@@ -25,7 +25,7 @@ struct tidemill_console {
   struct tm_buf shown, insert, list; /* keeps (1) */
 };
 
-/* ---- what it asks of the host ---- */
+/* ---- callbacks for the host ---- */
 
 static void on_ask(void *data) /* keeps (2) */
 {
@@ -130,7 +130,7 @@ int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime 
   return session ? tm_console_of(out, session, rt, options, err) : err->code;
 }
 
-/* Jobs end with the state, while the host still hears of it. */
+/* The jobs end with the state, while the host still gets their events. */
 void tidemill_console_close(struct tidemill_console *c)
 {
   if (!c)

@@ -9,14 +9,14 @@
 #include "base/time.h"
 #include "sys/clock.h"
 
-/* One of them. */
+/* ---- one dataset ---- */
 
 static const char *or_empty(const char *s)
 {
   return s ? s : "";
 }
 
-/* It owns what the definition says, made absolute, and a tag as it is given. */
+/* Adds texts that the dataset owns: the definition with absolute paths, and its tags. */
 static void add_texts(struct tidemill_dataset *d)
 {
   const struct tm_registered *r = &d->registered;
@@ -29,7 +29,7 @@ static void add_texts(struct tidemill_dataset *d)
         tm_xprintf("%s=%s", r->tags->keys[i], tm_json_str(r->tags, r->tags->keys[i], ""));
 }
 
-/* `registered` is filled. */
+/* Fills the rest; the caller has filled `registered`. */
 static void fill(struct tidemill_dataset *d, const struct tm_fs *fs)
 {
   const struct tm_registered *r = &d->registered;
@@ -49,7 +49,7 @@ static void fill(struct tidemill_dataset *d, const struct tm_fs *fs)
                                              .tags_len = d->tags.len };
 }
 
-/* But for what the registry gave. */
+/* Frees everything except what the registry gave. */
 static void release(struct tidemill_dataset *d)
 {
   for (size_t i = 0; i < d->paths.len; i++)
@@ -71,7 +71,7 @@ void tidemill_dataset_close(struct tidemill_dataset *d)
   free(d);
 }
 
-/* Finding. */
+/* ---- search ---- */
 
 int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
                                 int (*on_dataset)(void *data, struct tidemill_dataset *d),
@@ -116,7 +116,7 @@ int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspa
   return 0;
 }
 
-/* Registering. */
+/* ---- registration ---- */
 
 static struct tm_json *read_tags(const struct tidemill_registration *r, struct tm_err *err)
 {
@@ -217,7 +217,7 @@ int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name,
   return rc < 0 ? rc : tm_registry_remove(ws->path, name, version, err);
 }
 
-/* Asking. */
+/* ---- questions ---- */
 
 const struct tidemill_dataset_info *tidemill_dataset_info(const struct tidemill_dataset *d)
 {
@@ -274,7 +274,7 @@ int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words, str
   int rc = tm_need(err, "tidemill_dataset_changes()", "d", d, NULL);
   if (rc < 0)
     return rc;
-  tm_buf_release(&d->changes); /* no changes: no words, NULL */
+  tm_buf_release(&d->changes); /* without changes the text is NULL */
   free(d->json);
   d->json = NULL;
   rc = tm_registry_compare(&d->changes, d->fs, &d->registered, err);

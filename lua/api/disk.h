@@ -1,14 +1,14 @@
 /* disk.h - private structs for what is on disk: workspaces, records of jobs, registered datasets,
- * removing jobs.
+ * the removal of jobs.
  *
  *   workspace.c      a workspace and its jobs
  *   record.c         the files of a job (run/survey.h) as structs of the header
- *   record_files.c   the rest of a record: failed items, the texts of its files, verifying them
+ *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset.c        registered datasets (store/registry.h)
  *   clean.c          selects jobs and removes them
  *   cancel.c         asks the process that runs a job to cancel it
  *
- * Only the program's tests use another table of file calls than the real one.
+ * Only the program's tests use a table of file calls other than the real one.
  */
 #ifndef TM_API_DISK_H
 #define TM_API_DISK_H
@@ -25,8 +25,8 @@
 struct tidemill_workspace {
   struct tidemill_workspace_options o;
   const struct tm_fs *fs;
-  char *path;     /* absolute; NULL: there is none, and jobs are named by their directories */
-  bool is_named;  /* by its path, which is consent to use it (store/trust.h) */
+  char *path;     /* absolute; NULL: no workspace, and jobs are named by their directories */
+  bool is_named;  /* the caller named its path, and so agreed to its use (store/trust.h) */
   bool is_judged; /* it is named or trusted; otherwise it may only be read */
 };
 
@@ -41,23 +41,23 @@ struct tm_record_step {
 struct tidemill_record {
   bool is_lent; /* the call that passed it closes it */
   struct tidemill_record_info info;
-  struct tm_survey survey;            /* what info and steps point into; or */
-  const struct tm_history_job *known; /* of a job that is gone; or NULL */
+  struct tm_survey survey;            /* info and steps point into it; or */
+  const struct tm_history_job *known; /* a job that is gone; or NULL */
   struct tm_err fault;
-  bool has_details; /* of the survey: read when a step is asked for */
+  bool has_details; /* of the survey: read when a step is requested */
   struct TM_ARRAY(struct tm_record_step) steps;
   char *cancel_asked_by;            /* or NULL */
-  char *json, *definition, *result; /* made when they are asked for */
+  char *json, *definition, *result; /* made when they are requested */
 };
 
 struct tidemill_dataset {
-  bool is_lent; /* likewise */
+  bool is_lent; /* the call that passed it closes it */
   const struct tm_fs *fs;
   struct tidemill_dataset_info info;
   struct tm_registered registered;
   struct TM_ARRAY(char *) paths, tags;
   struct tm_buf changes; /* since it was registered */
-  bool has_looked;       /* for these */
+  bool has_looked;       /* for these changes */
   char *json;
 };
 
@@ -71,7 +71,7 @@ struct tidemill_workspace *tm_workspace_nearest(const struct tm_fs *fs);
 /* Finds the directory of a job by its name; the caller frees it. NULL and an error. */
 char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job, enum tm_use use,
                            struct tm_err *err);
-/* A workspace that was opened for reading is going to be used: 0, or TM_EUSAGE. */
+/* Whether a workspace that was opened for reading may be used: 0, or TM_EUSAGE. */
 int tm_workspace_may_use(const struct tidemill_workspace *ws, struct tm_err *err);
 /* Calls the host's on_log. */
 void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level level,
@@ -83,7 +83,7 @@ int tm_record_read(struct tidemill_record *r, const char *dir);
 /* Like tm_survey_read_for_list(). */
 int tm_record_read_for_list(struct tidemill_record *r, const char *dir);
 void tm_record_read_details(struct tidemill_record *r); /* once; later calls do nothing */
-/* Of a job that is gone, which must live as long. */
+/* Makes a record of a job that is gone; `job` must live as long as the record. */
 void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job);
 void tm_record_release(struct tidemill_record *r);
 

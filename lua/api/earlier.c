@@ -1,7 +1,7 @@
-/* earlier.c - takes parts of a definition from earlier jobs: all of it (load_job), values of its
- * parameters (set_like), its items (set_only_failed).
+/* earlier.c - takes parts of a definition from earlier jobs: the whole definition (load_job),
+ * values of its parameters (set_like), its items (set_only_failed).
  *
- * They are applied when the definition is settled, because the file and the parameters may change
+ * It applies them when the definition is settled, because the file and the parameters may change
  * until then.
  */
 #include "api/own.h"
@@ -34,7 +34,7 @@ static struct tm_param *add_value(struct tidemill_pipeline *p, const char *name,
   return param;
 }
 
-/* All of it. */
+/* ---- the whole definition ---- */
 
 static int refuse_without_source(const struct tidemill_runtime *rt, const char *dir,
                                  struct tm_err *err)
@@ -59,7 +59,7 @@ static void tell_moved(const char *dir, struct tm_err *err)
   tm_buf_release(&words);
 }
 
-/* As the pipeline file has it now, else as the record has it. */
+/* Loads the pipeline file as it is now; without one, the definition in the record. */
 static int load_definition(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                            const char *dir, const struct tm_json *record, struct tm_err *err)
 {
@@ -103,7 +103,7 @@ int tidemill_pipeline_load_job(struct tidemill_pipeline **out, struct tidemill_r
   return rc;
 }
 
-/* Values. */
+/* ---- values ---- */
 
 static void add_used(struct tidemill_pipeline *p, const struct tm_json *used)
 {
@@ -133,7 +133,7 @@ int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job, str
   tm_json_free(p->like_record);
   p->like = dir;
   p->like_record = record;
-  tm_draft_changed(p); /* also by a job without parameters */
+  tm_draft_changed(p); /* even if the job has no parameters */
   const struct tm_json *steps = tm_json_get(record, "steps");
   for (size_t i = 0; steps && steps->type == TM_JSON_ARRAY && i < steps->list.len; i++)
     add_used(p, tm_json_get(tm_json_get(steps->list.at[i], "definition"), "parameters"));
@@ -190,9 +190,9 @@ void tm_draft_tell_earlier(const struct tidemill_pipeline *p, const struct tm_pi
   }
 }
 
-/* Items. */
+/* ---- items ---- */
 
-/* 1: there are none. */
+/* 1: there are no failed items. */
 static int take_failed(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
                        struct tm_err *err)
 {
@@ -243,7 +243,7 @@ int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *j
   tm_pipeline_free(settled);
   if (rc > 0) {
     say_nothing_to_do(p, TM_ENOINPUT, err);
-    err->code = 0; /* words, but no error */
+    err->code = 0; /* a message, but no error */
   }
   return rc < 0 ? tm_words_for_host(p->rt, err) : rc;
 }

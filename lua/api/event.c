@@ -48,7 +48,7 @@ void tm_event_counts(struct tidemill_counts *out, const struct tm_counts *c)
                                     .uncounted = c->uncounted };
 }
 
-/* What every kind has. */
+/* The fields of every kind of event. */
 static struct tidemill_event event_of(struct tidemill_job *job, const struct tm_event *e,
                                       enum tidemill_event_kind kind)
 {
@@ -154,11 +154,11 @@ static void tell_worker(struct tidemill_job *job, const struct tm_event *e,
 static void tell_log(struct tidemill_job *job, const struct tm_event *e)
 {
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_LOG);
-  out.level = (enum tidemill_level)e->level; /* the same words in the same order */
+  out.level = (enum tidemill_level)e->level; /* both enums have the same order */
   tell(job, &out);
 }
 
-/* Whatever the event is about: rows may have come to the file with it. */
+/* Reports new rows after any event, because every event can come with rows. */
 static void tell_rows(struct tidemill_job *job, const struct tm_event *e)
 {
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_ROWS);
@@ -185,7 +185,7 @@ void tm_event_tell(struct tidemill_job *job, const struct tm_event *e)
   case TM_EVENT_TICK: tell_progress(job, e); break;
   case TM_EVENT_HANDED_OUT: /* for logs */
   case TM_EVENT_FLUSHED:
-  case TM_EVENT_JOB_ENDED: break; /* told when all of it is on the disk */
+  case TM_EVENT_JOB_ENDED: break; /* the host gets it when all files are on the disk */
   }
   if (e->step)
     tell_rows(job, e);

@@ -1,9 +1,8 @@
 /* follow.c - see logs.h: shows lines of a job's logs as they are written.
  *
- *   a file grows or appears           -> its set is told; new lines are passed on at the end of the
- *   turn
- *   a file in the job's folder changes -> is a process still running the job? If not: the rest, and
- *   the end
+ *   a file grows or appears             -> tell its set; pass on new lines at the end of the turn
+ *   a file in the job's folder changes  -> check whether a process still runs the job; if not, pass
+ *                                          on the remaining lines and end
  *
  *  (1) Folders are watched before they are read, and the job is checked after that, so nothing in
  *      between is missed.
@@ -48,7 +47,7 @@ static void look_at_all(struct follow *f)
   on_folder(f, f->l->dir);
   for (size_t i = 0; i < f->l->steps.len; i++) {
     char *dir = tm_xprintf("%s/%s", f->l->dir, f->l->steps.at[i].name);
-    on_folder(f, dir); /* where logs/ comes */
+    on_folder(f, dir); /* logs/ will appear here */
     free(dir);
     tm_log_set_look(f->l->steps.at[i].set);
   }
@@ -74,7 +73,7 @@ static void tell(struct follow *f)
     end(f);
 }
 
-/* At the end of a turn, so that what comes together is shown in the order of time. */
+/* At the end of a turn, so that lines of the same turn appear in the order of time. */
 static void on_late(struct tm_late *late)
 {
   struct follow *f = late->data;
@@ -82,7 +81,7 @@ static void on_late(struct tm_late *late)
     tell(f);
     return;
   }
-  look_at_all(f); /* with what was written before it let go */
+  look_at_all(f); /* with the lines that it wrote before it released its lock */
   for (size_t i = 0; i < f->l->steps.len; i++)
     tm_log_set_finish(f->l->steps.at[i].set);
   tell(f);
@@ -96,7 +95,8 @@ static void on_change(void *data, const char *path)
     look_at_all(f);
   for (size_t i = 0; path && i < f->l->steps.len; i++)
     tm_log_set_touch(f->l->steps.at[i].set, path);
-  if (path && !strstr(path + strlen(f->l->dir), "/logs/")) /* of the job's folder, or a step's */
+  /* in the folder of the job or of a step */
+  if (path && !strstr(path + strlen(f->l->dir), "/logs/"))
     look_at_all(f);
   tm_late_add(&f->loop, &f->late);
 }

@@ -18,7 +18,7 @@ static void on_warning(void *data, const char *text)
     h->o->on_log(h->o->data, TIDEMILL_WARNING, text);
 }
 
-/* What was not as it should be in these rows. */
+/* Reports faults in these rows. */
 static void tell_faults(struct head *h, const struct tm_table_look *l)
 {
   struct tm_buf words = TM_BUF_NONE;
@@ -55,7 +55,7 @@ static int look(struct head *h, const struct tm_step *step, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-/* Line by line, each ended by NUL in place of its line break. */
+/* Passes on each line, with NUL in place of its line break. */
 static int tell(struct head *h)
 {
   char *at = h->out.data, *end;

@@ -1,9 +1,9 @@
-/* host.c - a host and Lua: its functions and values for pipeline files, its access to the state,
- * what a file prints, and our modules in the host's own state.
+/* host.c - the host's functions and values for pipeline files, its access to the Lua state, the
+ * prints of a file, and our modules in the host's own state.
  *
- *  (1) Neither a pipeline file nor an entry script prints anything in a host: descriptor 1 is the
- *      host's, and may be closed, or be anything. print() and io.write() pass their text to on_log.
- *      A host that is a command lends its descriptors, so nothing is redirected there.
+ *  (1) In a host, neither a pipeline file nor an entry script prints anything: descriptor 1 belongs
+ *      to the host, and may be closed or used for anything. print() and io.write() pass their text
+ *      to on_log. A host that is a command lends its descriptors, so nothing is redirected there.
  */
 #include "api/own.h"
 
@@ -90,7 +90,7 @@ static int open_host(lua_State *L)
   return 1;
 }
 
-/* The arguments as one text; what tostring() makes of each, with `between` between them. */
+/* Pushes the arguments as one text: tostring() of each, with `between` between them. */
 static void push_text(lua_State *L, const char *between)
 {
   int n = lua_gettop(L);

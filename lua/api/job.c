@@ -27,7 +27,7 @@
 #include "store/workspace.h"
 #include "sys/clock.h"
 
-/* What the host gave, as far as its struct goes. */
+/* Copies the host's options, up to the size of the host's struct. */
 static int read_options(struct tidemill_job_options *out, const struct tidemill_job_options *o,
                         bool resume, struct tm_err *err)
 {
@@ -102,7 +102,7 @@ static char *choose_dir(const struct tidemill_runtime *rt, const struct tm_pipel
   return dir;
 }
 
-/* Running. */
+/* ---- running ---- */
 
 static void on_event(void *data, const struct tm_event *e)
 {
@@ -136,7 +136,7 @@ static void on_later(struct tm_timer *t)
   job->wants_kill = job->wants_cancel = false;
 }
 
-/* The screen: its calls are callbacks too. Nothing is shown of a job that was closed in one. */
+/* The screen's calls are callbacks too. It shows nothing once a callback has closed the job. */
 
 static void screen_write(void *data, const char *text, size_t len)
 {
@@ -210,7 +210,7 @@ static void free_job(struct tidemill_job *job)
   free(job);
 }
 
-/* A job to be opened, of a pipeline that is checked and that it frees. */
+/* A job to open. `pipeline` is checked; the submission frees it. */
 struct submission {
   struct tidemill_runtime *rt;
   const struct tidemill_job_options *o;
@@ -269,9 +269,9 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
   return 0;
 }
 
-/* Submitting. */
+/* ---- submission ---- */
 
-/* It would be taken away from the host, where that is no command. */
+/* Refuses a list on standard input, which belongs to the host, unless the host is a command. */
 int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                     struct tm_err *err)
 {
@@ -285,7 +285,7 @@ int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline 
   return 0;
 }
 
-/* What goes with a job that is resumed, or taken over. */
+/* Refuses options that need a resumed job, or resume_from, when there is neither. */
 static int refuse_alone(const struct tm_pipeline *p, const struct tidemill_job_options *o,
                         struct tm_err *err)
 {
@@ -326,7 +326,7 @@ static int take_again(const char *dir, struct tm_pipeline *p, struct tm_err *err
   return rc;
 }
 
-/* To free(). */
+/* The caller frees it. */
 static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
                     const struct tidemill_job_options *o, const char *cwd, struct tm_err *err)
 {
@@ -344,8 +344,8 @@ static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settl
   return dir;
 }
 
-/* Inputs that name nothing make no job, and no workspace either. One that is there is asked by the
- * job (run/preflight.h). */
+/* Refuses inputs that name nothing before it makes a job or a workspace. The job checks existing
+ * inputs (run/preflight.h). */
 static int look_ahead(const struct tidemill_pipeline *p, const struct tm_pipeline *settled,
                       const char *cwd, struct tm_err *err)
 {
@@ -357,7 +357,7 @@ static int look_ahead(const struct tidemill_pipeline *p, const struct tm_pipelin
   return rc;
 }
 
-/* Takes the pipeline over, also when it fails. */
+/* Takes the pipeline over, even if it fails. */
 static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
                   struct tm_pipeline *settled, const struct tidemill_job_options *o,
                   struct tm_err *err)
@@ -385,8 +385,8 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   return rc;
 }
 
-/* The job has a copy of its script: where that alone is missing, or is not Lua any more, the copy
- * can be run. */
+/* The job has a copy of its script. If only the original is missing, or no longer compiles, says
+ * that the copy can run. */
 static void tell_copy(const struct tidemill_pipeline *p, const struct tidemill_job_options *o,
                       struct tm_err *err)
 {
@@ -437,7 +437,7 @@ int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, 
   return rc;
 }
 
-/* Waiting, ending. */
+/* ---- waiting, ending ---- */
 
 static bool is_over(const void *data)
 {
@@ -492,7 +492,7 @@ static void forget(struct tidemill_job *job)
 
 static void close_now(struct tidemill_job *job)
 {
-  job->wants_close = true; /* and no event is passed on any more */
+  job->wants_close = true; /* passes on no further event */
   forget(job);
   if (job->rt->waited == job)
     job->rt->waited = NULL;
@@ -502,7 +502,7 @@ static void close_now(struct tidemill_job *job)
   job->later.on_closed = on_later_closed;
   tm_timer_close(&job->later); /* keeps (3) */
   if (job->rt->is_waiting)
-    tm_loop_stop(&job->rt->loop); /* perhaps for this one */
+    tm_loop_stop(&job->rt->loop); /* the loop may wait for this job */
 }
 
 void tidemill_job_close(struct tidemill_job *job)
@@ -517,7 +517,7 @@ void tidemill_job_close(struct tidemill_job *job)
   tm_timer_start(&job->later, 0, 0); /* keeps (2) */
 }
 
-/* Asking. */
+/* ---- questions ---- */
 
 enum tidemill_state tidemill_job_state(const struct tidemill_job *job)
 {

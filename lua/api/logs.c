@@ -46,7 +46,7 @@ int tm_logs_tell(struct tm_logs *l)
   return rc == 0 ? l->on_line(l->data, NULL) : rc;
 }
 
-/* What is meant. */
+/* ---- the choice ---- */
 
 static int refuse_name(const char *what, const char *given, const char *const *names, size_t n,
                        struct tm_err *err)
@@ -86,7 +86,7 @@ static int find_steps(struct tm_logs *l, const struct tm_json *record, const cha
   return rc;
 }
 
-/* Of any of the steps. A job that runs may start it yet. */
+/* Checks all steps. A running job may start the worker later. */
 static int check_worker(const struct tm_logs *l, struct tm_err *err)
 {
   struct TM_ARRAY(const char *) all = { 0 };

@@ -12,14 +12,14 @@ struct tm_logs_step {
 };
 
 struct tm_logs {
-  char *dir;                                  /* of the job, absolute */
-  struct TM_ARRAY(struct tm_logs_step) steps; /* those that are told of */
+  char *dir;                                  /* the job's, absolute */
+  struct TM_ARRAY(struct tm_logs_step) steps; /* those whose lines are passed on */
   struct tm_log_choice choice;
   int (*on_line)(void *data, const struct tidemill_log_line *line);
   void *data;
 };
 
-/* Passes on the lines that exist now, of all steps. Returns the last result of the callback. */
+/* Passes on the existing lines of all steps. Returns the last result of the callback. */
 int tm_logs_tell(struct tm_logs *l);
 /* The same, repeated until no process runs the job any more. */
 int tm_logs_follow(struct tm_logs *l, struct tm_err *err);

@@ -13,7 +13,7 @@
 #include "run/survey.h"
 #include "sys/clock.h"
 
-#define BEGUN_NS (5 * TM_MS) /* logs have milliseconds, and so has a running try */
+#define BEGUN_NS (5 * TM_MS) /* logs and running tries have times in ms */
 #define UNKNOWN_NS                                                                                 \
   (150 * TM_MS) /* until the keeper has told its phase, of when it was seen first */
 
@@ -21,7 +21,7 @@ struct shown {
   const struct tidemill_workspace *ws; /* or NULL */
   const char *dir;                     /* of the job */
   int64_t mini_batch;
-  bool shows_names; /* of steps, in the way on */
+  bool shows_names; /* names steps in the hint for the next command */
   struct tm_buf out;
 };
 
@@ -41,7 +41,7 @@ struct one {
   struct tm_map told; /* errors of the tries before: tries may be of one millisecond */
 };
 
-/* Whether a line, and those that belong to it, are not of this try: an error of another try of the
+/* Whether a line and its continuation belong to another try: an error of another try of the
  * mini-batch. */
 static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool is_bad,
                           bool *has_error)
@@ -51,7 +51,7 @@ static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool 
   if (!tm_log_line_read(piece->text, piece->len, &line))
     return false;
   if (!is_bad && line.level >= TM_WARNING && tm_log_try_of(line.message, line.message_len) >= 0)
-    return true; /* how a later try on this worker ended */
+    return true; /* the end of a later try on this worker */
   if (tm_log_mini_batch(line.message, line.message_len) < 0)
     return false;
   if (!is_bad || *has_error)
@@ -61,7 +61,7 @@ static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool 
   return !is_new;
 }
 
-/* What its worker logged meanwhile. */
+/* Adds what its worker logged meanwhile. */
 static void add_logged(struct one *o, const struct tm_try_row *row)
 {
   struct shown *l = o->l;
@@ -84,7 +84,7 @@ static void add_logged(struct one *o, const struct tm_try_row *row)
   tm_log_set_free(set);
 }
 
-/* Which of its items, where it was a part. */
+/* Adds which items it had, if it was a part. */
 static void add_part(struct tm_buf *out, const char *detail)
 {
   static const char word[] = " part=";
@@ -97,7 +97,7 @@ static void add_part(struct tm_buf *out, const char *detail)
   tm_buf_add_char(out, ')');
 }
 
-/* The items of a failed try that has another one after it are neither. */
+/* Items of a failed try that is repeated count neither as succeeded nor as failed. */
 static void add_again(struct tm_buf *out, const struct tm_try_row *row)
 {
   int64_t total, succeeded, failed;
@@ -129,7 +129,7 @@ static void on_row(void *data, const struct tm_try_row *row)
     add_logged(o, row);
 }
 
-/* Nothing of it in the logs: it is not there, or not tried yet. */
+/* The logs have no line about it: it does not exist, or has not been tried. */
 static int say_none(const struct shown *l, const struct tidemill_record_step *step,
                     struct tm_err *err)
 {

@@ -16,8 +16,8 @@
 
 #define PIECE ((size_t)1 << 20) /* bytes */
 
-/* Whether a file can be made in it: one without a name is, where the file system has such;
- * elsewhere that comes out later. */
+/* Whether a file can be made in the folder. Tries a file without a name; if the file system has
+ * none, the error appears later. */
 static int try_folder(const struct tm_fs *fs, const char *dir)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -90,8 +90,8 @@ static int put(const struct tm_fs *fs, const char *beside, const char *to, struc
   return rc;
 }
 
-/* Where the copy is written, to free(): its name is never longer than a name may be, however long
- * the other one is. */
+/* Returns where to write the copy; the caller frees it. The name stays within the limit of the file
+ * system, even if the other name is at the limit. */
 static char *place_beside(const char *to)
 {
   char *dir = tm_path_dir(to),
@@ -119,7 +119,7 @@ done:
   return rc;
 }
 
-/* Makes it absolute; the caller frees it. NULL and an error. */
+/* Makes the path absolute; the caller frees it. NULL and an error. */
 static char *place(const char *path, struct tm_err *err)
 {
   char *cwd = tm_api_here(err), *out = cwd ? tm_path_absolute(cwd, path) : NULL;
@@ -140,8 +140,8 @@ int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool ov
   return rc;
 }
 
-/* Of a job that had been Completed before it was resumed: none of its steps is opened, but its
- * result names the file. To free(). */
+/* For a job that was Completed before it was resumed: no step is open, but the result names the
+ * file. The caller frees it. */
 static char *earlier_output(struct tidemill_job *job, size_t step)
 {
   struct tm_json *result = tidemill_job_steps_len(job) == 0 ? tm_job_result(job->job) : NULL;
@@ -153,7 +153,7 @@ static char *earlier_output(struct tidemill_job *job, size_t step)
   return path;
 }
 
-/* To free(); NULL with words. */
+/* The caller frees it. NULL and an error. */
 static char *output_of(struct tidemill_job *job, size_t step, const char *call, struct tm_err *err)
 {
   struct tidemill_step of = TIDEMILL_STEP_INIT;

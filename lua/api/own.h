@@ -1,21 +1,21 @@
-/* own.h - the inside of the objects of tidemill.h.
+/* own.h - private structs of the objects in tidemill.h.
  *
- *   runtime.c   whose loop, waiting, closing
- *   program.c   where the program is that keepers and workers are
- *   pipeline.c  definitions: loaded, given parameters, checked, shown
+ *   runtime.c   runtimes: their loop, waiting, closing
+ *   program.c   finds the program that keepers and workers run
+ *   pipeline.c  definitions: loads, checks and shows them, sets parameters
  *   values.c    values of parameters
- *   earlier.c   what definitions have of earlier jobs
- *   source.c    what the record of a job keeps of a definition without a file
+ *   earlier.c   what a definition takes from earlier jobs
+ *   source.c    the record of a definition without a file
  *   build.c     definitions made by calls
- *   job.c       jobs: from a submission to the end
- *   output.c    where the rows of a job are put
+ *   job.c       jobs, from a submission to the end
+ *   output.c    copies a job's rows to the user's file
  *   plan.c      what a job would do (plan.h), with explain.c
  *   head.c      what a table looks like
- *   host.c      what a host has to do with Lua
- *   console.c   Lua for people
+ *   host.c      the host's functions and values in Lua
+ *   console.c   consoles, for users who type Lua
  *   script.c    an entry script in this process (script.h)
- *   words.c     what errors say of options, in a host's words
- *   event.c     events of core as those of tidemill.h
+ *   words.c     translates option names in errors for hosts
+ *   event.c     events of core as events of tidemill.h
  */
 #ifndef TM_API_OWN_H
 #define TM_API_OWN_H
@@ -35,14 +35,14 @@
 
 struct lua_State;
 
-/* What a host adds for pipeline files. */
+/* A function or value that a host adds for pipeline files. */
 struct tm_host_value {
   char *name;
   int (*function)(struct lua_State *L); /* or NULL */
   struct tm_json *value;
 };
 
-/* Who hears what there is to say. */
+/* The host's listener for messages. */
 struct tm_log {
   void (*on_log)(void *data, enum tidemill_level level, const char *text); /* or NULL */
   void *data;
@@ -50,20 +50,20 @@ struct tm_log {
 
 struct tidemill_runtime {
   struct tm_loop loop;
-  struct tm_wake wake;   /* of its own loop; so is the timer */
-  struct tm_timer limit; /* of the wait that goes on */
+  struct tm_wake wake;   /* of its own loop, as is the timer */
+  struct tm_timer limit; /* of the current wait */
   bool is_waiting, is_late;
   struct tidemill_job
-      *waited; /* which one the wait is for; NULL: all, or it was closed meanwhile */
+      *waited; /* the job of the wait; NULL: all jobs, or the job was closed meanwhile */
   atomic_bool is_woken;
   struct tidemill_runtime_options o;
-  struct tm_log log;         /* of these */
-  char *workspace, *program; /* of the options; workspace NULL: found for each pipeline */
+  struct tm_log log;         /* for messages about these */
+  char *workspace, *program; /* from the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
   struct tidemill_job *jobs; /* open ones, the newest first */
   size_t pipelines;          /* not freed yet */
   size_t consoles;           /* not closed yet */
-  size_t loading;            /* loads that go on: a callback may come from within one */
+  size_t loading;            /* loads in progress: a callback may run during one */
   struct TM_ARRAY(struct tm_host_value) added;
   void (*on_lua)(void *data, struct lua_State *L); /* or NULL */
   void *on_lua_data;
@@ -72,18 +72,19 @@ struct tidemill_runtime {
 struct tidemill_pipeline {
   struct tidemill_runtime *rt;
   struct tm_json *tree; /* plan/pipeline.h */
-  char *file;           /* absolute: what relative paths are against */
-  bool has_file;        /* it was read from there, and a resumed job reads it again */
-  bool is_built;        /* by calls: build.c */
-  char *working_dir;    /* absolute; or NULL */
-  char *output_file;    /* absolute: where the caller wants the rows; or NULL */
-  bool overwrites;      /* that file */
+  char *file;           /* absolute: where relative paths start */
+  /* the definition was read from this file, and a resumed job reads it again */
+  bool has_file;
+  bool is_built;     /* by calls: build.c */
+  char *working_dir; /* absolute; or NULL */
+  char *output_file; /* absolute: where the caller wants the rows; or NULL */
+  bool overwrites;   /* replaces that file */
   struct TM_ARRAY(struct tm_param) params;
-  /* What it has of earlier jobs: earlier.c. Directories, or NULL. */
+  /* What it takes from earlier jobs (earlier.c). Directories, or NULL. */
   char *job, *like, *only_failed;
   struct tm_json *like_record;
-  struct tm_pipeline *checked; /* what it is by the last check; NULL: none, or changed since */
-  char *graph, *plan;          /* as they were asked for last */
+  struct tm_pipeline *checked; /* the result of the last check; NULL: none, or changed since */
+  char *graph, *plan;          /* as last requested */
 };
 
 struct tidemill_job {
@@ -91,17 +92,17 @@ struct tidemill_job {
   struct tidemill_job *next;
   struct tidemill_job_options o;
   struct tidemill_screen screen;
-  struct tm_pipeline *pipeline; /* its own to free, or NULL */
+  struct tm_pipeline *pipeline; /* owned; or NULL */
   struct tm_job *job;
   struct tm_events events;
   struct tm_report *report;
   struct tm_listener listener;
-  /* When it fires, it does what was asked for in a callback, or before the first turn of the
-   * loop. */
+  /* When it fires, it does what a callback asked for, or what must happen before the first turn of
+   * the loop. */
   struct tm_timer later;
   bool is_started, has_ended, wants_cancel, wants_kill, wants_close;
-  int calls;                     /* callbacks of the host that are running */
-  struct tm_counts seen;         /* of the last progress event */
+  int calls;                     /* running callbacks of the host */
+  struct tm_counts seen;         /* as in the last progress event */
   struct TM_ARRAY(int64_t) rows; /* bytes of each step's output, in the last event */
   char *dir, *workspace, *result;
 };

@@ -1,8 +1,8 @@
-/* pipeline.c - pipelines of a host: loaded from a file, from text or from a Lua stack; given
- * parameters; checked; shown.
+/* pipeline.c - pipelines of a host: loads them from a file, from text or from a Lua stack, sets
+ * parameters, checks and shows them.
  *
- * It keeps the tree that the constructors made, and makes a struct tm_pipeline of it for each
- * submission, with the parameters of that time.
+ * It keeps the tree that the constructors made. Each submission makes a struct tm_pipeline of this
+ * tree, with the parameters of that time.
  */
 #include "api/own.h"
 
@@ -56,7 +56,7 @@ static void on_warning(void *data, const char *words)
     rt->o.on_log(rt->o.data, TIDEMILL_WARNING, words);
 }
 
-/* What the host is called with meanwhile may not close the runtime. */
+/* Callbacks of the host may not close the runtime meanwhile. */
 static struct tm_json *load_piece(struct tidemill_runtime *rt, const struct tm_lua_piece *piece,
                                   struct tm_err *err)
 {
@@ -146,7 +146,7 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
     const char *script = p->steps[i]->config.entry_script;
     bool is_new;
     tm_map_add(&seen, script, strlen(script), &is_new);
-    if (is_new) /* many steps may share one */
+    if (is_new) /* several steps may share one */
       rc = tm_lua_check_script(script, script, err);
     if (rc >= 0)
       rc = tm_snapshot_check(tm_fs_real(), &p->steps[i]->config, err);
@@ -249,8 +249,8 @@ static int read_plan_options(struct tidemill_plan_options *out,
   return 0;
 }
 
-/* Of a definition that is checked. What the host is called with meanwhile may not close the
- * runtime. */
+/* Adds the plan of a checked definition. Callbacks of the host may not close the runtime
+ * meanwhile. */
 static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
                     const struct tm_pipeline *settled, const struct tidemill_plan_options *o,
                     struct tm_err *err)

@@ -19,23 +19,23 @@
 #include "lua/table_look.h"
 #include "run/preflight.h"
 
-#define VALUE_MAX 200 /* bytes of a setting that are shown */
+#define VALUE_MAX 200 /* shown bytes of a setting */
 
 struct piece {
   uint64_t index;
   uint32_t items, dataset;
   char *from, *to; /* first and last item */
   bool is_rows;
-  int64_t begin, end; /* of rows: bytes of the file, */
-  bool is_keys;       /* or keys of a query: the first and the last */
+  int64_t begin, end; /* of rows: a range of bytes in the file, */
+  bool is_keys;       /* or of keys of a query: the first and the last */
   char *keys;         /* "store=north, date=2026-01-31", or NULL */
 };
 
 struct cutting {
   int64_t mini_batches, items;
-  bool has_rows; /* of which nobody knows how many there are */
+  bool has_rows; /* of tables, whose number of rows is unknown */
   struct piece first, last;
-  struct tm_buf table; /* columns and first rows, where it is one */
+  struct tm_buf table; /* of a table: columns and first rows */
 };
 
 #define ROWS_SHOWN 5
@@ -73,7 +73,7 @@ static void note_piece(struct piece *p, uint64_t index, const struct tm_mini_bat
   }
 }
 
-/* Of a query they are counted from the first key on; one without keys has none. */
+/* A query's rows count from its first key. A query without keys has no range. */
 static void note_keys(struct piece *p, const struct tm_dataset *d)
 {
   if (p->is_keys || !p->is_rows || d->kind != TM_DATASET_SQL)
@@ -122,7 +122,7 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
   return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
 }
 
-/* Items are grouped in a folder of its own, which is empty again by then. */
+/* Groups items in a folder of its own, which is empty again at the end. */
 static int cut_step(struct cutting *c, const struct tm_plan *plan, const struct tm_step *step,
                     struct tm_err *err)
 {
@@ -136,7 +136,7 @@ static int cut_step(struct cutting *c, const struct tm_plan *plan, const struct 
   return rc;
 }
 
-/* As JSON. */
+/* ---- JSON ---- */
 
 static struct tm_json *piece_to_json(const struct piece *p)
 {
@@ -180,7 +180,7 @@ static struct tm_json *step_to_json(const struct tm_step *step, const struct cut
   return v;
 }
 
-/* As text. */
+/* ---- text ---- */
 
 static void add_piece(struct tm_buf *out, const char *label, const struct piece *p)
 {
@@ -211,8 +211,8 @@ static void add_value(struct tm_buf *out, const char *name, const struct tm_json
   tm_buf_release(&text);
 }
 
-/* Settings and parameters: {NAME: {value, origin}}; without those that are as in `shared`, which
- * may be NULL. */
+/* Adds settings and parameters as {NAME: {value, origin}}, except those that are the same in
+ * `shared`, which may be NULL. */
 static void add_origins(struct tm_buf *out, const char *title, const struct tm_json *values,
                         const struct tm_json *shared)
 {
@@ -231,7 +231,7 @@ static void add_origins(struct tm_buf *out, const char *title, const struct tm_j
   }
 }
 
-/* Settings that all steps have, with the same value from the same place; to free. NULL: there is
+/* Settings with the same value and origin in all steps; the caller frees it. NULL: there is only
  * one step. */
 static struct tm_json *shared_settings(const struct tm_pipeline *p)
 {
@@ -264,7 +264,7 @@ static void add_list(struct tm_buf *out, const char *title, const struct tm_json
   }
 }
 
-/* All that the step is run with, but what is `shared`. */
+/* All settings of the step, except those in `shared`. */
 static void add_effective(struct tm_buf *out, const struct tm_step *step,
                           const struct tm_json *shared)
 {
@@ -297,7 +297,7 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   add_effective(out, step, shared);
 }
 
-/* The name of a step whose output this one reads; NULL: there is none. */
+/* The name of the step whose output this step reads; NULL: none. */
 static const char *writer_of(const struct tm_step *step)
 {
   for (size_t i = 0; i < step->inputs_len; i++)
@@ -306,7 +306,7 @@ static const char *writer_of(const struct tm_step *step)
   return NULL;
 }
 
-/* What it will read is not there before others have run. */
+/* Reports a step whose input exists only after other steps have run. */
 static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm_step *step,
                       const struct tm_json *shared)
 {
@@ -333,7 +333,7 @@ static void add_pipeline(struct tm_buf *out, const struct tm_plan *plan)
   tm_buf_add_str(out, ")\n");
 }
 
-/* Whether an earlier result would be in its place (explain.h). */
+/* Whether an earlier result would replace the step (explain.h). */
 static void add_explained(struct tm_buf *out, struct tm_json *steps,
                           const struct tm_json *explained)
 {

@@ -9,12 +9,12 @@
 struct tm_plan {
   const struct tm_fs *fs;
   const struct tm_pipeline *pipeline;
-  const char *source;    /* where one without a file is from, for people */
+  const char *source;    /* where a definition without a file comes from, for users */
   const char *workspace; /* absolute; NULL: there is none, and nothing is reused */
   bool no_reuse;
-  bool explain;                                      /* what explain.h says of each step too */
+  bool explain;                                      /* adds what explain.h reports of each step */
   bool json;                                         /* else text */
-  void (*on_warning)(void *data, const char *words); /* of the inputs */
+  void (*on_warning)(void *data, const char *words); /* warnings about the inputs */
   void *data;
 };
 

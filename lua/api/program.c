@@ -55,7 +55,7 @@ static bool is_self(const char *file)
   return is;
 }
 
-/* To free(), or NULL. */
+/* Returns the program beside the library; the caller frees it. Or NULL. */
 static char *beside(const struct tm_fs *fs)
 {
   static const char *const places[] = { TM_PROGRAM_FROM_LIBRARY, TM_PROGRAM_FROM_MODULE };

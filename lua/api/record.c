@@ -24,7 +24,7 @@ static enum tidemill_state state_of(const char *name, enum tidemill_state otherw
   return otherwise;
 }
 
-/* Steps. */
+/* ---- steps ---- */
 
 static void add_outputs(struct tm_record_step *step, const struct tm_step_survey *s)
 {
@@ -118,7 +118,7 @@ static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
   };
 }
 
-/* The job. */
+/* ---- the job ---- */
 
 static int64_t elapsed(int64_t begin_ns, int64_t end_ns)
 {
@@ -299,14 +299,14 @@ void tidemill_record_close(struct tidemill_record *r)
   free(r);
 }
 
-/* Asking. */
+/* ---- questions ---- */
 
 const struct tidemill_record_info *tidemill_record_info(const struct tidemill_record *r)
 {
   return r ? &r->info : NULL;
 }
 
-/* Each record is made here and none is constant: what is asked for late is read late. */
+/* Reads details only when a step is requested. Records are made here and are never constant. */
 static const struct tm_record_step *step_at(const struct tidemill_record *r, size_t i)
 {
   if (!r || i >= r->steps.len)

@@ -17,7 +17,7 @@
 #define FILE_MAX    (64u << 20) /* bytes */
 #define PIECE_BYTES (64u << 10)
 
-/* Failed items. */
+/* ---- failed items ---- */
 
 struct failures {
   const char *step;
@@ -25,7 +25,7 @@ struct failures {
   void *data;
 };
 
-/* Skips a line in another format: it is an extra. */
+/* Skips a line in another format, because the file may contain other lines. */
 static int tell_line(const struct failures *f, const char *line, size_t len)
 {
   struct tm_json *v = tm_json_parse(line, len, NULL);
@@ -46,7 +46,7 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
   return rc;
 }
 
-/* The whole lines of `text`, which are taken out of it; before `from` no line ends. */
+/* Passes on whole lines of `text` and removes them; no line ends before `from`. */
 static int tell_lines(const struct failures *f, struct tm_buf *text, size_t from)
 {
   size_t at = 0;
@@ -62,7 +62,8 @@ static int tell_lines(const struct failures *f, struct tm_buf *text, size_t from
   return rc;
 }
 
-/* No file: nothing has failed. As long as it is now: a device in its place has no end. */
+/* No file: nothing has failed. Reads only to the present end, because a device in its place may
+ * have none. */
 static int tell_file(const struct failures *f, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -120,7 +121,7 @@ int tidemill_record_failures(struct tidemill_record *r, const char *step,
   return rc == 0 && !is_known ? refuse_step(r, step, err) : rc;
 }
 
-/* Texts. */
+/* ---- texts ---- */
 
 const char *tidemill_record_json(struct tidemill_record *r)
 {
@@ -159,7 +160,7 @@ const char *tidemill_record_result(struct tidemill_record *r)
   return r ? read_text(r, "job_result.json", &r->result) : NULL;
 }
 
-/* Resuming. */
+/* ---- resuming ---- */
 
 enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err)
 {
@@ -182,7 +183,7 @@ enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err
   return way;
 }
 
-/* Verifying. */
+/* ---- verification ---- */
 
 struct verifying {
   void (*on_fault)(void *data, const char *path, int64_t at, const char *what);

@@ -15,7 +15,7 @@
 #include "base/check.h"
 #include "base/time.h"
 
-/* What the host gave, as far as its struct goes. */
+/* Copies the host's options, up to the size of the host's struct. */
 static struct tidemill_runtime_options read_options(const struct tidemill_runtime_options *o)
 {
   struct tidemill_runtime_options all = TIDEMILL_RUNTIME_OPTIONS_INIT;
@@ -89,7 +89,7 @@ static void free_now(void *data)
     on_closed(host);
 }
 
-/* NULL says that it was not given; "" would be the current directory. */
+/* NULL means that it was not given; "" would mean the current directory. */
 static int refuse_empty(const struct tidemill_runtime_options *given, struct tm_err *err)
 {
   struct tidemill_runtime_options o = read_options(given);

@@ -23,7 +23,7 @@
 
 #define ROWS_SHOWN 5
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 static void clear_error(struct tidemill_script *s)
 {
@@ -50,7 +50,7 @@ const struct tidemill_script_error *tidemill_script_error(const struct tidemill_
   return s && s->failed.size > 0 ? &s->failed : NULL;
 }
 
-/* ---- interrupting ---- */
+/* ---- interruption ---- */
 
 void tm_script_on_ask(void *data)
 {
@@ -85,8 +85,8 @@ static void on_warning(void *data, const char *text)
   tm_script_say(data, TIDEMILL_WARNING, "%s", text);
 }
 
-/* What was not as it should be in the rows that were loaded: a line for each kind, as the
- * supervisor says them. */
+/* Reports faults in the rows that were loaded: one line for each kind, in the words of the
+ * supervisor. */
 static void tell_faults(struct tidemill_script *s, const struct tm_table_look *look)
 {
   struct tm_buf list = TM_BUF_NONE;
@@ -196,7 +196,7 @@ static int take_prints(lua_State *L)
   return 0;
 }
 
-/* Its Lua state, as a host wants it. */
+/* Opens its Lua state as the host wants it. */
 static int open_script(struct tidemill_script *s, struct tm_err *err)
 {
   int rc = tm_lua_script_open(&s->script, err);
@@ -251,7 +251,7 @@ static void say_marks(const struct tidemill_script *s, const struct tm_buf *mark
   }
 }
 
-/* Entries of archives, as a worker has them before run(). */
+/* Loads entries of archives, as a worker does before run(). */
 static int load_entries(struct tidemill_script *s, struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_entry_items given;
@@ -307,7 +307,7 @@ static int run(struct tidemill_script *s, struct tm_err *err)
   tm_extras_clear(&s->extras);
   tm_buf_clear(&s->rows);
   if (call.items == 0 &&
-      (call.frame || call.entries)) { /* as a worker: nothing is left to run over */
+      (call.frame || call.entries)) { /* as in a worker: there are no items left to run over */
     give_rows(s, &call, 0);
     return 0;
   }

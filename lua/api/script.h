@@ -1,7 +1,7 @@
 /* script.h - private struct of an entry script in this process.
  *
- *   script_load.c   loads it: for a step of a pipeline, or for a mini-batch of a job; its folders;
- *   its end
+ *   script_load.c   loads it for a step of a pipeline or for a mini-batch of a job; its folders and
+ *   end
  *   script.c        calls it: mini-batches, init(), run(), shutdown(), results
  */
 #ifndef TM_API_SCRIPT_H
@@ -20,25 +20,25 @@
 
 struct tidemill_script {
   struct tm_log log;
-  bool is_program; /* what it prints goes to standard output, as it is */
-  bool is_claimed; /* SIGPROF is ours */
+  bool is_program; /* prints go to standard output unchanged */
+  bool is_claimed; /* it has claimed SIGPROF */
   struct tm_script_folders folders;
-  struct tm_setup setup; /* strings of the pipeline, of the job, or of the folders */
+  struct tm_setup setup; /* its strings belong to the pipeline, the job, or the folders */
   struct tidemill_script_info info;
-  bool has_header; /* the columns of a data frame are named above its rows */
-  /* Of a pipeline. */
+  bool has_header; /* a data frame's rows come after a line with its column names */
+  /* Of a step of a pipeline. */
   struct tm_pipeline *pipeline;
   const struct tm_step *step;
   char *script_dir;
-  struct TM_ARRAY(char *) datasets; /* names, the step's */
-  char **outputs, **variables;      /* likewise; NULL-ended, or NULL */
-  struct tm_cut *cut;               /* NULL: it has not begun */
+  struct TM_ARRAY(char *) datasets; /* names of the step's inputs */
+  char **outputs, **variables;      /* NULL-ended, of the step; or NULL */
+  struct tm_cut *cut;               /* NULL: not begun */
   struct tm_mini_batch mini_batch;
   struct tm_table_look look;
   bool has_look;
-  /* Of a job. */
+  /* Of a mini-batch of a job. */
   struct tm_again *again;
-  /* The mini-batch that was read last. */
+  /* The last mini-batch that was read. */
   int64_t read; /* how many so far */
   bool has_mini_batch;
   struct tm_run_call call;
@@ -48,9 +48,9 @@ struct tidemill_script {
   /* Calls. */
   struct tm_script script;
   bool is_ready;                   /* its init() has returned */
-  volatile sig_atomic_t is_open;   /* `script` is there: keeps (1) of script.c */
-  volatile int64_t begun_ns;       /* monotonic, of the call that goes on; */
-  volatile int64_t limit_ns;       /* its timeout, or 0 */
+  volatile sig_atomic_t is_open;   /* `script` is valid: keeps (1) of script.c */
+  volatile int64_t begun_ns;       /* monotonic; when the current call began */
+  volatile int64_t limit_ns;       /* the call's timeout, or 0 */
   struct tm_entry_loader *entries; /* of a mini-batch of archives */
   struct tm_extras extras;
   struct tm_buf rows, text;

@@ -34,7 +34,7 @@ static void on_note(void *data, const char *words)
   tm_script_say(data, TIDEMILL_INFO, "%s", words);
 }
 
-/* ---- what both have ---- */
+/* ---- for both kinds ---- */
 
 static int read_options(struct tidemill_script_options *out, const char *call,
                         const struct tidemill_script_options *o, struct tm_err *err)
@@ -126,7 +126,7 @@ static const struct tm_step *find_step(const struct tm_pipeline *p, const char *
   return NULL;
 }
 
-/* What a job makes for a step before it begins is not there. */
+/* Refuses a step that needs something that only a job makes before the step begins. */
 static int refuse_bound(const struct tm_step *step, struct tm_err *err)
 {
   const char *words = step->intakes_len > 0 ? "a job mounts or downloads what it reads" : NULL;
@@ -142,7 +142,7 @@ static int refuse_bound(const struct tm_step *step, struct tm_err *err)
                : 0;
 }
 
-/* Outputs among the arguments are folders beside the first one. */
+/* For outputs among the arguments, makes folders beside the first output. */
 static int take_arguments(struct tidemill_script *s, struct tm_err *err)
 {
   const struct tm_step *step = s->step;
@@ -253,7 +253,7 @@ static char *find_job(const struct tidemill_runtime *rt, const char *job, struct
   return dir;
 }
 
-/* One that has ended, and that the host has open still. */
+/* Whether the host still has this job open, and the job has ended. */
 static bool is_over(const struct tidemill_runtime *rt, const char *dir)
 {
   for (const struct tidemill_job *job = rt->jobs; job; job = job->next)
@@ -262,7 +262,7 @@ static bool is_over(const struct tidemill_runtime *rt, const char *dir)
   return false;
 }
 
-/* What the host is called with meanwhile may not close the runtime. */
+/* Callbacks of the host may not close the runtime meanwhile. */
 static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
                    const struct tidemill_script_options *o, struct tm_err *err)
 {
@@ -292,7 +292,7 @@ int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_run
   if (mini_batch < 0)
     return tm_err_set(err, TM_EUSAGE, "%s: there is no mini-batch %lld; the first is 0", call,
                       (long long)mini_batch);
-  *err = (struct tm_err)TM_ERR_NONE; /* again.c asks it */
+  *err = (struct tm_err)TM_ERR_NONE; /* again.c finds out itself */
   char *dir = find_job(rt, job, err);
   if (!dir)
     return err->code;
@@ -317,7 +317,7 @@ int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_run
   return 0;
 }
 
-/* ---- asking ---- */
+/* ---- questions ---- */
 
 const struct tidemill_script_info *tidemill_script_info(const struct tidemill_script *s)
 {
@@ -363,7 +363,7 @@ static void release_results(struct tidemill_script *s)
   tm_extras_release(&s->extras);
 }
 
-/* Outputs among the arguments of a step are removed where they are empty. */
+/* Removes empty folders of outputs among the arguments of a step. */
 static void leave_folders(struct tidemill_script *s)
 {
   for (size_t i = 0; s->step && i < s->step->paths_len; i++)

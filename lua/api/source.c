@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "plan/source.h"
 
-/* JSON cannot hold a name that is not UTF-8; such a place is left out. */
+/* Leaves out a path that is not UTF-8, because JSON cannot hold it. */
 static void add_output_file(struct tm_json *v, const struct tidemill_pipeline *p)
 {
   if (!p->output_file || !tm_text_is_utf8(p->output_file, strlen(p->output_file)))

@@ -10,7 +10,7 @@
 
 #define FILE_MAX (64u << 20) /* bytes of JSON */
 
-/* All but its name goes. */
+/* Frees everything except its name. */
 static void empty(struct tm_param *param)
 {
   free((char *)param->value);
@@ -73,7 +73,7 @@ int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *na
   return 0;
 }
 
-/* Out of a file. */
+/* ---- files ---- */
 
 static struct tm_json *load_json(const struct tidemill_pipeline *p, const char *path,
                                  const char *shown, struct tm_err *err)
@@ -95,8 +95,8 @@ static bool is_lua(const char *path)
   return n > 4 && strcmp(path + n - 4, ".lua") == 0;
 }
 
-/* As a pipeline file: what it prints is for on_log, and what the host is called with meanwhile may
- * not close the runtime. */
+/* Loads it like a pipeline file: prints go to on_log, and callbacks of the host may not close the
+ * runtime meanwhile. */
 static struct tm_json *load_lua(const struct tidemill_pipeline *p, const char *path,
                                 struct tm_err *err)
 {
@@ -107,7 +107,7 @@ static struct tm_json *load_lua(const struct tidemill_pipeline *p, const char *p
   return v;
 }
 
-/* The object; NULL and an error. */
+/* Returns the object with the values; NULL and an error. */
 static struct tm_json *load_values(const struct tidemill_pipeline *p, const char *path,
                                    const char *shown, struct tm_err *err)
 {

@@ -1,8 +1,8 @@
-/* words.c - translates error messages that name the program's options, for a host, which has
- * members of a struct: "--accept-changes" becomes `accept_changes`. Messages of core are written
- * for users of the program; only here they are changed for hosts.
+/* words.c - translates error messages for hosts. Core writes messages for users of the program and
+ * names its options. A host uses members of a struct instead: "--accept-changes" becomes
+ * `accept_changes`. Only this file changes messages for hosts.
  *
- * Names and values that the user gave are in quotes in a message, and are not changed.
+ * It does not change names and values of the user, which are in quotes in a message.
  */
 #include <ctype.h>
 #include <string.h>
@@ -13,8 +13,8 @@ struct name {
   const char *option, *member;
 };
 
-/* Those of a submission, and what each is to a host. The longer one of two that begin alike comes
- * first. */
+/* The options of a submission, and the host's name for each. Of two names with the same beginning,
+ * the longer one comes first. */
 static const struct name names[] = {
   { "--job-dir DIR", "`dir`" },
   { "--job-dir", "`dir`" },
@@ -30,7 +30,7 @@ static const struct name names[] = {
   { "--like", "`like`" },
   { "--resume", "`resume`" },
 };
-/* And what is another word in Lua. */
+/* Names that differ in Lua. */
 static const struct name lua_names[] = { { "`dir`", "`job_dir`" } };
 
 static bool is_word(char c)
@@ -38,7 +38,7 @@ static bool is_word(char c)
   return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* The name that is there as a whole word, or NULL. */
+/* Finds a name that is a whole word at `at`; or NULL. */
 static const struct name *name_at(const struct name *all, size_t len, const char *text,
                                   const char *at)
 {
@@ -50,8 +50,8 @@ static const struct name *name_at(const struct name *all, size_t len, const char
   return NULL;
 }
 
-/* `quote`: of the text that `at` is in, or 0. A quote begins before a word or another, and ends
- * behind one: "it's" has none. */
+/* `quote`: the quote that encloses `at`, or 0. A quote opens before a word or another quote, and
+ * closes after one; so "it's" has none. */
 static char quote_after(char quote, const char *text, const char *at)
 {
   char before = at > text ? at[-1] : ' ';
@@ -72,7 +72,7 @@ static int rename_all(struct tm_err *err, const struct name *all, size_t len)
     const struct name *found = quote ? NULL : name_at(all, len, err->text, at + opens);
     size_t n = found ? strlen(found->option) : 0;
     if (opens && (!found || at[1 + n] != '\''))
-      found = NULL; /* its own marks stand in the place of those */
+      found = NULL; /* keeps these quotes; a found name replaces its quotes by its own marks */
     if (!found)
       quote = quote_after(quote, err->text, at);
     if (found)

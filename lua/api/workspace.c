@@ -1,5 +1,5 @@
-/* workspace.c - a workspace of a host, and its jobs: those in its folder, and among them, sorted by
- * age, those that only its database knows, because they are elsewhere (--job-dir) or gone.
+/* workspace.c - a workspace of a host, and its jobs, sorted by age: those in its folder, and those
+ * that only its database knows, because they are elsewhere (--job-dir) or gone.
  */
 #include "api/disk.h"
 
@@ -14,7 +14,7 @@
 #include "store/jobs.h"
 #include "store/workspace.h"
 
-/* Opening. */
+/* ---- opening ---- */
 
 static struct tidemill_workspace *new_workspace(const struct tm_fs *fs, char *path)
 {
@@ -47,7 +47,7 @@ static int refuse(const struct tidemill_workspace_options *o, const char *named,
 
 static char *make(const struct tm_fs *fs, const char *named, const char *cwd, struct tm_err *err)
 {
-  char *file = tm_path_join(cwd, "file"); /* that it would be for */
+  char *file = tm_path_join(cwd, "file"); /* any file in this folder will do */
   char *path = tm_workspace_find(fs, file, named, cwd, err);
   free(file);
   return path;
@@ -142,7 +142,7 @@ int tm_workspace_may_use(const struct tidemill_workspace *ws, struct tm_err *err
   return ws->path && !ws->is_judged ? tm_trust_workspace(ws->fs, ws->path, err) : 0;
 }
 
-/* In a workspace that was found, not named by the caller. */
+/* Finds the directory in a workspace that was found, not named by the caller. */
 static char *find_to_use(const struct tidemill_workspace *ws, const char *job, const char *cwd,
                          struct tm_err *err)
 {
@@ -172,7 +172,7 @@ char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job,
   return dir;
 }
 
-/* Its jobs. */
+/* ---- its jobs ---- */
 
 struct listing {
   const struct tidemill_workspace *ws;
@@ -182,8 +182,8 @@ struct listing {
   char *jobs_dir;
   struct tm_jobs dirs;
   struct tm_history history;
-  struct tm_map places; /* of a directory in the history: its index there */
-  size_t next;          /* in the history */
+  struct tm_map places; /* of a directory in the history: its index in the history */
+  size_t next;          /* an index in the history */
 };
 
 static int tell(const struct listing *l, const char *dir, const struct tm_history_job *known)
@@ -213,7 +213,7 @@ static bool is_there(const struct listing *l, const char *dir)
   return yes;
 }
 
-/* Those of the database alone that began at `begin_ns` or later. */
+/* Passes on jobs that only the database has, and that began at `begin_ns` or later. */
 static int tell_others(struct listing *l, int64_t begin_ns)
 {
   int rc = 0;
@@ -229,7 +229,7 @@ static int tell_others(struct listing *l, int64_t begin_ns)
   return rc;
 }
 
-/* When it began, by the database; 0: that does not know it. */
+/* When the job began, according to the database; 0: the database does not know it. */
 static int64_t begin_of(const struct listing *l, const char *dir)
 {
   const uint64_t *at = tm_map_find(&l->places, dir, strlen(dir));
