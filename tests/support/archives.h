@@ -1,5 +1,5 @@
-/* archives.h - archives for tests: tar, cpio and 7z through libarchive, zip byte by byte, so that
- * it may be wrong. Include after cmocka.h and folder.h. */
+/* archives.h - builds archives for tests: tar, cpio and 7z with libarchive, zip byte by byte, so
+ * that a test can damage it. Include it after cmocka.h and folder.h. */
 #ifndef TM_TESTS_ARCHIVES_H
 #define TM_TESTS_ARCHIVES_H
 
@@ -46,11 +46,11 @@ static inline void archive_make(const char *path, int format, int filter, const 
 
 struct zip_member {
   const char *name, *text;
-  uint32_t method, flags, mode; /* 0: stored; bits; 0: not of Unix */
-  int64_t size, packed, place;  /* what the directory says; 0: the truth */
+  uint32_t method, flags, mode; /* 0: stored; bits; 0: not made on Unix */
+  int64_t size, packed, place;  /* what the directory claims; 0: the true size */
   uint32_t crc_change;          /* bits */
-  size_t len;                   /* of the text; 0: up to its NUL */
-  bool empty;                   /* the directory says: no contents */
+  size_t len;                   /* of `text`; 0: up to its NUL */
+  bool empty;                   /* the directory says that there are no contents */
 };
 
 struct zip_parts {
@@ -128,7 +128,7 @@ static inline void zip_add(struct zip_parts *p, const struct zip_member *m)
   tm_buf_release(&packed);
 }
 
-/* All of it; to tm_buf_release(). */
+/* The whole file. The caller releases it with tm_buf_release(). */
 static inline struct tm_buf zip_make(const struct zip_member *m, size_t n)
 {
   struct zip_parts p = { .n = 0 };
@@ -154,7 +154,7 @@ static inline void zip_put(struct folder *f, const char *name, const struct zip_
   tm_buf_release(&b);
 }
 
-/* Listing, a line for each entry: "name size" or "name ! fault". */
+/* Lists the archive, one line for each entry: "name size" or "name ! fault". */
 static inline struct tm_archive_options archive_options(const char *path)
 {
   const struct tm_fs *fs = tm_fs_real();

@@ -1,7 +1,7 @@
--- Archives for specs, byte by byte, so that they may be wrong: archives.zip(members),
+-- Builds archives for specs byte by byte, so that a spec can damage them: archives.zip(members),
 -- archives.tar(members) -> bytes. A member: { name, text, method, flags, mode, size, crc, at, type,
--- link }; what is missing is as it should be. With `at` a member of a zip has no data of its own:
--- they stand there.
+-- link }; fields that are missing get correct values. A zip member with `at` has no data of its
+-- own: it uses the data at that offset.
 local bit = require "bit"
 
 local archives = {}

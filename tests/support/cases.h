@@ -1,5 +1,5 @@
-/* cases.h - tables of cases as text: lines cut into words at blanks, with \xNN, \s (a blank) and \e
- * (nothing).
+/* cases.h - reads tables of test cases from text files and splits each line into words at blanks.
+ * \xNN is a byte, \s a blank, \e the empty word.
  *
  * TM_TESTS_DIR is the folder of the tests.
  */
@@ -39,7 +39,7 @@ static inline void case_unescape(char *s)
   *to = '\0';
 }
 
-/* The next line that is neither empty nor a comment; 0 at the end. */
+/* Moves to the next line that is neither empty nor a comment; returns 0 at the end. */
 static inline int case_next(FILE *f, struct case_line *line)
 {
   while (fgets(line->text, sizeof(line->text), f) != NULL) {

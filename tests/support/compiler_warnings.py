@@ -1,8 +1,8 @@
-"""Every file that was compiled in a build folder is looked at by another compiler, which writes nothing:
+"""Checks every file that was compiled in a build folder with another compiler, which writes no output:
 
     compiler_warnings.py BUILD_FOLDER COMPILER
 
-Warnings are errors. A whole build would take three times as long, and its programs would be run by nobody.
+Warnings are errors. A complete build would take three times as long, and nobody would run its programs.
 """
 import concurrent.futures
 import json
@@ -13,7 +13,7 @@ import sys
 
 
 def words(entry, compiler):
-    """The command of a file, for the other compiler, without what is for an object file."""
+    """The command of a file for the other compiler, without the options that write an object file."""
     given = shlex.split(entry["command"])
     after = next(i for i, word in enumerate(given) if word.startswith("-"))
     kept = [compiler]

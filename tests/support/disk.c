@@ -1,7 +1,9 @@
-/* disk.c - see disk.h. Contents of files, and the calls; names are in disk_names.c.
+/* disk.c - see disk.h. This file has the contents of files and the calls; disk_names.c has the
+ * names.
  *
- * An op of a file is a write or a cut. fsync of a file brings its ops to the platters, fsync of a
- * folder the changes of the names in it. A node stays until the disk is freed: tests are small.
+ * An operation on a file is a write or a cut. fsync of a file moves its operations to the platters;
+ * fsync of a folder moves the changes of its names. Nodes are freed only with the disk, because
+ * tests are small.
  */
 #include "disk.h"
 
@@ -30,7 +32,7 @@ static uint64_t any(struct tm_disk *d, uint64_t below)
   return tm_disk_random(&d->random, below);
 }
 
-/* Writes of a cut's kind go to `at` exactly; others lengthen with zeros where they must. */
+/* Cuts set the length to exactly `at`; writes fill any gap before `at` with zeros. */
 static void bytes_cut(struct tm_buf *b, size_t len)
 {
   if (len > b->len) {
@@ -58,7 +60,7 @@ static void op_apply(struct tm_buf *b, const struct tm_disk_write *w)
     bytes_write(b, (size_t)w->at, w->bytes, w->len);
 }
 
-/* Part of a write, or all of it, or its length alone, or nothing. */
+/* Applies a part of a write, all of it, only its length, or nothing. */
 static void op_apply_some(struct tm_disk *d, struct tm_buf *b, const struct tm_disk_write *w)
 {
   uint64_t how = any(d, w->is_cut ? 2 : 6);
@@ -71,7 +73,7 @@ static void op_apply_some(struct tm_disk *d, struct tm_buf *b, const struct tm_d
   size_t from = how == 3 ? 0 : (size_t)any(d, w->len),
          to = how == 4 ? w->len : from + (size_t)any(d, w->len - from);
   if (how == 5 &&
-      (size_t)w->at + w->len > b->len) /* the length has reached the disk, the bytes have not */
+      (size_t)w->at + w->len > b->len) /* the new length has reached the disk, the bytes have not */
     bytes_cut(b, (size_t)w->at + w->len);
   else
     bytes_write(b, (size_t)w->at + from, w->bytes + from, to - from);
@@ -84,8 +86,8 @@ static void ops_release(struct tm_disk_node *n)
   n->ops.len = 0;
 }
 
-/* Counts a call. True: it does not happen, and *rc is its answer. When the power goes at it, it
- * happens or not. */
+/* Counts a call. If it returns true, the call is not carried out and returns *rc. A call at which
+ * the power fails may or may not be carried out. */
 static bool is_refused(struct tm_disk *d, int *rc)
 {
   *rc = -EIO;
@@ -113,7 +115,7 @@ static size_t shortened(struct tm_disk *d, size_t n)
 
 static int answer(const struct tm_disk *d, int rc)
 {
-  return d->is_cut ? -EIO : rc; /* nobody is there any more to hear another */
+  return d->is_cut ? -EIO : rc; /* after the power cut the program sees no result */
 }
 
 static void cut_node(struct tm_disk *d, struct tm_disk_node *n, int64_t length)
@@ -168,7 +170,7 @@ static int disk_close(void *self, int fd)
   bool refused = is_refused(d, &rc);
   if (!f)
     return -EBADF;
-  f->node = NULL; /* a close that fails has closed all the same */
+  f->node = NULL; /* close() closes the descriptor even when it fails */
   return refused ? rc : answer(d, 0);
 }
 
@@ -215,7 +217,7 @@ static bool ends_with(const char *text, const char *end)
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* An fsync that is left out. */
+/* Whether to skip this fsync. */
 static bool is_left_out(struct tm_disk *d, const char *path)
 {
   if (!d->left_out || !ends_with(path, d->left_out))
@@ -263,7 +265,7 @@ static int disk_fsync(void *self, int fd)
   int rc;
   struct tm_disk_file *f = file_of(d, fd);
   if (is_refused(d, &rc)) {
-    /* What a failed fsync did not write is clean all the same: no later one writes it. */
+    /* After a failed fsync the data count as clean, so a later fsync does not write them. */
     for (size_t i = 0; f && !d->is_cut && rc == -EIO && i < f->node->ops.len; i++)
       f->node->ops.at[i].is_lost = !f->node->ops.at[i].is_cut;
     return rc;
@@ -362,7 +364,7 @@ static int add_new(struct tm_disk *d, const char *path, uint32_t mode, const cha
   if (tm_disk_find(d, path))
     return answer(d, -EEXIST);
   n = tm_disk_node_new(d, mode);
-  tm_buf_add_str(&n->seen, leads_to); /* a link is whole or not there */
+  tm_buf_add_str(&n->seen, leads_to); /* a link is complete or missing */
   tm_buf_add_str(&n->kept, leads_to);
   return answer(d, add_name(d, path, n));
 }
@@ -403,7 +405,7 @@ static int type_of(const struct tm_disk_node *n)
   return S_ISDIR(n->mode) ? DT_DIR : S_ISLNK(n->mode) ? DT_LNK : DT_REG;
 }
 
-/* Names may go meanwhile, those that are read among them: they are taken down first. */
+/* The callback may remove names, so this lists them first. */
 static int disk_dir_read(void *self, const char *path, tm_on_name on_name, void *data)
 {
   struct tm_disk *d = self;
@@ -442,7 +444,7 @@ static int on_removed(void *data, const char *name, int type)
   return rc;
 }
 
-/* Each name is a call. */
+/* Reading each name counts as a call. */
 static int remove_below(struct tm_disk *d, const char *path)
 {
   int rc = disk_unlink(d, path);

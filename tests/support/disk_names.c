@@ -1,8 +1,8 @@
-/* disk_names.c - names on the simulated disk: what stands in which folder, as seen and as on the
- * platters.
+/* disk_names.c - names on the simulated disk: which names each folder has, as seen by programs and
+ * on the platters.
  *
- * A folder that is renamed takes along what is in it. What stands in a folder that did not reach
- * the platters cannot be found there, whatever was done to it.
+ * A renamed folder takes its contents along. If a folder did not reach the platters, its contents
+ * cannot be found there, even if they were fsynced themselves.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -102,8 +102,8 @@ static void change_release(struct tm_disk_change *c)
   free(c->to.base);
 }
 
-/* `other` stands at `from` afterwards; NULL: nothing does. One change: it is on the platters or
- * not. */
+/* Afterwards `from` names `other`; NULL: it names nothing. This is one change: it reaches the
+ * platters completely or not at all. */
 static void exchange_add(struct tm_disk *d, struct tm_disk_place from, struct tm_disk_place to,
                          struct tm_disk_node *node, struct tm_disk_node *other)
 {
@@ -120,7 +120,7 @@ void tm_disk_change_add(struct tm_disk *d, struct tm_disk_place from, struct tm_
   exchange_add(d, from, to, node, NULL);
 }
 
-/* What a node would replace at the place that it is renamed to. */
+/* The node that a rename to this place would replace. */
 static int check_replaced(const struct tm_disk_node *n, const struct tm_disk_node *there)
 {
   if (!there || there == n)
@@ -176,7 +176,7 @@ static bool is_same(const struct tm_disk_place *a, const struct tm_disk_place *b
   return a->dir && a->dir == b->dir && strcmp(a->base, b->base) == 0;
 }
 
-/* Whether one cannot happen without the other that came before it: they are of one name. */
+/* Whether a change depends on the earlier one: both affect the same name. */
 static bool follows(const struct tm_disk_change *later, const struct tm_disk_change *earlier)
 {
   return is_same(&earlier->from, &later->from) || is_same(&earlier->from, &later->to) ||

@@ -1,9 +1,9 @@
 /* disk_own.h - what disk.c and disk_names.c share: nodes, and the changes that have not reached the
  * platters.
  *
- * A node is a file, a folder or a link, under whatever names; a name stands in a folder's node,
- * once as seen and once as on the platters. Writes, cuts and changes of names carry a serial number
- * in the order in which they were made.
+ * A node is a file, a folder or a link and can have several names. The node of a folder holds its
+ * names twice: as seen by programs and as on the platters. Writes, cuts and changes of names have a
+ * serial number in the order in which they were made.
  */
 #ifndef TM_TESTS_DISK_OWN_H
 #define TM_TESTS_DISK_OWN_H
@@ -17,7 +17,7 @@ struct tm_disk_write {
   size_t len;
   uint64_t serial;
   bool is_cut;  /* to `at` */
-  bool is_lost; /* by a failed fsync */
+  bool is_lost; /* cleaned by a failed fsync */
 };
 
 struct tm_disk_node;
@@ -32,8 +32,8 @@ struct tm_disk_node {
   uint64_t number; /* as st_ino */
   uint64_t changed,
       kept_changed; /* as st_mtim: serial of the last change, as seen, and on the platters */
-  struct tm_buf seen, kept;   /* a link: what it leads to */
-  struct tm_disk_names names; /* of a folder, as seen */
+  struct tm_buf seen, kept;   /* the target of a link */
+  struct tm_disk_names names; /* names in a folder, as programs see them */
   struct tm_disk_names kept_names;
   struct TM_ARRAY(struct tm_disk_write) ops;
 };
@@ -44,9 +44,9 @@ struct tm_disk_place {
 };
 
 struct tm_disk_change {
-  struct tm_disk_place from, to; /* from nowhere: added; to nowhere: removed */
+  struct tm_disk_place from, to; /* added, if it comes from nowhere; removed, if it goes nowhere */
   struct tm_disk_node *node;
-  struct tm_disk_node *other; /* of an exchange: what stands at `from` afterwards; else NULL */
+  struct tm_disk_node *other; /* of an exchange: the node at `from` afterwards; else NULL */
   uint64_t serial;
 };
 
@@ -60,9 +60,9 @@ struct tm_disk {
   struct tm_disk_plan plan;
   uint64_t calls, random, serial;
   const char *left_out;                     /* end of a path, or NULL */
-  uint64_t left_out_from, left_out_to, met; /* fsyncs of such paths */
+  uint64_t left_out_from, left_out_to, met; /* fsyncs of paths with this end */
   void (*on_fsync)(void *data, const char *path);
-  void *data; /* of on_fsync */
+  void *data; /* for on_fsync */
   bool is_cut, has_failed, cannot_exchange;
   struct TM_ARRAY(struct tm_disk_node *) nodes; /* [0]: the root */
   struct TM_ARRAY(struct tm_disk_change) changes;
@@ -71,19 +71,21 @@ struct tm_disk {
 
 bool tm_disk_node_is_dir(const struct tm_disk_node *n);
 struct tm_disk_node *tm_disk_node_new(struct tm_disk *d, uint32_t mode);
-/* As seen; or NULL. */
+/* What programs see at the path; or NULL. */
 struct tm_disk_node *tm_disk_find(struct tm_disk *d, const char *path);
-/* The folder and the name in it; 0, -ENOENT or -ENOTDIR. out->base to free(). */
+/* Finds the folder and the name in it; returns 0, -ENOENT or -ENOTDIR. The caller frees out->base.
+ */
 int tm_disk_place(struct tm_disk *d, const char *path, struct tm_disk_place *out);
-/* Takes over the places' names. */
+/* Takes ownership of the names in the places. */
 void tm_disk_change_add(struct tm_disk *d, struct tm_disk_place from, struct tm_disk_place to,
                         struct tm_disk_node *node);
-/* As the calls of the table, without faults, plans or counts. */
+/* Like the calls of the table, but without faults, plans or counts. */
 int tm_disk_rename(struct tm_disk *d, const char *from, const char *to);
 int tm_disk_exchange(struct tm_disk *d, const char *a, const char *b);
-/* Changes of names in the folder with a serial before `mark` reach the platters. */
+/* The changes of names in the folder with a serial below `mark` reach the platters. */
 void tm_disk_names_sync(struct tm_disk *d, const struct tm_disk_node *dir, uint64_t mark);
-/* Each of the others does or does not; then what is on the platters is what is seen. */
+/* Decides for each remaining change whether it reaches the platters; afterwards programs see what
+ * is on the platters. */
 void tm_disk_names_settle(struct tm_disk *d);
 void tm_disk_names_release(struct tm_disk *d);
 

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Tests see none of the TIDEMILL_* variables of whoever runs them: environment.sh [BUILD]
+# Checks that tests see none of the caller's TIDEMILL_* variables: environment.sh [BUILD]
 #
-# Without BUILD it fails where it sees such a variable. With BUILD it sets some, and has ctest run
-# the test of that build folder that is this script without BUILD.
+# Without BUILD it fails if such a variable is set. With BUILD it sets some of them and lets ctest
+# run the test in that build folder that calls this script without BUILD.
 set -eu -o pipefail
 if [ $# = 0 ]; then
   if env | grep '^TIDEMILL'; then exit 1; fi

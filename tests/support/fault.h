@@ -1,9 +1,9 @@
-/* fault.h - lets a test see that a call ends in tm_require(): the listener jumps back before the
+/* fault.h - checks that a call fails in tm_require(): the listener jumps back to the test before
  * abort().
  *
  *   expect_fault(tm_xmalloc(SIZE_MAX));
  *
- * fails the test when the call returns. What the call held is leaked: use it where nothing is held
+ * fails the test if the call returns. The call's memory leaks, so use it on calls that own nothing
  * yet.
  */
 #ifndef TM_TESTS_FAULT_H

@@ -1,4 +1,5 @@
-/* folder.h - a real folder for one test, and its files as bytes. Include after cmocka.h. */
+/* folder.h - a real folder for one test, with files that are given as bytes. Include it after
+ * cmocka.h. */
 #ifndef TM_TESTS_FOLDER_H
 #define TM_TESTS_FOLDER_H
 
@@ -13,7 +14,7 @@
 
 struct folder {
   char path[64];
-  char name[200]; /* of the file that was named last */
+  char name[200]; /* the path of the last file that was named */
 };
 
 static inline void folder_init(struct folder *f)
@@ -33,14 +34,14 @@ static inline const char *folder_file(struct folder *f, const char *name)
   return f->name;
 }
 
-static inline int64_t folder_size(struct folder *f, const char *name) /* -1: not there */
+static inline int64_t folder_size(struct folder *f, const char *name) /* -1: missing */
 {
   struct tm_stat st;
   const struct tm_fs *fs = tm_fs_real();
   return fs->stat(fs->self, folder_file(f, name), true, &st) < 0 ? -1 : st.size;
 }
 
-/* Its text; the caller's to free. */
+/* The contents of the file. The caller frees them. */
 static inline char *folder_text(struct folder *f, const char *name)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -59,7 +60,7 @@ static inline void folder_put(struct folder *f, const char *name, int64_t at, co
 }
 
 static inline void folder_flip(struct folder *f, const char *name,
-                               int64_t at) /* one bit of one byte */
+                               int64_t at) /* Flips one bit of one byte. */
 {
   char byte;
   int fd = tm_fs_open(tm_fs_real(), folder_file(f, name), O_RDWR, 0600, NULL);

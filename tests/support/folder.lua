@@ -1,8 +1,7 @@
--- A folder of a spec's own below the one for temporary files, with all that is in it removed at the
--- end.
+-- A temporary folder for one spec. dir:remove() removes it with everything in it.
 --
 --   local dir = folder.new()          -- in before_each
---   dir:write("a/b.txt", "text")      -- its path; makes the folders in between
+--   dir:write("a/b.txt", "text")      -- returns the path; makes missing folders
 --   dir:remove()                      -- in after_each
 local lfs = require "lfs"
 

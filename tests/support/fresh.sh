@@ -1,19 +1,19 @@
 #!/bin/bash
-# What the README says about installing, and tests/run.sh, on a fresh machine: a release is checked
-# with it, as root.
+# Checks the README's install commands and tests/run.sh on a fresh machine. Run it as root before a
+# release.
 #
-# The machine is a Debian 12 of its own in a folder, with the packages of `mmdebstrap --variant=apt`
-# and nothing else: no git, no compiler, another locale. The tree goes there as git would commit it,
-# in a folder `tidemill`, without the files that git ignores. A form of the check is a user who
+# The machine is a complete Debian 12 in a folder, with only the packages of
+# `mmdebstrap --variant=apt`: no git, no compiler, a different locale. The script copies the tree to
+# its folder `tidemill`, as git would commit it, without the files that git ignores. Then a user
 # types the commands of the README's chapter "Install", runs its first minute with the installed
-# program, and then calls tests/run.sh:
+# program, and calls tests/run.sh. There are two forms of the check:
 #
 #   root   in /root
 #   user   in a home that nobody else may enter (mode 0700); root has installed the packages
 #
-# apt works there as here: it has this machine's sources, where this is a Debian 12 too, and its
-# Acquire options. The last lines are one for each form. Exit status: 0, or 1 where a form has
-# failed, or 77 where none could be tried.
+# apt in the machine uses the Acquire options of this machine, and its sources if it is a Debian 12
+# too. The last lines of the output report one form each. Exit status: 0; 1 if a form has failed; 77
+# if none could run.
 set -u -o pipefail
 
 usage()
@@ -56,8 +56,8 @@ done
 for program in mmdebstrap git; do
   command -v "$program" >/dev/null || skip "there is no $program; apt-get install $program"
 done
-# The script calls itself in namespaces: no mount and no process of the machine outlives them,
-# however they end.
+# The script calls itself in new namespaces, so that no mount and no process of the machine outlives
+# them.
 own=(unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
 if [ -z "${TM_FRESH_DIR:-}" ]; then
   "${own[@]}" true 2>/dev/null || skip "root may not make namespaces here; run it outside the container"
@@ -66,7 +66,7 @@ if [ -z "${TM_FRESH_DIR:-}" ]; then
   clean_up()
   {
     local first=
-    # process 1 of the namespace: with it all others go
+    # process 1 of the namespace: its end ends all others
     read -r first _ <"/proc/$inner/task/$inner/children"
     kill -KILL "${first:-$inner}"
     wait "$inner"
@@ -88,11 +88,11 @@ fi
 dir=$TM_FRESH_DIR
 machine=$dir/machine
 
-# apt's sources and options of this machine, as words for mmdebstrap in $apt_words.
+# Puts this machine's apt sources and options into $apt_words, as arguments for mmdebstrap.
 apt_of_here()
 {
   local file
-  # that is a program of this machine
+  # that is a program on this machine
   apt-config dump Acquire | grep -v 'Proxy-Auto-Detect' >"$dir/apt.conf"
   apt_words=("--aptopt=$dir/apt.conf")
   sources=()
@@ -109,13 +109,13 @@ make_machine()
   apt_of_here
   mmdebstrap --variant=apt "${apt_words[@]}" bookworm "$machine" "${sources[@]}" || return 1
   cp /etc/resolv.conf /etc/hosts "$machine/etc/"
-  # A mount point at its root lets programs in it have mounts of their own, as on any machine.
+  # With a mount point at its root, programs in the machine can mount, as on any machine.
   mount --bind "$machine" "$machine" &&
     mount --rbind /proc "$machine/proc" && mount --rbind /sys "$machine/sys" && mount --rbind /dev "$machine/dev" &&
     mount -t tmpfs -o mode=1777 tmpfs "$machine/dev/shm"
 }
 
-# put_tree HOME: the files that git would commit, as they are now, in HOME/tidemill.
+# put_tree HOME: copies the files that git would commit, as they are now, to HOME/tidemill.
 put_tree()
 {
   mkdir "$machine$1/tidemill" || return 1
@@ -125,8 +125,8 @@ put_tree()
     done | tar -C "$root" --null --no-recursion -T - -cf - | tar -C "$machine$1/tidemill" --no-same-owner -xf -
 }
 
-# in_machine USER HOME COMMAND: in HOME/tidemill, with the environment and the signals of a login,
-# and with the proxies of this machine.
+# in_machine USER HOME COMMAND: runs the command in HOME/tidemill, with the environment and signals
+# of a login and the proxies of this machine.
 in_machine()
 {
   local user=$1 home=$2 name given=("TERM=dumb" "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
@@ -137,8 +137,8 @@ in_machine()
     env -i --default-signal -C "$home/tidemill" "USER=$user" "HOME=$home" "${given[@]}" bash -c "$3" </dev/null
 }
 
-# step USER HOME COMMAND: the same; what it prints is shown, and is in $dir/log. Nothing waits for
-# processes that it leaves.
+# step USER HOME COMMAND: the same; shows the output and writes it to $dir/log. It does not wait for
+# processes that the command leaves behind.
 step()
 {
   local process
@@ -149,13 +149,13 @@ step()
   wait $process
 }
 
-# Each command of the README's chapter "Install", one a line.
+# Prints the commands of the README's chapter "Install", one per line.
 install_commands()
 {
   sed -n '/^## Install/,/^## The/s/^    \([^#]*\).*/\1/p' "$root/README.md" | sed 's/ *$//'
 }
 
-# as_typed USER HOME COMMAND: sudo is a call as root, who need not confirm.
+# as_typed USER HOME COMMAND: runs `sudo apt-get install` as root, and lets apt ask nothing.
 as_typed()
 {
   case $3 in
@@ -164,8 +164,8 @@ as_typed()
   esac
 }
 
-# installed USER HOME: the README's chapter "Install", and its first minute with the package and
-# from the prefix; the package is removed again.
+# installed USER HOME: runs the README's chapter "Install" and its first minute, with the package
+# and from the prefix, then removes the package.
 installed()
 {
   local command
@@ -178,7 +178,7 @@ installed()
   step root "$2" "apt-get remove -y tidemill" || { said="$1: the package cannot be removed"; return 1; }
 }
 
-# commands USER HOME: all of it; what came of them is one line in $said.
+# commands USER HOME: runs the whole check and puts the result into $said, as one line.
 commands()
 {
   local status=0

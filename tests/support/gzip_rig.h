@@ -1,4 +1,4 @@
-/* gzip_rig.h - a gzip file of two members, whose contents are known, with an index. Include after
+/* gzip_rig.h - a gzip file of two members with known contents, and its index. Include it after
  * cmocka.h and errno.h. */
 #ifndef TM_TESTS_GZIP_RIG_H
 #define TM_TESTS_GZIP_RIG_H
@@ -23,11 +23,11 @@ struct rig {
   char *contents;
   struct tm_buf file;
   struct tm_fs fs;
-  int64_t read; /* bytes, from all files */
+  int64_t read; /* bytes read, over all files */
   char *warning;
-  int writes;      /* that go well */
-  int bad_reads;   /* of eight bytes, as long as a trailer */
-  bool is_damaged; /* what comes before the fault need not be right: the check sum is at the end */
+  int writes;      /* writes that succeed */
+  int bad_reads;   /* reads of eight bytes, the length of a trailer, that fail */
+  bool is_damaged; /* bytes before the fault may be wrong: the check sum is at the end */
 };
 
 static inline int64_t counted_pread(void *self, int fd, void *p, size_t n, int64_t at)
@@ -119,7 +119,7 @@ static inline struct tm_stream *open_it(struct rig *g, bool is_lister)
   return s;
 }
 
-/* All of it, as the lister reads. Negative: the error. */
+/* Reads the whole file, as the lister does. Returns a negative error. */
 static inline int64_t read_all(struct rig *g, struct tm_err *err)
 {
   struct tm_stream *s = open_it(g, true);

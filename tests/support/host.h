@@ -1,9 +1,13 @@
-/* host.h - what tests of the library need: a folder with a pipeline, whose items say what is done
- * with them, and a memory of the events of a job.
+/* host.h - a fixture for tests of the library: a folder with a pipeline whose items say what happens
+ * with them, and a record of the events of a job.
  *
- *   good.*  a row   bad.*  an error   wait.*  waits until the test says go
+ *   good.*  a row   bad.*  an error   wait.*  waits for the test's signal
  *
- *   host_setup(&h, "good", 3, "wait", 1, NULL); host_runtime(&h, NULL); host_submit(&h); ... host_end(&h);
+ *   host_setup(&h, "good", 3, "wait", 1, NULL);
+ *   host_runtime(&h, NULL);
+ *   host_submit(&h);
+ *   ...
+ *   host_end(&h);
  */
 #ifndef TM_TESTS_HOST_H
 #define TM_TESTS_HOST_H
@@ -34,16 +38,16 @@ struct host {
   struct tidemill_job *job;
   struct tidemill_job_options options;
   struct tm_err err;
-  /* what was told */
+  /* events received */
   int events, states, done, given_up, retried, ready, ended, progress;
-  int64_t rows; /* bytes that are committed */
+  int64_t rows; /* committed bytes */
   enum tidemill_state state;
   char text[400], log[4000];
   void (*on_event)(struct host *h, const struct tidemill_event *e);
   void *data;
 };
 
-/* Into 256 bytes. */
+/* Writes into 256 bytes. */
 static inline void host_path(const struct host *h, const char *name, char *path)
 {
   strcpy(path, h->dir);
@@ -116,7 +120,7 @@ static inline void host_told(void *data, const struct tidemill_event *e)
     h->on_event(h, e);
 }
 
-/* Names and how many of each, NULL-ended. */
+/* Names, each followed by its number of items; NULL ends the list. */
 static inline void host_setup(struct host *h, ...)
 {
   char path[256], text[1200];

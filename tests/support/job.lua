@@ -20,7 +20,7 @@ local Case = {}
 Case.__index = Case
 
 local program = assert(os.getenv "TIDEMILL", "TIDEMILL is not set: the path of the program")
--- jobs run elsewhere
+-- folders of jobs that run outside the case's directory
 if program:sub(1, 1) ~= "/" then program = lfs.currentdir() .. "/" .. program end
 local count, open_cases = 0, {}
 
@@ -65,7 +65,7 @@ function job.case(o)
   self.dir = base .. "/tidemill-job-" .. self.dir:match "[^/]+$" .. "-" .. count
   make_dirs(self.dir .. "/tmp")
   self.program_file = o and o.for_others and copy_program(self.dir .. "/tidemill") or program
-  if os.getenv "TM_MEMORY_DIR" then -- where entries of archives are extracted to, if it suits
+  if os.getenv "TM_MEMORY_DIR" then -- for entries of archives, if the folder suits
     self.memory = os.getenv "TM_MEMORY_DIR" .. self.dir:match "/[^/]+$"
     make_dirs(self.memory)
   end

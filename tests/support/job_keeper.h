@@ -1,10 +1,10 @@
-/* job_keeper.h - a keeper that says what no keeper says. Which it is: the variable TM_TEST_KEEPER.
+/* job_keeper.h - a keeper that breaks the protocol. The variable TM_TEST_KEEPER chooses how:
  *
- *   version   another HELLO                   early     a frame before HELLO
- *   type      a frame of no type              stranger  START_FAILED of a worker that nobody asked for
+ *   version   HELLO of a different version    early     a frame before HELLO
+ *   type      a frame of an unknown type      stranger  START_FAILED of an unknown worker
  *   socket    STARTED without a socket        ended     ENDED before STARTED
- *   taken     TAKEN, not asked                failed    START_FAILED, as a keeper may
- *   deaf      HELLO, then nothing; does not end when its channel does
+ *   taken     TAKEN without a request         failed    START_FAILED, which is allowed
+ *   deaf      HELLO, then nothing; it stays when its channel ends
  */
 #ifndef TM_TESTS_JOB_KEEPER_H
 #define TM_TESTS_JOB_KEEPER_H

@@ -1,8 +1,14 @@
-/* job_rig.h - whole jobs through core alone, without Lua: the test's program is supervisor, keeper
- * ("node") and worker ("worker"). A listener keeps every event; a test waits for what it names,
- * never for a time, and JOB_LIMIT ends one that waits in vain.
+/* job_rig.h - runs whole jobs with core alone, without Lua: the test's program is supervisor, keeper
+ * ("node") and worker ("worker"). A listener records every event. A test waits for events, never for
+ * a time; JOB_LIMIT ends a test whose event never comes.
  *
- *   job_setup(&j); job_add(&j, "name", n) ...; job_open(&j, ...); job_run(&j); expect ...; job_close(&j); job_end(&j)
+ *   job_setup(&j);
+ *   job_add(&j, "name", n);
+ *   job_open(&j, ...);
+ *   job_run(&j);
+ *   expect ...
+ *   job_close(&j);
+ *   job_end(&j);
  */
 #ifndef TM_TESTS_JOB_RIG_H
 #define TM_TESTS_JOB_RIG_H
@@ -49,16 +55,16 @@ struct job_seen { /* an event */
 struct job {
   struct tm_loop *loop, own_loop;
   char dir[64], *job_dir, *self;
-  struct tm_buf items[JOB_STEPS]; /* a path a line */
+  struct tm_buf items[JOB_STEPS]; /* one path per line */
   int64_t items_len;
-  /* settings: 0 takes the default */
+  /* settings; 0: the default */
   size_t steps;
   int64_t workers, size, max_try, max_result;
   double timeout, sync; /* seconds */
   int64_t threshold;    /* -1 after setup */
   const char *mode;
-  const char *program; /* NULL: this one */
-  const char *path;    /* the input is this path, and not the items */
+  const char *program; /* NULL: this program */
+  const char *path;    /* the input, in place of the items */
   bool resume, keep_failed, no_rows;
   struct tm_pipeline *pipeline;
   struct tm_job *job;
@@ -128,7 +134,7 @@ static inline void job_setup(struct job *j)
   tm_events_add(&j->events, &j->listener);
 }
 
-/* n items of this name, numbered on. */
+/* Adds n items with this name; the numbering continues. */
 static inline void job_add_to(struct job *j, size_t step, const char *name, int n)
 {
   for (int i = 0; i < n; i++)
@@ -238,7 +244,7 @@ static inline void job_on_poll(struct tm_poll *p, int events)
       j->on_begun(j);
 }
 
-/* Opens the job on `loop`, or on a loop of its own. */
+/* Opens the job on `loop`; NULL: on its own loop. */
 static inline int job_try_open(struct job *j, struct tm_loop *loop, struct tm_err *err)
 {
   struct tm_job_options o = { .fs = tm_fs_real(),
@@ -273,7 +279,7 @@ static inline void job_open_on(struct job *j, struct tm_loop *loop)
     fail_msg("%s", err.text);
 }
 
-/* Until all jobs in the list have ended. */
+/* Runs the loop until all jobs in the list have ended. */
 static inline void job_run_all(struct job *jobs[], int n)
 {
   int still_open = n;
@@ -290,7 +296,7 @@ static inline void job_run_all(struct job *jobs[], int n)
   }
 }
 
-/* Closes the job; the test's folder stays. */
+/* Closes the job and keeps the test's folder. */
 static inline void job_close(struct job *j)
 {
   tm_job_close(j->job);
@@ -304,7 +310,7 @@ static inline void job_close(struct job *j)
   }
 }
 
-/* On a loop of its own, to its exit status; still open. */
+/* Runs the job on its own loop, checks its exit status and leaves it open. */
 static inline int job_run(struct job *j)
 {
   job_open_on(j, NULL);
@@ -327,13 +333,13 @@ static inline void job_end(struct job *j)
   free(j->self);
 }
 
-/* Lets one go that holds. */
+/* Releases one try that holds. */
 static inline void job_let_go(struct job *j)
 {
   assert_int_equal(write(j->go, "x", 1), 1);
 }
 
-/* What was seen. */
+/* Events seen. */
 
 static inline int job_count(const struct job *j, enum tm_event_kind kind)
 {
@@ -351,7 +357,7 @@ static inline int job_count_status(const struct job *j, enum tm_status status)
   return n;
 }
 
-/* The n-th event of the kind whose words have `text` in them, or NULL. */
+/* The n-th event of this kind whose text contains `text`, or NULL. */
 static inline const struct job_seen *job_find(const struct job *j, enum tm_event_kind kind,
                                               const char *text)
 {
@@ -371,7 +377,7 @@ static inline int job_compare(const void *a, const void *b)
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The lines of a text, sorted, as one text; to free(). */
+/* The sorted lines of a text, as one text. The caller frees it. */
 static inline char *job_sorted(char *text)
 {
   struct TM_ARRAY(char *) lines = { 0 };
@@ -396,7 +402,7 @@ static inline char *job_read(const char *dir, const char *name)
   return text.data ? tm_buf_take(&text) : tm_xstrdup("");
 }
 
-/* The output of the step holds the names of these items, each once, in whatever order. */
+/* Checks that the output of the step has the name of each item once, in any order. */
 static inline void job_expect_rows(const struct job *j, size_t step, bool is_completed,
                                    const char *items)
 {
@@ -432,7 +438,7 @@ static inline void job_expect_failed(const struct job *j, int exit_status, const
   assert_int_equal(tm_job_exit_status(j->job), exit_status);
 }
 
-/* What is there of us, and of the job. */
+/* Counts of files and processes. */
 
 static inline int job_on_name(void *data, const char *name, int type)
 {
@@ -458,7 +464,7 @@ static inline int job_on_pid(void *data, const char *name, int type)
   return 0;
 }
 
-/* Processes beneath the job, wherever they have gone. */
+/* Counts the processes of the job, also those that have left its session. */
 static inline int job_count_processes(struct job *j)
 {
   pid_t children[64];

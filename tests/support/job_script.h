@@ -1,20 +1,21 @@
-/* job_script.h - an entry script in C for whole jobs: what a try does is the first letters of its
- * items' names.
+/* job_script.h - an entry script in C for whole jobs. The prefix of an item's name says what the try
+ * does:
  *
- *   slow...    a row, after longer than an answer waits to be written
+ *   slow...    a row, so slowly that its answer is not held for the next
  *   ok...      a row: its name                       many...   three rows      none...   no row
  *   fail...    fails, each time                      once...   fails in its first try
  *   die...     kills its worker in its first try     hang...   never returns from its first try
- *   hold...    says that it has begun, and returns when the test lets one go
- *   child...   starts a process in a session of its own, which writes its number into the file 'child'
+ *   hold...    says that it has begun, and returns when the test releases it
+ *   child...   starts a process in its own session, which writes its pid to the file 'child'
  *   keeper...  kills the keeper, once; keepers...    kills it each time
- *   big...     one row of 2 MB                       rubbish...  writes rubbish into the channel, once
+ *   big...     one row of 2 MB
+ *   rubbish... writes rubbish into the channel, once
  *   mute...    closes the channel and does not return, once
- *   ready...   says READY to the supervisor, once    fd...       sends a descriptor along, once
+ *   ready...   says READY to the supervisor, once    fd...       sends a descriptor too, once
  *
- * Its arguments: the test's folder, and how loading and init() go: no-run, bad-init, exit-init,
- * hold-init, or nothing. FIFOs in the folder: a byte is written into 'begun' by what holds or
- * hangs, and one read from 'go' by what holds.
+ * Its arguments are the test's folder and how loading and init() end: no-run, bad-init, exit-init,
+ * hold-init, or nothing. The folder has two FIFOs: a try that holds or hangs writes a byte to
+ * 'begun', and a try that holds reads one from 'go'.
  */
 #ifndef TM_TESTS_JOB_SCRIPT_H
 #define TM_TESTS_JOB_SCRIPT_H
@@ -45,7 +46,7 @@ static inline int job_open(const struct job_script *s, const char *name, int fla
   return open(path, flags | O_CLOEXEC, 0600);
 }
 
-/* True for the first caller of all that give this name. */
+/* True for the first caller that gives this name, over all processes. */
 static inline bool job_is_first(const struct job_script *s, const char *name)
 {
   char mark[160];
@@ -74,7 +75,7 @@ static inline void job_hold(const struct job_script *s)
   close(fd);
 }
 
-/* Outlives its worker, unless it is ended. */
+/* Outlives its worker, unless somebody ends it. */
 static inline void job_child(const struct job_script *s)
 {
   int ready[2];
@@ -137,7 +138,7 @@ static inline int job_fail(struct tm_script_error *e, enum tm_status status, con
   return -1;
 }
 
-/* What goes beyond rows. */
+/* Tries that do more than return rows. */
 static inline void job_act(const struct job_script *s, const char *name, uint32_t try)
 {
   if (job_is(name, "die") && try == 1)
@@ -162,7 +163,7 @@ static inline void job_act(const struct job_script *s, const char *name, uint32_
   if (job_is(name, "keepers") || (job_is(name, "keeper") && job_is_first(s, name))) {
     kill(getppid(), SIGKILL);
     for (;;)
-      pause(); /* we end with it */
+      pause(); /* ends this process too */
   }
   if (job_is(name, "rubbish") && job_is_first(s, name))
     job_say_rubbish();

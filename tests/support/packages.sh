@@ -1,8 +1,8 @@
-# Sourced by tests/run.sh and examples/quickstart.sh: installs what is missing of packages.txt.
-# Changes nothing where nothing is missing.
+# Sourced by tests/run.sh and examples/quickstart.sh: installs the packages of packages.txt
+# that are missing. Changes nothing if none is missing.
 # shellcheck shell=bash
 
-# packages_of GROUP...: the names in these groups of packages.txt, one a line.
+# packages_of GROUP...: prints the names in these groups of packages.txt, one per line.
 packages_of()
 {
   awk -v groups=" $* " '
@@ -16,7 +16,7 @@ is_installed()
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# install_packages GROUP...: 0 where all of them are there now.
+# install_packages GROUP...: succeeds if all of them are now installed.
 install_packages()
 {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -1,6 +1,6 @@
--- Starts programs, waits for them with a limit, and looks for those that are left: without a shell
--- in between, so that a pid is the program's own and its signals are as a terminal would leave
--- them.
+-- Starts programs, waits for them with a time limit, and finds processes that are left. It uses no
+-- shell, so that a pid belongs to the program itself and its signals are set as a terminal would
+-- leave them.
 local ffi = require "ffi"
 local lfs = require "lfs"
 

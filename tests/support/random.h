@@ -1,4 +1,4 @@
-/* random.h - numbers that look random and are the same in every run: struct random r = { 7 };
+/* random.h - random-looking numbers that are the same in every run: struct random r = { 7 };
  * random_below(&r, 10). */
 #ifndef TM_TESTS_RANDOM_H
 #define TM_TESTS_RANDOM_H

@@ -1,5 +1,5 @@
-/* report_fixture.h - a job that never ran: views and events for the listeners, in a fresh folder,
- * with a clock that the test sets. What the writer gets is kept.
+/* report_fixture.h - a job that never ran: views and events for the listeners, a fresh folder, and
+ * a clock that the test sets. The fixture records what the writer receives.
  */
 #ifndef TM_TESTS_REPORT_FIXTURE_H
 #define TM_TESTS_REPORT_FIXTURE_H
@@ -29,12 +29,12 @@ struct report_fixture {
   struct tm_step_view step;
   const struct tm_step_view *steps[2];
   struct tm_job_view job;
-  struct tm_attempt attempt; /* a good one, to be changed */
+  struct tm_attempt attempt; /* a valid one, for the test to change */
   struct tm_events events;
   int64_t now_ns;  /* monotonic */
-  int64_t wall_ns; /* FIXTURE_WALL at first */
+  int64_t wall_ns; /* FIXTURE_WALL initially */
   struct tm_buf shown;
-  bool is_busy; /* the writer's */
+  bool is_busy; /* of the writer */
   int columns;
 };
 
@@ -137,7 +137,7 @@ static inline struct tm_event fixture_event(const struct report_fixture *f, enum
                              .attempt = &f->attempt };
 }
 
-/* The text of a file under the fixture's folder, to free(); NULL when there is none. */
+/* Text of a file in the fixture's folder, for the caller to free; NULL if there is no such file. */
 static inline char *fixture_read(const struct report_fixture *f, const char *name)
 {
   char *path = tm_path_join(f->dir, name);
@@ -172,8 +172,8 @@ static inline int count_of(const char *text, const char *part)
   return n;
 }
 
-/* File calls that fail: writes after the first `writes`, and making folders when there is no room
- * for any. */
+/* Makes file calls fail: every write after the first `writes`, and mkdir when there is no room for
+ * a folder. */
 struct full_disk {
   struct tm_fs fs;
   int writes;

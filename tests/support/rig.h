@@ -1,9 +1,9 @@
-/* rig.h - a supervisor for tests: it starts a real keeper, has it start real workers, and keeps
- * every frame that comes.
+/* rig.h - a supervisor for tests: it starts a real keeper, lets it start real workers, and records
+ * every frame that it receives.
  *
- * The test's program is all three: main() is TM_RIG_MAIN(tests), which serves as keeper ("node") or
- * worker ("worker") when it is asked to. A test waits for a frame by its type and worker, never for
- * a time; RIG_LIMIT ends one that waits in vain.
+ * The test's program has all three roles: main() is TM_RIG_MAIN(tests), which runs as keeper
+ * ("node") or worker ("worker") on request. A test waits for a frame by its type and worker, never
+ * for a time; RIG_LIMIT ends a test whose frame never comes.
  */
 #ifndef TM_TESTS_RIG_H
 #define TM_TESTS_RIG_H
@@ -52,9 +52,9 @@ struct rig {
   bool has_ended; /* the control channel */
   bool is_late;
   pid_t keeper;
-  char dir[64];   /* a fresh folder; working directory of workers */
+  char dir[64];   /* a fresh folder, the workers' working directory */
   int begun;      /* the FIFO of /hang */
-  char *argument; /* the scripts' first, or NULL */
+  char *argument; /* the scripts' first argument, or NULL */
   bool verify_items, no_rows;
   bool is_interruptible;
   int64_t grace_ns; /* interrupt_grace of steps */
@@ -113,7 +113,7 @@ static inline void rig_on_limit(struct tm_timer *t)
   tm_loop_stop(&r->loop);
 }
 
-/* One turn until something has come. */
+/* Runs one turn of the loop, until something has come. */
 static inline void rig_turn(struct rig *r)
 {
   tm_timer_start(&r->limit, RIG_LIMIT, 0);
@@ -122,7 +122,7 @@ static inline void rig_turn(struct rig *r)
   assert_false(r->is_late);
 }
 
-/* The next frame of this type from or about this worker; the frames before it stay. */
+/* The next frame of this type from or about this worker; earlier frames stay in the list. */
 static inline const struct tm_frame *rig_wait(struct rig *r, uint32_t type, uint32_t worker)
 {
   for (size_t i = 0;; i++) {
@@ -153,7 +153,7 @@ static inline void rig_send(struct rig *r, uint32_t type, uint64_t index, uint32
   tm_channel_send(&r->control, &f);
 }
 
-/* The keeper alone, with `hello` said to it. */
+/* Starts the keeper alone and sends it `hello`. */
 static inline void rig_open(struct rig *r, const char *hello)
 {
   int pair[2];
@@ -213,7 +213,7 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
   free(memory_base);
 }
 
-/* A keeper with step 0. */
+/* Starts a keeper that knows step 0. */
 static inline void rig_start(struct rig *r, int64_t timeout_ns)
 {
   rig_open(r, tm_hello());
@@ -260,7 +260,7 @@ static inline void rig_send_setup(struct rig *r, uint32_t worker)
   free(name);
 }
 
-/* Its pid, once it has its settings. */
+/* Starts a worker; returns its pid once it has its settings. */
 static inline pid_t rig_start_worker(struct rig *r, uint32_t worker)
 {
   char *name = tm_xprintf("process%u", worker);
@@ -278,8 +278,8 @@ static inline void rig_wait_ready(struct rig *r, uint32_t worker)
   rig_wait(r, TM_FRAME_READY, worker);
 }
 
-/* Hands out one mini-batch of items, with their size and mtime; returns its seq, which is its index
- * too. */
+/* Hands out one mini-batch of items with their size and mtime; returns its seq, which is also its
+ * index. */
 static inline uint64_t rig_hand_items(struct rig *r, uint32_t worker, const struct tm_item *items,
                                       uint32_t n)
 {
@@ -300,7 +300,7 @@ static inline uint64_t rig_hand(struct rig *r, uint32_t worker, const char *path
   return rig_hand_items(r, worker, &item, 1);
 }
 
-/* The rows of the next RESULT; to free(). */
+/* The rows of the next RESULT, for the caller to free. */
 static inline char *rig_wait_rows(struct rig *r, uint32_t worker, uint64_t seq)
 {
   const struct tm_frame *f = rig_wait(r, TM_FRAME_RESULT, worker);
@@ -315,7 +315,7 @@ static inline char *rig_wait_rows(struct rig *r, uint32_t worker, uint64_t seq)
   return tm_xstrndup(reader.at, (size_t)(reader.end - reader.at));
 }
 
-/* /hang has begun. */
+/* Waits until /hang has begun. */
 static inline void rig_wait_begun(struct rig *r)
 {
   char byte;
@@ -333,7 +333,7 @@ static inline void rig_wait_ended(struct rig *r, uint32_t worker, struct tm_ende
   assert_int_equal(tm_ended_decode(ended, f->payload, f->length, NULL), 0);
 }
 
-/* A handle on a process that need not be our child, taken while it lives. */
+/* A handle on a living process, which need not be a child of this one. */
 static inline int rig_hold(pid_t pid)
 {
   int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -357,7 +357,7 @@ static inline bool rig_exists(const struct rig *r, const char *name)
   return rc == 0;
 }
 
-/* The text of a file in the rig's folder; to free(). "" when it is not there. */
+/* The text of a file in the rig's folder, for the caller to free; "" if it is missing. */
 static inline char *rig_read(const struct rig *r, const char *name)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -367,7 +367,7 @@ static inline char *rig_read(const struct rig *r, const char *name)
   return text.data ? tm_buf_take(&text) : tm_xstrdup("");
 }
 
-/* Closes the control channel and waits for the keeper, whose status is returned. */
+/* Closes the control channel, waits for the keeper and returns its status. */
 static inline int rig_end_keeper(struct rig *r)
 {
   int status;
@@ -395,7 +395,7 @@ static inline void rig_close(struct rig *r)
   tm_tree_remove(r->dir, NULL);
 }
 
-/* What the program is asked to be. */
+/* The role that the arguments ask for. */
 static inline int rig_serve(const char *as)
 {
   if (strcmp(as, "node") == 0)

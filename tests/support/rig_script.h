@@ -1,15 +1,19 @@
-/* rig_script.h - an entry script in C for the tests of node and agent. What a try does is the path
- * of its first item:
+/* rig_script.h - an entry script in C for the tests of node and agent. The path of the first item
+ * says what a try does:
  *
- *   /fail /exit /kill9 /hang   as named; /hang writes a byte to the FIFO 'begun' in its working directory first
- *   /big      one row of 2 MB            /daemon   starts a process in a session of its own that holds all descriptors
- *   /wiped    the same, without environment        /env   rows: TMPDIR, working directory, marker
- *   /none     returns no row, /nul       fails with a NUL in the message
+ *   /fail /exit /kill9   as named
+ *   /hang     writes a byte to the FIFO 'begun' in its working directory, then never returns
+ *   /big      returns one row of 2 MB
+ *   /daemon   starts a process in its own session that holds all descriptors
+ *   /wiped    the same, with an empty environment
+ *   /env      returns rows: TMPDIR, working directory, marker
+ *   /none     returns no row
+ *   /nul      fails with a NUL in the message
  *   /spin     runs until it is interrupted
- *   all else  a row for each item: its path
+ *   others    return a row for each item: its path
  *
- * What loading and the other hooks do is the script's first argument: no-run, bad-load, bad-init,
- * bad-shutdown, recovers, bad-recover (without one of these two it has no recover()).
+ * The script's first argument says what loading and the other hooks do: no-run, bad-load, bad-init,
+ * bad-shutdown, recovers, bad-recover. Only with the last two does it have a recover().
  */
 #ifndef TM_TESTS_RIG_SCRIPT_H
 #define TM_TESTS_RIG_SCRIPT_H
@@ -59,7 +63,7 @@ static inline void rig_hang(void)
     pause();
 }
 
-/* Starts what outlives its worker; returns its number when it has left the session. */
+/* Starts a process that outlives its worker; returns its pid once it has left the session. */
 static inline long rig_daemon(bool wiped)
 {
   int ready[2];

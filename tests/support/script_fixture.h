@@ -1,15 +1,16 @@
-/* script_fixture.h - a folder with an entry script, and the script loaded from it, for tests.
+/* script_fixture.h - for tests: a folder with an entry script, which the fixture loads.
  *
  *   struct fixture f;
  *   fixture_init(&f);                       a fresh folder; f.setup as for process000 of node 0
  *   fixture_load(&f, "function run() ...")  0, or negative with f.error
- *   fixture_run(&f, 3)                      mini-batch 7, items /in/1 ... /in/3; f.rows,
- * f.returned, f.error fixture_release(&f);                    closes the script, removes the folder
+ *   fixture_run(&f, 3)                      mini-batch 7, items /in/1 ... /in/3; sets f.rows,
+ *                                           f.returned, f.error
+ *   fixture_release(&f);                    closes the script, removes the folder
  */
 #ifndef TM_TESTS_SCRIPT_FIXTURE_H
 #define TM_TESTS_SCRIPT_FIXTURE_H
 
-/* cmocka wants these four before it */
+/* cmocka.h needs these four before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ struct fixture {
   char dir[64];
   struct tm_setup setup;
   struct tm_script script;
-  struct tm_run_call call; /* `items`, `bytes` are set by fixture_run(), and stay */
+  struct tm_run_call call; /* fixture_run() sets `items` and `bytes`; they stay valid */
   struct tm_buf items;     /* the bytes */
   struct tm_script_error error;
   struct tm_buf rows;
@@ -47,7 +48,7 @@ static inline void fixture_write(struct fixture *f, const char *name, const char
   free(path);
 }
 
-/* The contents of a file in the folder, to free(); "" when it is missing. */
+/* The contents of a file in the folder, for the caller to free; "" if it is missing. */
 static inline char *fixture_read(struct fixture *f, const char *name)
 {
   char *path = tm_xprintf("%s/%s", f->dir, name);
@@ -83,7 +84,7 @@ static inline void fixture_init(struct fixture *f)
   f->call.dataset = "";
 }
 
-/* Closes the script; what was loaded is forgotten, the folder stays. */
+/* Closes the script, forgets what was loaded and keeps the folder. */
 static inline void fixture_close(struct fixture *f)
 {
   tm_lua_script_close(&f->script);
@@ -137,7 +138,7 @@ static inline int fixture_run(struct fixture *f, uint32_t items)
   return f->script.run(f->script.data, &f->call, &f->rows, &f->returned, &f->error);
 }
 
-/* run() gives these rows. */
+/* Checks that run() returns these rows. */
 static inline void expect_rows(struct fixture *f, uint32_t items, const char *rows)
 {
   int code = fixture_run(f, items);
@@ -146,7 +147,7 @@ static inline void expect_rows(struct fixture *f, uint32_t items, const char *ro
   assert_string_equal(tm_buf_str(&f->rows), rows);
 }
 
-/* run() fails with this status and words that contain `words`, and leaves no rows. */
+/* Checks that run() fails with this status and a message that contains `words`, without rows. */
 static inline void expect_failure(struct fixture *f, enum tm_status status, const char *words)
 {
   assert_true(fixture_run(f, 1) < 0);

@@ -1,7 +1,7 @@
--- Databases for specs, made by the library that the program uses.
+-- Creates databases for specs, with the SQLite library that the program uses.
 --
 --   sqlite.make(path, "CREATE TABLE t(a); INSERT INTO t VALUES (1);")
---   local db = sqlite.open(path)   -- for locks that are held: db:exec "BEGIN EXCLUSIVE"
+--   local db = sqlite.open(path)   -- to hold a lock: db:exec "BEGIN EXCLUSIVE"
 --   db:close()
 local ffi = require "ffi"
 

@@ -1,5 +1,5 @@
-/* step.h - a step in a real folder for tests of run/commit.h, and a table of files that remembers
- * what was done, in order. Include after cmocka.h. */
+/* step.h - a step in a real folder, for tests of run/commit.h, and a table of file calls that logs
+ * what was done, in order. Include it after cmocka.h. */
 #ifndef TM_TESTS_STEP_H
 #define TM_TESTS_STEP_H
 
@@ -8,8 +8,8 @@
 #include "run/commit.h"
 #include "run/journal.h"
 
-/* Real files; each pwrite, fsync, rename adds "write:name ", "fsync:name ", "rename:name " to
- * `log`. The call whose word is `fail_on` answers `code`. */
+/* Uses real files. Each pwrite, fsync and rename appends "write:name ", "fsync:name " or
+ * "rename:name " to `log`. The call that matches `fail_on` returns `code`. */
 struct watched {
   struct tm_fs fs;
   struct tm_buf log;
@@ -68,7 +68,7 @@ static inline void watched_init(struct watched *w)
 }
 
 struct step {
-  struct folder folder; /* state/ and the output stand in it */
+  struct folder folder; /* the folder of state/ and the output */
   struct watched files;
   struct tm_commit_options options;
   struct tm_commit_found found;
@@ -154,7 +154,7 @@ static inline void step_is_text(struct step *s, const char *name, const char *wa
   free(text);
 }
 
-/* Place of the n-th record (from 0) of a kind in the journal; -1: there is none. */
+/* Position of the n-th record (from 0) of a kind in the journal; -1: not found. */
 static inline int64_t step_record_at(struct step *s, enum tm_record_kind kind, int n)
 {
   struct tm_record r;

@@ -1,5 +1,5 @@
--- Pipelines of several steps for cases of support/job.lua: a pipeline file out of a few words for
--- each step.
+-- Pipelines of several steps for cases of support/job.lua: builds a pipeline file from a short
+-- description of each step.
 local steps = {}
 
 local HEAD = [[

@@ -1,4 +1,4 @@
-/* store_fixture.h - for tests of the store: a folder, files in it, datasets over them. */
+/* store_fixture.h - a folder with files and datasets on them, for tests of the store. */
 #ifndef TM_TESTS_STORE_FIXTURE_H
 #define TM_TESTS_STORE_FIXTURE_H
 
@@ -35,7 +35,7 @@ static inline int store_close(void **state)
   return rc;
 }
 
-/* A file of this text and time of modification (seconds). */
+/* Writes a file with this text and modification time (in seconds). */
 static inline void store_put(const char *dir, const char *name, const char *text, time_t mtime)
 {
   char *path = tm_path_join(dir, name), *folder = tm_path_dir(path);
@@ -54,7 +54,7 @@ static inline void store_take_away(const char *dir, const char *name)
   free(path);
 }
 
-/* from_files(paths), paths separated by blanks. */
+/* from_files(paths); blanks separate the paths. */
 static inline struct tm_dataset *store_files(const char *dir, const char *paths)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *list = tm_json_new(TM_JSON_ARRAY);
@@ -82,7 +82,7 @@ static inline void assert_words(const struct tm_err *err, int code, const char *
     fail_msg("'%s' is not in: %s", part, err->text);
 }
 
-/* Whether the folder of a test can be made one that nothing can be written to: root may always. */
+/* Whether the test can make its folder read-only. Root can always write. */
 static inline bool store_may_be_refused(void)
 {
   return geteuid() != 0;

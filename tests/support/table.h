@@ -1,4 +1,4 @@
-/* table.h - frames as text, and schemas out of it. Include after cmocka.h. */
+/* table.h - converts frames to text, and text to schemas. Include it after cmocka.h. */
 #ifndef TM_TESTS_TABLE_H
 #define TM_TESTS_TABLE_H
 
@@ -25,7 +25,7 @@ static inline void table_schema(struct tm_schema *s, const char *columns)
   free(list);
 }
 
-/* The same back again. */
+/* Converts a schema back to the same text. */
 static inline void table_write_schema(struct tm_buf *out, const struct tm_schema *s)
 {
   for (size_t i = 0; i < s->len; i++)
@@ -52,7 +52,7 @@ static inline void table_write_value(struct tm_buf *out, const struct tm_column 
   }
 }
 
-/* A row a line, '|' between the values, '-' for null. */
+/* One row per line, '|' between the values, '-' for null. */
 static inline void table_write(struct tm_buf *out, const struct tm_data_frame *frame)
 {
   for (int64_t row = 0; row < frame->len; row++)

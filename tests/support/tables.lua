@@ -1,4 +1,4 @@
--- Cases of tables: files of rows, and pipelines over them.
+-- Cases of tables: files with rows, and pipelines that read them.
 local tables = {}
 
 --- Rows first to last of a table with four columns.

@@ -1,5 +1,4 @@
-/* tree.h - definitions as the constructors would make them, and folders to put their files in. For
- * tests. */
+/* tree.h - for tests: definitions as the constructors make them, and folders for their files. */
 #ifndef TM_TEST_TREE_H
 #define TM_TEST_TREE_H
 
@@ -15,7 +14,7 @@
 #include "base/path.h"
 #include "sys/fs.h"
 
-/* JSON text, with ' for ", as a tree; with tag and place when `tag` is not NULL. */
+/* Parses JSON text, written with ' for ", into a tree; adds tag and place unless `tag` is NULL. */
 static inline struct tm_json *tree(const char *tag, const char *where, const char *text)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -33,7 +32,7 @@ static inline struct tm_json *tree(const char *tag, const char *where, const cha
   return v;
 }
 
-/* An empty folder, to be removed with folder_remove(). */
+/* Creates an empty folder; remove it with folder_remove(). */
 static inline char *folder_make(void)
 {
   char *dir = tm_xstrdup("/tmp/tidemill-test-XXXXXX");
@@ -48,7 +47,7 @@ static inline void folder_remove(char *dir)
   free(dir);
 }
 
-/* A file in it, with the folders that it is in. */
+/* Creates a file in it, and the folders on the path. */
 static inline void file_put(const char *dir, const char *name, const char *text, int mode)
 {
   struct tm_err err = TM_ERR_NONE;

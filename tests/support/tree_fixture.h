@@ -1,6 +1,7 @@
-/* tree_fixture.h - a folder of a test's own, with files in it, removed afterwards.
+/* tree_fixture.h - a temporary folder for one test, with its files. The teardown removes it.
  *
- * cmocka's setup and teardown: tree_setup, tree_teardown; *state is the folder's path.
+ * Use tree_setup and tree_teardown as cmocka's setup and teardown; *state is the path of the
+ * folder.
  */
 #ifndef TM_TESTS_TREE_FIXTURE_H
 #define TM_TESTS_TREE_FIXTURE_H
@@ -41,7 +42,7 @@ static inline void tree_folder(const char *root, const char *path)
   free(whole);
 }
 
-/* A file with these contents; its folders are made where they are missing. */
+/* Creates a file with these contents, and the folders that are missing. */
 static inline void tree_file(const char *root, const char *path, const void *p, size_t n)
 {
   char *whole = tm_path_join(root, path), *dir = tm_path_dir(whole);
