@@ -1,6 +1,7 @@
-/* test_host_again.c - a hundred runtimes, each with a job: what is left of them. TM_TIMES asks for
- * fewer, unless TM_LONG is set. From the second on nothing is left: libuv keeps two descriptors of
- * its first loop. Valgrind counts memory, and this runs under it too.
+/* test_host_again.c - a hundred runtimes, one after the other, each with a job: none of them leaves
+ * anything behind. TM_TIMES asks for fewer, unless TM_LONG is set. The count starts with the second
+ * runtime, because libuv keeps two descriptors of its first loop. Valgrind also runs this, to count
+ * memory.
  */
 #include "host.h"
 
@@ -48,7 +49,7 @@ static int on_job(void *data, struct tidemill_record *job)
   return 0;
 }
 
-/* What the job has left on the disk. */
+/* Files that the job has left on the disk. */
 static void look_at_jobs(struct host *h)
 {
   struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
@@ -70,7 +71,7 @@ static void look_at_jobs(struct host *h)
   tidemill_workspace_close(ws);
 }
 
-/* In three ways that a job ends: by itself, canceled, closed while it runs. */
+/* A job ends in three ways: by itself, canceled, closed while it runs. */
 static void run_once(int i)
 {
   struct host h;
@@ -99,7 +100,7 @@ static void nothing_is_left_from_the_second_runtime_on(void **state)
     run_once(i);
   first = look();
   assert_int_equal(first.children, 0);
-  assert_int_equal(first.threads, 3); /* ".", ".." and this one */
+  assert_int_equal(first.threads, 3); /* ".", ".." and the descriptor of this folder */
   for (int i = 6; i < times(); i++)
     run_once(i);
   last = look();
@@ -108,8 +109,8 @@ static void nothing_is_left_from_the_second_runtime_on(void **state)
   assert_int_equal(last.children, 0);
 }
 
-/* What the library adds to a host that does nothing with it yet: a runtime, and a pipeline that is
- * loaded. */
+/* What the library adds to a host that does nothing with it yet: a runtime and a loaded pipeline.
+ */
 static long resident_kb(void)
 {
   long pages = 0, ignored;

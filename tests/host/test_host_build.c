@@ -1,4 +1,4 @@
-/* test_host_build.c - a pipeline that is built by calls, with scripts as text. */
+/* test_host_build.c - a host builds a pipeline by calls, with scripts as text. */
 #include "host.h"
 
 static void build(struct host *h)
@@ -89,7 +89,7 @@ static void what_is_null_is_named(void **state)
   expect(&h, tidemill_pipeline_load_string(&p, h.rt, "return 1", NULL, &h.err), "`name` is NULL");
   expect(&h, tidemill_pipeline_new(&p, h.rt, NULL, NULL, &h.err), "`name` is NULL");
   assert_null(p);
-  expect(&h, tidemill_pipeline_check(p, &h.err), "`p` is NULL"); /* as after a load that failed */
+  expect(&h, tidemill_pipeline_check(p, &h.err), "`p` is NULL"); /* as after a failed load */
   expect(&h, tidemill_job_submit(&h.job, p, NULL, &h.err), "`p` is NULL");
   expect(&h, tidemill_job_wait(h.job, 0, &h.err), "`job` is NULL");
   expect(&h, tidemill_job_resume(&h.job, h.rt, NULL, NULL, &h.err), "`job` is NULL");
@@ -169,7 +169,8 @@ static void a_graph_says_which_step_waits_for_which(void **state)
   assert_non_null(strstr(text, "flowchart"));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));
   assert_true(strstr(text, "first") && strstr(text, "second"));
-  host_must(&h, tidemill_pipeline_check(p, &h.err)); /* what is added behind it is in the picture */
+  host_must(&h,
+            tidemill_pipeline_check(p, &h.err)); /* the picture also shows what is added later */
   host_must(&h, tidemill_pipeline_add_step(p, "third", "score.lua", &h.err));
   host_must(&h, tidemill_pipeline_add_output_of(p, "second", NULL, &h.err));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));

@@ -1,5 +1,5 @@
-/* test_host_console.c - a console in a host: pieces, what they show, completion, help, jobs beside
- * it, and interrupting it. */
+/* test_host_console.c - a host with a console: chunks of Lua, what they print, completion, help,
+ * jobs that run beside it, and interruption. */
 #include "host.h"
 
 #include <poll.h>
@@ -10,7 +10,7 @@ struct console {
   struct host h;
   struct tidemill_console *c;
   char said[4000], status[400];
-  pthread_t thread; /* of the test itself */
+  pthread_t thread; /* of the test's own */
 };
 
 static void on_say(void *data, const char *text)
@@ -102,7 +102,7 @@ static void jobs_go_on_beside_it(void **state)
            "job = tidemill.load('%s/pipeline.lua'):submit { job_dir = '%s/job' }", c.h.dir,
            c.h.dir);
   shows(&c, text, 0, "");
-  while (tidemill_console_running(c.c) > 0) { /* until its end is heard of */
+  while (tidemill_console_running(c.c) > 0) { /* until the console hears of its end */
     struct pollfd fd = { .fd = tidemill_console_fd(c.c), .events = POLLIN };
     assert_int_equal(poll(&fd, 1, HOST_LIMIT_MS), 1);
     tidemill_console_hear(c.c);
@@ -134,7 +134,7 @@ static void all_jobs_are_canceled_at_once(void **state)
 
 static volatile sig_atomic_t is_over;
 
-/* Again and again, until it takes hold. */
+/* Repeats the interruption until it takes effect. */
 static void *interrupt(void *data)
 {
   struct console *c = data;
@@ -153,7 +153,7 @@ static void what_is_run_can_be_interrupted(void **state)
   struct console c;
   pthread_t thread;
   setup(&c);
-  assert_false(tidemill_console_interrupt(c.c)); /* nothing is run */
+  assert_false(tidemill_console_interrupt(c.c)); /* nothing is running */
   shows(&c, "1", 0, "1");
   for (int i = 0; i < 2; i++) {
     is_over = 0;
@@ -192,7 +192,7 @@ static void calls_that_make_no_sense_are_refused(void **state)
   assert_string_equal(out, "");
   tidemill_console_close(NULL);
   end(&c);
-  setup(&c); /* the next one has SIGPROF again */
+  setup(&c); /* the next console gets SIGPROF again */
   end(&c);
 }
 

@@ -1,11 +1,11 @@
-/* test_host_descriptors.c - a host's standard descriptors: closed, and nothing of ours in their
- * place.
+/* test_host_descriptors.c - a host may close its standard descriptors: the library never takes
+ * their place.
  *
- * What is opened gets the lowest number that is free, and is moved: for that moment it is below 3,
- * and a thread of the library may have the moment when the host looks, for as long as the machine
- * lets the thread wait. So a look proves little. Two things are certain: what is below 3 goes away
- * again, and nothing is done with it but moving it. The calls that would do something are this
- * program's own here, and count what they are given.
+ * A new descriptor gets the lowest free number, and the library then moves it. For that moment it
+ * is below 3, and if a thread of the library has to wait then, the host can see it. So a single
+ * look proves little. Two things are certain: a descriptor below 3 goes away again, and the library
+ * only moves it. The calls that would use it are replaced by this program's own here, which check
+ * the descriptors that they get.
  */
 #include "host.h"
 
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 
 static atomic_bool is_watched;
-static _Atomic(const char *) used; /* the call that was given a low one, or NULL */
+static _Atomic(const char *) used; /* the call that got a descriptor below 3, or NULL */
 
 static bool is_low_open(void)
 {
@@ -105,7 +105,7 @@ struct dirent *readdir(DIR *dir)
   return call(dir);
 }
 
-/* What is low goes away: it is on its way, or held for SQLite. */
+/* Descriptors below 3 go away: they are being moved, or SQLite's guard holds them. */
 static void wait_for_none(struct host *h, const struct tidemill_event *e)
 {
   int *stayed = h->data;
@@ -134,7 +134,7 @@ static void closed_standard_descriptors_stay_closed(void **state)
     close(i);
   atomic_store(&is_watched, true);
   int rc = tidemill_runtime_new(&h.rt, &o, &h.err);
-  taken += is_low_open(); /* no thread of ours is there: a look is enough */
+  taken += is_low_open(); /* the library has no thread here, so one look is enough */
   if (rc == 0)
     rc = tidemill_pipeline_load(&h.pipeline, h.rt, path, &h.err);
   taken += is_low_open();
@@ -159,7 +159,7 @@ static void closed_standard_descriptors_stay_closed(void **state)
   host_end(&h);
 }
 
-/* The watch sees what it is for. */
+/* The watch detects what it is meant to detect. */
 static void a_low_descriptor_that_is_used_is_seen(void **state)
 {
   char byte;

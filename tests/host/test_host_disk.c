@@ -1,6 +1,6 @@
-/* test_host_disk.c - what a host learns of the disk: the jobs of a workspace and what came of each,
- * whether their files are whole, registered datasets, removing. None of it has a runtime; jobs are
- * made with one.
+/* test_host_disk.c - what a host learns from the disk: the jobs of a workspace and their results,
+ * whether their files are intact, registered datasets, removal. None of these needs a runtime; the
+ * tests use one to make jobs.
  */
 #include "host.h"
 
@@ -24,7 +24,7 @@ static struct tidemill_workspace *open_workspace(struct host *h, bool make)
   return ws;
 }
 
-/* A job to its end, and away. */
+/* Runs a job to its end and closes it. */
 static void run_job(struct host *h)
 {
   host_submit(h);
@@ -55,7 +55,7 @@ static int on_job(void *data, struct tidemill_record *r)
   s->removed += info->is_removed;
   assert_non_null(strstr(tidemill_record_json(r), info->dir));
   if (s->closes)
-    tidemill_record_close(r); /* does nothing: it is the call's */
+    tidemill_record_close(r); /* does nothing: the record belongs to the call */
   return s->answer;
 }
 
@@ -73,7 +73,7 @@ static void jobs_of_a_workspace_are_told_the_newest_first(void **state)
     host_submit(&h);
     host_wait(&h);
     snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
-    tidemill_job_close(h.job); /* till then it is Running */
+    tidemill_job_close(h.job); /* until then it is Running */
     tidemill_pipeline_free(h.pipeline);
     memset(&s, 0, sizeof s);
     host_must(&h, tidemill_workspace_jobs(ws, false, on_job, &s, &h.err));
@@ -171,7 +171,7 @@ static void a_record_says_what_came_of_a_job(void **state)
   host_end(&h);
 }
 
-/* The mini-batch that waits is named once it has run for a second. */
+/* A waiting mini-batch is named once it has run for a second. */
 static void expect_running(struct host *h, const char *dir)
 {
   struct tidemill_record *r = NULL;
@@ -204,7 +204,7 @@ static void a_job_that_runs_is_looked_at_and_left_alone(void **state)
   host_setup(&h, "good", 2, "wait", 1, NULL);
   host_runtime(&h, NULL);
   host_submit(&h);
-  while (h.done < 1) /* the second result may come with that of the one that waits */
+  while (h.done < 1) /* the second result may arrive together with that of the waiting one */
     assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
   const char *dir = tidemill_job_dir(h.job);
   host_must(&h, tidemill_record_open(&r, NULL, dir, &h.err)); /* a directory needs no workspace */
@@ -372,7 +372,7 @@ static void jobs_go_one_by_one_and_are_remembered(void **state)
   run_job(&h);
   struct tidemill_workspace *ws = open_workspace(&h, false);
   host_must(&h, tidemill_clean_new(&c, ws, NULL, &h.err));
-  assert_null(tidemill_clean_job(c, 0)); /* Completed ones stay */
+  assert_null(tidemill_clean_job(c, 0)); /* Completed jobs stay */
   tidemill_clean_free(c);
   o.all = true;
   host_must(&h, tidemill_clean_new(&c, ws, &o, &h.err));
@@ -460,7 +460,7 @@ static void datasets_are_registered_looked_at_and_let_go(void **state)
   host_end(&h);
 }
 
-/* What is refused. */
+/* Refusals. */
 
 static void a_workspace_is_refused_where_there_is_none(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_host_earlier.c - what a job has of others, and of files: values of parameters, the items
- * that failed, the pipeline itself. */
+/* test_host_earlier.c - what a job takes from earlier jobs and from files: values of parameters,
+ * the failed items, the pipeline itself. */
 #include "host.h"
 
 static void expect(struct host *h, int rc, int code, const char *words)
@@ -44,7 +44,7 @@ static const char *plan(struct host *h)
   return text;
 }
 
-/* Its job, to the end, closed; its directory into 256 bytes. */
+/* Runs its job to the end and closes it; writes its directory into 256 bytes. */
 static void run(struct host *h, char *dir)
 {
   host_must(h, tidemill_job_submit(&h->job, h->pipeline, &h->options, &h->err));
@@ -103,7 +103,7 @@ static void files_of_parameters_that_are_none_are_refused(void **state)
   host_end(&h);
 }
 
-/* It goes on with what its record says, but for what is given anew. */
+/* A job resumes with the values in its record, except for those that the host sets again. */
 static void a_job_is_gone_on_with_as_its_record_says(void **state)
 {
   struct host h;
@@ -113,7 +113,7 @@ static void a_job_is_gone_on_with_as_its_record_says(void **state)
   host_load(&h);
   host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "3", &h.err));
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
-  while (h.rows < 2 * 10) /* of the two that wait for nothing, committed */
+  while (h.rows < 2 * 10) /* rows of the two items that do not wait are committed */
     assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
   snprintf(first, sizeof first, "%s", tidemill_job_dir(h.job));
   tidemill_job_close(h.job); /* interrupted */
@@ -128,7 +128,7 @@ static void a_job_is_gone_on_with_as_its_record_says(void **state)
   run(&h, second);
   assert_int_equal(h.state, TIDEMILL_COMPLETED);
   assert_string_equal(first, second);
-  assert_int_equal(h.done, 3); /* what is committed is not run again */
+  assert_int_equal(h.done, 3); /* committed items do not run again */
   tidemill_pipeline_free(h.pipeline);
   expect(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, "none", &h.err), TM_EUSAGE, "none");
   assert_null(h.pipeline);
@@ -151,7 +151,7 @@ static void what_goes_with_a_resumed_job_is_refused_alone(void **state)
   host_end(&h);
 }
 
-/* The values of then, and words about what is different. */
+/* Uses the recorded values and reports the differences. */
 static void a_job_is_like_an_earlier_one(void **state)
 {
   struct host h;
@@ -196,12 +196,12 @@ static void the_items_that_failed_are_run_alone(void **state)
   h.done = 0;
   run(&h, second);
   assert_int_equal(h.done, 2);
-  again(&h); /* in the second none has failed */
+  again(&h); /* in the second job no item has failed */
   assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, second, &h.err), 1);
   holds(h.err.text, "nothing to do: no item failed in job '");
   expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_ENOINPUT,
          "nothing to do");
-  again(&h); /* a job that is like the second has its items */
+  again(&h); /* a job like the second gets its items */
   host_must(&h, tidemill_pipeline_set_like(h.pipeline, second, &h.err));
   holds(plan(&h), "2 items\n");
   expect(&h, tidemill_pipeline_set_only_failed(h.pipeline, "none", &h.err), TM_EUSAGE,
@@ -209,7 +209,7 @@ static void the_items_that_failed_are_run_alone(void **state)
   host_end(&h);
 }
 
-/* Also where the host submits its pipeline once more, with the directory. */
+/* The same when the host submits its pipeline again, with the directory. */
 static void such_a_job_is_gone_on_with_over_the_same_items(void **state)
 {
   struct host h;

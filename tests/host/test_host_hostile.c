@@ -1,5 +1,5 @@
-/* test_host_hostile.c - what stands in a job's directory that no job has put there: nothing waits
- * for it, and nothing ends for it. */
+/* test_host_hostile.c - foreign files in a job's directory: the host neither waits nor ends because
+ * of them. */
 #include "host.h"
 
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ static int on_any_line(void *data, const struct tidemill_log_line *line)
   return 0;
 }
 
-/* Everything that is asked of a job. Where it cannot be read, what is said names why. */
+/* Asks everything about a job. If the record cannot be read, the error says why. */
 static void ask_all(struct tidemill_workspace *ws, struct host *h)
 {
   struct tidemill_clean_options all = TIDEMILL_CLEAN_OPTIONS_INIT;
@@ -53,8 +53,7 @@ static void ask_all(struct tidemill_workspace *ws, struct host *h)
     tidemill_clean_free(c);
 }
 
-/* Whatever stands in the place of a file of a job, nothing waits for it, and nothing ends for it.
- */
+/* Whatever is in the place of a job's file, the library neither waits nor ends because of it. */
 static void nothing_in_the_place_of_a_file_holds_a_host_up(void **state)
 {
   static const char *const names[] = { "lock",
@@ -84,7 +83,7 @@ static void nothing_in_the_place_of_a_file_holds_a_host_up(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     ask_all(ws, &h);
     assert_int_equal(rmdir(path), 0);
-    bool is_read_by_lines = strstr(names[i], "failed_items") != NULL; /* others have limits */
+    bool is_read_by_lines = strstr(names[i], "failed_items") != NULL; /* other files have limits */
     assert_int_equal(symlink(is_read_by_lines ? "/dev/zero" : "/dev/null", path), 0);
     ask_all(ws, &h);
     assert_int_equal(unlink(path), 0);

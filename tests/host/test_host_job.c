@@ -1,5 +1,4 @@
-/* test_host_job.c - a job of a host, from a pipeline to its result: what comes when, and what is
- * refused. */
+/* test_host_job.c - a host's job, from pipeline to result: the order of events, and refusals. */
 #include "host.h"
 
 static void a_pipeline_file_is_run_and_its_rows_are_there(void **state)
@@ -133,7 +132,7 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   char dir[256];
   host_setup(&h, "good", 2, "wait", 1, NULL);
   host_runtime(&h, NULL);
-  host_path(&h, "it's --resume", dir); /* a name of the user's is no option of ours */
+  host_path(&h, "it's --resume", dir); /* the library does not read a user's name as an option */
   h.options.dir = dir;
   host_submit(&h);
   assert_int_equal(tidemill_job_wait(h.job, 0, &h.err), -ETIMEDOUT);
@@ -143,7 +142,7 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   host_wait(&h);
   assert_int_equal(h.state, TIDEMILL_CANCELED);
   assert_int_equal(tidemill_job_exit_status(h.job), 130);
-  tidemill_job_cancel(h.job, true); /* has ended: nothing */
+  tidemill_job_cancel(h.job, true); /* the job has ended: no effect */
   tidemill_job_close(h.job);
   assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
   assert_non_null(strstr(h.err.text, "contains a job already; resume it with `resume`"));
@@ -153,7 +152,7 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   host_must(&h, tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err));
   host_wait(&h);
   assert_int_equal(h.state, TIDEMILL_COMPLETED);
-  assert_int_equal(h.done, 3); /* what was committed is not run again */
+  assert_int_equal(h.done, 3); /* committed items do not run again */
   tidemill_job_close(h.job);
   h.options.resume = true;
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
@@ -209,7 +208,7 @@ static void running_mini_batches_may_end_when_a_job_is_canceled(void **state)
   host_end(&h);
 }
 
-/* The request may come from any process that sees the directory: here it is the same one. */
+/* Any process that sees the directory may send the request; here it is the same process. */
 static void a_job_is_canceled_by_a_request_in_its_directory(void **state)
 {
   struct host h;
@@ -251,7 +250,7 @@ static void a_job_that_runs_is_closed(void **state)
     tidemill_job_wait(h.job, 10, NULL);
   tidemill_job_close(h.job);
   int events = h.events;
-  host_must(&h, tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err)); /* none runs */
+  host_must(&h, tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err)); /* no job is running */
   assert_int_equal(h.events, events);
   h.job = NULL;
   host_end(&h);
@@ -281,7 +280,7 @@ static void from_a_callback_a_job_is_closed_and_the_loop_is_not_turned(void **st
   h.ready = 0;
   host_must(&h, tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err));
   assert_null(h.job);
-  assert_int_equal(h.ready, 1); /* and nothing is told afterwards */
+  assert_int_equal(h.ready, 1); /* no event arrives afterwards */
   host_end(&h);
 }
 
@@ -293,11 +292,11 @@ static void a_runtime_is_closed_when_its_pipelines_are_freed(void **state)
   host_submit(&h);
   assert_int_equal(tidemill_runtime_close(h.rt, &h.err), TM_EUSAGE);
   assert_non_null(strstr(h.err.text, "tidemill_pipeline_free"));
-  tidemill_pipeline_free(h.pipeline); /* the job has all it needs */
+  tidemill_pipeline_free(h.pipeline); /* the job has all that it needs */
   h.pipeline = NULL;
   while (h.ready == 0)
     tidemill_job_wait(h.job, 10, NULL);
-  host_must(&h, tidemill_runtime_close(h.rt, &h.err)); /* and with it the job */
+  host_must(&h, tidemill_runtime_close(h.rt, &h.err)); /* closes the job too */
   h.rt = NULL;
   h.job = NULL;
   host_end(&h);
@@ -316,7 +315,8 @@ static void options_without_a_size_are_refused(void **state)
   assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
   assert_non_null(strstr(h.err.text, "TIDEMILL_JOB_OPTIONS_INIT"));
   assert_int_equal(tidemill_job_resume(&h.job, h.rt, "latest", &h.options, NULL), TM_EUSAGE);
-  h.options.size = offsetof(struct tidemill_job_options, on_event); /* of a host of earlier */
+  h.options.size =
+      offsetof(struct tidemill_job_options, on_event); /* of a host built with an older header */
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
   host_wait(&h);
   assert_int_equal(h.events, 0);
@@ -332,7 +332,7 @@ static void without_a_program_there_is_no_runtime(void **state)
   assert_int_equal(tidemill_runtime_new(&rt, &o, &err), -ENOENT);
   assert_non_null(strstr(err.text, "'/nonexistent/tidemill'"));
   assert_null(rt);
-  o.program = "/bin/true"; /* no keeper */
+  o.program = "/bin/true"; /* the keeper cannot start */
   struct host h;
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, &o);

@@ -1,4 +1,5 @@
-/* test_host_loop.c - whose loop: a host's own, one that polls, several runtimes on several threads.
+/* test_host_loop.c - which loop runs: a host's own, a polled one, several runtimes on several
+ * threads.
  */
 #include "host.h"
 
@@ -6,7 +7,7 @@
 #include <pthread.h>
 #include <uv.h>
 
-/* A loop of the host's. */
+/* A loop that belongs to the host. */
 
 struct shared {
   struct host h;
@@ -42,7 +43,7 @@ static void share_loop(struct shared *s)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   assert_int_equal(uv_loop_init(&s->loop), 0);
-  s->loop.data = s; /* stays the host's */
+  s->loop.data = s; /* still belongs to the host */
   uv_timer_init(&s->loop, &s->beat);
   s->beat.data = s;
   uv_timer_start(&s->beat, on_beat, 1, 1);
@@ -64,7 +65,8 @@ static void a_job_runs_on_the_loop_of_a_host(void **state)
   assert_non_null(strstr(s.h.err.text, "on a loop of the host's"));
   host_submit(&s.h);
   assert_int_equal(tidemill_job_wait(s.h.job, 0, &s.h.err), TM_EUSAGE);
-  assert_int_equal(uv_run(&s.loop, UV_RUN_DEFAULT), 0); /* ends: nothing of ours is left active */
+  assert_int_equal(uv_run(&s.loop, UV_RUN_DEFAULT),
+                   0); /* it ends: the library leaves no active handle */
   assert_int_equal(s.h.state, TIDEMILL_COMPLETED);
   assert_int_equal(s.h.done, 4);
   assert_true(s.beats > 0);
@@ -76,7 +78,7 @@ static void a_job_runs_on_the_loop_of_a_host(void **state)
   assert_false(s.is_closed);
   uv_run(&s.loop, UV_RUN_DEFAULT);
   assert_true(s.is_closed);
-  assert_int_equal(uv_loop_close(&s.loop), 0); /* nothing is on it */
+  assert_int_equal(uv_loop_close(&s.loop), 0); /* the loop is empty */
   host_end(&s.h);
 }
 
@@ -148,7 +150,7 @@ static void a_wait_is_woken_from_another_thread(void **state)
   assert_int_equal(pthread_create(&thread, NULL, wake, h.rt), 0);
   assert_int_equal(tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err), -EINTR);
   pthread_join(thread, NULL);
-  tidemill_runtime_wake(h.rt); /* before it: the next one ends */
+  tidemill_runtime_wake(h.rt); /* called before run(), it ends the next one */
   assert_int_equal(tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err), -EINTR);
   host_go(&h, 1);
   host_wait(&h);
@@ -156,7 +158,7 @@ static void a_wait_is_woken_from_another_thread(void **state)
   host_end(&h);
 }
 
-/* Several. */
+/* Several runtimes. */
 
 static void jobs_of_a_runtime_run_at_the_same_time(void **state)
 {
@@ -167,7 +169,7 @@ static void jobs_of_a_runtime_run_at_the_same_time(void **state)
   host_submit(&h);
   other.rt = h.rt;
   host_submit(&other);
-  host_wait(&other); /* though the first one waits */
+  host_wait(&other); /* while the first one waits */
   assert_int_equal(other.state, TIDEMILL_COMPLETED);
   assert_int_equal(tidemill_job_state(h.job), TIDEMILL_RUNNING);
   host_go(&h, 1);

@@ -1,5 +1,5 @@
-/* test_host_lua.c - a host and Lua: its functions and values in pipeline files, its own look at the
- * state, our modules in a state of its own. */
+/* test_host_lua.c - a host and Lua: its own functions and values in pipeline files, its access to
+ * the state, tidemill's modules in a state of its own. */
 #include "host.h"
 
 #include <lauxlib.h>
@@ -133,7 +133,7 @@ static void a_state_of_the_hosts_submits_to_its_runtime(void **state)
   host_setup(&h, "good", 3, NULL);
   host_runtime(&h, NULL);
   run_in_own_state(&h, h.rt);
-  host_must(&h, tidemill_runtime_run(h.rt, 0, &h.err)); /* nothing runs */
+  host_must(&h, tidemill_runtime_run(h.rt, 0, &h.err)); /* no job is running */
   host_end(&h);
 }
 
@@ -164,7 +164,7 @@ static void a_pipeline_on_a_stack_is_submitted(void **state)
   host_must(&h, tidemill_pipeline_from_lua(&h.pipeline, h.rt, L, -1, name, &h.err));
   assert_int_equal(lua_gettop(L), 1);
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
-  lua_close(L); /* nothing of it is needed any more */
+  lua_close(L); /* the job no longer needs the state */
   host_wait(&h);
   assert_int_equal(h.done, 3);
   host_end(&h);

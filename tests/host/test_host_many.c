@@ -1,6 +1,6 @@
-/* test_host_many.c - many things at once: threads with several jobs each, a runtime that goes from
- * thread to thread, a host that forks, one that turns too often or too late, signals, descriptors
- * that run out. */
+/* test_host_many.c - many things at once: threads with several jobs each, a runtime that moves from
+ * thread to thread, a host that forks, turns too often or too late, signals, a lack of descriptors.
+ */
 #include "host.h"
 
 #include <dirent.h>
@@ -18,8 +18,8 @@
 
 enum { JOBS = 4 };
 
-/* Its second and fourth job wait for ever, and are canceled when the first one has begun to end:
- * with and without `now`. */
+/* The second and the fourth job never end by themselves. The test cancels them when the first
+ * mini-batch is done, one with `now` and one without. */
 struct several {
   struct host h[JOBS];
 };
@@ -44,7 +44,7 @@ static void *run_several(void *data)
   s->h[0].data = s;
   s->h[0].on_event = cancel_others;
   host_wait(&s->h[1]);
-  host_go(&s->h[3], 2); /* what runs of it may end */
+  host_go(&s->h[3], 2); /* lets running mini-batches end */
   host_must(&s->h[0], tidemill_runtime_run(s->h[0].rt, HOST_LIMIT_MS, &s->h[0].err));
   return NULL;
 }
@@ -87,8 +87,7 @@ static void *begin_and_end(void *data)
   struct handed *s = data;
   host_runtime(&s->h, NULL);
   host_submit(&s->h);
-  while (s->h.ready <
-         2) /* the keeper and its workers are there, of a thread that is not for long */
+  while (s->h.ready < 2) /* a thread that ends soon has started the keeper and its workers */
     assert_int_equal(tidemill_job_wait(s->h.job, 10, &s->h.err), -ETIMEDOUT);
   return NULL;
 }
@@ -128,12 +127,12 @@ static void a_runtime_goes_from_thread_to_thread(void **state)
   assert_int_equal(s.running, 0);
   assert_int_equal(s.h.state, TIDEMILL_COMPLETED);
   assert_int_equal(s.h.done, 32);
-  assert_int_equal(s.h.retried, 0); /* no worker was lost with the thread */
+  assert_int_equal(s.h.retried, 0); /* no worker ended with the thread */
   assert_true(s.turns[0] > 0 && s.turns[1] > 0);
   host_end(&s.h);
 }
 
-/* Turns for nothing, and late. */
+/* Turns without work, and late turns. */
 
 static void turns_may_come_for_nothing_and_late(void **state)
 {
@@ -149,8 +148,7 @@ static void turns_may_come_for_nothing_and_late(void **state)
     int ms = tidemill_runtime_timeout(h.rt);
     int rc = poll(&p, 1, ms < 0 ? HOST_LIMIT_MS : ms);
     if (rc > 0 && late++ % 3 == 0)
-      poll(NULL, 0,
-           30); /* the host has something else to do: this is the case, not a wait for anything */
+      poll(NULL, 0, 30); /* the host does something else: the delay is the test, not a wait */
     tidemill_runtime_wake(h.rt);
     for (int i = 0; i < 3 && running > 0; i++)
       running = tidemill_runtime_turn(h.rt, &h.err);
@@ -191,7 +189,7 @@ static void a_signal_handler_wakes_waits(void **state)
       host_go(&h, 1);
   }
   setitimer(ITIMER_REAL, &never, NULL);
-  signal(SIGALRM, SIG_IGN); /* one may be under way yet, beneath valgrind */
+  signal(SIGALRM, SIG_IGN); /* under valgrind one may still be on its way */
   assert_true(woken >= 20 && rings >= woken);
   assert_int_equal(h.done, 31);
   host_end(&h);
@@ -199,7 +197,7 @@ static void a_signal_handler_wakes_waits(void **state)
 
 /* Forks. */
 
-/* A child of the host's that has all of its descriptors, until it is told to end; in its way. */
+/* A child of the host holds all of its descriptors until the test ends it. */
 static pid_t fork_copy(int stay, bool with_exit)
 {
   pid_t pid = fork();
@@ -226,7 +224,7 @@ static void a_host_forks_while_a_job_runs(void **state)
 {
   struct host h;
   int stay[2];
-  fflush(NULL); /* what cmocka has not written yet is not the child's */
+  fflush(NULL); /* the child must not write cmocka's buffered output */
   assert_int_equal(pipe(stay), 0);
   host_setup(&h, "wait", 2, "zgood", 20, NULL);
   host_runtime(&h, NULL);
@@ -238,7 +236,7 @@ static void a_host_forks_while_a_job_runs(void **state)
   host_go(&h, 1);
   while (h.done < 1)
     tidemill_job_wait(h.job, 10, &h.err);
-  tidemill_job_close(h.job); /* its processes end, though the other copy has the descriptors */
+  tidemill_job_close(h.job); /* its processes end although the child holds the descriptors */
   h.job = NULL;
   h.options.resume = true;
   tidemill_pipeline_free(h.pipeline);
@@ -262,7 +260,7 @@ static void close_at_first(struct host *h, const struct tidemill_event *e)
     tidemill_job_close(h->job);
 }
 
-/* What was told to be done is so, however soon the job is closed then. */
+/* A request takes effect even if the host closes the job right after it. */
 static void what_is_done_is_not_run_again(void **state)
 {
   enum { N = 8 };
@@ -275,7 +273,7 @@ static void what_is_done_is_not_run_again(void **state)
   h.on_event = close_at_first;
   while (h.state != TIDEMILL_COMPLETED) {
     assert_true(closed++ <= N);
-    h.retried = h.done; /* of the sessions before */
+    h.retried = h.done; /* of earlier sessions */
     host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
     int rc = tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err);
     assert_true(rc == 0 || rc == -ECANCELED);
@@ -323,7 +321,8 @@ static void jobs_of_one_runtime_leave_nothing(void **state)
 
 enum { HELD = 100, FREE_MAX = 64 };
 
-/* So many descriptors are free: Completed, or an error with words; and nothing is left. */
+/* Runs a job with this many free descriptors: it completes or fails with a message, and leaves
+ * nothing behind. */
 static bool run_with(int more)
 {
   struct rlimit before, low;
@@ -333,8 +332,8 @@ static bool run_with(int more)
   int open_before = descriptors();
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
   low = before;
-  low.rlim_cur =
-      (rlim_t)(open_before - 3 + more); /* of what was counted, ".", ".." and the folder are none */
+  low.rlim_cur = (rlim_t)(open_before - 3 +
+                          more); /* ".", ".." and the folder were counted, but do not stay open */
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   char path[256], workspace[256];
@@ -357,7 +356,7 @@ static bool run_with(int more)
   }
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
   host_end(&h);
-  assert_true(descriptors() <= open_before + 1); /* libuv's, of its first loop; the FIFO went */
+  assert_true(descriptors() <= open_before + 1); /* of libuv's first loop; the FIFO is closed */
   return is_completed;
 }
 
@@ -367,7 +366,7 @@ static void descriptors_that_run_out_are_said(void **state)
   for (int more = 0; more < FREE_MAX; more += 4)
     completed += run_with(more);
   assert_true(completed > 0 && completed < FREE_MAX / 4);
-  for (int i = 0; i < HELD; i++) /* the limit is far off, but the host has nearly all of it */
+  for (int i = 0; i < HELD; i++) /* the limit is high, but the host uses nearly all of it */
     held[i] = open("/dev/null", O_RDONLY);
   completed = 0;
   for (int more = 0; more < FREE_MAX; more += 4)
@@ -377,7 +376,7 @@ static void descriptors_that_run_out_are_said(void **state)
   assert_true(completed > 0 && completed < FREE_MAX / 4);
 }
 
-/* A pipeline file that submits. */
+/* A pipeline file that calls submit(). */
 
 static struct host inner;
 

@@ -1,6 +1,5 @@
-/* test_host_misuse.c - what a host does that it may do, though few would: a job closed by its own
- * screen, definitions of Lua that are added to, a runtime closed beneath its console, places where
- * no rows can be put.
+/* test_host_misuse.c - unusual calls that a host may make: a screen closes its job, calls add to
+ * definitions from Lua, a runtime closes before its console, destinations that cannot take rows.
  */
 #include "host.h"
 
@@ -24,7 +23,7 @@ static void read_along(void *data, const char *text, size_t len)
   static char long_text[5000];
   struct reader *r = data;
   char *kept = strndup(text, len);
-  assert_int_equal(r->closed, 0); /* nothing comes behind that */
+  assert_int_equal(r->closed, 0); /* no line comes after it */
   r->lines++;
   if (r->h.job) {
     expect(&r->h, tidemill_runtime_close(r->h.rt, &r->h.err), TM_EUSAGE,
@@ -68,12 +67,12 @@ static void a_screen_may_close_its_job(void **state)
 {
   struct reader r;
   begin_reader(&r, true);
-  host_must(&r.h, tidemill_runtime_run(r.h.rt, HOST_LIMIT_MS, &r.h.err)); /* from within a turn */
+  host_must(&r.h, tidemill_runtime_run(r.h.rt, HOST_LIMIT_MS, &r.h.err)); /* within a turn */
   assert_int_equal(r.closed, 1);
   r.h.job = NULL;
   host_end(&r.h);
   begin_reader(&r, true);
-  tidemill_job_say(r.h.job, TIDEMILL_INFO, "short"); /* from within a call */
+  tidemill_job_say(r.h.job, TIDEMILL_INFO, "short"); /* within a call */
   assert_int_equal(r.closed, 1);
   r.h.job = NULL;
   host_end(&r.h);
@@ -88,7 +87,7 @@ static const char *const bare_text =
     "1 },\n"
     "  inputs = t.Dataset.File.from_files 'in/good.000' } } }\n";
 
-/* One input that is no list, and no arguments at all. */
+/* One input, not in a list, and no arguments. */
 static void a_definition_of_lua_is_added_to(void **state)
 {
   struct host h;
@@ -165,7 +164,7 @@ static void numbers_that_nothing_has_are_refused(void **state)
   host_end(&h);
 }
 
-/* What the check accepts can be done. */
+/* A pipeline that passes the check can run. */
 static void an_output_that_cannot_be_put_is_refused_before(void **state)
 {
   struct host h;
@@ -174,7 +173,7 @@ static void an_output_that_cannot_be_put_is_refused_before(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   host_wait(&h);
-  snprintf(path, sizeof path, "%s/%0255d", h.dir, 7); /* as long as a name may be */
+  snprintf(path, sizeof path, "%s/%0255d", h.dir, 7); /* the longest name that is allowed */
   host_must(&h, tidemill_output_check(h.rt, path, false, &h.err));
   host_must(&h, tidemill_job_put_output(h.job, 0, path, false, &h.err));
   host_must(&h, tidemill_job_put_output(h.job, 0, path, true, &h.err));

@@ -1,5 +1,5 @@
-/* test_host_parameters.c - what definitions accept, as a host's form would read it: all of it,
- * whole, and true. */
+/* test_host_parameters.c - what definitions accept, as a host's form shows it: complete and
+ * correct. */
 #include "host.h"
 
 static bool find(const char *constructor, const char *name, struct tidemill_parameter *p)
@@ -26,7 +26,7 @@ static void every_parameter_is_whole(void **state)
     for (size_t i = 0; tidemill_parameter(tidemill_constructor(constructors), i, &p); i++, all++) {
       assert_int_equal(p.size, sizeof p);
       assert_true(*p.name && *p.help && *p.accepted);
-      assert_true(strlen(p.accepted) < sizeof p.accepted - 1); /* nothing was cut */
+      assert_true(strlen(p.accepted) < sizeof p.accepted - 1); /* nothing was cut off */
       assert_true(p.type >= TIDEMILL_PARAMETER_INTEGER && p.type <= TIDEMILL_PARAMETER_OTHER);
       assert_int_equal(p.type == TIDEMILL_PARAMETER_CHOICE, p.choices != NULL);
       assert_false(p.required && p.default_value);
@@ -55,7 +55,7 @@ static void a_parameter_says_what_it_accepts(void **state)
   assert_false(find("ParallelRunConfig", "run_max_tries", &p));
 }
 
-/* What a form shows as the default can be set, and so can each choice. */
+/* A form can set each default and each choice that it shows. */
 static void a_default_and_each_choice_can_be_set(void **state)
 {
   struct host h;

@@ -1,5 +1,5 @@
-/* test_host_plan.c - what a host is told before anything is run: what a job would do, and what a
- * table looks like; and, of a job that was run, all there is of one mini-batch.
+/* test_host_plan.c - what a host learns before a run: what a job would do and what a table looks
+ * like; and, after a run, everything about one mini-batch.
  */
 #include "host.h"
 

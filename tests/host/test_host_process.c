@@ -1,7 +1,7 @@
-/* test_host_process.c - what the library does to the process that it is in: nothing. A case for
- * each clause of that promise: one child, no signal handler, no signal, nobody else's child reaped,
- * nothing printed, no descriptor of 0 to 2 taken, locale and directory of the host's, no exit(),
- * whatever the host's size. */
+/* test_host_process.c - the library does nothing to the host's process. There is a case for each
+ * clause of that promise: one child, no signal handler, no signal, it reaps no other child, prints
+ * nothing, takes no descriptor from 0 to 2, keeps the host's locale and directory, never calls
+ * exit(), for hosts of any size. */
 #include "host.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ static void on_signal(int number)
   signals_seen++;
 }
 
-/* How many children this process has, zombies too. */
+/* The number of children of this process, with zombies. */
 static int children(void)
 {
   char path[64], line[64];
@@ -85,7 +85,7 @@ static void handlers_and_mask_of_the_host_stay(void **state)
   pthread_sigmask(SIG_SETMASK, NULL, &then);
   assert_int_equal(sigismember(&then, SIGUSR2), 1);
   assert_int_equal(sigismember(&then, SIGCHLD), 0);
-  assert_true(signals_seen >= 1); /* of the keeper's end: it is the host's handler that hears it */
+  assert_true(signals_seen >= 1); /* for the end of the keeper: the host's handler receives it */
   signal(SIGCHLD, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
   sigemptyset(&mask);
@@ -223,7 +223,7 @@ static void nothing_is_printed(void **state)
 
 /* Locale and directory. */
 
-/* Numbers in words: a job that fails for a threshold with a fraction. */
+/* Numbers in a message: a job fails because of a threshold with a fraction. */
 static void fail_for_half_a_percent(struct host *h)
 {
   host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "half", h->dir, &h->err));
@@ -246,7 +246,7 @@ static void a_locale_with_a_comma_changes_nothing(void **state)
   assert_int_equal(system(path), 0);
   setenv("LOCPATH", h.dir, 1);
   assert_non_null(setlocale(LC_ALL, "de_DE.UTF-8"));
-  unsetenv("LOCPATH"); /* what is started does not need it */
+  unsetenv("LOCPATH"); /* the processes that it starts do not need it */
   snprintf(path, sizeof path, "%.1f", 0.5);
   assert_string_equal(path, "0,5");
   host_runtime(&h, NULL);
@@ -280,12 +280,12 @@ static void the_directory_is_the_hosts(void **state)
   host_setup(&h, "good", 3, NULL);
   assert_int_equal(chdir(h.dir), 0);
   host_runtime(&h, NULL);
-  h.options.dir = "job"; /* of then */
+  h.options.dir = "job"; /* relative to the directory at this moment */
   host_must(&h, tidemill_pipeline_load(&h.pipeline, h.rt, "pipeline.lua", &h.err));
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
   assert_non_null(getcwd(now, sizeof now));
   assert_string_equal(now, h.dir);
-  h.on_event = go_away; /* it may go elsewhere meanwhile */
+  h.on_event = go_away; /* the host may change its directory meanwhile */
   host_wait(&h);
   assert_int_equal(h.state, TIDEMILL_COMPLETED);
   assert_non_null(strstr(tidemill_job_dir(h.job), h.dir));
@@ -296,7 +296,7 @@ static void the_directory_is_the_hosts(void **state)
   host_end(&h);
 }
 
-/* A large host: what is started does not copy it. */
+/* A large host: the processes that the library starts do not copy its memory. */
 
 static double seconds(void)
 {
@@ -343,7 +343,7 @@ static void the_size_of_the_host_costs_nothing(void **state)
   assert_true(with < 3 * small + 0.1);
 }
 
-/* Threads of ours block all signals: the host's thread is the one that gets them. */
+/* The library's threads block all signals, so the host's thread receives them. */
 
 static unsigned long long blocked_of(const char *thread)
 {

@@ -1,6 +1,6 @@
-/* test_host_rows.c - what the program does for its user, done by a host: rows read as they are
- * committed and put where they are wanted, a screen for people, the standard descriptors of a
- * command.
+/* test_host_rows.c - a host does what the program does for its user: it reads rows as they are
+ * committed, puts them where it wants them, shows progress on a screen, and sets up the standard
+ * descriptors of a command.
  */
 #include "host.h"
 
@@ -19,7 +19,7 @@ static void read_file(const char *path, char *out, size_t size)
   fclose(f);
 }
 
-/* A pipeline of one step, whose script gives back the names of its items. */
+/* A pipeline of one step, whose script returns the names of its items. */
 static void build(struct host *h)
 {
   host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "built", h->dir, &h->err));
@@ -28,7 +28,7 @@ static void build(struct host *h)
   host_must(h, tidemill_pipeline_set(h->pipeline, "process_count_per_node", "1", &h->err));
 }
 
-/* Its rows, into `out`. */
+/* Copies its rows to `out`. */
 static void run(struct host *h, char *out, size_t size)
 {
   struct tidemill_step step = TIDEMILL_STEP_INIT;
@@ -63,7 +63,7 @@ static void workers_are_where_the_host_says(void **state)
 
 /* Rows. */
 
-/* Whoever reads along finds so many bytes of whole rows, while the job runs. */
+/* While the job runs, a reader finds this many bytes of complete rows. */
 static void on_rows(struct host *h, const struct tidemill_event *e)
 {
   struct tidemill_step step = TIDEMILL_STEP_INIT;
@@ -81,8 +81,7 @@ static void on_rows(struct host *h, const struct tidemill_event *e)
   *(int *)h->data += 1;
 }
 
-/* The one that waits is the first: behind it in a worker the result of another could be held back.
- */
+/* The waiting item is the first: a worker could hold back the result of an item after it. */
 static void rows_are_read_as_they_are_committed(void **state)
 {
   struct host h;
@@ -93,7 +92,7 @@ static void rows_are_read_as_they_are_committed(void **state)
   h.on_event = on_rows;
   h.data = &told;
   host_submit(&h);
-  while (h.rows < 2 * 10) /* of the two that wait for nothing */
+  while (h.rows < 2 * 10) /* of the two items that do not wait */
     assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
   assert_true(told >= 1);
   host_go(&h, 1);
@@ -151,7 +150,7 @@ static void the_place_of_rows_is_known_to_the_pipeline(void **state)
   host_end(&h);
 }
 
-/* People. */
+/* Screens. */
 
 static void keep_text(void *data, const char *text, size_t len)
 {
@@ -171,7 +170,7 @@ static void people_read_along(void **state)
   screen.progress = TIDEMILL_PROGRESS_PLAIN;
   h.options.screen = &screen;
   host_submit(&h);
-  memset(&screen, 0xff, sizeof screen); /* it was copied */
+  memset(&screen, 0xff, sizeof screen); /* the library has its own copy */
   tidemill_job_say(h.job, TIDEMILL_INFO, "a line of ours");
   tidemill_job_say(h.job, TIDEMILL_INFO, "a line of ours");
   tidemill_job_say(h.job, TIDEMILL_WARNING, "take care");
@@ -185,7 +184,7 @@ static void people_read_along(void **state)
   host_end(&h);
 }
 
-/* With `path` as descriptor `fd`, until restore(). */
+/* Puts `path` in place of descriptor `fd`, until restore(). */
 static int replace(int fd, const char *path, int flags)
 {
   int before = dup(fd), file = open(path, flags, 0600);
@@ -216,7 +215,7 @@ static void a_command_lends_its_descriptors(void **state)
   int before = replace(0, path, O_RDONLY);
   char cwd[400];
   assert_non_null(getcwd(cwd, sizeof cwd));
-  assert_int_equal(chdir(h.dir), 0); /* paths of a list are against where one stands */
+  assert_int_equal(chdir(h.dir), 0); /* the paths in a list are relative to the current directory */
   run(&h, rows, sizeof rows);
   assert_int_equal(chdir(cwd), 0);
   restore(0, before);

@@ -1,5 +1,5 @@
-/* test_host_script.c - an entry script in the host's own process: of a pipeline, of a job; its
- * errors, its folders, interrupting it. */
+/* test_host_script.c - an entry script in the host's own process, from a pipeline or from a job:
+ * its errors, its folders, and interrupting it. */
 #include "host.h"
 
 #include <pthread.h>
@@ -43,7 +43,7 @@ static const char *const rows_script =
     "end\n"
     "function shutdown() print 'over' end\n";
 
-/* One step without inputs. */
+/* A step without inputs. */
 static void build_step(struct host *h, const char *script)
 {
   host_put(h, "score.lua", script);
@@ -51,7 +51,7 @@ static void build_step(struct host *h, const char *script)
   host_must(h, tidemill_pipeline_add_step(h->pipeline, "score", "score.lua", &h->err));
 }
 
-/* One of mini-batches of two. */
+/* A step with mini-batches of two items. */
 static void build(struct host *h, const char *script)
 {
   build_step(h, script);
@@ -78,7 +78,7 @@ static void a_script_is_run_over_its_mini_batches(void **state)
   build(&h, rows_script);
   struct tidemill_script_options o = heard(&h);
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
-  tidemill_pipeline_free(h.pipeline); /* it is not needed any more, nor is the runtime */
+  tidemill_pipeline_free(h.pipeline); /* the script needs neither it nor the runtime now */
   h.pipeline = NULL;
   const struct tidemill_script_info *info = tidemill_script_info(s);
   assert_string_equal(info->step, "score");
@@ -389,7 +389,7 @@ static void on_runs(void *data, enum tidemill_level level, const char *text)
   pthread_mutex_unlock(&w->mutex);
 }
 
-/* Until it takes hold. */
+/* Repeats the interruption until it takes effect. */
 static void *interrupt(void *data)
 {
   struct watch *w = data;
@@ -437,7 +437,7 @@ static void another_thread_interrupts_a_compiled_loop(void **state)
   expect(&w.h, tidemill_script_load(&other, w.h.pipeline, &o, &w.h.err), TM_EINUSE,
          "another script of this process");
   assert_int_equal(tidemill_script_next(w.s, NULL, &w.h.err), 1);
-  tidemill_script_interrupt(w.s); /* nothing goes on */
+  tidemill_script_interrupt(w.s); /* nothing runs any more */
   host_must(&w.h, tidemill_script_init(w.s, &w.h.err));
   assert_int_equal(pthread_create(&thread, NULL, interrupt, &w), 0);
   expect(&w.h, tidemill_script_run(w.s, NULL, &w.h.err), TM_ESCRIPT, "run() was interrupted");
@@ -448,7 +448,7 @@ static void another_thread_interrupts_a_compiled_loop(void **state)
   holds(tidemill_script_error(w.s)->where, "score.lua:4");
   tidemill_script_close(w.s);
   sigaction(SIGPROF, NULL, &now);
-  assert_true(now.sa_handler == on_prof); /* the host's again */
+  assert_true(now.sa_handler == on_prof); /* the host's handler again */
   assert_int_equal(profs, 0);
   host_must(&w.h, tidemill_script_load(&w.s, w.h.pipeline, &o, &w.h.err));
   tidemill_script_close(w.s);

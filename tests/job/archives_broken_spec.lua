@@ -1,5 +1,5 @@
--- Archives that cannot be listed, or no further: each is a failed item, whoever is killed, and the
--- others are read.
+-- Archives that cannot be listed, or only in part: each is one failed item, the others are read,
+-- and killed supervisors make no difference.
 --
 -- TM_KILLS: how many supervisors are killed at random moments (15).
 local archives = require "support.archives"
@@ -30,7 +30,7 @@ local function gzip(t, name, text)
   assert(os.execute(("cd '%s' && gzip -c packed > '%s' && rm packed"):format(t.dir, name)) == 0)
 end
 
--- newc, without its end.
+-- A newc archive without its end.
 local function cpio(list)
   local out = {}
   for _, m in ipairs(list) do
@@ -41,7 +41,7 @@ local function cpio(list)
   return table.concat(out)
 end
 
--- By path: what is said of each, in the order of the lines.
+-- The messages for each path, in the order of the lines.
 local function failed_items(t)
   local items = {}
   for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
@@ -201,7 +201,7 @@ describe("an archive that cannot be listed", function()
     assert.truthy(r.err:find("it may be cut off; it is a failed item", 1, true), r.err)
     r = t:run { "status", t.job_dir }
     assert.truthy(r.out:find("in/a.zip' cannot be listed: it begins as a zip file and has no end", 1, true), r.out)
-    t:expect_job(1, { "--resume" }) -- it still cannot
+    t:expect_job(1, { "--resume" }) -- the archive is still broken
     pipeline(t, "{ extract = false }", "mini_batch_size = 2, error_threshold = 1")
     t:expect_job(0, { "--resume" })
     assert.equal(3, #t:rows())
@@ -222,7 +222,7 @@ describe("an archive that cannot be listed", function()
     r = t:run { "run", "pipeline.lua", "--progress", "none", "--only-failed", t.job_dir, "--job-dir", t:path "again" }
     t:expect(r, 1) -- the same item, which fails again
     assert.truthy(r.err:find("not one of 1 item succeeded", 1, true), r.err)
-    t:write("in/a.zip", archives.zip(members(2))) -- it is whole now: another list
+    t:write("in/a.zip", archives.zip(members(2))) -- the archive is now whole: a different list
     r = t:run { "run", "pipeline.lua", "--progress", "none", "--only-failed", t.job_dir, "--job-dir", t:path "more" }
     t:expect(r, 1)
     assert.truthy(r.err:find("has changed since it was listed: it has another size or time", 1, true), r.err)
@@ -241,7 +241,7 @@ describe("an archive that cannot be listed", function()
     local function seen()
       local items = {}
       for i, item in ipairs(failed_items(t)) do items[i] = item.mini_batch .. " " .. item.item .. " " .. item.error end
-      table.sort(items) -- the last ones of a job may come before earlier ones
+      table.sort(items) -- a job may write its last items before earlier ones
       return items
     end
     local begin_s = programs.now()

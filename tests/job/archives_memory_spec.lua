@@ -1,7 +1,6 @@
--- Small mini-batches of archives as files on memory: when they are, when not, and that nothing is
--- left of them.
+-- Small mini-batches of archives are files in memory: when they are, when not, and nothing is left.
 --
--- What is expected depends on the machine: where no memory suits, all of it must be on the disk.
+-- The expected result depends on the machine: if no memory suits, all files must be on the disk.
 -- TM_KILLS: how many jobs are killed at random moments (15).
 local archives = require "support.archives"
 local folder = require "support.folder"
@@ -11,7 +10,7 @@ local programs = require "support.programs"
 
 local SHM = "/dev/shm"
 
--- The folder of each path that run() is given, once what the file holds has been compared.
+-- Compares the content of each file, then returns its folder, for each path that run() gets.
 local FOLDERS = [[function run(m)
   local rows = {}
   for i, path in ipairs(m) do
@@ -34,7 +33,7 @@ return tm.Pipeline { name = "case", steps = { step } }
 ]]):format(config or "mini_batch_size = 3"))
 end
 
--- n entries; `sizes`: of those that are not small, by number.
+-- n entries; `sizes` has the sizes of the large ones, by number.
 local function zip(n, sizes)
   local members = {}
   for i = 1, n do
@@ -59,9 +58,9 @@ local function output_of(command)
   return text
 end
 
--- Whether small files are extracted to memory in this folder: a tmpfs with room, in which programs
--- can be written and run. /proc/mounts does not say that: in a chroot some mounts are missing
--- there.
+-- Whether the program extracts small files to memory in this folder: a tmpfs with room, which can
+-- hold and run programs. /proc/mounts cannot answer this, because in a chroot some mounts are
+-- missing.
 local function suits(dir)
   local name = os.tmpname()
   os.remove(name)
@@ -72,7 +71,7 @@ local function suits(dir)
   return runs and output_of(("stat -f -c %%T '%s'"):format(dir)) == "tmpfs\n" and free ~= nil and free >= 2 ^ 20
 end
 
--- By number of the entry: the folder of the worker that it was in. None of them is there any more.
+-- The worker's folder that each entry was in, by number. All these folders are gone.
 local function places(t)
   local list = {}
   for _, row in ipairs(t:rows()) do
@@ -91,7 +90,7 @@ end
 
 local WITHOUT_TMPDIR = { "env", "-u", "TMPDIR" }
 
--- A folder of the test's own on memory, for TIDEMILL_MEMORY_DIR: its path, and whether it suits.
+-- A folder in memory for one test, for TIDEMILL_MEMORY_DIR: its path, and whether it suits.
 local function with_memory(t)
   t.memory = SHM .. t.dir:match "/[^/]+$"
   assert(lfs.mkdir(t.memory))
@@ -202,7 +201,7 @@ describe("a small mini-batch of an archive", function()
       local p = how == "clean" and t:start { "run", "pipeline.lua", "--progress", "none" } or t:start_job()
       t:wait_for "ready"
       local all = t:processes()
-      -- none of them sees that another one is gone
+      -- so that none of them notices the end of another
       for _, signal in ipairs { programs.SIGSTOP, programs.SIGKILL } do
         for _, one in ipairs(all) do programs.kill(one.pid, signal) end
       end

@@ -1,12 +1,12 @@
--- Entries of archives as items: as files and as names, by pattern, hostile ones, failed ones again;
--- nothing is left.
+-- Entries of archives as items: as files and as names, by pattern, hostile ones, failed ones again.
+-- The job leaves nothing behind.
 local archives = require "support.archives"
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
--- The last part of each path and what the file holds.
+-- The last part of each path and the content of the file.
 local PATHS = [[function run(m)
   local rows = {}
   for i, path in ipairs(m) do
@@ -80,7 +80,7 @@ describe("an archive as a dataset", function()
       end
     end
     again(t)
-    t:script(NAMES) -- context:open() of files
+    t:script(NAMES) -- context:open() on files
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub("from_archives%b()", 'from_files "plain"')))
     t:expect_job(0)
     assert.same(rows, t:rows())
@@ -98,7 +98,7 @@ describe("an archive as a dataset", function()
     local before = lfs.attributes(t:path("workspace/index/" .. index)).ino
     t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0)
     assert.equal(before, lfs.attributes(t:path("workspace/index/" .. index)).ino)
-    t:write("a.zip", archives.zip((numbered(6)))) -- another size: another list
+    t:write("a.zip", archives.zip((numbered(6)))) -- a different size: a different list
     t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0)
     assert.are_not.equal(before, lfs.attributes(t:path("workspace/index/" .. index)).ino)
   end)
@@ -409,7 +409,7 @@ describe("a reader that meets damage", function()
     assert.truthy(items[t:path "a.zip/2"].error:find("its check sum is wrong", 1, true))
   end)
 
-  -- The size and the time of the archive stay, so that what its first run has kept of it is used.
+  -- The size and time of the archive do not change, so the job uses the index of its first run.
   it("finds what was damaged since the first run, in a tar that gzip has packed", function()
     local t = job.case()
     local members = {}
@@ -540,7 +540,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     local begin_s = programs.now()
     t:expect_job(0, nil, env)
     local usual_ms = math.ceil((programs.now() - begin_s) * 1000)
-    local function expect_whole() -- its end counts its entries
+    local function expect_whole() -- reading to its end counts its entries
       local text = t:read "out/all.zip"
       assert.equal("PK\5\6", text:sub(-22, -19))
       assert.equal(31, text:byte(-12))

@@ -1,4 +1,4 @@
--- A job that nothing disturbs: what it reads, what it leaves behind.
+-- A job that nothing disturbs: what it reads and what it leaves behind.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -6,7 +6,7 @@ local programs = require "support.programs"
 local ECHO = "function run(m) return names_of(m) end"
 local LOG_LINE = "^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d,%d%d%d|(%u+)|(%d+)|(%w+)|(.*)$"
 
--- `run()` returns once as many workers as `wanted` are in it, or fails.
+-- `run()` returns once `wanted` workers are in it, and otherwise fails.
 local RENDEZVOUS = [[
 local ffi, lfs = require "ffi", require "lfs"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"

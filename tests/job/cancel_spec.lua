@@ -1,4 +1,5 @@
--- tidemill cancel JOB: the process that runs the job ends it as after Ctrl-C, whoever it is.
+-- tidemill cancel JOB: the process that runs the job ends it as after Ctrl-C, whichever process
+-- that is.
 local ffi = require "ffi"
 local job = require "support.job"
 local json = require "dkjson"
@@ -15,7 +16,7 @@ local function mark(name) io.open(os.getenv "HERE" .. name, "w"):close() end
 
 local function here(t) return { env = { "HERE=" .. t:path "here-" } } end
 
---- A job whose second mini-batch waits until there is a file here-go.
+--- A job whose second mini-batch waits for the file here-go.
 local function new_case(o)
   local t = job.case(o)
   t:inputs(4)
@@ -149,7 +150,7 @@ describe("tidemill cancel", function()
     p = t:start({ "resume", t.job_dir, "--progress", "none" }, here(t))
     t:wait_for "here-begun"
     assert.is_false(t:has "job/cancel")
-    t:write("job/cancel", request(epoch)) -- of somebody who was late
+    t:write("job/cancel", request(epoch)) -- a request that came too late
     programs.wait_until("the request to be looked at", function() return not t:has "job/cancel" end)
     t:write("here-go", "")
     local r = t:finish(p, 60)
@@ -180,7 +181,7 @@ describe("tidemill cancel", function()
   end)
 
   it("is refused to a user who can write to the directory, but does not run the job", function()
-    if ffi.C.geteuid() ~= 0 then return end -- two users are needed
+    if ffi.C.geteuid() ~= 0 then return end -- the case needs two users
     local t = new_case { for_others = true }
     local p = t:start_job(nil, here(t))
     t:wait_for "here-begun"
@@ -211,7 +212,7 @@ describe("tidemill cancel", function()
     p = t:start({ "s.lua" }, here(t))
     t:wait_for "here-begun"
     expect_cancel(t, 0, { t.job_dir, "--now" }, "Canceled: " .. t.job_dir)
-    t:wait_for "here-over" -- the script has the job still, which is over
+    t:wait_for "here-over" -- the script still holds the job, which has ended
     expect_cancel(t, 1, { t.job_dir }, "is Canceled already")
     t:write("here-seen", "")
     local r = t:finish(p, 60)

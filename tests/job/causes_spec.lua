@@ -1,5 +1,5 @@
--- Why workers die, and what follows: each death has its cause, what was lost waits before it is
--- tried again, a place whose workers die at once is filled slowly, and memory has its limits.
+-- Why workers die, and what follows: the job reports the cause of each death, waits before it
+-- retries a lost mini-batch, slows down when workers die at once, and enforces memory limits.
 local job = require "support.job"
 local programs = require "support.programs"
 
@@ -117,7 +117,7 @@ describe("retry_delay", function()
     local d = delays("run_max_try = 20", "error 'no'")
     local sum = 0
     for _, s in ipairs(d) do sum = sum + s end
-    assert.is_true(sum < 9, sum) -- with the delay of lost workers it would be minutes
+    assert.is_true(sum < 9, sum) -- with the delay for lost workers it would take minutes
     d = delays("run_max_try = 3, retry_delay = 0.2", "error 'no'")
     assert.is_true(d[1] >= 0.15 and d[2] >= 0.3, d[1] .. " " .. d[2])
   end)
@@ -132,7 +132,7 @@ describe("retry_delay", function()
       if number_of(m[1]) == 1 and context.try == 1 then os.exit(1) end
       return names_of(m)
     end]]
-    -- time for the others
+    -- gives the other workers time
     t:pipeline "mini_batch_size = 1, process_count_per_node = 1, retry_delay = 4"
     t:expect_job(0, nil, { env = { "ORDER=" .. t:path "order" } })
     assert.same(job.names(20), t:rows())
@@ -203,7 +203,7 @@ describe("worker_memory_limit", function()
   end)
 
   it("at its least is enough for a worker that needs little", function()
-    if os.getenv "TM_SANITIZE" then return end -- the sanitizer alone has more
+    if os.getenv "TM_SANITIZE" then return end -- the sanitizer alone needs more
     local t = dying_case("function run(m) return names_of(m) end", 'worker_memory_limit = "32MB"')
     t:expect_job(0)
     assert.same(job.names(3), t:rows())

@@ -1,4 +1,4 @@
--- tidemill clean: what goes, and what stays whatever is said.
+-- tidemill clean: what it removes, and what it always keeps.
 local job = require "support.job"
 local lfs = require "lfs"
 
@@ -43,7 +43,7 @@ describe("clean", function()
     local other = t:run { "run", "pipeline.lua", "--progress", "none", "--json", "--job-dir", "elsewhere" }
     t:expect(other, 0)
     assert.equal(2, kept())
-    -- each has its job, one outside of the workspace
+    -- each copy belongs to a job, one of them outside the workspace
     has(clean(t, "--status", "Canceled").err, "nothing to remove")
     local r = clean(t, "--all", "--dry-run")
     has(r.out, "/snapshots  1 copy of a script that no job runs any more")

@@ -1,4 +1,4 @@
--- Commands over jobs: resume, status, jobs, and what a run would do.
+-- Commands on jobs: resume, status, jobs, and what a run would do.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
@@ -14,8 +14,8 @@ function run(m)
   return names_of(m)
 end]]
 
---- Number 5 waits for the file at GATE. The others take a little: results of a worker that is very
---- fast are written several at a time, and would wait behind number 5.
+--- Number 5 waits for the file at GATE. The others take a little time: a very fast worker writes
+--- several results at a time, and they would wait behind number 5.
 local WAITING = [[
 function run(m)
   local until_s = os.clock() + 0.002
@@ -38,7 +38,8 @@ local function expect_words(text, words)
   end
 end
 
---- The program with these words: ends with `status`, and says `words` in one of its streams.
+--- Runs the program with these arguments; checks that it ends with `status` and says `words` in one
+--- of its streams.
 local function expect_run(t, status, words, said, o)
   local r = t:run(words, o)
   t:expect(r, status)
@@ -46,7 +47,7 @@ local function expect_run(t, status, words, said, o)
   return r
 end
 
---- A job under way, in which number 5 waits; `finish` lets it go.
+--- A running job in which number 5 waits; `finish` releases it.
 local function start_waiting(t, more)
   local gate = t:path "gate"
   local p = t:start_job(more, { env = { "GATE=" .. gate } })
@@ -229,7 +230,7 @@ describe("resume", function()
       end
     end
     local r
-    for _ = 1, 20 do -- it waits for a second, which may be over before we look
+    for _ = 1, 20 do -- it waits for a second, which may pass before we look
       local p = t:start { "resume", t.job_dir }
       programs.wait_until("its wait, or its end", function()
         local is_open, has = pcall(has_lock_open, p.pid)
@@ -266,7 +267,7 @@ describe("a second Ctrl-C", function()
     local p = t:start_job(nil, { env = { "BEGUN=" .. t:path "begun" } })
     programs.wait_until("run() has begun", function() return t:has "begun" end)
     p:kill(programs.SIGINT)
-    -- what is under test: a moment that is no bounce, and shorter than half a second
+    -- the interval under test: longer than a bounce, shorter than half a second
     programs.pass_ms(100)
     p:kill(programs.SIGINT)
     local r = t:finish(p)
@@ -407,7 +408,7 @@ describe("status", function()
     expect_run(t, 0, { "resume", t.job_dir }, nil, { env = { "GO=1" } })
     r = expect_run(t, 0, { "status", t.job_dir, "--json" })
     assert.equal("Completed", r.result.status)
-    assert.same({}, r.result.steps[1].errors) -- what had failed has been done since
+    assert.same({}, r.result.steps[1].errors) -- the failed items have succeeded since
   end)
 end)
 
@@ -455,14 +456,14 @@ describe("jobs", function()
     assert.equal(first, expect_run(t, 0, { "status", "latest", "--json" }).result.job_dir:match "[^/]+$")
     local dir = "workspace/jobs/" .. first
     local record = t:read(dir .. "/job.json")
-    -- of a job that is over, whose result would say enough
+    -- of a finished job, whose result would be enough
     t:write(dir .. "/job.json", record:sub(1, #record - 20))
     expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
     t:write(dir .. "/job.json", record)
     t:write(dir .. "/job_result.json", "{")
     r = expect_run(t, 3, { "jobs" }, { "job_result.json' is damaged" })
     assert.equal(2, select(2, r.out:gsub("\n", "")))
-    assert(os.remove(t:path(dir .. "/job_result.json"))) -- then the definition says what the job is
+    assert(os.remove(t:path(dir .. "/job_result.json"))) -- only the definition is left
     expect_run(t, 0, { "jobs" }, { "Interrupted", "1 job was interrupted; to resume it: tidemill resume " .. first })
     t:write(dir .. "/job.json", "{")
     r = expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
@@ -479,7 +480,7 @@ describe("a job that has ended, and whose handle is open,", function()
       local job = require "tidemill".load("pipeline.lua"):submit()
       assert(job:wait() == "Completed")
       assert(os.execute(arg[1] .. " status latest && " .. arg[1] .. " jobs") == 0)
-      assert(job:status() == "Completed") -- it is open until here]])
+      assert(job:status() == "Completed") -- the job is open until here]])
     local r = t:run { "lua", "submit.lua", job.program }
     t:expect(r, 0)
     assert.truthy(r.out:find("Completed: case", 1, true), r.out)

@@ -1,4 +1,5 @@
--- What is refused before anything runs: exit status 2, and words that say where and what instead.
+-- What is refused before anything runs: exit status 2, and a message that says where and what to
+-- write instead.
 local job = require "support.job"
 local programs = require "support.programs"
 
@@ -12,8 +13,8 @@ local function new_case()
   return t
 end
 
---- The job is refused with `status`, and each of `words` (patterns) is said; nothing has been
---- started.
+--- Checks that the job is refused with `status`, that the message matches each of `words`
+--- (patterns), and that nothing has started.
 local function expect_refusal(t, status, words, more)
   local r = t:expect_job(status, more)
   for _, pattern in ipairs(words) do
@@ -92,7 +93,7 @@ end)
 describe("a definition is refused", function()
   after_each(job.check_end)
 
-  -- In the file that t:pipeline() writes, the configuration stands in line 3, the step in line 4.
+  -- In the file that t:pipeline() writes, line 3 has the configuration and line 4 the step.
   local config = {
     ["mini_batch_sise = 3"] = { "pipeline.lua:3", "mini_batch_sise", "mini_batch_size" },
     ["mini_batch_size = true"] = { "pipeline.lua:3", "mini_batch_size", "true" },

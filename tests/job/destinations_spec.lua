@@ -1,12 +1,12 @@
--- Destinations that two jobs would write at the same time, whose pipelines were both right when
--- they were submitted, and those that are not to be replaced.
+-- Destinations that two jobs would write at the same time, although both pipelines were right when
+-- they were submitted; and destinations that must not be replaced.
 local folder = require "support.folder"
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
--- `run()` says that it is there, and returns once `go` is.
+-- `run()` signals that it has begun, and returns once `go` exists.
 local WAITING = [[
 local ffi = require "ffi"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
@@ -88,7 +88,7 @@ describe("two jobs at one destination", function()
   end
 end)
 
--- A job whose number 3 fails until the file `heal` is there.
+-- A job whose number 3 fails until the file `heal` exists.
 local function ailing_case(outputs, settings)
   local t = job.case()
   t:inputs(4)
@@ -106,7 +106,7 @@ local function output(name, how)
   return ('tm.OutputFileDatasetConfig { name = "%s", destination = "%s" }%s'):format(name, name, how)
 end
 
--- The rows of the upload, of a folder or an archive.
+-- The rows in the upload, from a folder or an archive.
 local function uploaded_rows(t, name, how)
   if how == ":as_upload()" then return t:sorted_lines(name .. "/parallel_run_step.txt") end
   local read = "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode(), end='')"
@@ -125,7 +125,7 @@ describe("a resumed step that commits more rows", function()
   after_each(job.check_end)
 
   for _, how in ipairs { ":as_upload()", ":as_archive('zip')" } do
-    -- The result is missing: the job was killed between its upload and the result.
+    -- The result is missing: somebody killed the job after its upload.
     it("renews its upload when it was killed behind it " .. how, function()
       local t = ailing_case(output("pub", how))
       t:expect_job(0)
@@ -201,8 +201,7 @@ describe("a resumed step that commits more rows", function()
   end)
 end)
 
--- A job whose output goes to `destination`, and whose input is another one than the test's where
--- `input` is given.
+-- A job whose output goes to `destination`; `input` replaces the input of the test.
 local function upload(how, destination, settings, input)
   local t = job.case()
   t:inputs(2)
@@ -311,7 +310,7 @@ describe("a link at the destination", function()
   end)
 end)
 
--- A folder to be made on another file system than the case; nil where there is none.
+-- A folder to create on a different file system than the case; nil if there is none.
 local function elsewhere(t)
   for _, place in ipairs { "/dev/shm", "/var/tmp", "/tmp" } do
     if lfs.attributes(place, "dev") ~= lfs.attributes(t.dir, "dev") then
@@ -329,7 +328,7 @@ local function names_in(path)
   return names
 end
 
--- Item 3 waits for `go` when its file is written.
+-- Item 3 waits for `go` after writing its file.
 local WRITING = WAITING:gsub("function run.*$", "") .. [[
 function run(m, context)
   for i = 1, 2 do

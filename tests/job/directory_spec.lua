@@ -1,4 +1,4 @@
--- Who may use a job directory, and what is done about one that is damaged.
+-- Who may use a job directory, and what happens with a damaged one.
 local folder = require "support.folder"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -26,7 +26,7 @@ local function change_byte(t, name, at)
   t:write(name, text:sub(1, at) .. string.char((text:byte(at + 1) + 1) % 256) .. text:sub(at + 2))
 end
 
---- A job that has Failed by its threshold with most of its mini-batches committed and synced.
+--- A job that failed at its threshold, with most of its mini-batches committed and synced.
 local function failed_case()
   local t = new_case "run_max_try = 1, error_threshold = 0"
   t:script [[function run(m)
@@ -38,7 +38,7 @@ local function failed_case()
 end
 
 --- A job whose supervisor was killed when all but the last mini-batch had been written and nothing
---- been synced.
+--- had been synced.
 local function killed_case()
   local t = new_case "sync_interval = 3600"
   t:script [[
@@ -243,8 +243,7 @@ end)
 
 local UMASK = { "sh", "-c", 'umask 0; exec "$@"', "sh" }
 
--- Paths below `dir` that other users could read, relative to it. What the step has written is left
--- out.
+-- Paths relative to `dir` that other users could read. Outputs of the step do not count.
 local function open_to_others(dir, below, found)
   found = found or {}
   for name in lfs.dir(dir .. (below or "")) do
@@ -258,7 +257,7 @@ local function open_to_others(dir, below, found)
   return found
 end
 
--- What is removed while mini-batch 1 runs, below the job's directory.
+-- What is removed below the job's directory while mini-batch 1 runs.
 local REMOVED = { ["the job's directory"] = "", ["the folder of the step"] = "/score",
                   ["the folder of the output"] = "/score/output",
                   ["the output"] = "/score/output/parallel_run_step.txt.partial" }

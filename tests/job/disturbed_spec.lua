@@ -1,5 +1,5 @@
--- Others put their hands on a job while it runs, or on its directory between two sessions: nothing
--- hangs, and no row is lost, doubled or made up.
+-- Others interfere with a running job, or with its directory between two sessions: nothing hangs,
+-- and no row is lost, doubled or invented.
 local ffi = require "ffi"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -23,7 +23,7 @@ local function expect_words(r, words)
   for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
 end
 
---- A job of 12 mini-batches that has written its first five rows and waits.
+--- A job of 12 mini-batches that has written its first five rows and now waits.
 local function waiting_case()
   local t = job.case()
   t:inputs(12)
@@ -149,7 +149,7 @@ describe("a keeper that is killed", function()
     local t = job.case()
     t:inputs(2)
     t:script [[function run(m)
-      local go = io.open(os.getenv "HERE" .. "go") -- looked for before it is said that we are here
+      local go = io.open(os.getenv "HERE" .. "go") -- looks before it signals its start
       io.open(os.getenv "HERE" .. name_of(m[1]), "w"):close()
       if not go then
         os.execute "tail -f /dev/null & setsid tail -f /dev/null"

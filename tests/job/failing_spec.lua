@@ -1,4 +1,4 @@
--- Scripts that fail, hang and die: what is tried again, what is counted, when the job ends.
+-- Scripts that fail, hang and die: what the job retries, what it counts, and when it ends.
 local job = require "support.job"
 
 local DIE = [[
@@ -230,7 +230,7 @@ describe("a worker", function()
     local r = t:expect_job(0, nil, marked(t))
     assert.same({ total = 4, succeeded = 3, failed = 1 }, r.result.steps[1].mini_batches)
     assert.same({ PROCESS_DIED = 3, RUN_DONE = 3 }, t:statuses())
-    -- the last death may leave nothing to do
+    -- the last death may leave no work
     assert.is_truthy(t:log("sys/node/0/_main.txt"):find "process002")
     assert.is_truthy(t:log("sys/node/0/_main.txt"):find "7")
     assert.is_truthy(t:log("user/error/0/process000.txt"):find "process000|exited with status %d in run%(%)")
@@ -278,8 +278,8 @@ describe("a worker", function()
     assert.same({ PROCESS_DIED = 10, RUN_DONE = 400 }, t:statuses())
   end)
 
-  -- A timer that ticks while the worker computes, in run() or between two of them: nobody knows
-  -- which one it ends.
+  -- A timer fires while the worker computes, in run() or between two calls: which call it ends is
+  -- unknown.
   it("that dies at any moment fails the try that had begun, or none", function()
     local t = job.case()
     t:inputs(1000)

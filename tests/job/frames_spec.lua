@@ -1,11 +1,11 @@
--- Data frames that run() returns: rows of a delimited file, its header, its columns.
+-- Data frames that run() returns: their rows in a delimited file, its header, its columns.
 local job = require "support.job"
 local programs = require "support.programs"
 
 local FRAME = 'local frame = require "tidemill.frame"\n'
 
--- A case whose script returns, for each file, a row of its name and number; `columns` is Lua that
--- is given n, the number of the mini-batch's first file, and returns the frame.
+-- A case whose script returns a row with name and number for each file. `columns` is Lua that gets
+-- n, the number of the mini-batch's first file, and returns the frame.
 local function frames_case(n, config, run)
   local t = job.case()
   t:inputs(n)
@@ -31,7 +31,7 @@ local function expected(n, separator)
   return rows
 end
 
--- The rows of a file below its header.
+-- The rows of a file, without the header.
 local function below_header(t, name, header)
   local lines = lines_of(t:read("job/score/output/" .. name))
   assert.equal(header, table.remove(lines, 1))
@@ -133,7 +133,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
   end)
 
   it("is put into the order of the first one's columns", function()
-    -- the second: more than 1 MB a result, which goes through a file
+    -- the second has results of more than 1 MB, which go through a file
     for _, size in ipairs { 1, 300000 } do
       local t = frames_case(12, 'mini_batch_size = 1, append_row_file_name = "rows.csv"', ([[
         function run(m)
@@ -155,7 +155,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
           row[#row + 1] = fields[name == '"TEXT"' and '"text, long"' or name]
         end
         local line = table.concat(row, ",") .. "\n"
-        local begin = "\n" .. line:sub(1, 12) -- a long text is looked for by its beginning
+        local begin = "\n" .. line:sub(1, 12) -- searches for the beginning of a long text
         local at = text:find(begin, 1, true)
         assert.is_truthy(at, i)
         assert.is_true(text:sub(at + 1, at + #line) == line, i)

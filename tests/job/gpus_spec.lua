@@ -1,9 +1,8 @@
--- GPUs: which device each worker finds in CUDA_VISIBLE_DEVICES. The devices are those that
--- variables claim.
+-- GPUs: which device each worker finds in CUDA_VISIBLE_DEVICES. Variables set the devices that the
+-- node claims to have.
 local job = require "support.job"
 
--- A row for each mini-batch: the worker, and its device. Number 3 ends the worker that has it the
--- first time.
+-- A row for each mini-batch: the worker and its device. Number 3 ends its worker at the first try.
 local SCRIPT = [[
 local seen
 local function wait_for(n)
@@ -13,18 +12,18 @@ end
 function init()
   seen = os.getenv "CUDA_VISIBLE_DEVICES" or "none"
   local name = require "tidemill.entry_script"().agent_name
-  local new = os.getenv "MARKS" .. "-" .. name -- it is counted when it is whole
+  local new = os.getenv "MARKS" .. "-" .. name -- renamed when complete, to count then
   local file = assert(io.open(new, "w"))
   file:write(seen)
   file:close()
   assert(os.rename(new, os.getenv "MARKS" .. "/" .. name))
-  wait_for(tonumber(os.getenv "TOGETHER")) -- all workers are there before the first of them is done
+  wait_for(tonumber(os.getenv "TOGETHER")) -- all workers have started before the first one is done
 end
 function run(m, context)
   if number_of(m[1]) == 3 and context.try == 1 and os.getenv "KILL" then
     require "tidemill.process".run { "sh", "-c", "kill -9 $PPID" }
   end
-  if number_of(m[1]) > 3 and os.getenv "KILL" then wait_for(3) end -- the next one has come
+  if number_of(m[1]) > 3 and os.getenv "KILL" then wait_for(3) end -- the replacement has started
   return { seen }
 end]]
 
@@ -38,7 +37,7 @@ local function new_case(workers, config)
   return t
 end
 
---- Runs it; what each worker had found, by its name. Variables: "NAME=value".
+--- Runs the job; returns what each worker found, by its name. Variables: "NAME=value".
 local function found(t, together, variables)
   local env = { "MARKS=" .. t.dir .. "/marks", "TOGETHER=" .. together }
   for _, variable in ipairs(variables) do env[#env + 1] = variable end

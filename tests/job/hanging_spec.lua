@@ -1,4 +1,4 @@
--- Inputs that are too much for a worker, that do not end, or that hang: the supervisor stays small,
+-- Inputs that are too large for a worker, that never end, or that hang: the supervisor stays small,
 -- and Ctrl-C works.
 local ffi = require "ffi"
 local job = require "support.job"
@@ -21,7 +21,7 @@ local READS_IDS = [[function run(df)
   for i = 1, #df do rows[i] = df.c[df.columns[1] ][i] end
   return rows
 end]]
--- More than any worker below may have, and far less than what lies in the input.
+-- More memory than any worker below may use, and far less than the size of the input.
 local SMALL = not os.getenv "TM_SANITIZE" and { "prlimit", "--as=2500000000" } or nil
 
 local function new_case(inputs, config)
@@ -37,7 +37,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
   return t
 end
 
--- `parts`: strings, and numbers of zero bytes that take no room on the disk.
+-- `parts`: strings, and numbers of zero bytes, which take no room on the disk.
 local function write_sparse(t, name, parts)
   local file = assert(io.open(t:path(name), "wb"))
   for _, part in ipairs(parts) do
@@ -48,7 +48,7 @@ end
 
 local function count_status(t, status) return t:statuses()[status] or 0 end
 
--- Ctrl-C, and once more when it counts as another one.
+-- Sends Ctrl-C, and again after the time in which a second one does not count.
 local function interrupt_twice(t)
   t.last:kill(programs.SIGINT)
   programs.pass_ms(600)
@@ -162,8 +162,7 @@ describe("a pipe that nobody writes to", function()
   end)
 end)
 
--- A file system whose server never answers: every call on it waits, and only a signal that ends the
--- process ends that.
+-- A file system whose server never answers: every call on it waits until a signal ends the process.
 local hung = {}
 
 local function hang(t, name)
@@ -195,7 +194,7 @@ describe("a file system that hangs", function()
 
   local CAN_MOUNT = "only root can mount a file system here"
 
-  -- Until a thread of the program waits for the server, or so many.
+  -- Waits until a thread of the program, or this many, wait for the server.
   local function wait_for_hang(p, threads)
     programs.wait_until("the wait", function()
       local waiting = 0
@@ -203,7 +202,7 @@ describe("a file system that hangs", function()
         local file = io.open(("/proc/%d/task/%s/wchan"):format(p.pid, thread))
         local where = file and file:read "*a" or ""
         if file then file:close() end
-        -- the second one that looks up a name waits for the first one
+        -- the second lookup of a name waits for the first one
         if where:find "fuse" or where:find "d_alloc" then waiting = waiting + 1 end
       end
       return waiting >= (threads or 1)
@@ -228,8 +227,7 @@ describe("a file system that hangs", function()
       else
         t:wait_for("run1.err", "job: ")
       end
-      -- where no path names anything else, the look before the job began has been given up, and
-      -- still waits
+      -- If no path names a file, the check before the job has been given up and still waits too.
       wait_for_hang(t.last, has_rows and 1 or 2)
       interrupt_twice(t)
       local r = expect_canceled(t)
@@ -261,6 +259,6 @@ describe("a file system that hangs", function()
     local r = t:finish(t.last, 20)
     t:expect(r, 130)
     assert.is_false(t:has "job/job_result.json")
-    t:wait_for_none() -- the keeper sees the end of the program, and ends
+    t:wait_for_none() -- the keeper notices the end of the program, and ends
   end)
 end)

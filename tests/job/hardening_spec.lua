@@ -1,6 +1,6 @@
--- What a machine does to a job: no descriptors left, logs that vanish or whose disk is full, a wall
--- clock that jumps, one job directory under two names. Nothing hangs, what can go on goes on, and
--- what cannot says why.
+-- What a machine does to a job: it runs out of descriptors, logs vanish or their disk is full, the
+-- wall clock jumps, one job directory has two names. Nothing hangs; the job continues if it can,
+-- and otherwise says why not.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -26,7 +26,7 @@ local function echo_case(n, config)
   return t
 end
 
---- A job of 12 mini-batches that has written its first five rows and waits.
+--- A job of 12 mini-batches that has written its first five rows and now waits.
 local function waiting_case()
   local t = job.case()
   t:inputs(12)
@@ -49,9 +49,8 @@ end
 
 local function count_of(text, pattern) return select(2, text:gsub(pattern, "")) end
 
---- Words to put before the program's: it runs with a file system of its own mounted, which ends
---- with it. Nil where that
--- is not allowed.
+--- Arguments to put before the program's, so that it runs with a file system of its own, which
+--- disappears with it. Nil if mounting is not allowed.
 local function with_mount(t, mount)
   local words = { "unshare", "-m", "sh", "-c", mount .. ' && exec "$@"', "sh" }
   local probe = programs.start({ "unshare", "-m", "sh", "-c", mount },
@@ -62,7 +61,7 @@ end
 describe("a process that may open no more files", function()
   after_each(job.check_end)
 
-  --- `pid` keeps what it has open, and opens nothing more.
+  --- `pid` keeps its open files and can open no more.
   local function starve(t, pid)
     local p = programs.start({ "prlimit", "--pid", tostring(pid), "--nofile=3:3" },
                              { stdout = "/dev/null", stderr = t:path "prlimit" })
@@ -72,7 +71,7 @@ describe("a process that may open no more files", function()
   it("as a keeper starts no worker, and the others go on", function()
     local t = waiting_case()
     starve(t, t:processes_of "node"[1])
-    -- in its place another one would be started
+    -- the keeper has to start another worker in its place, and cannot
     programs.kill(t:processes_of "worker"[1], programs.SIGKILL)
     t:wait_for("job/score/logs/sys/node/0/_main.txt", "could not be started: [^\n]*too many open files")
     t:write("go", "")
@@ -120,7 +119,7 @@ describe("a log", function()
     for i = 1, #calls do
       local u = echo_case(30)
       local r = u:run_job(nil, { program = FAULTS, env = { ("TM_FAULTS=fail@%d:EIO"):format(calls[i]) } })
-      -- calls of threads vary: another file may have been hit
+      -- calls of threads vary: the fault may have hit another file
       if r.err:find "/logs/[^\n]*i/o error" then
         hit = hit + 1
         u:expect(r, 0)

@@ -1,4 +1,4 @@
--- What the workspace knows of its jobs: also of those elsewhere, and of those that are gone.
+-- What the workspace knows about its jobs, also about jobs elsewhere and removed ones.
 local folder = require "support.folder"
 local job = require "support.job"
 local json = require "dkjson"

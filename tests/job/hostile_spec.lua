@@ -1,5 +1,4 @@
--- Scripts that do what they should not: the job goes on with the rest, or ends in words that say
--- why.
+-- Scripts that misbehave: the job continues with the rest, or ends and says why.
 local job = require "support.job"
 
 local POSIX = [[
@@ -87,7 +86,7 @@ describe("a script that", function()
     assert.same({ "0001.txt", "0004.txt" }, t:rows())
     assert.equal(2, r.result.steps[1].mini_batches.failed)
     local said = t:log "user/error.txt"
-    -- a sanitizer ends the program itself where the limit stops it
+    -- a sanitizer ends the program itself at the limit
     assert.truthy(said:find "exited with status 1 in run" or (said:find "memory" and said:find "signal"), said)
   end)
 

@@ -1,6 +1,6 @@
--- When a job is given up because its workers do not get through init(): the second and the third
--- rule, over a monotonic clock that goes ten times as fast (tests/programs/tidemill_clocks.c). The
--- first rule: failing_spec.lua.
+-- When a job gives up because its workers do not get through init(): the second and the third rule,
+-- with a monotonic clock that runs ten times as fast (tests/programs/tidemill_clocks.c). The first
+-- rule: failing_spec.lua.
 local job = require "support.job"
 
 local CLOCKS = assert(os.getenv "TIDEMILL_CLOCKS", "TIDEMILL_CLOCKS is not set: the program with clocks of its own")
@@ -12,7 +12,7 @@ local function expect_words(r, words)
   end
 end
 
---- A worker that waits for `go` in init(), if at all: 20 ms between two looks.
+--- A worker that may wait for `go` in init(), with 20 ms between two looks.
 local WAIT = [[
 local ffi = require "ffi"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
@@ -26,7 +26,7 @@ describe("init()", function()
     t:inputs(8)
     t:script(WAIT .. [[
       function init()
-        -- 45 s: the first rule, of three rounds, comes behind the second
+        -- 45 s: the first rule, with three rounds, applies after the second
         for _ = 1, 225 do ffi.C.poll(nil, 0, 20) end
         error "the model server does not answer"
       end
@@ -88,7 +88,7 @@ describe("init()", function()
 
   it("of one may take as long as it likes while another works", function()
     local t = job.case()
-    t:inputs(450) -- 9 s, of 6 s that init() of all may take
+    t:inputs(450) -- 9 s, of the 6 s that all init() calls may take
     t:script(WAIT .. [[
       function init()
         local first = io.open(os.getenv "MARK") == nil

@@ -1,4 +1,4 @@
--- Side inputs, and inputs with a place of their own: links, copies, and what a script is told of
+-- Side inputs, and inputs with a place of their own: links, copies, and what a script learns about
 -- them.
 local job = require "support.job"
 local json = require "dkjson"
@@ -68,14 +68,14 @@ describe("side inputs", function()
     local t = new_case('inputs = files "in", side_inputs = { model }, arguments = { model }',
       'local model = files("models/**/*.bin"):as_named_input("model"):as_mount("mnt/model")')
     lfs.mkdir(t:path "mnt")
-    lfs.mkdir(t:path "mnt/model") -- an empty folder is as good as none
+    lfs.mkdir(t:path "mnt/model") -- an empty folder counts as missing
     t:expect_job(0)
     local row = first_row(t)
     assert.same({ t:path "mnt/model" }, row.arguments)
     assert.same({ "a.bin", "deep" }, row.found[1])
     assert.is_nil(link_of(t:path "mnt/model"))
     assert.equal(t:path "models/a.bin", link_of(t:path "job/score/inputs/model/a.bin"))
-    local r = t:run { "replay", "job", "--mini-batch", "0" } -- there again, for as long as it takes
+    local r = t:run { "replay", "job", "--mini-batch", "0" } -- it exists while replay runs
     t:expect(r, 0)
     assert.is_truthy(r.out:find('"a.bin"', 1, true), r.out)
     assert.is_nil(link_of(t:path "mnt/model"))

@@ -1,11 +1,10 @@
--- Calls that are stuck: interrupted within Lua, their worker lives on; what cannot be interrupted
--- is killed.
+-- Calls that hang: if Lua can be interrupted, the worker survives; otherwise it is killed.
 local job = require "support.job"
 local programs = require "support.programs"
 
 local ONE = "mini_batch_size = 1, process_count_per_node = 1, run_max_try = 1, "
 
--- Shapes of loops, by number of the item; the last item is a good one.
+-- Shapes of loops, by number of the item; the last item is good.
 local SHAPES = [[
 local ffi = require "ffi"
 local shapes = {
@@ -138,7 +137,7 @@ describe("a run() that is stuck in Lua", function()
     for i = 2, 3 do assert.is_truthy(tries[i]["Error Message"]:find("was interrupted", 1, true)) end
     assert.is_truthy(t:log("user/error.txt"):find("score.lua:5: run() took longer", 1, true), t:log "user/error.txt")
     assert.is_truthy(t:log("sys/master_role.txt"):find("workers can be interrupted from now on", 1, true))
-    -- it goes on behind being told so
+    -- an interrupted worker continues
     assert.is_falsy(t:log("sys/node/0/_main.txt"):find("exited", 1, true))
   end)
 
@@ -392,7 +391,7 @@ describe("init()", function()
   end)
 end)
 
--- It takes the 30 s that a shutdown() has: with TM_LONG alone.
+-- Takes the 30 s that a shutdown() may take, so it needs TM_LONG.
 describe("shutdown()", function()
   after_each(job.check_end)
 
@@ -441,7 +440,7 @@ describe("tidemill try", function()
         io.stderr:write "it runs\n"
         ffi.C.read(fds[0], ffi.new "char[1]", 1)
       end]]
-    t:write("other/x", "") -- what a killed program leaves in its temporary folder stays
+    t:write("other/x", "") -- files that a killed program leaves in its temporary folder stay
     local p = t:start({ "try", "score.lua", "in" }, { env = { "TMPDIR=" .. t:path "other" } })
     programs.wait_until("run()", function() return t:read(p.err_file):find("it runs", 1, true) end)
     p:kill(programs.SIGINT)
@@ -473,7 +472,7 @@ describe("a sampling profile", function()
       [[arguments = { "--profiling_module", "cProfile" }]])
     local begin_s = programs.now()
     t:expect_job(0, nil, { limit = 60 })
-    local most = 20 + 100 * (programs.now() - begin_s) -- a sample is taken every 10 ms
+    local most = 20 + 100 * (programs.now() - begin_s) -- a sample every 10 ms
     assert.same({ PROCESS_DIED = 1, RUN_DONE = 1 }, t:statuses())
     local total = 0
     for line in t:log("sys/node/0/process000.profile"):gmatch "([^\n]*)\n" do

@@ -1,4 +1,4 @@
--- Bad items of a mini-batch are found, and cost nobody else's rows: isolate_failures.
+-- isolate_failures: the job finds the bad items of a mini-batch and keeps the rows of the others.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
@@ -13,14 +13,14 @@ local function failed_items(t)
   return lines
 end
 
---- The rows in the order in which they stand in the output.
+--- The rows in the order of the output.
 local function rows_in_order(t)
   local rows = {}
   for line in t:read(t.step_dir .. "/output/parallel_run_step.txt"):gmatch "[^\n]+" do rows[#rows + 1] = line end
   return rows
 end
 
---- Names of the inputs but those with these numbers.
+--- Names of the inputs except those with these numbers.
 local function names_without(n, bad)
   local names = {}
   for i, name in ipairs(job.names(n)) do if not bad[i] then names[#names + 1] = name end end
@@ -148,8 +148,8 @@ describe("isolate_failures", function()
     t:pipeline(SETTINGS .. ", mini_batch_size = 64, process_count_per_node = 1, isolation_max_try = 5")
     local r = t:expect_job(0)
     assert.equal(5, #parts_of(t))
-    -- 1-32 and 33-64 fail; of their halves three have a try: 49-64 is not tested, nor are the
-    -- halves of 1-16
+    -- 1-32 and 33-64 fail; three of their halves get a try: 49-64 is not tested, nor are the halves
+    -- of 1-16
     local failed = r.result.steps[1].items.failed
     assert.equal(32, failed)
     assert.is_truthy(r.err:find("(5) is used up, and 32 of its items could not be tried apart", 1, true), r.err)

@@ -1,4 +1,5 @@
--- Killed from outside, whatever and whenever: nothing is lost, nothing is twice, nothing is left.
+-- Kills from outside, of any process at any time: no row is lost or doubled, and nothing is left
+-- behind.
 --
 -- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (70; with
 -- TM_LONG 1000).
@@ -145,7 +146,7 @@ end]]
     for name in lfs.dir(t.step_dir .. "/state/spill") do assert.is_truthy(name:find "^%.%.?$", "left: " .. name) end
   end
 
-  --- How long a job takes that nothing disturbs, in ms.
+  --- How long an undisturbed job takes, in ms.
   local usual_ms
   setup(function()
     local t = busy_case()
@@ -155,8 +156,8 @@ end]]
     job.check_end()
   end)
 
-  --- Kills the supervisor after random times until the job has ended or `kills` are done; returns
-  --- how many hit.
+  --- Kills the supervisor after random times until the job has ended or `kills` have been made;
+  --- returns how many hit.
   local function kill_supervisors(t, kills)
     local hits = 0
     for _ = 1, kills do
@@ -184,7 +185,7 @@ end]]
     end
   end)
 
-  --- Runs jobs, and kills one of `kind` after random times until `wanted` were hit.
+  --- Runs jobs, and kills one process of `kind` after random times, until `wanted` were hit.
   local function kill_others(kind, config, wanted, in_one)
     local hits = 0
     while hits < wanted do
@@ -228,7 +229,7 @@ end]]
       t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
       t:expect_job(0, nil, { env = { "MARK=" .. t:path "mark" } })
       assert.same(job.names(2), t:rows())
-      t:wait_for_none() -- one that was killed may take a moment to be gone
+      t:wait_for_none() -- a killed process may take a moment to disappear
       job.check_end()
     end
   end)
@@ -241,7 +242,7 @@ end)
 describe("temporary folders of workers, in which a process of theirs goes on writing,", function()
   after_each(job.check_end)
 
-  -- It has left the worker's session, and ends by a kill alone.
+  -- It has left the worker's session, so only a kill ends it.
   local WRITER = [[setsid sh -c 'while :; do mkdir -p "$TMPDIR/below" && : > "$TMPDIR/below/file"; done' \
     >/dev/null 2>&1 &]]
 
@@ -258,7 +259,7 @@ describe("temporary folders of workers, in which a process of theirs goes on wri
       end
       function run(m)
         local begun = os.getenv "TMPDIR" .. "/below/file"
-        while not io.open(begun) do ffi.C.poll(nil, 0, 5) end -- its writer writes
+        while not io.open(begun) do ffi.C.poll(nil, 0, 5) end -- until the writer writes
         io.open(os.getenv "GO" .. ".begun", "w"):close()
         while not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
         return names_of(m)
@@ -298,7 +299,7 @@ describe("temporary folders of workers, in which a process of theirs goes on wri
         local t = writing_case()
         local p = t:start_job(nil, { env = t.env })
         t:wait_for "go.begun"
-        for _, one in ipairs(t:processes()) do -- none of them sees that another one is gone
+        for _, one in ipairs(t:processes()) do -- so that none of them notices the end of another
           if #kinds > 1 then programs.kill(one.pid, programs.SIGSTOP) end
         end
         kill(t, kinds)

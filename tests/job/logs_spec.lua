@@ -1,5 +1,5 @@
--- The log folder of a step: which files a job leaves, what they say, and what a resumed job makes
--- of them.
+-- The log folder of a step: which files a job leaves, what they say, and what a resumed job does
+-- with them.
 local job = require "support.job"
 local lfs = require "lfs"
 
@@ -18,7 +18,7 @@ local function new_case(config)
   return t
 end
 
---- The paths of all files and links below a folder, sorted; moments in names are made TIME.
+--- The paths of all files and links below a folder, sorted; replaces times in names by TIME.
 local function tree(folder)
   local found = {}
   local function walk(path, name)
@@ -81,7 +81,7 @@ local function summary(t, name)
   return { unpack(lines, 2) }
 end
 
---- A column of processed_mini-batches.csv added up; of those of one worker where one is named.
+--- The sum of a column of processed_mini-batches.csv, for all workers or for one.
 local function sum_of_tries(t, column, worker)
   local sum = 0
   for _, try in ipairs(t:tries()) do
@@ -208,7 +208,7 @@ describe("the log folder of a step", function()
     assert.equal(0, count_of(text, "|INFO|"))
     assert.equal(0, count_of(text, "|DEBUG|"))
     assert.equal(2, count_of(t:log "sys/node/0/process000.txt", "|ERROR|%d+|process000|mini%-batch 2, try %d"))
-    expect_words(t:log "job_result.txt", { "^score: Completed\n" }) -- it is no log
+    expect_words(t:log "job_result.txt", { "^score: Completed\n" }) -- job_result.txt is not a log
   end)
 
   it("says at DEBUG what becomes of each mini-batch, and at INFO how many there are", function()
@@ -240,8 +240,8 @@ describe("the log folder of a step", function()
   end)
 end)
 
--- For each kind of failure: the script, the settings, the arguments of the step, the file, and what
--- stands there.
+-- For each kind of failure: the script, the settings, the step's arguments, the file and what it
+-- contains.
 local FAILURES = {
   { "an error", "function run() error 'bad thing' end", "error_threshold = 0", "", "user/error.txt", "bad thing" },
   { "a short return", "function run() return {} end", "", "", "user/error.txt", "fewer elements than items" },

@@ -29,7 +29,7 @@ local function case(n, script)
   return t
 end
 
--- The one job directory of the workspace.
+-- The only job directory of the workspace.
 local function job_of(t)
   local found
   for name in lfs.dir(t:path "workspace/jobs") do
@@ -184,7 +184,7 @@ describe("map", function()
     assert.is_nil(r.out:find("--entry-script", 1, true))
   end)
 
-  -- The nearest workspace of somebody else's above the cases, where there is one.
+  -- Whether a folder above the cases is a workspace that is not the test's.
   local function has_one_above(dir)
     while dir ~= "" do
       dir = dir:match "^(.*)/[^/]*$"
@@ -247,7 +247,7 @@ describe("a job of map", function()
     t:expect(r, 1)
     assert.truthy(r.err:find("to go on: tidemill resume " .. t.job_dir, 1, true), r.err)
     os.remove(t:path "bad")
-    -- What the job said is what goes on with it.
+    -- The command that the job printed resumes it.
     r = t:run({}, { before = shell [[
       touch bad; "$0" map score.lua in -N1 --run-max-try 1 --progress none --job-dir two 2>said
       rm bad; eval "$(sed -n 's|^to go on: tidemill|"$0"|p' said)" 2>/dev/null]] })
@@ -263,17 +263,17 @@ describe("a job of map", function()
     t:expect(map(t, { "in", "-N", "1", "--run-max-try", "1", "--output", "rows.txt",
       "--job-dir", "job" }), 1)
     os.remove(t:path "bad")
-    -- Somebody has put a file there meanwhile: nothing is run, and nothing is lost.
+    -- Somebody has meanwhile created a file there: nothing runs, and nothing is lost.
     t:write("rows.txt", "mine")
     local r = t:run { "resume", "job" }
     t:expect(r, 2)
     assert.truthy(r.err:find("the rows of this job go to '" .. t:path "rows.txt"
       .. "', which is there already; move it away, or replace it: --overwrite", 1, true), r.err)
     assert.equal("mine", t:read "rows.txt")
-    -- The place does not depend on where the job is resumed.
+    -- The destination does not depend on where the job is resumed.
     t:expect(t:run({ "resume", t.job_dir, "--overwrite" }, { cwd = t:path "other" }), 0)
     assert.same(job.names(3), lines(t:read "rows.txt"))
-    -- Completed: the file is left as it is, or is put there again.
+    -- A Completed job leaves the file as it is, or creates it again if it is missing.
     t:write("rows.txt", "edited")
     t:expect(t:run { "resume", "job" }, 0)
     assert.equal("edited", t:read "rows.txt")
@@ -363,14 +363,14 @@ describe("map's standard input", function()
     local r = t:finish(p)
     t:expect(r, 130)
     assert.truthy(r.err:find("with the same list on standard input", 1, true), r.err)
-    -- The list had not ended: it is given again, and what was committed is kept.
+    -- The list had not ended: the user gives it again, and committed rows are kept.
     t:write("list", "in/0001.txt\n")
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" }, { stdin = t:path "list" })
     t:expect(r, 0)
     assert.equal("0001.txt\n", r.out)
     assert.truthy(r.err:find("1 mini-batch is kept", 1, true), r.err)
     assert.truthy(r.err:find("printing 9 bytes of rows again", 1, true), r.err)
-    -- Now it has: nothing is read any more.
+    -- Now the list has ended: standard input is not read again.
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" })
     t:expect(r, 0)
     assert.equal("0001.txt\n", r.out)

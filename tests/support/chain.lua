@@ -5,7 +5,7 @@
 ---
 ---   local t = chain.new()
 ---   t:run_job(nil, …)                 -- disturbed
--- resumed, then compared with the expected result
+---   chain.expect_whole(t, "kill@7")   -- resumed, then compared
 local assert = require "luassert"
 local job = require "support.job"
 local json = require "dkjson"
