@@ -56,7 +56,7 @@ static const char *text_setting(const struct tm_again *a, const char *name, cons
   return tm_json_str(tm_json_get(a->settings, name), "value", otherwise);
 }
 
-/* ---- which mini-batch ---- */
+/* ---- the choice of the mini-batch ---- */
 
 static int refuse_step(const struct tm_json *steps, const char *given, struct tm_err *err)
 {
@@ -107,7 +107,7 @@ static int refuse_running(const struct tm_again *a, struct tm_err *err)
   return err->code;
 }
 
-/* An item that was there when it was listed, and is not what it was. */
+/* Reports items that are gone, or have changed since the job listed them. */
 static int check_items(const struct tm_again *a, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -153,7 +153,7 @@ int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err)
                 : check_items(a, err);
 }
 
-/* ---- as it was run ---- */
+/* ---- the script and its arguments ---- */
 
 /* Keeps (1). */
 static int copy_script(struct tm_again *a, const char *root, struct tm_err *err)
@@ -188,7 +188,7 @@ static void add_owned(struct tm_again *a, char *text)
   *TM_ARRAY_ADD(&a->owned) = text;
 }
 
-/* The output of the step that is this place in the job's directory, or NULL. */
+/* The output of the step with this path in the job's directory, or NULL. */
 static const struct tm_json *find_output(const struct tm_again *a, const char *path)
 {
   const struct tm_json *outputs = tm_json_get(a->definition, "outputs");
@@ -198,7 +198,8 @@ static const struct tm_json *find_output(const struct tm_again *a, const char *p
   return NULL;
 }
 
-/* A text, or a place in the job's directory; of what the step writes, one below `root`. Keeps (1).
+/* Adds an argument: a text, or a path in the job's directory. A path that the step writes to
+ * becomes one below `root`. Keeps (1).
  */
 static int add_argument(struct tm_again *a, const struct tm_json *v, const char *root,
                         struct tm_err *err)
@@ -306,7 +307,7 @@ static bool is_same(const struct tm_json *a, const struct tm_json *b)
   return yes;
 }
 
-/* The pipeline as its file has it now, with the parameters of the job. */
+/* Loads the present pipeline file with the parameters of the job. */
 static void load_pipeline(struct tm_again *a, const char *file)
 {
   const struct tm_json *params = tm_json_get(a->record, "params");
@@ -324,7 +325,7 @@ static void load_pipeline(struct tm_again *a, const char *file)
   TM_ARRAY_RELEASE(&given);
 }
 
-/* The step in the pipeline file, if it has the job's variables still. */
+/* The step in the pipeline file, if it still has the job's variables. */
 static const struct tm_step *find_definition(struct tm_again *a)
 {
   const char *file = tm_json_str(a->record, "pipeline", NULL);
@@ -422,9 +423,9 @@ int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
   return link_places(a, err);
 }
 
-/* ---- what run() is given ---- */
+/* ---- the mini-batch ---- */
 
-/* Of a table: the rows, read as a worker of the job reads them. */
+/* Reads the rows of a table, as a worker of the job reads them. */
 static int give_rows(struct tm_again *a, struct tm_run_call *call, struct tm_item *range,
                      struct tm_err *err)
 {
@@ -457,7 +458,8 @@ const char *tm_again_working_dir(const struct tm_again *a)
   return tm_json_str(a->definition, "working_dir", a->copy.dir);
 }
 
-/* The script may have written to its own folder, which is its current directory. */
+/* Removes the script's folder unless the script wrote to it: it is the current directory of the
+ * script. */
 static void leave_script(struct tm_again *a)
 {
   char hash[17] = "";
@@ -474,7 +476,7 @@ void tm_again_release(struct tm_again *a)
 {
   leave_script(a);
   for (size_t i = 0; i < a->folders.len; i++)
-    rmdir(a->folders.at[i]); /* one that is not empty stays */
+    rmdir(a->folders.at[i]); /* keeps a folder that is not empty */
   TM_ARRAY_RELEASE(&a->folders);
   for (size_t i = 0; i < a->links.len; i++)
     tm_intake_unlink(tm_fs_real(), a->links.at[i].folder, a->links.at[i].path);

@@ -1,9 +1,8 @@
 /* again.h - prepares a mini-batch of a job to run again in this process, for `tidemill replay` and
- * the prompt.
- * The job is not changed.
+ * the prompt. Does not change the job.
  *
  *   struct tm_again a = { .index = 7, .dir = dir, .say = say };
- *   tm_again_find(&a, NULL, &err)                    finds the mini-batch and its step; checks its
+ *   tm_again_find(&a, NULL, &err)                    finds the mini-batch and its step; checks
  *   items
  *   tm_again_prepare(&a, root, true, &setup, &err)   copies its script below root, fills `setup`
  *   tm_again_call(&a, &call, &range, &err)           fills what run() gets
@@ -26,20 +25,22 @@
 
 struct lua_State;
 
-/* The files of an input at the path that it had in the job; they exist until release. */
+/* The files of an input, at their paths in the job; they exist until release. */
 struct tm_again_link {
   const char *folder, *path;
 };
 
 struct tm_again {
   int64_t index; /* of the mini-batch */
-  char *dir;     /* of the job, absolute; freed by release */
-  /* the caller knows that it has ended, and may have it open still: nobody is asked whether it runs
+  char *dir;     /* of the job, absolute; release frees it */
+  /* The caller knows that the job has ended, and may still have it open: nobody checks whether it
+   * runs.
    */
   bool is_over;
-  void (*say)(void *data, const char *words); /* what has changed since the job */
+  void (*say)(void *data, const char *words); /* reports what has changed since the job */
   void *data;
-  /* Called in the state of the pipeline file that sets the variables; as in struct tm_lua_piece. */
+  /* Called in the Lua state of the pipeline file that sets the variables; as in struct
+   * tm_lua_piece. */
   void (*prepare)(void *host, struct lua_State *L);
   void *host;
   /* Set by _find(). */
@@ -54,8 +55,9 @@ struct tm_again {
   struct TM_ARRAY(struct tm_again_link) links;
   struct tm_pipeline *pipeline;      /* NULL: not needed, or not available */
   struct TM_ARRAY(char *) variables; /* NAME=VALUE, of the job's environment; freed by release */
-  bool has_header;                   /* the columns of a data frame are named above its rows */
-  int64_t grace_ns;                  /* interrupt_grace */
+  /* a data frame's rows come after a line with its column names */
+  bool has_header;
+  int64_t grace_ns; /* interrupt_grace */
   struct tm_table_look look;
 };
 

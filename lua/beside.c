@@ -20,21 +20,21 @@
 #include "sys/threads.h"
 
 #define KEPT_MAX   10000 /* events */
-#define HELD_UP_MS 20    /* between two looks whether there is room again */
+#define HELD_UP_MS 20    /* between two checks for room */
 
 struct tm_beside {
   struct tidemill_runtime *rt;
   struct tm_thread thread;
-  struct tm_mutex mutex; /* for what follows */
-  struct tm_cond freed;  /* the lock */
+  struct tm_mutex mutex; /* for the following fields */
+  struct tm_cond freed;  /* the lock was released */
   bool is_locked, is_ending;
-  int wanted; /* keeps (1): waits of Lua's thread */
+  int wanted; /* keeps (1): waiting calls of Lua's thread */
   struct tm_kept *first, **end;
   size_t len;
-  struct tm_bell bell; /* something was kept, or it is woken */
-  int depth;           /* of locks; Lua's thread */
-  bool is_telling;     /* the same */
-  atomic_bool is_full; /* keeps (2): a listener to all events has not taken it */
+  struct tm_bell bell; /* an event was kept, or somebody woke Lua */
+  int depth;           /* of locks; for Lua's thread */
+  bool is_telling;     /* likewise */
+  atomic_bool is_full; /* keeps (2): a listener to all events has not taken them */
   atomic_bool is_woken, wants_cancel, wants_now;
   atomic_int running;
 };
@@ -79,7 +79,7 @@ void tm_beside_unlock(struct tm_beside *b, bool has_changed)
     unlock(b);
 }
 
-/* On the jobs' thread: false when it is to end. */
+/* On the jobs' thread. False: the thread must end. */
 static bool lock_for_turn(struct tm_beside *b)
 {
   tm_mutex_lock(&b->mutex);
@@ -91,9 +91,9 @@ static bool lock_for_turn(struct tm_beside *b)
   return goes_on;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
-/* Whether it is kept, and not only said: keeps (2). */
+/* Whether to keep the event: keeps (2). */
 static bool is_wanted(struct tm_beside *b, const struct tm_ear *ear, const struct tidemill_event *e)
 {
   bool is_state = e->kind == TIDEMILL_EVENT_STATE;
@@ -153,7 +153,7 @@ void tm_beside_keep(struct tm_beside *b, struct tm_ear *ear, const struct tidemi
   tm_mutex_unlock(&b->mutex);
 }
 
-/* Takes it out of the list, at `at`. */
+/* Takes the event at `at` out of the list. */
 static struct tm_kept *unlink_kept(struct tm_beside *b, struct tm_kept **at)
 {
   struct tm_kept *k = *at;
@@ -173,7 +173,7 @@ struct tm_kept *tm_beside_take(struct tm_beside *b)
   tm_mutex_lock(&b->mutex);
   struct tm_kept *k = b->first ? unlink_kept(b, &b->first) : NULL;
   if (!k)
-    tm_bell_wait(&b->bell, 0); /* heard */
+    tm_bell_wait(&b->bell, 0); /* clears the bell */
   tm_mutex_unlock(&b->mutex);
   return k;
 }
@@ -199,7 +199,7 @@ static void cancel_all(struct tm_beside *b)
     tidemill_job_cancel(job, now);
 }
 
-/* Turns the loop with the lock: how long it may wait then, in ms. */
+/* Turns the loop with the lock; returns how long the thread may wait afterwards, in ms. */
 static int turn(struct tm_beside *b)
 {
   if (atomic_exchange(&b->wants_cancel, false))
@@ -209,8 +209,8 @@ static int turn(struct tm_beside *b)
   return tidemill_runtime_timeout(b->rt);
 }
 
-/* What was asked for during the turn: its wake may have been heard by that turn, which had looked
- * before. */
+/* Checks for requests made during the turn: the turn may have consumed their wake after its own
+ * check. */
 static bool is_asked(struct tm_beside *b)
 {
   tm_mutex_lock(&b->mutex);
@@ -286,7 +286,7 @@ bool tm_beside_wait(struct tm_beside *b, int timeout_ms)
     tm_bell_wait(&b->bell, timeout_ms);
   if (!atomic_exchange(&b->is_woken, false))
     return true;
-  tm_bell_ring(&b->bell); /* it may have rung for something kept as well, which nobody takes now */
+  tm_bell_ring(&b->bell); /* an event may have rung it, too, and nobody would take that event now */
   return false;
 }
 

@@ -88,7 +88,7 @@ static int context_name(lua_State *L)
   return luaL_error(L, "context:name(%d): the item cannot be read", (int)i);
 }
 
-/* Whether the name has been asked for before, in this call. */
+/* Whether this call has already requested the name. */
 static bool has_file(const struct tm_buf *files, const char *name, size_t len)
 {
   struct tm_reader r;
@@ -102,7 +102,8 @@ static bool has_file(const struct tm_buf *files, const char *name, size_t len)
   return false;
 }
 
-/* The folders above a file. Not fsynced: they are left when the file has got its place. */
+/* Makes the folders above a file. Without fsync: they are empty again once the file is in its final
+ * place. */
 static int make_parents(char *path)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -116,8 +117,8 @@ static int make_parents(char *path)
   return rc;
 }
 
-/* The path of the file before it is committed; without staging its own. *folder: of the try, to
- * free(), or NULL. */
+/* The path of the file before it is committed; without staging, its final path. *folder: the try's
+ * folder, which the caller frees, or NULL. */
 static char *place_of(const struct tm_lua_context *c, const char *name, char **folder)
 {
   const struct tm_setup *s = c->setup;
@@ -131,7 +132,7 @@ static char *place_of(const struct tm_lua_context *c, const char *name, char **f
   return path;
 }
 
-/* Pushes the path, and notes the name; what malloc gave is freed before anything can raise. */
+/* Pushes the path, and notes the name. Frees all memory from malloc before anything can raise. */
 static void push_path(lua_State *L, const struct tm_lua_context *c, const char *output,
                       const char *path_in_it)
 {
@@ -156,7 +157,7 @@ static void push_path(lua_State *L, const struct tm_lua_context *c, const char *
   lua_pushstring(L, kept);
 }
 
-/* Raises; says which outputs there are. */
+/* Raises an error that lists the outputs. */
 static int refuse_output(lua_State *L, const struct tm_setup *s, const char *given)
 {
   const char *nearest = tm_text_nearest(given, (const char *const *)s->outputs, s->outputs_len);
@@ -287,7 +288,7 @@ static void set_part(lua_State *L, struct tm_lua_context *c, int fields, uint64_
   c->part = part;
 }
 
-/* Of rows: the file they are of, and the number of the first in it. */
+/* For rows: sets their file, and the number of the first row. */
 static void set_range(lua_State *L, struct tm_lua_context *c, int fields,
                       const struct tm_run_call *call)
 {
@@ -318,7 +319,7 @@ static void push_key_value(lua_State *L, const struct tm_key *key)
   }
 }
 
-/* A new table for each mini-batch: the script may keep it. */
+/* Makes a new table for each mini-batch, because the script may keep it. */
 static void set_keys(lua_State *L, struct tm_lua_context *c, int fields,
                      const struct tm_run_call *call)
 {

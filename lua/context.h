@@ -3,9 +3,9 @@
  *   context.minibatch_index   number of the mini-batch, from 0
  *   context.try               from 1
  *   context.dataset_name      name of the input, "" without one
- *   context.part              nil, or {first = , last = }: the items of a part, from 1, while bad
- *   items are
- *                             isolated
+ *   context.part              nil, or {first = , last = }: the items of a part, from 1, while the
+ *   job
+ *                             isolates bad items
  *
  *   context:fail(i, message)  marks item i of mini_batch as failed; it never counts as succeeded
  *   context:open(item)        a reader of an item of the mini-batch (reader.h); an item that it
@@ -15,11 +15,10 @@
  *   source, global_row_index_lower_bound   for rows of one file: its path, and the number of the
  *                             first row in it, from 0, if known
  *   partition_key_value       with partition keys: a new table of their values by name; datetimes
- *   in
- *                             seconds
+ *                             in seconds
  *
- * A state has one such table, which is filled for each call; a script that needs a field later must
- * copy it. It is read-only.
+ * A state has one such table, filled again for each call. A script that needs a field later must
+ * copy it. The table is read-only.
  */
 #ifndef TM_LUA_CONTEXT_H
 #define TM_LUA_CONTEXT_H

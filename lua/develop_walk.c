@@ -73,7 +73,7 @@ static void add_marks(struct tm_buf *notes, const struct tm_buf *marks)
   }
 }
 
-/* Entries of archives, as a worker has them before run(). */
+/* Loads entries of archives, as a worker does before run(). */
 static int load_entries(struct tm_develop_mini_batch *m, struct tm_buf *notes, struct tm_err *err)
 {
   struct tm_buf marks = TM_BUF_NONE;
@@ -162,8 +162,8 @@ static void on_warning(void *data, const char *text)
   tm_buf_printf(&w->warnings, "%s%s", w->warnings.len > 0 ? "\n" : "", text);
 }
 
-/* The folder where relative paths of the definition start: that of its file, or the current one
- * if it was typed. The caller frees it. */
+/* The folder where relative paths of the definition start: that of its file, or the current one if
+ * the user typed it. The caller frees it. */
 static char *base_dir(const struct tm_json *v, struct tm_err *err)
 {
   char *cwd = getcwd(NULL, 0), *dir = NULL;
@@ -186,8 +186,8 @@ static char *base_dir(const struct tm_json *v, struct tm_err *err)
   return dir;
 }
 
-/* {name: value} as it was given -> {name: {value}} in its one form, as a job has its settings; NULL
- * and words. */
+/* Converts given settings {name: value} to {name: {value}} in canonical form, as in a job's record.
+ * NULL and an error. */
 static struct tm_json *settings_of(const struct tm_json *given, const struct tm_step *step,
                                    struct tm_err *err)
 {
@@ -262,7 +262,7 @@ int tm_develop_walk(lua_State *L)
   return 1;
 }
 
-/* What there is to say of the last step of the walk; nothing: nil. */
+/* Pushes the warnings of the last step of the walk, or nil. */
 static void push_warnings(lua_State *L, struct walk *w)
 {
   if (w->warnings.len > 0)

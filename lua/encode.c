@@ -22,7 +22,7 @@
 #define TM_LUA_TCDATA 10 /* LuaJIT's type of FFI values, which its headers do not name */
 #define DEPTH_MAX     100
 
-/* One table that is being written, and which of its members. */
+/* A table that is being written, and its current member. */
 struct frame {
   const struct frame *above;
   const void *table;
@@ -34,7 +34,7 @@ struct encoder {
   lua_State *L;
   struct tm_buf *out;
   int indent, depth;
-  struct tm_row_counts *counts; /* of numbers that are not finite; NULL: nobody asks */
+  struct tm_row_counts *counts; /* of numbers that are not finite; or NULL */
   struct tm_err *err;
 };
 
@@ -79,7 +79,7 @@ static int encode_string(struct encoder *e, const char *s, size_t len, const str
   return 0;
 }
 
-/* tostring() of a 64-bit integer is its digits and "LL" or "ULL"; no other FFI value reads so. */
+/* tostring() of a 64-bit integer gives its digits and "LL" or "ULL"; no other FFI value does. */
 bool tm_lua_encode_int64(lua_State *L, int at, struct tm_buf *out)
 {
   if (!luaL_callmeta(L, at, "__tostring"))

@@ -17,11 +17,11 @@
 #include "base/text.h"
 #include "plan/python.h"
 
-#define STACK_HEAD 24  /* frames shown from the inside, ... */
-#define STACK_TAIL 8   /* ... and from the outside, where there are more */
-#define LEVELS_MAX 400 /* looked at: an overflow has many thousands, and each costs a walk */
+#define STACK_HEAD 24  /* frames shown at the inner end, */
+#define STACK_TAIL 8   /* and at the outer end, if there are more */
+#define LEVELS_MAX 400 /* checked frames: an overflow has many thousands, and each costs a walk */
 
-#define CALLERS_MAX 4 /* C functions that call each other, before one is taken for the user's */
+#define CALLERS_MAX 4 /* C functions that call each other; beyond this they count as the user's */
 
 struct catcher {
   struct tm_lua_error *e; /* or NULL */
@@ -40,13 +40,13 @@ static bool is_ours(const lua_Debug *f)
   return strncmp(f->source, "=tidemill/", 10) == 0;
 }
 
-/* A piece's name as people know it: a path whole, where LuaJIT's short_src cuts it. */
+/* A piece's name for the user: the whole path, which LuaJIT's short_src cuts. */
 static const char *source_name(const lua_Debug *f)
 {
   return f->source[0] == '@' || f->source[0] == '=' ? f->source + 1 : f->short_src;
 }
 
-/* Whether the frame at `level` is the user's to see; fills `f`. A C function belongs to the Lua
+/* Whether to show the frame at `level` to the user; fills `f`. A C function belongs to the Lua
  * function that calls it. */
 static bool is_shown(lua_State *L, int level, lua_Debug *f)
 {
@@ -81,7 +81,7 @@ static void add_frame(struct tm_buf *out, const lua_Debug *f)
     tm_buf_printf(out, " in function <%s:%d>", source_name(f), f->linedefined);
 }
 
-/* Those between head and tail only as their number. */
+/* Adds the frames; those between head and tail only as a number. */
 void tm_lua_add_stack(lua_State *L, int first, struct tm_buf *out)
 {
   lua_Debug f;
@@ -123,8 +123,8 @@ bool tm_lua_user_line(lua_State *L, struct tm_buf *out)
   return is_known;
 }
 
-/* The position that `error` and the compiler put in front is taken off where it says the same as
- * `where`. */
+/* Removes the position that `error` or the compiler put in front if `where` has the same
+ * position. */
 static void add_text(struct tm_buf *out, const char *text, size_t len, lua_State *L,
                      const char *where)
 {
@@ -134,7 +134,7 @@ static void add_text(struct tm_buf *out, const char *text, size_t len, lua_State
     tm_buf_add(out, text + skip + 2, len - skip - 2);
     return;
   }
-  /* the same place, in LuaJIT's short form of a long path */
+  /* the same position, in LuaJIT's short form of a long path */
   lua_Debug f;
   for (int level = 0; *where && lua_getstack(L, level, &f); level++) {
     lua_getinfo(L, "Sl", &f);
@@ -159,7 +159,7 @@ static int call_tostring(lua_State *L)
   return 1;
 }
 
-/* A table, userdata or cdata with __tostring says what it is. */
+/* Adds the result of __tostring of a table, userdata or cdata. */
 static bool add_tostring(lua_State *L, int at, struct tm_buf *out)
 {
   if (!luaL_getmetafield(L, at, "__tostring"))
@@ -194,8 +194,8 @@ static void add_table(lua_State *L, int at, struct tm_buf *out)
   }
 }
 
-/* Lua says "attempt to call global 'len' (a nil value)"; somebody who comes from Python wants to
- * know more. Of a local variable it is the script's own name. */
+/* Lua says "attempt to call global 'len' (a nil value)". For a name that Python users know, adds
+ * the name in Lua. A local variable is the script's own name. */
 static void add_hint(struct tm_buf *out, const char *message)
 {
   static const char nil[] = "' (a nil value)";
@@ -238,7 +238,7 @@ static void add_message(lua_State *L, int at, struct tm_buf *out, const char *wh
   }
 }
 
-/* Upvalue 1: the struct catcher. The error object stays as it is. */
+/* Upvalue 1: the struct catcher. Does not change the error object. */
 static int on_error(lua_State *L)
 {
   struct catcher *c = lua_touserdata(L, lua_upvalueindex(1));
@@ -251,7 +251,7 @@ static int on_error(lua_State *L)
   return 1;
 }
 
-/* Without a handler's word: a message of the compiler's, "x.lua:3: ...", still tells the place. */
+/* Without a handler: takes the place from a message of the compiler, "x.lua:3: ...". */
 static void split_place(struct tm_lua_error *e)
 {
   const char *text = tm_buf_str(&e->message), *colon = strchr(text, ':');
@@ -300,12 +300,12 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
     len -= 3;
   }
   if (len > 0 &&
-      text[0] == '#') { /* the system's line: its line break stays, or the numbers would be wrong */
+      text[0] == '#') { /* keeps the line break of the `#!` line, or line numbers would be wrong */
     const char *end = memchr(text, '\n', len);
     len = end ? (size_t)(text + len - end) : 0;
     text = end ? end : text;
   }
-  if (len > 0 && text[0] == '\x1b') { /* has no lines, and could be anything */
+  if (len > 0 && text[0] == '\x1b') { /* bytecode has no lines, and could do anything */
     tm_lua_error_release(e);
     tm_buf_printf(&e->message, "'%s' is compiled Lua; accepted: its source", shown_as);
     return TM_ESCRIPT;
@@ -337,7 +337,7 @@ int tm_lua_raise(lua_State *L, const struct tm_err *err)
   char place[512] = "";
   if (tm_lua_user_line(L, &where))
     snprintf(place, sizeof(place), "%s: ", where.data);
-  tm_buf_release(&where); /* lua_pushfstring may raise: nothing of malloc's is alive then */
+  tm_buf_release(&where); /* lua_pushfstring may raise: no memory from malloc is alive then */
   lua_pushfstring(L, "%s%s", place, err->text);
   return lua_error(L);
 }

@@ -20,7 +20,8 @@ static int held_gc(lua_State *L)
   return 0;
 }
 
-/* It is known by its name only once it is whole: each of these calls may lack memory. */
+/* Registers the metatable by its name only when it is complete: each of these calls may lack
+ * memory. */
 static void push_metatable(lua_State *L)
 {
   luaL_getmetatable(L, TM_HELD);

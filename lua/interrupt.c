@@ -36,8 +36,8 @@ static struct tm_lua_interrupt *find(lua_State *L)
   return i;
 }
 
-/* Where it is. Who resumed a coroutine is not known but for the outermost: that is where the main
- * thread is. */
+/* Notes where the code is. For a coroutine, only the place of the main thread is known, not which
+ * coroutine resumed it. */
 static void take_place(struct tm_lua_interrupt *i, lua_State *L)
 {
   tm_buf_clear(&i->stack);
@@ -120,10 +120,10 @@ void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
     i->is_hooked = 1;
     i->profiler->is_muted = 1;
   }
-  /* None first: where an earlier one came in the middle of a change of LuaJIT's, that is whole
-   * again after two. */
+  /* Sets no hook first: an earlier signal may have interrupted a change of the hook in LuaJIT, and
+   * two changes repair it. */
   lua_sethook(i->L, NULL, 0, 0);
   lua_sethook(i->L, raise_error, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
-  if (i->profiler->base_ms != 0) /* else no compiled code looks */
+  if (i->profiler->base_ms != 0) /* otherwise no compiled code checks the flag */
     tm_tick_raise();
 }

@@ -4,8 +4,7 @@
  *   _arm()                       calls can be interrupted from now on; before, a call costs no more
  *   _enter(); user code; _leave()
  *   _poke()                      from a signal handler, on the state's thread: raises in user code
- *   until
- *                                _leave()
+ *                                until _leave()
  *
  * It does not work in a C function (an endless pattern match, an FFI call, a wait for a program),
  * in a finalizer, or in the function of a running jit.profile.
@@ -22,10 +21,10 @@ struct tm_lua_interrupt {
   lua_State *L;
   struct tm_lua_profiler *profiler;
   volatile sig_atomic_t is_in_user; /* between _enter() and _leave() */
-  volatile sig_atomic_t is_hooked;  /* since _enter(): what follows is the previous hook */
+  volatile sig_atomic_t is_hooked;  /* since _enter(): the previous hook is saved below */
   lua_Hook hook;
   int mask, count;
-  /* since _enter(), also where nothing was raised: a read that was the last call ends with EINTR */
+  /* since _enter(), even if nothing was raised: a read that was the last call ends with EINTR */
   volatile sig_atomic_t is_poked;
   bool has_raised;            /* since _enter() */
   struct tm_buf stack, where; /* at the first raise */
@@ -37,8 +36,9 @@ void tm_lua_interrupt_release(struct tm_lua_interrupt *i);
 void tm_lua_interrupt_arm(struct tm_lua_interrupt *i);
 
 void tm_lua_interrupt_enter(struct tm_lua_interrupt *i);
-/* Call it always, also after an error, and if nothing was entered. Restores a hook of the user.
- * True: the code was interrupted, even if it caught the error; `stack` and `where` say where. */
+/* Call it in every case, also after an error, and if nothing was entered. Restores a hook of the
+ * user. True: the code was interrupted, even if it caught the error; `stack` and `where` say
+ * where. */
 bool tm_lua_interrupt_leave(struct tm_lua_interrupt *i);
 /* Whether user code was poked since _enter(). A C function asks before it waits. */
 bool tm_lua_interrupt_is_due(lua_State *L);

@@ -26,8 +26,8 @@
 
 struct developed {
   struct tm_script script;
-  struct tm_setup setup;  /* strings of its own, or the folders' */
-  struct tm_again *again; /* whose settings they are; or NULL */
+  struct tm_setup setup;  /* its strings belong to this struct or to the folders */
+  struct tm_again *again; /* the source of its settings; or NULL */
   struct tm_script_folders folders;
   struct tm_script_error error;
   struct tm_extras extras;
@@ -101,7 +101,7 @@ static void clear_error(struct developed *d)
   tm_buf_clear(&d->error.where);
 }
 
-/* "run() failed at score.lua:12: words", and the script's own stack. */
+/* Raises "run() failed at score.lua:12: ...", with the script's stack. */
 static int raise_failure(lua_State *L, const struct developed *d, const char *what)
 {
   const struct tm_script_error *e = &d->error;
@@ -171,7 +171,7 @@ static int develop_open(lua_State *L)
   return make_folders(d, "script", &err) < 0 ? tm_lua_raise(L, &err) : 1;
 }
 
-/* load(script): again, too. Raises what the file raises. */
+/* load(script): may be repeated. Raises the errors of the file. */
 static int develop_load(lua_State *L)
 {
   struct developed *d = check_script(L);
@@ -221,7 +221,7 @@ static void push_marks(lua_State *L, const struct tm_buf *marks)
   }
 }
 
-/* The current directory while a script of a job runs is that of its workers. */
+/* Calls run() in the current directory of a job's workers, if the script belongs to a job. */
 static int run_there(struct developed *d, const struct tm_run_call *call, uint32_t *returned)
 {
   free(d->here);
@@ -269,7 +269,7 @@ static int develop_run(lua_State *L)
   return 3;
 }
 
-/* rows(script) -> the rows of the last run(), as they would be written */
+/* rows(script) -> the rows of the last run(), in their output form */
 static int develop_rows(lua_State *L)
 {
   const struct developed *d = check_script(L);
@@ -299,14 +299,14 @@ static int develop_environment(lua_State *L)
   return 1;
 }
 
-/* ---- of a job ---- */
+/* ---- scripts of a job ---- */
 
 static void on_note(void *data, const char *words)
 {
   tm_buf_printf(data, "%s%s", ((struct tm_buf *)data)->len > 0 ? "\n" : "", words);
 }
 
-/* What the pipeline file of a job prints is not what was asked for: it goes to standard error. */
+/* Sends the prints of the job's pipeline file to standard error. */
 static int prepare_again(struct developed *d, struct tm_err *err)
 {
   fflush(stdout);

@@ -28,7 +28,7 @@ static const char module_key = 0; /* its address is the module's name in the reg
 struct logger {
   char *path, *name; /* of the file; of the worker */
   int fd;            /* -1: not open */
-  bool is_lost;      /* it could not be written, and that was said */
+  bool is_lost;      /* a failed write was reported */
   struct tm_buf line;
 };
 
@@ -50,7 +50,8 @@ static void say_lost(struct logger *l, const char *words)
   fprintf(stderr, "%s; what the script logs is lost from here on\n", words);
 }
 
-/* Line breaks of every kind end a line, and the next one is indented; those at the end go. */
+/* Ends a line at every kind of line break, and indents the next line. Drops line breaks at the
+ * end. */
 static void add_message(struct tm_buf *out, const char *s, size_t len)
 {
   while (len > 0 && (s[len - 1] == '\n' || s[len - 1] == '\r'))
@@ -88,8 +89,7 @@ static void write_line(struct logger *l, enum tm_level level, const char *s, siz
   }
 }
 
-static int logger_write(
-    lua_State *L) /* write(level, message); the level's filter is the caller's */
+static int logger_write(lua_State *L) /* write(level, message); the caller filters levels */
 {
   struct logger *l = luaL_checkudata(L, lua_upvalueindex(1), TM_LOGGER);
   int level = (int)luaL_checkinteger(L, 1);

@@ -28,7 +28,7 @@
 
 struct option {
   const char *name;
-  bool value; /* in: the default */
+  bool value; /* the default; then the given value */
 };
 
 static struct option *find_option(struct option *options, const char *name)
@@ -39,8 +39,7 @@ static struct option *find_option(struct option *options, const char *name)
   return NULL;
 }
 
-/* Raises at the caller's line: an option that does not exist, or one that is neither true nor
- * false. */
+/* Raises at the caller's line for an unknown option, or a value that is not a boolean. */
 static void refuse_option(lua_State *L, const char *function, const struct option *options,
                           const char *given)
 {
@@ -212,7 +211,7 @@ static int fs_list(lua_State *L)
   return 1;
 }
 
-/* ---- what is there ---- */
+/* ---- questions ---- */
 
 static const char *type_name(uint32_t mode)
 {
@@ -253,10 +252,10 @@ static int fs_exists(lua_State *L)
   return 1;
 }
 
-/* ---- removing ---- */
+/* ---- removal ---- */
 
-/* Whether the name ends in no name of its own: "", "/", ".", "..", and each with slashes behind it.
- * What it stands for is more than was meant to be removed with all that is in it. */
+/* Whether the path has no name of its own: "", "/", ".", "..", also with slashes after it. Removing
+ * such a folder would remove more than the user meant. */
 static bool is_root(const char *path)
 {
   size_t end = strlen(path), start;

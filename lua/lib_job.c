@@ -6,8 +6,8 @@
  *      order they are collected.
  *  (3) Callbacks run in a coroutine of the job, because the submitting coroutine may have ended. If
  *      one raises, the next wait() raises its error.
- *  (4) Jobs beside Lua are accessed only with the lock, and only Lua's thread is told of their
- *      events (beside.h).
+ *  (4) Jobs beside Lua are accessed only with the lock, and only Lua's thread gets their events
+ *      (beside.h).
  */
 #include "lua/lib_job.h"
 
@@ -27,7 +27,7 @@
 /* Their addresses name places in the registry. */
 static const char runtime_key = 0, own_key = 0, beside_key = 0, running_key = 0;
 
-/* A runtime of the state's own: keeps (2). */
+/* A runtime that belongs to the state: keeps (2). */
 struct shared {
   struct tidemill_runtime *rt;
   size_t refs;
@@ -39,9 +39,9 @@ struct lua_job {
   lua_State *thread;        /* of callbacks; in the environment, [1]; on_event is [2] */
   struct tm_beside *beside; /* or NULL: the thread that waits turns its loop */
   struct tm_ear ear;
-  bool has_listener, is_over; /* its last event has been told */
-  bool is_told;  /* its listener runs, and the registry holds it till then, though it be closed */
-  char *failure; /* what on_event raised; or NULL */
+  bool has_listener, is_over; /* Lua got its last event */
+  bool is_told;  /* its listener runs; until then the registry holds it, even if it is closed */
+  char *failure; /* the error of on_event; or NULL */
 };
 
 static void let_go(struct shared *s)
@@ -86,7 +86,7 @@ static void *registered(lua_State *L, const char *key)
   return p;
 }
 
-/* The state's runtime; raises. *shared is NULL where it is the host's. */
+/* The state's runtime; raises. *shared is NULL if the host owns it. */
 static struct tidemill_runtime *runtime_of(lua_State *L, struct shared **shared)
 {
   struct tidemill_runtime *rt = registered(L, &runtime_key);
@@ -115,7 +115,7 @@ static struct tidemill_runtime *runtime_of(lua_State *L, struct shared **shared)
   return (*own)->rt;
 }
 
-/* Jobs. */
+/* ---- jobs ---- */
 
 static struct lua_job *check_job(lua_State *L)
 {
@@ -136,7 +136,7 @@ static void unlock(struct lua_job *j)
   tm_beside_unlock(j->beside, false);
 }
 
-/* f(job), which gives one value, with the lock: let go of also when it raises, for want of memory.
+/* Calls f(job), which returns one value, with the lock; releases it even if f raises (memory).
  * Keeps (4). */
 static int with_lock(lua_State *L, lua_CFunction f)
 {
@@ -182,7 +182,7 @@ static void set_running(lua_State *L, struct lua_job *j, int userdata)
   lua_pop(L, 1);
 }
 
-/* Events. */
+/* ---- events ---- */
 
 /* [on_event, event] */
 static int call_listener(lua_State *L)
@@ -251,7 +251,7 @@ bool tm_lua_hear_job(lua_State *L)
   return hear_one(registered(L, &beside_key));
 }
 
-/* Submitting. */
+/* ---- submission ---- */
 
 static bool flag(lua_State *L, int at, const char *name)
 {
@@ -261,7 +261,7 @@ static bool flag(lua_State *L, int at, const char *name)
   return is_set;
 }
 
-/* Those of the table at `at`, if it is one: texts. */
+/* Sets parameters from the table at `at`, if it is a table; their values are texts. */
 static int set_params(lua_State *L, int at, struct tidemill_pipeline *p, struct tm_err *err)
 {
   int rc = 0, top = lua_gettop(L);
@@ -276,7 +276,7 @@ static int set_params(lua_State *L, int at, struct tidemill_pipeline *p, struct 
   return rc;
 }
 
-/* [pipeline]: leaves the file that it is of, for relative paths; "" where it is of none. */
+/* [pipeline]: pushes the file of the pipeline, where relative paths start; "" without a file. */
 static void push_name(lua_State *L)
 {
   lua_getfield(L, LUA_REGISTRYINDEX, TM_LUA_FILE);
@@ -290,13 +290,13 @@ static void push_name(lua_State *L)
   }
   const char *where = lua_tostring(L, 3), *colon = where ? strrchr(where, ':') : NULL;
   lua_pushlstring(L, where ? where : "", colon ? (size_t)(colon - where) : 0);
-  if (!tm_fs_exists(tm_fs_real(), lua_tostring(L, -1))) /* typed at a prompt, say */
+  if (!tm_fs_exists(tm_fs_real(), lua_tostring(L, -1))) /* a user may have typed it at a prompt */
     lua_pushliteral(L, "");
   lua_replace(L, 3);
   lua_settop(L, 3);
 }
 
-/* Of the table at 2, which keeps the texts. */
+/* Reads the options from the table at 2, which keeps their texts. */
 static struct tidemill_job_options read_options(lua_State *L, struct lua_job *j)
 {
   struct tidemill_job_options o = TIDEMILL_JOB_OPTIONS_INIT;
@@ -317,8 +317,8 @@ static struct tidemill_job_options read_options(lua_State *L, struct lua_job *j)
   return o;
 }
 
-/* [pipeline, options, name, userdata, parameters] -> 0 or negative. With the lock: raises nothing,
- * the parameters are texts. */
+/* [pipeline, options, name, userdata, parameters] -> 0 or negative. With the lock: it cannot raise,
+ * because the parameters are texts. */
 static int open_job(lua_State *L, struct lua_job *j, const struct tidemill_job_options *o,
                     struct tidemill_runtime *rt, struct tm_err *err)
 {
@@ -382,7 +382,7 @@ static int job_load(lua_State *L)
   return tm_lua_load_here(L, path, &err) < 0 ? tm_lua_raise(L, &err) : 1;
 }
 
-/* Methods. */
+/* ---- methods ---- */
 
 /* Like tidemill_job_wait(), for a job beside Lua: passes on its events here. */
 static int wait_beside(struct lua_job *j, int timeout_ms, struct tm_err *err)

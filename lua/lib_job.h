@@ -19,8 +19,8 @@ struct tm_beside;
 int tm_lua_open_job_c(lua_State *L);
 /* The runtime must live as long as the state. May raise (memory). */
 void tm_lua_set_runtime(lua_State *L, struct tidemill_runtime *rt);
-/* That runtime is turned beside Lua. Lua is told of its jobs in job:wait(), and by this call: of
- * one event at a time. False: there are no more. */
+/* Something turns that runtime beside Lua. Lua gets events of its jobs in job:wait(), and by the
+ * second call, one event at a time. False: there are no more. */
 void tm_lua_set_beside(lua_State *L, struct tm_beside *b);
 bool tm_lua_hear_job(lua_State *L);
 

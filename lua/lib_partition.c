@@ -23,7 +23,7 @@ static struct tm_dataset *read_dataset(lua_State *L, int at, const char *dir, st
   return d;
 }
 
-/* The strings of the list at `at`, in a userdata that is pushed; they are the list's. */
+/* Pushes a userdata with the strings of the list at `at`, which keeps them. */
 static char **push_keys(lua_State *L, int at, size_t *n)
 {
   *n = lua_objlen(L, at);

@@ -22,8 +22,7 @@ const char *tm_lua_check_path(lua_State *L, int arg)
   return s;
 }
 
-/* Moves a string of malloc's into the buffer, which is on top of the stack, and from there to Lua.
- */
+/* Moves a string from malloc into the buffer on top of the stack, and from there to Lua. */
 static int give(lua_State *L, struct tm_buf *held, char *s)
 {
   tm_buf_add_str(held, s);
@@ -72,7 +71,7 @@ static int path_stem(lua_State *L)
   return give(L, held, tm_path_stem(path));
 }
 
-/* What stem() leaves out of the base name. */
+/* Returns the part of the base name that stem() leaves out. */
 static int path_ext(lua_State *L)
 {
   const char *path = tm_lua_check_path(L, 1);

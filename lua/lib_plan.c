@@ -40,8 +40,8 @@ static int plan_check(lua_State *L)
   return rc < 0 ? tm_lua_raise(L, &err) : 0;
 }
 
-/* check_dataset(fields): returns nothing, or raises. Which folder relative paths are against is
- * known later. */
+/* check_dataset(fields): returns nothing, or raises. The folder where relative paths start is not
+ * known yet. */
 static int plan_check_dataset(lua_State *L)
 {
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -51,7 +51,7 @@ static int plan_check_dataset(lua_State *L)
     given->tag = tm_xstrdup("Dataset");
   struct tm_json *v = given ? tm_values_put(NULL, given) : NULL;
   tm_json_free(given);
-  if (v && tm_outputs_is_output(v)) { /* what it will be, once there is a job */
+  if (v && tm_outputs_is_output(v)) { /* checks the dataset that the output will become in a job */
     struct tm_json *as_input = tm_output_as_dataset(v, "step", "step/output");
     tm_json_free(v);
     v = as_input;
@@ -64,7 +64,7 @@ static int plan_check_dataset(lua_State *L)
   return err.code < 0 ? tm_lua_raise(L, &err) : 0;
 }
 
-/* where() -> "pipeline.lua:12": the innermost line of the user's; nil when none is known. */
+/* where() -> "pipeline.lua:12": the innermost line of the user's code; nil: unknown. */
 static int plan_where(lua_State *L)
 {
   struct tm_buf where = TM_BUF_NONE;
@@ -123,7 +123,7 @@ static int plan_failed_items(lua_State *L)
   return 1;
 }
 
-/* raise(message): an error at the innermost line of the user's. */
+/* raise(message): raises an error at the innermost line of the user's code. */
 static int plan_raise(lua_State *L)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -131,8 +131,7 @@ static int plan_raise(lua_State *L)
   return tm_lua_raise(L, &err);
 }
 
-/* parameters(kind) -> their names in the order of the manual; nil when there is no such
- * constructor. */
+/* parameters(kind) -> their names in the order of the manual; nil: there is no such constructor. */
 static int plan_parameters(lua_State *L)
 {
   size_t n = 0;

@@ -55,7 +55,7 @@ static bool flag(lua_State *L, const char *name)
   return is_set;
 }
 
-/* Seconds as ns; `otherwise` when not given. */
+/* Seconds as ns; `otherwise` if missing. */
 static int64_t duration(lua_State *L, const char *name, int64_t otherwise)
 {
   lua_getfield(L, 1, name);
@@ -88,8 +88,8 @@ static bool is_changed(lua_State *L, int at, const char *variable)
   return is_there;
 }
 
-/* env: { "NAME=value", ... } besides what is inherited, but for the names in `changes`. NULL: all
- * is inherited. */
+/* env: { "NAME=value", ... }, the inherited variables except those in `changes`. NULL: inherits
+ * all. */
 static char **push_env(lua_State *L)
 {
   size_t inherited = 0;
@@ -128,19 +128,19 @@ static void read_settings(lua_State *L, struct tm_program *p)
 
 /* Running programs are in a table at running_key: keeps (3). */
 
-/* 1: it has ended; 0: it still runs; negative: nobody knows. */
+/* 1: the program has ended; 0: it runs; negative: unknown. */
 static int wait_for(struct program *p, int64_t ns, struct tm_err *err)
 {
   if (p->has_ended)
     return 1;
   int rc = tm_program_wait(p->pid, ns, &p->end, err);
-  if (rc < 0) /* reaped by somebody: the number is no longer ours */
+  if (rc < 0) /* somebody else has reaped it, so the number is no longer ours */
     p->end = (struct tm_process_end) { .pid = p->pid, .exit_status = -1 };
   p->has_ended = rc != 0;
   return rc;
 }
 
-/* Forgets the ones that have ended, and reaps them. */
+/* Reaps and forgets programs that have ended. */
 static void look_at_running(lua_State *L)
 {
   tm_lua_push_place(L, &running_key);
@@ -158,7 +158,7 @@ static void look_at_running(lua_State *L)
 
 /* ---- results ---- */
 
-/* A table on top of the stack gets code or signal. */
+/* Sets code or signal in the table on top of the stack. */
 static void set_end(lua_State *L, const struct tm_process_end *end)
 {
   lua_pushinteger(L, end->signal != 0 ? end->signal : end->exit_status);
@@ -239,7 +239,7 @@ static int process_spawn(lua_State *L)
   lua_rawset(L, -4); /* before the start: afterwards nothing may raise */
   pid_t pid = tm_program_start(&p, &err);
   if (pid < 0)
-    return tm_lua_push_err(L, &err); /* it is forgotten with the next look */
+    return tm_lua_push_err(L, &err); /* the next look_at_running() forgets it */
   new->pid = pid;
   new->has_ended = false;
   return 1;

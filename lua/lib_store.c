@@ -43,7 +43,8 @@ char *tm_lua_base_dir(lua_State *L, struct tm_err *err)
   return dir;
 }
 
-/* Ends a call: raises the words of `err`, else returns *held as a Lua value; NULL there: nothing.
+/* Ends a call: raises the error in `err`, else returns *held as a Lua value, or nothing if it is
+ * NULL.
  */
 static int answer(lua_State *L, int at, struct tm_json **held, const struct tm_err *err)
 {
@@ -68,7 +69,7 @@ static struct tm_json *strings(const char *first, const char *first_value, const
   return v;
 }
 
-/* workspace(path or nil) -> absolute path of the folder, which is there. */
+/* workspace(path or nil) -> absolute path of the existing folder. */
 static int store_workspace(lua_State *L)
 {
   const char *given = luaL_optstring(L, 1, NULL);
@@ -77,7 +78,7 @@ static int store_workspace(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   char *dir = tm_lua_base_dir(L, &err), *file = dir ? tm_path_join(dir, "file") : NULL;
   const char *named = given ? given : getenv(TM_WORKSPACE_VARIABLE);
-  /* The variable's value is against the current directory, a path of the file's against the file's.
+  /* A path in the variable starts in the current directory, a path in a file in the file's folder.
    */
   char *cwd = given || !dir ? NULL : getcwd(NULL, 0);
   char *found = dir ? tm_workspace_find(tm_fs_real(), file, named, cwd ? cwd : dir, &err) : NULL;
@@ -90,7 +91,7 @@ static int store_workspace(lua_State *L)
   return answer(L, 2, held, &err);
 }
 
-/* Registered datasets. */
+/* ---- registered datasets ---- */
 
 static struct tm_json *registered_tree(const struct tm_registered *r, const char *workspace)
 {
@@ -117,7 +118,7 @@ static struct tm_dataset *read_dataset(lua_State *L, int at, struct tm_err *err)
   return d;
 }
 
-/* The options of register(), checked; NULL and an error. */
+/* Reads and checks the options of register(); NULL and an error. */
 static struct tm_json *read_options(lua_State *L, int at, struct tm_err *err)
 {
   struct tm_json *v =
@@ -148,7 +149,7 @@ static struct tm_json *register_dataset(const char *workspace, const char *name,
   int rc = tm_registry_add(&out, workspace, &r, err);
   if (rc >= 0)
     v = registered_tree(&out, workspace);
-  if (rc > 0) /* of an old version they are those of then */
+  if (rc > 0) /* an old version keeps its own */
     tm_json_set(v, "files", tm_json_new_int(out.identity.files));
   tm_registered_release(&out);
   tm_json_free(tags);
@@ -198,7 +199,7 @@ static int store_unregister(lua_State *L)
   return tm_registry_remove(workspace, name, 0, &err) < 0 ? tm_lua_raise(L, &err) : 0;
 }
 
-/* Datastores. */
+/* ---- datastores ---- */
 
 /* datastore(workspace, name or nil) -> { name, path } */
 static int store_datastore(lua_State *L)
@@ -231,7 +232,7 @@ static int store_datastores(lua_State *L)
   return answer(L, 2, held, &err);
 }
 
-/* datasets(workspace) -> the names of the registered ones. */
+/* datasets(workspace) -> names of the registered datasets. */
 static int store_datasets(lua_State *L)
 {
   const char *workspace = luaL_checkstring(L, 1);
@@ -280,7 +281,7 @@ static int store_remove_datastore(lua_State *L)
   return tm_datastore_remove(workspace, name, &err) < 0 ? tm_lua_raise(L, &err) : 0;
 }
 
-/* absolute(path) -> against what relative paths are against. */
+/* absolute(path) -> an absolute path, from the folder where relative paths start. */
 static int store_absolute(lua_State *L)
 {
   const char *given = luaL_checkstring(L, 1);
@@ -295,7 +296,7 @@ static int store_absolute(lua_State *L)
   return answer(L, 2, held, &err);
 }
 
-/* note(words): said when the file has been loaded, with the innermost line of the user's before it.
+/* note(message): shown when the file has been loaded, after the innermost line of the user's code.
  */
 static int store_note(lua_State *L)
 {

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#define MESSAGE_MAX   4000u       /* bytes of a message that are kept */
+#define MESSAGE_MAX   4000u       /* bytes of a message */
 #define ALL_LONG_MAX  (16u << 20) /* bytes of all messages: beyond this, */
-#define MESSAGE_SHORT 40u         /* each keeps so many; */
+#define MESSAGE_SHORT 40u         /* each message keeps so many bytes; */
 #define ALL_MAX       (32u << 20) /* beyond this, none */
 
 void tm_lua_marks_begin(struct tm_lua_marks *m, const struct tm_run_call *call)

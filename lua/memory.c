@@ -9,7 +9,7 @@
 #define PAUSE  110 /* under (2): a cycle begins when a tenth has been added, ... */
 #define STEP   400 /* ... and goes four times as fast as memory is asked for */
 
-/* Only numbers of the collector are set: that may be done from within an allocation. */
+/* Sets only numbers of the collector, which is allowed during an allocation. */
 static void set_pace(struct tm_lua_memory *m) /* keeps (2) */
 {
   bool is_tight = m->is_tight ? m->used > m->limit / 8 : m->used > m->limit / 4;
@@ -56,7 +56,8 @@ void tm_lua_memory_set_on(struct tm_lua_memory *m, bool is_on)
 void tm_lua_memory_release(struct tm_lua_memory *m)
 {
   if (m->L != NULL)
-    lua_setallocf(m->L, m->below, m->below_data); /* which frees its own when the state is closed */
+    /* it frees its own memory when the state is closed */
+    lua_setallocf(m->L, m->below, m->below_data);
   m->L = NULL;
 }
 

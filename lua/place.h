@@ -8,10 +8,9 @@
 
 #include "base/buf.h"
 
-/* Adds `text`. Where it names a Lua file with a line below `script_dir`
- * ("/job/script/model.lua:3"), replaces that folder by the user's, the folder of `script_name`
- * ("my/model.lua:3"). Keeps other paths: a file that a script did not find in the copy may well
- * exist in the user's folder. */
+/* Adds `text`. If it names a Lua file with a line below `script_dir` ("/job/script/model.lua:3"),
+ * replaces that folder by the user's, the folder of `script_name` ("my/model.lua:3"). Keeps other
+ * paths: a file that a script did not find in the copy may well exist in the user's folder. */
 void tm_lua_place_add(struct tm_buf *out, const char *text, size_t len, const char *script_dir,
                       const char *script_name);
 

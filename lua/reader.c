@@ -27,8 +27,8 @@ struct tm_lua_reader {
   uint32_t number; /* of the item, from 0 */
   struct tm_lua_readers *list;
   struct tm_lua_reader *next, *before;
-  struct tm_buf ahead; /* read, and not given; */
-  size_t at;           /* from here on */
+  struct tm_buf ahead; /* read but not returned yet; */
+  size_t at;           /* the rest begins here */
 };
 
 /* ---- life ---- */
@@ -64,7 +64,8 @@ void tm_lua_readers_release(struct tm_lua_readers *readers)
 
 /* ---- opening ---- */
 
-/* Finds the item of this path; the search begins behind the last one. Fills its number, from 0. */
+/* Finds the item of this path; the search begins after the last item found. Fills its number, from
+ * 0. */
 static bool find_item(struct tm_lua_readers *readers, const struct tm_run_call *call,
                       const char *path, size_t len, struct tm_item *out, uint32_t *number)
 {
@@ -129,7 +130,7 @@ static struct tm_lua_reader *check_reader(lua_State *L, const char *method)
   return r;
 }
 
-/* More behind what was read ahead: 0 at the end. */
+/* Reads more bytes after those that are read ahead. 0: the end. */
 static int64_t fill(struct tm_lua_reader *r, struct tm_err *err)
 {
   tm_buf_remove_front(&r->ahead, r->at);
@@ -140,7 +141,7 @@ static int64_t fill(struct tm_lua_reader *r, struct tm_err *err)
   return got;
 }
 
-/* Pushes the next line: 1; 0: there is none; negative. */
+/* Pushes the next line: 1; 0: no more lines; negative: an error. */
 static int push_line(lua_State *L, struct tm_lua_reader *r, struct tm_err *err)
 {
   size_t looked = 0;
@@ -167,7 +168,7 @@ static int push_line(lua_State *L, struct tm_lua_reader *r, struct tm_err *err)
   }
 }
 
-/* Up to n bytes: pushes what there is, and tells how many; negative. */
+/* Pushes up to n bytes, and returns how many; negative: an error. */
 static int64_t push_bytes(lua_State *L, struct tm_lua_reader *r, size_t n, struct tm_err *err)
 {
   luaL_Buffer b;
@@ -193,7 +194,7 @@ static int raise_unread(lua_State *L, struct tm_lua_reader *r, const struct tm_e
   return tm_lua_raise(L, err);
 }
 
-/* What was pushed; nil for nothing (0). Negative: raises. */
+/* Returns what was pushed, or nil for 0. Negative: raises. */
 static int give(lua_State *L, struct tm_lua_reader *r, int64_t rc, const struct tm_err *err)
 {
   if (rc < 0)

@@ -24,15 +24,15 @@ struct tm_lua_reader;
 struct tm_lua_readers {
   struct tm_lua_reader *first;
   struct tm_entries *files; /* for items that are files; made when the first one is opened */
-  size_t at;                /* in the mini-batch's bytes: behind the item that was opened last */
-  uint32_t number;          /* of the item there, from 0 */
+  size_t at;                /* in the mini-batch's bytes: after the last opened item */
+  uint32_t number;          /* the number of that item, from 0 */
 };
 
 /* Opens the item whose path is at `arg`, and pushes a reader; or nil, a message and a code. Raises
  * if the mini-batch has no such item. Both structs must live as long as the reader is open. */
 int tm_lua_reader_open(lua_State *L, struct tm_lua_readers *readers, struct tm_lua_marks *marks,
                        int arg);
-/* The mini-batch has ended: closes all readers. */
+/* Closes all readers at the end of the mini-batch. */
 void tm_lua_readers_end(struct tm_lua_readers *readers);
 void tm_lua_readers_release(struct tm_lua_readers *readers);
 

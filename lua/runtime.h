@@ -18,8 +18,8 @@ struct lua_State;
 /* The same for text, and in a state that a host prepares. */
 struct tm_lua_piece {
   const char
-      *name; /* the file; with a text, what messages call it, and what `require` looks beside */
-  const char *text;                                 /* or NULL: the file is read */
+      *name; /* the file; with a text, its name in messages, whose folder `require` searches */
+  const char *text;                                 /* or NULL: reads the file */
   void (*prepare)(void *data, struct lua_State *L); /* before it runs; may raise. Or NULL */
   void (*on_note)(void *data, const char *words);   /* or NULL */
   void *data;

@@ -22,13 +22,13 @@ static void say_lost(const struct tm_err *err)
   fprintf(stderr, "%s; the profile of this worker ends here\n", err->text);
 }
 
-/* Without the folder that `frame` begins with, and without what ends a line. */
+/* Adds a frame without its leading folder, and without characters that end a line. */
 static void add_frame(struct tm_lua_samples *s, const char *frame, size_t len)
 {
   const char *const dirs[] = { s->script_dir, s->user_dir };
   if (len > 0 && frame[0] == '@') { /* an address */
     frame = "(C)";
-    len = s->stack.len > 0 ? 3 : 0; /* the outermost is ours */
+    len = s->stack.len > 0 ? 3 : 0; /* the outermost frame is ours */
   }
   if (len == 0)
     return;

@@ -9,7 +9,7 @@
 struct tm_lua_samples {
   struct tm_profile file;
   char *script_dir,
-      /* with '/': where the copy of the script is, and where the user's is; left out of names */
+      /* with '/': the folder of the script's copy, and the user's folder; names leave them out */
       *user_dir;
   struct tm_buf stack;
 };

@@ -25,8 +25,7 @@ static int on_panic(lua_State *L)
   return 0;
 }
 
-/* What package.preload holds for a module that is compiled in: upvalue 1 is its struct
- * tm_lua_source. */
+/* The loader in package.preload of a compiled-in module: upvalue 1 is its struct tm_lua_source. */
 static int load_source(lua_State *L)
 {
   const struct tm_lua_source *s = lua_touserdata(L, lua_upvalueindex(1));
@@ -54,7 +53,8 @@ void tm_lua_preload(lua_State *L, const char *name, lua_CFunction open)
   lua_pop(L, 1);
 }
 
-/* Each source into package.preload; leaves {module = label} on the stack. Returns boot.lua's. */
+/* Adds each source to package.preload; leaves {module = label} on the stack. Returns the source of
+ * boot.lua. */
 static const struct tm_lua_source *add_sources(lua_State *L)
 {
   const struct tm_lua_source *boot = NULL;
@@ -75,7 +75,7 @@ static const struct tm_lua_source *add_sources(lua_State *L)
   return boot;
 }
 
-/* Leaves {module = label} on the stack; returns boot.lua's. */
+/* Leaves {module = label} on the stack; returns the source of boot.lua. */
 static const struct tm_lua_source *add_all(lua_State *L)
 {
   tm_lua_preload(L, "plan", tm_lua_open_plan);

@@ -10,7 +10,7 @@
 #include "data/frame_text.h"
 #include "store/workspace.h"
 
-#define VALUE_MAX 40 /* bytes of a value that are shown */
+#define VALUE_MAX 40 /* shown bytes of a value */
 
 void tm_table_look_init(struct tm_table_look *l, const struct tm_step *step)
 {
@@ -132,7 +132,8 @@ void tm_table_look_add(struct tm_buf *out, const struct tm_table_look *l, int64_
   tm_buf_printf(out, "%scolumns: ", indent);
   for (size_t i = 0; i < f->n; i++) {
     tm_buf_add_str(out, i ? ", " : "");
-    tm_text_one_line(out, f->names[i], strlen(f->names[i]), VALUE_MAX); /* of a file, too */
+    /* a name from a file may be long, too */
+    tm_text_one_line(out, f->names[i], strlen(f->names[i]), VALUE_MAX);
     tm_buf_printf(out, " %s", tm_column_type_name(f->columns[i].type));
   }
   tm_buf_add_char(out, '\n');

@@ -15,8 +15,8 @@ struct tm_table_look {
   bool is_table;
   struct tm_schemas schemas;
   struct tm_table_loader *loader;
-  struct tm_data_frame frame; /* of the mini-batch that was loaded last */
-  struct tm_err fault; /* of the last file that _next() has left out; code 0: there was none */
+  struct tm_data_frame frame; /* of the last loaded mini-batch */
+  struct tm_err fault;        /* of the last file that _next() left out; code 0: none */
 };
 
 void tm_table_look_init(struct tm_table_look *l, const struct tm_step *step);

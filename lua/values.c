@@ -17,10 +17,10 @@
 
 #define DEPTH_MAX 100
 
-/* A table that the value is in. */
+/* A table that contains the value. */
 struct above {
-  const void *self; /* a cycle comes back to it */
-  const char *key;  /* of what is looked at in it; NULL: its number, or none yet */
+  const void *self; /* to recognize a cycle */
+  const char *key;  /* of the current member; NULL: its number, or none yet */
   size_t number;    /* 0: none yet */
 };
 
@@ -29,7 +29,7 @@ struct converter {
   struct tm_err *err;
   struct above above[DEPTH_MAX];
   int depth;
-  bool is_outline; /* of definitions in it tag and place alone */
+  bool is_outline; /* converts only tag and place of definitions in it */
 };
 
 static struct tm_json *convert(struct converter *c, int at);
@@ -105,7 +105,7 @@ static struct tm_json *convert_object(struct converter *c, int at)
   struct tm_json *object = tm_json_new(TM_JSON_OBJECT);
   lua_pushnil(c->L);
   while (lua_next(c->L, at)) {
-    const char *key = lua_tostring(c->L, -2); /* a string already: nothing is converted in place */
+    const char *key = lua_tostring(c->L, -2); /* a string already: Lua converts nothing in place */
     c->above[c->depth - 1].key = key;
     struct tm_json *v = convert(c, lua_gettop(c->L));
     if (!v) {
@@ -119,7 +119,7 @@ static struct tm_json *convert_object(struct converter *c, int at)
   return object;
 }
 
-/* A field of the metatable on top of the stack, as a string of ours, or NULL. */
+/* Returns a field of the metatable on top of the stack as a new string, or NULL. */
 static char *copy_field(lua_State *L, const char *name)
 {
   lua_pushstring(L, name);
@@ -129,7 +129,7 @@ static char *copy_field(lua_State *L, const char *name)
   return s;
 }
 
-/* The same as a whole number; 0: there is none. */
+/* The same as an integer; 0: no such field. */
 static int64_t number_field(lua_State *L, const char *name)
 {
   lua_pushstring(L, name);
@@ -152,8 +152,8 @@ static struct tm_json *convert_plain(struct converter *c, int at)
                 "or names alone");
 }
 
-/* Its own constructor has checked it. For a PipelineParameter, its value matters wherever it is
- * used. */
+/* Whether its own constructor has already checked it. A PipelineParameter counts by its value
+ * wherever it is used. */
 static bool is_definition(const char *tag)
 {
   static const char *const tags[] = { "FileDataset", "TabularDataset", "OutputFileDatasetConfig",
@@ -164,7 +164,7 @@ static bool is_definition(const char *tag)
   return false;
 }
 
-/* An object of ours, or a plain table. */
+/* Converts an object of a constructor, or a plain table. */
 static struct tm_json *convert_tagged(struct converter *c, int at)
 {
   lua_State *L = c->L;
