@@ -497,8 +497,8 @@ int tm_agent_run(const struct tm_script *script)
   tm_self_init(&a.self);
   tm_link_init(&a.link, TM_WORKER_CHANNEL_FD);
   a.page = tm_page_map(TM_WORKER_PAGE_FD, sizeof *a.page, &err);
-  tm_fs_close(tm_fs_real(),
-              TM_WORKER_PAGE_FD); /* mapped; processes that the script starts must not have it */
+  /* it is mapped; processes that the script starts must not inherit it */
+  tm_fs_close(tm_fs_real(), TM_WORKER_PAGE_FD);
   int code = a.page ? serve(&a, &err) : err.code;
   if (code < 0) {
     tm_buf_clear(&a.scratch);

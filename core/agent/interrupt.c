@@ -96,8 +96,8 @@ void tm_agent_settle_call(struct tm_agent *a, const struct tm_frame *in, uint64_
     return;
   }
   int64_t now_ns = tm_clock_mono_ns();
-  tm_agent_flush(a, now_ns,
-                 &err); /* keeps (3); an end of the channel is noticed at the next read */
+  /* keeps (3); the next read notices an end of the channel */
+  tm_agent_flush(a, now_ns, &err);
   tm_page_set(a->page, TM_PHASE_RECOVER, now_ns, seq, in->index, in->try);
   char *reason = tm_xstrdup(tm_buf_str(&a->error.message));
   recover(a, reason);

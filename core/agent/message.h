@@ -96,8 +96,8 @@ struct tm_setup {
 };
 
 void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s);
-int tm_setup_decode(struct tm_setup *out, const char *p, size_t n,
-                    struct tm_err *err); /* to tm_setup_release() */
+/* Release `out` with tm_setup_release(). */
+int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err *err);
 void tm_setup_release(struct tm_setup *s);
 
 struct tm_mini_batch_head { /* 16 bytes on the wire, then the items (data/item.h) */
@@ -194,8 +194,8 @@ struct tm_failure {
   char *where;   /* "score.lua:12", "" when unknown */
 };
 void tm_failure_encode(struct tm_buf *out, const struct tm_failure *f);
-int tm_failure_decode(struct tm_failure *out, const char *p, size_t n,
-                      struct tm_err *err); /* to tm_failure_release() */
+/* Release `out` with tm_failure_release(). */
+int tm_failure_decode(struct tm_failure *out, const char *p, size_t n, struct tm_err *err);
 void tm_failure_release(struct tm_failure *f);
 
 #endif

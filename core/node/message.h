@@ -91,8 +91,8 @@ struct tm_node_step {
   enum tm_level log_level;    /* the least that _main.txt keeps */
 };
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
-int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n,
-                        struct tm_err *err); /* to tm_node_step_release() */
+/* Release `out` with tm_node_step_release(). */
+int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err);
 void tm_node_step_release(struct tm_node_step *s);
 
 /* The first part of the marker (TM_ENV_WORKER) in all descendants of workers of the job in this

@@ -98,8 +98,8 @@ void tm_keeper_start(struct tm_keeper *k, uint64_t step, uint32_t number, const 
 /* log.c: the log folder of the node. A failure to write is reported to the supervisor once. */
 /* reports that a log cannot be written */
 void tm_keeper_note_log(struct tm_keeper *k, struct tm_err *err);
-void tm_keeper_log_open(struct tm_keeper *k,
-                        struct tm_keeper_step *step); /* makes the folders, opens _main.txt */
+/* Makes the folders, opens _main.txt. */
+void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step);
 void tm_keeper_log(struct tm_keeper_step *step, enum tm_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Appends lines to user/error/<node>/<worker>.txt. */
@@ -179,8 +179,8 @@ enum tm_keeper_event {
   TM_KEEPER_ON_END,
   TM_KEEPER_EVENTS
 };
-void tm_keeper_watch(struct tm_keeper *k,
-                     struct tm_keeper_worker *w); /* a worker has started: its deadlines begin */
+/* A worker has started: its deadlines begin. */
+void tm_keeper_watch(struct tm_keeper *k, struct tm_keeper_worker *w);
 void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_keeper_event event);
 void tm_keeper_on_time(struct tm_timer *t);
 /* Call it when the deadlines of a step have changed. */

@@ -37,8 +37,8 @@ void tm_proc_disks(const char *text, struct tm_disk_io *out);
 struct tm_network_io {
   uint64_t sent_bytes, received_bytes;
 };
-void tm_proc_network(const char *text,
-                     struct tm_network_io *out); /* /proc/net/dev, all interfaces */
+/* /proc/net/dev, all interfaces */
+void tm_proc_network(const char *text, struct tm_network_io *out);
 
 struct tm_sockets {
   int64_t tcp, udp;

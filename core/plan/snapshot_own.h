@@ -25,8 +25,8 @@ struct tm_snapshot_list {
   size_t len, cap;
 };
 
-/* The entries of a copy that is there; with `copy` NULL, those that a copy of `config` made now
- * would have. Release `out` in every case. */
+/* The entries of an existing copy. `copy` NULL: the entries that a copy of `config` would have now.
+ * Release `out` in every case. */
 int tm_snapshot_list(struct tm_snapshot_list *out, const struct tm_fs *fs,
                      const struct tm_config *config, const char *job_dir, const char *copy,
                      struct tm_err *err);

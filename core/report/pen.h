@@ -93,7 +93,7 @@ struct tm_stamp {
 
 void tm_stamp_init(struct tm_stamp *s);
 void tm_pen_add_log(struct tm_pen *p, struct tm_stamp *s, int64_t wall_ns); /* "...:58,123" */
-void tm_pen_add_iso(struct tm_pen *p, struct tm_stamp *s,
-                    int64_t wall_ns); /* "2026-01-31T23:59:58.123456Z" */
+/* "2026-01-31T23:59:58.123456Z" */
+void tm_pen_add_iso(struct tm_pen *p, struct tm_stamp *s, int64_t wall_ns);
 
 #endif

@@ -127,9 +127,9 @@ static void add_columns(struct tm_tries *t, const struct tm_attempt *a, const ch
   const char *status = tm_status_name(a->status), *category = tm_tries_category(a->status);
   size_t worker_len = worker ? strlen(worker) : 0;
   struct tm_pen p;
-  tm_pen_start(&p, &t->file.text,
-               400 + worker_len); /* five numbers, a moment, three times, two words */
-  if (a->items > 0)               /* otherwise it is an init() */
+  /* five numbers, a moment, three times, two words */
+  tm_pen_start(&p, &t->file.text, 400 + worker_len);
+  if (a->items > 0) /* otherwise it is an init() */
     tm_pen_add_int(&p, (int64_t)a->index);
   tm_pen_add_char(&p, ',');
   add_int(&p, a->picked);

@@ -210,8 +210,8 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
     add_record(c, TM_RECORD_COMMITTED, o, c->output.fd >= 0 ? hash : tm_hash64("", 0));
   else
     tm_commit_drop_notes(c);
-  c->fs->unlink(c->fs->self,
-                path); /* its rows are in the output, or useless; open removes leftovers */
+  /* its rows are in the output, or useless; open removes leftovers */
+  c->fs->unlink(c->fs->self, path);
   if (rc >= 0)
     return 0;
   if (err)

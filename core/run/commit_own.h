@@ -31,8 +31,8 @@ struct tm_commit {
   struct tm_fates fates;
   struct tm_buf noted;  /* failure lines for the next add */
   struct tm_buf header; /* header line for the next add */
-  int64_t recorded_output, recorded_failures,
-      recorded_files; /* ends that the last written record covers, bytes */
+  /* where the bytes end that the last written record covers */
+  int64_t recorded_output, recorded_failures, recorded_files;
   /* Numbers of records: written, included in the current sync, covered by a sync record. */
   uint64_t flushed, begun, synced;
   int64_t synced_manifest; /* bytes */

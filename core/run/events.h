@@ -41,8 +41,8 @@ struct tm_counts {
   int64_t uncounted; /* of `failed`: those whose rows nobody could count; each counts as one item */
   int64_t returned;  /* elements */
   int64_t parts;     /* parts that were tried, to isolate bad items; in this session */
-  int64_t errors, timeouts,
-      lost; /* tries that failed: by error, by timeout, with their worker; this session */
+  /* tries that failed: by error, by timeout, with their worker; this session */
+  int64_t errors, timeouts, lost;
 };
 
 /* A step, as listeners see it. Pointers are the job's. */
@@ -113,8 +113,8 @@ enum tm_event_kind {
 /* Why items failed although run() returned: one reason, with all its items of the try. */
 struct tm_item_cause {
   const char *message;
-  const char *
-      detail; /* what the reason has in numbers, of this try: "1 element for 2 items"; "" without */
+  /* the numbers of this try for the reason: "1 element for 2 items"; "" if there are none */
+  const char *detail;
   const char *first_item; /* not NUL-ended; NULL: nobody knows which items failed */
   size_t first_item_len;
   int64_t items;
@@ -168,8 +168,8 @@ struct tm_listener {
 struct tm_events {
   struct tm_listener *first;
 };
-void tm_events_add(struct tm_events *events,
-                   struct tm_listener *listener); /* at the end; stays the caller's */
+/* Adds it at the end. The caller keeps its memory. */
+void tm_events_add(struct tm_events *events, struct tm_listener *listener);
 void tm_events_emit(const struct tm_events *events, const struct tm_event *e);
 
 #endif

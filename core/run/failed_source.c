@@ -152,8 +152,8 @@ char *tm_failed_source_find(const struct tm_fs *fs, const char *given, const cha
 
 struct count {
   int64_t items;
-  struct TM_ARRAY(
-      char *) files; /* that could not be read at all: archives, compressed files of a table */
+  /* files that could not be read: archives, compressed files of a table */
+  struct TM_ARRAY(char *) files;
 };
 
 struct counts {

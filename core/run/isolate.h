@@ -15,7 +15,7 @@
 /* A successful try; everything it points to belongs to the caller. */
 struct tm_good_try {
   struct tm_outcome outcome; /* for a part: its items */
-  struct tm_buf lines;       /* for the failures log, about items that failed all the same */
+  struct tm_buf lines; /* for the failures log, about items that failed although run() returned */
   const char *rows;
   size_t rows_len;
   char *spilled; /* a file with the rows, `length` bytes with `hash`; or NULL */
@@ -30,8 +30,8 @@ struct tm_good_try {
 /* Whether tm_isolate_failed() handles a failed try: of a mini-batch without further tries, or of a
  * part. */
 bool tm_isolate_is_wanted(const struct tm_supervisor *s, const struct tm_held *held);
-/* Such a try has failed. `no_halves`: halves would fail for the same reason. Returns how many of
- * its items have finally failed. */
+/* Handles such a failed try. `no_halves`: halves would fail for the same reason. Returns how many
+ * of its items have finally failed. */
 int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
                           const struct tm_failed_try *t, bool no_halves);
 /* A part has succeeded. TM_EDAMAGE: its rows or files are not as announced, and it has failed (with

@@ -49,8 +49,8 @@ struct tm_node {
   bool is_lost, has_hello;
   struct tm_awake awake;
   int64_t patience_ns; /* how long it may be silent */
-  int64_t heard_ns,
-      pinged_ns; /* awake: when the keeper last sent a frame; when it was last asked */
+  /* awake: when the keeper last sent a frame; when it was last asked */
+  int64_t heard_ns, pinged_ns;
   int64_t asked; /* ASK_DOING frames without an answer */
   void (*on_note)(void *data, const char *text);
   void (*on_lost)(void *data, const char *text);

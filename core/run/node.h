@@ -18,11 +18,11 @@ struct tm_node;
 /* The step's side: hears what happens to its workers. */
 struct tm_node_user {
   void *data;
-  void (*on_started)(void *data, uint32_t worker, int64_t pid,
-                     int fd); /* fd: the worker's socket, now the user's */
+  /* fd: the worker's socket, which the user now owns */
+  void (*on_started)(void *data, uint32_t worker, int64_t pid, int fd);
   void (*on_start_failed)(void *data, uint32_t worker, const char *text);
-  void (*on_taken)(void *data, uint32_t worker, const uint64_t *seqs,
-                   size_t n); /* the answer, also when n is 0 */
+  /* the answer to take_back; n may be 0 */
+  void (*on_taken)(void *data, uint32_t worker, const uint64_t *seqs, size_t n);
   void (*on_ended)(void *data, uint32_t worker, const struct tm_ended *ended);
   /* What a living worker does: the answer to tm_node_ask_doing(), once for each worker. */
   void (*on_doing)(void *data, const struct tm_worker_doing *doing);

@@ -25,7 +25,7 @@ struct upload {
   char *folder, *journal, *mark; /* in the job's directory */
   char *parent, *copy, *before;  /* beside the destination; `before`: what the upload replaces */
   struct tm_journal_sum now;     /* the outcomes that the step has */
-  /* what this job put at the destination; files -1: nothing of its own is there */
+  /* what this job put at the destination; files -1: nothing */
   struct tm_upload_look own;
 };
 
@@ -71,8 +71,7 @@ static int is_there(const struct upload *u, const struct tm_upload_look *look, s
 }
 
 /* 1: this job put there what is at the destination, and nobody has changed it since; `own` and
- * `mark` say what it is. An error is not a 0: the mark that is written next would forget the upload
- * that is there. */
+ * `mark` describe it. An error is not a 0: the next mark would forget the existing upload. */
 static int find_own(struct upload *u, struct tm_upload_mark *mark, struct tm_err *err)
 {
   int rc = tm_upload_mark_read(mark, u->fs, u->mark, u->destination, err);
@@ -126,8 +125,8 @@ int tm_upload_is_done(const struct tm_fs *fs, const struct tm_step *step, size_t
   return rc;
 }
 
-/* 0; or TM_EUSAGE: the destination was free when the job began, and what is there now is not this
- * job's. Asked right before each replacement: copying may have taken long. */
+/* 0. TM_EUSAGE: the destination was free when the job began, and now holds something that is not
+ * this job's. Called right before each replacement, because copying may have taken long. */
 static int check_replaceable(const struct upload *u, struct tm_err *err)
 {
   int rc = u->step->config.overwrite ? 1 : is_there(u, &u->own, err);

@@ -5,7 +5,7 @@
  * impossible here for the same reasons as in recover.c. There it ends the log or the job; here it
  * is reported, and the walk continues as long as the places still fit.
  *
- *  (1) In a job without a result nothing behind the last sync record is a fault: the first record
+ *  (1) In a job without a result, nothing after the last sync record is a fault: the first record
  *      that does not hold ends what counts. A job with a result has synced everything and has no
  *      such end, except for (2).
  *  (2) The very last sync record of a session is written and not fsynced. After a power cut some
@@ -402,7 +402,7 @@ static void close_files(struct check *c)
   free(c->lines.bytes);
 }
 
-/* Whether the step has begun at all. */
+/* Whether the step has begun. */
 static bool has_state(const char *step_dir)
 {
   char *path = tm_path_join(step_dir, "state/journal");

@@ -28,8 +28,8 @@ struct tm_step_verify {
   int64_t committed, failed;           /* mini-batches whose bytes were hashed */
   int64_t entries;                     /* of the manifest */
   int64_t output_bytes, failure_bytes; /* hashed */
-  int64_t torn_records,
-      torn_bytes; /* behind the last sync record of an interrupted job: journal, output */
+  /* after the last sync record of an interrupted job: journal, output */
+  int64_t torn_records, torn_bytes;
   /* A line for each destination: what was compared, or which job has replaced it; "": none. */
   const char *uploads;
   int64_t faults;

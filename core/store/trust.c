@@ -62,7 +62,7 @@ static char *find_bad(const struct tm_fs *fs, const char *dir, const char *const
   return NULL;
 }
 
-/* `consent`: how to use it all the same. */
+/* `consent`: how the user can use it nevertheless. */
 static int refuse(const char *what, const char *path, const char *bad, enum tm_trust trust,
                   const struct tm_stat *st, const char *consent, struct tm_err *err)
 {

@@ -11,8 +11,8 @@ struct tm_bell {
   int fd; /* readable from a ring until it is heard */
 };
 
-int tm_bell_open(struct tm_bell *b,
-                 struct tm_err *err); /* negative, with a message, if there is no descriptor left */
+/* Negative, with a message, if no descriptor is left. */
+int tm_bell_open(struct tm_bell *b, struct tm_err *err);
 void tm_bell_close(struct tm_bell *b);
 void tm_bell_ring(struct tm_bell *b); /* any thread; async-signal-safe */
 /* Waits up to `timeout_ms` (negative: without limit) for a ring, and consumes it. False: none came

@@ -89,9 +89,8 @@ void tm_process_raise_fd_limit(void);
 int64_t tm_process_fd_limit(void);
 /* How many bytes a file may have that this process writes. INT64_MAX: there is no limit. */
 int64_t tm_process_file_limit(void);
-/* A thread or a process could not be started, which is what `code` says: where that is for want of
- * resources, the limits of this process on them are added to the words. Returns `code`. `err` may
- * be NULL. */
+/* For a thread or a process that could not be started, with `code`. If resources are lacking, adds
+ * the limits of this process on them to the message. Returns `code`. `err` may be NULL. */
 int tm_process_blame_limits(int code, struct tm_err *err);
 /* Resident memory of a process, kB, or -1. */
 int64_t tm_process_rss_kb(pid_t pid);

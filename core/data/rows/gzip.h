@@ -24,8 +24,8 @@ struct tm_gzip_options {
   struct tm_gzip_index *index; /* taken over by the stream; or NULL */
   bool is_writer;              /* adds points to it */
   int64_t spacing;             /* approximate maximum of contents between points, bytes */
-  void (*on_warning)(void *data,
-                     const char *text); /* reports once an index that cannot be written; or NULL */
+  /* reports once an index that cannot be written; or NULL */
+  void (*on_warning)(void *data, const char *text);
   void *data;
 };
 

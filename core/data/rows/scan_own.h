@@ -7,8 +7,8 @@
 struct tm_scan_kernel {
   const char *name;
   size_t (*rows)(struct tm_scan *s, const char *p, size_t n, uint64_t until);
-  size_t (*lines)(struct tm_scan *s, const char *p, size_t n,
-                  uint64_t until); /* every LF ends a row */
+  /* every LF ends a row */
+  size_t (*lines)(struct tm_scan *s, const char *p, size_t n, uint64_t until);
   /* From position `from` of p on, while there is room for 64 more marks. Returns the position
    * reached. */
   size_t (*fields)(struct tm_scan *s, const char *p, size_t n, size_t from, struct tm_marks *out);
