@@ -26,7 +26,7 @@ struct tm_worker_log {
   struct tm_log_file file;
   struct tm_buf good, bad; /* "|INFO|4711|process003|mini-batch ", "|ERROR|..." */
   struct tm_buf place;     /* "; node 0 at host7" */
-  uint64_t told_seq;       /* the last try that has a line of its own from before its end */
+  uint64_t told_seq;       /* the last try that got a line before its end */
   enum tm_phase told_call; /* likewise, of calls without a mini-batch; IDLE: none */
 };
 

@@ -1,11 +1,12 @@
-/* job_own.h - the inside of a job. Only these files include it:
+/* job_own.h - the inside of a job, for its own files only:
  *
- *   job.c        the job: opening, the node, the result
- *   job_cancel.c ends the job early, if its owner or another process asks for it
- *   job_steps.c  its steps: which may begin, what the end of one means for others, which workers
- *                each gets
- *   reusing.c    results of earlier jobs: looks for them before a step begins, and keeps the result
- *                of a Completed step
+ *   job.c           the job: opening, the node, the result
+ *   job_cancel.c    ends the job early, if its owner or another process asks for it
+ *   job_steps.c     its steps: which may begin, what the end of one means for others, which workers
+ *                   each gets
+ *   reusing.c       results of earlier jobs: looks for them before a step begins, and keeps the
+ *                   result of a Completed step
+ *   stale_inputs.c  warns of inputs that have changed since a resumed step committed their rows
  */
 #ifndef TM_RUN_JOB_OWN_H
 #define TM_RUN_JOB_OWN_H
@@ -35,7 +36,7 @@ struct tm_job_step {
   struct tm_step_places places;
   struct tm_reuse *reuse; /* NULL: it shares no results with other jobs */
   bool may_reuse;         /* still to be decided, once the steps that it waits for have ended */
-  /* its destinations are checked once it is certain to run: they may hold its reused result */
+  /* its destinations are not checked yet: they may hold the result that it will reuse */
   bool is_unchecked;
   struct tm_reuse_errand *errand;   /* at work; or NULL */
   struct tm_stale_look *stale_look; /* likewise: stale_inputs.h */

@@ -1,4 +1,4 @@
-/* supervisor_own.h - the inside of a supervisor. Only these files include it:
+/* supervisor_own.h - the inside of a supervisor, for its own files only:
  *
  *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
  *   crew.c        its workers: starts them, hears of their ends, takes back what waits behind a
@@ -162,7 +162,7 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
 /* Looks again in a while, if there is something to take back. */
 void tm_steal_arm(struct tm_supervisor *s);
 void tm_steal_on_time(struct tm_timer *t);
-/* Takes back what waits behind its first entry, if handed out before. */
+/* Takes back what waits behind the first entry, if it was handed out before `before_ns`. */
 void tm_steal_ask_back(struct tm_worker *w, int64_t before_ns);
 
 /* doing.c. Ten times a second: looks what each worker is doing, asks the keeper for more if that
@@ -175,7 +175,7 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told); /* for a 
 /* vigil.c */
 void tm_vigil_tick(struct tm_supervisor *s);
 void tm_vigil_on_due(struct tm_timer *t);
-/* Takes where an interrupted init() was. */
+/* Notes where an interrupted init() was. */
 void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where);
 void tm_vigil_arm(struct tm_supervisor *s); /* for the next try or place that is due */
 /* When a failed try may be tried again; monotonic, 0: at once. */
