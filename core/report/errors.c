@@ -204,7 +204,7 @@ static void fill_cause(struct tm_errors *s, struct tm_error *n, const struct tm_
   n->is_items = true;
   n->count = 0;
   if (!cause->first_item)
-    return; /* one of the mini-batch's items, unknown which */
+    return; /* one of the mini-batch's items; nobody knows which */
   free(n->item);
   n->item = keep_item(cause->first_item, cause->first_item_len);
   n->items = 1;

@@ -38,7 +38,7 @@ static void add_mini_batches(struct tm_buf *out, const struct tm_counts *c, int 
   tm_buf_add_char(out, '\n');
 }
 
-/* Of mini-batches of a table that were not done nobody has counted the rows. */
+/* Nobody has counted the rows of those mini-batches of a table that have not ended. */
 static void add_items(struct tm_buf *out, const struct tm_counts *c, int indent)
 {
   int64_t open = c->items_created > c->items ? c->items_created - c->items : 0;

@@ -30,7 +30,7 @@ static void add_hex(struct tm_buf *out, const char *key, const char *p, size_t n
   tm_buf_add_char(out, '"');
 }
 
-/* Where it is in its archive: all of the item, so that it can be an input again. */
+/* Adds where it is in its archive: all of the item, so that it can become an input again. */
 static void add_entry(struct tm_buf *out, const struct tm_item *item)
 {
   struct tm_buf bytes = TM_BUF_NONE;
@@ -39,7 +39,7 @@ static void add_entry(struct tm_buf *out, const struct tm_item *item)
   tm_buf_release(&bytes);
 }
 
-/* What is the same for all items that failed for one reason. */
+/* Adds the end of a line, which is the same for all items that failed for one reason. */
 static void add_tail(struct tm_buf *out, const struct tm_failed_try *t)
 {
   const char *status = tm_status_name(t->status);
@@ -94,7 +94,7 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                   item->is_rows && item->rows > 0 ? item->rows : 1, NULL);
 }
 
-/* Rows of a range: one line for all of them. */
+/* Adds one line for all rows of a range. */
 static void add_rows(struct tm_buf *out, const struct tm_failed_try *t, struct tm_item item,
                      uint32_t first, uint32_t count)
 {
@@ -106,7 +106,7 @@ static void add_rows(struct tm_buf *out, const struct tm_failed_try *t, struct t
   tm_failed_lines_item(out, &rows, &item);
 }
 
-/* An item that has a fault has failed for that, whatever came of the others. */
+/* An item with a fault has failed because of it, whatever happened to the other items. */
 static void add_item(struct tm_buf *out, const struct tm_failed_try *t, const struct tm_item *item)
 {
   struct tm_failed_try own = *t;
@@ -171,7 +171,8 @@ void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
   mark.tail = &tail;
   tm_reader_init(&r, entry->bytes, entry->len);
   for (uint32_t i = 0; i < items; i++) {
-    bool has_item = item.is_rows || tm_item_next(&r, &item); /* one range for all rows */
+    bool has_item =
+        item.is_rows || tm_item_next(&r, &item); /* a range has one item for all its rows */
     if (!has_item || !messages[i].at)
       continue;
     mark.message = messages[i].at;

@@ -87,7 +87,7 @@ static int copy_parts(const struct tm_definition *d, const struct tm_step *step,
   return rc;
 }
 
-/* From a job that nobody has open. */
+/* Takes a step from a job that no process has open. */
 static int take_over(const struct tm_definition *d, size_t i, const char *dir, struct tm_err *err)
 {
   const char *name = d->pipeline->steps[i]->name;

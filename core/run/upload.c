@@ -196,9 +196,9 @@ static int put_back(const struct upload *u, int code, struct tm_err *err)
   return code;
 }
 
-/* Where the file system cannot exchange names. Between the two renames nothing is at the
- * destination: another job may put its own there, which is in the way again, and a kill leaves it
- * so: tm_upload_mend(). */
+/* For file systems that cannot exchange names. Between the two renames the destination is empty. If
+ * another job puts its own upload there, that is in the way again. After a kill the destination
+ * stays empty until tm_upload_mend(). */
 static int replace_by_renames(const struct upload *u, struct tm_err *err)
 {
   int rc = tm_fs_remove_tree(u->fs, u->before, err);
