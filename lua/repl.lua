@@ -5,14 +5,14 @@
 -- An expression needs no `return`. An incomplete piece, "for i = 1, 3 do", asks for more lines.
 local M = {}
 
-local match, sub = string.match, string.sub -- a line is compiled, whatever strings answer to by now
+local match, sub = string.match, string.sub -- the user may have changed the methods of strings
 
 local function ends_early(message)
   return sub(message, -7) == "'<eof>'"
 end
 
--- A piece that ends in a call, as each expression with one does, gives up its place on the stack:
--- keeps the line of the call.
+-- A piece that ends in a call, such as an expression, loses its place on the stack. Keeps the line
+-- of the call.
 local function with_tail(piece)
   return piece, require "tidemill.tail"(piece)
 end

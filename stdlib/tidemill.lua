@@ -1,8 +1,7 @@
 --- The definitions of a pipeline: datasets, configuration, steps.
 ---
---- A constructor checks its arguments and returns an object that never changes. The program checks
---- them by its one table of parameters; this file has no rules of its own. Errors name the line of
---- the definition.
+--- A constructor checks its arguments by the program's table of parameters, and returns an object
+--- that never changes. Errors name the line of the definition.
 local develop = require "tidemill.develop"
 local plan = require "tidemill.plan"
 local archives = require "tidemill.archives"
@@ -207,7 +206,7 @@ local File = {}
 ---@param path string|tidemill.PipelineParameter|(string|tidemill.PipelineParameter)[]
 ---@param options? tidemill.FromFilesOptions
 ---@return tidemill.FileDataset
----@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
+---@overload fun(datastore: table, path: string|string[], options?: table): tidemill.FileDataset
 function File.from_files(path, options, ...)
   local paths, given, base_dir = workspace.take_datastore("Dataset.File.from_files", path, options, ...)
   given = given == nil and {} or given
@@ -225,7 +224,7 @@ end
 ---@param path string|string[]
 ---@param options? tidemill.FromArchivesOptions
 ---@return tidemill.FileDataset
----@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.FileDataset
+---@overload fun(datastore: table, path: string|string[], options?: table): tidemill.FileDataset
 function File.from_archives(path, options, ...)
   local found = dataset("FileDataset", FileDataset, archives.define(path, options, ...))
   return found
@@ -392,24 +391,19 @@ end
 ---@field init_timeout? number seconds for loading the script and its init(); by default no limit
 ---@field interruptible? "auto"|boolean whether a run() that exceeds its timeout is interrupted in
 --- Lua, so that its worker lives on; "auto", the default: from the first such run() of the step on
----@field interrupt_grace? number seconds from the interruption until the worker is killed; default
---- 2
+---@field interrupt_grace? number seconds from the interruption to the worker's end; default 2
 ---@field isolate_failures? boolean whether a mini-batch that has used up its tries is run in parts,
 --- until the bad items stand alone. The rows of the other items are kept, and `context.part` says
 --- which items a part has. By default false.
 ---@field isolation_max_try? integer|string the limit of tries for these parts; by default 100
----@field max_result_size? integer|string the size limit of what one run() may return; by default
---- "2GB"
+---@field max_result_size? integer|string the limit of what one run() may return; default "2GB"
 ---@field sync_interval? number how many seconds of work a power cut may cost; by default 1
----@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: not set, or
---- -1
+---@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset or -1
 ---@field node_count? integer|string|tidemill.PipelineParameter 1: this machine
 ---@field compute_target? "local" this machine
 ---@field environment? string|tidemill.Environment for the workers; a name is accepted and ignored
----@field environment_variables? table<string, string|number|boolean> override those of
---- `environment`
----@field overwrite? boolean whether an output file that is not this job's is replaced; default
---- false
+---@field environment_variables? table<string, string|number|boolean> override `environment`
+---@field overwrite? boolean replaces an output file that is not this job's; default false
 ---@field description? string
 
 --- How a step is run.
@@ -504,7 +498,7 @@ end
 ---@param name string
 ---@param options? tidemill.RegisterOnCompleteOptions
 ---@return tidemill.OutputFileDatasetConfig
----@overload fun(self: tidemill.OutputFileDatasetConfig, arguments: table): tidemill.OutputFileDatasetConfig
+---@overload fun(self: table, arguments: table): tidemill.OutputFileDatasetConfig
 function Output:register_on_complete(name, options, ...)
   local fields = fields_of(self)
   name, options = names.arguments({ "name" }, name, options, ...)
@@ -560,7 +554,8 @@ function M.OutputFileDatasetConfig(fields)
   return new
 end
 
----@alias tidemill.Input tidemill.FileDataset|tidemill.TabularDataset|tidemill.OutputFileDatasetConfig
+---@alias tidemill.Input tidemill.FileDataset|tidemill.TabularDataset
+---|tidemill.OutputFileDatasetConfig
 ---@alias tidemill.Argument string|number|boolean|tidemill.PipelineParameter|tidemill.Input
 
 ---@class tidemill.ParallelRunStep
@@ -573,12 +568,10 @@ end
 --- the folder `output`, each further one `output.<name>`
 ---@field arguments? tidemill.Argument[] for the entry script. An output, or a dataset of one
 --- folder, becomes its path. The runner takes these arguments, by their exact names:
---- --error_threshold,
---- --allowed_failed_count, --allowed_failed_percent, --logging_level, --run_invocation_timeout,
---- --task_overhead_timeout, --progress_update_timeout, --first_task_creation_timeout,
---- --resource_monitor_interval. All arguments after `--` are the script's.
----@field allow_reuse? boolean|"content" by default true; "content": input files are compared by
---- their bytes, not by their times
+--- --error_threshold, --allowed_failed_count, --allowed_failed_percent, --logging_level,
+--- --run_invocation_timeout, --task_overhead_timeout, --progress_update_timeout,
+--- --first_task_creation_timeout, --resource_monitor_interval. All after `--` are the script's.
+---@field allow_reuse? boolean|"content" default true; "content" compares input bytes, not times
 
 --- An entry script run over one or more datasets.
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep

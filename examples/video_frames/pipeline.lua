@@ -1,5 +1,5 @@
--- A video is split into frames, the frames are worked on in parallel, and what comes of them is a
--- video again.
+-- Splits each video into frames, processes the frames in parallel, and joins the results to a video
+-- again.
 local tidemill = require "tidemill"
 local Output = tidemill.OutputFileDatasetConfig
 
@@ -9,8 +9,8 @@ local frames = Output { name = "frames" }
 local measures = Output { name = "measures" }
 local edges = Output { name = "edges" }
 
--- The frames are files, and nothing else is in the folder: no rows. A video that lacks a frame is
--- none.
+-- The frames are files. The folder has no other files, so the step writes no rows. A video
+-- that lacks a frame is useless.
 local split = tidemill.ParallelRunStep {
   name = "split",
   parallel_run_config = tidemill.ParallelRunConfig {
@@ -21,7 +21,7 @@ local split = tidemill.ParallelRunStep {
   output = frames,
 }
 
--- Rows go to the first output; the folder of a further one is known to the script by its arguments.
+-- Rows go to the first output. The script gets the folder of a further output as an argument.
 local find = tidemill.ParallelRunStep {
   name = "find-edges",
   parallel_run_config = tidemill.ParallelRunConfig {
@@ -33,8 +33,8 @@ local find = tidemill.ParallelRunStep {
   arguments = { edges, tidemill.PipelineParameter { name = "threshold", default_value = 100 } },
 }
 
--- One mini-batch, as its size is beyond that of the table. What it writes appears in `out` when all
--- of it is there.
+-- One mini-batch, because its size exceeds that of the table. Its files appear in `out` when all of
+-- them are complete.
 local join = tidemill.ParallelRunStep {
   name = "join",
   parallel_run_config = tidemill.ParallelRunConfig {

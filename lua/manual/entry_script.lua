@@ -84,7 +84,7 @@ local function add_fields(out, head, before)
   end
 end
 
--- What is said of the parameters and of what comes back.
+-- The descriptions of the parameters and results.
 local function tag_words(entry)
   local out = {}
   for _, tag in ipairs(entry.tags) do
@@ -115,7 +115,7 @@ local function add_class(out, found, name, before)
   end
 end
 
--- What stands before an example.
+-- The text before an example.
 local function first_paragraph(entry)
   return (entry.text:gsub("\n%s*\n.*", ""))
 end

@@ -1,6 +1,6 @@
 -- header.lua - writes the manual page tidemill.h(3) from the comments of tidemill.h. A comment
--- describes the declaration after it. One with an empty line after it is a text of its own; one
--- that begins with "----" begins a section.
+-- describes the declaration after it. A comment with an empty line after it is a text of its own; a
+-- comment that begins with "----" begins a section.
 --
 --   text -> parts: { kind = "section"|"text"|"declaration"|"codes", ... } -> roff
 local roff = require "manual.roff"
@@ -64,7 +64,7 @@ local function read_declaration(lines, i, text)
   elseif is_macro then
     code = code:match "^#define ([%w_]+)"
   end
-  if code:find "^TM_API " then -- lines that go on are laid out behind it
+  if code:find "^TM_API " then -- continued lines are indented after it
     code = code:sub(8):gsub("\n       ( +)", "\n%1")
   end
   return { kind = "declaration", text = text, code = code }, i + 1

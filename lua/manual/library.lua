@@ -1,8 +1,9 @@
 -- library.lua - collects the doc comments of stdlib/ for scripts and pipeline files, by the names
 -- that these use. Leaves out what is only for the library itself.
 --
---   library.open("stdlib") -> { classes = { ["tidemill.Job"] = { about = entry, members = { entry, ... } } },
---                               functions = { ["tidemill.fs"] = { entry with its path, ... } } }
+--   library.open("stdlib") -> {
+--     classes = { ["tidemill.Job"] = { about = entry, members = { entry, ... } } },
+--     functions = { ["tidemill.fs"] = { entry with its path, ... } } }
 local doc = require "tidemill.repl.doc"
 local fs = require "tidemill.fs"
 

@@ -4,13 +4,13 @@ local ffi = require "ffi"
 
 local ELEMENTS, DEPTH = 16, 4
 local STRUCT, POINTER, ARRAY, FIELD, ATTRIBUTE, TYPEDEF = 1, 2, 3, 9, 8, 7
-local REFERENCE = 0x00800000 -- of a pointer: what v.field gives of a struct within another
--- in LuaJIT 2.1, and in no manual: without it a struct is as LuaJIT writes it
+local REFERENCE = 0x00800000 -- of a pointer: v.field of a struct inside another one
+-- undocumented, in LuaJIT 2.1; without it a struct is written as LuaJIT writes it
 local typeinfo = ffi.typeinfo
 
 local text_of
 
--- The kind of a type, past names, attributes and references; its info.
+-- The kind and info of a type, after names, attributes and references are resolved.
 local function resolve(id)
   local info = typeinfo(id)
   local kind = bit.rshift(info.info, 28)
@@ -47,7 +47,7 @@ local function array_text(v, info, depth)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
--- "struct point ", of "cdata<struct point>: 0x..."; nothing for a type without a name of its own.
+-- "struct point " from "cdata<struct point>: 0x..."; nothing for a type without a name.
 local function named(plain)
   local name = plain:match "^cdata<([^>]*)>":gsub(" ?%(?&%)?", "")
   return name:find "^struct %d" and "" or name .. " "

@@ -1,7 +1,7 @@
 -- complete.lua - completes the text before the cursor: globals, fields, methods, columns,
 -- parameters of a constructor, modules, paths, names of registered datasets.
 --
---   complete(text, width) -> what all candidates have in common, to insert; a list of several candidates
+--   complete(text, width) -> the common part of all candidates, to insert; a list of several
 --
 -- Calls no code of the user: reads values from tables directly, and from the tables that __index
 -- leads to. Knows data frames and objects of constructors.
@@ -126,7 +126,7 @@ local function add_fields(found, v, wants_methods)
   end
   local meta = type(v) == "table" and debug.getmetatable(v)
   for name, method in pairs(type(meta) == "table" and rawget(meta, "methods") or {}) do
-    found[name] = method -- of objects of ours whose __index is a function
+    found[name] = method -- of our objects whose __index is a function
   end
   each_field(v, function(k, field)
     if type(k) == "string" and k:find "^[%a_][%w_]*$" and (not wants_methods or type(field) == "function") then
@@ -152,7 +152,7 @@ local function complete_name(before)
     end
     word = ""
   elseif before:find "[%.:]%s*[%a_][%w_]*$" then
-    return nil -- of something that is not known
+    return nil -- of an unknown object
   end
   add_fields(found, _G, false)
   for _, keyword in ipairs(keywords) do

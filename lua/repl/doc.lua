@@ -2,7 +2,7 @@
 -- files that are run, so that each text exists only once.
 --
 --   local doc = require "tidemill.repl.doc"
---   doc.read(text, label) -> { {kind = "function", ...}, {kind = "class", ...}, ... }, in the order of the file
+--   doc.read(text, label) -> { {kind = "function", ...}, {kind = "class", ...}, ... }, in order
 --
 -- A block is the lines that begin with "---"; it describes the next line. In a block, text comes
 -- first, then tags (@param, @return, @field, @class, @type). A line without a tag continues the one

@@ -5,7 +5,7 @@ local doc = require "tidemill.repl.doc"
 
 local M = {}
 
-local entries, by_place, by_name, by_class, by_field -- made when first asked
+local entries, by_place, by_name, by_class, by_field -- made at the first call
 -- C functions: the i-th compiled-in file; the program's help on a topic; the width of the terminal.
 local source, topic_text, columns
 
@@ -263,7 +263,7 @@ local function class_of(value)
   return class and by_class[class] and class
 end
 
--- Describes a table in a module, such as tidemill.Dataset.File; nil: nothing is known of it.
+-- Describes a table in a module, such as tidemill.Dataset.File; nil: it is unknown.
 local function table_text(path, value)
   local out, names = { path, "" }, {}
   for name, v in next, value do

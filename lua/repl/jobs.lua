@@ -1,13 +1,13 @@
--- jobs.lua - jobs at a prompt: shows their messages above it, and tells when they have ended.
+-- jobs.lua - jobs at a prompt: shows their messages above it, and reports their end.
 local job = require "tidemill.job"
 
 local M = {
   running = {}, -- jobs, in the order in which they were submitted
 }
 
-local ERRORS_SAID = 3 -- distinct ones of a job; job:failures() has all
+local ERRORS_SAID = 3 -- different errors of a job; job:failures() has all
 
-local say, set_status -- functions of C: whole lines; the line that is renewed, or nil
+local say, set_status -- C functions: print whole lines; replace the status line
 
 local function text_of(n, one, many)
   return ("%d %s"):format(n, n == 1 and one or many)
@@ -34,7 +34,7 @@ local function show_status()
   set_status(#parts > 0 and table.concat(parts, " | ") or nil)
 end
 
--- The job may be collected then: its callbacks do not refer to it any more.
+-- Afterwards the job may be collected: its callbacks no longer refer to it.
 local function drop(watched)
   watched.job = nil
   for i, known in ipairs(M.running) do
@@ -108,7 +108,7 @@ end
 -- that returns a function to call when the job is closed.
 local function watch(pipeline, options)
   local listener, watched = options.on_event, { name = pipeline.name, said = {}, errors = 0 }
-  options.hears_failures = listener == nil -- and of nothing that went well
+  options.hears_failures = listener == nil -- but no successes
   function options.on_event(event)
     on_event(watched, event)
     tell(watched, listener, event)
@@ -118,7 +118,7 @@ local function watch(pipeline, options)
     if submitted:status() == "Running" then
       M.running[#M.running + 1] = watched
     end
-    return function() -- it was closed: nothing more is heard of it
+    return function() -- a closed job sends no more events
       drop(watched)
       show_status()
     end

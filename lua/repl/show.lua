@@ -60,14 +60,14 @@ end
 
 -- ---- one line ----
 
-local shown -- (v, state, depth, room) -> text, its width; nil where it takes more than `room`
+local shown -- (v, state, depth, room) -> text, its width; nil if it takes more than `room`
 
 local function paint(state, kind, text)
   local width = width_of(text)
   return state.has_color and colors[kind] .. text .. "\27[0m" or text, width
 end
 
--- Returns the result of __tostring; nil: there is none.
+-- Returns the result of __tostring, or nil.
 local function own_words(v)
   local meta = debug.getmetatable(v)
   if type(meta) ~= "table" or rawget(meta, "__tostring") == nil then
@@ -297,7 +297,7 @@ end
 return function(v, options)
   local kind = type(v)
   if kind == "userdata" or kind == "table" and parts_of(v) == "" then
-    local words = own_words(v) -- a data frame is a table for people, of several lines
+    local words = own_words(v) -- for a data frame, a table of several lines
     if words then
       return plain(words)
     end

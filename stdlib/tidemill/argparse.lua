@@ -2,9 +2,9 @@
 --
 --   local argparse = require "tidemill.argparse"
 --   local parser = argparse.ArgumentParser { description = "scores images" }
---   parser:add_argument("--threshold", "-t", { type = "number", default = 0.5, help = "what counts as found" })
+--   parser:add_argument("--threshold", "-t", { type = "number", default = 0.5, help = "minimum" })
 --   parser:add_argument("--verbose", { action = "store_true" })
---   local args = parser:parse_args()              -- reads the global `arg`: args.threshold, args.verbose
+--   local args = parser:parse_args()              -- reads `arg`: args.threshold, args.verbose
 --   local known, rest = parser:parse_known_args() -- returns unknown arguments in `rest`, in order
 --
 -- Names must be exact: an abbreviation is another name. Accepted: `--name value`, `--name=value`,

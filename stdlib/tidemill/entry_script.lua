@@ -31,7 +31,7 @@
 local names = require "tidemill.names"
 
 local function format(...)
-  local text = string.format(...) -- no tail call: its errors are to name it
+  local text = string.format(...) -- not a tail call, so that its errors name it
   return text
 end
 

@@ -1,7 +1,9 @@
 -- frame.lua - data frames: rows in columns of one type each, in C memory.
 --
 --   local frame = require "tidemill.frame"
---   local df = frame.from_table { { "city", { "Ulm", "Bonn", "Ulm" } }, { "price", { 3.5, 2, nil } } }
+--   local df = frame.from_table {
+--     { "city", { "Ulm", "Bonn", "Ulm" } }, { "price", { 3.5, 2, nil } },
+--   }
 --   print(#df, df.c.price:mean())                                   -- 3  2.75
 --   for row in df:rows() do print(row.city, row.price) end
 --   print(df:group_by("city"):agg { total = { "sum", "price" } })
@@ -117,7 +119,7 @@ for _, name in ipairs {
 end
 
 local meta = base.frame_meta
-meta.methods = methods -- for who lists them
+meta.methods = methods -- for code that lists them
 
 function meta.__len(df)
   return base.state(df, "#").len
@@ -233,7 +235,8 @@ end
 ---
 ---     local df = frame.from_table { id = { 1, 2 }, name = { "a", nil } }
 ---     assert(#df == 2 and df.types.id == "long" and df.c.name[2] == nil)
----     local typed = frame.from_table({ { "x", { 1, 2 } }, { "at", { 0 } } }, { x = "double", at = "datetime" })
+---     local types = { x = "double", at = "datetime" }
+---     local typed = frame.from_table({ { "x", { 1, 2 } }, { "at", { 0 } } }, types)
 ---     assert(typed.types.x == "double" and typed.columns[1] == "x")
 ---@param given table
 ---@param types? table<string, string>
@@ -343,10 +346,10 @@ end
 ---     assert(df.types.id == "long" and df.c.name[1] == "a, b" and df.c.name[2] == nil)
 ---     assert(frame.read_csv(path, { set_column_types = { id = "string" } }).c.id[2] == "2")
 ---@param path string
----@param options? {separator?: string, header?: boolean, encoding?: string, support_multi_line?: boolean, \
----  infer_column_types?: boolean, set_column_types?: table<string, string>, empty_as_string?:
----  boolean, invalid?:
---- string, max_columns?: integer, max_record_size?: integer}
+---@param options? {separator?: string, header?: boolean, encoding?: string, \
+---  support_multi_line?: boolean, infer_column_types?: boolean, \
+---  set_column_types?: table<string, string>, empty_as_string?: boolean, invalid?: string, \
+---  max_columns?: integer, max_record_size?: integer}
 ---@return tidemill.DataFrame? df
 ---@return string? message
 ---@return string? code

@@ -16,7 +16,7 @@ Job.__name = "Job"
 
 local handles = setmetatable({}, { __mode = "k" })
 local closed = setmetatable({}, { __mode = "k" })
-local on_close = setmetatable({}, { __mode = "k" }) -- functions: who watches it lets go of it
+local on_close = setmetatable({}, { __mode = "k" }) -- functions to call when a job is closed
 
 function Job:__tostring()
   return ("job '%s': %s (%s)"):format(self.name, closed[self] and "closed" or self:status(), self.dir)
@@ -42,8 +42,7 @@ function Job:wait(seconds)
   return self:status()
 end
 
---- Cancels the job: no mini-batch is started any more, and running ones may end; with `now` they
---- are killed.
+--- Cancels the job: starts no more mini-batches, and lets running ones end; with `now` kills them.
 ---@param now? boolean
 function Job:cancel(now)
   c.cancel(handles[self], now)

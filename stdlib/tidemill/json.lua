@@ -4,7 +4,7 @@
 --   local json = require "tidemill.json"
 --   json.encode { b = 1, a = { 1, "x" } }             -- {"a":[1,"x"],"b":1}
 --   json.encode { tags = {}, extra = json.object {} } -- {"extra":{},"tags":[]}
---   local value, message = json.decode(text)          -- nil and "cannot read JSON: line 1, column 7: ..."
+--   local value, message = json.decode(text)          -- nil, "cannot read JSON: line 1, ..."
 local c = require "tidemill.json_c"
 local ffi = require "ffi"
 local plan = require "tidemill.plan"

@@ -73,7 +73,7 @@ end
 
 --- Returns the arguments of a call in order. The caller gave them either by position, or in one
 --- table by name, as Python's keyword arguments. Other fields of such a table go into a table of
---- options behind the last argument.
+--- options after the last argument.
 ---@param names string[] of the arguments, in order
 ---@param first any
 ---@param ... any the other arguments

@@ -160,8 +160,8 @@ end
 --- Runs a program to its end. A name without '/' is searched in the folders of PATH. The result is
 --- returned for any exit status. With `check`, the following raise at the caller's line: a status
 --- other than 0, a signal, a timeout, and a program that cannot be started. The call returns when
---- the program itself has ended. Its background processes go on, but their later output is not
---- captured.
+--- the program itself has ended. Its background processes continue, but their later output is
+--- not captured.
 ---@param argv string[] the program and its arguments; numbers are converted as by tostring()
 ---@param options? tidemill.process.RunOptions
 ---@return tidemill.process.Result? result nil if it could not be started, or wrote more than 1 GB
@@ -195,7 +195,7 @@ end
 
 --- Starts a program and returns while it runs: `program:wait([seconds])`, `program:kill([signal])`,
 --- `program.pid` (_meta/process_c.lua). Its output goes to files, or to the output of this process;
---- it cannot be captured. The program goes on when the object is collected.
+--- it cannot be captured. The program continues when the object is collected.
 ---@param argv string[]
 ---@param options? tidemill.process.Options
 ---@return tidemill.process.Program? program nil if it could not be started

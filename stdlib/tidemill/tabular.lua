@@ -126,12 +126,14 @@ tables.refuse_for_rows(TabularDataset)
 --- `partition_by(keys, datastore, path, options)` in the datastore.
 ---
 ---     local by_city = sales:partition_by({ "country", "city" }, "sales-by-city")
----     local config = tidemill.ParallelRunConfig { entry_script = "city.lua", partition_keys = { "country", "city" } }
+---     local config = tidemill.ParallelRunConfig {
+---       entry_script = "city.lua", partition_keys = { "country", "city" },
+---     }
 ---@param keys string|string[]
 ---@param target string a folder that is empty, does not exist, or was made by partition_by
 ---@param options? tidemill.PartitionByOptions
 ---@return tidemill.TabularDataset
----@overload fun(self: table, keys: string[], in_: tidemill.Datastore, path: string, options?: table): table
+---@overload fun(self: table, keys: string[], in_: table, path: string, options?: table): table
 ---@overload fun(self: table, arguments: table): table
 function TabularDataset:partition_by(keys, target, options, ...)
   names.check_self(self, "TabularDataset")
@@ -181,7 +183,8 @@ local Tabular = {}
 --- counted (the default), or fails the try
 ---@field encoding? "utf8"|"utf8bom"|"latin1"|"iso88591"|"windows1252"|"ascii"|"utf16" by default
 --- "utf8"
----@alias tidemill.ColumnType "bool"|"long"|"double"|"string"|"datetime"|{ type: "datetime", formats: string[] }
+---@alias tidemill.ColumnType "bool"|"long"|"double"|"string"|"datetime"
+---|{ type: "datetime", formats: string[] }
 
 ---@class tidemill.FromDelimitedFilesOptions: tidemill.TableOptions
 ---@field separator? string one character; by default ","
@@ -204,7 +207,7 @@ local Tabular = {}
 ---@param path string|string[]
 ---@param options? tidemill.FromDelimitedFilesOptions
 ---@return tidemill.TabularDataset
----@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
+---@overload fun(datastore: table, path: string|string[], options?: table): tidemill.TabularDataset
 function Tabular.from_delimited_files(path, options, ...)
   local found = table_of_files("delimited", "Dataset.Tabular.from_delimited_files", path, options, ...)
   return found
@@ -222,7 +225,7 @@ end
 ---@param path string|string[]
 ---@param options? tidemill.FromJsonLinesFilesOptions
 ---@return tidemill.TabularDataset
----@overload fun(datastore: tidemill.Datastore, path: string|string[], options?: table): tidemill.TabularDataset
+---@overload fun(datastore: table, path: string|string[], options?: table): tidemill.TabularDataset
 function Tabular.from_json_lines_files(path, options, ...)
   local found = table_of_files("json_lines", "Dataset.Tabular.from_json_lines_files", path, options, ...)
   return found
@@ -247,7 +250,7 @@ end
 ---@param query string|tidemill.PipelineParameter a SELECT
 ---@param options? tidemill.FromSqlQueryOptions
 ---@return tidemill.TabularDataset
----@overload fun(datastore: tidemill.Datastore, path: string, query: string, options?: table): tidemill.TabularDataset
+---@overload fun(datastore: table, path: string, query: string, options?): tidemill.TabularDataset
 function Tabular.from_sql_query(database, query, options, ...)
   local name = "Dataset.Tabular.from_sql_query"
   if type(database) == "table" and getmetatable(database[1]) == "Datastore" then

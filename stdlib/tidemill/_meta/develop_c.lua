@@ -33,7 +33,7 @@ function develop_c.rows(script) end
 function develop_c.shutdown(script) end
 
 ---@param script userdata
----@return { output_dir: string, log_dir: string, temp_dir: string, log: string, script_dir: string }
+---@return {output_dir: string, log_dir: string, temp_dir: string, log: string, script_dir: string}
 function develop_c.places(script) end
 
 ---@param script userdata

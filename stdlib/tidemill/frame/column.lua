@@ -18,7 +18,7 @@ local summary_of = ffi.typeof "struct tm_column_summary"
 local methods = {}
 
 local meta = base.column_meta
-meta.methods = methods -- for who lists them
+meta.methods = methods -- for code that lists them
 
 function meta.__index(column, key)
   if type(key) == "number" then
